@@ -6,7 +6,7 @@ import { FolderObjects } from '../../src/cluster/objects/folder-objects.ts';
 import type { Objects } from '../../src/cluster/objects/objects.ts';
 import { S3Objects } from '../../src/cluster/objects/s3.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
-import { GarageServer, withoutGarage } from '../../test/cluster/garage-server.ts';
+import { GarageServer, withoutGarage } from '../../test/cluster/objects/garage-server.ts';
 import { post } from '../load/payer.ts';
 import { BenchWorkspace, quantile, startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';

@@ -1,6 +1,14 @@
 import { type Kv, type Pause, realPause, untilAnswered } from './kv.ts';
 import type { Lease } from './lease.ts';
-import { DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, type NodeRow, OWNER_ROWS, type RowKind } from './node-rows.ts';
+import {
+  COPY_ROWS,
+  DRAIN_ROWS,
+  KNOWN_ROWS,
+  NODE_ROWS,
+  type NodeRow,
+  OWNER_ROWS,
+  type RowKind,
+} from './node-rows.ts';
 import { ranked } from './placement.ts';
 
 export interface MembershipOptions {
@@ -26,11 +34,13 @@ export interface ClusterView {
   readonly draining: ReadonlySet<string>;
   /** Who has each slot; those that nobody has are missing. */
   readonly owners: ReadonlyMap<number, string>;
+  /** Ids of the nodes whose disks may have content of a slot's Tenants. */
+  readonly copies: ReadonlyMap<number, readonly string[]>;
 }
 
 /** Between two looks at the rows of the cluster. */
 const LOOK_MS = 200;
-const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: new Map() };
+const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: new Map(), copies: new Map() };
 
 /** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
 export class Membership {
@@ -115,15 +125,17 @@ export class Membership {
   }
 
   async #look(): Promise<void> {
-    const [nodes, draining, owners] = await Promise.all([
+    const [nodes, draining, owners, copies] = await Promise.all([
       this.#rows(NODE_ROWS),
       this.#rows(DRAIN_ROWS),
       this.#rows(OWNER_ROWS),
+      this.#rows(COPY_ROWS),
     ]);
     this.#view = {
       nodes,
       draining: new Set(draining.keys()),
       owners: new Map([...owners].map(([slot, { node }]) => [Number(slot), node])),
+      copies: copiesBySlot(copies.keys()),
     };
     const looked = this.#looked;
     this.#looked = Promise.withResolvers();
@@ -137,4 +149,15 @@ export class Membership {
     const rows = await kv.range(from, to);
     return new Map(rows.map(({ key, value }) => [kind.name(cluster, key), kind.parse(key, value)]));
   }
+}
+
+/** @param names `<slot>/<node id>` */
+function copiesBySlot(names: Iterable<string>): Map<number, string[]> {
+  const bySlot = new Map<number, string[]>();
+  for (const name of names) {
+    const end = name.indexOf('/');
+    const slot = Number(name.slice(0, end));
+    bySlot.set(slot, [...(bySlot.get(slot) ?? []), name.slice(end + 1)]);
+  }
+  return bySlot;
 }

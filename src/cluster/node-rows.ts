@@ -23,6 +23,8 @@ const Drain = Type.Object({ since: Type.String() });
 
 const Owner = Type.Object({ node: Type.String() });
 
+const Copy = Type.Object({ since: Type.String() });
+
 /** A server that lives, as it tells of itself: on its lease. */
 export type NodeRow = Static<typeof Node>;
 
@@ -31,6 +33,9 @@ export type KnownRow = Static<typeof Known>;
 
 /** A server that is to have no slots. `since`: when that was wanted. */
 export type DrainRow = Static<typeof Drain>;
+
+/** A node whose disk may have content of a slot's Tenants. `since`: when it took the slot last. */
+export type CopyRow = Static<typeof Copy>;
 
 /** The node that has a slot. */
 export type OwnerRow = Static<typeof Owner>;
@@ -56,6 +61,8 @@ export const NODE_ROWS: RowKind<NodeRow> = rowKind('node', Node);
 export const KNOWN_ROWS: RowKind<KnownRow> = rowKind('known', Known);
 /** `drain/<node id>` */
 export const DRAIN_ROWS: RowKind<DrainRow> = rowKind('drain', Drain);
+/** `copy/<slot>/<node id>` */
+export const COPY_ROWS: RowKind<CopyRow> = rowKind('copy', Copy);
 /** `owner/<slot>` */
 export const OWNER_ROWS: RowKind<OwnerRow> = rowKind('owner', Owner);
 

@@ -90,6 +90,11 @@ export function payerTenantId(address: Address): PayerId {
   return `payer_${address.toLowerCase()}` as PayerId;
 }
 
+/** The wallet of a payer, as `payerTenantId` took it. */
+export function walletOf(payer: PayerId): Address {
+  return payer.slice('payer_'.length) as Address;
+}
+
 /** Tells a payer's index from a workspace. */
 export function isPayer(tenant: TenantId): tenant is PayerId {
   return FORMS.payer.test(tenant);

@@ -3,6 +3,7 @@ import type { ObjectsCall } from '../cluster/objects/guarded-objects.ts';
 import { VECTOR_LISTS } from '../domain/family.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
+import type { ForwardedEvent } from '../http/forward/forwarding.ts';
 import type { ProbedEvent } from '../search/recall-probe.ts';
 import type { SearchedEvent } from '../search/search.ts';
 import { RunningRecall } from './running-recall.ts';
@@ -101,6 +102,11 @@ export class Metrics {
     'call',
     'outcome',
   ]);
+  readonly #proxied = this.#histogram(
+    'proxied_seconds',
+    'Requests whose slot was not at this server, until the head of their answer (FARTHING_NODE_URL).',
+    ['outcome'],
+  );
   readonly #credits = this.#counter('credits_total', 'Credits given for paid uploads that failed.', []);
   readonly #creditedUsd = this.#counter(
     'credited_usd_total',
@@ -128,6 +134,7 @@ export class Metrics {
     for (const [status, code] of WATCHED_REFUSALS) this.#refusals.inc({ status, code }, 0);
     for (const outcome of ['valid', 'failed']) this.#facilitator.zero({ call: 'verify', outcome });
     for (const outcome of ['done', 'failed']) this.#objects.zero({ call: 'put', outcome });
+    for (const outcome of ['answered', 'lost', 'refused', 'left']) this.#proxied.zero({ outcome });
   }
 
   readonly answered = ({ method, route, status, code, stages, milliseconds }: AnsweredEvent): void => {
@@ -172,6 +179,10 @@ export class Metrics {
 
   readonly objectsCalled = ({ call, outcome, milliseconds }: ObjectsCall): void => {
     this.#objects.observe({ call, outcome }, milliseconds / 1000);
+  };
+
+  readonly forwarded = ({ outcome, milliseconds }: ForwardedEvent): void => {
+    this.#proxied.observe({ outcome }, milliseconds / 1000);
   };
 
   /** @param usd price of the upload that failed */

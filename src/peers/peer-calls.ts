@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { errorCode, FarthingError } from '../domain/error.ts';
-import type { Peer } from '../domain/peer.ts';
+import type { Peer } from './peer.ts';
 import { PeerConnections } from './peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from './peer-signature.ts';
 
@@ -80,7 +80,7 @@ export class HttpPeerCalls implements PeerCalls {
       'content-type': 'application/json',
       'content-length': Buffer.byteLength(body),
       [PEER_DIGEST_HEADER]: digest,
-      [PEER_HEADER]: this.#signatures.sign({ method: 'POST', path, about: aboutCall(digest) }),
+      [PEER_HEADER]: this.#signatures.sign(peer.id, { method: 'POST', path, about: aboutCall(digest) }),
     };
     const { request, mayHaveArrived } = this.#connections.open(peer, { method: 'POST', path, headers });
     return new Promise((resolve, reject) => {

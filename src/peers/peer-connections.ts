@@ -1,6 +1,6 @@
 import { Agent, type ClientRequest, type OutgoingHttpHeaders, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import type { Peer } from '../domain/peer.ts';
+import type { Peer } from './peer.ts';
 
 /** A server in the same network that takes longer is not there. */
 const CONNECT_MS_MAX = 2000;
@@ -60,7 +60,8 @@ export class PeerConnections {
       mayHaveArrived = !socket.connecting;
       if (mayHaveArrived) return;
       const late = setTimeout(() => sent.destroy(new Error('the peer does not answer')), CONNECT_MS_MAX);
-      socket.once('connect', () => {
+      // Before its handshake TLS sends nothing of a request.
+      socket.once(isSecure ? 'secureConnect' : 'connect', () => {
         mayHaveArrived = true;
         clearTimeout(late);
       });

@@ -47,10 +47,12 @@ export class PeerSignatures {
     this.#now = now;
   }
 
-  /** @returns the value of the header `PEER_HEADER` */
-  sign(signed: Signed): string {
+  /** @param to id of the server that it is for: to another one it says nothing. @returns the value of the header `PEER_HEADER` */
+  sign(to: string, signed: Signed): string {
     const time = String(this.#now());
-    const macs = this.#keys.map((key) => macOf(key, this.#node, time, signed).toString('base64url'));
+    const macs = this.#keys.map((key) =>
+      macOf(key, { from: this.#node, to, time, signed }).toString('base64url'),
+    );
     return `v1 ${encodeURIComponent(this.#node)} ${time} ${macs.join(',')}`;
   }
 
@@ -61,16 +63,20 @@ export class PeerSignatures {
     const node = decoded(encoded);
     const macs = sent!.split(',', MACS_MAX).map((mac) => Buffer.from(mac, 'base64url'));
     const isOurs = this.#keys.some((key) => {
-      const expected = macOf(key, node, time!, signed);
+      const expected = macOf(key, { from: node, to: this.#node, time: time!, signed });
       return macs.some((mac) => mac.length === expected.length && timingSafeEqual(mac, expected));
     });
     return isOurs ? node : undefined;
   }
 }
 
-function macOf(key: Uint8Array, node: string, time: string, { method, path, about }: Signed): Buffer {
+function macOf(
+  key: Uint8Array,
+  { from, to, time, signed }: { from: string; to: string; time: string; signed: Signed },
+): Buffer {
+  const { method, path, about } = signed;
   return createHmac('sha256', key)
-    .update(JSON.stringify([node, time, method, path, about]))
+    .update(JSON.stringify([from, to, time, method, path, about]))
     .digest();
 }
 

@@ -2,7 +2,7 @@ import type { Address } from '../domain/address.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { StepId } from '../domain/id.ts';
 import type { Answer } from '../domain/payment.ts';
-import type { Peer } from '../domain/peer.ts';
+import type { Peer } from '../peers/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-calls.ts';
 import type { ExtensionRef, ExtensionSteps } from './extension-steps.ts';
 import { BUY_MS_MAX } from './paid-workspace.ts';

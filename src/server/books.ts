@@ -77,6 +77,7 @@ async function openSharedBooks(
       calls: joined.calls,
       elsewhere: {
         whereElse: (slot) => shared!.whereElse(slot),
+        copies: (slot) => shared!.copiesElsewhere(slot),
         purchases: new PeerPurchases(joined.calls),
       },
       with: (parts) => {

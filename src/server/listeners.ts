@@ -45,7 +45,10 @@ export function openInterface(
 ): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services.front;
-  const senders = new Senders(services, peers?.forwarding.known);
+  const senders = new Senders(
+    services,
+    peers && { known: peers.forwarding.known, signatures: peers.signatures },
+  );
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,

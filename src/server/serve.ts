@@ -78,7 +78,8 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   const services = servicesBySlot(runtime, slots, shared);
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
-  const forwarding = sharing && new Forwarding({ ...sharing, slots: services });
+  const forwarding =
+    sharing && new Forwarding({ ...sharing, slots: services, observe: runtime.metrics.forwarded });
   const peers = forwarding && { forwarding, signatures: sharing.signatures };
   const deps = { runtime, slots, services, mcp: mcp.answer, ...(peers && { peers }) };
   const server = await openInterface(deps, traffic);

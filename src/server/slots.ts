@@ -34,6 +34,8 @@ export interface SlotsOptions extends Pick<SlotOptions, 'monotonic'> {
 export interface Elsewhere {
   /** Where a slot is that is not here. */
   whereElse(slot: number): Exclude<SlotPlace, { services: unknown }>;
+  /** Ids of the other servers whose disks may have content of a slot's Tenants. */
+  copies(slot: number): readonly string[];
   readonly purchases: PeerPurchases;
 }
 
@@ -168,6 +170,7 @@ export class Slots {
       folder: slotFolders[number]!,
       store,
       leadsHere: (id) => slotOf(id, slotFolders.length) === number,
+      copiesElsewhere: () => this.#options.elsewhere?.copies(number) ?? [],
     });
   }
 

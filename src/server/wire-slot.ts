@@ -1,4 +1,3 @@
-import { toTimestamp } from '../domain/clock.ts';
 import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
 import { RequestCount } from '../http/access/request-count.ts';
@@ -10,14 +9,13 @@ import { BackupsTaken } from '../operator/backup/backups-taken.ts';
 import { Credits } from '../purchases/credits.ts';
 import { OrphanedExtensions } from '../purchases/orphaned-extensions.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
-import type { Settings } from '../settings/settings.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
-import type { KeptFact } from '../workspace/disposal/receipt-claims.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import type { AcrossSlots } from './slot/across-slots.ts';
+import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './slot/kept-facts.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {
@@ -29,6 +27,8 @@ export interface SlotOptions {
   readonly leadsHere: LeadsHere;
   /** A payer's payment may extend another slot's workspace. */
   readonly across: AcrossSlots;
+  /** Ids of other servers whose disks may have content of its Tenants. Absent: none. */
+  readonly copiesElsewhere?: () => readonly string[];
   /** Milliseconds from any origin, never going back: rented time passes by it. */
   readonly monotonic?: () => number;
 }
@@ -62,10 +62,9 @@ export interface Slot {
 }
 
 const WORKSPACE_TTL_MINUTES_DEFAULT = 15;
-const DAY_MS = 86_400_000;
 
 /** What most parts of a slot stand on. */
-interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'leadsHere'> {
+interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'leadsHere' | 'copiesElsewhere'> {
   readonly time: RentedTime;
   readonly credits: Credits;
   /** Cancels a Tenant's jobs and waits for them. */
@@ -132,7 +131,7 @@ export function wireSlot(options: SlotOptions): Slot {
 }
 
 function openGround(
-  { runtime, folder, store, leadsHere, monotonic }: SlotOptions,
+  { runtime, folder, store, leadsHere, copiesElsewhere, monotonic }: SlotOptions,
   stopTenant: Ground['stopTenant'],
 ): Ground {
   const { settings, clock } = runtime;
@@ -140,10 +139,18 @@ function openGround(
     downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
     ...(monotonic && { monotonic }),
   });
-  return { runtime, folder, leadsHere, store, time, credits: new Credits({ store, clock }), stopTenant };
+  const credits = new Credits({ store, clock });
+  return { runtime, folder, leadsHere, copiesElsewhere, store, time, credits, stopTenant };
 }
 
-function openWorkspaces({ runtime, leadsHere, store, time, stopTenant }: Ground): Workspaces {
+function openWorkspaces({
+  runtime,
+  leadsHere,
+  copiesElsewhere,
+  store,
+  time,
+  stopTenant,
+}: Ground): Workspaces {
   const { settings, clock, tenants, limits, baseUrl } = runtime;
   const backups = new BackupsTaken(store);
   return new Workspaces({
@@ -179,6 +186,7 @@ function openWorkspaces({ runtime, leadsHere, store, time, stopTenant }: Ground)
     keptElsewhere: (createdAt, disposedAt) => [
       ...keptInLedger(settings, disposedAt),
       ...(runtime.kept ? KEPT_IN_ETCD : []),
+      ...keptByNodes(copiesElsewhere?.() ?? []),
       ...backups.keptOf(createdAt),
     ],
     hasCopies: runtime.kept !== undefined,
@@ -258,31 +266,6 @@ async function sweep(
   // The slot may have closed while the workspaces were swept: nothing is read after that.
   if (!ending.aborted) await payerIndex.sweep();
 }
-
-/** What stays of a workspace outside its folder and its record, as its receipt says. */
-function keptInLedger({ JOURNAL_KEEP_DAYS }: Settings, disposedAt: number): KeptFact[] {
-  return [
-    {
-      what: 'its payments: wallets, amounts, times, transactions and hashes of the requests',
-      why: 'the books',
-      until: toTimestamp(disposedAt + JOURNAL_KEEP_DAYS * DAY_MS),
-    },
-    {
-      what: 'ids and states of its jobs',
-      why: 'dropped together with others, a day or more after they ended',
-      until: null,
-    },
-  ];
-}
-
-/** etcd keeps what was deleted in its files for a while. */
-const KEPT_IN_ETCD: readonly KeptFact[] = [
-  {
-    what: 'its key, encrypted under the cluster key, in files of the log',
-    why: 'they drop what was deleted with time; it opens nothing that is left',
-    until: null,
-  },
-];
 
 function linksOf(self: string): Record<string, string> {
   return {

@@ -10,7 +10,7 @@ import type { Random } from '../rig/random.ts';
 import { makeBooksOfLogs } from './books-of-log.ts';
 import { EtcdFaults } from './etcd-faults.ts';
 import { EtcdServers } from './etcd-servers.ts';
-import { GarageServer } from './garage-server.ts';
+import { GarageServer } from './objects/garage-server.ts';
 
 const DISK_MEBIBYTES = 4096;
 const OBJECTS = 'objects';

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePorts } from '../rig/free-ports.ts';
 
 /** Built by `make etcd`. */
 const PROGRAM = resolve(import.meta.dirname, '../../.build/etcd');
@@ -152,13 +152,4 @@ async function isLeader(address: string): Promise<boolean> {
     .then(async (response) => (await response.json()) as { header?: { member_id?: string }; leader?: string })
     .catch(() => undefined);
   return status?.leader !== undefined && status.leader === status.header?.member_id;
-}
-
-/** Ports of this machine that nothing uses now. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

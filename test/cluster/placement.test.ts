@@ -6,8 +6,7 @@ const nodes = (...ids: string[]) => ids.map((id) => ({ id, weight: 100 }));
 const ownersAmong = (of: Parameters<typeof ranked>[1]) => SLOTS.map((slot) => ranked(slot, of)[0]!);
 
 t.test('every node computes the same, in whatever order it knows the others', async (t) => {
-  for (const slot of SLOTS)
-    t.same(ranked(slot, nodes('a', 'b', 'c')), ranked(slot, nodes('c', 'a', 'b')));
+  for (const slot of SLOTS) t.same(ranked(slot, nodes('a', 'b', 'c')), ranked(slot, nodes('c', 'a', 'b')));
 });
 
 t.test('a node that goes leaves its slots to those that were second, and nothing else moves', async (t) => {

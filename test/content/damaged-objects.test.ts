@@ -7,7 +7,7 @@ import { KeptFiles } from '../../src/content/kept-files.ts';
 import { idFrom, type TenantId } from '../../src/domain/id.ts';
 import { filesIn } from '../../src/ingest/items/files.ts';
 import type { Tenants } from '../../src/shard/tenants.ts';
-import { GarageServer, withoutGarage } from '../cluster/garage-server.ts';
+import { GarageServer, withoutGarage } from '../cluster/objects/garage-server.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';
 import '../rig/teardown-order.ts';
 import { KeptTenants } from './kept-tenants.ts';

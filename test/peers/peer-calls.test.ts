@@ -71,6 +71,21 @@ t.test('where nothing happened the peer is away', async (t) => {
   );
 });
 
+t.test('a peer that cannot show by TLS who it is is away: nothing was sent to it', async (t) => {
+  const { calls, peer } = await pair(t, { hear: async (body) => ({ heard: body }) });
+  const secure = { id: 'b', url: peer.url.replace('http:', 'https:') };
+  await t.rejects(calls.call(secure, 'hear', {}), { name: 'PeerAwayError' });
+  const cut = createServer()
+    .on('connection', (socket) => socket.once('data', () => socket.destroy()))
+    .listen(0, '127.0.0.1');
+  t.teardown(() => cut.close());
+  await new Promise((resolve) => cut.once('listening', resolve));
+  const { port } = cut.address() as AddressInfo;
+  await t.rejects(calls.call({ id: 'b', url: `https://127.0.0.1:${port}` }, 'hear', {}), {
+    name: 'PeerAwayError',
+  });
+});
+
 t.test('where the answer does not come the call may have happened', async (t) => {
   const begun: (() => void)[] = [];
   const { calls, peer } = await pair(t, {

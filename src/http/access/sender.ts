@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import type { PeerSignatures } from '../../peers/peer-signature.ts';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
 import type { KnownElsewhere } from './known-elsewhere.ts';
 import { credentialsOf } from './paid.ts';
+import { callerOf } from './peer-caller.ts';
 import type { ServicesBySlot } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
 
@@ -10,17 +12,25 @@ const WORKSPACE = /^\/agent\/v1\/workspaces\/([^/]+)/;
 const ANYBODY = '';
 /** Who brings neither: an answer costs little, and waits behind no made-up payment. */
 const UNPAID = 'unpaid';
+/** Calls of other servers: they wait behind no client. */
+const PEERS = 'peers';
 const REMEMBERED_MAX = 1024;
+
+/** Where other servers have slots. */
+export interface Elsewhere {
+  /** Tokens that they accepted. */
+  readonly known: KnownElsewhere;
+  readonly signatures: PeerSignatures;
+}
 
 /** Tells whose turn a request takes where many came at once. */
 export class Senders {
   readonly #slots: ServicesBySlot;
-  readonly #elsewhere: KnownElsewhere | undefined;
+  readonly #elsewhere: Elsewhere | undefined;
   /** Digests of workspaces with tokens that opened them, the latest last: looking one up costs more than the rest. It opens nothing here. */
   readonly #opened = new Set<string>();
 
-  /** @param elsewhere where other servers have slots: the tokens that they accepted */
-  constructor(slots: ServicesBySlot, elsewhere?: KnownElsewhere) {
+  constructor(slots: ServicesBySlot, elsewhere?: Elsewhere) {
     this.#slots = slots;
     this.#elsewhere = elsewhere;
   }
@@ -30,6 +40,7 @@ export class Senders {
    * token, and one for those who bring nothing.
    */
   of(exchange: Pick<Exchange, 'head' | 'header'>): string {
+    if (this.#elsewhere && callerOf(exchange, this.#elsewhere.signatures) !== undefined) return PEERS;
     if (!hasCredentials(exchange.head)) return UNPAID;
     const token = bearerToken(exchange);
     // Which wallets have paid, all slots know.
@@ -43,7 +54,7 @@ export class Senders {
     const digest = hash('sha256', `${workspace} ${token}`, 'base64');
     if (this.#opened.has(digest)) return true;
     const place = this.#slots.of(workspace);
-    if ('peer' in place) return this.#elsewhere?.opens(workspace, token) ?? false;
+    if ('peer' in place) return this.#elsewhere?.known.opens(workspace, token) ?? false;
     if (!('services' in place && place.services.workspaces.tokenOpens(workspace, token))) return false;
     this.#opened.add(digest);
     if (this.#opened.size > REMEMBERED_MAX) this.#opened.delete(this.#opened.values().next().value!);

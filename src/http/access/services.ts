@@ -1,10 +1,10 @@
 import type { ReadyAnswer } from '../../api/service.ts';
 import type { TenantId } from '../../domain/id.ts';
-import type { Peer } from '../../domain/peer.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { Previews } from '../../ingest/items/previews.ts';
 import type { TenantItems } from '../../ingest/tenant-items.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { Peer } from '../../peers/peer.ts';
 import type { Prices } from '../../purchases/prices.ts';
 import type { Purchases } from '../../purchases/purchases.ts';
 import type { Search } from '../../search/search.ts';

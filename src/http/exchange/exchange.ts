@@ -5,8 +5,7 @@ import type { Answer } from '../../domain/payment.ts';
 import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
-import { writePieces } from './pieces.ts';
-import { writeAsItComes } from './relay.ts';
+import { writeAsItComes, writePieces } from './pieces.ts';
 import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
@@ -242,12 +241,13 @@ export class Exchange {
       response.cork(writeHead);
       const isWhole =
         bytes === undefined
-          ? await writeAsItComes(response, pieces, this.signal)
+          ? (await writeAsItComes(response, pieces, this.signal)) && relayed.isComplete()
           : await writePieces(
               response,
               { bytes, pieces },
               { gone: this.signal, mayGo: () => mayGo(this.body.sender) },
             );
+      if (isWhole && bytes === undefined) response.cork(() => void response.end());
       if (!isWhole && !this.#gone) response.close();
       return isWhole;
     } catch (error) {

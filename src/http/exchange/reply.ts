@@ -40,8 +40,8 @@ export interface RelayedReply {
   readonly status: number;
   /** Of the status line. */
   readonly reason: string;
-  /** All headers but those that frame the body. A value may be bytes. */
-  readonly sent: readonly (readonly [name: string, value: string | Uint8Array])[];
+  /** All headers but those that frame the body. */
+  readonly sent: readonly (readonly [name: string, value: string])[];
   readonly relayed: {
     /** The whole body, where it is small; else it comes in pieces. */
     readonly whole?: Uint8Array;
@@ -49,6 +49,8 @@ export interface RelayedReply {
     readonly bytes: number | undefined;
     /** They end early where the other server is gone. */
     readonly pieces: AsyncGenerator<Uint8Array>;
+    /** To be asked after the last piece: whether the body ended as it should. */
+    readonly isComplete: () => boolean;
   };
   /** Called once, with whether all of it reached the network. */
   readonly delivered: (whole: boolean) => void;

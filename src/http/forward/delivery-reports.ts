@@ -1,4 +1,4 @@
-import type { Peer } from '../../domain/peer.ts';
+import type { Peer } from '../../peers/peer.ts';
 import type { PeerCalls } from '../../peers/peer-calls.ts';
 
 /** Below the path of calls. */

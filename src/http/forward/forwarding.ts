@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { FarthingError } from '../../domain/error.ts';
-import { payerTenantId } from '../../domain/id.ts';
-import type { Peer } from '../../domain/peer.ts';
+import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
+import type { Peer } from '../../peers/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../../peers/peer-calls.ts';
 import { PeerConnections } from '../../peers/peer-connections.ts';
 import type { PeerSignatures } from '../../peers/peer-signature.ts';
@@ -92,7 +92,7 @@ export class Forwarding {
   constructor(options: ForwardingOptions) {
     const { slots, calls, signatures } = options;
     const limits = { ...LIMITS, ...options.limits };
-    const senders = new Senders(slots, this.known);
+    const senders = new Senders(slots, { known: this.known, signatures });
     this.#options = options;
     this.#limits = limits;
     this.#senderOf = (exchange) => senders.of(exchange);
@@ -102,14 +102,27 @@ export class Forwarding {
     this.ofPeers = new PeerRequests(slots, signatures, limits.reportMsMax);
   }
 
+  /** Requests that wait for their slots to come to rest. */
+  get waiting(): number {
+    return this.#waits.count;
+  }
+
+  /** Requests that are at other servers. */
+  get underWay(): number {
+    return this.#underWay.taken;
+  }
+
   /**
-   * Answers a client's request, here or by the owner of its slot.
+   * Answers a client's request, here or by the owner of its slot. What is paid with a payment that nobody signed is answered by `front`.
    * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where
    *   nothing happened because the slot did not come to rest
    */
   async answer(exchange: Exchange, led: Led, here: AnswerHere): Promise<Reply> {
     const place = this.#options.slots.of(led.key);
     if ('services' in place) return here(place.services);
+    const { front } = this.#options.slots;
+    // Made-up payments stay here.
+    if (led.isPaid && !front.gate.isGenuine(credentialsOf(exchange))) return here(front);
     const wait = this.#waits.of(exchange);
     const way: Way = { exchange, led, wait, body: undefined, isSunk: false, isLost: false };
     try {
@@ -153,11 +166,11 @@ export class Forwarding {
       }
       const asked = await this.#ask(way, place.peer);
       if (typeof asked === 'object') {
-        if (token !== undefined) this.#remember(led.key, token, asked);
+        this.#remember(led, token, asked);
         return asked.reply;
       }
       if (asked === 'lost') {
-        if (!led.isRepeatable || isRepeated) throw lost(led);
+        if (!led.isRepeatable || isRepeated || way.isSunk) throw lost(led);
         isRepeated = true;
         way.isLost = false;
       }
@@ -173,29 +186,26 @@ export class Forwarding {
     if (body === 'away') return 'away';
     const leave = this.#underWay.take(() => this.#senderOf(exchange));
     if (!leave) throw crowded();
-    const request = new OwnerRequest(exchange, body, { peer, connections: this.#connections, signatures });
-    const isThere = () => {
-      const place = slots.of(led.key);
-      return 'peer' in place && place.peer.id === peer.id;
-    };
-    const unwatch = watch(request, isThere, this.#limits);
+    const ends = [leave];
     const end = () => {
-      unwatch();
-      leave();
+      for (const each of ends.splice(0)) each();
     };
     try {
+      const request = new OwnerRequest(exchange, body, { peer, connections: this.#connections, signatures });
+      const isThere = () => {
+        const place = slots.of(led.key);
+        return 'peer' in place && place.peer.id === peer.id;
+      };
+      ends.push(watch(request, isThere, this.#limits));
       const answer = await request.answer(body);
-      if (answer === 'away') {
-        way.isSunk ||= body === 'streamed';
-        end();
-        return 'away';
+      if (typeof answer === 'object') {
+        const asked = await this.#relayed(exchange, request, answer.response, { peer, end });
+        if (asked) return asked;
       }
-      const asked =
-        answer === 'lost' ? undefined : await this.#relayed(way, request, answer.response, peer, end);
-      if (asked) return asked;
-      way.isLost = true;
       end();
-      return 'lost';
+      way.isSunk ||= body === 'streamed';
+      way.isLost = answer !== 'away';
+      return answer === 'away' ? 'away' : 'lost';
     } catch (error) {
       end();
       throw error;
@@ -226,11 +236,10 @@ export class Forwarding {
 
   /** @returns undefined where the owner is gone before all of a small answer came */
   async #relayed(
-    { exchange }: Way,
+    exchange: Exchange,
     request: OwnerRequest,
     response: IncomingMessage,
-    peer: Peer,
-    end: () => void,
+    { peer, end }: { readonly peer: Peer; readonly end: () => void },
   ): Promise<Asked | undefined> {
     const id = response.headers[DELIVERY_HEADER] as string | undefined;
     const isAccepted = response.headers[ACCEPTED_HEADER] !== undefined;
@@ -251,7 +260,11 @@ export class Forwarding {
     } else if (token !== undefined && this.known.opens(key, token)) exchange.body.proved(key);
   }
 
-  #remember(key: string, token: string, { reply, isAccepted }: Asked): void {
+  #remember({ key, isPaid }: Led, token: string | undefined, { reply, isAccepted }: Asked): void {
+    const tenant = key as TenantId;
+    if (isPaid && isAccepted && isPayer(tenant))
+      this.#options.slots.front.gate.paidElsewhere(walletOf(tenant));
+    if (token === undefined) return;
     if (isAccepted) this.known.remember(key, token);
     else if (reply.status === 401) this.known.forget(key, token);
   }
@@ -274,7 +287,7 @@ interface Way {
   readonly wait: SlotWait;
   /** All of a small body. */
   body: Buffer | undefined;
-  /** Part of its body went to a server that did nothing with it: it cannot be sent to another one. */
+  /** Its body was passed on as it came: it cannot be sent to another server. */
   isSunk: boolean;
   /** It may have happened. */
   isLost: boolean;
@@ -304,7 +317,7 @@ function lost({ isPaid }: Led): FarthingError {
       )
     : new FarthingError(
         'settlement_pending',
-        'The server that had the request is gone. Send the same request again, with the same payment: it is charged once.',
+        'The server that had the request is gone. Send the same request again: it is charged once.',
         { retryAfterS: RETRY_AFTER_S },
       );
 }

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { FarthingError } from '../../domain/error.ts';
-import type { Peer } from '../../domain/peer.ts';
+import type { Peer } from '../../peers/peer.ts';
 import type { PeerConnections, PeerRequest } from '../../peers/peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from '../../peers/peer-signature.ts';
 import { free } from '../body/gathered.ts';
@@ -27,7 +26,6 @@ export class OwnerRequest {
   /** Of the last sign of life, by the monotonic clock in milliseconds. */
   #heardAt = performance.now();
 
-  /** @throws FarthingError for a head that cannot be passed on */
   constructor(
     exchange: Exchange,
     body: PassedBody,
@@ -37,26 +35,16 @@ export class OwnerRequest {
     const { method, path, query, headers } = exchange.head;
     const target = query === '' ? path : `${path}?${query}`;
     const about = aboutForwarded(exchange.requestId);
-    try {
-      this.#sent = to.connections.open(to.peer, {
-        method,
-        path: asBytes(target),
-        headers: {
-          ...passedOn(headers),
-          ...framing(headers, body),
-          'x-request-id': exchange.requestId,
-          [PEER_HEADER]: to.signatures.sign({ method, path: target, about }),
-        },
-      });
-    } catch (cause) {
-      throw new FarthingError(
-        'request_malformed',
-        'The head of the request has characters that it cannot have.',
-        {
-          cause,
-        },
-      );
-    }
+    this.#sent = to.connections.open(to.peer, {
+      method,
+      path: asBytes(target),
+      headers: {
+        ...passedOn(headers),
+        ...framing(headers, body),
+        'x-request-id': exchange.requestId,
+        [PEER_HEADER]: to.signatures.sign(to.peer.id, { method, path: target, about }),
+      },
+    });
     exchange.signal.addEventListener('abort', this.#leave, { once: true });
     this.#sent.request.once('close', () => exchange.signal.removeEventListener('abort', this.#leave));
   }

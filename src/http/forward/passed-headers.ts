@@ -31,36 +31,37 @@ export function aboutForwarded(requestId: string): string {
   return `forwarded ${requestId}`;
 }
 
+/** What no header has (RFC 9110, 5.5 and 5.6.2), though uWebSockets.js takes it. */
+const OF_NO_VALUE = /[^\t -~]/g;
+const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
+
 /** A client's headers for the next server. Those that frame the body are left out. */
 export function passedOn(headers: ReadonlyMap<string, string>): OutgoingHttpHeaders {
   const named = namedBy(headers.get('connection'));
   const passed: OutgoingHttpHeaders = {};
   for (const [name, value] of headers)
-    if (!OF_THE_CONNECTION.has(name) && !named.has(name) && !INTERNAL.test(name)) passed[name] = value;
+    if (!OF_THE_CONNECTION.has(name) && !named.has(name) && !INTERNAL.test(name) && NAME.test(name))
+      passed[name] = value.replace(OF_NO_VALUE, ' ');
   return passed;
 }
 
 /** Headers of another server's answer for the client, in order, as they were written. */
-export function passedBack(answer: IncomingMessage): [name: string, value: string | Uint8Array][] {
+export function passedBack(answer: IncomingMessage): [name: string, value: string][] {
   const named = namedBy(answer.headers.connection);
-  const passed: [string, string | Uint8Array][] = [];
+  const passed: [string, string][] = [];
   for (let at = 0; at < answer.rawHeaders.length; at += 2) {
     const [written, value] = answer.rawHeaders.slice(at, at + 2) as [string, string];
     const name = written.toLowerCase();
     if (OF_THE_CONNECTION.has(name) || OF_THE_LISTENER.has(name) || named.has(name) || INTERNAL.test(name))
       continue;
-    passed.push([written, isAscii(value) ? value : Buffer.from(value, 'latin1')]);
+    passed.push([written, value]);
   }
   return passed;
 }
 
 /** Node writes paths as Latin-1, and uWebSockets.js reads them as UTF-8: so the same bytes are sent that came. It reads no other headers than of ASCII. */
 export function asBytes(text: string): string {
-  return isAscii(text) ? text : Buffer.from(text, 'utf8').toString('latin1');
-}
-
-function isAscii(text: string): boolean {
-  return !/[^ -~\t]/.test(text);
+  return Buffer.from(text, 'utf8').toString('latin1');
 }
 
 /** Headers that `Connection` names are of the connection too. */

@@ -11,6 +11,10 @@ export class Places {
     this.#ofSenderMax = ofSenderMax;
   }
 
+  get taken(): number {
+    return this.#taken;
+  }
+
   /**
    * @param senderOf asked only where many are under way: it costs more than the rest
    * @returns to be called at the end; undefined where there is no place

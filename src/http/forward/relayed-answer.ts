@@ -22,14 +22,15 @@ export async function relayedAnswer(
   const length = headers['content-length'];
   const bytes = length === undefined ? undefined : Number(length);
   const pieces = request.pieces();
+  const body = { bytes, pieces, isComplete: () => response.complete };
   const reply = { status, reason, sent: passedBack(response), delivered };
   if (exchange.head.method === 'HEAD' || status === 304) {
     await gathered(pieces);
-    return { ...reply, relayed: { bytes, pieces } };
+    return { ...reply, relayed: body };
   }
-  if (bytes === undefined || bytes > WHOLE_BYTES_MAX) return { ...reply, relayed: { bytes, pieces } };
+  if (bytes === undefined || bytes > WHOLE_BYTES_MAX) return { ...reply, relayed: body };
   const whole = await gathered(pieces);
-  return whole.byteLength < bytes ? undefined : { ...reply, relayed: { whole, bytes, pieces } };
+  return whole.byteLength < bytes ? undefined : { ...reply, relayed: { ...body, whole } };
 }
 
 async function gathered(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

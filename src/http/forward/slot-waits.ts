@@ -28,6 +28,11 @@ export class SlotWaits {
     this.#senderOf = senderOf;
   }
 
+  /** Requests that wait. */
+  get count(): number {
+    return this.#places.taken;
+  }
+
   /** The waits of one request. */
   of(exchange: Exchange): SlotWait {
     const take = () => this.#places.take(() => this.#senderOf(exchange));

@@ -59,13 +59,25 @@ function tableOf(services: Services, table: (services: Services) => readonly Rou
   });
 }
 
+/** A request is over when it is known whether its answer was delivered: that is noted in the slot's books. */
 function counted(handle: Route['handle'], running: RequestCount): Route['handle'] {
   return async (exchange, params) => {
     running.begin();
+    let isOver = true;
     try {
-      return await handle(exchange, params);
+      const reply = await handle(exchange, params);
+      if (!('delivered' in reply) || !reply.delivered) return reply;
+      const { delivered } = reply;
+      isOver = false;
+      return {
+        ...reply,
+        delivered: (whole: boolean) => {
+          delivered(whole);
+          running.end();
+        },
+      };
     } finally {
-      running.end();
+      if (isOver) running.end();
     }
   };
 }

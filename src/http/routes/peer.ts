@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import {
-  aboutCall,
   PEER_BODY_BYTES_MAX,
   PEER_DIGEST_HEADER,
   PEER_OUTCOME_HEADER,
   PEER_PATH,
   PeerAwayError,
 } from '../../peers/peer-calls.ts';
-import { PEER_HEADER, type PeerSignatures } from '../../peers/peer-signature.ts';
+import type { PeerSignatures } from '../../peers/peer-signature.ts';
+import { callerOf } from '../access/peer-caller.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { problem } from '../exchange/problem.ts';
 import type { JsonReply } from '../exchange/reply.ts';
@@ -51,13 +51,10 @@ export function peerRoutes(
 
 /** Reads nothing of a body that no server of the cluster sent. @throws not_found */
 async function signedBody(exchange: Exchange, signatures: PeerSignatures): Promise<unknown> {
-  const { method, path, query } = exchange.head;
-  const digest = exchange.header(PEER_DIGEST_HEADER) ?? '';
-  const signed = { method, path: query === '' ? path : `${path}?${query}`, about: aboutCall(digest) };
-  if (signatures.signerOf(exchange.header(PEER_HEADER), signed) === undefined) throw unknownPath();
+  if (callerOf(exchange, signatures) === undefined) throw unknownPath();
   exchange.body.proved(OWNER);
   const body = await exchange.body.whole(PEER_BODY_BYTES_MAX);
-  if (hash('sha256', body, 'hex') !== digest) throw unknownPath();
+  if (hash('sha256', body, 'hex') !== exchange.header(PEER_DIGEST_HEADER)) throw unknownPath();
   return JSON.parse(body.toString('utf8'));
 }
 

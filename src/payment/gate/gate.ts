@@ -201,6 +201,25 @@ export class PaymentGate {
     }
   }
 
+  /** False where any gate would refuse the payment for what it says itself, its signature included, or there is none. */
+  isGenuine(credentials: PaymentCredentials): boolean {
+    const { settings, signatures } = this.#deps;
+    try {
+      const parsed = parsePaymentHeader(credentials);
+      if (!parsed) return false;
+      checkGenuine(parsed.payment, settings, signatures);
+      return true;
+    } catch (error) {
+      if (error instanceof PaymentRefused) return false;
+      throw error;
+    }
+  }
+
+  /** Another server of the cluster charged the wallet: it is no stranger here either. */
+  paidElsewhere(payer: Address): void {
+    this.#deps.crowd.lines.paid(payer);
+  }
+
   /** Forgets what nobody may ask for any more. One sweep at a time; it ends early when the gate is closed. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()

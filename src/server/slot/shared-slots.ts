@@ -1,8 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
+import { COPY_ROWS } from '../../cluster/node-rows.ts';
 import { type Claim, OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
+import { toTimestamp } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { SlotPlace } from '../../http/access/services.ts';
 import { type EndableStore, endableStore } from '../../state/endable-store.ts';
@@ -76,6 +78,12 @@ export class SharedSlots {
     return { moving: Promise.race([membership.looked, this.#changed.promise]) };
   }
 
+  /** Ids of other nodes whose disks may have content of a slot's Tenants. */
+  copiesElsewhere(slot: number): readonly string[] {
+    const { membership, node } = this.#options;
+    return (membership.view.copies.get(slot) ?? []).filter((id) => id !== node);
+  }
+
   /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
@@ -116,7 +124,13 @@ export class SharedSlots {
       // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
       else if (!isHere && owner === node) this.#move(slot, this.#releaseStray(slot));
       // A former process of this node may have had it.
-      else if (!isHere && owner !== undefined && owner !== node && !this.#clean.has(slot))
+      else if (
+        !isHere &&
+        owner !== undefined &&
+        owner !== node &&
+        !this.#clean.has(slot) &&
+        this.#mayTry(slot)
+      )
         this.#move(slot, this.#removeContent(slot));
     }
   }
@@ -167,6 +181,7 @@ export class SharedSlots {
     const { kept, slots, kv } = this.#options;
     let store: Held['store'] | undefined;
     try {
+      await this.#noteCopy(slot, claim);
       store = endable(await this.#openStore(slot, claim));
       await kept.enter(slot, store);
       await slots.enter(slot, store);
@@ -178,6 +193,14 @@ export class SharedSlots {
       await untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
       throw error;
     }
+  }
+
+  /** In etcd before anything of a Tenant is on this disk: receipts name the servers that may have copies. */
+  async #noteCopy(slot: number, { fence }: Claim): Promise<void> {
+    const { kv, cluster, node } = this.#options;
+    const value = COPY_ROWS.format({ since: toTimestamp(Date.now()) });
+    const puts = [{ key: COPY_ROWS.key(cluster, `${slot}/${node}`), value }];
+    await untilAnswered(() => kv.commit({ when: [fence], puts }), ignoreLost);
   }
 
   #openStore(slot: number, claim: Claim): Promise<LoggedStore> {
@@ -212,11 +235,15 @@ export class SharedSlots {
 
   /** What another server destroys must not stay on this disk, and what it changes must not be found here later. */
   async #removeContent(slot: number): Promise<void> {
-    const { folders, log } = this.#options;
+    const { kv, cluster, node, folders, log } = this.#options;
+    const key = COPY_ROWS.key(cluster, `${slot}/${node}`);
     try {
       await rm(folders[slot]!.content, { recursive: true, force: true });
+      await kv.commit({ when: [], deletes: [{ from: key, to: `${key}\0` }] });
       this.#clean.add(slot);
+      log({ event: 'content_removed', slot });
     } catch (error) {
+      this.#retryAt.set(slot, performance.now() + RETRY_MS);
       log({ event: 'content_not_removed', slot, error: String(error) });
     }
   }

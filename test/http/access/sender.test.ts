@@ -1,6 +1,8 @@
 import t from 'tap';
+import { KnownElsewhere } from '../../../src/http/access/known-elsewhere.ts';
 import { Senders } from '../../../src/http/access/sender.ts';
 import type { Services, ServicesBySlot } from '../../../src/http/access/services.ts';
+import { PeerSignatures, peerKeysOf } from '../../../src/peers/peer-signature.ts';
 
 let lookedUp = 0;
 const PAYER = '0x00000000000000000000000000000000000000aa';
@@ -63,4 +65,37 @@ t.test('a token that opened its workspace is looked up once, another one each ti
   t.equal(lookedUp - before, 1);
   for (let time = 0; time < 3; time++) t.equal(ask('bad'), '');
   t.equal(lookedUp - before, 4);
+});
+
+t.test('where other servers have slots, they are senders, and the tokens that they accepted', async (t) => {
+  const signatures = new PeerSignatures(peerKeysOf('a'.repeat(64)), 'a');
+  const known = new KnownElsewhere();
+  const elsewhere: ServicesBySlot = {
+    front: services,
+    isOne: false,
+    of: () => ({ peer: { id: 'b', url: 'http://127.0.0.1:1' } }),
+  };
+  const senders = new Senders(elsewhere, { known, signatures });
+  const search = (token: string) =>
+    sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', senders);
+  t.equal(search('good'), '', 'nobody accepted it yet');
+  known.remember('ws_1', 'good');
+  t.equal(search('good'), 'ws_1');
+  t.equal(search('bad'), '');
+  known.forget('ws_1', 'good');
+  t.equal(search('good'), '');
+  const path = '/peer/v1/hear';
+  const signed = signatures.sign('a', { method: 'POST', path, about: 'body 00' });
+  const call = (header: string) =>
+    sender(path, { 'farthing-peer': header, 'farthing-digest': '00' }, '', senders);
+  t.equal(call(signed), 'peers');
+  t.equal(call('v1 a 1 made-up'), sender('/healthz'));
+});
+
+t.test('as many tokens are remembered as find room, the latest ones', async (t) => {
+  const known = new KnownElsewhere();
+  for (let count = 0; count <= 4096; count++) known.remember('ws_1', String(count));
+  t.notOk(known.opens('ws_1', '0'));
+  t.ok(known.opens('ws_1', '1'));
+  t.ok(known.opens('ws_1', '4096'));
 });

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Test } from 'tap';
+import { RequestCount } from '../../../src/http/access/request-count.ts';
 import type { Services, ServicesBySlot, SlotPlace } from '../../../src/http/access/services.ts';
-import { sharesOf } from '../../../src/http/body/shared-bytes.ts';
+import { type Shares, sharesOf } from '../../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
 import type { Route } from '../../../src/http/exchange/route.ts';
 import { type AnsweredEvent, listen, type Server } from '../../../src/http/exchange/server.ts';
@@ -31,25 +31,23 @@ export const JOB = `job_${'b'.repeat(32)}`;
 export const TOKEN = 'good';
 export const PAYER = `0x${'c'.repeat(40)}`;
 
-/** A payment that can be read; nobody here checks it. */
-export const PAYMENT = Buffer.from(
-  JSON.stringify({
-    x402Version: 1,
-    scheme: 'exact',
-    network: 'base',
-    payload: {
-      signature: '0x00',
-      authorization: {
-        from: PAYER,
-        to: PAYER,
-        value: '1',
-        validAfter: '0',
-        validBefore: '1',
-        nonce: `0x${'0'.repeat(64)}`,
-      },
-    },
-  }),
-).toString('base64');
+/** A payment that can be read. @param signature nobody looks at it */
+function paymentOf(signature: string): string {
+  const authorization = {
+    from: PAYER,
+    to: PAYER,
+    value: '1',
+    validAfter: '0',
+    validBefore: '1',
+    nonce: `0x${'0'.repeat(64)}`,
+  };
+  const payment = { x402Version: 1, scheme: 'exact', network: 'base', payload: { signature, authorization } };
+  return Buffer.from(JSON.stringify(payment)).toString('base64');
+}
+
+export const PAYMENT = paymentOf('0x00');
+/** A payment that its payer did not sign. */
+export const FORGED = paymentOf('0xff');
 
 export interface TestNode {
   readonly name: NodeName;
@@ -60,6 +58,8 @@ export interface TestNode {
   readonly answered: AnsweredEvent[];
   readonly forwarded: ForwardedEvent[];
   readonly faults: unknown[];
+  /** Requests that the slot is answering here. */
+  readonly running: RequestCount;
   stop(): Promise<void>;
 }
 
@@ -69,6 +69,8 @@ export interface Nodes {
   readonly c: TestNode;
   /** Where the slot is: as all see it, or one of them. */
   place(where: Where, seenBy?: readonly NodeName[]): void;
+  /** How often a server has asked where the slot is. */
+  looks(by: NodeName): number;
   /** Where a server is reached by the others: a relay, say. */
   reach(name: NodeName, url: string): void;
 }
@@ -78,9 +80,10 @@ export async function startNodes(
   t: Test,
   table: (services: Services & NodeServices) => readonly Route[],
   limits: Partial<ForwardingLimits> = {},
-  cors = new Cors(['*']),
+  { bodies = sharesOf(64 * 2 ** 20) }: { readonly bodies?: Shares } = {},
 ): Promise<Nodes> {
   const seen: Record<NodeName, Where> = { a: 'b', b: 'b', c: 'b' };
+  const looks: Record<NodeName, number> = { a: 0, b: 0, c: 0 };
   const urls: Record<NodeName, string> = { a: '', b: '', c: '' };
   const open = async (name: NodeName): Promise<TestNode> => {
     const signatures = new PeerSignatures(peerKeysOf('d'.repeat(64)), name);
@@ -89,12 +92,14 @@ export async function startNodes(
       front: servicesOf('front'),
       isOne: false,
       of: (): SlotPlace => {
+        looks[name] += 1;
         const where = seen[name];
         if (typeof where === 'object') return where;
         return where === name ? { services: own } : { peer: { id: where, url: urls[where] } };
       },
     };
-    const own = servicesOf(name);
+    const running = new RequestCount();
+    const own = servicesOf(name, running);
     const forwarded: ForwardedEvent[] = [];
     const answered: AnsweredEvent[] = [];
     const faults: unknown[] = [];
@@ -103,8 +108,8 @@ export async function startNodes(
     const server: Server = await listen({
       host: '127.0.0.1',
       port: 0,
-      cors,
-      bodies: sharesOf(64 * 2 ** 20),
+      cors: new Cors(['*']),
+      bodies,
       routes: [
         ...routesBySlot(slots, (services) => table(services as Services & NodeServices), forwarding),
         ...peerRoutes(forwarding.ofPeers.handlers, signatures, (error) => faults.push(error)),
@@ -132,6 +137,7 @@ export async function startNodes(
       answered,
       forwarded,
       faults,
+      running,
       stop,
     };
   };
@@ -143,17 +149,24 @@ export async function startNodes(
     place: (where, seenBy = ['a', 'b', 'c']) => {
       for (const name of seenBy) seen[name] = where;
     },
+    looks: (by) => looks[by],
     reach: (name, url) => {
       urls[name] = url;
     },
   };
 }
 
-function servicesOf(name: NodeServices['name']): Services {
+function servicesOf(name: NodeServices['name'], running = new RequestCount()): Services {
   return {
     name,
+    running,
+    stable: async () => undefined,
     workspaces: { tokenOpens: (id: string, token: string) => id === WORKSPACE && token === TOKEN },
-    gate: { knownPayer: () => undefined },
+    gate: {
+      knownPayer: () => undefined,
+      isGenuine: ({ xPayment }: { xPayment?: string }) => xPayment !== FORGED,
+      paidElsewhere: () => undefined,
+    },
   } as unknown as Services;
 }
 

@@ -4,6 +4,7 @@ import { FarthingError } from '../../../src/domain/error.ts';
 import { attachmentHeaders } from '../../../src/http/exchange/attachment.ts';
 import {
   BEARER,
+  FORGED,
   inWorkspace,
   JOB,
   PAYMENT,
@@ -116,6 +117,9 @@ t.test('what no payment or token comes with is answered by the server that has i
   t.same(await ask('/agent/v1/search', { method: 'POST', headers: { 'x-payment': 'made up' } }), {
     name: 'front',
   });
+  t.same(await ask('/agent/v1/search', { method: 'POST', headers: { 'x-payment': FORGED } }), {
+    name: 'front',
+  });
   t.same(await ask(inWorkspace('/usage')), { name: 'front' });
   t.same(await ask('/agent/v1/workspaces/ws_1/usage', { headers: BEARER }), { name: 'front' });
   t.same(await ask('/agent/v1/jobs/job_1'), { name: 'front' });
@@ -164,13 +168,14 @@ t.test('a client cannot pass for a server', async (t) => {
     'it is passed on as a client’s',
   );
   t.equal(
-    (await fetch(b.url + path, { headers: headers(a.signatures.sign(about)) })).status,
+    (await fetch(b.url + path, { headers: headers(a.signatures.sign('b', about)) })).status,
     421,
     'a server’s is not',
   );
   for (const wrong of [{ method: 'POST' }, { path: inWorkspace('/file') }, { about: 'forwarded other' }])
     t.equal(
-      (await fetch(b.url + path, { headers: headers(a.signatures.sign({ ...about, ...wrong })) })).status,
+      (await fetch(b.url + path, { headers: headers(a.signatures.sign('b', { ...about, ...wrong })) }))
+        .status,
       200,
     );
 });

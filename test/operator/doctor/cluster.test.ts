@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { books, objects } from '../../../src/operator/doctor/cluster.ts';
 import { readConfig } from '../../../src/settings/config.ts';
-import { EtcdServers, freePorts, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { environmentOf } from '../../rig/environment.ts';
+import { freePorts } from '../../rig/free-ports.ts';
 import '../../rig/teardown-order.ts';
 
 /** Settings of a server over a folder of the test's, which is never made. */

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { appendFileSync, rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as after } from 'node:timers/promises';
 import { builtServer } from '../../../scripts/built-server.ts';
@@ -53,11 +53,13 @@ export class ClusterNode {
   /** `losesDisk`: the next process finds nothing of its data folder. */
   kill({ losesDisk = false } = {}): void {
     this.#losesDisk = losesDisk;
+    this.#endsReady();
     this.#signal('SIGKILL');
   }
 
   /** It hands its slots over and ends; the supervisor starts it again, as for a new version. */
   restart(): void {
+    this.#endsReady();
     this.#child?.kill('SIGTERM');
   }
 
@@ -72,6 +74,12 @@ export class ClusterNode {
   destroy(): void {
     this.#isWanted = false;
     this.#signal('SIGKILL');
+  }
+
+  /** Who waits for one that ends before it is ready waits for the next. */
+  #endsReady(): void {
+    if (this.#isReady) this.#ready = Promise.withResolvers();
+    this.#isReady = false;
   }
 
   #signal(signal: NodeJS.Signals): void {
@@ -94,6 +102,7 @@ export class ClusterNode {
     });
     this.#child = child;
     createInterface(child.stdout).on('line', (line) => {
+      appendFileSync(`${dataFolder}.log`, `${line}\n`);
       if (!line.includes('"event":"ready"')) return;
       this.#isReady = true;
       this.#ready.resolve();
@@ -102,9 +111,7 @@ export class ClusterNode {
       child.once('exit', (code) => {
         if (code) this.gaveUp += 1;
         resolve();
-        // Who waits for one that ended before it was ready waits for the next.
-        if (this.#isReady) this.#ready = Promise.withResolvers();
-        this.#isReady = false;
+        this.#endsReady();
         if (this.#isWanted) void this.#startAgain();
       });
     });

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { CrashPlace } from '../../cluster/crash-place.ts';
-import { freePorts } from '../../cluster/etcd-servers.ts';
 import { Relay, type RelayWeather } from '../../cluster/relay.ts';
+import { freePorts } from '../../rig/free-ports.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { ClusterNode } from './cluster-node.ts';

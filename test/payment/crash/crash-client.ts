@@ -97,7 +97,8 @@ export class CrashClient {
     for (;;) {
       const response = await fetch(`${this.#going.url}/agent/v1/jobs/${job}`);
       const shown = (await response.json()) as { state?: string; error?: { code: string } };
-      if (!response.ok || shown.state === 'failed' || shown.state === 'searchable') return shown;
+      const hasEnded = shown.state === 'failed' || shown.state === 'searchable';
+      if (hasEnded || (!response.ok && response.status !== 503)) return shown;
       if (Date.now() > givingUp) return shown;
       await after(ABSENT_PAUSE_MS);
     }

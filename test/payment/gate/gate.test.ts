@@ -63,6 +63,28 @@ t.test('a wallet is known once it has paid, and by its own signature alone', asy
   t.equal(await known('no payment'), undefined);
 });
 
+t.test('a wallet that paid at another server is known, by its own signature alone', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  rig.gate.paidElsewhere(addressOf(account));
+  const payment = await sign(account);
+  t.equal(rig.gate.knownPayer({ xPayment: v1Header(payment) }), addressOf(account));
+  const { signature } = await sign(wallet());
+  t.equal(rig.gate.knownPayer({ xPayment: v1Header({ ...payment, signature }) }), undefined);
+});
+
+t.test('a payment is genuine where its payer signed it, or a contract may have', async (t) => {
+  const rig = openRig(t);
+  const payment = await sign(wallet());
+  const isGenuine = (signature: typeof payment.signature) =>
+    rig.gate.isGenuine({ xPayment: v1Header({ ...payment, signature }) });
+  t.ok(isGenuine(payment.signature));
+  t.ok(isGenuine(`0x${'11'.repeat(100)}`));
+  t.notOk(isGenuine((await sign(wallet())).signature));
+  t.notOk(rig.gate.isGenuine({ xPayment: 'no payment' }));
+  t.notOk(rig.gate.isGenuine({}));
+});
+
 t.test('PAYMENT-SIGNATURE wins when both headers are sent', async (t) => {
   const rig = openRig(t);
   const [first, second] = [wallet(), wallet()];

@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { openLoggedStores } from '../../../src/server/slot/logged-stores.ts';
@@ -8,44 +7,9 @@ import { readConfig } from '../../../src/settings/config.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { FEW_WORKERS, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
-import { spawnBuilt } from '../built-process.ts';
+import { NodeProcess } from './node-process.ts';
 
 /** Two servers of one cluster, one of which waits: what a client finds when the other is killed, stands still, or is stopped. */
-
-/** A server as a process, which may still be waiting. */
-class Node {
-  readonly child: ReturnType<typeof spawnBuilt>['child'];
-  readonly ended: ReturnType<typeof spawnBuilt>['ended'];
-  readonly #events: Record<string, unknown>[] = [];
-  readonly #looking: (() => void)[] = [];
-
-  constructor(t: Test, environment: Record<string, string>) {
-    const { child, ended } = spawnBuilt(t, environment);
-    this.child = child;
-    this.ended = ended;
-    createInterface(child.stdout!).on('line', (line) => {
-      if (line.startsWith('{')) this.#events.push(JSON.parse(line));
-      for (const look of this.#looking.splice(0)) look();
-    });
-  }
-
-  /** The first such event, which may have come already. */
-  async event(name: string): Promise<Record<string, unknown>> {
-    for (;;) {
-      const found = this.#events.find(({ event }) => event === name);
-      if (found) return found;
-      await new Promise<void>((look) => this.#looking.push(look));
-    }
-  }
-
-  has(name: string): boolean {
-    return this.#events.some(({ event }) => event === name);
-  }
-
-  async url(): Promise<string> {
-    return (await this.event('ready')).url as string;
-  }
-}
 
 if (withoutEtcd !== undefined) {
   t.pass('a server that takes over from another', { skip: withoutEtcd });
@@ -67,7 +31,7 @@ if (withoutEtcd !== undefined) {
     };
     const dataOf = (id: string) => join(folder, `${name}-${id}`);
     const start = (t: Test, id: string) =>
-      new Node(t, { ...common, DATA_DIR: dataOf(id), FARTHING_NODE_ID: id });
+      new NodeProcess(t, { ...common, DATA_DIR: dataOf(id), FARTHING_NODE_ID: id });
     return { start, dataOf };
   };
 

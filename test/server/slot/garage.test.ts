@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { GarageServer, withoutGarage } from '../../cluster/garage-server.ts';
+import { GarageServer, withoutGarage } from '../../cluster/objects/garage-server.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 /** A server whose content is in a real S3 server, which is full, stands still, and has everything when the disk is lost. */

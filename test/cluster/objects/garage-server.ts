@@ -5,10 +5,10 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePorts } from './etcd-servers.ts';
+import { freePorts } from '../../rig/free-ports.ts';
 
 /** Built by `make garage`. */
-const PROGRAM = resolve(import.meta.dirname, '../../.build/garage/bin/garage');
+const PROGRAM = resolve(import.meta.dirname, '../../../.build/garage/bin/garage');
 const START_MS_MAX = 30_000;
 const run = promisify(execFile);
 

@@ -1,0 +1,167 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { clusterSettings } from '../../test/cluster/cluster-settings.ts';
+import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
+import { ClusterNode } from '../../test/payment/crash/cluster-node.ts';
+import { BARE_ENVIRONMENT } from '../../test/rig/environment.ts';
+import { freePorts } from '../../test/rig/free-ports.ts';
+import { BenchWorkspace, quantile } from '../rig/agent.ts';
+import { machine, writeRecord } from '../rig/record.ts';
+
+/**
+ * How long a client waits whose workspace's server is gone: `make etcd`, then `make bench NAME=takeover ROUNDS=50 ROWS=10000`. Three servers share their slots, with
+ * a lease of five seconds. One of them is killed, and after that one is stopped, in turns; each of several workspaces is asked without a
+ * pause at the servers that stay. Its longest answer is the time for which its slot was with nobody. ROWS: Segments of the workspace
+ * whose first search at its new owner, from the object store, is timed.
+ */
+
+const ROUNDS = Number(process.env.ROUNDS || 50);
+const ROWS = Number(process.env.ROWS || 10_000);
+const NODES = 3;
+const SLOTS = 24;
+const LEASE_SECONDS = 5;
+const WORKSPACES = 12;
+const SETTLED_MS = 1500;
+const COLD_ROUNDS = 9;
+
+interface Asked {
+  readonly slowest: number;
+  readonly refused: number;
+  readonly answers: number;
+}
+
+/** Asks for a workspace's usage at one server after the other until `isOver`. */
+async function ask(
+  workspace: BenchWorkspace,
+  urls: readonly string[],
+  isOver: () => boolean,
+): Promise<Asked> {
+  let [slowest, refused, answers] = [0, 0, 0];
+  for (let turn = 0; !isOver(); turn++) {
+    const began = performance.now();
+    const url = workspace.url.replace(/^http:\/\/[^/]+/, urls[turn % urls.length]!);
+    const response = await fetch(`${url}/usage`, { headers: workspace.headers });
+    await response.arrayBuffer();
+    slowest = Math.max(slowest, performance.now() - began);
+    answers += 1;
+    if (response.status !== 200) refused += 1;
+    await pause(5);
+  }
+  return { slowest, refused, answers };
+}
+
+const summary = (values: readonly number[]) => ({
+  p50: Math.round(quantile(values, 0.5)),
+  max: Math.round(Math.max(...values)),
+  samples: values.length,
+});
+
+if (withoutEtcd !== undefined) throw new Error(withoutEtcd);
+const folder = mkdtempSync(join(tmpdir(), 'farthing-takeover-'));
+const etcd = await EtcdServers.start(join(folder, 'etcd'));
+const ports = await freePorts(NODES);
+mkdirSync(join(folder, 'cache'));
+const settings = {
+  ...BARE_ENVIRONMENT,
+  BASE_URL: 'http://127.0.0.1:8402',
+  DEMO: '0',
+  LOG_LEVEL: 'info',
+  CACHE_DIR: join(folder, 'cache'),
+  QUERY_WORKERS: '1',
+  INGEST_WORKERS: '1',
+  CLUSTER_LEASE_SECONDS: String(LEASE_SECONDS),
+  SLOTS: String(SLOTS),
+  ...clusterSettings(etcd, folder, 'takeover'),
+};
+const nodes = ports.map((port, index) => {
+  const peerUrl = `http://127.0.0.1:${port}`;
+  const dataFolder = join(folder, `node-${index}`);
+  return new ClusterNode({ id: `n${index}`, port, peerUrl, dataFolder, settings });
+});
+try {
+  await Promise.all(nodes.map((node) => node.ready));
+  await pause(2 * SETTLED_MS);
+  const workspaces: BenchWorkspace[] = [];
+  for (let count = 0; count < WORKSPACES; count++)
+    workspaces.push(await BenchWorkspace.rent(nodes[0]!.url, 600));
+  const waits: Record<'killed' | 'stopped', number[]> = { killed: [], stopped: [] };
+  let refused = 0;
+  for (let round = 0; round < ROUNDS; round++)
+    for (const how of ['killed', 'stopped'] as const) {
+      const gone = nodes[round % NODES]!;
+      const urls = nodes.filter((node) => node !== gone).map(({ url }) => url);
+      // Of one slot each, but that does not matter here: those that did not move answer at once.
+      let isOver = false;
+      const asking = workspaces.map((workspace) => ask(workspace, urls, () => isOver));
+      await pause(SETTLED_MS / 2);
+      if (how === 'killed') gone.kill();
+      else gone.restart();
+      await gone.ready;
+      await pause(how === 'killed' ? 1000 * LEASE_SECONDS + SETTLED_MS : SETTLED_MS);
+      isOver = true;
+      const asked = await Promise.all(asking);
+      refused += asked.reduce((sum, each) => sum + each.refused, 0);
+      waits[how].push(Math.max(...asked.map(({ slowest }) => slowest)));
+      console.log(`${round + 1} of ${ROUNDS}, ${how}: ${Math.round(waits[how].at(-1)!)} ms`);
+    }
+  const cold = ROWS > 0 ? await coldSearch() : undefined;
+  const record = {
+    lease_seconds: LEASE_SECONDS,
+    unavailable_ms: { killed: summary(waits.killed), stopped: summary(waits.stopped) },
+    refused,
+    ...(cold && { cold_first_search: cold }),
+  };
+  console.log(JSON.stringify(record, null, 2));
+  writeRecord('takeover', record, machine());
+} finally {
+  for (const node of nodes) node.destroy();
+  await etcd.stop();
+  rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
+}
+
+/** The first search of a large workspace after its server was stopped: the index comes from the objects. */
+async function coldSearch() {
+  const workspace = await BenchWorkspace.rent(nodes[0]!.url, 600);
+  const words = 'keeper lamp tide gull rope mast reef bell fog oil glass stair wind storm log boat'.split(
+    ' ',
+  );
+  const files = 20;
+  for (let file = 0; file < files; file++) {
+    const rows = Array.from({ length: ROWS / files }, (_, row) => {
+      const number = file * (ROWS / files) + row;
+      const picked = Array.from(
+        { length: 40 },
+        (_, at) => words[(number * 7 + at * (1 + (number % 5))) % words.length],
+      );
+      return `Entry ${number}: ${picked.join(' ')}.`;
+    });
+    await workspace.ingest(`log-${file}.txt`, new TextEncoder().encode(rows.join('\n\n')));
+  }
+  const restored = () =>
+    nodes.flatMap((_, index) =>
+      readFileSync(join(folder, `node-${index}.log`), 'utf8')
+        .split('\n')
+        .filter((line) => line.includes('"index_restored"')),
+    );
+  const search = {
+    method: 'POST',
+    headers: workspace.headers,
+    body: '{"query":"fog bell","families":["raw"]}',
+  };
+  const milliseconds: number[] = [];
+  for (let round = 0; round < COLD_ROUNDS; round++) {
+    const gone = nodes[round % NODES]!;
+    gone.restart();
+    await gone.ready;
+    await pause(SETTLED_MS);
+    const before = restored().length;
+    const began = performance.now();
+    const response = await fetch(`${workspace.url}/search`, search);
+    await response.arrayBuffer();
+    // Its server may have been another one.
+    if (restored().length > before) milliseconds.push(Math.round(performance.now() - began));
+  }
+  return { rows: ROWS, first_search_ms: milliseconds };
+}

@@ -1,0 +1,39 @@
+import { toTimestamp } from '../../domain/clock.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { KeptFact } from '../../workspace/disposal/receipt-claims.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What stays of a workspace outside its folder and its record, as its receipt says. */
+export function keptInLedger({ JOURNAL_KEEP_DAYS }: Settings, disposedAt: number): KeptFact[] {
+  return [
+    {
+      what: 'its payments: wallets, amounts, times, transactions and hashes of the requests',
+      why: 'the books',
+      until: toTimestamp(disposedAt + JOURNAL_KEEP_DAYS * DAY_MS),
+    },
+    {
+      what: 'ids and states of its jobs',
+      why: 'dropped together with others, a day or more after they ended',
+      until: null,
+    },
+  ];
+}
+
+/** etcd keeps what was deleted in its files for a while. */
+export const KEPT_IN_ETCD: readonly KeptFact[] = [
+  {
+    what: 'its key, encrypted under the cluster key, in files of the log',
+    why: 'they drop what was deleted with time; it opens nothing that is left',
+    until: null,
+  },
+];
+
+/** @param nodes ids of servers that had the slot before, and have not said since that their disks have nothing of it */
+export function keptByNodes(nodes: readonly string[]): KeptFact[] {
+  return nodes.map((id) => ({
+    what: `files and index, on the disk of the server ${id}`,
+    why: 'it was away when the workspace ended, and removes them before it answers again',
+    until: null,
+  }));
+}

@@ -1,0 +1,150 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { clusterSettings } from '../../cluster/cluster-settings.ts';
+import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { closedPort } from '../../http/forward/nodes.ts';
+import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../../rig/test-server.ts';
+
+/** Two servers that share their slots: a client may ask either for anything. */
+
+const SLOTS = 8;
+/** Enough that each server has some. */
+const WORKSPACES = 6;
+
+async function start(): Promise<{ first: TestServer; second: TestServer; etcd: EtcdServers }> {
+  const folder = t.testdir({});
+  const etcd = await EtcdServers.start(join(folder, 'etcd'));
+  t.teardown(() => etcd.stop());
+  const ports = [await closedPort(), await closedPort()] as const;
+  const common = {
+    ...clusterSettings(etcd, folder, 'shared'),
+    FARTHING_CLUSTER_LEASE_SECONDS: '3',
+    FARTHING_SLOTS: String(SLOTS),
+    FARTHING_METRICS_PORT: '0',
+    BASE_URL: `http://127.0.0.1:${ports[0]}`,
+  };
+  const [first, second] = await Promise.all(
+    ports.map((port, index) =>
+      startTestServer(t, {
+        ...common,
+        PORT: String(port),
+        FARTHING_NODE_ID: `n${index}`,
+        FARTHING_NODE_URL: `http://127.0.0.1:${port}`,
+        DATA_DIR: join(folder, `data-${index}`),
+      }),
+    ),
+  );
+  return { first: first!, second: second!, etcd };
+}
+
+if (withoutEtcd !== undefined) {
+  t.pass('any of several servers answers', { skip: withoutEtcd });
+} else {
+  const { first, second } = await start();
+  const both = [first, second];
+  const passedOn = async ({ running }: TestServer) => {
+    const text = await (await fetch(running.metricsUrl!)).text();
+    return Number(/farthing_proxied_seconds_count\{outcome="answered"\} (\d+)/.exec(text)?.[1]);
+  };
+
+  t.test('a payer uploads at one server and searches at the other; each call is charged once', async (t) => {
+    const before = await Promise.all(both.map(passedOn));
+    for (let count = 0; count < WORKSPACES; count++) {
+      const [one, other] = count % 2 ? both : [second, first];
+      const agent = new TestAgent(one!.url);
+      const uploaded = await agent.ingest('tides.txt', 'Tides follow the moon.');
+      t.match(uploaded, { status: 200, body: { charged: true, job: { state: 'searchable' } } });
+      const elsewhere = new TestAgent(other!.url, agent.account);
+      for (const each of [agent, elsewhere]) {
+        const found = await each.post('/agent/v1/search', { query: 'what moves the sea?' });
+        t.match(found, { status: 200, body: { charged: true, hits: [{ item: { name: 'tides.txt' } }] } });
+        t.ok(found.headers.get('PAYMENT-RESPONSE'));
+        t.match(await each.get(`/agent/v1/items/${uploaded.body.item.id}`), { status: 200 });
+      }
+      t.match(await elsewhere.get(`/agent/v1/jobs/${uploaded.body.job_id}`), {
+        body: { state: 'searchable' },
+      });
+      const again = await elsewhere.ingest('tides.txt', 'Tides follow the moon.');
+      t.match(again, { status: 200, body: { duplicate: true, charged: false } });
+    }
+    const after = await Promise.all(both.map(passedOn));
+    t.ok(after[0]! > before[0]! && after[1]! > before[1]!, 'each server passed requests on');
+  });
+
+  t.test(
+    'a request with an idempotency key is charged once, whichever server it is repeated at',
+    async (t) => {
+      const agent = new TestAgent(first.url);
+      await agent.ingest('tides.txt', 'Tides follow the moon.');
+      const headers = { 'Idempotency-Key': 'one-two-three-four' };
+      const receipts: (string | null)[] = [];
+      for (const { url } of [first, second, first, second]) {
+        const answer = await new TestAgent(url, agent.account).post(
+          '/agent/v1/search',
+          { query: 'moon' },
+          headers,
+        );
+        t.equal(answer.status, 200);
+        const receipt = answer.headers.get('PAYMENT-RESPONSE');
+        receipts.push(receipt && JSON.parse(Buffer.from(receipt, 'base64').toString()).transaction);
+      }
+      t.equal(new Set(receipts).size, 1);
+    },
+  );
+
+  t.test('a workspace is used, downloaded from, watched and destroyed at any server', async (t) => {
+    for (let count = 0; count < WORKSPACES; count++) {
+      const [one, other] = count % 2 ? both : [second, first];
+      const { id, token } = await new TestAgent(one!.url).rent();
+      const [here, there] = [one!, other!].map(({ url }) => new TestWorkspace(url, id, token));
+      const uploaded = await here!.ingest('tides.txt', 'Tides follow the moon.');
+      t.match(uploaded, { status: 200, body: { job: { state: 'searchable' } } });
+      for (const each of [here!, there!]) {
+        t.match(await each.search({ query: 'sea' }), {
+          status: 200,
+          body: { hits: [{ item: { name: 'tides.txt' } }] },
+        });
+        t.match(await each.send('GET', '/usage'), { status: 200 });
+      }
+      const base = `${other!.url}/agent/v1/workspaces/${id}`;
+      const headers = { Authorization: `Bearer ${token}` };
+      const file = await fetch(`${base}/items/${uploaded.body.item.id}/content`, { headers });
+      t.equal(await file.text(), 'Tides follow the moon.');
+      const events = await fetch(`${base}/jobs/${uploaded.body.job_id}/events`, { headers });
+      t.match(await events.text(), /event: job\ndata: .*"searchable"/);
+      const called = await fetch(`${other!.url}/mcp?workspace=${id}`, {
+        method: 'POST',
+        headers: {
+          ...headers,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        body: JSON.stringify({
+          jsonrpc: '2.0',
+          id: 1,
+          method: 'tools/call',
+          params: { name: 'search', arguments: { query: 'sea' } },
+        }),
+      });
+      t.match(await called.text(), /tides\.txt/);
+      t.equal((await there!.send('DELETE', '')).status, 200);
+      for (const each of [here!, there!]) t.equal((await each.send('GET', '/usage')).status, 401);
+    }
+  });
+
+  t.test('any server sends what is not paid away, and knows nobody’s token', async (t) => {
+    const before = await Promise.all(both.map(passedOn));
+    for (const { url } of both) {
+      t.equal((await fetch(`${url}/agent/v1/search`, { method: 'POST', body: '{}' })).status, 402);
+      t.equal((await fetch(`${url}/agent/v1/workspaces/ws_${'0'.repeat(32)}/usage`)).status, 401);
+      t.equal((await fetch(`${url}/agent/v1/jobs/job_1`)).status, 404);
+    }
+    t.same(await Promise.all(both.map(passedOn)), before);
+    const headers = { Authorization: 'Bearer guessed' };
+    for (const { url } of both)
+      for (let digit = 0; digit < 4; digit++) {
+        const path = `/agent/v1/workspaces/ws_${String(digit).repeat(32)}/usage`;
+        t.equal((await fetch(url + path, { headers })).status, 401);
+      }
+  });
+}

@@ -1,0 +1,43 @@
+import { createInterface } from 'node:readline';
+import type { Test } from 'tap';
+import { spawnBuilt } from '../built-process.ts';
+
+/** A server as a process, which may still be waiting. */
+export class NodeProcess {
+  readonly child: ReturnType<typeof spawnBuilt>['child'];
+  readonly ended: ReturnType<typeof spawnBuilt>['ended'];
+  readonly #events: Record<string, unknown>[] = [];
+  readonly #looking: (() => void)[] = [];
+
+  constructor(t: Test, environment: Record<string, string>) {
+    const { child, ended } = spawnBuilt(t, environment);
+    this.child = child;
+    this.ended = ended;
+    createInterface(child.stdout!).on('line', (line) => {
+      if (line.startsWith('{')) this.#events.push(JSON.parse(line));
+      for (const look of this.#looking.splice(0)) look();
+    });
+  }
+
+  /** The first such event, which may have come already. */
+  async event(name: string): Promise<Record<string, unknown>> {
+    return (await this.events(name, 1))[0]!;
+  }
+
+  /** All such events, once there are so many. */
+  async events(name: string, count: number): Promise<Record<string, unknown>[]> {
+    for (;;) {
+      const found = this.#events.filter(({ event }) => event === name);
+      if (found.length >= count) return found;
+      await new Promise<void>((look) => this.#looking.push(look));
+    }
+  }
+
+  has(name: string): boolean {
+    return this.#events.some(({ event }) => event === name);
+  }
+
+  async url(): Promise<string> {
+    return (await this.event('ready')).url as string;
+  }
+}

@@ -1,0 +1,193 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Etcd } from '../../../src/cluster/etcd.ts';
+import { DRAIN_ROWS } from '../../../src/cluster/node-rows.ts';
+import { clusterSettings } from '../../cluster/cluster-settings.ts';
+import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { freePorts } from '../../rig/free-ports.ts';
+import { FEW_WORKERS, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { NodeProcess } from './node-process.ts';
+
+/** Servers that share their slots: what a client finds that asks any of them, while they come and go. */
+
+const SLOTS = 8;
+
+/** The same workspace, asked for at another server. */
+const at = (url: string, { id, token }: TestWorkspace) => new TestWorkspace(url, id, token);
+
+if (withoutEtcd !== undefined) {
+  t.pass('servers that share their slots', { skip: withoutEtcd });
+} else {
+  const folder = t.testdir({});
+  const servers = await EtcdServers.start(join(folder, 'etcd'));
+  t.teardown(() => servers.stop());
+
+  const clusterOf = (name: string) => {
+    const common = {
+      DEMO: '0',
+      LOG_LEVEL: 'info',
+      QUERY_WAIT_MS_MAX: '0',
+      BASE_URL: 'http://127.0.0.1:8402',
+      ...clusterSettings(servers, folder, name),
+      FARTHING_CLUSTER_LEASE_SECONDS: '3',
+      FARTHING_SLOTS: String(SLOTS),
+      ...FEW_WORKERS,
+    };
+    const dataOf = (id: string) => join(folder, `${name}-${id}`);
+    const start = async (t: Test, id: string) => {
+      const [port] = await freePorts(1);
+      const url = `http://127.0.0.1:${port}`;
+      const node = new NodeProcess(t, {
+        ...common,
+        PORT: String(port),
+        DATA_DIR: dataOf(id),
+        FARTHING_NODE_ID: id,
+        FARTHING_NODE_URL: url,
+      });
+      await node.event('ready');
+      return { node, url };
+    };
+    return { start, dataOf };
+  };
+
+  /** Workspaces, each with a file, rented at one server. @returns them by what their files tell of */
+  const rented = async (url: string) => {
+    const agent = new TestAgent(url);
+    const all = new Map<string, TestWorkspace>();
+    for (const what of ['tides', 'ropes', 'lamps', 'gulls', 'reefs', 'masts']) {
+      const workspace = await agent.rent();
+      await workspace.ingest(`${what}.txt`, `All about ${what}.`);
+      all.set(what, workspace);
+    }
+    return all;
+  };
+
+  t.test('any server answers for any workspace and payer, and each file is found at each', async (t) => {
+    const { start } = clusterOf('any');
+    const a = await start(t, 'a');
+    await a.node.events('slot_taken', SLOTS);
+    const b = await start(t, 'b');
+    await b.node.event('slot_taken');
+    const workspaces = await rented(a.url);
+    for (const [what, workspace] of workspaces)
+      for (const { url } of [a, b]) {
+        const { body } = await at(url, workspace).search({ query: what });
+        t.equal(body.hits[0].item.name, `${what}.txt`);
+      }
+    const keys = await Promise.all(
+      [a, b].map(async ({ url }) => (await fetch(`${url}/.well-known/jwks.json`)).json()),
+    );
+    t.same(keys[0], keys[1], 'either has the keys of both');
+    // Their payers' books lie in slots of their own.
+    for (let payer = 0; payer < 6; payer++) {
+      const agent = new TestAgent(payer % 2 === 0 ? a.url : b.url);
+      await agent.ingest(`paid-${payer}.txt`, `Lighthouse number ${payer}.`);
+      const other = new TestAgent(payer % 2 === 0 ? b.url : a.url, agent.account);
+      const { status, body } = await other.post('/agent/v1/search', { query: 'lighthouse' });
+      t.same([status, body.hits[0].item.name], [200, `paid-${payer}.txt`]);
+      // Anybody may pay for more minutes, of any workspace.
+      for (const workspace of workspaces.values()) {
+        const before = (await workspace.send('GET', '/usage')).body.expires_at;
+        const path = `/agent/v1/workspaces/${workspace.id}/extend`;
+        t.equal((await other.post(path, { ttl_minutes: 10 })).status, 200);
+        const after = (await workspace.send('GET', '/usage')).body.expires_at;
+        t.equal(Date.parse(after) - Date.parse(before), 600_000, 'they are added once');
+      }
+    }
+    const [first] = workspaces.values();
+    const { receipt } = (await at(b.url, first!).send('DELETE', '')).body;
+    t.equal((await at(a.url, first!).send('DELETE', '')).body.receipt, receipt);
+    t.equal((await at(a.url, first!).search({ query: 'tides' })).status, 401);
+  });
+
+  t.test('a request for the slot of a killed server waits for its next owner', async (t) => {
+    const { start } = clusterOf('killed');
+    const a = await start(t, 'a');
+    const b = await start(t, 'b');
+    await b.node.event('slot_taken');
+    const workspaces = await rented(b.url);
+    a.node.child.kill('SIGKILL');
+    await Promise.all(
+      [...workspaces].map(async ([what, workspace]) => {
+        const { status, body } = await at(b.url, workspace).search({ query: what });
+        t.same([status, body.hits?.[0]?.item.name], [200, `${what}.txt`]);
+      }),
+    );
+  });
+
+  t.test('a receipt names the server whose disk may have a copy, until that server is back', async (t) => {
+    const { start, dataOf } = clusterOf('receipts');
+    const a = await start(t, 'a');
+    await a.node.events('slot_taken', SLOTS);
+    const workspaces = await rented(a.url);
+    a.node.child.kill('SIGKILL');
+    const b = await start(t, 'b');
+    await b.node.events('slot_taken', SLOTS);
+    const [first] = workspaces.values();
+    const named = async (workspace: TestWorkspace) => {
+      const { status, body } = await at(b.url, workspace).send('DELETE', '');
+      t.equal(status, 200);
+      const claims = JSON.parse(Buffer.from(body.receipt.split('.')[1], 'base64url').toString());
+      return claims.kept.filter(({ what }: { what: string }) => what.includes('the server a')).length;
+    };
+    t.equal(await named(first!), 1);
+    const again = await start(t, 'a');
+    const removed = again.node.event('content_removed');
+    const taken = again.node.events('content_outdated', 1);
+    await Promise.race([removed, taken]);
+    for (const slot of readdirSync(join(dataOf('a'), 'slots')))
+      t.notOk(existsSync(join(dataOf('a'), 'slots', slot, 'tenants', first!.id)), slot);
+  });
+
+  t.test('no request is refused while a server stops and comes back', async (t) => {
+    const { start } = clusterOf('rolling');
+    const a = await start(t, 'a');
+    const b = await start(t, 'b');
+    await b.node.event('slot_taken');
+    const workspaces = [...(await rented(b.url))];
+    let stopped = false;
+    const refused: unknown[] = [];
+    let answers = 0;
+    const asking = workspaces.map(async ([what, workspace]) => {
+      while (!stopped) {
+        const { status, body } = await at(b.url, workspace).search({ query: what });
+        answers += 1;
+        if (status !== 200 || body.hits[0]?.item.name !== `${what}.txt`) refused.push({ status, body });
+      }
+    });
+    a.node.child.kill('SIGTERM');
+    t.equal((await a.node.ended)[0], 0);
+    await b.node.events('slot_taken', SLOTS);
+    const again = await start(t, 'a');
+    await again.node.event('slot_taken');
+    stopped = true;
+    await Promise.all(asking);
+    t.same(refused, []);
+    t.ok(answers > workspaces.length);
+  });
+
+  t.test(
+    'a draining server has no slot and nothing of a Tenant on its disk, and still answers',
+    async (t) => {
+      const { start, dataOf } = clusterOf('drained');
+      const a = await start(t, 'a');
+      const workspaces = await rented(a.url);
+      const b = await start(t, 'b');
+      const kv = new Etcd(servers.addresses);
+      t.teardown(() => kv.close());
+      const row = {
+        key: DRAIN_ROWS.key('drained', 'a'),
+        value: DRAIN_ROWS.format({ since: '2026-01-01T00:00:00Z' }),
+      };
+      await kv.commit({ when: [], puts: [row] });
+      await b.node.events('slot_taken', SLOTS);
+      for (const [what, workspace] of workspaces)
+        t.equal((await at(a.url, workspace).search({ query: what })).body.hits[0].item.name, `${what}.txt`);
+      await a.node.events('content_removed', SLOTS);
+      const slots = join(dataOf('a'), 'slots');
+      for (const slot of readdirSync(slots).filter((name) => name !== 'count'))
+        t.notOk(existsSync(join(slots, slot, 'tenants')), `slot ${slot}`);
+    },
+  );
+}
