@@ -1,4 +1,4 @@
-import { type Kv, type KvCondition, untilAnswered } from './kv.ts';
+import { type Kv, type KvCondition, type Pause, untilAnswered } from './kv.ts';
 
 /** Somebody else has the slot: nothing more of this process gets into its log. */
 export class FencedError extends Error {}
@@ -18,6 +18,8 @@ export interface GroupCommitOptions {
   readonly log?: (event: object) => void;
   /** Told of each transaction that was made: milliseconds from its first attempt until it was safe. */
   readonly onCommitted?: (milliseconds: number) => void;
+  /** Between two attempts. */
+  readonly pause?: Pause;
 }
 
 const SLOTS_MAX = 96;
@@ -114,8 +116,8 @@ export class GroupCommit {
   }
 
   #untilAnswered<T>(ask: () => Promise<T>): Promise<T> {
-    const { log } = this.#options;
-    return untilAnswered(ask, ({ message }) => log?.({ event: 'log_answer_lost', error: message }));
+    const { log, pause } = this.#options;
+    return untilAnswered(ask, ({ message }) => log?.({ event: 'log_answer_lost', error: message }), pause);
   }
 }
 

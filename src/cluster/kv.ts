@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as timeout } from 'node:timers/promises';
 
 /** A row of the engine. */
 export interface KvRow {
@@ -57,10 +57,17 @@ export interface Leases {
 const RETRY_FIRST_MS = 20;
 const RETRY_LAST_MS = 1000;
 
+/** Resolves after so many milliseconds. A simulation has a time of its own. */
+export type Pause = (milliseconds: number) => Promise<void>;
+
+/** Of the clock. */
+export const realPause: Pause = (milliseconds) => timeout(milliseconds);
+
 /** Asks until there is an answer: the engine comes back. @param onLost told of each lost answer */
 export async function untilAnswered<T>(
   ask: () => Promise<T>,
   onLost: (error: AnswerLostError) => void,
+  pause: Pause = realPause,
 ): Promise<T> {
   for (let delay = RETRY_FIRST_MS; ; delay = Math.min(2 * delay, RETRY_LAST_MS)) {
     try {

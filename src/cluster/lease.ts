@@ -8,6 +8,8 @@ export interface LeaseOptions {
   /** The lease is over: what hung on it may belong to another process. Called once. */
   readonly onLost: (error: Error) => void;
   readonly now?: () => Moment;
+  /** Does something every so many milliseconds. @returns ends that */
+  readonly every?: (milliseconds: number, work: () => void) => () => void;
 }
 
 const RENEWALS_PER_LEASE = 5;
@@ -22,7 +24,7 @@ const MARGIN_SHARE = 0.2;
 export class Lease {
   readonly id: string;
   readonly #options: LeaseOptions;
-  readonly #timer: NodeJS.Timeout;
+  readonly #stopRenewing: () => void;
   #renewedAt: Moment;
   #renewing: Promise<void> | undefined;
   #isOver = false;
@@ -37,14 +39,12 @@ export class Lease {
     this.id = id;
     this.#options = options;
     this.#renewedAt = asked;
-    this.#timer = setInterval(
-      () => {
-        this.#renewing ??= this.#renew().finally(() => {
-          this.#renewing = undefined;
-        });
-      },
-      (1000 * options.seconds) / RENEWALS_PER_LEASE,
-    ).unref();
+    const { every = realInterval, seconds } = options;
+    this.#stopRenewing = every((1000 * seconds) / RENEWALS_PER_LEASE, () => {
+      this.#renewing ??= this.#renew().finally(() => {
+        this.#renewing = undefined;
+      });
+    });
   }
 
   /** Whether no other process can have taken over. */
@@ -60,7 +60,7 @@ export class Lease {
   /** Gives it back: another process may take over at once. */
   async end(): Promise<void> {
     this.#isOver = true;
-    clearInterval(this.#timer);
+    this.#stopRenewing();
     await this.#renewing;
     // It ends by itself otherwise.
     await this.#options.leases.revoke(this.id).catch(() => undefined);
@@ -83,9 +83,14 @@ export class Lease {
 
   #lose(): void {
     this.#isOver = true;
-    clearInterval(this.#timer);
+    this.#stopRenewing();
     this.#options.onLost(
       new Error('the lease on the slots is over, and they may belong to another process now'),
     );
   }
+}
+
+function realInterval(milliseconds: number, work: () => void): () => void {
+  const timer = setInterval(work, milliseconds).unref();
+  return () => clearInterval(timer);
 }

@@ -1,5 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { type Kv, untilAnswered } from './kv.ts';
+import { type Kv, type Pause, realPause, untilAnswered } from './kv.ts';
 import type { Lease } from './lease.ts';
 import {
   COPY_ROWS,
@@ -23,6 +22,8 @@ export interface MembershipOptions {
   readonly lease: Pick<Lease, 'id'>;
   readonly log: (event: object) => void;
   readonly lookMs?: number;
+  /** Between two looks, or attempts. */
+  readonly pause?: Pause;
 }
 
 /** The cluster as it was at the last look. */
@@ -44,7 +45,8 @@ const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: ne
 /** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
 export class Membership {
   readonly #options: MembershipOptions;
-  readonly #ending = new AbortController();
+  readonly #ending = Promise.withResolvers<void>();
+  #isEnding = false;
   #row: NodeRow;
   #view = NOTHING;
   #looked = Promise.withResolvers<void>();
@@ -85,17 +87,18 @@ export class Membership {
 
   /** Whether this node takes slots. Waits while the engine is away. */
   async setReady(ready: boolean): Promise<void> {
-    const { log } = this.#options;
+    const { log, pause } = this.#options;
     const say = async () => {
       await this.#say({ ...this.#row, ready });
       await this.#look();
     };
-    await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }));
+    await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }), pause);
   }
 
   /** Stops looking. The row goes with its lease. */
   async close(): Promise<void> {
-    this.#ending.abort();
+    this.#isEnding = true;
+    this.#ending.resolve();
     await this.#looking;
   }
 
@@ -113,9 +116,9 @@ export class Membership {
   }
 
   async #run(): Promise<void> {
-    const { log, lookMs = LOOK_MS } = this.#options;
-    while (!this.#ending.signal.aborted) {
-      await pause(lookMs, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+    const { log, lookMs = LOOK_MS, pause = realPause } = this.#options;
+    while (!this.#isEnding) {
+      await Promise.race([pause(lookMs), this.#ending.promise]);
       // A row of a newer Farthing may not be known here: the former view stands.
       await this.#look().catch((error: unknown) => log({ event: 'cluster_not_seen', error: String(error) }));
     }

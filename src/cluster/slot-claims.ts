@@ -85,6 +85,20 @@ export async function releaseClaim(kv: Kv, { fence }: Claim): Promise<void> {
   await kv.commit({ when: [fence], deletes: [{ from: fence.key, to: `${fence.key}\0` }] });
 }
 
+/**
+ * Gives back a claim that this node has and knows nothing of: of an attempt whose answer was lost. No attempt for the slot is under way here.
+ * @throws AnswerLostError
+ */
+export async function releaseStray(
+  { kv, prefix, node }: Pick<Claiming, 'kv' | 'prefix' | 'node'>,
+  slot: number,
+): Promise<void> {
+  const key = ownerKey(prefix, slot);
+  const [row] = await kv.range(key, `${key}\0`);
+  if (!row || nodeOf(row) !== node) return;
+  await kv.commit({ when: [{ key, revision: row.revision }], deletes: [{ from: key, to: `${key}\0` }] });
+}
+
 function revisionOf(owner: KvRow | undefined, node: string): number {
   if (!owner) return 0;
   const other = nodeOf(owner);

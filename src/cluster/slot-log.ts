@@ -1,6 +1,6 @@
 import { hashOf, hashOfEntry, LogDamagedError, linked, ORIGIN, type Position, unlinked } from './chain.ts';
 import { FencedError, type GroupCommit } from './group-commit.ts';
-import { behind, type Kv, type KvCondition, type KvRow, untilAnswered } from './kv.ts';
+import { behind, type Kv, type KvCondition, type KvRow, type Pause, untilAnswered } from './kv.ts';
 
 export interface SlotLogOptions {
   readonly kv: Kv;
@@ -13,6 +13,8 @@ export interface SlotLogOptions {
   /** Called once with why nothing more will get into the log. */
   readonly onLost: (error: unknown) => void;
   readonly log?: (event: object) => void;
+  /** Between two attempts to read. */
+  readonly pause?: Pause;
 }
 
 /** What a snapshot says of itself. */
@@ -201,10 +203,11 @@ export class SlotLog {
   }
 
   #read(from: string, to: string, limit?: number): Promise<KvRow[]> {
-    const { kv, log } = this.#options;
+    const { kv, log, pause } = this.#options;
     return untilAnswered(
       () => kv.range(from, to, limit),
       ({ message }) => log?.({ event: 'log_answer_lost', error: message }),
+      pause,
     );
   }
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
 import { COPY_ROWS } from '../../cluster/node-rows.ts';
-import { type Claim, OwnedError, releaseClaim, tryToClaim } from '../../cluster/slot-claims.ts';
+import { type Claim, OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
 import { toTimestamp } from '../../domain/clock.ts';
@@ -127,6 +127,8 @@ export class SharedSlots {
         this.#move(slot, this.#leave(slot));
       else if (!isHere && placed === node && (owner === undefined || owner === node) && this.#mayTry(slot))
         this.#move(slot, this.#enter(slot));
+      // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
+      else if (!isHere && owner === node) this.#move(slot, this.#releaseStray(slot));
       // A former process of this node may have had it.
       else if (
         !isHere &&
@@ -168,6 +170,16 @@ export class SharedSlots {
       if (error instanceof OwnedError || error instanceof AnswerLostError) return;
       this.#retryAt.set(slot, performance.now() + RETRY_MS);
       log({ event: 'slot_not_taken', slot, error: String(error) });
+    }
+  }
+
+  async #releaseStray(slot: number): Promise<void> {
+    const { kv, cluster, node, log } = this.#options;
+    try {
+      await releaseStray({ kv, prefix: prefixOf(cluster), node }, slot);
+    } catch (error) {
+      if (!(error instanceof AnswerLostError))
+        log({ event: 'slot_not_given_back', slot, error: String(error) });
     }
   }
 
