@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-cluster crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -162,6 +162,9 @@ crash: setup
 # Three servers that share their slots (needs `make etcd`).
 crash-cluster: setup
 	@node test/payment/crash/cluster-main.ts
+
+crash-clients: setup
+	@node test/payment/crash/balanced-main.ts
 
 crash-workspaces: setup
 	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/disposal/killed.test.ts

@@ -22,6 +22,8 @@ export interface MembershipOptions {
   readonly lease: Pick<Lease, 'id'>;
   readonly log: (event: object) => void;
   readonly lookMs?: number;
+  /** Number of slots: looks follow each other sooner while one is with nobody. */
+  readonly slots?: number;
   /** Between two looks, or attempts. */
   readonly pause?: Pause;
 }
@@ -40,6 +42,8 @@ export interface ClusterView {
 
 /** Between two looks at the rows of the cluster. */
 const LOOK_MS = 200;
+/** While a slot is with nobody: its clients wait. */
+const SOON_MS = 40;
 const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: new Map(), copies: new Map() };
 
 /** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
@@ -116,9 +120,10 @@ export class Membership {
   }
 
   async #run(): Promise<void> {
-    const { log, lookMs = LOOK_MS, pause = realPause } = this.#options;
+    const { log, lookMs = LOOK_MS, slots = 0, pause = realPause } = this.#options;
     while (!this.#isEnding) {
-      await Promise.race([pause(lookMs), this.#ending.promise]);
+      const isComplete = this.#view.owners.size >= slots;
+      await Promise.race([pause(isComplete ? lookMs : Math.min(lookMs, SOON_MS)), this.#ending.promise]);
       // A row of a newer Farthing may not be known here: the former view stands.
       await this.#look().catch((error: unknown) => log({ event: 'cluster_not_seen', error: String(error) }));
     }

@@ -66,7 +66,9 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       ready: false,
       formats: [FORMAT],
     };
-    const membership = await answered(() => Membership.join({ kv, cluster, node, row, lease, log }));
+    const membership = await answered(() =>
+      Membership.join({ kv, cluster, node, row, lease, log, slots: settings.SLOTS }),
+    );
     const signatures = new PeerSignatures(peerKeysOf(await secretOf(settings, 'CLUSTER_KEY')), node);
     const calls = new HttpPeerCalls(signatures);
     log({ event: 'cluster_joined', node, cluster });

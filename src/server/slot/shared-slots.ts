@@ -41,6 +41,8 @@ interface Held {
 const MOVING_MAX = 4;
 /** Requests that run may end before their slot is given up. */
 const LEAVE_MS_MAX = 5000;
+/** A server that ends waits so long for others to take what it gave up. */
+const PATIENCE_MS = 20_000;
 /** After a slot could not be opened. */
 const RETRY_MS = 5000;
 
@@ -53,7 +55,10 @@ export class SharedSlots {
   readonly #retryAt = new Map<number, number>();
   /** Slots of other servers of which this disk has nothing of a Tenant. */
   readonly #clean = new Set<number>();
+  /** Slots that were given up, and that no other server has taken as far as is known. */
+  readonly #given = new Set<number>();
   #isLeaving = false;
+  #hurriesAt = Number.POSITIVE_INFINITY;
   #isEnding = false;
   #changed = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
@@ -93,11 +98,12 @@ export class SharedSlots {
   /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
+    this.#hurriesAt = performance.now() + PATIENCE_MS;
     await this.#options.membership.setReady(false);
     for (;;) {
       this.#adjust();
       if (this.#held.size === 0 && this.#moving.size === 0) return;
-      await Promise.race(this.#moving.values());
+      await Promise.race([this.#options.membership.looked, ...this.#moving.values()]);
     }
   }
 
@@ -120,11 +126,10 @@ export class SharedSlots {
     for (const slot of folders.keys()) {
       if (this.#moving.size >= MOVING_MAX) return;
       if (this.#moving.has(slot)) continue;
-      const placed = this.#isLeaving ? undefined : membership.placed(slot);
+      const placed = membership.placed(slot);
       const isHere = this.#held.has(slot);
       const owner = owners.get(slot);
-      if (isHere && placed !== node && (placed !== undefined || this.#isLeaving))
-        this.#move(slot, this.#leave(slot));
+      if (isHere && this.#isToLeave(placed)) this.#move(slot, this.#leave(slot));
       else if (!isHere && placed === node && (owner === undefined || owner === node) && this.#mayTry(slot))
         this.#move(slot, this.#enter(slot));
       // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
@@ -139,6 +144,17 @@ export class SharedSlots {
       )
         this.#move(slot, this.#removeContent(slot));
     }
+  }
+
+  /** No faster than others take them up: a slot that nobody has keeps its clients waiting. @param placed where a held slot belongs */
+  #isToLeave(placed: string | undefined): boolean {
+    const { membership, node } = this.#options;
+    if (placed === node || (placed === undefined && !this.#isLeaving)) return false;
+    const { owners } = membership.view;
+    for (const slot of this.#given)
+      if (![undefined, node].includes(owners.get(slot))) this.#given.delete(slot);
+    if (placed === undefined || performance.now() > this.#hurriesAt) return true;
+    return this.#moving.size + this.#given.size < MOVING_MAX;
   }
 
   #mayTry(slot: number): boolean {
@@ -164,6 +180,7 @@ export class SharedSlots {
       // Another was first, or will be seen at the next look.
       if (!claim) return;
       this.#clean.delete(slot);
+      this.#given.delete(slot);
       await this.#open(slot, claim);
       log({ event: 'slot_taken', slot, ms: Math.round(performance.now() - began) });
     } catch (error) {
@@ -234,6 +251,7 @@ export class SharedSlots {
     store.end();
     await store.close();
     this.#held.delete(slot);
+    this.#given.add(slot);
     await untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
     log({ event: 'slot_left', slot, ms: Math.round(performance.now() - began) });
     await this.#removeContent(slot);
