@@ -64,7 +64,9 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   const address = new Address(settings);
   const lost = Promise.withResolvers<object>();
   const onLost = (slot: number, error: unknown) => lost.resolve({ slot, error: String(error) });
-  const books = await openBooks(options, onLost);
+  // With its lease over a server cannot take its place among the others: a start that waits for that would wait for ever.
+  const orLost = <T>(work: Promise<T>) => Promise.race([work, lost.promise.then(endStart)]);
+  const books = await orLost(openBooks(options, onLost));
   const kept = await openKept(options, books.stores ?? []).catch(async (error: unknown) => {
     await books.close();
     throw error;
@@ -90,7 +92,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   addGauges(registry, { runtime, slots, services: services.front, running: () => server.running() });
   const metricsServer = await openMetrics(runtime);
   const sweeper = setInterval(() => void slots.sweep(), SWEEP_INTERVAL_MS);
-  await shared?.start();
+  if (shared) await orLost(shared.start());
   return {
     url: address.own,
     port: server.port,
@@ -121,6 +123,10 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       await runtime.close();
     },
   };
+}
+
+function endStart(lost: object): never {
+  throw new Error(`slots were lost before the start was over: ${JSON.stringify(lost)}`);
 }
 
 /** Where the settings name an object store: what keeps the Tenants' content there. */
