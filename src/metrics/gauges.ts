@@ -24,6 +24,10 @@ export interface GaugeSources {
     health(): GateHealth;
     jobs(): Readonly<Record<string, number>>;
     lagMs(): number;
+    /** Of this server. */
+    readonly all: readonly unknown[];
+    /** That no server has. */
+    unowned(): number;
     reencoding(): ReencodingProgress | undefined;
   };
   readonly services: Pick<Services, 'readiness'>;
@@ -52,6 +56,12 @@ const GAUGES: readonly GaugeDescription[] = [
     name: 'ready',
     help: '1 while /readyz answers 200.',
     read: ({ services }) => Number(services.readiness().ready),
+  },
+  { name: 'slots', help: 'Slots that this server answers for.', read: ({ slots }) => slots.all.length },
+  {
+    name: 'slots_unowned',
+    help: 'Slots that no server answers for, as this server sees it.',
+    read: ({ slots }) => slots.unowned(),
   },
   { name: 'requests_running', help: 'Requests that have no answer yet.', read: ({ running }) => running() },
   {

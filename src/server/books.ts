@@ -78,6 +78,7 @@ async function openSharedBooks(
       elsewhere: {
         whereElse: (slot) => shared!.whereElse(slot),
         copies: (slot) => shared!.copiesElsewhere(slot),
+        unowned: () => shared!.unowned(),
         purchases: new PeerPurchases(joined.calls),
       },
       with: (parts) => {

@@ -36,6 +36,8 @@ export interface Elsewhere {
   whereElse(slot: number): Exclude<SlotPlace, { services: unknown }>;
   /** Ids of the other servers whose disks may have content of a slot's Tenants. */
   copies(slot: number): readonly string[];
+  /** Number of slots that no server has. */
+  unowned(): number;
   readonly purchases: PeerPurchases;
 }
 
@@ -233,6 +235,11 @@ export class Slots {
   /** For how many milliseconds a log has lacked what its slot wrote; 0 when all have everything. */
   lagMs(): number {
     return Math.max(0, ...this.all.map(({ store }) => store.lagMs?.() ?? 0));
+  }
+
+  /** Number of slots that no server has. */
+  unowned(): number {
+    return this.#options.elsewhere?.unowned() ?? 0;
   }
 
   /** Ingest jobs that have not ended. */

@@ -84,6 +84,12 @@ export class SharedSlots {
     return (membership.view.copies.get(slot) ?? []).filter((id) => id !== node);
   }
 
+  /** Number of slots that no server has, as it was at the last look. */
+  unowned(): number {
+    const { membership, folders } = this.#options;
+    return folders.length - membership.view.owners.size;
+  }
+
   /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
   async leave(): Promise<void> {
     this.#isLeaving = true;
