@@ -2,6 +2,7 @@ import type { Etcd } from '../../cluster/etcd.ts';
 import type { KvRow } from '../../cluster/kv.ts';
 import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
 import {
+  COPY_ROWS,
   DRAIN_ROWS,
   type DrainRow,
   KNOWN_ROWS,
@@ -68,8 +69,13 @@ export function forgetNode(id: string, io: CommandIo): Promise<number> {
       throw new Error(
         `${id} has slots, and no other server may take them: start it again, and stop it then.`,
       );
+    const copies = [...(await rowsOf(etcd, cluster, COPY_ROWS)).keys()]
+      .filter((name) => name.slice(name.indexOf('/') + 1) === id)
+      .map((name) => COPY_ROWS.key(cluster, name));
+    await remove(etcd, copies);
     await remove(etcd, [KNOWN_ROWS.key(cluster, id), DRAIN_ROWS.key(cluster, id)]);
-    io.write(`${id} is forgotten. It is known again as soon as it starts.\n`);
+    const rest = copies.length === 0 ? '' : ' Its disk may have files of workspaces: destroy it.';
+    io.write(`${id} is forgotten.${rest} It is known again as soon as it starts.\n`);
     return EXIT.done;
   });
 }
@@ -120,7 +126,10 @@ async function rowsOf<Row>(
 }
 
 async function remove(etcd: Etcd, keys: readonly string[]): Promise<void> {
-  await etcd.commit({ when: [], deletes: keys.map((key) => ({ from: key, to: `${key}\0` })) });
+  for (let from = 0; from < keys.length; from += DELETES_MAX) {
+    const deletes = keys.slice(from, from + DELETES_MAX).map((key) => ({ from: key, to: `${key}\0` }));
+    await etcd.commit({ when: [], deletes });
+  }
 }
 
 function mustBeKnown(id: string, rows: Rows, cluster: string): void {
@@ -138,6 +147,9 @@ function idsIn({ nodes, known, drains, owners }: Rows): string[] {
 function slotsOf(id: string, { owners }: Rows): number {
   return [...owners.values()].filter(({ node }) => node === id).length;
 }
+
+/** Of one transaction of etcd. */
+const DELETES_MAX = 128;
 
 const HEAD = ['server', 'state', 'slots', 'weight', 'version', 'since', 'url'];
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { Etcd } from '../../../src/cluster/etcd.ts';
-import { DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
+import { COPY_ROWS, DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
 import { agreeOnConfig } from '../../../src/cluster/slot-logs.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from './run-command.ts';
@@ -98,7 +98,15 @@ if (withoutEtcd !== undefined) {
     await run('drain', 'n2');
     t.match(await run('forget', 'n2'), { status: 1, explained: /n2 lives: stop it first/ });
     await dies('n2');
-    t.match(await run('forget', 'n2'), { status: 0 });
+    for (const name of ['0/n2', '3/n2', '3/n1', '3/other/n2'])
+      await etcd.commit({
+        when: [],
+        puts: [{ key: COPY_ROWS.key('forget', name), value: COPY_ROWS.format({ since: SINCE }) }],
+      });
+    t.match(await run('forget', 'n2'), { status: 0, written: /destroy it/ });
+    const { from, to } = COPY_ROWS.range('forget');
+    const copies = (await etcd.range(from, to)).map(({ key }) => COPY_ROWS.name('forget', key));
+    t.same(copies, ['3/n1', '3/other/n2'], 'its disk is not looked for any more');
     t.notMatch((await run('status')).written, /n2/);
     t.same(await draining(), []);
     await owns('n3', 0);
