@@ -95,6 +95,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     words: ONE,
     run: async ({ words }, io) => (await import('./cluster-nodes.ts')).forgetNode(words[0]!, io),
   },
+  'cluster books': {
+    usage: 'DIR',
+    about: 'Copies the books of FARTHING_CLUSTER, while its servers run, to a new folder: for ledger export.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./cluster-books.ts')).copyClusterBooks(words[0]!, io),
+  },
   'ledger export': {
     usage: '[--format jsonl|csv] [--since TIME]',
     about: 'The ledger of a stopped server; its totals on the standard error.',

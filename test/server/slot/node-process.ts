@@ -29,8 +29,18 @@ export class NodeProcess {
     for (;;) {
       const found = this.#events.filter(({ event }) => event === name);
       if (found.length >= count) return found;
-      await new Promise<void>((look) => this.#looking.push(look));
+      await this.next();
     }
+  }
+
+  /** How many such events have come. */
+  count(name: string): number {
+    return this.#events.filter(({ event }) => event === name).length;
+  }
+
+  /** Resolves with the next line. */
+  next(): Promise<void> {
+    return new Promise((look) => this.#looking.push(look));
   }
 
   has(name: string): boolean {
