@@ -160,6 +160,7 @@ impl<'a> PostingsView<'a> {
         self.frequencies.len()
     }
 
+    #[inline(always)]
     pub(super) fn term(&self, at: usize) -> Result<&'a [u8]> {
         slice(self.terms, self.term_ends, at)
     }
@@ -212,6 +213,7 @@ fn start_of(bytes: &[u8]) -> u64 {
     if left == u64::BITS { 0 } else { start << left }
 }
 
+#[inline(always)]
 fn slice<'a>(bytes: &'a [u8], ends: U32Column<'_>, at: usize) -> Result<&'a [u8]> {
     let start = if at == 0 { 0 } else { ends.get(at - 1) as usize };
     bytes.get(start..ends.get(at) as usize).ok_or_else(damaged)

@@ -198,7 +198,8 @@ class Connections {
   }
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
-    if (place === 'later') await this.#turn(exchange);
+    // It is answered in any case: a browser would take a refusal for that of the request behind it.
+    if (place === 'later') await this.#turn(exchange).catch(() => undefined);
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
   }
 
