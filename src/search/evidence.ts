@@ -223,7 +223,8 @@ function take({ list }: EvidenceList, heads: Heads, moments: Moments): void {
 /** Counts the Segments of each place that are in any list. */
 function countSegments(lists: readonly EvidenceList[], moments: Moments): void {
   const places = new Map<number, { first: number; segments: number }>();
-  for (const { place } of moments.values()) places.set(place, { first: Number.POSITIVE_INFINITY, segments: 0 });
+  for (const { place } of moments.values())
+    places.set(place, { first: Number.POSITIVE_INFINITY, segments: 0 });
   const counted = lists.length > 1 ? new Set<number>() : undefined;
   for (const { ranking } of lists) {
     const { segments } = ranking;

@@ -8,7 +8,7 @@ const WEIGHT_WITH_CREDENTIALS = 4;
 /** Requests that waited for their turn and begin in one, and of these, those of one sender. */
 const WAITING_PER_TURN_MAX = 8;
 const OF_SENDER_PER_TURN_MAX = 2;
-/** Requests that wait at a time, a few kilobytes each; and how long one does before it is refused. */
+/** Requests that wait at a time, a few kilobytes each; and how long one with credentials does before it is refused. */
 const WAITING_MAX = 16_384;
 export const WAIT_MS_MAX = 2000;
 /** To refuse takes a fraction of what a request takes. */
@@ -24,8 +24,8 @@ export type Place =
 
 interface Waiting {
   readonly sender: string;
-  /** By the clock. */
-  readonly since: number;
+  /** By the clock; later it is refused. */
+  readonly until: number;
   readonly begin: () => void;
   readonly refuse: (error: FarthingError) => void;
 }
@@ -33,8 +33,8 @@ interface Waiting {
 /**
  * Bounds the requests that begin in one turn of the event loop, so that pipelined ones, and many connections at once, keep nobody else
  * waiting. The last request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in
- * turn. While some wait, none passes them. Where requests come faster than they are answered, those that have waited for two seconds are
- * refused: otherwise all would wait for ever longer.
+ * turn. While some wait, none passes them. Where requests come faster than they are answered, those with credentials that have waited for two
+ * seconds are refused: otherwise all would wait for ever longer. The others are cheap, and a probe that is refused ends a server that is full.
  */
 export class Turns {
   readonly #waiting = new FairQueue<Waiting>({ waitingMax: WAITING_MAX });
@@ -62,12 +62,13 @@ export class Turns {
   }
 
   /**
-   * Resolves in the first later turn that has room. Rejects with `overloaded` where too many wait, or it did for too long.
+   * Resolves in the first later turn that has room. Rejects with `overloaded` where too many wait, or one with credentials did for too long.
    * @param sender those of one wait for each other; senders take turns
    */
-  next(sender: string): Promise<void> {
+  next(sender: string, hasCredentials = false): Promise<void> {
     return new Promise((begin, refuse) => {
-      const waits = this.#waiting.push(sender, { sender, since: this.#now(), begin, refuse });
+      const until = hasCredentials ? this.#now() + WAIT_MS_MAX : Number.POSITIVE_INFINITY;
+      const waits = this.#waiting.push(sender, { sender, until, begin, refuse });
       if (!waits) refuse(tooMany());
     });
   }
@@ -84,12 +85,12 @@ export class Turns {
     this.#weight = 0;
     const begun = new Map<string, number>();
     const hasPlace = ({ sender }: Waiting) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
-    const tooLong = this.#now() - WAIT_MS_MAX;
+    const now = this.#now();
     let [count, refused] = [0, 0];
     while (count < WAITING_PER_TURN_MAX && refused < REFUSED_PER_TURN_MAX) {
       const next = this.#waiting.take(hasPlace);
       if (!next) break;
-      if (next.since < tooLong) {
+      if (now > next.until) {
         next.refuse(tooMany());
         refused += 1;
         continue;
