@@ -1,5 +1,5 @@
 import type { Family, ListName, SegmentKind } from '../domain/family.ts';
-import { type Place, placeAt, type RankedList, type Rating } from '../shard/snapshot.ts';
+import { firstOfPlace, type Place, placeAt, type RankedList, type Rating } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 
 /** A ranked list with what its query finds in any Segment. */
@@ -222,25 +222,25 @@ function take({ list }: EvidenceList, heads: Heads, moments: Moments): void {
 
 /** Counts the Segments of each place that are in any list. */
 function countSegments(lists: readonly EvidenceList[], moments: Moments): void {
-  const counted = new Set<number>();
   const places = new Map<number, { first: number; segments: number }>();
-  for (const { ranking } of lists)
-    for (let at = 0; at < ranking.segments.length; at += 1) {
-      const segment = ranking.segments[at]!;
-      if (counted.has(segment)) continue;
-      counted.add(segment);
-      const { place } = placeAt(ranking, at);
-      const of = places.get(place);
-      if (!of) {
-        places.set(place, { first: segment, segments: 1 });
-        continue;
-      }
-      of.first = Math.min(of.first, segment);
+  for (const { place } of moments.values())
+    places.set(place, { first: Number.POSITIVE_INFINITY, segments: 0 });
+  const counted = lists.length > 1 ? new Set<number>() : undefined;
+  for (const { ranking } of lists) {
+    const { segments } = ranking;
+    for (let at = 0; at < segments.length; at += 1) {
+      const of = places.get(firstOfPlace(ranking, at));
+      if (!of) continue;
+      const segment = segments[at]!;
+      if (counted?.has(segment)) continue;
+      counted?.add(segment);
+      if (segment < of.first) of.first = segment;
       of.segments += 1;
     }
+  }
   for (const moment of moments.values()) {
-    const of = places.get(moment.place);
-    if (!of) continue;
+    const of = places.get(moment.place)!;
+    if (of.segments === 0) continue;
     moment.first = of.first;
     moment.segments = of.segments;
   }

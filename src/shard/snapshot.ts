@@ -56,6 +56,11 @@ export function placeAt({ places }: Pick<RankedList, 'places'>, hit: number): Pl
   };
 }
 
+/** The page or section, or the whole film or recording, of a list's hit: as `placeAt` tells it. */
+export function firstOfPlace({ places }: Pick<RankedList, 'places'>, hit: number): number {
+  return places[PLACE_NUMBERS * hit]!;
+}
+
 /**
  * Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. Words that
  * `vocabulary` has whole are no slips.
@@ -219,12 +224,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
     },
     rankNow,
     rate: (query, segments, { sampled = true } = {}) => {
-      const perSegment = () => new Float32Array(segments.length);
-      const [scores, held, lacks] = [perSegment(), perSegment(), perSegment()];
-      const [written, facts] = [
-        new Uint32Array((1 + PLACE_NUMBERS) * WRITTEN_MAX),
-        new Float32Array(RATING_FACTS),
-      ];
+      const { scores, held, lacks, written, facts } = ratingBuffers(segments.length);
       crossing(() => snapshot.rate(toNative(query), segments, sampled, scores, held, lacks, written, facts));
       const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
       const places = written.subarray(few);
@@ -277,6 +277,19 @@ function hitBuffers(k: number, segments: number): HitBuffers {
     new Uint32Array(buffer, 8 * hitsMax, PLACE_NUMBERS * hitsMax),
     new Uint32Array(buffer, 4 * (2 + PLACE_NUMBERS) * hitsMax, FACTS),
   ];
+}
+
+/** Arrays in one buffer for the native side to fill: each of its own would cost a microsecond. */
+function ratingBuffers(segments: number) {
+  const places = (1 + PLACE_NUMBERS) * WRITTEN_MAX;
+  const buffer = new ArrayBuffer(4 * (3 * segments + places + RATING_FACTS));
+  return {
+    scores: new Float32Array(buffer, 0, segments),
+    held: new Float32Array(buffer, 4 * segments, segments),
+    lacks: new Float32Array(buffer, 8 * segments, segments),
+    written: new Uint32Array(buffer, 12 * segments, places),
+    facts: new Float32Array(buffer, 4 * (3 * segments + places), RATING_FACTS),
+  };
 }
 
 function rankedList(

@@ -241,6 +241,11 @@ export class Workspaces {
     return this.#views.expiry(id);
   }
 
+  /** As `expiry`, of a record that was read for this request. */
+  expiryOf(record: WorkspaceRecord): string {
+    return this.#views.expiryOf(record);
+  }
+
   countSearch(id: WorkspaceId, search: CountedSearch): void {
     this.#activity.countSearch(id, search);
   }

@@ -93,7 +93,7 @@ fn may_become_ascii(letter: char) -> bool {
 /// The living rows of a block that have a word, ascending.
 fn rows_with(block: &WordsBlock<'_>, at: usize, word: &Found<'_>) -> Result<Vec<u32>> {
     let mut rows = vec![];
-    for (postings, languages) in &word.lists[at] {
+    for (postings, languages) in word.lists.of(at) {
         postings.for_each(|row, _| {
             if block.view.language(row).bit() & languages != 0 && !block.dead.has(row as usize) {
                 rows.push(row);
@@ -108,7 +108,7 @@ fn rows_with(block: &WordsBlock<'_>, at: usize, word: &Found<'_>) -> Result<Vec<
 /// Those of some rows that have a word.
 fn rows_with_too(block: &WordsBlock<'_>, at: usize, word: &Found<'_>, rows: &[u32]) -> Result<Vec<u32>> {
     let mut has = vec![false; rows.len()];
-    for (postings, languages) in &word.lists[at] {
+    for (postings, languages) in word.lists.of(at) {
         let visit = |index: usize, _| has[index] |= block.view.language(rows[index]).bit() & languages != 0;
         postings.for_each_of(rows.len(), |index| rows[index], visit)?;
     }

@@ -2,7 +2,7 @@
 
 use super::block::WordsBlock;
 use super::lists::TermPostings;
-use super::query::{Joined, ParsedQuery, elided};
+use super::query::{ParsedQuery, elided};
 use super::query_word::{QueryWord, Variant};
 use crate::error::Result;
 use crate::terms::language::{DEFAULT, Language};
@@ -17,8 +17,8 @@ pub(super) struct Occurrences {
     pub(super) frequency: u64,
     /// Whether a block has its term, for living segments or not.
     is_there: bool,
-    /// For each block the numbers of its terms, each with the languages whose segments it counts for.
-    terms: Vec<Vec<(usize, u64)>>,
+    /// The numbers of its terms in each block, each with the languages whose segments it counts for.
+    terms: OfBlocks<(usize, u64)>,
 }
 
 /// Looks up a query's words. One that is absent also means what it is together with its neighbour, or behind an article that is
@@ -31,13 +31,13 @@ pub(super) fn look_up(
 ) -> Result<Vec<Occurrences>> {
     let words = parsed.words.iter();
     let mut found = words.map(|word| occurrences(blocks, dead, word)).collect::<Result<Vec<_>>>()?;
-    for Joined { words, variants } in std::mem::take(&mut parsed.joined) {
-        if words.iter().all(|word| found[*word].is_there) {
+    for joined in std::mem::take(&mut parsed.joined) {
+        if joined.words.iter().all(|word| found[*word].is_there) {
             continue;
         }
-        for variant in variants {
+        for variant in joined.variants(languages) {
             if is_there(blocks, &variant)? {
-                for word in words {
+                for word in joined.words {
                     parsed.words[word].variants.push(variant.clone());
                     found[word] = occurrences(blocks, dead, &parsed.words[word])?;
                 }
@@ -80,12 +80,45 @@ pub(super) fn some_segments(blocks: &[WordsBlock<'_>], variant: &Variant) -> Res
     Ok(segments)
 }
 
+/// Some of each block, in one piece: a query asks for many words in many blocks.
+#[derive(Debug, Clone)]
+pub(super) struct OfBlocks<T> {
+    all: Vec<T>,
+    /// Where those of each block end.
+    ends: Vec<usize>,
+}
+
+impl<T> Default for OfBlocks<T> {
+    fn default() -> Self {
+        Self { all: vec![], ends: vec![] }
+    }
+}
+
+impl<T> OfBlocks<T> {
+    fn with_capacity(blocks: usize, all: usize) -> Self {
+        Self { all: Vec::with_capacity(all), ends: Vec::with_capacity(blocks) }
+    }
+
+    fn push(&mut self, one: T) {
+        self.all.push(one);
+    }
+
+    /// What was pushed since the last block is this one's.
+    fn end_block(&mut self) {
+        self.ends.push(self.all.len());
+    }
+
+    pub(super) fn of(&self, block: usize) -> &[T] {
+        &self.all[if block == 0 { 0 } else { self.ends[block - 1] }..self.ends[block]]
+    }
+}
+
 /// Where a word of the query occurs.
 pub struct Found<'a> {
     /// Number of living segments that have it, also those in whose language it is a stop word: it tells little then.
     pub(super) frequency: u64,
-    /// For each block: lists of postings, each with the languages whose segments it counts for.
-    pub(super) lists: Vec<Vec<(TermPostings<'a>, u64)>>,
+    /// Lists of postings in each block, each with the languages whose segments it counts for.
+    pub(super) lists: OfBlocks<(TermPostings<'a>, u64)>,
     /// Whether it is information of the query. What may be meant instead of a rare word is none.
     pub(super) informs: bool,
     /// The word as it is written. Absent for parts of a whole, and for what is meant instead of a word.
@@ -118,30 +151,32 @@ impl<'a> Finder<'_, 'a> {
 
 impl<'a> Found<'a> {
     fn at(blocks: &[WordsBlock<'a>], Occurrences { frequency, terms, .. }: &Occurrences) -> Result<Self> {
-        let mut lists = Vec::with_capacity(blocks.len());
-        for (block, terms) in blocks.iter().zip(terms) {
-            let of_block = terms.iter().map(|(at, matched)| Ok((block.view.term_postings(*at)?, *matched)));
-            lists.push(of_block.collect::<Result<Vec<_>>>()?);
+        let mut lists = OfBlocks::with_capacity(blocks.len(), terms.all.len());
+        for (number, block) in blocks.iter().enumerate() {
+            for (at, matched) in terms.of(number) {
+                lists.push((block.view.term_postings(*at)?, *matched));
+            }
+            lists.end_block();
         }
         Ok(Self { frequency: *frequency, lists, informs: true, written: None })
     }
 }
 
 pub(super) fn occurrences(blocks: &[WordsBlock<'_>], dead: &[Vec<u32>], word: &QueryWord) -> Result<Occurrences> {
-    let mut of_word = Occurrences { terms: Vec::with_capacity(blocks.len()), ..Occurrences::default() };
+    let terms = OfBlocks::with_capacity(blocks.len(), blocks.len());
+    let mut of_word = Occurrences { terms, ..Occurrences::default() };
     for (block, dead) in blocks.iter().zip(dead) {
-        let mut terms = vec![];
         for variant in &word.variants {
             if let Some(at) = block.term(variant)? {
                 of_word.is_there = true;
                 let postings = block.view.term_postings(at)?;
                 of_word.frequency += living(block, dead, &postings, variant.languages)?;
                 if variant.matched != 0 {
-                    terms.push((at, variant.matched));
+                    of_word.terms.push((at, variant.matched));
                 }
             }
         }
-        of_word.terms.push(terms);
+        of_word.terms.end_block();
     }
     Ok(of_word)
 }

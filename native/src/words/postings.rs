@@ -15,6 +15,9 @@ use crate::blocks::columns::{Columns, U32Column};
 use crate::error::Result;
 use crate::terms::language::Language;
 
+/// Bytes of a prefix that terms are compared with: those of more letters than a walk compares ([`super::slips`]).
+const PREFIX_BYTES_MAX: usize = 256;
+
 /// What a block keeps of a segment, apart from its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
@@ -115,16 +118,19 @@ impl<'a> PostingsView<'a> {
     /// The first term after the one at `from`, which begins with a prefix, that begins otherwise, or goes on with
     /// `letter` or a higher one.
     pub(super) fn seek_prefix(&self, from: usize, prefix: &[u8], letter: Option<char>) -> Result<usize> {
-        let mut bytes = prefix.to_vec();
-        match letter {
-            Some(letter) => bytes.extend_from_slice(letter.encode_utf8(&mut [0; 4]).as_bytes()),
+        let mut next = [0; PREFIX_BYTES_MAX + 4];
+        let kept = &prefix[..prefix.len().min(PREFIX_BYTES_MAX)];
+        next[..kept.len()].copy_from_slice(kept);
+        let length = match letter {
+            Some(letter) => kept.len() + letter.encode_utf8(&mut next[kept.len()..]).len(),
             // No byte of UTF-8 is the highest.
-            None => match bytes.last_mut() {
-                Some(last) => *last += 1,
-                None => return Ok(self.terms()),
-            },
-        }
-        let bound = Bound::of(&bytes);
+            None if kept.is_empty() => return Ok(self.terms()),
+            None => {
+                next[kept.len() - 1] += 1;
+                kept.len()
+            }
+        };
+        let bound = Bound::of(&next[..length]);
         let (mut low, mut step) = (from + 1, 1);
         while low + step < self.terms() && self.is_before(low + step, bound)? {
             low += step;
@@ -154,6 +160,7 @@ impl<'a> PostingsView<'a> {
         self.frequencies.len()
     }
 
+    #[inline(always)]
     pub(super) fn term(&self, at: usize) -> Result<&'a [u8]> {
         slice(self.terms, self.term_ends, at)
     }
@@ -206,6 +213,7 @@ fn start_of(bytes: &[u8]) -> u64 {
     if left == u64::BITS { 0 } else { start << left }
 }
 
+#[inline(always)]
 fn slice<'a>(bytes: &'a [u8], ends: U32Column<'_>, at: usize) -> Result<&'a [u8]> {
     let start = if at == 0 { 0 } else { ends.get(at - 1) as usize };
     bytes.get(start..ends.get(at) as usize).ok_or_else(damaged)

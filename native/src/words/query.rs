@@ -57,7 +57,14 @@ pub struct NamedWords {
 pub struct Joined {
     /// By their numbers.
     pub words: [usize; 2],
-    pub variants: Vec<Variant>,
+    whole: Word,
+}
+
+impl Joined {
+    /// The terms of the whole. Few queries ask for them: where an index has both words, they are what was meant.
+    pub fn variants(&self, languages: &[Language]) -> Vec<Variant> {
+        variants(&self.whole, &analysers_of(languages), |_, _| true)
+    }
 }
 
 /// What a word may be in an index that does not have it as it is asked for: `d'être` for `être`.
@@ -88,8 +95,7 @@ pub struct ParsedQuery {
 pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> ParsedQuery {
     let own_language = language_of(text, certain, languages);
     let own = Terms::of(own_language);
-    let analysers: Vec<(Language, Terms)> =
-        languages.iter().map(|language| (*language, Terms::of(*language))).collect();
+    let analysers = analysers_of(languages);
     let mut all: Vec<Word> = vec![];
     let (mut phrases, mut as_quoted) = (vec![], HashSet::new());
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
@@ -116,12 +122,16 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let numbers: HashMap<&str, usize> =
         words.iter().enumerate().map(|(number, word)| (word.written.as_str(), number)).collect();
     let named = named_words(named(text, &all, own_language), &numbers, &analysers);
-    let joined = joined(&all, &numbers, &analysers);
+    let joined = joined(&all, &numbers);
     ParsedQuery { words, joined, phrases, named }
 }
 
+fn analysers_of(languages: &[Language]) -> Vec<(Language, Terms)> {
+    languages.iter().map(|language| (*language, Terms::of(*language))).collect()
+}
+
 /// Pairs of words that may be written as one.
-fn joined(all: &[Word], numbers: &HashMap<&str, usize>, analysers: &[(Language, Terms)]) -> Vec<Joined> {
+fn joined(all: &[Word], numbers: &HashMap<&str, usize>) -> Vec<Joined> {
     let may_join = |word: &Word| {
         word.form == Form::Spaced
             && word.parts == 1
@@ -133,8 +143,8 @@ fn joined(all: &[Word], numbers: &HashMap<&str, usize>, analysers: &[(Language, 
         let [left, right] = pair else { return None };
         let beside = left.position + 1 == right.position && may_join(left) && may_join(right);
         let words = [*numbers.get(left.text.as_str())?, *numbers.get(right.text.as_str())?];
-        let whole = Word { text: format!("{}{}", left.text, right.text), ..(*left).clone() };
-        beside.then(|| Joined { words, variants: variants(&whole, analysers, |_, _| true) })
+        let whole = Word { text: format!("{}{}", left.text, right.text), ..**left };
+        beside.then_some(Joined { words, whole })
     });
     of.take(WORDS_MAX).collect()
 }

@@ -62,7 +62,7 @@ pub fn search_telling(
         }
         let lists: Vec<RankedList<'_>> = order
             .iter()
-            .flat_map(|word| found[*word].lists[at].iter().map(|list| (weights[*word], *list)))
+            .flat_map(|word| found[*word].lists.of(at).iter().map(|list| (weights[*word], *list)))
             .map(|(weight, (postings, languages))| RankedList { postings, languages, weight })
             .collect();
         ranking.scanned +=

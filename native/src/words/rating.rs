@@ -44,7 +44,7 @@ pub fn rate(
             let bit = named.bit(*word);
             let weight = weights[*word];
             let Found { lists, informs, .. } = &found[*word];
-            for (postings, languages) in &lists[at] {
+            for (postings, languages) in lists.of(at) {
                 postings.for_each_of(
                     present.len(),
                     |at| present[at].1,

@@ -76,8 +76,9 @@ impl BlockScores {
         }
         let further = &lists[next..];
         let bounds = window_bounds(block, further, formula);
-        self.gather(&bounds[0], floor, allowed);
-        for (list, bounds) in further.iter().zip(&bounds[1..]) {
+        let mut bounds = bounds.chunks_exact(windows(block.view.rows() as usize).max(1));
+        self.gather(bounds.next().unwrap_or_default(), floor, allowed);
+        for (list, bounds) in further.iter().zip(bounds) {
             scored += self.look_up(block, list, formula)?;
             self.candidates.retain(|(row, score)| reaches(*score, bounds, *row, floor));
         }
@@ -179,19 +180,16 @@ fn remaining_bounds(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: F
     remaining
 }
 
-/// As [`remaining_bounds`], for each window of documents.
-fn window_bounds(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: Formula) -> Vec<Vec<f32>> {
+/// As [`remaining_bounds`], for each window of documents: all windows of one list, then of the next.
+fn window_bounds(block: &WordsBlock<'_>, lists: &[RankedList<'_>], formula: Formula) -> Vec<f32> {
     let count = windows(block.view.rows() as usize);
-    let mut bounds = vec![vec![0.0; count]];
-    for list in lists.iter().rev() {
-        let after = &bounds[bounds.len() - 1];
-        let of_window = |(window, after): (usize, &f32)| {
-            after + bound(list, list.postings.most_in(window), block.view.shortest.get(window), formula)
-        };
-        let with_list = after.iter().enumerate().map(of_window).collect();
-        bounds.push(with_list);
+    let mut bounds = vec![0.0; count * (lists.len() + 1)];
+    for (at, list) in lists.iter().enumerate().rev() {
+        for window in 0..count {
+            let of_window = bound(list, list.postings.most_in(window), block.view.shortest.get(window), formula);
+            bounds[at * count + window] = bounds[(at + 1) * count + window] + of_window;
+        }
     }
-    bounds.reverse();
     bounds
 }
 

@@ -77,14 +77,15 @@ pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: 
 /// The terms within reach of any variant, each with the languages of that variant.
 fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: &Stop) -> Result<Vec<Near>> {
     let mut near: HashMap<String, Near> = HashMap::new();
+    let may_slip = variants.iter().filter(|variant| variant.term.chars().count() >= STEM_LETTERS_MIN);
+    let mut walks: Vec<(&Variant, Walk)> =
+        may_slip.map(|variant| (variant, Walk::new(&variant.term, reach, EARLY_LETTERS))).collect();
     for block in blocks {
         stop.check()?;
         let first = Language::of_bits(block.view.header.languages).next().unwrap_or(DEFAULT);
-        let may_slip = |variant: &&Variant| {
-            block.view.header.languages & variant.matched != 0 && variant.term.chars().count() >= STEM_LETTERS_MIN
-        };
-        for variant in variants.iter().filter(may_slip) {
-            let mut walk = Walk::new(&variant.term, reach, EARLY_LETTERS);
+        let in_block = |walk: &&mut (&Variant, Walk)| block.view.header.languages & walk.0.matched != 0;
+        for (variant, walk) in walks.iter_mut().filter(in_block) {
+            let variant = *variant;
             let mut at = 0;
             while at < block.view.terms() {
                 let term = block.view.term(at)?;
@@ -133,6 +134,8 @@ struct Walk {
     word: Vec<char>,
     /// The letters of the word, ascending, each with its places in it as bits.
     alphabet: Vec<(char, u64)>,
+    /// The places of those in ASCII.
+    ascii: [u64; 128],
     reach: usize,
     /// Letters in which a term has one slip at most. The first of them is the word's first or second letter: otherwise
     /// every beginning would have to be looked at. 0: without these limits.
@@ -154,25 +157,41 @@ impl Walk {
             }
         }
         alphabet.sort_unstable();
-        let mut walk = Self { word, alphabet, reach: reach.min(SLIPS_MAX), early, letters: vec![], rows: vec![] };
+        let mut ascii = [0; 128];
+        for (letter, places) in alphabet.iter().filter(|known| known.0.is_ascii()) {
+            ascii[*letter as usize] = *places;
+        }
+        let (letters, rows) = (Vec::with_capacity(LETTERS_MAX), Vec::with_capacity(LETTERS_MAX));
+        let mut walk = Self { word, alphabet, ascii, reach: reach.min(SLIPS_MAX), early, letters, rows };
         // So many letters of the word were left out.
         walk.rows.push(Starts(std::array::from_fn(|slips| ((2 << slips) - 1) & walk.whole())));
         walk
     }
 
     fn step<'t>(&mut self, term: &'t [u8]) -> Step<'t> {
+        if term.is_ascii() {
+            return self.step_by(term, term.iter().map(|byte| char::from(*byte)));
+        }
         let Ok(text) = std::str::from_utf8(term) else { return Step::Far };
+        self.step_by(term, text.chars())
+    }
+
+    /// `letters`: those of the term.
+    #[inline(always)]
+    fn step_by<'t>(&mut self, term: &'t [u8], letters: impl Iterator<Item = char> + Clone) -> Step<'t> {
+        let mut rest = letters.clone();
         let mut shared = 0;
         let mut begins = 0;
-        for letter in text.chars() {
-            if self.letters.get(shared) != Some(&letter) {
+        for (known, letter) in self.letters.iter().zip(letters) {
+            if *known != letter {
                 break;
             }
             (shared, begins) = (shared + 1, begins + letter.len_utf8());
+            rest.next();
         }
         self.letters.truncate(shared);
         self.rows.truncate(shared + 1);
-        for letter in text[begins..].chars() {
+        for letter in rest {
             let Some(row) = self.row_after(letter) else {
                 return Step::Passed(&term[..begins], self.next_after(letter));
             };
@@ -195,7 +214,11 @@ impl Walk {
     }
 
     /// The places of a letter in the word.
+    #[inline(always)]
     fn places(&self, letter: char) -> u64 {
+        if let Some(places) = self.ascii.get(letter as usize) {
+            return *places;
+        }
         self.alphabet.iter().find(|known| known.0 == letter).map_or(0, |known| known.1)
     }
 

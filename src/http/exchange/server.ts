@@ -194,11 +194,11 @@ class Connections {
   }
 
   #turn(exchange: Exchange): Promise<void> {
-    return this.#turns.next(this.#options.senderOf?.(exchange) ?? '');
+    return this.#turns.next(this.#options.senderOf?.(exchange) ?? '', hasCredentials(exchange.head));
   }
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
-    if (place === 'later') await this.#turn(exchange);
+    if (place === 'later') await this.#turn(exchange).catch(() => undefined);
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
   }
 

@@ -1,3 +1,4 @@
+import { FarthingError } from '../../domain/error.ts';
 import { FairQueue } from '../../domain/fair-queue.ts';
 
 /** uWebSockets.js hands over all requests of one read within one turn of the event loop, and many reads. */
@@ -7,6 +8,11 @@ const WEIGHT_WITH_CREDENTIALS = 4;
 /** Requests that waited for their turn and begin in one, and of these, those of one sender. */
 const WAITING_PER_TURN_MAX = 8;
 const OF_SENDER_PER_TURN_MAX = 2;
+/** Requests that wait at a time, a few kilobytes each; and how long one with credentials does before it is refused. */
+const WAITING_MAX = 16_384;
+export const WAIT_MS_MAX = 2000;
+/** To refuse takes a fraction of what a request takes. */
+const REFUSED_PER_TURN_MAX = 64;
 
 /** What a request may do in this turn of the event loop. */
 export type Place =
@@ -18,19 +24,29 @@ export type Place =
 
 interface Waiting {
   readonly sender: string;
+  /** By the clock; later it is refused. */
+  readonly until: number;
   readonly begin: () => void;
+  readonly refuse: (error: FarthingError) => void;
 }
 
 /**
  * Bounds the requests that begin in one turn of the event loop, so that pipelined ones, and many connections at once, keep nobody else
  * waiting. The last request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in
- * turn. While some wait, none passes them.
+ * turn. While some wait, none passes them. Where requests come faster than they are answered, those with credentials that have waited for two
+ * seconds are refused: otherwise all would wait for ever longer. The others are cheap, and a probe that is refused ends a server that is full.
  */
 export class Turns {
-  readonly #waiting = new FairQueue<Waiting>();
+  readonly #waiting = new FairQueue<Waiting>({ waitingMax: WAITING_MAX });
+  readonly #now: () => number;
   #number = 0;
   #weight = 0;
   #ending = false;
+
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Of the turn that runs. */
   get number(): number {
@@ -45,9 +61,16 @@ export class Turns {
     return this.#weight >= WEIGHT_PER_TURN_MAX ? 'last' : 'now';
   }
 
-  /** Resolves in the first later turn that has room. @param sender those of one wait for each other; senders take turns */
-  next(sender: string): Promise<void> {
-    return new Promise((begin) => void this.#waiting.push(sender, { sender, begin }));
+  /**
+   * Resolves in the first later turn that has room. Rejects with `overloaded` where too many wait, or one with credentials did for too long.
+   * @param sender those of one wait for each other; senders take turns
+   */
+  next(sender: string, hasCredentials = false): Promise<void> {
+    return new Promise((begin, refuse) => {
+      const until = hasCredentials ? this.#now() + WAIT_MS_MAX : Number.POSITIVE_INFINITY;
+      const waits = this.#waiting.push(sender, { sender, until, begin, refuse });
+      if (!waits) refuse(tooMany());
+    });
   }
 
   #endLater(): void {
@@ -62,13 +85,27 @@ export class Turns {
     this.#weight = 0;
     const begun = new Map<string, number>();
     const hasPlace = ({ sender }: Waiting) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
-    for (let count = 0; count < WAITING_PER_TURN_MAX; count++) {
+    const now = this.#now();
+    let [count, refused] = [0, 0];
+    while (count < WAITING_PER_TURN_MAX && refused < REFUSED_PER_TURN_MAX) {
       const next = this.#waiting.take(hasPlace);
       if (!next) break;
+      if (now > next.until) {
+        next.refuse(tooMany());
+        refused += 1;
+        continue;
+      }
+      count += 1;
       begun.set(next.sender, (begun.get(next.sender) ?? 0) + 1);
       this.#weight += WEIGHT_WITH_CREDENTIALS;
       next.begin();
     }
-    if (begun.size > 0) this.#endLater();
+    if (begun.size > 0 || refused > 0) this.#endLater();
   }
+}
+
+function tooMany(): FarthingError {
+  return new FarthingError('overloaded', 'Too many requests wait to be answered. Try again in a moment.', {
+    retryAfterS: 1,
+  });
 }

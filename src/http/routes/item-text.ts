@@ -43,7 +43,7 @@ export function itemTextRoute(services: Services): Route {
         },
       ],
       success: { status: 200, description: 'Passages in the order of the file.', schema: ItemTextSchema },
-      errors: [400, 404, 429, 500],
+      errors: [400, 404, 429, 500, 503],
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {

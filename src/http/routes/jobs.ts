@@ -62,7 +62,7 @@ const EVENTS_OPERATION = {
     description: 'Events named `job`, each with the job as JSON; the stream ends with the job.',
     text: 'text/event-stream',
   },
-  errors: [404, 429],
+  errors: [404, 429, 503],
 } as const;
 
 /** @throws job_not_found */
@@ -98,7 +98,7 @@ export function jobRoute(services: Services): Route {
       summary: 'How a paid ingest goes',
       tag: 'Per request',
       success: { status: 200, description: 'State and progress.', schema: JobSchema },
-      errors: [404],
+      errors: [404, 503],
     },
     handle: (_exchange, { job_id }) => {
       const job = payerJob(services, job_id!);
@@ -118,7 +118,7 @@ export function workspaceJobRoute(services: Services): Route {
       tag: 'Workspaces',
       security: 'token',
       success: { status: 200, description: 'State and progress.', schema: JobSchema },
-      errors: [404],
+      errors: [404, 503],
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async (workspace) => {
@@ -139,7 +139,7 @@ export function cancelWorkspaceJobRoute(services: Services): Route {
       tag: 'Workspaces',
       security: 'token',
       success: { status: 200, description: 'The cancelled job.', schema: JobSchema },
-      errors: [404, 409, 429, 500],
+      errors: [404, 409, 429, 500, 503],
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async (workspace) => {

@@ -141,7 +141,7 @@ export function workspaceSearchRoute(services: Services): Route {
             exchange,
             services.limits.searchBodyBytesMax,
           );
-          const expiresAt = services.expiry(workspace.id);
+          const expiresAt = services.workspaces.expiryOf(workspace);
           const result = await services.search.run(workspace.id, input, exchange.signal, { expiresAt });
           const { explain: _, exact: __, ...asked } = identity;
           services.workspaces.countSearch(workspace.id, {

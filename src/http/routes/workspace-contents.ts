@@ -241,6 +241,6 @@ function operation(
     security: 'token',
     parameters,
     success: { status: 200, description: summary, schema },
-    errors: [400, 429, 500, ...errors],
+    errors: [400, 429, 500, 503, ...errors],
   };
 }

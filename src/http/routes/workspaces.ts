@@ -172,7 +172,7 @@ export function usageRoute(services: Services): Route {
       tag: 'Workspaces',
       security: 'token',
       success: { status: 200, description: 'Usage snapshot.', schema: UsageSchema },
-      errors: [429, 500],
+      errors: [429, 500, 503],
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => ({
@@ -198,7 +198,7 @@ export function disposeWorkspaceRoute(services: Services): Route {
         description: 'Signed disposal receipt; a repeated DELETE gets the same for 24 hours.',
         schema: DisposalSchema,
       },
-      errors: [500],
+      errors: [500, 503],
     },
     handle: async (exchange, params) => {
       const disposal = await services.workspaces.dispose(params.id!, bearerToken(exchange));
@@ -222,7 +222,7 @@ export function receiptRoute(services: Services): Route {
         description: 'Signed disposal receipt, for 24 hours after the end, however the workspace ended.',
         schema: DisposalSchema,
       },
-      errors: [404, 500],
+      errors: [404, 500, 503],
     },
     handle: async (exchange, params) => {
       const disposal = await services.workspaces.receipt(params.id!, bearerToken(exchange));

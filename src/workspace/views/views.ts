@@ -59,7 +59,11 @@ export class WorkspaceViews {
 
   expiry(id: WorkspaceId): string | null {
     const record = this.#shown(id);
-    return record ? expiryOf(record, this.#deps.time) : null;
+    return record ? this.expiryOf(record) : null;
+  }
+
+  expiryOf(record: WorkspaceRecord): string {
+    return expiryOf(record, this.#deps.time);
   }
 
   /** @throws workspace_unauthorized for an unknown workspace. */
