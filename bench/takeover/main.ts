@@ -92,14 +92,15 @@ try {
     for (const how of ['killed', 'stopped'] as const) {
       const gone = nodes[round % NODES]!;
       const urls = nodes.filter((node) => node !== gone).map(({ url }) => url);
-      // Of one slot each, but that does not matter here: those that did not move answer at once.
+      // Those whose slots stay where they are answer at once.
       let isOver = false;
       const asking = workspaces.map((workspace) => ask(workspace, urls, () => isOver));
       await pause(SETTLED_MS / 2);
-      if (how === 'killed') gone.kill();
+      // It stays away until others have its slots.
+      if (how === 'killed') gone.kill({ awayMs: 1000 * LEASE_SECONDS + SETTLED_MS });
       else gone.restart();
       await gone.ready;
-      await pause(how === 'killed' ? 1000 * LEASE_SECONDS + SETTLED_MS : SETTLED_MS);
+      await pause(SETTLED_MS);
       isOver = true;
       const asked = await Promise.all(asking);
       refused += asked.reduce((sum, each) => sum + each.refused, 0);

@@ -135,6 +135,10 @@ export class Slots {
     try {
       await this.#recover([slot]);
       this.#here = new Map([...this.#here, [number, slot] as const].sort(([a], [b]) => a - b));
+    } catch (error) {
+      await slot.endWork().catch(() => undefined);
+      await tenants.leave(folder);
+      throw error;
     } finally {
       this.#entering.delete(number);
     }

@@ -24,6 +24,7 @@ export class ClusterNode {
   #child: ChildProcess | undefined;
   #isWanted = true;
   #losesDisk = false;
+  #awayMs = RESTART_MS;
   #isReady = false;
   #ready = Promise.withResolvers<void>();
   #ended: Promise<void> = Promise.resolve();
@@ -50,9 +51,10 @@ export class ClusterNode {
     this.#signal('SIGCONT');
   }
 
-  /** `losesDisk`: the next process finds nothing of its data folder. */
-  kill({ losesDisk = false } = {}): void {
+  /** `losesDisk`: the next process finds nothing of its data folder. `awayMs`: until it is started. */
+  kill({ losesDisk = false, awayMs = RESTART_MS } = {}): void {
     this.#losesDisk = losesDisk;
+    this.#awayMs = awayMs;
     this.#endsReady();
     this.#signal('SIGKILL');
   }
@@ -118,7 +120,8 @@ export class ClusterNode {
   }
 
   async #startAgain(): Promise<void> {
-    await after(RESTART_MS);
+    await after(this.#awayMs);
+    this.#awayMs = RESTART_MS;
     if (!this.#isWanted) return;
     if (this.#losesDisk) rmSync(this.#options.dataFolder, { recursive: true, force: true, maxRetries: 20 });
     this.#losesDisk = false;
