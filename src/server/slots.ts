@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { FarthingError } from '../domain/error.ts';
 import type { WorkspaceId } from '../domain/id.ts';
 import type { SlotPlace } from '../http/access/services.ts';
@@ -14,6 +13,7 @@ import { slotOf } from '../state/slots.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 import { AcrossSlots, type PaidPlace } from './slot/across-slots.ts';
 import { Crossing } from './slot/crossing.ts';
+import { within } from './slot/within.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
 
@@ -149,12 +149,7 @@ export class Slots {
     const slot = this.#here.get(number)!;
     this.#here = new Map([...this.#here].filter(([other]) => other !== number));
     slot.services.ingest.stopWaiting();
-    const over = new AbortController();
-    await Promise.race([
-      slot.services.running.none(),
-      pause(msMax, undefined, { signal: over.signal }).catch(() => undefined),
-    ]);
-    over.abort();
+    await within(msMax, slot.services.running.none());
     await slot.endWork();
     await this.#runtime.tenants.leave(tenantsFolder(this.#runtime.slotFolders[number]!));
   }

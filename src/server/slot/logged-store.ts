@@ -13,12 +13,15 @@ import {
   type SlotStore,
 } from '../../state/recorded-store.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
+import { within } from './within.ts';
 
 /** Bytes of entries that are applied in one transaction of the copy. */
 const APPLIED_BYTES_MAX = 4 * 2 ** 20;
 /** The log is what is durable. */
 const NOT_DURABLE = { durable: false };
 const PART_BYTES = ENTRY_BYTES_MAX / 2;
+/** A server that stops waits so long for an etcd that is away. */
+const CLOSE_MS_MAX = 10_000;
 
 /** The state of a slot whose truth is its log. */
 export type LoggedStore = RecordedStore & Required<SlotStore>;
@@ -111,8 +114,9 @@ async function openLogged(
       await trimming;
     },
     close: async () => {
-      await trimming;
-      await log.stable().catch(() => undefined);
+      // What etcd does not take by then was told to nobody.
+      const stable = Promise.all([trimming, log.stable()]).catch(() => undefined);
+      await within(CLOSE_MS_MAX, stable);
       await recorded.close();
       await closed();
     },

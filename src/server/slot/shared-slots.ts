@@ -12,6 +12,7 @@ import type { SlotStore } from '../../state/recorded-store.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
 import { type LoggedStore, openLoggedStore } from './logged-store.ts';
+import { within } from './within.ts';
 
 /** What a process does with the slots that it has. */
 interface SlotsHere {
@@ -41,6 +42,8 @@ interface Held {
 const MOVING_MAX = 4;
 /** Requests that run may end before their slot is given up. */
 const LEAVE_MS_MAX = 5000;
+/** With etcd away a server that ends waits so long for each answer. */
+const TELL_MS_MAX = 5000;
 /** A server that ends waits so long for others to take what it gave up. */
 const PATIENCE_MS = 20_000;
 /** After a slot could not be opened. */
@@ -99,7 +102,9 @@ export class SharedSlots {
   async leave(): Promise<void> {
     this.#isLeaving = true;
     this.#hurriesAt = performance.now() + PATIENCE_MS;
-    await this.#options.membership.setReady(false);
+    // With etcd away nobody can be told, and nobody takes anything.
+    const told = this.#options.membership.setReady(false);
+    await within(TELL_MS_MAX, told);
     for (;;) {
       this.#adjust();
       if (this.#held.size === 0 && this.#moving.size === 0) return;
@@ -252,7 +257,9 @@ export class SharedSlots {
     await store.close();
     this.#held.delete(slot);
     this.#given.add(slot);
-    await untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
+    // Where it is not answered, the claim ends with the lease, or is found as a stray one.
+    const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
+    await within(TELL_MS_MAX, released);
     log({ event: 'slot_left', slot, ms: Math.round(performance.now() - began) });
     await this.#removeContent(slot);
   }
