@@ -103,8 +103,12 @@ export class SharedSlots {
     this.#isLeaving = true;
     this.#hurriesAt = performance.now() + PATIENCE_MS;
     // With etcd away nobody can be told, and nobody takes anything.
-    const told = this.#options.membership.setReady(false);
+    let isTold = false;
+    const told = this.#options.membership.setReady(false).then(() => {
+      isTold = true;
+    });
     await within(TELL_MS_MAX, told);
+    if (!isTold) this.#hurriesAt = 0;
     for (;;) {
       this.#adjust();
       if (this.#held.size === 0 && this.#moving.size === 0) return;
@@ -129,7 +133,7 @@ export class SharedSlots {
     const { membership, folders, node } = this.#options;
     const { owners } = membership.view;
     for (const slot of folders.keys()) {
-      if (this.#moving.size >= MOVING_MAX) return;
+      if (this.#moving.size >= MOVING_MAX && performance.now() <= this.#hurriesAt) return;
       if (this.#moving.has(slot)) continue;
       const placed = membership.placed(slot);
       const isHere = this.#held.has(slot);

@@ -27,15 +27,15 @@ export class NodeProcess {
   /** All such events, once there are so many. */
   async events(name: string, count: number): Promise<Record<string, unknown>[]> {
     for (;;) {
-      const found = this.#events.filter(({ event }) => event === name);
+      const found = this.seen(name);
       if (found.length >= count) return found;
       await this.next();
     }
   }
 
-  /** How many such events have come. */
-  count(name: string): number {
-    return this.#events.filter(({ event }) => event === name).length;
+  /** All such events that have come. */
+  seen(name: string): Record<string, unknown>[] {
+    return this.#events.filter(({ event }) => event === name);
   }
 
   /** Resolves with the next line. */
@@ -44,7 +44,7 @@ export class NodeProcess {
   }
 
   has(name: string): boolean {
-    return this.#events.some(({ event }) => event === name);
+    return this.seen(name).length > 0;
   }
 
   async url(): Promise<string> {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Etcd } from '../../../src/cluster/etcd.ts';
 import { DRAIN_ROWS } from '../../../src/cluster/node-rows.ts';
@@ -141,8 +141,12 @@ if (withoutEtcd !== undefined) {
     t.equal(await named(first!), 1);
     const again = await start(t, 'a');
     // Each slot is either taken up again, over nothing, or is the other's, and nothing of it stays here.
-    const cleaned = () => again.node.count('content_removed') + again.node.count('content_outdated');
-    while (cleaned() < SLOTS) await again.node.next();
+    const cleaned = () =>
+      new Set([
+        ...again.node.seen('content_removed').map(({ slot }) => String(slot)),
+        ...again.node.seen('content_outdated').map(({ folder }) => basename(dirname(String(folder)))),
+      ]);
+    while (cleaned().size < SLOTS) await again.node.next();
     for (const slot of readdirSync(join(dataOf('a'), 'slots')))
       t.notOk(existsSync(join(dataOf('a'), 'slots', slot, 'tenants', first!.id)), slot);
   });
@@ -197,4 +201,15 @@ if (withoutEtcd !== undefined) {
         t.notOk(existsSync(join(slots, slot, 'tenants')), `slot ${slot}`);
     },
   );
+
+  t.test('a server stops while etcd is away', async (t) => {
+    const { start } = clusterOf('stopped');
+    const a = await start(t, 'a');
+    await a.node.events('slot_taken', SLOTS);
+    servers.pause();
+    a.node.child.kill('SIGTERM');
+    const [status] = await a.node.ended;
+    servers.resume();
+    t.not(status, null, 'it ended by itself');
+  });
 }
