@@ -49,7 +49,8 @@ const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: ne
 /** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
 export class Membership {
   readonly #options: MembershipOptions;
-  readonly #ending = Promise.withResolvers<void>();
+  /** Ends the pause between two looks. */
+  #wake: () => void = () => undefined;
   #isEnding = false;
   #row: NodeRow;
   #view = NOTHING;
@@ -102,7 +103,7 @@ export class Membership {
   /** Stops looking. The row goes with its lease. */
   async close(): Promise<void> {
     this.#isEnding = true;
-    this.#ending.resolve();
+    this.#wake();
     await this.#looking;
   }
 
@@ -123,7 +124,9 @@ export class Membership {
     const { log, lookMs = LOOK_MS, slots = 0, pause = realPause } = this.#options;
     while (!this.#isEnding) {
       const isComplete = this.#view.owners.size >= slots;
-      await Promise.race([pause(isComplete ? lookMs : Math.min(lookMs, SOON_MS)), this.#ending.promise]);
+      const woken = Promise.withResolvers<void>();
+      this.#wake = woken.resolve;
+      await Promise.race([pause(isComplete ? lookMs : Math.min(lookMs, SOON_MS)), woken.promise]);
       // A row of a newer Farthing may not be known here: the former view stands.
       await this.#look().catch((error: unknown) => log({ event: 'cluster_not_seen', error: String(error) }));
     }

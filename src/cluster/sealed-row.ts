@@ -40,22 +40,29 @@ export class SealedRow {
 
   /**
    * Changes the text, with no change of another server lost, and seals it under the cluster key in use.
-   * @param change asked again when another was faster @throws as `read`; after an AnswerLostError the text may be changed, or not
+   * @param change asked again when another was faster
+   * @param reseals also where the text stays as it is
+   * @throws as `read`; after an AnswerLostError the text may be changed, or not
    */
-  async change(change: (text: string | undefined) => string): Promise<SharedText> {
+  async change(change: (text: string | undefined) => string, reseals = true): Promise<SharedText> {
     for (;;) {
-      const changed = await this.#tryToChange(change);
+      const changed = await this.#tryToChange(change, reseals);
       if (changed) return changed;
     }
   }
 
   /** @returns undefined when another was faster */
-  async #tryToChange(change: (text: string | undefined) => string): Promise<SharedText | undefined> {
+  async #tryToChange(
+    change: (text: string | undefined) => string,
+    reseals: boolean,
+  ): Promise<SharedText | undefined> {
     const { kv, key, sealedAs, clusterKeys } = this.#options;
     const former = await this.#read();
     const text = change(former?.shared.text);
     const [inUse] = clusterKeys;
-    if (former && former.shared.text === text && former.clusterKey === inUse.id) return former.shared;
+    // Servers whose keys in use differ, while those are changed, do not seal it in turns.
+    if (former && former.shared.text === text && (!reseals || former.clusterKey === inUse.id))
+      return former.shared;
     const sealed = Buffer.from(await seal(inUse.key, sealedAs, Buffer.from(text))).toString('base64');
     const stored: Stored = { clusterKey: inUse.id, sealed };
     const { done, revision } = await kv.commit({

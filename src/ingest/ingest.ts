@@ -65,6 +65,7 @@ export class Ingest {
   /** With retries, for work that has no client to try again. */
   readonly #tenants: IngestTenants;
   readonly #closing = new AbortController();
+  readonly #leaveTurns: () => void;
   #accepted = 0;
 
   constructor(deps: IngestDeps) {
@@ -77,7 +78,7 @@ export class Ingest {
     this.#turns = deps.turns ?? new JobTurns(deps.limits.jobsAtOnce);
     this.#runner = new JobRunner({ ...admitted, ends: this.#ends, turns: this.#turns });
     this.#awaitingPayment = new JobsAwaitingPayment();
-    this.#turns.join(() => this.#runner.size + this.#awaitingPayment.size);
+    this.#leaveTurns = this.#turns.join(() => this.#runner.size + this.#awaitingPayment.size);
     this.#acceptance = new Acceptance({
       ...deps,
       files,
@@ -234,6 +235,7 @@ export class Ingest {
       new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: RETRY_AFTER_S }),
     );
     await this.#runner.close();
+    this.#leaveTurns();
     this.stopWaiting();
   }
 

@@ -79,6 +79,7 @@ async function openSharedBooks(
         whereElse: (slot) => shared!.whereElse(slot),
         copies: (slot) => shared!.copiesElsewhere(slot),
         unowned: () => shared!.unowned(),
+        silentMs: () => (joined.lease.holds ? 0 : joined.lease.silentMs),
         purchases: new PeerPurchases(joined.calls),
       },
       with: (parts) => {

@@ -85,7 +85,7 @@ export function openPayments(options: PaymentsOptions): Payments {
   };
 }
 
-/** Settles nothing before what led to it is safe in the slot's log. */
+/** Settles nothing, and asks for no settlement, which may send it again, before what led to it is safe in the slot's log. */
 function afterStable(facilitator: Facilitator, { stable }: SlotStore): Facilitator {
   if (!stable) return facilitator;
   return {
@@ -93,6 +93,10 @@ function afterStable(facilitator: Facilitator, { stable }: SlotStore): Facilitat
     settle: async (payment, terms) => {
       await stableInTime(stable());
       return facilitator.settle(payment, terms);
+    },
+    reconcile: async (payment, terms) => {
+      await stableInTime(stable());
+      return facilitator.reconcile(payment, terms);
     },
   };
 }

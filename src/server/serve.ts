@@ -114,6 +114,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
       // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
       slots.stopWaiting();
+      forwarding?.endStreams();
       for (const part of [slots.backup, socket, page, server, forwarding, metricsServer]) await part?.close();
       await slots.endWork();
       await runtime.closeReaders();

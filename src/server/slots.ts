@@ -38,6 +38,8 @@ export interface Elsewhere {
   copies(slot: number): readonly string[];
   /** Number of slots that no server has. */
   unowned(): number;
+  /** Milliseconds since the lease was last renewed, where it may be over; otherwise 0. */
+  silentMs(): number;
   readonly purchases: PeerPurchases;
 }
 
@@ -122,6 +124,7 @@ export class Slots {
     await payments.connect();
     if (this.all.length > 0) await tenants.resumeDisposals();
     await this.#recover(this.all);
+    await Promise.all(this.all.map((slot) => slot.resumeJobs()));
   }
 
   /** Takes up a slot that this server has claimed. Its requests may come once this resolves. */
@@ -134,6 +137,10 @@ export class Slots {
     this.#entering.set(number, slot);
     try {
       await this.#recover([slot]);
+      // The slot answers meanwhile: where the object store is away, this may take as long.
+      void slot
+        .resumeJobs()
+        .catch((error: unknown) => this.#runtime.event({ event: 'jobs_not_resumed', error: String(error) }));
       this.#here = new Map([...this.#here, [number, slot] as const].sort(([a], [b]) => a - b));
     } catch (error) {
       await slot.endWork().catch(() => undefined);
@@ -151,6 +158,7 @@ export class Slots {
     slot.services.ingest.stopWaiting();
     await within(msMax, slot.services.running.none());
     await slot.endWork();
+    await this.#runtime.previousModels.left(slot.store);
     await this.#runtime.tenants.leave(tenantsFolder(this.#runtime.slotFolders[number]!));
   }
 
@@ -233,7 +241,10 @@ export class Slots {
 
   /** For how many milliseconds a log has lacked what its slot wrote; 0 when all have everything. */
   lagMs(): number {
-    return Math.max(0, ...this.all.map(({ store }) => store.lagMs?.() ?? 0));
+    return Math.max(
+      this.#options.elsewhere?.silentMs() ?? 0,
+      ...this.all.map(({ store }) => store.lagMs?.() ?? 0),
+    );
   }
 
   /** Number of slots that no server has. */

@@ -51,8 +51,10 @@ export interface Slot {
   readonly reencoding: Pick<Reencoding, 'progress'>;
   /** Takes the payments that a crash left open to their end. */
   recoverPayments(): Promise<void>;
-  /** Then finishes the rest: disposals, jobs. */
+  /** Then finishes the rest but jobs: disposals. */
   resume(): Promise<void>;
+  /** Then takes up jobs, for which indexes may have to be fetched. Requests may be served at the same time. */
+  resumeJobs(): Promise<void>;
   /** Ends what is due. Called once a second. @param beats keeps the clock, too */
   sweep(beats: boolean): Promise<void>;
   /** Ends all running work; state stays open for requests that are being answered. */
@@ -102,6 +104,7 @@ export function wireSlot(options: SlotOptions): Slot {
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
   };
   const ending = new AbortController();
+  let resuming: Promise<void> = Promise.resolve();
   return {
     services,
     folder,
@@ -115,7 +118,10 @@ export function wireSlot(options: SlotOptions): Slot {
       await workspaces.resume();
       await payerIndex.sweep();
       await reencoding.start();
-      await ingest.resume();
+    },
+    resumeJobs: () => {
+      resuming = ingest.resume();
+      return resuming;
     },
     sweep: (beats) => {
       // Another server may take long to answer.
@@ -125,6 +131,7 @@ export function wireSlot(options: SlotOptions): Slot {
     endWork: async () => {
       ending.abort();
       for (const part of [reencoding, ingest, gate, orphans, workspaces, payerIndex]) await part.close();
+      await resuming.catch(() => undefined);
     },
     close: () => store.close(),
   };

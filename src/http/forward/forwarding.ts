@@ -87,6 +87,8 @@ export class Forwarding {
   readonly #waits: SlotWaits;
   readonly #underWay: Places;
   readonly #reports: DeliveryReports;
+  /** Event streams of other servers that are passed on. */
+  readonly #streams = new Set<OwnerRequest>();
   readonly #senderOf: (exchange: Exchange) => string;
 
   constructor(options: ForwardingOptions) {
@@ -135,6 +137,11 @@ export class Forwarding {
     } finally {
       wait.end();
     }
+  }
+
+  /** This server stops: event streams would keep it until their jobs end. Their clients connect again, elsewhere. */
+  endStreams(): void {
+    for (const request of this.#streams) request.destroy();
   }
 
   /** Ends the reports that are under way. Answers of this server that wait for one count as lost. */
@@ -243,8 +250,10 @@ export class Forwarding {
   ): Promise<Asked | undefined> {
     const id = response.headers[DELIVERY_HEADER] as string | undefined;
     const isAccepted = response.headers[ACCEPTED_HEADER] !== undefined;
+    if (response.headers['content-type']?.startsWith('text/event-stream')) this.#streams.add(request);
     const reply = await relayedAnswer(exchange, request, response, (whole) => {
       end();
+      this.#streams.delete(request);
       if (!whole) request.destroy();
       if (id !== undefined) this.#reports.send(peer, id, whole);
     });

@@ -15,7 +15,7 @@ export interface WaitingJob {
 export class JobTurns {
   readonly #atOnceMax: number;
   readonly #queue: FairQueue<WaitingJob>;
-  readonly #counts: (() => number)[] = [];
+  readonly #counts = new Set<() => number>();
   #running = 0;
 
   constructor(atOnceMax: number) {
@@ -23,14 +23,17 @@ export class JobTurns {
     this.#queue = new FairQueue({ tenantTakenMax: Math.max(1, atOnceMax - 1) });
   }
 
-  /** Adds a slot. @param unfinished number of its jobs that have not ended */
-  join(unfinished: () => number): void {
-    this.#counts.push(unfinished);
+  /** Adds a slot. @param unfinished number of its jobs that have not ended @returns takes it out again */
+  join(unfinished: () => number): () => void {
+    this.#counts.add(unfinished);
+    return () => void this.#counts.delete(unfinished);
   }
 
   /** Jobs of all slots that have not ended. */
   get unfinished(): number {
-    return this.#counts.reduce((sum, count) => sum + count(), 0);
+    let sum = 0;
+    for (const count of this.#counts) sum += count();
+    return sum;
   }
 
   push(job: WaitingJob): void {

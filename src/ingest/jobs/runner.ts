@@ -101,6 +101,8 @@ export class JobRunner {
     const running = [...this.#entries.values()].filter((entry) => entry.running);
     for (const entry of running) entry.controller.abort(new JobStopped('server-stops'));
     await Promise.allSettled(running.map((entry) => entry.running));
+    for (const entry of this.#entries.values()) this.#deps.turns.remove(entry);
+    this.#entries.clear();
   }
 
   #queue(job: Job, info: FileInfo | undefined, isResumed: boolean): void {

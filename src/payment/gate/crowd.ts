@@ -24,7 +24,7 @@ const OF_STRANGERS = 1 / 2;
 export class Crowd {
   readonly lines = new VerificationLines();
   readonly #purchasesMax: number;
-  readonly #gates: GateCounts[] = [];
+  readonly #gates = new Set<GateCounts>();
   #strangers = 0;
 
   /** @param purchasesMax purchases that may run at once */
@@ -32,8 +32,10 @@ export class Crowd {
     this.#purchasesMax = purchasesMax;
   }
 
-  join(gate: GateCounts): void {
-    this.#gates.push(gate);
+  /** @returns takes it out again */
+  join(gate: GateCounts): () => void {
+    this.#gates.add(gate);
+    return () => void this.#gates.delete(gate);
   }
 
   /** @param gate the payer's. @throws overloaded when one more purchase of this payer is too many */

@@ -79,6 +79,7 @@ export class PaymentGate {
   readonly #verifications: Verifications;
   readonly #contractWallets: ContractWallets;
   readonly #counts: GateCounts;
+  readonly #leaveCrowd: () => void;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #challenges: Challenges;
@@ -112,7 +113,7 @@ export class PaymentGate {
     const verifications = new Verifications({ facilitator, clock, lines: deps.crowd.lines });
     this.#verifications = verifications;
     this.#counts = { inFlight, settlements };
-    deps.crowd.join(this.#counts);
+    this.#leaveCrowd = deps.crowd.join(this.#counts);
     this.#contractWallets = new ContractWallets({
       facilitator,
       verifications,
@@ -260,6 +261,7 @@ export class PaymentGate {
     await this.#sweeping;
     await this.#settlements.close();
     await this.#inFlight.noted();
+    this.#leaveCrowd();
   }
 
   async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {

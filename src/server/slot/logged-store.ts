@@ -88,11 +88,7 @@ async function openLogged(
     readonly closed: () => Promise<void>;
   },
 ): Promise<LoggedStore> {
-  const { store, copy } = await openCopy(folder);
-  const { kept, entries } = await log.open(copy);
-  const state = kept || copy === undefined ? store : await emptied(store, folder);
-  await apply(state, log, entries);
-  await writeFile(bootNoteOf(folder), await currentBoot());
+  const state = await followed(folder, log);
   const recorded = recordedStore(state, log);
   const stable = async () => {
     await recorded.stable().catch(cannotTell);
@@ -115,12 +111,28 @@ async function openLogged(
     },
     close: async () => {
       // What etcd does not take by then was told to nobody.
-      const stable = Promise.all([trimming, log.stable()]).catch(() => undefined);
+      const stable = Promise.all([trimming, recorded.stable()]).catch(() => undefined);
       await within(CLOSE_MS_MAX, stable);
       await recorded.close();
       await closed();
     },
   };
+}
+
+/** The state as its log has it now. */
+async function followed(folder: string, log: SlotLog): Promise<RawStore> {
+  const { store, copy } = await openCopy(folder);
+  let state = store;
+  try {
+    const { kept, entries } = await log.open(copy);
+    if (!kept && copy !== undefined) state = await emptied(store, folder);
+    await apply(state, log, entries);
+    await writeFile(bootNoteOf(folder), await currentBoot());
+    return state;
+  } catch (error) {
+    await state.close();
+    throw error;
+  }
 }
 
 /** What it wrote may never be told: another process may have told something else. */

@@ -24,6 +24,11 @@ export class PreviousModels {
     if (this.#needing.size === 0) await this.#encoders.closePrevious();
   }
 
+  /** As `done`, for a slot that is with another server now. */
+  async left(slot: object): Promise<void> {
+    if (this.#needing.has(slot)) await this.done(slot);
+  }
+
   /** Runs the work of one slot at a time, in the order of the calls. */
   inTurn(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work);

@@ -46,6 +46,10 @@ const LEAVE_MS_MAX = 5000;
 const TELL_MS_MAX = 5000;
 /** A server that ends waits so long for others to take what it gave up. */
 const PATIENCE_MS = 20_000;
+/** After which another look has been taken. */
+const NEXT_LOOK_MS = 250;
+/** A server that cannot give a slot up in this time ends: its lease gives all of them free. */
+const GIVE_UP_MS_MAX = 30_000;
 /** After a slot could not be opened. */
 const RETRY_MS = 5000;
 
@@ -83,7 +87,7 @@ export class SharedSlots {
     const owner = owners.get(slot);
     const row = owner === undefined || owner === node ? undefined : nodes.get(owner);
     if (row) return { peer: { id: owner!, url: row.url } };
-    return { moving: Promise.race([membership.looked, this.#changed.promise]) };
+    return { moving: this.#changed.promise };
   }
 
   /** Ids of other nodes whose disks may have content of a slot's Tenants. */
@@ -118,15 +122,24 @@ export class SharedSlots {
 
   async close(): Promise<void> {
     this.#isEnding = true;
-    this.#changed.resolve();
+    this.#wake();
     await this.#running;
   }
 
   async #run(): Promise<void> {
     while (!this.#isEnding) {
       this.#adjust();
-      await Promise.race([this.#options.membership.looked, this.#changed.promise]);
+      const { promise } = this.#changed;
+      void this.#options.membership.looked.then(() => this.#wake());
+      await promise;
     }
+  }
+
+  /** Something may have changed: a look, or a slot here. */
+  #wake(): void {
+    const { resolve } = this.#changed;
+    this.#changed = Promise.withResolvers();
+    resolve();
   }
 
   #adjust(): void {
@@ -142,7 +155,7 @@ export class SharedSlots {
       else if (!isHere && placed === node && (owner === undefined || owner === node) && this.#mayTry(slot))
         this.#move(slot, this.#enter(slot));
       // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
-      else if (!isHere && owner === node) this.#move(slot, this.#releaseStray(slot));
+      else if (!isHere && owner === node && this.#mayTry(slot)) this.#move(slot, this.#releaseStray(slot));
       // A former process of this node may have had it.
       else if (
         !isHere &&
@@ -173,9 +186,7 @@ export class SharedSlots {
   #move(slot: number, moved: Promise<void>): void {
     const done = moved.finally(() => {
       this.#moving.delete(slot);
-      const changed = this.#changed;
-      this.#changed = Promise.withResolvers();
-      changed.resolve();
+      this.#wake();
     });
     this.#moving.set(slot, done);
   }
@@ -186,21 +197,27 @@ export class SharedSlots {
     const claiming = { kv, prefix: prefixOf(cluster), node, lease: async () => lease };
     try {
       const claim = (await tryToClaim(claiming, [slot]))?.get(slot);
-      // Another was first, or will be seen at the next look.
-      if (!claim) return;
+      // Another was first, as the next look shows.
+      if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
       this.#clean.delete(slot);
       this.#given.delete(slot);
       await this.#open(slot, claim);
       log({ event: 'slot_taken', slot, ms: Math.round(performance.now() - began) });
     } catch (error) {
-      if (error instanceof OwnedError || error instanceof AnswerLostError) return;
-      this.#retryAt.set(slot, performance.now() + RETRY_MS);
+      const isLate = error instanceof OwnedError || error instanceof AnswerLostError;
+      this.#retryLater(slot, isLate ? NEXT_LOOK_MS : RETRY_MS);
+      if (isLate) return;
       log({ event: 'slot_not_taken', slot, error: String(error) });
     }
   }
 
+  #retryLater(slot: number, milliseconds: number): void {
+    this.#retryAt.set(slot, performance.now() + milliseconds);
+  }
+
   async #releaseStray(slot: number): Promise<void> {
     const { kv, cluster, node, log } = this.#options;
+    this.#retryLater(slot, NEXT_LOOK_MS);
     try {
       await releaseStray({ kv, prefix: prefixOf(cluster), node }, slot);
     } catch (error) {
@@ -252,13 +269,21 @@ export class SharedSlots {
   }
 
   async #leave(slot: number): Promise<void> {
-    const { kv, kept, slots, log } = this.#options;
+    const { kv, log, onLost } = this.#options;
     const began = performance.now();
-    const { claim, store } = this.#held.get(slot)!;
-    await slots.leave(slot, LEAVE_MS_MAX);
-    await kept.leave(slot);
-    store.end();
-    await store.close();
+    const { claim } = this.#held.get(slot)!;
+    let isGivenUp = false;
+    const givenUp = this.#giveUp(slot).then(() => {
+      isGivenUp = true;
+    });
+    try {
+      await within(GIVE_UP_MS_MAX, givenUp);
+      if (!isGivenUp) throw new Error(`slot ${slot} was not given up in ${GIVE_UP_MS_MAX} ms`);
+    } catch (error) {
+      this.#held.delete(slot);
+      onLost(slot, error);
+      return;
+    }
     this.#held.delete(slot);
     this.#given.add(slot);
     // Where it is not answered, the claim ends with the lease, or is found as a stray one.
@@ -268,17 +293,30 @@ export class SharedSlots {
     await this.#removeContent(slot);
   }
 
+  /** Ends a slot's work here. Until its claim is released nobody else begins. */
+  async #giveUp(slot: number): Promise<void> {
+    const { kept, slots } = this.#options;
+    const { store } = this.#held.get(slot)!;
+    await slots.leave(slot, LEAVE_MS_MAX);
+    await kept.leave(slot);
+    store.end();
+    await store.close();
+  }
+
   /** What another server destroys must not stay on this disk, and what it changes must not be found here later. */
   async #removeContent(slot: number): Promise<void> {
     const { kv, cluster, node, folders, log } = this.#options;
     const key = COPY_ROWS.key(cluster, `${slot}/${node}`);
     try {
+      const [noted] = await kv.range(key, `${key}\0`);
       await rm(folders[slot]!.content, { recursive: true, force: true });
-      await kv.commit({ when: [], deletes: [{ from: key, to: `${key}\0` }] });
+      // One that arrives late must not take away what was noted since.
+      const when = noted ? [{ key, revision: noted.revision }] : [];
+      await kv.commit({ when, deletes: [{ from: key, to: `${key}\0` }] });
       this.#clean.add(slot);
       log({ event: 'content_removed', slot });
     } catch (error) {
-      this.#retryAt.set(slot, performance.now() + RETRY_MS);
+      this.#retryLater(slot, RETRY_MS);
       log({ event: 'content_not_removed', slot, error: String(error) });
     }
   }

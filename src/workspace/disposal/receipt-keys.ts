@@ -34,9 +34,10 @@ const NO_KEYS: KeyFile = { keys: [] };
 /** Where the servers of a cluster keep what each has in its file. Its methods throw when that cannot be reached now. */
 export interface SharedKeys {
   read(): Promise<{ readonly text: string; readonly revision: number } | undefined>;
-  /** No change of another server is lost. @param change may be asked several times */
+  /** No change of another server is lost. @param change may be asked several times @param reseals also where the text stays as it is */
   change(
     change: (text: string | undefined) => string,
+    reseals?: boolean,
   ): Promise<{ readonly text: string; readonly revision: number }>;
 }
 
@@ -123,7 +124,7 @@ export class ReceiptKeys {
   async #look(shared: SharedKeys): Promise<void> {
     try {
       const found = await shared.read();
-      if (found?.revision !== this.#revision) await this.#change((file) => file);
+      if (found?.revision !== this.#revision) await this.#change((file) => file, false);
       else this.#looked(this.#revision);
       this.#failure = undefined;
     } catch (error) {
@@ -135,11 +136,11 @@ export class ReceiptKeys {
   }
 
   /** Changes queue: every key that has signed must stay in the file. @param change of all keys; asked again when another server was faster */
-  #change(change: (file: KeyFile) => KeyFile): Promise<void> {
+  #change(change: (file: KeyFile) => KeyFile, reseals = true): Promise<void> {
     const changed = this.#changing.then(async () => {
       const { shared } = this.#options;
       const { text, revision } = shared
-        ? await shared.change((text) => textOf(change(merged(fileOf(text), this.#file))))
+        ? await shared.change((text) => textOf(change(merged(fileOf(text), this.#file))), reseals)
         : { text: textOf(change(this.#file)), revision: 0 };
       this.#file = await writeKeyFile(this.#path, fileOf(text));
       this.#current = await signingKey(this.#file, this.#path);

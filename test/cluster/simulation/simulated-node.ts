@@ -20,8 +20,7 @@ export type Plant =
   | 'takes a lost answer for a yes'
   | 'answers without a lease'
   | 'answers before the log has it'
-  | 'claims without a lease'
-  | 'keeps claims whose answers were lost';
+  | 'claims without a lease';
 
 export interface NodeOptions {
   readonly id: string;
@@ -156,7 +155,7 @@ export class SimulatedNode {
   }
 
   #adjust(): void {
-    const { slots, id, plant } = this.#options;
+    const { slots, id } = this.#options;
     const membership = this.#membership!;
     const { owners } = membership.view;
     for (let slot = 0; slot < slots; slot += 1) {
@@ -166,8 +165,7 @@ export class SimulatedNode {
       if (this.#held.has(slot)) {
         if (placed !== id && (placed !== undefined || this.#isLeaving)) this.#move(slot, this.#giveUp(slot));
       } else if (placed === id && (owner === undefined || owner === id)) this.#move(slot, this.#take(slot));
-      else if (owner === id && plant !== 'keeps claims whose answers were lost')
-        this.#move(slot, this.#giveStrayBack(slot));
+      else if (owner === id) this.#move(slot, this.#giveStrayBack(slot));
     }
   }
 

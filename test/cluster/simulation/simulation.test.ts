@@ -41,7 +41,6 @@ const PLANTED: readonly [SimulationOptions, RegExp, number][] = [
   [{ plant: 'answers without a lease' }, /answered by a former owner/, 12],
   [{ plant: 'answers before the log has it' }, /told and not in the log/, 1],
   [{ plant: 'claims without a lease' }, /with nobody|takes nothing/, 1],
-  [{ plant: 'keeps claims whose answers were lost' }, /with nobody/, 94],
   // Beyond the margin of the lease.
   [{ clockError: 0.6 }, /answered by a former owner/, 35],
 ];
