@@ -204,7 +204,8 @@ export class SharedSlots {
       await this.#open(slot, claim);
       log({ event: 'slot_taken', slot, ms: Math.round(performance.now() - began) });
     } catch (error) {
-      const isLate = error instanceof OwnedError || error instanceof AnswerLostError;
+      // Without the lease another server may shorten the log while it is read.
+      const isLate = error instanceof OwnedError || error instanceof AnswerLostError || !lease.holds;
       this.#retryLater(slot, isLate ? NEXT_LOOK_MS : RETRY_MS);
       if (isLate) return;
       log({ event: 'slot_not_taken', slot, error: String(error) });

@@ -195,7 +195,9 @@ export class SimulatedNode {
       for await (const entry of (await log.open(undefined)).entries) words.push(...wordsIn(entry));
       this.#held.set(slot, { claim, log, words, trimming: false });
     } catch (error) {
-      if (!(error instanceof OwnedError || error instanceof AnswerLostError)) throw error;
+      // Without the lease another server may shorten the log while it is read.
+      if (!(error instanceof OwnedError || error instanceof AnswerLostError) && this.#lease!.holds)
+        throw error;
     }
   }
 
