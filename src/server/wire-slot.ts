@@ -14,8 +14,8 @@ import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
+import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
 import type { AcrossSlots } from './slot/across-slots.ts';
-import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './slot/kept-facts.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {
