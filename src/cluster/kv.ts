@@ -57,7 +57,7 @@ export interface Leases {
 const RETRY_FIRST_MS = 20;
 const RETRY_LAST_MS = 1000;
 
-/** Resolves after so many milliseconds. A simulation has a time of its own. */
+/** Waits for a number of milliseconds. A simulation passes one that takes no real time. */
 export type Pause = (milliseconds: number) => Promise<void>;
 
 /** Of the clock. */

@@ -14,7 +14,7 @@ export function toTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
-/** Milliseconds by two clocks, each from an origin of its own. */
+/** The time by two clocks, in milliseconds. Each counts from its own start. */
 export interface Moment {
   /** Stands still in a machine that is suspended. */
   readonly monotonic: number;

@@ -61,8 +61,8 @@ export interface WorkspaceExtensionDeps {
 }
 
 /**
- * An extension in another slot is taken as bought only within this time of being asked for. Whoever has the workspace asks much later
- * whether it was: by then it is known here, or never will be.
+ * An extension in another slot counts as bought only if the answer comes within this time. The server that has the workspace asks much
+ * later whether it was bought. By then the answer is known here, or never will be.
  */
 export const BUY_MS_MAX = 10_000;
 

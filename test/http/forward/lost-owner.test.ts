@@ -1,15 +1,7 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import {
-  BEARER,
-  closedPort,
-  inWorkspace,
-  JOB,
-  PAYMENT,
-  paidRoute,
-  startNodes,
-  workspaceRoute,
-} from './nodes.ts';
+import { freePorts } from '../../rig/free-ports.ts';
+import { BEARER, inWorkspace, JOB, PAYMENT, paidRoute, startNodes, workspaceRoute } from './nodes.ts';
 import { relayBefore } from './relay.ts';
 
 /** What a client is told when the owner of its slot is gone, stands still, or has the slot no more. */
@@ -139,7 +131,7 @@ t.test('what an owner never had is sent to the next one, paid or not', async (t)
   };
   const bodies = ['paid', 'words', large];
   for (const next of ['c', 'a'] as const) {
-    reach('b', `http://127.0.0.1:${await closedPort()}`);
+    reach('b', `http://127.0.0.1:${(await freePorts(1))[0]}`);
     place('b');
     const asked = await ask();
     place(next);

@@ -1,5 +1,4 @@
 import { request } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
 import type { Test } from 'tap';
 import { RequestCount } from '../../../src/http/access/request-count.ts';
 import type { Services, ServicesBySlot, SlotPlace } from '../../../src/http/access/services.ts';
@@ -200,15 +199,6 @@ export function paidRoute(method: Route['method'], path: string, handle: Route['
 
 export const BEARER = { authorization: `Bearer ${TOKEN}` };
 export const inWorkspace = (rest: string) => `/agent/v1/workspaces/${WORKSPACE}${rest}`;
-
-/** A port of this machine on which nobody listens. */
-export async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** Sends a request and gives its answer's head and whole body as they came, decoded by nobody. */
 export function raw(

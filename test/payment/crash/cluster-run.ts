@@ -4,12 +4,11 @@ import { CrashPlace } from '../../cluster/crash-place.ts';
 import { Relay, type RelayWeather } from '../../cluster/relay.ts';
 import { freePorts } from '../../rig/free-ports.ts';
 import { Random } from '../../rig/random.ts';
-import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { CrashClient } from './crash-client.ts';
 import { serverSettings } from './killed-server.ts';
 import { judge } from './oracle.ts';
-import { OutsideLedger } from './outside-ledger.ts';
+import { startOutsideFacilitator } from './outside-facilitator.ts';
 
 /** What befalls a node. */
 const EVENTS = ['killed', 'killed', 'killed', 'its disk lost', 'paused', 'paused', 'restarted'] as const;
@@ -69,16 +68,7 @@ export async function runClusterCrashes({
 }: ClusterRunOptions): Promise<ClusterReport> {
   const deadline = performance.now() + 1000 * secondsMax;
   const random = new Random(seed);
-  const ledger = new OutsideLedger({
-    random: random.fork(),
-    repetition: random.pick(['told', 'refused'] as const),
-    delayMsMax: 15,
-  });
-  const facilitator = await serveFacilitator(ledger);
-  const losing = random.fork();
-  ledger.onStage = () => {
-    facilitator.behaviour.settle = losing.hits(0.05) ? 'drops_after' : 'none';
-  };
+  const { ledger, facilitator } = await startOutsideFacilitator(random);
   const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: SLOTS }, random.fork());
   const settings = { ...serverSettings(place.folder, facilitator.url), ...place.settings };
   const peerFaults: Record<string, number> = {};

@@ -1,11 +1,11 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { CrashPlace, type PlaceOptions } from '../../cluster/crash-place.ts';
 import { Random } from '../../rig/random.ts';
-import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { CrashClient } from './crash-client.ts';
 import { KilledServer } from './killed-server.ts';
 import { judge } from './oracle.ts';
-import { OutsideLedger, type Stage } from './outside-ledger.ts';
+import { startOutsideFacilitator } from './outside-facilitator.ts';
+import type { Stage } from './outside-ledger.ts';
 
 /** When a server is killed: at the n-th time that a stage's boundary is seen from outside, or after a while. */
 type Moment = Stage | 'answered' | 'any' | 'starting';
@@ -75,20 +75,10 @@ export async function runCrashes({
   /** Jobs that were killed at each of their starts. */
   const givenUp: string[] = [];
   const random = new Random(seed);
-  const ledger = new OutsideLedger({
-    random: random.fork(),
-    repetition: random.pick(['told', 'refused'] as const),
-    delayMsMax: 15,
-  });
-  const facilitator = await serveFacilitator(ledger);
-  const losing = random.fork();
+  let reached: (moment: Moment) => void = () => {};
+  const { ledger, facilitator } = await startOutsideFacilitator(random, (stage) => reached(stage));
   const place = await CrashPlace.open({ beyondDisk, losesPower, twoNodes }, random.fork());
   const server = new KilledServer(place, facilitator.url);
-  let reached: (moment: Moment) => void = () => {};
-  ledger.onStage = (stage) => {
-    facilitator.behaviour.settle = losing.hits(0.05) ? 'drops_after' : 'none';
-    reached(stage);
-  };
   const going = {
     stopped: false,
     get url() {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { closedPort } from '../../http/forward/nodes.ts';
+import { freePorts } from '../../rig/free-ports.ts';
 import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../../rig/test-server.ts';
 
 /** Two servers that share their slots: a client may ask either for anything. */
@@ -15,7 +15,7 @@ async function start(): Promise<{ first: TestServer; second: TestServer; etcd: E
   const folder = t.testdir({});
   const etcd = await EtcdServers.start(join(folder, 'etcd'));
   t.teardown(() => etcd.stop());
-  const ports = [await closedPort(), await closedPort()] as const;
+  const ports = await freePorts(2);
   const common = {
     ...clusterSettings(etcd, folder, 'shared'),
     FARTHING_CLUSTER_LEASE_SECONDS: '3',

@@ -6,8 +6,8 @@ import { openLoggedStores } from '../../../src/server/slot/logged-stores.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { FEW_WORKERS, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
-import { NodeProcess } from './node-process.ts';
+import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** Two servers of one cluster, one of which waits: what a client finds when the other is killed, stands still, or is stopped. */
 
@@ -18,17 +18,8 @@ if (withoutEtcd !== undefined) {
   const servers = await EtcdServers.start(join(folder, 'etcd'));
   t.teardown(() => servers.stop());
 
-  /** What the nodes of one cluster are started with. */
   const clusterOf = (name: string) => {
-    const common = {
-      DEMO: '0',
-      LOG_LEVEL: 'info',
-      QUERY_WAIT_MS_MAX: '0',
-      BASE_URL: 'http://127.0.0.1:8402',
-      ...clusterSettings(servers, folder, name),
-      FARTHING_CLUSTER_LEASE_SECONDS: '3',
-      ...FEW_WORKERS,
-    };
+    const common = clusterServerSettings(servers, folder, name);
     const dataOf = (id: string) => join(folder, `${name}-${id}`);
     const start = (t: Test, id: string) =>
       new NodeProcess(t, { ...common, DATA_DIR: dataOf(id), FARTHING_NODE_ID: id });

@@ -1,6 +1,22 @@
 import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
+import { clusterSettings } from '../../cluster/cluster-settings.ts';
+import type { EtcdServers } from '../../cluster/etcd-servers.ts';
+import { FEW_WORKERS } from '../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
+
+/** What the servers of one cluster are started with, each with a folder and an id of its own. */
+export function clusterServerSettings(servers: EtcdServers, folder: string, name: string) {
+  return {
+    DEMO: '0',
+    LOG_LEVEL: 'info',
+    QUERY_WAIT_MS_MAX: '0',
+    BASE_URL: 'http://127.0.0.1:8402',
+    ...clusterSettings(servers, folder, name),
+    FARTHING_CLUSTER_LEASE_SECONDS: '3',
+    ...FEW_WORKERS,
+  };
+}
 
 /** A server as a process, which may still be waiting. */
 export class NodeProcess {

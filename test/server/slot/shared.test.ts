@@ -3,12 +3,11 @@ import { basename, dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Etcd } from '../../../src/cluster/etcd.ts';
 import { DRAIN_ROWS } from '../../../src/cluster/node-rows.ts';
-import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
 import { freePorts } from '../../rig/free-ports.ts';
-import { FEW_WORKERS, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
-import { NodeProcess } from './node-process.ts';
+import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** Servers that share their slots: what a client finds that asks any of them, while they come and go. */
 
@@ -25,16 +24,7 @@ if (withoutEtcd !== undefined) {
   t.teardown(() => servers.stop());
 
   const clusterOf = (name: string) => {
-    const common = {
-      DEMO: '0',
-      LOG_LEVEL: 'info',
-      QUERY_WAIT_MS_MAX: '0',
-      BASE_URL: 'http://127.0.0.1:8402',
-      ...clusterSettings(servers, folder, name),
-      FARTHING_CLUSTER_LEASE_SECONDS: '3',
-      FARTHING_SLOTS: String(SLOTS),
-      ...FEW_WORKERS,
-    };
+    const common = { ...clusterServerSettings(servers, folder, name), FARTHING_SLOTS: String(SLOTS) };
     const dataOf = (id: string) => join(folder, `${name}-${id}`);
     const start = async (t: Test, id: string) => {
       const [port] = await freePorts(1);
