@@ -10,5 +10,5 @@ pub mod norm;
 pub mod pattern;
 pub mod pooling;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 pub mod weights;

@@ -9,21 +9,16 @@ use super::network::encode;
 use super::packed::Packed;
 use super::reference::{self, Sizes, random};
 use super::scratch::Scratch;
-use crate::encoder::bert::matched::{DescribedPooling, Description, matched};
-use crate::encoder::bert::pattern::Inputs;
+use crate::encoder::bert::matched::matched;
+use crate::encoder::bert::tests as model_file;
 use crate::encoder::bert::weights::{Bert, Pooling};
 use crate::encoder::lanes::isa::{Isa, Line, Pass};
 use crate::encoder::lanes::kernel::{Kernel, available, by_name};
 
-const MINILM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/all-MiniLM-L6-v2/model_int8.onnx");
-
 fn shipped() -> &'static (Bert, Packed) {
     static SHIPPED: OnceLock<(Bert, Packed)> = OnceLock::new();
     SHIPPED.get_or_init(|| {
-        let inputs = Inputs { ids: "input_ids".into(), mask: Some("attention_mask".into()), types: None };
-        let output = "sentence_embedding".into();
-        let file = std::fs::read(MINILM).expect("the shipped model is in the tree");
-        let bert = matched(&file, &Description { inputs, output, pooling: DescribedPooling::InGraph }).unwrap();
+        let bert = matched(&model_file::shipped(), &model_file::description()).unwrap();
         (bert.clone(), Packed::new(bert))
     })
 }

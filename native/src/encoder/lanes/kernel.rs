@@ -10,6 +10,10 @@ use super::avx2_dots::{Avx512Vnni, AvxVnni, Widened};
 #[cfg(target_arch = "x86_64")]
 use super::avx512::Avx512;
 use super::isa::{Isa, Pass};
+#[cfg(target_arch = "aarch64")]
+use super::neon::Neon;
+#[cfg(target_arch = "aarch64")]
+use super::neon_dots::{Mixed, SignedPairs, Widened as WidenedNeon};
 use super::scalar::Scalar;
 
 /// The setting that forces a kernel.
@@ -32,6 +36,12 @@ enum Set {
     Avx512Narrow(Avx2<Avx512Vnni>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2<Widened>),
+    #[cfg(target_arch = "aarch64")]
+    NeonMixed(Neon<Mixed>),
+    #[cfg(target_arch = "aarch64")]
+    NeonSigned(Neon<SignedPairs>),
+    #[cfg(target_arch = "aarch64")]
+    Neon(Neon<WidenedNeon>),
     Scalar(Scalar),
 }
 
@@ -53,6 +63,12 @@ impl Kernel {
             Set::Avx512Narrow(isa) => isa.run(pass),
             #[cfg(target_arch = "x86_64")]
             Set::Avx2(isa) => isa.run(pass),
+            #[cfg(target_arch = "aarch64")]
+            Set::NeonMixed(isa) => isa.run(pass),
+            #[cfg(target_arch = "aarch64")]
+            Set::NeonSigned(isa) => isa.run(pass),
+            #[cfg(target_arch = "aarch64")]
+            Set::Neon(isa) => isa.run(pass),
             Set::Scalar(isa) => isa.run(pass),
         }
     }
@@ -72,7 +88,13 @@ fn detect() -> Vec<Kernel> {
         Avx2::detect().map(|isa| Kernel { name: "avx512vl", set: Set::Avx512Narrow(isa) }),
         Avx2::detect().map(|isa| Kernel { name: "avx2", set: Set::Avx2(isa) }),
     ];
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    let vectors = [
+        Neon::detect().map(|isa| Kernel { name: "neon-i8mm", set: Set::NeonMixed(isa) }),
+        Neon::detect().map(|isa| Kernel { name: "neon-dotprod", set: Set::NeonSigned(isa) }),
+        Neon::detect().map(|isa| Kernel { name: "neon", set: Set::Neon(isa) }),
+    ];
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let vectors = [None::<Kernel>];
     vectors.into_iter().flatten().chain([Kernel { name: "scalar", set: Set::Scalar(Scalar) }]).collect()
 }
