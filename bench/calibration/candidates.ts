@@ -4,13 +4,43 @@ import { join } from 'node:path';
 import type { ItemId } from '../../src/domain/id.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
-import { type EvidenceList, evidenceOf, type ListEvidence, type Scale } from '../../src/search/evidence.ts';
 import { servedLists } from '../../src/search/lists.ts';
-import { listQueryOf } from '../../src/search/query-vectors.ts';
-import { isForeign } from '../../src/search/relevance.ts';
+import { nativePlan } from '../../src/search/plan.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 import type { Collection } from './collection.ts';
 import type { Asked } from './questions.ts';
+
+/** What one list says of a place: `ListEvidence` in `native/src/search/evidence.rs`. */
+export interface ListEvidence {
+  readonly score: number;
+  readonly held: number;
+  readonly lacks: number;
+  readonly written: boolean;
+  readonly segment: number;
+  readonly note: boolean;
+  readonly rank: number | null;
+}
+
+/** What a list's scores can be compared with: `Scale` there. */
+export interface Scale {
+  readonly foreign: boolean;
+  readonly information: number;
+  readonly sample: { readonly count: number; readonly mean: number; readonly deviation: number };
+}
+
+/** What lists say of places: `Evidence` there. */
+export interface Evidence {
+  readonly scales: readonly Scale[];
+  readonly candidates: readonly {
+    readonly place: number;
+    readonly moment: number;
+    readonly size: number;
+    readonly first: number;
+    readonly segments: number;
+  }[];
+  /** Of each candidate in turn, what each list says. */
+  readonly said: readonly (ListEvidence | null)[];
+}
 
 /** A place as the lists see it: by words, and by meaning. */
 export interface DumpedPlace {
@@ -123,28 +153,19 @@ async function search(
   inside: ReadonlySet<number>,
 ): Promise<DumpedQuery> {
   const served = servedLists(encoder);
-  const language = native.detectLanguage(text);
+  const lists = [served.get('raw_words')!, served.get('text_semantic')!];
+  const plan = nativePlan(lists, encoder.fusion.unknown_language_share);
+  const query = new native.NativeSearch(plan, DEPTH, DEPTH, false, 0, false, null);
+  query.askWords(text, null, false);
   return tenants.use(tenant, {}, async (shard) => {
     const snapshot = shard.snapshot();
     try {
-      const lists: EvidenceList[] = [];
-      for (const name of ['raw_words', 'text_semantic'] as const) {
-        const list = served.get(name)!;
-        const vectors = { vectors: { text: { text_semantic: vector } } };
-        const query = listQueryOf(list, { words: text, language }, vectors);
-        const ranking = await snapshot.rank(query, { depth: DEPTH }, new AbortController().signal);
-        lists.push({
-          list,
-          ranking,
-          rate: (segments) => snapshot.rate(query, segments),
-          foreign: isForeign(list, language),
-        });
-      }
-      const { scales, candidates } = evidenceOf(lists, DEPTH);
-      const places = candidates.map(({ place, evidence }) => ({
+      const vectors = [{ list: 1, space: 'text_semantic', vector }];
+      const { scales, candidates, said } = JSON.parse(snapshot.evidence(query, vectors)) as Evidence;
+      const places = candidates.map(({ place }, at) => ({
         document: owners[place]!,
-        words: evidence.get('raw_words'),
-        meaning: evidence.get('text_semantic'),
+        words: said[2 * at] ?? undefined,
+        meaning: said[2 * at + 1] ?? undefined,
       }));
       const [words, meaning] = scales;
       return {

@@ -15,13 +15,21 @@ import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { ProviderChoice } from '../../src/encode/models/device.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
-import type { Curve } from '../../src/search/likelihood.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { ndcg } from '../rig/retrieval.ts';
 import { type Collection, encodedCollection } from './collection.ts';
 import { type Dump, dumpCollection } from './dump.ts';
 import { calibrationError, type FirstHit, rounded, Thresholds } from './first-hits.ts';
-import { confidenceOf, type Example, exampleOf, fitCurve, VIEWS, type View, type Weighed } from './model.ts';
+import {
+  type Curve,
+  confidenceOf,
+  type Example,
+  exampleOf,
+  fitCurve,
+  VIEWS,
+  type View,
+  type Weighed,
+} from './model.ts';
 import { fitPictures } from './pictures.ts';
 
 const root = join(import.meta.dirname, '../..');

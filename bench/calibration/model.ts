@@ -1,10 +1,12 @@
-import type { ListName } from '../../src/domain/family.ts';
-import type { Candidate, ListEvidence, Scale } from '../../src/search/evidence.ts';
-import { probabilityOf } from '../../src/search/fuse.ts';
-import { type Curve, type Feature, featuresOf, orderPassages } from '../../src/search/likelihood.ts';
-import type { ServedList } from '../../src/search/lists.ts';
-import type { DumpedQuery } from './candidates.ts';
+import { LISTS, type ListName } from '../../src/domain/family.ts';
+import type { CURVE_FEATURES, ListSettings } from '../../src/encode/models/manifest.ts';
+import { native } from '../../src/native/index.ts';
+import { nativePlan } from '../../src/search/plan.ts';
+import type { DumpedQuery, Evidence } from './candidates.ts';
 import { fitLogistic } from './logistic.ts';
+
+export type Feature = (typeof CURVE_FEATURES)[number];
+export type Curve = NonNullable<ListSettings['curve']>;
 
 /** What is asked: one family by itself, or both. */
 export const VIEWS = {
@@ -21,11 +23,26 @@ export const VIEWS = {
 export type View = keyof typeof VIEWS;
 
 /** How the lists count in the order of passages. */
-export const ORDER = new Map<ListName, Pick<ServedList, 'weight' | 'whole' | 'scale'>>([
-  ['raw_words', { weight: 1, whole: 1 }],
-  ['text_semantic', { weight: 0.2, scale: { mean: 0.08, deviation: 0.1 } }],
-]);
-export const UNKNOWN_LANGUAGE_SHARE = 0.2;
+const ORDER = {
+  raw_words: { weight: 1, whole: 1 },
+  text_semantic: { weight: 0.2, scale: { mean: 0.08, deviation: 0.1 } },
+};
+const UNKNOWN_LANGUAGE_SHARE = 0.2;
+
+type OrderedList = keyof typeof ORDER;
+
+/** The plan of a view, of whose lists each counts as in the order. */
+const PLANS = mapViews(({ lists }) =>
+  nativePlan(
+    lists.map((name: OrderedList) => ({ name, traits: LISTS[name], ...ORDER[name] })),
+    UNKNOWN_LANGUAGE_SHARE,
+  ),
+);
+
+function mapViews<T>(of: (view: (typeof VIEWS)[View]) => T): Readonly<Record<View, T>> {
+  const made = Object.entries(VIEWS).map(([name, view]) => [name, of(view)]);
+  return Object.fromEntries(made) as Record<View, T>;
+}
 
 /** One query's places in order, and what says how likely the first is. */
 export interface Example {
@@ -42,30 +59,27 @@ export interface Example {
 /** A query as one view sees it; without its answers if it is to be unanswerable. Undefined: nothing is found. */
 export function exampleOf(query: DumpedQuery, view: View, unanswerable = false): Example | undefined {
   const relevant = new Set(query.relevant);
-  const scales: Scale[] = [query.words, query.meaning].filter(({ name }) =>
-    (VIEWS[view].lists as readonly ListName[]).includes(name),
-  );
+  const lists: readonly OrderedList[] = VIEWS[view].lists;
   const documents: number[] = [];
-  const candidates = query.places.flatMap((place, number): Candidate[] => {
-    const evidence: [ListName, ListEvidence][] = [];
-    if (place.words && scales.some(({ name }) => name === 'raw_words'))
-      evidence.push(['raw_words', place.words]);
-    if (place.meaning && scales.some(({ name }) => name === 'text_semantic'))
-      evidence.push(['text_semantic', place.meaning]);
-    const isFound = evidence.some(([name, { score }]) => name === 'text_semantic' || score > 0);
-    if (!isFound || (unanswerable && relevant.has(place.document))) return [];
-    documents[number] = place.document;
-    return [
-      { place: number, moment: number, size: 0, first: number, segments: 1, evidence: new Map(evidence) },
-    ];
-  });
-  const ordered = orderPassages(candidates, scales, ORDER, UNKNOWN_LANGUAGE_SHARE);
-  if (ordered.length === 0) return undefined;
+  const candidates: Evidence['candidates'][number][] = [];
+  const said: Evidence['said'][number][] = [];
+  for (const [place, { document, words, meaning }] of query.places.entries()) {
+    const of = { raw_words: words, text_semantic: meaning };
+    const isFound = lists.some((name) => of[name] && (name === 'text_semantic' || of[name].score > 0));
+    if (!isFound || (unanswerable && relevant.has(document))) continue;
+    documents.push(document);
+    candidates.push({ place, moment: place, size: 0, first: place, segments: 1 });
+    said.push(...lists.map((name) => of[name] ?? null));
+  }
+  const scaleOf = { raw_words: query.words, text_semantic: query.meaning };
+  const evidence: Evidence = { scales: lists.map((name) => scaleOf[name]), candidates, said };
+  const judged = native.judgePassages(PLANS[view], JSON.stringify(evidence));
+  if (!judged) return undefined;
   return {
-    features: featuresOf(ordered, scales),
-    places: ordered.map(({ candidate, order }) => {
-      const document = documents[candidate.place]!;
-      return { document, relevant: relevant.has(document), order };
+    features: judged.features,
+    places: judged.candidates.map((candidate, at) => {
+      const document = documents[candidate]!;
+      return { document, relevant: relevant.has(document), order: judged.orders[at]! };
     }),
     answers: unanswerable ? 0 : relevant.size,
   };
@@ -123,4 +137,4 @@ function logOddsOf({ features }: Example, curve: Curve): number {
 }
 
 export const confidenceOf = (example: Example, curve: Curve): number =>
-  probabilityOf(logOddsOf(example, curve));
+  1 / (1 + Math.exp(-logOddsOf(example, curve)));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Encoder } from '../../src/encode/encoder.ts';
-import { leadsOf } from '../../src/search/likelihood.ts';
+import { native } from '../../src/native/index.ts';
 import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';
 import { readSciFact } from '../sets/scifact.ts';
 import { fitLogistic, type Judged } from './logistic.ts';
@@ -106,7 +106,7 @@ async function pictureResults(
 
 function ranked(scores: Float32Array, of: readonly number[], relevant: (index: number) => boolean): Results {
   const order = [...of].sort((a, b) => scores[b]! - scores[a]! || a - b).slice(0, DEPTH);
-  const leads = leadsOf(order.map((index) => scores[index]!));
+  const leads = native.pictureLeads(order.map((index) => scores[index]!));
   return order.map((index, at) => ({ score: scores[index]!, lead: leads[at]!, relevant: relevant(index) }));
 }
 

@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { jsonText } from '../../src/http/exchange/json-text.ts';
-import type { FusedPlace } from '../../src/search/fuse.ts';
-import { hitsOf } from '../../src/search/hits.ts';
 import type { Snapshot } from '../../src/shard/snapshot.ts';
 import { itemOf, open, passage } from '../../test/shard/fixtures.ts';
 import { quantile } from '../rig/agent.ts';
@@ -54,11 +52,8 @@ function measure(snapshot: Snapshot, query: string): void {
 }
 
 function answer(snapshot: Snapshot, query: string, count: number): string | Uint8Array {
-  const places = Array.from({ length: count }, (_, segment): FusedPlace => {
-    const score = 1 / (segment + 3);
-    return { segment, family: 'raw', score, confidence: score / 2, segments: 1, moments: [] };
-  });
-  return jsonText({ hits: hitsOf(snapshot, places, { query, expiresAt: EXPIRES_AT }), answered: true });
+  const segments = Uint32Array.from({ length: count }, (_, segment) => segment);
+  return jsonText({ hits: snapshot.hits(segments, { query, expiresAt: EXPIRES_AT }), answered: true });
 }
 
 function microseconds(work: () => unknown): number {

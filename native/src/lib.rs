@@ -1,7 +1,7 @@
 //! The native core of Farthing, in plain Rust. `napi/` converts and checks at the boundary to JavaScript.
 //!
-//! `shard` is an open index; `store`, `blocks`, `words`, `scan`, `write`, `graph` and `derive` are its parts, on the
-//! ground of `ranking` and `threads`. The other folders stand on their own. `test/tree/native-circles.test.ts` has the
+//! `search` answers from a snapshot of `shard`, which is an open index; `store`, `blocks`, `words`, `scan`, `write`, `graph` and
+//! `derive` are its parts, on the ground of `ranking` and `threads`. The other folders stand on their own. `test/tree/native-circles.test.ts` has the
 //! table of which folder may use which.
 
 pub mod blocks;
@@ -16,6 +16,7 @@ pub mod process;
 pub mod ranking;
 pub mod request;
 pub mod scan;
+pub mod search;
 pub mod shard;
 pub mod store;
 pub mod terms;

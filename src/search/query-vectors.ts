@@ -5,19 +5,8 @@ import type { SearchInput } from '../domain/search.ts';
 import type { EncodeOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
-import { native, type Vocabulary } from '../native/index.ts';
-import type { ListQuery } from '../shard/snapshot.ts';
+import type { ListVector } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
-import type { QueryLanguage } from './relevance.ts';
-
-/** The words of a query as lists can be asked with them. */
-export interface QueryWords {
-  readonly words?: string;
-  /** As detected; null where there is too little to tell by. */
-  readonly language?: QueryLanguage | null;
-  /** Words that it has whole are no slips. */
-  readonly vocabulary?: Vocabulary;
-}
 
 /** What is encoded of a query. */
 export interface QueryVectors {
@@ -61,36 +50,16 @@ export async function encodeQuery(
   return { picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
 }
 
-export function wordsOf({ query: words }: SearchInput, { vocabulary }: QueryEncoder): QueryWords {
-  return words === undefined ? {} : { words, language: native.detectLanguage(words), vocabulary };
-}
-
 /** Whether the Tenant may have its own share: a workspace is paid for, a payer's search runs beside its verification. */
 export function isProved(tenant: string): boolean {
   return parseId('payer', tenant) === undefined;
 }
 
-/** What a list of words is asked with. */
-export function wordsQueryOf({ words, language, vocabulary }: QueryWords): ListQuery {
-  return { words: words!, vocabulary, ...(language?.reliable && { language: language.language }) };
-}
-
-/** What one list is asked with. */
-export function listQueryOf(
-  { traits, space }: ServedList,
-  query: QueryWords,
-  { picture, vectors }: QueryVectors,
-): ListQuery {
-  switch (traits.scans) {
-    case 'vectors':
-      return {
-        space: space!,
-        vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]!,
-        ...(traits.kind === 'passages' && { phrasesOf: query.words }),
-      };
-    case 'words':
-      return wordsQueryOf(query);
-    case 'fingerprints':
-      return { fingerprint: picture!.fingerprint, digest: picture!.digest };
-  }
+/** What the lists of a plan are asked with, of the vectors of a query. */
+export function listVectors(lists: readonly ServedList[], { vectors }: QueryVectors): ListVector[] {
+  return lists.flatMap(({ traits, space }, list) =>
+    traits.scans === 'vectors'
+      ? { list, space: space!, vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]! }
+      : [],
+  );
 }

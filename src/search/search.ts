@@ -9,25 +9,14 @@ import type { ModelVersions, QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
-import type { Snapshot } from '../shard/snapshot.ts';
+import type { ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
-import { evidenceOf } from './evidence.ts';
-import { fuse } from './fuse.ts';
-import { hitsOf } from './hits.ts';
 import type { ServedList } from './lists.ts';
-import { planLists } from './plan.ts';
-import { encodeQuery, isProved, type QueryWords, wordsOf } from './query-vectors.ts';
-import type { RecallProbe, UnprovedList } from './recall-probe.ts';
+import { planSearch, type SearchPlan } from './plan.ts';
+import { encodeQuery, isProved, listVectors } from './query-vectors.ts';
+import type { RecallProbe } from './recall-probe.ts';
 import { isQuestion } from './relevance.ts';
-import {
-  boundsOf,
-  clientLeft,
-  type EncodedQuery,
-  type RankedWords,
-  rankWords,
-  type ScanOptions,
-  scanLists,
-} from './scan.ts';
+import { boundsOf, scansOf, unprovedLists } from './scan.ts';
 import { LoopYields } from './yield-to-loop.ts';
 
 /** An answer before it is known whether it is charged. */
@@ -73,18 +62,6 @@ export interface SearchOptions {
 interface Asked extends SearchOptions {
   readonly signal: AbortSignal;
   readonly started: number;
-}
-
-interface Scanned extends Verdict {
-  readonly hits: JsonArray;
-  /** Of the first hit; 0 without one. */
-  readonly confidence: number;
-  readonly timing: Timing;
-  readonly scans: readonly ListScan[];
-  readonly unproved: readonly UnprovedList[];
-  readonly segments: number;
-  readonly depth: number;
-  readonly corrected?: string;
 }
 
 /** An index changes its model at most once for each of its spaces. */
@@ -141,7 +118,8 @@ export class Search {
   ): Promise<SearchResult | undefined> {
     const { tenants, encoders, extractor, observe, probe } = this.#deps;
     const encoder = previous.length === 0 ? encoders.current : await encoders.searching(previous);
-    const lists = admitted(encoder, input);
+    const plan = admitted(encoder, input);
+    const { lists } = plan;
     if (!searchable) {
       // An unreadable picture is refused before an empty index is reported.
       if (input.image)
@@ -153,32 +131,31 @@ export class Search {
     const tasks: EncoderTask[] = [];
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const encoding = encodeQuery(input, lists, { encoder, extractor }, { tenant, signal, onTask });
-    const words = wordsOf(input, encoder);
-    const [vectors, early] = await Promise.all([
-      encoding,
-      this.#rankEarly(tenant, encoder, input, lists, words),
-    ]);
+    const depth = depthOf(input, encoder);
+    const search = askedSearch(plan, input, encoder, { depth, expiresAt });
+    const [encoded] = await Promise.all([encoding, this.#rankEarly(tenant, encoder, lists, search)]);
     onCertain?.();
-    const encoded = performance.now();
+    const encodedAt = performance.now();
     await this.#yields.take(tenant);
     if (signal.aborted) throw clientLeft();
+    const { picture } = encoded;
+    if (picture) search.askPicture(picture.fingerprint, picture.digest);
+    const vectors = listVectors(lists, encoded);
     const answer = await tenants.useIfThere(tenant, (shard) =>
       withSnapshot(shard, (snapshot) =>
-        isSame(snapshot.previousSpaces(), previous)
-          ? scanAndFuse(snapshot, encoder, input, lists, { words, vectors, early }, { signal, expiresAt })
-          : undefined,
+        isSame(snapshot.previousSpaces(), previous) ? searchIn(snapshot, search, vectors, signal) : undefined,
       ),
     );
     if (!answer) return undefined;
-    const { hits, answered, reason, corrected, scans, unproved, segments, depth } = answer;
-    const timing = { encode_ms: encoded - started, ...answer.timing };
+    const { hits, corrected, segments, confidence, scanMs, fuseMs } = answer;
+    const scans = scansOf(lists, answer);
+    const timing = { encode_ms: encodedAt - started, scan_ms: scanMs, fuse_ms: fuseMs };
     const exact = scans.every((scan) => scan.exact);
-    observe?.({ lists: scans, segments, exact, timing, confidence: answer.confidence });
-    probe?.consider(tenant, unproved);
+    observe?.({ lists: scans, segments, exact, timing, confidence });
+    probe?.consider(tenant, unprovedLists(scans, vectors, depth));
     return {
       hits,
-      answered,
-      ...(reason && { reason }),
+      ...verdictOf(answer, encoder.fusion.answered_min),
       ...(corrected !== undefined && { corrected }),
       exact,
       bounds: boundsOf(scans),
@@ -196,15 +173,13 @@ export class Search {
   async #rankEarly(
     tenant: string,
     encoder: QueryEncoder,
-    input: SearchInput,
     lists: readonly ServedList[],
-    words: QueryWords,
-  ): Promise<RankedWords | undefined> {
+    search: NativeSearch,
+  ): Promise<void> {
     const scans = (what: ServedList['traits']['scans']) => lists.some(({ traits }) => traits.scans === what);
-    if (!scans('words') || !scans('vectors') || encoder.queueDepths().queries > 0) return undefined;
-    const options = scanOptionsOf(input, encoder);
-    return this.#deps.tenants.useIfThere(tenant, (shard) =>
-      withSnapshot(shard, (snapshot) => rankWords(snapshot, words, options)),
+    if (!scans('words') || !scans('vectors') || encoder.queueDepths().queries > 0) return;
+    await this.#deps.tenants.useIfThere(tenant, (shard) =>
+      withSnapshot(shard, (snapshot) => snapshot.rankWords(search)),
     );
   }
 
@@ -219,56 +194,52 @@ export class Search {
   }
 }
 
-/** The lists of a search, if the encoder would accept its query now. */
-function admitted(encoder: QueryEncoder, input: SearchInput): ServedList[] {
-  const lists = planLists(input, encoder);
-  if (lists.some(({ traits }) => traits.scans === 'vectors')) encoder.admitQuery();
-  return lists;
+/** The plan of a search, if the encoder would accept its query now. */
+function admitted(encoder: QueryEncoder, input: SearchInput): SearchPlan {
+  const plan = planSearch(input, encoder);
+  if (plan.lists.some(({ traits }) => traits.scans === 'vectors')) encoder.admitQuery();
+  return plan;
 }
 
-async function scanAndFuse(
+/** Places that each list should reach. */
+function depthOf({ k }: SearchInput, { fusion }: QueryEncoder): number {
+  return Math.max(k, fusion.depth);
+}
+
+/** A search with all that is known before its query is encoded. */
+function askedSearch(
+  plan: SearchPlan,
+  { query, k, exact = false, min_confidence: minConfidence = 0, explain = false }: SearchInput,
+  { vocabulary }: QueryEncoder,
+  { depth, expiresAt }: { readonly depth: number; readonly expiresAt: string | null },
+): NativeSearch {
+  const search = new native.NativeSearch(plan.native, k, depth, exact, minConfidence, explain, expiresAt);
+  if (query !== undefined) search.askWords(query, vocabulary, isQuestion(query));
+  return search;
+}
+
+/** @throws request_malformed once the client has left */
+async function searchIn(
   snapshot: Snapshot,
-  { fusion }: QueryEncoder,
-  input: SearchInput,
-  lists: readonly ServedList[],
-  query: EncodedQuery,
-  { signal, expiresAt }: { readonly signal: AbortSignal; readonly expiresAt: string | null },
-): Promise<Scanned> {
-  const started = performance.now();
-  const { query: words = '', k, explain, min_confidence: minConfidence } = input;
-  const { depth, exact } = scanOptionsOf(input, { fusion });
-  const scanned = await scanLists(snapshot, lists, query, { depth, exact }, signal);
-  const { found, scans, unproved, corrected } = scanned;
-  const { segments } = snapshot.counts();
-  const evidence = evidenceOf(found, depth);
-  const rated = performance.now();
-  const asks = isQuestion(words);
-  const places = fuse(evidence, new Map(lists.map((list) => [list.name, list])), {
-    k,
-    explain,
-    minConfidence,
-    query: { segments, asks, describesNone: asks || native.hasPhrases(words) },
-    unknownLanguageShare: fusion.unknown_language_share,
-  });
-  const shown = corrected === undefined ? input.query : `${corrected} ${words}`;
-  const hits = hitsOf(snapshot, places, { query: shown, expiresAt });
-  const timing = { scan_ms: rated - started, fuse_ms: performance.now() - rated };
-  const confidence = places[0]?.confidence ?? 0;
-  const verdict = verdictOf(evidence.candidates.length, confidence, fusion.answered_min);
-  return { hits, ...verdict, confidence, timing, scans, unproved, segments, depth, corrected };
+  search: NativeSearch,
+  vectors: readonly ListVector[],
+  signal: AbortSignal,
+): Promise<Searched> {
+  try {
+    return await snapshot.search(search, vectors, signal);
+  } catch (error) {
+    throw signal.aborted ? clientLeft() : error;
+  }
 }
 
-function scanOptionsOf(
-  { k, exact = false }: SearchInput,
-  { fusion }: Pick<QueryEncoder, 'fusion'>,
-): ScanOptions {
-  return { depth: Math.max(k, fusion.depth), exact };
-}
-
-/** Whether any hit is likely to answer. @param first confidence of the first hit */
-function verdictOf(found: number, first: number, answeredMin: number): Verdict {
+/** Whether any hit is likely to answer. */
+function verdictOf({ found, confidence }: Searched, answeredMin: number): Verdict {
   if (found === 0) return { answered: false, reason: 'nothing_found' };
-  return first >= answeredMin ? { answered: true } : { answered: false, reason: 'unlikely' };
+  return confidence >= answeredMin ? { answered: true } : { answered: false, reason: 'unlikely' };
+}
+
+function clientLeft(): FarthingError {
+  return new FarthingError('request_malformed', 'The client closed the connection.');
 }
 
 function emptyResult(started: number): SearchResult {

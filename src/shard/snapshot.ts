@@ -9,6 +9,7 @@ import type { OpenSpaces } from './spaces.ts';
 
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 type NativeQuery = InstanceType<typeof native.NativeQuery>;
+type SearchedHits = Awaited<ReturnType<NativeSearch['runOffThread']>>;
 
 /** Queries of one index: each is ranked, and then rated, and what its words mean there is found out once. */
 export type AskedQueries = WeakMap<ListQuery, NativeQuery>;
@@ -111,11 +112,35 @@ export interface ShardCounts {
   readonly bytes: number;
 }
 
-/** What an answer says of a Segment that it shows: members of its JSON object, as one line each, before and after what is stored. */
-export interface FusedMembers {
-  readonly segment: number;
-  readonly before: string;
-  readonly after: string;
+/** A search with its plan, and what it asks the lists that no vectors answer. */
+export type NativeSearch = InstanceType<typeof native.NativeSearch>;
+
+/** The vector of a query for a list of the search's plan. */
+export interface ListVector {
+  /** Its number in the plan. */
+  readonly list: number;
+  readonly space: string;
+  readonly vector: Float32Array;
+}
+
+/** A list of a search's plan as it was scanned. */
+export interface SearchedList extends Pick<RankedList, 'scanned' | 'rescored' | 'exact' | 'method'> {}
+
+/** The answer to a search. */
+export interface Searched {
+  readonly hits: JsonArray;
+  /** Places that any list found. */
+  readonly found: number;
+  /** Segments of the index. */
+  readonly segments: number;
+  /** Of the first hit; 0 without one. */
+  readonly confidence: number;
+  readonly scanMs: number;
+  readonly fuseMs: number;
+  /** In the order of the plan. */
+  readonly lists: readonly SearchedList[];
+  /** The words with slips corrected. Absent where there are none. */
+  readonly corrected?: string;
 }
 
 export interface HitsOptions {
@@ -134,10 +159,21 @@ export interface Snapshot {
    */
   rank(query: ListQuery, options: RankOptions, signal: AbortSignal): RankedList | Promise<RankedList>;
   /**
-   * As `rank`, while there is something to wait for. Undefined where a list would hold up the caller's thread for too long.
-   * @throws shard_corrupt, shard_model_mismatch
+   * Answers a search: all lists are ranked, rated and fused, and the hits written. As `rank`, a large index answers from another
+   * thread. @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
    */
-  rankNow(query: ListQuery, options: RankOptions): RankedList | undefined;
+  search(
+    search: NativeSearch,
+    vectors: readonly ListVector[],
+    signal: AbortSignal,
+  ): Searched | Promise<Searched>;
+  /**
+   * Ranks a search's words while its vectors are made, unless that would hold up the caller's thread for too long. The list counts
+   * if the index has had no commit when the search is answered. @throws shard_corrupt
+   */
+  rankWords(search: NativeSearch): void;
+  /** What the lists of a search say of each place, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
+  evidence(search: NativeSearch, vectors: readonly ListVector[]): string;
   /** Rates Segments, ascending, by vectors or words; a fingerprint finds what it finds by its list alone. @throws shard_corrupt */
   rate(query: ListQuery, segments: Uint32Array, options?: RateOptions): Rating;
   /**
@@ -152,18 +188,16 @@ export interface Snapshot {
   /** Score 1: the same file; below 1: a near copy. Others are not returned. @throws shard_corrupt */
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
   /**
-   * What hits show, in their order: Items, and Segments with snippets for the query's words. One that the snapshot does not have
-   * is left out. @throws shard_corrupt
+   * What hits show of some Segments, in their order: Items, and Segments with snippets for the query's words. One that the snapshot
+   * does not have is left out. @throws shard_corrupt
    */
-  hits(fused: readonly FusedMembers[], options?: HitsOptions): JsonArray;
+  hits(segments: Uint32Array, options?: HitsOptions): JsonArray;
   /** The stored records of some Segments. */
   records(segments: Uint32Array): (SegmentRecord | undefined)[];
   item(id: string): Item | undefined;
   /** The first of an Item's Segments, and how many it has: they follow each other. */
   segmentsOf(item: string): { readonly first: number; readonly count: number } | undefined;
   counts(): ShardCounts;
-  /** Number of the last commit that it sees: snapshots of an index with the same number see the same. */
-  state(): number;
   /** Spaces of previous models, which serve until the model in use has filled its own. */
   previousSpaces(): readonly PreviousSpace[];
   /** Number of rows of each block, of all families: shows the effect of merges. */
@@ -174,19 +208,6 @@ export interface Snapshot {
 
 /** How often `rank` may double its depth. The native `places` module has the same bound. */
 const DEEPENINGS_MAX = 4;
-/**
- * Largest scans on the caller's thread: about half a millisecond on one core of 2.5 GHz without VNNI
- * (`node bench/search/main.ts`, `cargo run --example scan_speed`). Elements of vectors (16,384 rows of 384), passages, pictures.
- */
-const VECTOR_ELEMENTS_AT_ONCE_MAX = 16_384 * 384;
-const PASSAGES_AT_ONCE_MAX = 32_768;
-const PICTURES_AT_ONCE_MAX = 131_072;
-/** A query of words costs as much as a scan for each of these characters… */
-const QUERY_AT_ONCE = 128;
-/** … and this many times as much with phrases, whose words must be adjacent. */
-const PHRASES_COST = 64;
-/** Quotes that may begin a phrase, as in the native parser of queries. */
-const QUOTES = /["“”„«»]/;
 
 /** A snapshot as the rest of the server sees it. */
 export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked: AskedQueries): Snapshot {
@@ -204,25 +225,34 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
     const buffers = hitBuffers(k, counts().segments);
     const asked = toNative(query);
     const hits = crossing(() => snapshot.answer(asked, k, false, true, ...buffers));
-    return rankedList(asked, buffers, hits, false);
+    return rankedList(asked, buffers, hits ?? 0, false);
   };
   const close = (): void => snapshot.close();
-  const buffersOf = (depth: number) => hitBuffers(depth * 2 ** DEEPENINGS_MAX, counts().segments);
-  const rankNow = (query: ListQuery, { depth, exact = false }: RankOptions): RankedList | undefined => {
-    if (isLong(query, counts().segments)) return undefined;
-    const [asked, buffers] = [toNative(query), buffersOf(depth)];
-    const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
-    return rankedList(asked, buffers, hits, true);
+  const askVectors = (search: NativeSearch, vectors: readonly ListVector[]): void => {
+    for (const { list, space, vector } of vectors)
+      search.askVector(list, spaces.name(space) ?? space, vector);
   };
   return {
-    rank: (query, options, signal) => {
-      const { depth, exact = false } = options;
-      return (
-        rankNow(query, options) ??
-        rankOnThread(snapshot, toNative(query), { depth, exact }, buffersOf(depth), signal)
-      );
+    rank: (query, { depth, exact = false }, signal) => {
+      const [asked, buffers] = [toNative(query), hitBuffers(depth * 2 ** DEEPENINGS_MAX, counts().segments)];
+      const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
+      if (hits === null) return rankOnThread(snapshot, asked, { depth, exact }, buffers, signal);
+      return rankedList(asked, buffers, hits, true);
     },
-    rankNow,
+    search: (search, vectors, signal) => {
+      const answer = crossing(() => {
+        askVectors(search, vectors);
+        return search.run(snapshot);
+      });
+      if (answer) return searched(answer);
+      return stoppable(signal, (stop) => search.runOffThread(snapshot, stop)).then(searched);
+    },
+    rankWords: (search) => crossing(() => search.rankWords(snapshot)),
+    evidence: (search, vectors) =>
+      crossing(() => {
+        askVectors(search, vectors);
+        return native.searchEvidence(search, snapshot);
+      }),
     rate: (query, segments, { sampled = true } = {}) => {
       const { scores, held, lacks, written, facts } = ratingBuffers(segments.length);
       crossing(() => snapshot.rate(toNative(query), segments, sampled, scores, held, lacks, written, facts));
@@ -236,10 +266,8 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
     searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
-    hits: (fused, { query, expiresAt } = {}) => {
-      const segments = Uint32Array.from(fused, ({ segment }) => segment);
-      const lines = fused.map(({ before, after }) => `${before}\n${after}\n`).join('');
-      const { json, count } = crossing(() => snapshot.hits(segments, lines, query, expiresAt));
+    hits: (segments, { query, expiresAt } = {}) => {
+      const { json, count } = crossing(() => snapshot.hits(segments, query, expiresAt));
       return new JsonArray(json, count);
     },
     records: (segments) =>
@@ -252,7 +280,6 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
       return found ? { first: found[0], count: found[1] } : undefined;
     },
     counts,
-    state: () => crossing(() => snapshot.state()),
     previousSpaces: () => spaces.serving(snapshot),
     blocks: () => crossing(() => snapshot.blocks()),
     close,
@@ -313,27 +340,36 @@ function rankedList(
   };
 }
 
+const SEARCH_FACTS = 6;
+const LIST_FACTS = 4;
+
+function searched({ json, corrected, facts }: SearchedHits): Searched {
+  const [hits = 0, found = 0, segments = 0, confidence = 0, scanMs = 0, fuseMs = 0] = facts;
+  const lists: SearchedList[] = [];
+  for (let at = SEARCH_FACTS; at < facts.length; at += LIST_FACTS)
+    lists.push({
+      scanned: facts[at]!,
+      rescored: facts[at + 1]!,
+      exact: facts[at + 2] === 1,
+      method: SCAN_METHODS[facts[at + 3]!] ?? 'proved',
+    });
+  return {
+    hits: new JsonArray(json, hits),
+    found,
+    segments,
+    confidence,
+    scanMs,
+    fuseMs,
+    lists,
+    ...(typeof corrected === 'string' && { corrected }),
+  };
+}
+
 function nativeQuery(query: ListQuery, spaces: OpenSpaces): NativeQuery {
   if ('vector' in query)
     return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector, query.phrasesOf);
   if ('words' in query) return native.NativeQuery.words(query.words, query.language, query.vocabulary);
   return native.NativeQuery.picture(query.fingerprint, query.digest);
-}
-
-/** Whether a scan would hold up the caller's thread for too long. */
-function isLong(query: ListQuery, segments: number): boolean {
-  if ('vector' in query) {
-    const { vector, phrasesOf = '' } = query;
-    const hasPhrases = QUOTES.test(phrasesOf) && hasManyWords(phrasesOf, segments);
-    return hasPhrases || segments * vector.length > VECTOR_ELEMENTS_AT_ONCE_MAX;
-  }
-  if ('fingerprint' in query) return segments > PICTURES_AT_ONCE_MAX;
-  return hasManyWords(query.words, segments);
-}
-
-function hasManyWords(words: string, segments: number): boolean {
-  const cost = Math.ceil(words.length / QUERY_AT_ONCE) * (QUOTES.test(words) ? PHRASES_COST : 1);
-  return segments * cost > PASSAGES_AT_ONCE_MAX;
 }
 
 async function rankOnThread(

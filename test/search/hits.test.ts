@@ -1,8 +1,6 @@
 import t from 'tap';
 import type { Hit, SegmentRecord } from '../../src/api/search.ts';
 import { shownItem } from '../../src/api/shown.ts';
-import type { FusedPlace } from '../../src/search/fuse.ts';
-import { hitsOf } from '../../src/search/hits.ts';
 import type { SegmentInput } from '../../src/shard/shard.ts';
 import type { Snapshot } from '../../src/shard/snapshot.ts';
 import { itemOf, open, passage } from '../shard/fixtures.ts';
@@ -35,33 +33,17 @@ function segments(item: string): SegmentInput[] {
   return [...texts, picture];
 }
 
-const PLACES: readonly FusedPlace[] = Array.from({ length: 12 }, (_, segment) => ({
-  segment,
-  family: segment % 3 === 0 ? 'raw' : 'text_semantic',
-  score: 1 / (segment + 1) - 0.3,
-  confidence: 0.1 + segment / 30,
-  segments: segment + 1,
-  moments: [],
-  ...(segment % 4 === 0 && {
-    explanation: { lists: [], kind: 'passages', base: -0.1 } as FusedPlace['explanation'],
-  }),
-}));
+const SEGMENTS = Uint32Array.from({ length: 12 }, (_, segment) => segment);
 
-/** A hit as an object, from what is stored; its snippet is taken as it is. */
-function hitOf(snapshot: Snapshot, fused: FusedPlace, expiresAt: string | null, written: Hit): Hit {
-  const { segment, family, score, confidence, segments, explanation } = fused;
+/** A hit as an object, from what is stored; its snippet is taken as it is. What the fusion says is not in it. */
+function hitOf(snapshot: Snapshot, segment: number, expiresAt: string | null, written: Hit): Partial<Hit> {
   const { item, place: _, text, ...stored } = snapshot.records(new Uint32Array([segment]))[0]!;
   const { snippet, highlights } = written;
   return {
     item: shownItem(snapshot.item(item)!, expiresAt),
-    confidence,
-    family,
-    score,
     ...(text !== undefined && { snippet, highlights }),
     ...stored,
     ...(text !== undefined && { text_source: stored.text_source ?? 'native' }),
-    segments,
-    ...(explanation && { explanation }),
   };
 }
 
@@ -74,13 +56,13 @@ t.test('hits as bytes say what they say as objects, member by member', async (t)
     const snapshot = shard.snapshot();
     for (const expiresAt of [END, null])
       for (const query of ['gulls', undefined]) {
-        const { bytes, length } = hitsOf(snapshot, PLACES, { query, expiresAt });
+        const { bytes, length } = snapshot.hits(SEGMENTS, { query, expiresAt });
         const text = Buffer.from(bytes).toString();
         const written = JSON.parse(text) as Hit[];
-        t.equal(length, PLACES.length);
+        t.equal(length, SEGMENTS.length);
         t.equal(written.length, length);
         for (const [at, hit] of written.entries()) {
-          const expected = hitOf(snapshot, PLACES[at]!, expiresAt, hit);
+          const expected = hitOf(snapshot, SEGMENTS[at]!, expiresAt, hit);
           for (const name of new Set([...Object.keys(hit), ...Object.keys(expected)]))
             t.same(hit[name as keyof Hit], expected[name as keyof Hit], `${at}: ${name}`);
           t.equal(JSON.stringify(hit), JSON.stringify(expected), 'in the same order');
@@ -103,11 +85,10 @@ t.test('a segment or an item that is gone is left out', async (t) => {
   await tenants.use('ws_a', { create: true }, async (shard) => {
     await shard.append(itemOf('a'), segments('a'));
     const snapshot = shard.snapshot();
-    const places = [{ ...PLACES[0]!, segment: 900 }, PLACES[1]!, { ...PLACES[0]!, segment: 901 }];
-    const hits = hitsOf(snapshot, places, {});
+    const hits = snapshot.hits(Uint32Array.of(900, 1, 901));
     t.equal(hits.length, 1);
-    t.match(hits.toJSON(), [{ item: { id: 'a' }, segments: 2 }]);
-    t.same(hitsOf(snapshot, [], {}).toJSON(), []);
+    t.match(hits.toJSON(), [{ item: { id: 'a' }, text_source: 'ocr' }]);
+    t.same(snapshot.hits(new Uint32Array()).toJSON(), []);
     snapshot.close();
   });
 });

@@ -1,14 +1,5 @@
 import t from 'tap';
-import { isForeign, isQuestion } from '../../src/search/relevance.ts';
-
-t.test('a query is foreign to a model only when its language is known for certain', async (t) => {
-  const english = { languages: ['eng'] };
-  t.equal(isForeign(english, { language: 'deu', reliable: true }), true);
-  t.equal(isForeign(english, { language: 'deu', reliable: false }), false);
-  t.equal(isForeign(english, { language: 'eng', reliable: true }), false);
-  t.equal(isForeign(english, null), false);
-  t.equal(isForeign({}, { language: 'deu', reliable: true }), false, 'a model of every language');
-});
+import { isQuestion } from '../../src/search/relevance.ts';
 
 t.test('a question is told from a description of a picture', async (t) => {
   const questions = [

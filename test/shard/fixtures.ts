@@ -3,7 +3,6 @@ import type { Item } from '../../src/api/items.ts';
 import type { ItemId } from '../../src/domain/id.ts';
 import type { SpaceSpec } from '../../src/domain/space.ts';
 import type { SegmentInput } from '../../src/shard/shard.ts';
-import type { FusedMembers } from '../../src/shard/snapshot.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 
 export const SPACES: readonly SpaceSpec[] = [
@@ -55,9 +54,4 @@ export function passage(
 
 export function open(folder: string, openShardsMax = 16, spaces = SPACES): Tenants {
   return openTenants({ folder, spaces, openShardsMax });
-}
-
-/** Segments as hits of which nothing else is known. */
-export function unranked(segments: Iterable<number>): FusedMembers[] {
-  return Array.from(segments, (segment) => ({ segment, before: '', after: '' }));
 }

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { errorCode } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { placeAt, type RankedList, type Snapshot } from '../../src/shard/snapshot.ts';
-import { itemOf, open, passage, sha256, towards, unranked } from './fixtures.ts';
+import { itemOf, open, passage, sha256, towards } from './fixtures.ts';
 import '../rig/teardown-order.ts';
 
 const NEVER = new AbortController().signal;
@@ -58,7 +58,7 @@ t.test('an item becomes visible with all its segments, in every family', async (
         text_source: 'native',
       };
       t.same(
-        snapshot.hits(unranked([1, 99, 0]), { query: 'bark' }).toJSON(),
+        snapshot.hits(Uint32Array.of(1, 99, 0), { query: 'bark' }).toJSON(),
         [
           { ...shown, snippet: 'Dogs bark', highlights: [[5, 9]] },
           { ...shown, snippet: 'Tabby cats sleep', highlights: [] },
@@ -118,7 +118,7 @@ t.test('a removed item is gone from every family, and the others are not', async
     look(shard, (snapshot) => {
       t.same([...snapshot.searchWords('red', 5).segments], [1]);
       t.same([...snapshot.searchVector('text_semantic', towards(0), 5).segments], [1]);
-      t.same(snapshot.hits(unranked([0])).toJSON(), []);
+      t.same(snapshot.hits(Uint32Array.of(0)).toJSON(), []);
       t.same(snapshot.counts(), { items: 1, segments: 1, bytes: 100 });
     });
   });

@@ -122,7 +122,7 @@ t.test('after a long scan a snapshot can be read until it is closed', async (t) 
     const snapshot = shard.snapshot();
     snapshot.counts();
     await Promise.resolve(snapshot.rank({ space: 'wide', vector: row(1) }, { depth: 5 }, NEVER));
-    const first = [{ segment: 0, before: '"score":1', after: '"segments":1' }];
+    const first = Uint32Array.of(0);
     t.equal(snapshot.hits(first).length, 1, 'afterwards it is read as before');
     snapshot.close();
     t.throws(() => snapshot.hits(first), { code: 'internal' });

@@ -44,6 +44,8 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   // The table of search methods: nothing else knows the graph.
   derive: ['.', 'blocks', 'store', 'write', 'graph'],
   shard: ['.', 'kernels', 'text', 'ranking', 'blocks', 'terms', 'words', 'store', 'scan', 'write', 'derive'],
+  // One search of a snapshot.
+  search: ['.', 'ranking', 'shard'],
 };
 
 /** The same for the binding. */
@@ -53,6 +55,7 @@ const BINDING: Readonly<Record<string, readonly string[]>> = {
   picture: ['.'],
   process: ['.'],
   request: ['.'],
+  search: ['.', 'shard', 'text'],
   shard: ['.', 'text'],
   text: ['.'],
 };

@@ -6,6 +6,7 @@ pub mod error;
 pub mod picture;
 pub mod process;
 pub mod request;
+pub mod search;
 pub mod shard;
 pub mod text;
 pub mod version;

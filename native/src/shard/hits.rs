@@ -16,13 +16,24 @@ use crate::text::snippet::QueryWords;
 /// Room for a hit: an Item, a snippet and what else is stored.
 const HIT_BYTES: usize = 1200;
 
-/// What the fusion says of a hit.
-#[derive(Debug, Clone, Copy)]
-pub struct FusedHit<'a> {
-    pub segment: u32,
-    /// Members of a JSON object that stand before and after what is stored: `"score":1.5,"family":"raw"`.
-    pub before: &'a str,
-    pub after: &'a str,
+/// What is said of a hit besides what is stored.
+pub trait HitMembers {
+    fn segment(&self) -> u32;
+    /// Writes members of its JSON object, each after a comma, that stand before what is stored.
+    fn push_before(&self, out: &mut Vec<u8>);
+    /// The same for those that stand behind it.
+    fn push_after(&self, out: &mut Vec<u8>);
+}
+
+/// A Segment of which nothing more is said.
+impl HitMembers for u32 {
+    fn segment(&self) -> u32 {
+        *self
+    }
+
+    fn push_before(&self, _: &mut Vec<u8>) {}
+
+    fn push_after(&self, _: &mut Vec<u8>) {}
 }
 
 /// The hits as a JSON array in UTF-8, and how many there are: those without a Segment or an Item are left out.
@@ -46,17 +57,17 @@ struct Record<'a> {
 /// `expires_at`: when the Items end, if that is not what is stored.
 pub fn hits(
     snapshot: &Snapshot,
-    fused: &[FusedHit<'_>],
+    found: &[impl HitMembers],
     query: Option<&str>,
     expires_at: Option<&str>,
 ) -> Result<WrittenHits> {
     let words = query.map(|query| words_of(snapshot, query)).transpose()?.unwrap_or_default();
     let mut items = Items::new(snapshot, expires_at)?;
-    let mut out = Vec::with_capacity(2 + HIT_BYTES * fused.len());
+    let mut out = Vec::with_capacity(2 + HIT_BYTES * found.len());
     let mut count = 0;
     out.push(b'[');
-    for FusedHit { segment, before, after } in fused {
-        let Some(json) = snapshot.record(*segment)? else { continue };
+    for hit in found {
+        let Some(json) = snapshot.record(hit.segment())? else { continue };
         let Record { item, text, others } = serde_json::from_str(json).map_err(|_| damaged())?;
         let start = out.len();
         out.extend_from_slice(if count > 0 { b",{\"item\":" } else { b"{\"item\":" });
@@ -64,9 +75,9 @@ pub fn hits(
             out.truncate(start);
             continue;
         }
-        push_members(&mut out, before);
+        hit.push_before(&mut out);
         push_record(&mut out, text.as_deref(), &others, &words)?;
-        push_members(&mut out, after);
+        hit.push_after(&mut out);
         out.push(b'}');
         count += 1;
     }
@@ -124,14 +135,6 @@ fn push_ending(out: &mut Vec<u8>, item: &str, end: &RawValue) -> Result<()> {
     }
     out.push(b'}');
     Ok(())
-}
-
-/// Members that are written already, after a comma.
-fn push_members(out: &mut Vec<u8>, members: &str) {
-    if !members.is_empty() {
-        out.push(b',');
-        out.extend_from_slice(members.as_bytes());
-    }
 }
 
 /// The members of a record, each after a comma. Text without a source comes from the file itself: `native`.

@@ -5,13 +5,44 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::blocks::pictures::DIGEST_BYTES;
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
+use crate::words::query::may_have_phrases;
 use crate::words::rank::Asked;
+
+/// Longest scans on the caller's thread: about half a millisecond on one core of 2.5 GHz without VNNI
+/// (`node bench/search/main.ts`, `cargo run --example scan_speed`). Elements of vectors (16,384 rows of 384), passages, pictures.
+const VECTOR_ELEMENTS_AT_ONCE_MAX: u64 = 16_384 * 384;
+const PASSAGES_AT_ONCE_MAX: u64 = 32_768;
+const PICTURES_AT_ONCE_MAX: u64 = 131_072;
+/// A query of words costs as much as a scan for each of these bytes…
+const QUERY_AT_ONCE: u64 = 128;
+/// … and this many times as much with phrases, whose words must be adjacent.
+const PHRASES_COST: u64 = 64;
 
 /// The query of one ranked list, and the words whose quoted phrases every hit must have.
 #[derive(Debug, Clone)]
 pub struct Conditional {
     pub query: Query,
     pub phrases_of: Option<String>,
+}
+
+impl Conditional {
+    /// Whether a scan of an index of so many Segments would hold up the caller's thread for too long.
+    pub fn is_long(&self, segments: u64) -> bool {
+        match &self.query {
+            Query::Vector { vector, .. } => {
+                let phrases = self.phrases_of.as_deref().filter(|words| may_have_phrases(words));
+                phrases.is_some_and(|words| has_many_words(words, segments))
+                    || segments * vector.len() as u64 > VECTOR_ELEMENTS_AT_ONCE_MAX
+            }
+            Query::Words(words) => has_many_words(&words.text, segments),
+            Query::Picture { .. } => segments > PICTURES_AT_ONCE_MAX,
+        }
+    }
+}
+
+fn has_many_words(words: &str, segments: u64) -> bool {
+    let phrases = if may_have_phrases(words) { PHRASES_COST } else { 1 };
+    segments * (words.len() as u64).div_ceil(QUERY_AT_ONCE) * phrases > PASSAGES_AT_ONCE_MAX
 }
 
 /// The query of one ranked list.

@@ -56,7 +56,7 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
-/** What says how likely the first place is to answer: `featuresOf` in `search/likelihood.ts`. */
+/** What says how likely the first place is to answer: `native/src/search/features.rs`. */
 export const CURVE_FEATURES = [
   'gap',
   'gap_sixth',
@@ -68,7 +68,7 @@ export const CURVE_FEATURES = [
   'lead',
 ] as const;
 
-/** What the log-odds of a first hit are made of: see `Curve` in `search/likelihood.ts`. */
+/** What the log-odds of a first hit are made of: see `Curve` in `native/src/search/plan.rs`. */
 const Curve = closed({
   bias: Type.Number(),
   slope: Type.Number({ minimum: 0 }),

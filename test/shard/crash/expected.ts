@@ -2,7 +2,6 @@ import type { Test } from 'tap';
 import type { Item } from '../../../src/api/items.ts';
 import type { Hit } from '../../../src/api/search.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
-import { unranked } from '../fixtures.ts';
 
 interface KnownItem {
   readonly segments: number;
@@ -85,7 +84,7 @@ export class Expected {
         const { segments = 0 } = known.items.get(id) ?? {};
         sum += segments;
         const found = snapshot.searchWords(`w${id}`, 64).segments;
-        const hits = snapshot.hits(unranked(found)).toJSON() as Pick<Hit, 'item'>[];
+        const hits = snapshot.hits(Uint32Array.from(found)).toJSON() as Pick<Hit, 'item'>[];
         if (found.length !== segments || hits.length !== segments || hits.some(({ item }) => item.id !== id))
           problems.push(`${id} has ${found.length} of ${segments} segments`);
       }

@@ -5,7 +5,7 @@ import { errorCode } from '../../../src/domain/error.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
 import { Random } from '../../rig/random.ts';
-import { itemOf, open, passage, towards, unranked } from '../fixtures.ts';
+import { itemOf, open, passage, towards } from '../fixtures.ts';
 import { DAMAGES } from './damage.ts';
 
 /**
@@ -40,7 +40,7 @@ function answersOf(shard: Shard): Map<string, unknown> {
   for (const word of ['common', 'w3', 'w17', '"common words"'])
     list(word, () => snapshot.searchWords(word, 2_000));
   list('picture', () => snapshot.searchPicture(new Uint8Array(16).fill(0x5a), new Uint8Array(32).fill(7), 5));
-  ask('records', () => snapshot.hits(unranked(Array(600).keys())));
+  ask('records', () => snapshot.hits(Uint32Array.from(Array(600).keys())));
   snapshot.close();
   return answers;
 }

@@ -6,7 +6,7 @@ use farthing_core::ranking::options::{SearchOptions, Stop};
 use farthing_core::ranking::place::Place;
 use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
-use farthing_core::shard::hits::{FusedHit, hits};
+use farthing_core::shard::hits::hits;
 use farthing_core::shard::query::{Conditional, Query};
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::threads::scan_pool;
@@ -22,7 +22,7 @@ use crate::error::{internal, js_error};
 #[napi]
 #[derive(Default)]
 pub struct SearchStop {
-    inner: Stop,
+    pub(crate) inner: Stop,
 }
 
 #[napi]
@@ -46,7 +46,7 @@ pub struct HitsJson {
 }
 
 /// A snapshot that may be closed while another thread is searching it.
-struct Shared {
+pub(crate) struct Shared {
     snapshot: Mutex<Option<Snapshot>>,
     closed: AtomicBool,
 }
@@ -74,7 +74,11 @@ impl Shared {
     }
 
     /// Searches the open snapshot. A panic becomes an error, so that the caller gets an answer.
-    fn search<T>(&self, stop: &Stop, work: impl FnOnce(&Snapshot) -> farthing_core::error::Result<T>) -> Result<T> {
+    pub(crate) fn search<T>(
+        &self,
+        stop: &Stop,
+        work: impl FnOnce(&Snapshot) -> farthing_core::error::Result<T>,
+    ) -> Result<T> {
         let outcome = {
             let snapshot = self.snapshot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             let closed = || ShardError::new("interrupted", "The snapshot was closed before it was searched.");
@@ -97,6 +101,10 @@ impl NativeSnapshot {
         Self { shared: Arc::new(Shared { snapshot: Mutex::new(Some(snapshot)), closed: AtomicBool::new(false) }) }
     }
 
+    pub(crate) fn shared(&self) -> Arc<Shared> {
+        self.shared.clone()
+    }
+
     /// Runs `read` with the open snapshot. Fails if another thread is searching it.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&Snapshot) -> farthing_core::error::Result<T>) -> Result<T> {
         let guard: MutexGuard<'_, Option<Snapshot>> = match self.shared.snapshot.try_lock() {
@@ -110,7 +118,8 @@ impl NativeSnapshot {
 
 #[napi]
 impl NativeSnapshot {
-    /// Fills the caller's arrays, best first, and returns the number of hits. `by_places`: `k` counts places, and
+    /// Fills the caller's arrays, best first, and returns the number of hits; null where places are asked for and that would hold up
+    /// the caller for too long. `by_places`: `k` counts places, and
     /// `places` gets four numbers for each hit, as in `farthing_core::ranking::place`. `exact`: prove the answer.
     /// `facts`: exact (0 or 1), scanned, rescored, the bits of the ceiling as f32, and the method.
     #[napi(catch_unwind)]
@@ -125,12 +134,16 @@ impl NativeSnapshot {
         mut scores: Float32ArraySlice,
         mut places: Uint32ArraySlice,
         mut facts: Uint32ArraySlice,
-    ) -> Result<u32> {
+    ) -> Result<Option<u32>> {
         let options = SearchOptions { k: k as usize, places: by_places, exact, ..SearchOptions::default() };
-        let mut ranking = self.read(|snapshot| snapshot.answer_if(&query.inner, &options))?;
+        let ranking = self.read(|snapshot| {
+            let is_long = by_places && query.inner.is_long(snapshot.totals()?.segments);
+            if is_long { Ok(None) } else { snapshot.answer_if(&query.inner, &options).map(Some) }
+        })?;
+        let Some(mut ranking) = ranking else { return Ok(None) };
         query.keep(ranking.corrected.take());
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
-        unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
+        unsafe { Ok(Some(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut()))) }
     }
 
     /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
@@ -243,25 +256,10 @@ impl NativeSnapshot {
         Ok(promise)
     }
 
-    /// What the hits of a search show: see `farthing_core::shard::hits`. `fused`: two lines for each segment, the members
-    /// of its JSON object before and after what is stored. `expires_at`: when the Items end.
+    /// What hits show of some segments: see `farthing_core::shard::hits`. `expires_at`: when the Items end.
     #[napi(catch_unwind)]
-    pub fn hits(
-        &self,
-        segments: &[u32],
-        fused: String,
-        query: Option<String>,
-        expires_at: Option<String>,
-    ) -> Result<HitsJson> {
-        let mut lines = fused.lines();
-        let mut fused = Vec::with_capacity(segments.len());
-        for segment in segments {
-            let (Some(before), Some(after)) = (lines.next(), lines.next()) else {
-                return Err(internal("A hit without its two lines."));
-            };
-            fused.push(FusedHit { segment: *segment, before, after });
-        }
-        let written = self.read(|snapshot| hits(snapshot, &fused, query.as_deref(), expires_at.as_deref()))?;
+    pub fn hits(&self, segments: &[u32], query: Option<String>, expires_at: Option<String>) -> Result<HitsJson> {
+        let written = self.read(|snapshot| hits(snapshot, segments, query.as_deref(), expires_at.as_deref()))?;
         Ok(HitsJson { json: written.json.into(), count: written.count })
     }
 
@@ -298,12 +296,6 @@ impl NativeSnapshot {
     pub fn counts(&self) -> Result<Vec<f64>> {
         let totals = self.read(Snapshot::totals)?;
         Ok(vec![totals.items as f64, totals.segments as f64, totals.bytes as f64])
-    }
-
-    /// Number of the last commit that it sees.
-    #[napi(catch_unwind)]
-    pub fn state(&self) -> Result<f64> {
-        self.read(|snapshot| Ok(snapshot.state() as f64))
     }
 
     /// Number of rows of each block, of all families.

@@ -1,4 +1,3 @@
 pub mod language;
 pub mod passages;
-pub mod phrases;
 pub mod tokenize;

@@ -1,0 +1,3 @@
+pub mod calibration;
+pub mod plan;
+pub mod search;

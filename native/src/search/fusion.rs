@@ -1,0 +1,93 @@
+//! One answer of all lists: the likeliest places, best first.
+
+use super::evidence::{Candidate, Evidence};
+use super::passages::passage_likelihoods;
+use super::pictures::picture_likelihoods;
+use super::plan::{Kind, Plan};
+use super::query::QueryFacts;
+use super::segment_map::SegmentMap;
+
+/// What a list contributes to a candidate's log-odds.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Part {
+    pub list: usize,
+    pub log_odds: f64,
+}
+
+/// Log-odds that a candidate answers, from what the lists of one kind say of it.
+#[derive(Debug, Clone)]
+pub struct Likelihood {
+    pub candidate: usize,
+    pub log_odds: f64,
+    /// What holds for every place of the kind alike; with the parts it sums to the log-odds.
+    pub base: f64,
+    pub parts: Vec<Part>,
+    /// The list that contributed most, and the Segment that it found.
+    pub list: usize,
+    pub segment: u32,
+}
+
+/// A moment with the kind by which it is likeliest.
+#[derive(Debug, Clone)]
+pub struct FoundMoment {
+    pub kind: Kind,
+    pub likelihood: Likelihood,
+    /// The probability of the log-odds.
+    pub confidence: f64,
+}
+
+/// A page, section or film, with what all lists say of it.
+#[derive(Debug, Clone)]
+pub struct FusedPlace {
+    pub best: FoundMoment,
+    /// The other moments of a film, best first.
+    pub moments: Vec<FoundMoment>,
+}
+
+/// The likeliest `k` places that are at least as likely as `min_confidence`, best first; of equal ones the earlier ingested is
+/// first. A page may be found by its text and by its look: the likelier kind counts, never the sum. Of a film the likeliest
+/// moment counts.
+pub fn fuse(plan: &Plan, evidence: &Evidence, query: &QueryFacts, k: usize, min_confidence: f64) -> Vec<FusedPlace> {
+    let mut best: Vec<Option<(Kind, Likelihood)>> = vec![None; evidence.candidates.len()];
+    for kind in Kind::ALL {
+        let own: Vec<usize> = (0..plan.lists.len()).filter(|at| plan.lists[*at].kind == kind).collect();
+        let has = |candidate: &usize| own.iter().any(|list| evidence.of(*candidate, *list).is_some());
+        let found: Vec<usize> = (0..evidence.candidates.len()).filter(has).collect();
+        let likelihoods = match kind {
+            Kind::Passages => passage_likelihoods(plan, evidence, &found, query),
+            Kind::Pictures => picture_likelihoods(plan, evidence, &found, query),
+        };
+        for likelihood in likelihoods {
+            let before = &mut best[likelihood.candidate];
+            if before.as_ref().is_none_or(|(_, before)| likelihood.log_odds > before.log_odds) {
+                *before = Some((kind, likelihood));
+            }
+        }
+    }
+    let mut likely: Vec<FoundMoment> = best
+        .into_iter()
+        .flatten()
+        .map(|(kind, likelihood)| FoundMoment { kind, confidence: probability_of(likelihood.log_odds), likelihood })
+        .filter(|moment| moment.confidence >= min_confidence)
+        .collect();
+    let of = |moment: &FoundMoment| &evidence.candidates[moment.likelihood.candidate];
+    let key = |Candidate { first, moment, .. }: &Candidate| (*first, *moment);
+    likely.sort_by(|a, b| {
+        b.likelihood.log_odds.total_cmp(&a.likelihood.log_odds).then_with(|| key(of(a)).cmp(&key(of(b))))
+    });
+    let mut places: Vec<FusedPlace> = vec![];
+    let mut numbers: SegmentMap<usize> = SegmentMap::default();
+    for moment in likely {
+        let number = *numbers.entry(of(&moment).place).or_insert(places.len());
+        match places.get_mut(number) {
+            Some(place) => place.moments.push(moment),
+            None if number < k => places.push(FusedPlace { best: moment, moments: vec![] }),
+            None => {}
+        }
+    }
+    places
+}
+
+fn probability_of(log_odds: f64) -> f64 {
+    1.0 / (1.0 + (-log_odds).exp())
+}

@@ -1,0 +1,20 @@
+//! A search of one snapshot, from ranked lists to the JSON of its hits: what each list says of each place, how likely each is to
+//! answer, and what is shown. Which lists there are and how they count is the caller's plan.
+
+pub mod calibration;
+pub mod evidence;
+pub mod features;
+pub mod fusion;
+mod heads;
+mod json_number;
+mod members;
+mod moments;
+pub mod order;
+mod passages;
+pub mod pictures;
+pub mod plan;
+pub mod query;
+pub mod run;
+mod segment_map;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Log-odds that a passage answers, from what the lists of passages say of it. Confidence is their logistic function (Platt 1999,
+//! "Probabilistic outputs for support vector machines"). The parameters come from the manifest; `bench/calibration` fits them.
+
+use super::evidence::Evidence;
+use super::features::{Features, information};
+use super::fusion::{Likelihood, Part};
+use super::order::{Ordered, order_passages};
+use super::plan::{Curve, Plan, Scans};
+use super::query::QueryFacts;
+use super::segment_map::SegmentSet;
+
+/// Where a model has no measured curve: it orders, and is believed little.
+const CONSERVATIVE: Curve = Curve {
+    bias: -1.5,
+    slope: 3.0,
+    gap: 1.0,
+    gap_sixth: 0.0,
+    held: 0.0,
+    lacks: 0.0,
+    written: 0.0,
+    agreement: 0.0,
+    cosine: 0.0,
+    lead: 0.0,
+};
+/// Words that a query which is no name has at least, stop words not counted; and words that a question has.
+const SENTENCE_WORDS: f64 = 2.9;
+const QUESTION_WORDS: f64 = 1.9;
+
+/// Passages with the first place's evidence, and how far the others are behind it. `found`: the candidates that a list of passages
+/// has.
+pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], query: &QueryFacts) -> Vec<Likelihood> {
+    let ordered = order_passages(plan, evidence, found);
+    let Some(top) = ordered.first() else { return vec![] };
+    let by_words = plan.passages_by(Scans::Words);
+    let by_meaning = plan.passages_by(Scans::Vectors);
+    let words = by_words.filter(|_| !is_by_meaning_alone(plan, evidence, &ordered, query));
+    let curve = curve_of(plan, words, by_meaning);
+    let places = best_of_each_place(evidence, &ordered);
+    let base = Features::of(plan, evidence, &places).log_odds(&curve) - curve.slope * top.order;
+    ordered.iter().map(|one| likelihood(evidence, one, (by_words, by_meaning), &curve, base)).collect()
+}
+
+/// The moments of a film do not stand behind each other.
+pub fn best_of_each_place(evidence: &Evidence, ordered: &[Ordered]) -> Vec<Ordered> {
+    let mut met = SegmentSet::default();
+    ordered.iter().filter(|one| met.insert(evidence.candidates[one.candidate].place)).copied().collect()
+}
+
+/// Whether no passage has any word of a sentence in a language that the text model knows, and nothing is named: its words say
+/// nothing then. One or two words that are nowhere are more likely names, unless they ask something.
+fn is_by_meaning_alone(plan: &Plan, evidence: &Evidence, ordered: &[Ordered], query: &QueryFacts) -> bool {
+    let of_absent_word = ((query.segments as f64 + 0.5) / 0.5).ln_1p();
+    let words = if query.asks { QUESTION_WORDS } else { SENTENCE_WORDS };
+    information(plan, evidence) >= words * of_absent_word
+        && ordered.iter().all(|one| one.score == 0.0 && one.lacks == 0.0)
+        && plan.passages_by(Scans::Vectors).is_some_and(|at| !evidence.scales[at].foreign)
+}
+
+fn curve_of(plan: &Plan, words: Option<usize>, meaning: Option<usize>) -> Curve {
+    let [words, meaning] = [words, meaning].map(|list| list.map(|at| &plan.lists[at]));
+    let measured = match (words, meaning) {
+        (Some(words), Some(meaning)) => meaning.with_words.or(words.curve),
+        (words, meaning) => words.or(meaning).and_then(|list| list.curve),
+    };
+    measured.unwrap_or(CONSERVATIVE)
+}
+
+fn likelihood(
+    evidence: &Evidence,
+    one: &Ordered,
+    (words, meaning): (Option<usize>, Option<usize>),
+    curve: &Curve,
+    base: f64,
+) -> Likelihood {
+    let part = |list: Option<usize>, order: f64| {
+        let list = list?;
+        let said = evidence.of(one.candidate, list)?;
+        Some((Part { list, log_odds: curve.slope * order }, said.segment))
+    };
+    let [by_words, by_meaning] = [part(words, one.words), part(meaning, one.meaning)];
+    let is_words = by_words.is_some() && (by_meaning.is_none() || one.words >= one.meaning);
+    let parts: Vec<Part> = [by_words, by_meaning].into_iter().flatten().map(|(part, _)| part).collect();
+    let log_odds = parts.iter().fold(base, |sum, part| sum + part.log_odds);
+    let (best, segment) = if is_words { by_words } else { by_meaning }.unwrap_or_default();
+    Likelihood { candidate: one.candidate, log_odds, base, parts, list: best.list, segment }
+}

@@ -1,0 +1,112 @@
+//! The lists of a search and how they count, as the models' manifest has it.
+
+use serde::Deserialize;
+
+use crate::error::{Result, ShardError};
+
+/// What is ranked: lists of one kind are summed, kinds are compared by probability. In this order the earlier wins a tie.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    Passages,
+    Pictures,
+}
+
+impl Kind {
+    pub const ALL: [Self; 2] = [Self::Passages, Self::Pictures];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Passages => "passages",
+            Self::Pictures => "pictures",
+        }
+    }
+}
+
+/// What a list ranks by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scans {
+    Vectors,
+    Words,
+    Fingerprints,
+}
+
+/// The lists that answer one combination of query, families and models.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Plan {
+    pub lists: Vec<PlannedList>,
+    /// Share of its evidence that a list keeps where its model does not know the query's language.
+    pub unknown_language_share: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub struct PlannedList {
+    pub name: String,
+    pub family: String,
+    pub kind: Kind,
+    pub scans: Scans,
+    /// A match outranks every likeness, and no match says nothing.
+    #[serde(default)]
+    pub near_identical: bool,
+    /// It is asked with words: of pictures, with a description.
+    #[serde(default)]
+    pub described: bool,
+    /// ISO 639-3 codes that its model knows. None: every language.
+    pub languages: Option<Vec<String>>,
+    /// Of passages: what the best BM25 score, or one deviation of cosine, counts in the order.
+    pub weight: f64,
+    /// Of words: what counts besides where a passage has every word of the query.
+    #[serde(default)]
+    pub whole: f64,
+    /// Of passages by meaning: cosines of unrelated texts. None: an index's own scores for the query tell.
+    pub scale: Option<CosineScale>,
+    /// Of passages: the log-odds of the list alone, and of meaning together with words.
+    pub curve: Option<Curve>,
+    pub with_words: Option<Curve>,
+    /// Of pictures.
+    pub calibration: Option<Calibration>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct CosineScale {
+    pub mean: f64,
+    pub deviation: f64,
+}
+
+/// Log-odds of a picture: a · score + b + lead · (its distance to the best of the others).
+#[derive(Debug, Clone, Copy, Deserialize)]
+pub struct Calibration {
+    pub a: f64,
+    pub b: f64,
+    #[serde(default)]
+    pub lead: f64,
+}
+
+/// The log-odds of a first place: a bias, and for each feature how much it counts.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub struct Curve {
+    pub bias: f64,
+    /// Log-odds for each unit by which a place is ordered behind the first.
+    pub slope: f64,
+    pub gap: f64,
+    pub gap_sixth: f64,
+    pub held: f64,
+    pub lacks: f64,
+    pub written: f64,
+    pub agreement: f64,
+    pub cosine: f64,
+    pub lead: f64,
+}
+
+impl Plan {
+    pub fn from_json(json: &str) -> Result<Self> {
+        serde_json::from_str(json).map_err(|error| ShardError::internal(format!("The plan of a search: {error}.")))
+    }
+
+    /// The list of passages that ranks by this, if the search has one.
+    pub fn passages_by(&self, scans: Scans) -> Option<usize> {
+        self.lists.iter().position(|list| list.kind == Kind::Passages && list.scans == scans)
+    }
+}

@@ -1,0 +1,200 @@
+//! One search of one snapshot.
+
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use super::evidence::{Evidence, Rates, ScannedList};
+use super::fusion::fuse;
+use super::members::ShownHit;
+use super::moments::shown_moments;
+use super::plan::{Plan, Scans};
+use super::query::QueryFacts;
+use crate::error::Result;
+use crate::ranking::options::{SearchOptions, Stop};
+use crate::ranking::place::Place;
+use crate::ranking::rating::Rating;
+use crate::ranking::top_k::{Method, Ranking};
+use crate::shard::hits::{WrittenHits, hits};
+use crate::shard::query::{Conditional, Query};
+use crate::shard::snapshot::Snapshot;
+
+/// What is asked of the lists of a plan.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    pub k: usize,
+    /// Places that each list should reach.
+    pub depth: usize,
+    /// Every list is proved.
+    pub exact: bool,
+    /// Places that are less likely are left out.
+    pub min_confidence: f64,
+    pub explain: bool,
+    /// The words ask something; they describe no picture.
+    pub asks: bool,
+    pub describes_none: bool,
+    /// RFC 3339 of the Items' end, if that is not what is stored.
+    pub expires_at: Option<String>,
+}
+
+impl Wanted {
+    pub fn options(&self) -> SearchOptions {
+        SearchOptions { places: true, exact: self.exact, ..SearchOptions::best(self.depth) }
+    }
+}
+
+/// A search with the queries of its lists.
+pub struct Search {
+    pub plan: Arc<Plan>,
+    pub wanted: Wanted,
+    pub words: Option<String>,
+    /// Of each list of the plan.
+    pub queries: Vec<Arc<Conditional>>,
+    /// Of each list: the query is reliably in a language that its model does not know.
+    pub foreign: Vec<bool>,
+    /// The list of words, if it was ranked before.
+    pub early: Arc<RankedEarly>,
+}
+
+/// The list of words as a state of an index ranked it, while the query's vectors were made.
+#[derive(Default)]
+pub struct RankedEarly(Mutex<Option<(usize, Ranking)>>);
+
+impl RankedEarly {
+    /// Ranks words, unless that would hold up the calling thread for too long.
+    pub fn rank(&self, snapshot: &Snapshot, query: &Conditional, options: &SearchOptions) -> Result<()> {
+        if !query.is_long(snapshot.totals()?.segments) {
+            let ranking = snapshot.answer_if(query, options)?;
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((snapshot.state(), ranking));
+        }
+        Ok(())
+    }
+
+    /// The list, if the index is still the same.
+    fn take(&self, state: usize) -> Option<Ranking> {
+        let early = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        early.filter(|(of, _)| *of == state).map(|(_, ranking)| ranking)
+    }
+}
+
+/// How a list was made.
+#[derive(Debug, Clone)]
+pub struct ListScan {
+    pub scanned: u64,
+    pub rescored: u64,
+    pub exact: bool,
+    pub method: Method,
+}
+
+/// What the lists of a search say.
+pub struct Scanned {
+    pub evidence: Evidence,
+    /// Of each list of the plan.
+    pub scans: Vec<ListScan>,
+    /// The words with slips corrected.
+    pub corrected: Option<String>,
+}
+
+pub struct Answer {
+    pub hits: WrittenHits,
+    /// Places that any list found.
+    pub candidates: usize,
+    /// Of the first hit; 0 without one.
+    pub confidence: f64,
+    /// Of each list of the plan.
+    pub scans: Vec<ListScan>,
+    /// The words with slips corrected.
+    pub corrected: Option<String>,
+    pub segments: u64,
+    pub scan_ms: f64,
+    pub fuse_ms: f64,
+}
+
+impl Search {
+    /// Whether a scan would hold up the calling thread for too long.
+    pub fn is_long(&self, snapshot: &Snapshot) -> Result<bool> {
+        let segments = snapshot.totals()?.segments;
+        Ok(self.queries.iter().any(|query| query.is_long(segments)))
+    }
+
+    /// # Errors
+    /// `interrupted` once it was cancelled.
+    pub fn run(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Answer> {
+        let started = Instant::now();
+        let Scanned { evidence, scans, corrected } = self.scan(snapshot, stop)?;
+        stop.check()?;
+        let rated = Instant::now();
+        let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
+        let segments = snapshot.totals()?.segments;
+        let facts = QueryFacts { segments, asks: *asks, describes_none: *describes_none };
+        let places = fuse(&self.plan, &evidence, &facts, *k, *min_confidence);
+        let shown: Result<Vec<ShownHit<'_>>> = places
+            .iter()
+            .map(|fused| {
+                let moments = shown_moments(&fused.best, &fused.moments, |segment| snapshot.record(segment))?;
+                Ok(ShownHit { plan: &self.plan, evidence: &evidence, fused, moments, explain: *explain })
+            })
+            .collect();
+        let words = match (&self.words, &corrected) {
+            (Some(words), Some(corrected)) => Some(Cow::from(format!("{corrected} {words}"))),
+            (words, _) => words.as_deref().map(Cow::from),
+        };
+        let hits = hits(snapshot, &shown?, words.as_deref(), expires_at.as_deref())?;
+        Ok(Answer {
+            hits,
+            candidates: evidence.candidates.len(),
+            confidence: places.first().map_or(0.0, |place| place.best.confidence),
+            scans,
+            corrected,
+            segments,
+            scan_ms: (rated - started).as_secs_f64() * 1e3,
+            fuse_ms: rated.elapsed().as_secs_f64() * 1e3,
+        })
+    }
+
+    /// Ranks the lists one after the other, and has them rate what any of them found.
+    pub fn scan(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Scanned> {
+        let options = SearchOptions { stop: stop.clone(), ..self.wanted.options() };
+        let rankings: Result<Vec<Ranking>> =
+            self.queries.iter().map(|query| self.rank(snapshot, query, &options)).collect();
+        let mut rankings = rankings?;
+        let corrected = rankings.iter_mut().find_map(|ranking| ranking.corrected.take());
+        let scans = rankings.iter().map(scan_of).collect();
+        let lists = rankings.into_iter().zip(&self.plan.lists).zip(&self.foreign);
+        let lists: Vec<ScannedList> = lists
+            .map(|((ranking, list), foreign)| {
+                let unrated = list.scans == Scans::Fingerprints;
+                ScannedList { ranking, unrated, foreign: *foreign }
+            })
+            .collect();
+        let evidence = Evidence::gather(&self.plan, &lists, self.wanted.depth, &Rater { search: self, snapshot })?;
+        Ok(Scanned { evidence, scans, corrected })
+    }
+
+    fn rank(&self, snapshot: &Snapshot, query: &Conditional, options: &SearchOptions) -> Result<Ranking> {
+        let early = matches!(query.query, Query::Words(_)).then(|| self.early.take(snapshot.state())).flatten();
+        early.map_or_else(|| snapshot.answer_if(query, options), Ok)
+    }
+}
+
+struct Rater<'a> {
+    search: &'a Search,
+    snapshot: &'a Snapshot,
+}
+
+impl Rates for Rater<'_> {
+    fn rate(&self, list: usize, segments: &[u32]) -> Result<Rating> {
+        // A sample of the index's scores is used only for models without a scale of their own.
+        let sampled = self.search.plan.lists[list].scale.is_none();
+        self.snapshot.rate(&self.search.queries[list].query, segments, sampled)
+    }
+
+    fn places(&self, segments: &[u32]) -> Result<Vec<Place>> {
+        self.snapshot.places(segments)
+    }
+}
+
+fn scan_of(ranking: &Ranking) -> ListScan {
+    let Ranking { scanned, rescored, exact, method, .. } = ranking;
+    ListScan { scanned: *scanned, rescored: *rescored, exact: *exact, method: *method }
+}
