@@ -129,7 +129,7 @@ export interface ExtractLimits {
   readonly recogniseSecondsMax: number;
   /** Memory of a child process (RLIMIT_DATA). */
   readonly memoryBytesMax: number;
-  /** Files that one child process reads before it is replaced. */
+  /** Files that one child process reads before it is replaced; ten times as many texts, if it has read nothing else. */
   readonly filesPerChild: number;
 }
 

@@ -15,13 +15,15 @@ import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
 import { MemberWriter } from './process/member-writer.ts';
 import type { ConfinementReport, Reply, Task } from './process/messages.ts';
+import { ReadAlong, type ReadFile } from './process/read-along.ts';
 import type { ReaderPool } from './process/reader-pool.ts';
 import { ReaderPools } from './process/reader-pools.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {
   /**
-   * Recognises the type by content, checks limits and opens the file: counts pages, decodes the first page or frame.
+   * Recognises the type by content, checks limits and opens the file: counts pages, decodes the first page or frame. What a small
+   * file contains is read on the way, for the `extract` of the same FileInfo.
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
@@ -115,6 +117,7 @@ class ChildExtractor implements Extractor {
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
   readonly #pools: ReaderPools;
+  readonly #readAlong = new ReadAlong();
 
   constructor(options: ExtractorOptions) {
     const { limits, pictureSpec, languages = [], readers = 1, log } = options;
@@ -149,25 +152,39 @@ class ChildExtractor implements Extractor {
     tenant: string,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
   ): Promise<FileInfo> {
-    const { fileInfo } = await pool.run(tenant, {
+    const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
+    const { fileInfo, wasRead, title, textless } = await pool.run(tenant, {
       task,
       file: task.path,
       secondsMax: this.#limits.openSecondsMax,
-      onReply: () => undefined,
+      onReply: (reply) => collector.take(reply),
     });
     if (!fileInfo) throw noAnswer();
+    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, collector });
     return fileInfo;
   }
 
-  async extract(
+  async extract(path: string, fileInfo: FileInfo, options: ExtractOptions = {}): Promise<Extracted> {
+    const read = this.#readAlong.take(fileInfo) ?? (await this.#read(path, fileInfo, options));
+    const { title = fileInfo.title, textless = [], collector } = read;
+    if (options.recognise ?? true) await this.#recognise(path, fileInfo, textless, collector, options);
+    return {
+      fileInfo,
+      ...(title !== undefined && { title }),
+      blocks: inReadingOrder(collector.blocks),
+      pictures: collector.pictures,
+    };
+  }
+
+  async #read(
     path: string,
     fileInfo: FileInfo,
-    { tenant = ANY_TENANT, signal, onProgress, onSound, recognise = true }: ExtractOptions = {},
-  ): Promise<Extracted> {
+    { tenant = ANY_TENANT, signal, onProgress, onSound }: ExtractOptions,
+  ): Promise<ReadFile> {
     const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
     const sounds = new SoundRelay(this.#limits, onSound);
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
-    const { title = fileInfo.title, textless = [] } = await pool.run(tenant, {
+    const { title, textless } = await pool.run(tenant, {
       task: { task: 'extract', path, mediaType: fileInfo.mediaType, ...(onSound && { sound: true }) },
       file: path,
       secondsMax: this.#limits.extractSecondsMax,
@@ -179,13 +196,7 @@ class ChildExtractor implements Extractor {
       },
     });
     await sounds.finish();
-    if (recognise) await this.#recognise(path, fileInfo, textless, collector, { tenant, signal });
-    return {
-      fileInfo,
-      ...(title !== undefined && { title }),
-      blocks: inReadingOrder(collector.blocks),
-      pictures: collector.pictures,
-    };
+    return { title, textless, collector };
   }
 
   async unpack(
@@ -215,8 +226,8 @@ class ChildExtractor implements Extractor {
     path: string,
     { mediaType }: FileInfo,
     pages: readonly number[],
-    collector: Collector,
-    { tenant, signal }: { tenant: string; signal: AbortSignal | undefined },
+    collector: ReadFile['collector'],
+    { tenant = ANY_TENANT, signal, onProgress }: ExtractOptions,
   ): Promise<void> {
     const { recogniser } = this.#pools;
     if (!recogniser) return;
@@ -237,7 +248,7 @@ class ChildExtractor implements Extractor {
         if (signal?.aborted || code === undefined || !PAGE_FAULTS.includes(code)) throw error;
         this.#log({ event: 'page_not_recognised', page, code });
       }
-      collector.progress((index + 1) / taken.length);
+      onProgress?.((index + 1) / taken.length);
     }
   }
 

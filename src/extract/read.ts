@@ -4,9 +4,11 @@ import type { Preview } from '../domain/file/preview.ts';
 import { FORMATS } from './formats.ts';
 import { splitting } from './reading/blocks.ts';
 import type { FormatReader, PreviewPlace, ReadContext } from './reading/format-reader.ts';
-import type { MemberSink, Sink, Summary } from './reading/sink.ts';
+import type { Done, MemberSink, Sink, Summary } from './reading/sink.ts';
 import { SourceFile } from './reading/source-file.ts';
 import { recognise, unsupported } from './recognise.ts';
+
+type Opened = Done & { readonly fileInfo: FileInfo };
 
 /** The readers of all formats, loaded. Whatever they throw that is no FarthingError is a fault of the reader. */
 export class Readers {
@@ -31,13 +33,18 @@ export class Readers {
   }
 
   /**
-   * Recognises a file and opens it. Of a recording, it says only what it is.
+   * Recognises a file and opens it. Of a recording, it says only what it is. A small file is read at once, and its contents go to
+   * the sink.
    * @throws media_type_unsupported, file_empty, file_corrupt, file_encrypted, document_too_large.
    */
-  async open(bytes: Uint8Array, name?: string): Promise<FileInfo> {
+  async open(bytes: Uint8Array, name?: string, sink?: Sink): Promise<Opened> {
     const file = new SourceFile(bytes, name);
     const reader = await recognise(this.#readers.values(), file);
-    return reader.open(file, this.#context);
+    const fileInfo = await reader.open(file, this.#context);
+    if (sink && reader.read && reader.readsAlong?.(file, fileInfo))
+      return { fileInfo, wasRead: true, ...(await reader.read(file, this.#context, splitting(sink))) };
+    await reader.tryOut?.(file, this.#context);
+    return { fileInfo };
   }
 
   /** Gives the contents of a file to the sink. @throws as open. */

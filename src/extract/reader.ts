@@ -31,7 +31,10 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
           return {};
         }
         case 'open':
-          return { fileInfo: await readers.open(await readFile(task.path), task.name) };
+          return {
+            ...(await readers.open(await readFile(task.path), task.name, output)),
+            worn: readers.worn,
+          };
         case 'extract': {
           const summary = await readers.read(await readFile(task.path), task.mediaType, output);
           return { ...summary, worn: readers.worn };

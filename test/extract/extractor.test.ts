@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
@@ -208,6 +208,41 @@ t.test('claims over a limit are refused before anything is decoded', async (t) =
   );
   await t.rejects(extractor.decodePicture(Buffer.from('no picture')), { code: 'image_unreadable' });
   await t.rejects(extractor.decodePicture(new Uint8Array()), { code: 'image_unreadable' });
+});
+
+t.test('what a small text or picture contains is read when it is opened', async (t) => {
+  const picture = await sharp({ create: { width: 90, height: 60, channels: 3, background: '#336699' } })
+    .png()
+    .toBuffer();
+  for (const bytes of [Buffer.from('# Tides\n\nThe sea comes twice a day.\n'), picture]) {
+    const path = file(bytes);
+    const again = await read(path);
+    const info = await extractor.open(path, {});
+    rmSync(path);
+    t.same(await extractor.extract(path, info), { ...again, fileInfo: info });
+    await t.rejects(extractor.extract(path, info), { code: 'ENOENT' }, 'it is not kept for a second time');
+  }
+});
+
+t.test('a long text is read by its job, and a damaged picture refused when it is opened', async (t) => {
+  const path = file('A line about herons.\n'.repeat(4_000));
+  const info = await extractor.open(path, {});
+  t.match((await extractor.extract(path, info)).blocks[0]?.text, /herons/);
+  const again = await extractor.open(path, {});
+  rmSync(path);
+  await t.rejects(extractor.extract(path, again), { code: 'ENOENT' });
+  const noise = await sharp({
+    create: {
+      width: 400,
+      height: 300,
+      channels: 3,
+      background: '#000',
+      noise: { type: 'gaussian', mean: 128, sigma: 40 },
+    },
+  })
+    .png()
+    .toBuffer();
+  await t.rejects(extractor.open(file(noise.subarray(0, noise.length / 2)), {}), { code: 'file_corrupt' });
 });
 
 t.test('the text of a PDF is read, its scripts do not run', async (t) => {

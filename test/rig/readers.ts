@@ -37,13 +37,13 @@ function readersOf(limits: Partial<ExtractLimits>): Promise<Readers> {
 
 /** Opens a file in this process, unconfined. */
 export async function openBytes(bytes: Uint8Array, limits: Partial<ExtractLimits> = {}): Promise<FileInfo> {
-  return (await readersOf(limits)).open(bytes);
+  return (await (await readersOf(limits)).open(bytes)).fileInfo;
 }
 
 /** Opens and reads a file in this process, unconfined. */
 export async function readBytes(bytes: Uint8Array): Promise<ReadFile> {
   const readers = await readersOf({});
-  const fileInfo = await readers.open(bytes);
+  const { fileInfo } = await readers.open(bytes);
   const blocks: Block[] = [];
   const pictures: PictureContent[] = [];
   const summary = await readers.read(bytes, fileInfo.mediaType, {
@@ -60,7 +60,7 @@ export async function unpackBytes(
   limits: Partial<ExtractLimits> = {},
 ): Promise<UnpackedFile[]> {
   const readers = await readersOf(limits);
-  const { mediaType } = await readers.open(bytes);
+  const { mediaType } = (await readers.open(bytes)).fileInfo;
   const members: UnpackedFile[] = [];
   let [path, text] = ['', ''];
   await readers.unpack(bytes, mediaType, {

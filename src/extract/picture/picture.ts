@@ -18,8 +18,10 @@ const SVG_PROBE_BYTES = 8192;
 const SVG_START =
   /^\ufeff?(<\?xml[^>]{0,500}\?>|<!--(?:(?!-->)[\s\S]){0,2000}-->|<!doctype[^>[]{0,500}>|\s)*<svg[\s>]/i;
 const TIFF_STARTS = ['II*\0', 'MM\0*'];
-/** Side of the trial decoding when a picture is opened: every byte is read, little is kept. */
+/** Side of the trial decoding of a picture that is not read at once: every byte is read, little is kept. */
 const TRIAL_SIDE_PIXELS = 32;
+/** Pixels of a picture that is read when it is opened: a tenth of a second. */
+const READ_ALONG_PIXELS_MAX = 16 * 2 ** 20;
 
 export const picture: MakeReader = (mediaType) => ({
   sniff: async (file) => {
@@ -28,6 +30,14 @@ export const picture: MakeReader = (mediaType) => ({
     return (await file.find(pictureTypeOf)) === mediaType;
   },
   open: ({ bytes }, { limits }) => openPicture(bytes, mediaType, limits),
+  tryOut: async ({ bytes }, { limits }) => {
+    const { pipeline } = await openSource(bytes, mediaType, limits);
+    await decoding(() =>
+      pipeline().resize(TRIAL_SIDE_PIXELS, TRIAL_SIDE_PIXELS, { fit: 'fill' }).raw().toBuffer(),
+    );
+  },
+  readsAlong: (_file, { pages, duration_s, width = 0, height = 0 }) =>
+    pages === undefined && duration_s === undefined && width * height <= READ_ALONG_PIXELS_MAX,
   read: ({ bytes }, context, sink) => extractPicture(bytes, mediaType, context, sink),
   preview: ({ bytes }, place, { limits }) => previewOfPicture(bytes, mediaType, place, limits),
 });
@@ -50,12 +60,9 @@ function looksLikeSvg(bytes: Uint8Array): boolean {
   return SVG_START.test(Buffer.from(bytes.subarray(0, SVG_PROBE_BYTES)).toString('utf8'));
 }
 
-/** Checks the dimensions before any pixel is decoded, then decodes every pixel once. */
+/** Checks the dimensions before any pixel is decoded. */
 async function openPicture(bytes: Uint8Array, mediaType: string, limits: ExtractLimits): Promise<FileInfo> {
-  const { width, height, frames, delays, pipeline } = await openSource(bytes, mediaType, limits);
-  await decoding(() =>
-    pipeline().resize(TRIAL_SIDE_PIXELS, TRIAL_SIDE_PIXELS, { fit: 'fill' }).raw().toBuffer(),
-  );
+  const { width, height, frames, delays } = await openSource(bytes, mediaType, limits);
   return {
     kind: 'picture',
     mediaType,

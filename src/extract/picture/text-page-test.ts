@@ -18,7 +18,9 @@ const EDGE_SHARE_MIN = 0.015;
 export function looksLikeTextPage(grey: Uint8Array, width: number): boolean {
   const counts = new Uint32Array(256);
   let edges = 0;
-  for (const [at, tone] of grey.entries()) {
+  // By index: pairs of an iterator take nearly three times as long.
+  for (let at = 0; at < grey.length; at++) {
+    const tone = grey[at]!;
     counts[tone] = counts[tone]! + 1;
     if (at < width || at % width === 0) continue;
     if (Math.abs(tone - grey[at - 1]!) > EDGE || Math.abs(tone - grey[at - width]!) > EDGE) edges++;

@@ -29,10 +29,6 @@ export class Collector {
     this.#onProgress = onProgress;
   }
 
-  progress(fraction: number): void {
-    this.#onProgress?.(fraction);
-  }
-
   take(reply: Reply): void {
     if (reply.reply === 'progress') this.#onProgress?.(reply.fraction);
     else if (reply.reply === 'blocks') this.#takeBlocks(reply.blocks);

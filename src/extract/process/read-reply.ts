@@ -33,6 +33,7 @@ export function readReply(header: unknown, body: Buffer): Reply {
         reply: 'done',
         fileInfo: message.fileInfo === undefined ? undefined : readFileInfo(asObject(message.fileInfo)),
         title: asOptionalText(message.title),
+        wasRead: message.wasRead === true,
         ...(message.textless !== undefined && { textless: asArray(message.textless).map(asCount) }),
         worn: message.worn === true,
       };

@@ -1,4 +1,4 @@
-import { copyFile, link, rm } from 'node:fs/promises';
+import { copyFile, link, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
 import { Deadline, ProcessorBudget } from './deadline.ts';
@@ -7,6 +7,11 @@ import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-proces
 
 /** A task that nobody wants any more may end within this time: a new process costs as much. */
 const GRACE_MS = 1000;
+/**
+ * A text counts as so much of a file in a process that has read nothing else: no decoder has seen any bytes there. A new process
+ * takes half a second of a processor and holds up the event loop for some ten milliseconds.
+ */
+const TEXT_WEAR = 0.1;
 
 export interface WarmReaderOptions {
   /** For the log. */
@@ -37,8 +42,10 @@ export class WarmReader {
   readonly #options: WarmReaderOptions;
   #child: ReaderProcess | undefined;
   #performing: Promise<unknown> = Promise.resolve();
-  /** Files that the child has read. */
+  /** Files that the child has read; the texts before any other file count a part. */
   #files = 0;
+  /** Only texts have come so far. */
+  #textsOnly = true;
   /** Tasks since the start. */
   #tasks = 0;
   #closed = false;
@@ -81,12 +88,16 @@ export class WarmReader {
       throw new FarthingError('internal', 'The process that reads files does not start.', { cause: error });
     });
     const path = join(this.#options.settings.scratch, `${++this.#tasks}`);
+    let isText = false;
     try {
       if (task.file !== undefined) await place(task.file, path);
-      return await this.#withDeadline(child, task, path);
+      const done = await this.#withDeadline(child, task, path);
+      isText = done.fileInfo?.kind === 'text';
+      return done;
     } finally {
-      await rm(path, { force: true });
-      this.#files++;
+      if (task.file !== undefined) await unlink(path).catch(unlessAbsent);
+      this.#textsOnly &&= isText;
+      this.#files += this.#textsOnly ? TEXT_WEAR : 1;
       if (this.#files >= this.#options.settings.limits.filesPerChild) this.#replace(child);
     }
   }
@@ -153,6 +164,7 @@ export class WarmReader {
     const { name, settings, log } = this.#options;
     const child = new ReaderProcess(settings);
     this.#files = 0;
+    this.#textsOnly = true;
     child.ready.then(
       (confinement) => {
         this.#confinement = confinement;
@@ -205,6 +217,10 @@ function holdingBack(
   } catch (error) {
     end(error);
   }
+}
+
+function unlessAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 /** Links the file to where the child may read it; copies it where the file system does not allow links. */

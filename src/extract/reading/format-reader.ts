@@ -24,6 +24,10 @@ export interface FormatReader {
   rejects?(file: SourceFile): string | undefined;
   /** Checks the limits and whether the file can be read. Its sender waits for it. */
   open(file: SourceFile, context: ReadContext): FileInfo | Promise<FileInfo>;
+  /** Behind `open`: decodes all of the file, to know whether it can be read. Not called for a file that is read at once. */
+  tryOut?(file: SourceFile, context: ReadContext): Promise<void>;
+  /** Whether an opened file is read at once, since that costs hardly more than opening it. Absent: never. */
+  readsAlong?(file: SourceFile, info: FileInfo): boolean;
   /** Gives the file's own contents to the sink. Absent: it has none. */
   read?(file: SourceFile, context: ReadContext, sink: Sink): Promise<Summary>;
   /** Gives the files inside it to the sink. Absent: there are none. */

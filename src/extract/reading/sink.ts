@@ -45,6 +45,8 @@ export interface Summary {
 /** The end of a task, after everything that it sent to the output. */
 export interface Done extends Summary {
   readonly fileInfo?: FileInfo;
+  /** A file that was to be opened has been read, too. */
+  readonly wasRead?: boolean;
   /** The process holds memory that it cannot give back: replace it. */
   readonly worn?: boolean;
 }

@@ -6,6 +6,8 @@ import type { SourceFile } from '../reading/source-file.ts';
 import { decodeText } from './charset.ts';
 
 const START_LENGTH = 8192;
+/** A text of this length is read in some milliseconds. */
+const READ_ALONG_BYTES_MAX = 64 * 1024;
 
 /** Text whose format is to be recognised. */
 export interface TextSample {
@@ -37,6 +39,7 @@ export function textReader({ looksLike, check, read }: TextFormat): MakeReader {
       check?.(text);
       return { kind: 'text', mediaType };
     },
+    readsAlong: ({ bytes }) => bytes.length <= READ_ALONG_BYTES_MAX,
     read: async (file, { limits }, sink) => {
       const text = textOf(file);
       if (text.length > limits.charactersMax) throw tooManyCharacters(limits);

@@ -9,8 +9,8 @@ import { Pace } from './pace.ts';
 const ROWS_PER_TURN = 500;
 
 /**
- * The jobs. Their beginning and their end are durable before anyone sees them. The stages between, and progress, stay in memory:
- * a job that is interrupted begins again. Those who wait for a job or watch it are notified.
+ * The jobs. Their beginning and their end are durable before anyone sees them; that of a searchable Item is so in its index. The
+ * stages between, and progress, stay in memory: a job that is interrupted begins again. Those who wait for a job or watch it are notified.
  */
 export class JobTable {
   readonly #store: Store;
@@ -78,6 +78,18 @@ export class JobTable {
     if (state === 'extracting') this.#pace.begin(id);
     this.#notify(id);
     return moved;
+  }
+
+  /**
+   * Ends a job whose Item is searchable on the disk. Its end is told at once and written behind that: a start that finds the Item
+   * without it writes it (`finish`).
+   */
+  async endSearchable(id: JobId): Promise<void> {
+    const job = this.#existing(id);
+    if (!jobMayPass(job.state, 'searchable')) throw new Error(`job ${id} may not end from ${job.state}`);
+    this.#running.set(id, { ...this.#running.get(id), state: 'searchable', progress: 1 });
+    this.#tellEnd(id);
+    await this.#write(id, (ended) => ended);
   }
 
   /** Takes a job through its remaining states, because its Item is already searchable. */
@@ -231,6 +243,10 @@ export class JobTable {
 
   #ended(id: JobId): void {
     this.#running.delete(id);
+    this.#tellEnd(id);
+  }
+
+  #tellEnd(id: JobId): void {
     this.#pace.end(id);
     this.#notify(id);
     this.#wake(id);

@@ -138,7 +138,7 @@ export class JobRunner {
         this.#endUnfinished(entry, error),
       );
       if (segments === undefined) return;
-      await jobs.move(job.id, 'searchable');
+      await jobs.endSearchable(job.id);
       log({ event: 'ingest_done', job: job.id, segments, ms: Math.round(performance.now() - began) });
     } catch (error) {
       log({ event: 'ingest_stuck', job: job.id, error: stackOf(error) });

@@ -50,6 +50,23 @@ t.test('what a job reaches while its row is written is not lost', async (t) => {
   t.match(store.table<Job>('jobs').get(id), { state: 'failed', segments: 3 });
 });
 
+t.test('the end of a job whose item is searchable is told before its row is written', async (t) => {
+  const store = openStore(t.testdir());
+  t.teardown(() => store.close());
+  const rows = store.table<Job>('jobs');
+  const jobs = new JobTable(store, { now: () => 0 });
+  const { id } = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
+  await t.rejects(jobs.endSearchable(id), /may not end from accepted/);
+  for (const state of ['extracting', 'encoding', 'committing'] as const)
+    await jobs.move(id, state, { segments: 4 });
+  const waiting = jobs.waitFor(id, HOUR_MS);
+  const written = jobs.endSearchable(id);
+  t.equal(rows.get(id)?.state, 'accepted', 'not written yet');
+  t.match(await waiting, { state: 'searchable', progress: 1, segments: 4 });
+  await written;
+  t.match(rows.get(id), { state: 'searchable', progress: 1, segments: 4 });
+});
+
 t.test('a job whose item is searchable passes through its remaining states', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());

@@ -1,0 +1,61 @@
+import type { FileInfo } from '../../domain/document.ts';
+import type { Summary } from '../reading/sink.ts';
+import type { Collector } from './collector.ts';
+
+/** A file's contents, and what was learnt while it was read. */
+export interface ReadFile extends Summary {
+  readonly collector: Pick<Collector, 'blocks' | 'pictures' | 'take'>;
+}
+
+/** For all files together: some hundred photographs, or some thousand texts. */
+const BYTES_MAX = 16 * 2 ** 20;
+/** Whoever opened a file and has not asked for its contents by then may never do so. */
+const KEPT_MS = 60_000;
+/** Besides its text and pixels. */
+const BYTES_EACH = 512;
+
+interface Kept {
+  readonly read: ReadFile;
+  readonly bytes: number;
+  readonly since: number;
+}
+
+/** What was read of small files while they were opened, until it is taken. What finds no room is not kept: its file is read again. */
+export class ReadAlong {
+  readonly #now: () => number;
+  readonly #bytesMax: number;
+  /** In the order of coming. */
+  readonly #kept = new Map<FileInfo, Kept>();
+  #bytes = 0;
+
+  constructor({ bytesMax = BYTES_MAX, now = () => performance.now() } = {}) {
+    this.#bytesMax = bytesMax;
+    this.#now = now;
+  }
+
+  keep(file: FileInfo, read: ReadFile): void {
+    const since = this.#now();
+    for (const [old, kept] of this.#kept) {
+      if (kept.since > since - KEPT_MS) break;
+      this.take(old);
+    }
+    const bytes = bytesOf(read);
+    if (this.#bytes + bytes > this.#bytesMax) return;
+    this.#kept.set(file, { read, bytes, since });
+    this.#bytes += bytes;
+  }
+
+  /** The contents, once. @param file the very object that they were kept under */
+  take(file: FileInfo): ReadFile | undefined {
+    const kept = this.#kept.get(file);
+    if (!kept) return undefined;
+    this.#kept.delete(file);
+    this.#bytes -= kept.bytes;
+    return kept.read;
+  }
+}
+
+function bytesOf({ collector: { blocks, pictures } }: ReadFile): number {
+  const texts = blocks.reduce((sum, { text }) => sum + BYTES_EACH + 2 * text.length, 0);
+  return pictures.reduce((sum, { pixels }) => sum + BYTES_EACH + pixels.rgb.byteLength, texts);
+}

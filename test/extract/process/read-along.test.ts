@@ -1,0 +1,40 @@
+import t from 'tap';
+import type { FileInfo } from '../../../src/domain/document.ts';
+import { ReadAlong, type ReadFile } from '../../../src/extract/process/read-along.ts';
+
+const info = (): FileInfo => ({ kind: 'text', mediaType: 'text/plain' });
+
+function textOf(length: number): ReadFile {
+  return { collector: { blocks: [{ text: 'x'.repeat(length) }], pictures: [], take: () => undefined } };
+}
+
+t.test('contents are given once, to whoever has the file’s own facts', async (t) => {
+  const along = new ReadAlong();
+  const [mine, alike, read] = [info(), info(), textOf(10)];
+  along.keep(mine, read);
+  t.equal(along.take(alike), undefined, 'equal facts of another file');
+  t.equal(along.take(mine), read);
+  t.equal(along.take(mine), undefined);
+});
+
+t.test('what finds no room is not kept, and what is taken makes room', async (t) => {
+  const along = new ReadAlong({ bytesMax: 4096 });
+  const [first, second, third] = [info(), info(), info()];
+  along.keep(first, textOf(1024));
+  along.keep(second, textOf(1024));
+  t.equal(along.take(second), undefined);
+  t.ok(along.take(first));
+  along.keep(third, textOf(1024));
+  t.ok(along.take(third));
+});
+
+t.test('what nobody has taken for a minute is given up', async (t) => {
+  let now = 0;
+  const along = new ReadAlong({ bytesMax: 4096, now: () => now });
+  const [left, next] = [info(), info()];
+  along.keep(left, textOf(1024));
+  now = 60_000;
+  along.keep(next, textOf(1024));
+  t.equal(along.take(left), undefined);
+  t.ok(along.take(next));
+});
