@@ -166,6 +166,7 @@ crash-cluster: setup
 crash-clients: setup
 	@node test/payment/crash/balanced-main.ts
 
+# SHARED=1: three servers that share their slots (needs `make etcd`).
 crash-workspaces: setup
 	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/disposal/killed.test.ts
 

@@ -15,6 +15,12 @@ process.exitCode = await runAdminCommand(commandWords(process.argv.slice(2)), {
   ...(stderr.isTTY && { progress: (line: string) => void stderr.write(`\r\x1b[2K${line}`) }),
   input: () => text(stdin),
   pause: (milliseconds) => pause(milliseconds),
+  interruption: () => {
+    const controller = new AbortController();
+    const abort = () => controller.abort(new Error('Interrupted: nothing was kept.'));
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, abort);
+    return controller.signal;
+  },
 });
 
 /** In former releases the operator's commands had no `admin` in front. */

@@ -9,6 +9,7 @@ import {
   type KvRow,
   type KvTransaction,
   type Leases,
+  MomentOverError,
 } from './kv.ts';
 
 /** Long enough for a new leader of etcd: 1.2 s, at most 3.2 where it was measured. */
@@ -65,6 +66,9 @@ interface Status {
 /** A token that etcd gave is over, or of a former state of its users. */
 const TOKEN_OVER = /invalid auth token|auth store is old|user name is empty/;
 
+/** A revision that etcd has dropped. */
+const MOMENT_OVER = /revision has been compacted/;
+
 /** etcd refuses who asks, now and again. */
 export class AccessRefusedError extends Error {}
 
@@ -108,7 +112,33 @@ export class Etcd implements Kv, Leases {
   }
 
   async range(from: string, to: string, limit = 0): Promise<KvRow[]> {
-    const { kvs = [] } = await this.#ask('/v3/kv/range', { key: base64(from), range_end: base64(to), limit });
+    return this.#range(from, to, { limit });
+  }
+
+  /**
+   * The rows as they are now, however they change: all of them at one moment. Its `range` throws MomentOverError once etcd has dropped that
+   * moment, as it does after some minutes; it takes no changes. @param prefix of what may be read @throws AnswerLostError
+   */
+  async moment(prefix: string): Promise<Kv> {
+    const question = { key: base64(prefix), range_end: base64(behind(prefix)), count_only: true };
+    const revision = (await this.#ask('/v3/kv/range', question)).header!.revision!;
+    return {
+      range: (from, to, limit = 0) =>
+        this.#range(from, to, { limit, revision }).catch((error: Error) => {
+          throw MOMENT_OVER.test(error.message) ? new MomentOverError(error.message) : error;
+        }),
+      commit: () => Promise.reject(new Error('what was cannot be changed')),
+      close: () => undefined,
+    };
+  }
+
+  async #range(
+    from: string,
+    to: string,
+    how: { readonly limit: number; readonly revision?: string },
+  ): Promise<KvRow[]> {
+    const question = { key: base64(from), range_end: base64(to), ...how };
+    const { kvs = [] } = await this.#ask('/v3/kv/range', question);
     return kvs.map(({ key, value = '', mod_revision }) => ({
       key: Buffer.from(key, 'base64').toString(),
       value: Buffer.from(value, 'base64'),

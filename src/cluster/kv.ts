@@ -32,6 +32,9 @@ export interface KvOutcome {
 /** The engine did not answer: what was asked of it may have happened, may yet happen, or not. */
 export class AnswerLostError extends Error {}
 
+/** The engine keeps former rows for a while only, and those of this moment are gone. */
+export class MomentOverError extends Error {}
+
 /**
  * A linearizable store of rows in order of their keys, with conditional transactions: etcd. Everything that it answered is durable on
  * most of its members. @throws AnswerLostError from each method

@@ -25,6 +25,8 @@ const Owner = Type.Object({ node: Type.String() });
 
 const Copy = Type.Object({ since: Type.String() });
 
+const Backup = Type.Object({ at: Type.Integer() });
+
 /** A server that lives, as it tells of itself: on its lease. */
 export type NodeRow = Static<typeof Node>;
 
@@ -39,6 +41,9 @@ export type CopyRow = Static<typeof Copy>;
 
 /** The node that has a slot. */
 export type OwnerRow = Static<typeof Owner>;
+
+/** The last backup of the whole cluster. `at`: when it was begun, in milliseconds since the epoch. */
+export type BackupRow = Static<typeof Backup>;
 
 /** A row is not what this Farthing knows by its name. */
 export class RowMalformedError extends Error {}
@@ -65,6 +70,8 @@ export const DRAIN_ROWS: RowKind<DrainRow> = rowKind('drain', Drain);
 export const COPY_ROWS: RowKind<CopyRow> = rowKind('copy', Copy);
 /** `owner/<slot>` */
 export const OWNER_ROWS: RowKind<OwnerRow> = rowKind('owner', Owner);
+/** `backup/last`, and no other */
+export const BACKUP_ROWS: RowKind<BackupRow> = rowKind('backup', Backup);
 
 function rowKind<Schema extends TSchema>(kind: string, schema: Schema): RowKind<Static<Schema>> {
   const prefix = (cluster: string) => `/farthing/${cluster}/${kind}/`;

@@ -43,10 +43,12 @@ export function aboutCall(digest: string): string {
 /** Calls over HTTP. */
 export class HttpPeerCalls implements PeerCalls {
   readonly #signatures: PeerSignatures;
-  readonly #connections = new PeerConnections(SOCKETS_MAX);
+  readonly #connections: PeerConnections;
 
-  constructor(signatures: PeerSignatures) {
+  /** @param ca of peers with HTTPS, as PEM; absent: the authorities that Node trusts */
+  constructor(signatures: PeerSignatures, ca?: string) {
     this.#signatures = signatures;
+    this.#connections = new PeerConnections(ca, SOCKETS_MAX);
   }
 
   async call(

@@ -28,8 +28,11 @@ export class PeerConnections {
   readonly #tlsAgent: TlsAgent;
   readonly #urls = new Map<string, URL>();
 
-  /** @param socketsMax open to one peer at a time; what comes then waits */
-  constructor(socketsMax = Number.POSITIVE_INFINITY) {
+  /**
+   * @param ca of peers with HTTPS, as PEM; absent: the authorities that Node trusts
+   * @param socketsMax open to one peer at a time; what comes then waits
+   */
+  constructor(ca?: string, socketsMax = Number.POSITIVE_INFINITY) {
     const options = {
       keepAlive: true,
       timeout: IDLE_MS_MAX,
@@ -37,7 +40,7 @@ export class PeerConnections {
       maxFreeSockets: IDLE_SOCKETS_MAX,
     };
     this.#agent = new Agent(options);
-    this.#tlsAgent = new TlsAgent(options);
+    this.#tlsAgent = new TlsAgent({ ...options, ...(ca !== undefined && { ca }) });
   }
 
   /** @throws TypeError for what cannot be sent in a head */

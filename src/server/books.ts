@@ -27,7 +27,7 @@ export interface Books {
 }
 
 /** A place among servers that share their slots. */
-export interface Sharing extends Pick<Joined, 'signatures' | 'calls'> {
+export interface Sharing extends Pick<Joined, 'signatures' | 'calls' | 'ca'> {
   readonly elsewhere: Elsewhere;
   /** What this server does with the slots that it gets. To be called before anything asks where a slot is. */
   with(parts: Pick<SharedSlotsOptions, 'slots' | 'kept' | 'onLost'>): SharedSlots;
@@ -75,6 +75,7 @@ async function openSharedBooks(
     sharing: {
       signatures: joined.signatures,
       calls: joined.calls,
+      ca: joined.ca,
       elsewhere: {
         whereElse: (slot) => shared!.whereElse(slot),
         copies: (slot) => shared!.copiesElsewhere(slot),

@@ -5,7 +5,7 @@ import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
-import { BackupsTaken } from '../operator/backup/backups-taken.ts';
+import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
 import { Credits } from '../purchases/credits.ts';
 import { OrphanedExtensions } from '../purchases/orphaned-extensions.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
@@ -190,11 +190,11 @@ function openWorkspaces({
       searches_at_once: settings.TENANT_SEARCHES_AT_ONCE,
       ingests_at_once: settings.TENANT_INGESTS_AT_ONCE,
     },
-    keptElsewhere: (createdAt, disposedAt) => [
+    keptElsewhere: async (createdAt, disposedAt) => [
       ...keptInLedger(settings, disposedAt),
       ...(runtime.kept ? KEPT_IN_ETCD : []),
       ...keptByNodes(copiesElsewhere?.() ?? []),
-      ...backups.keptOf(createdAt),
+      ...keptInBackups([backups.last, await runtime.kept?.lastBackup()], createdAt),
     ],
     hasCopies: runtime.kept !== undefined,
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),

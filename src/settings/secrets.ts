@@ -3,7 +3,12 @@ import { ConfigError } from './config.ts';
 import type { Settings } from './settings.ts';
 
 type Secret = 'CLUSTER_KEY' | 'CLUSTER_PASSWORD' | 'OBJECTS_SECRET';
-type NamedFile = `${Secret}_FILE` | 'CLUSTER_CA_FILE' | 'CLUSTER_CERT_FILE' | 'CLUSTER_CERT_KEY_FILE';
+type NamedFile =
+  | `${Secret}_FILE`
+  | 'CLUSTER_CA_FILE'
+  | 'CLUSTER_CERT_FILE'
+  | 'CLUSTER_CERT_KEY_FILE'
+  | 'NODE_CA_FILE';
 
 /** A secret that a setting holds, or the file that another one names. @throws ConfigError for a file that cannot be read */
 export async function secretOf(settings: Settings, name: Secret): Promise<string> {

@@ -122,6 +122,11 @@ export const SETTINGS = {
     '',
     'Where the other servers of FARTHING_CLUSTER reach this one, as http://10.0.0.1:8402. With it, all servers answer at once and share FARTHING_SLOTS; set it on each. Needs FARTHING_CLUSTER_LEASE_SECONDS, FARTHING_OBJECTS and one FARTHING_BASE_URL for all. Empty: one server answers.',
   ),
+  NODE_CA_FILE: setting(
+    text,
+    '',
+    'PEM file of the certificate authority for the other servers, where their FARTHING_NODE_URL is https. Empty: the authorities that Node trusts.',
+  ),
   NODE_WEIGHT: setting(
     integer(1, 1000),
     '100',

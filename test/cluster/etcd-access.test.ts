@@ -1,59 +1,15 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { AccessRefusedError, Etcd, type EtcdAccess } from '../../src/cluster/etcd.ts';
 import { AnswerLostError } from '../../src/cluster/kv.ts';
-import { type Certificates, EtcdServers, withoutEtcd } from './etcd-servers.ts';
+import { makeCertificates, withoutOpenssl } from '../rig/certificates.ts';
+import { EtcdServers, withoutEtcd } from './etcd-servers.ts';
 import '../rig/teardown-order.ts';
 
-const hasOpenssl = (() => {
-  try {
-    execFileSync('openssl', ['version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
-const absent = withoutEtcd ?? (hasOpenssl ? undefined : 'needs openssl, to make certificates');
-
-/** An authority, and a certificate that it signed for this machine's loopback. etcd's gateway refuses users whose certificate has a common name. */
-function makeCertificates(folder: string): Certificates {
-  mkdirSync(folder);
-  const at = (name: string) => join(folder, name);
-  const openssl = (...words: string[]) => execFileSync('openssl', words, { stdio: 'ignore' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-  openssl(
-    'req',
-    '-x509',
-    ...key,
-    '-keyout',
-    at('ca.key'),
-    '-out',
-    at('ca.pem'),
-    '-days',
-    '2',
-    '-subj',
-    '/CN=ca',
-  );
-  openssl('req', ...key, '-keyout', at('key.pem'), '-out', at('request.pem'), '-subj', '/O=farthing');
-  writeFileSync(at('names'), 'subjectAltName=IP:127.0.0.1\nextendedKeyUsage=serverAuth,clientAuth\n');
-  const signed = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-days', '2'];
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    at('request.pem'),
-    ...signed,
-    '-extfile',
-    at('names'),
-    '-out',
-    at('cert.pem'),
-  );
-  return { ca: at('ca.pem'), cert: at('cert.pem'), key: at('key.pem') };
-}
+const absent = withoutEtcd ?? withoutOpenssl;
 
 if (absent !== undefined) {
   t.pass('etcd over TLS, with a password', { skip: absent });

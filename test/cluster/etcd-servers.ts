@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Certificates } from '../rig/certificates.ts';
 import { freePorts } from '../rig/free-ports.ts';
 
 /** Built by `make etcd`. */
@@ -11,13 +12,6 @@ const START_MS_MAX = 30_000;
 
 /** Why there is no etcd to test with; undefined where there is. */
 export const withoutEtcd = existsSync(PROGRAM) ? undefined : 'needs etcd: `make etcd` builds it where Go is';
-
-/** Paths. */
-export interface Certificates {
-  readonly ca: string;
-  readonly cert: string;
-  readonly key: string;
-}
 
 export interface EtcdOptions {
   /** Clients need a certificate of their own then, and TLS; nothing waits until it answers. */

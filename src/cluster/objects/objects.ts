@@ -20,6 +20,18 @@ export interface Objects {
 /** The store must not hold this server's objects; the message says why, and what to do. */
 export class UnsuitableStoreError extends Error {}
 
+/** The same objects, for one who must change none. */
+export function readOnly(objects: Objects): Objects {
+  const refuse = () => Promise.reject(new Error('these objects are only read'));
+  return {
+    get: (name) => objects.get(name),
+    list: (prefix) => objects.list(prefix),
+    put: refuse,
+    remove: refuse,
+    check: refuse,
+  };
+}
+
 /** The store did not do what was asked, however often; nothing of it went to the client. */
 export function objectsUnavailable(cause: unknown): FarthingError {
   return new FarthingError(

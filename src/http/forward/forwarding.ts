@@ -35,6 +35,8 @@ export interface ForwardingOptions {
   readonly slots: ServicesBySlot;
   readonly calls: PeerCalls;
   readonly signatures: PeerSignatures;
+  /** Of the other servers, where it is not one that Node trusts; PEM. */
+  readonly ca?: string | undefined;
   readonly observe?: (event: ForwardedEvent) => void;
   readonly limits?: Partial<ForwardingLimits>;
 }
@@ -83,7 +85,7 @@ export class Forwarding {
   readonly ofPeers: PeerRequests;
   readonly #options: ForwardingOptions;
   readonly #limits: ForwardingLimits;
-  readonly #connections = new PeerConnections();
+  readonly #connections: PeerConnections;
   readonly #waits: SlotWaits;
   readonly #underWay: Places;
   readonly #reports: DeliveryReports;
@@ -96,6 +98,7 @@ export class Forwarding {
     const limits = { ...LIMITS, ...options.limits };
     const senders = new Senders(slots, { known: this.known, signatures });
     this.#options = options;
+    this.#connections = new PeerConnections(options.ca);
     this.#limits = limits;
     this.#senderOf = (exchange) => senders.of(exchange);
     this.#waits = new SlotWaits(limits, this.#senderOf);

@@ -16,11 +16,19 @@ export class BackupsTaken {
     await this.#table.put(LAST, { at });
   }
 
-  /** What backups hold of a Tenant. @param createdAt milliseconds since the epoch */
-  keptOf(createdAt: number): KeptFact[] {
-    const last = this.#table.get(LAST);
-    if (!last || last.at < createdAt) return [];
-    const what = `whatever lay in it when the operator took a backup, the last time at ${toTimestamp(last.at)}`;
-    return [{ what, why: 'until the operator deletes the backup', until: null }];
+  /** When the last one was taken, in milliseconds since the epoch; undefined without any. */
+  get last(): number | undefined {
+    return this.#table.get(LAST)?.at;
   }
+}
+
+/**
+ * What backups hold of a Tenant. @param taken when each was taken, and when the Tenant was created, in milliseconds since the epoch;
+ * undefined: none was
+ */
+export function keptInBackups(taken: readonly (number | undefined)[], createdAt: number): KeptFact[] {
+  const last = Math.max(...taken.map((at) => at ?? Number.NEGATIVE_INFINITY));
+  if (last < createdAt) return [];
+  const what = `whatever lay in it when the operator took a backup, the last time at ${toTimestamp(last)}`;
+  return [{ what, why: 'until the operator deletes the backup', until: null }];
 }

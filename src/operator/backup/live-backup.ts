@@ -5,12 +5,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Item } from '../../api/items.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { errorCode, FarthingError } from '../../domain/error.ts';
-import { type ItemId, jobOfItem, type TenantId } from '../../domain/id.ts';
+import type { TenantId } from '../../domain/id.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
-import { fileOf, filesIn } from '../../ingest/items/files.ts';
-import { JobTable } from '../../ingest/jobs/job-table.ts';
-import { uploadedItem } from '../../ingest/members/members.ts';
-import { INGEST_LIMITS } from '../../ingest/ports/limits.ts';
+import { filesIn } from '../../ingest/items/files.ts';
 import type { StoredFiles } from '../../ingest/ports/ports.ts';
 import type { Shard } from '../../shard/shard.ts';
 import { openTenants, type Tenants } from '../../shard/tenants.ts';
@@ -18,6 +15,7 @@ import { forgetLog } from '../../state/log-position.ts';
 import { openStore, type Store } from '../../state/store.ts';
 import { CopiedRegistry } from '../../workspace/copied-registry.ts';
 import { BackupsTaken } from './backups-taken.ts';
+import { completeCopy, knownIn } from './copied-index.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 
 /** State of one slot, and its folder: the data folder, or one in it. */
@@ -42,8 +40,6 @@ export interface LiveBackupDeps {
   readonly log: (event: object) => void;
 }
 
-const HOUR_MS = 3_600_000;
-const PAGE = 1000;
 /** Retries of a copy while too many indexes are in use. */
 const BUSY_TRIES_MAX = 100;
 const BUSY_PAUSE_MS = 200;
@@ -127,11 +123,7 @@ export class LiveBackup {
   async #copyTenantsOf(copy: Store, store: Store, slot: string, takenAt: number): Promise<void> {
     const { spaces, clock } = this.#deps;
     const registry = new CopiedRegistry(copy, clock);
-    const jobs = new JobTable(copy, clock);
-    // The state knows an Item by its job, or the Item is so old that the job's row was dropped.
-    const oldest = takenAt - INGEST_LIMITS.jobKeepHours * HOUR_MS;
-    const known = (item: Item) =>
-      jobs.get(jobOfItem(item.id)) !== undefined || Date.parse(item.created_at) < oldest;
+    const known = knownIn(copy, clock, takenAt);
     const copies = openTenants({ folder: join(slot, 'tenants'), spaces, openShardsMax: 1 });
     await copies.resumeDisposals();
     try {
@@ -148,11 +140,12 @@ export class LiveBackup {
   async #copyTenant(tenant: string, copies: Tenants, known: (item: Item) => boolean): Promise<void> {
     const { tenants, files = filesIn(tenants) } = this.#deps;
     const [from, to] = [tenants.folder(tenant), copies.folder(tenant)];
-    const pathOf = (item: Item) => files.path(tenant as TenantId, item.id);
+    const bring = async (item: Item, path: string) =>
+      copied(await files.path(tenant as TenantId, item.id), path);
     const folder = join(to, 'shard');
     await mkdir(folder, { recursive: true, mode: 0o700 });
     if (await this.#inTenant(tenant, (shard) => shard.copyTo(folder).then(() => true))) {
-      await copies.use(tenant, {}, (shard) => copyFiles(shard, pathOf, to, known));
+      await copies.use(tenant, {}, (shard) => completeCopy(shard, { folder: to, bring, known }));
     } else {
       await rm(to, { recursive: true });
     }
@@ -175,32 +168,6 @@ export class LiveBackup {
 /** What is copied of a slot by itself, relative to the data folder. */
 function partsOf(folder: string): string[] {
   return [join(folder, 'state'), join(folder, 'tenants')];
-}
-
-/** Copies the file of each Item in a copied index. Removes an Item that is unknown or whose file has just been removed. */
-async function copyFiles(
-  shard: Shard,
-  pathOf: (item: Item) => Promise<string>,
-  to: string,
-  known: (item: Item) => boolean,
-): Promise<void> {
-  const without: ItemId[] = [];
-  await mkdir(join(to, 'files'), { mode: 0o700 });
-  for (let after: string | undefined; ; ) {
-    const items = shard.items({ after, limit: PAGE });
-    for (const item of items) {
-      // A failed Item has no file.
-      const whole = item.state === 'failed' || (await copied(await pathOf(item), fileOf(to, item.id)));
-      const uploaded = uploadedItem(shard, item);
-      if (!whole || !uploaded || !known(uploaded)) without.push(item.id);
-    }
-    if (items.length < PAGE) break;
-    after = items.at(-1)!.id;
-  }
-  for (const id of without) {
-    await rm(fileOf(to, id), { force: true });
-    await shard.removeItem(id);
-  }
 }
 
 /** False when there is no such file. */

@@ -1,74 +1,90 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { LogDamagedError } from '../../cluster/chain.ts';
 import type { Etcd } from '../../cluster/etcd.ts';
-import { GroupCommit } from '../../cluster/group-commit.ts';
-import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
-import { SlotLog } from '../../cluster/slot-log.ts';
-import { prefixOf, readClusterConfig } from '../../cluster/slot-logs.ts';
-import { applyEntries } from '../../state/recorded-store.ts';
+import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cluster/named-stores.ts';
+import { type ClusterConfig, readClusterConfig } from '../../cluster/slot-logs.ts';
+import { rootCause } from '../../domain/error.ts';
+import type { Settings } from '../../settings/settings.ts';
 import { claimSlotFolders } from '../../state/slots.ts';
-import { openStore } from '../../state/store.ts';
+import { copyBooksAtMoment } from '../backup/books-at-moment.ts';
 import { finishDraft, newDraft } from '../backup/data-copy.ts';
 import { type CommandIo, EXIT, settingsOf, UsageError } from './io.ts';
 
-/** A server shortens its log while it is read: then it is read again. */
-const TRIES_MAX = 5;
-/** Nobody's claim: what is opened with it can be read alone. */
-const NO_CLAIM = -1;
-
 /**
- * Copies the books of a cluster out of its logs, while its servers run, into a folder that the commands for a stopped server read: each slot
- * as it is at one moment. No file and no index comes with them. @throws UsageError, Error with what to do
+ * Copies the books of a cluster out of its logs, while its servers run, into a folder that the commands for a stopped server read: all slots
+ * as they are at one moment. No file and no index comes with them. @throws UsageError, Error with what to do
  */
 export async function copyClusterBooks(folder: string, io: CommandIo): Promise<number> {
   const settings = settingsOf(io);
-  if (settings.CLUSTER === '') throw new UsageError('Set FARTHING_CLUSTER: it names the cluster.');
-  const cluster = clusterName(settings);
   const target = resolve(folder);
-  const etcd = await namedEtcd(settings);
-  try {
-    const config = await readClusterConfig(etcd, cluster);
-    if (!config) throw new Error(`The cluster ${cluster} has no books yet: start a server with it.`);
+  const cluster = clusterName(settings);
+  await withCluster(settings, async (etcd, { slots }) => {
     const draft = await newDraft(resolve(settings.DATA_DIR), target);
     try {
-      for (const [slot, slotFolder] of (await claimSlotFolders(draft, config.slots)).entries()) {
-        io.progress?.(`slot ${slot + 1} of ${config.slots}`);
-        await copySlot(etcd, { cluster, slot, folder: join(slotFolder, 'state') });
-      }
+      const folders = await claimSlotFolders(draft, slots);
+      const states = new Map(folders.map((slot, number) => [number, join(slot, 'state')]));
+      const signal = io.interruption?.();
+      const onSlot = (slot: number) => io.progress?.(`slot ${slot + 1} of ${slots}`);
+      await copyBooksAtMoment({ etcd, cluster, states, onSlot, ...(signal && { signal }) });
       await finishDraft(draft, target);
     } catch (error) {
       await rm(draft, { recursive: true, force: true });
       throw error;
     }
-  } finally {
-    etcd.close();
-  }
+  });
   io.write(
     `${target} has the books of ${cluster}. Read them with FARTHING_DATA_DIR=${target} farthing admin ledger export.\n`,
   );
   return EXIT.done;
 }
 
-async function copySlot(
-  kv: Etcd,
-  { cluster, slot, folder }: { readonly cluster: string; readonly slot: number; readonly folder: string },
-): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    const prefix = prefixOf(cluster);
-    const fence = { key: `${prefix}owner/${slot}`, revision: NO_CLAIM };
-    const onLost = () => undefined;
-    const log = new SlotLog({ kv, prefix, slot, fence, commits: new GroupCommit({ kv }), onLost });
-    const store = openStore(folder);
-    try {
-      const { entries } = await log.open(undefined);
-      for await (const entry of entries) await applyEntries(store, [entry]);
-      return;
-    } catch (error) {
-      if (!(error instanceof LogDamagedError) || tries === TRIES_MAX) throw error;
-    } finally {
-      await store.close();
-    }
-    await rm(folder, { recursive: true });
+/**
+ * Backs up a cluster into a folder that a single server starts from. Its servers may run, and need not. @throws UsageError, Error with what
+ * to do
+ */
+export async function backUpClusterTo(folder: string, io: CommandIo): Promise<number> {
+  const settings = settingsOf(io);
+  const target = resolve(folder);
+  const { backUpCluster } = await import('../backup/cluster-backup.ts');
+  return withCluster(settings, async (etcd, { slots }) => {
+    if (settings.OBJECTS === '')
+      throw new UsageError('Set FARTHING_OBJECTS and the cluster key: files and indexes come from there.');
+    const cluster = clusterName(settings);
+    const signal = io.interruption?.();
+    const tenants = await backUpCluster(
+      {
+        etcd,
+        objects: await namedObjects(settings),
+        clusterKeys: await namedClusterKeys(settings),
+        cluster,
+        slots,
+        ...(io.progress && { progress: io.progress }),
+        ...(signal && { signal }),
+      },
+      resolve(settings.DATA_DIR),
+      target,
+    );
+    io.write(
+      `${target} is a backup of ${cluster} with ${tenants} tenants. A single server starts from it with FARTHING_SLOTS=${slots}: farthing admin restore ${target}.\n`,
+    );
+    return EXIT.done;
+  });
+}
+
+async function withCluster<T>(
+  settings: Settings,
+  work: (etcd: Etcd, config: ClusterConfig) => Promise<T>,
+): Promise<T> {
+  if (settings.CLUSTER === '') throw new UsageError('Set FARTHING_CLUSTER: it names the cluster.');
+  const etcd = await namedEtcd(settings);
+  const cluster = clusterName(settings);
+  try {
+    const config = await readClusterConfig(etcd, cluster).catch((error: unknown) => {
+      throw new Error(`FARTHING_CLUSTER: ${rootCause(error)}`);
+    });
+    if (!config) throw new Error(`The cluster ${cluster} has no books yet: start a server with it.`);
+    return await work(etcd, config);
+  } finally {
+    etcd.close();
   }
 }

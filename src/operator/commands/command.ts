@@ -101,6 +101,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     words: ONE,
     run: async ({ words }, io) => (await import('./cluster-books.ts')).copyClusterBooks(words[0]!, io),
   },
+  'cluster backup': {
+    usage: 'DIR',
+    about:
+      'Copies books, files and indexes of FARTHING_CLUSTER, with or without running servers, to a new folder for one server.',
+    words: ONE,
+    run: async ({ words }, io) => (await import('./cluster-books.ts')).backUpClusterTo(words[0]!, io),
+  },
   'ledger export': {
     usage: '[--format jsonl|csv] [--since TIME]',
     about: 'The ledger of a stopped server; its totals on the standard error.',

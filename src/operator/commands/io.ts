@@ -14,6 +14,8 @@ export interface CommandIo {
   /** The whole standard input. */
   input(): Promise<string>;
   pause(milliseconds: number): Promise<void>;
+  /** From its first call on, the operator's wish to end the command aborts the signal, where it would end the process. Absent: nobody can. */
+  readonly interruption?: () => AbortSignal;
 }
 
 /** Exit codes of the operator's commands. */

@@ -11,7 +11,7 @@ import { VERSION } from '../../domain/version.ts';
 import { HttpPeerCalls, type PeerCalls } from '../../peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../peers/peer-signature.ts';
 import { ConfigError } from '../../settings/config.ts';
-import { secretOf } from '../../settings/secrets.ts';
+import { fileOf, secretOf } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { LEASE_ANSWER_MS_MAX } from './logged-stores.ts';
 
@@ -35,6 +35,8 @@ export interface Joined {
   /** By which servers of the cluster know each other. */
   readonly signatures: PeerSignatures;
   readonly calls: PeerCalls;
+  /** Of the other servers, where it is not one that Node trusts; PEM. */
+  readonly ca: string | undefined;
   /** Gives the lease back, and with it the place. Nothing asks for rows any more by then. */
   close(): Promise<void>;
 }
@@ -70,7 +72,8 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       Membership.join({ kv, cluster, node, row, lease, log, slots: settings.SLOTS }),
     );
     const signatures = new PeerSignatures(peerKeysOf(await secretOf(settings, 'CLUSTER_KEY')), node);
-    const calls = new HttpPeerCalls(signatures);
+    const ca = await fileOf(settings, 'NODE_CA_FILE');
+    const calls = new HttpPeerCalls(signatures, ca);
     log({ event: 'cluster_joined', node, cluster });
     return {
       kv,
@@ -81,6 +84,7 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       membership,
       signatures,
       calls,
+      ca,
       close: async () => {
         await membership.close();
         calls.close();

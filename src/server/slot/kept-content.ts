@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { untilAnswered } from '../../cluster/kv.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cluster/named-stores.ts';
+import { BACKUP_ROWS } from '../../cluster/node-rows.ts';
 import { GuardedObjects, type ObjectsCall } from '../../cluster/objects/guarded-objects.ts';
 import { UnsuitableStoreError } from '../../cluster/objects/objects.ts';
 import { receiptKeysRow } from '../../cluster/sealed-row.ts';
@@ -44,6 +45,8 @@ export interface KeptContent {
   files(tenants: Tenants): StoredFiles;
   /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
   openSigner(): Promise<ReceiptSigner>;
+  /** When the last backup of the whole cluster was begun; undefined without any. Waits while etcd is away. */
+  lastBackup(): Promise<number | undefined>;
   close(): void;
 }
 
@@ -76,6 +79,8 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
     log({ event: 'index_of_former_model', tenant });
     await content.rows(tenant).store.table('models').remove('filled');
   };
+  const answered = <T>(ask: () => Promise<T>) =>
+    untilAnswered(ask, ({ message }) => log({ event: 'log_answer_lost', error: message }));
   return {
     enter,
     leave: (slot) => content.leave(slot),
@@ -86,11 +91,12 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
         here: filesIn(tenants, { areCopies: true }),
         use: (tenant, work) => tenants.use(tenant, {}, work),
       }),
-    openSigner: () =>
-      untilAnswered(
-        () => openReceiptSigner(keysFolder, { shared, log }),
-        ({ message }) => log({ event: 'log_answer_lost', error: message }),
-      ),
+    openSigner: () => answered(() => openReceiptSigner(keysFolder, { shared, log })),
+    lastBackup: async () => {
+      const key = BACKUP_ROWS.key(clusterName(settings), 'last');
+      const [row] = await answered(() => etcd.range(key, `${key}\0`));
+      return row && BACKUP_ROWS.parse(key, row.value).at;
+    },
     close: () => etcd.close(),
   };
 }

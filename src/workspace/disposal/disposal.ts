@@ -117,7 +117,7 @@ export class Disposals {
       issuer: issuer(),
       disposedAt,
       settings,
-      keptElsewhere: keptElsewhere(record.createdAt, disposedAt),
+      keptElsewhere: await keptElsewhere(record.createdAt, disposedAt),
       hadCopies: hasCopies,
     });
     const receipt = await signer.sign(claims);

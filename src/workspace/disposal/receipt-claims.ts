@@ -13,7 +13,10 @@ export interface KeptFact {
 }
 
 /** What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds). */
-export type KeptElsewhere = (createdAt: number, disposedAt: number) => readonly KeptFact[];
+export type KeptElsewhere = (
+  createdAt: number,
+  disposedAt: number,
+) => readonly KeptFact[] | Promise<readonly KeptFact[]>;
 
 export interface ClaimsInput {
   readonly record: WorkspaceRecord;

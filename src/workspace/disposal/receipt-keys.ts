@@ -165,6 +165,12 @@ export function readKeysIn(folder: string): Promise<KeyFile | undefined> {
   return readKeyFile(join(folder, KEY_FILE));
 }
 
+/** Writes keys that servers share into `folder`, which may be new. @param text as `SharedKeys` has it */
+export async function keepKeysIn(folder: string, text: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeKeyFile(join(folder, KEY_FILE), fileOf(text));
+}
+
 /** The keys of both in the order of their making. A private part that either lacks is destroyed. */
 function merged(a: KeyFile, b: KeyFile): KeyFile {
   const other = new Map(b.keys.map((key) => [key.kid, key]));

@@ -20,6 +20,8 @@ const RESTART_MS = 300;
 /** A server that shares its slots with others, under a supervisor: whenever its process ends, it is started again. */
 export class ClusterNode {
   readonly url: string;
+  /** What it has logged, over all of its processes. */
+  readonly logFile: string;
   readonly #options: ClusterNodeOptions;
   #child: ChildProcess | undefined;
   #isWanted = true;
@@ -34,6 +36,7 @@ export class ClusterNode {
   constructor(options: ClusterNodeOptions) {
     this.#options = options;
     this.url = `http://127.0.0.1:${options.port}`;
+    this.logFile = `${options.dataFolder}.log`;
     this.#start();
   }
 
@@ -104,7 +107,7 @@ export class ClusterNode {
     });
     this.#child = child;
     createInterface(child.stdout).on('line', (line) => {
-      appendFileSync(`${dataFolder}.log`, `${line}\n`);
+      appendFileSync(this.logFile, `${line}\n`);
       if (!line.includes('"event":"ready"')) return;
       this.#isReady = true;
       this.#ready.resolve();

@@ -1,17 +1,12 @@
-import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { CrashPlace } from '../../cluster/crash-place.ts';
-import { Relay, type RelayWeather } from '../../cluster/relay.ts';
-import { freePorts } from '../../rig/free-ports.ts';
 import { Random } from '../../rig/random.ts';
-import { ClusterNode } from './cluster-node.ts';
+import type { ClusterNode } from './cluster-node.ts';
+import { befall, startNodes } from './cluster-nodes.ts';
 import { CrashClient } from './crash-client.ts';
 import { serverSettings } from './killed-server.ts';
 import { judge } from './oracle.ts';
 import { startOutsideFacilitator } from './outside-facilitator.ts';
-
-/** What befalls a node. */
-const EVENTS = ['killed', 'killed', 'killed', 'its disk lost', 'paused', 'paused', 'restarted'] as const;
 
 export interface ClusterReport {
   readonly seed: number;
@@ -39,21 +34,9 @@ export interface ClusterRunOptions {
   readonly onEvent?: (event: number, what: string) => void;
 }
 
-const NODES = 3;
 const SLOTS = 6;
 const BETWEEN_MS_MAX = 2500;
-/** Longer than a lease. */
-const PAUSE_MS_MAX = 7000;
 const PENDING_MS_MAX = 120_000;
-/** Between nodes: questions and answers are delayed and lost, each way by itself. */
-const PEER_WEATHER: RelayWeather = {
-  delayMsMax: 40,
-  delayed: 0.05,
-  cutBefore: 0.004,
-  cutAfter: 0.006,
-  silent: 0.0005,
-};
-
 /**
  * Three nodes that share their slots, under paid traffic in which each request goes to any of them, while nodes are killed, paused,
  * restarted and lose their disks, members of etcd falter, and connections between all of them are cut. The oracle compares the books
@@ -71,35 +54,12 @@ export async function runClusterCrashes({
   const { ledger, facilitator } = await startOutsideFacilitator(random);
   const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: SLOTS }, random.fork());
   const settings = { ...serverSettings(place.folder, facilitator.url), ...place.settings };
-  const peerFaults: Record<string, number> = {};
-  const ports = await freePorts(NODES);
-  const relays = await Promise.all(
-    ports.map((target) =>
-      Relay.start({
-        target,
-        random: random.fork(),
-        weather: PEER_WEATHER,
-        onFault: (fault) => {
-          peerFaults[fault] = (peerFaults[fault] ?? 0) + 1;
-        },
-      }),
-    ),
-  );
-  const nodes = ports.map(
-    (port, index) =>
-      new ClusterNode({
-        id: `n${index}`,
-        port,
-        peerUrl: `http://127.0.0.1:${relays[index]!.port}`,
-        dataFolder: join(place.folder, `node-${index}`),
-        settings,
-      }),
-  );
+  const { nodes, peerFaults, close } = await startNodes(place, settings, random);
   const asking = random.fork();
   const going = {
     stopped: false,
     get url() {
-      return asking.pick(nodes as [ClusterNode, ...ClusterNode[]]).url;
+      return asking.pick(nodes).url;
     },
   };
   const buyers = Array.from(
@@ -120,16 +80,11 @@ export async function runClusterCrashes({
     const bought = Promise.all(buyers.map((buyer) => buyer.run()));
     for (let event = 1; event <= events && performance.now() < deadline; event++) {
       await after(random.below(BETWEEN_MS_MAX));
-      const what = random.pick(EVENTS);
-      const node = random.pick(nodes as [ClusterNode, ...ClusterNode[]]);
-      counts[what] = (counts[what] ?? 0) + 1;
-      onEvent?.(event, what);
-      if (what === 'restarted') node.restart();
-      else if (what === 'paused') {
-        node.pause();
-        await after(random.below(PAUSE_MS_MAX));
-        node.resume();
-      } else node.kill({ losesDisk: what === 'its disk lost' });
+      const node = random.pick(nodes);
+      await befall(node, random, (what) => {
+        counts[what] = (counts[what] ?? 0) + 1;
+        onEvent?.(event, what);
+      });
       // As often as not the next event comes while this node is away.
       if (random.hits(0.5)) await node.ready;
     }
@@ -156,8 +111,7 @@ export async function runClusterCrashes({
   } finally {
     process.off('exit', orphaned);
     going.stopped = true;
-    for (const node of nodes) node.destroy();
-    await Promise.all(relays.map((relay) => relay.close()));
+    await close();
     await facilitator.close();
     await place.close({ keep: faults.length > 0 });
   }

@@ -1,22 +1,24 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { cpSync, mkdirSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { CrashPlace } from '../../cluster/crash-place.ts';
 import { withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { befall, startNodes } from '../../payment/crash/cluster-nodes.ts';
 import { deep } from '../../rig/deep.ts';
-import { environmentOf } from '../../rig/environment.ts';
+import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
 import { Random } from '../../rig/random.ts';
 import { ServedProcess } from '../../rig/served-process.ts';
 import { openBooks, tenantFolders } from '../../rig/stopped-books.ts';
-import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
+import { FEW_WORKERS, TestAgent, type TestAnswer } from '../../rig/test-server.ts';
 
 /**
  * The process is killed at random moments while workspaces are paid for, extended and deleted, and the client repeats
  * requests without an answer. Afterwards every workspace has exactly what was paid for it, and every wallet paid exactly that.
  * With books in an etcd that falters and content in objects (`ETCD=1`) the server's whole disk is lost with each kill: then every
- * file that was answered is found by its content as well, and no object of an ended workspace is left.
+ * file that was answered is found by its content as well, and no object of an ended workspace is left. With three servers that share their
+ * slots (`SHARED=1`) one of them is struck each time, and workspaces of a minute expire meanwhile, each once.
  */
 
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? deep(3, 30));
@@ -29,6 +31,9 @@ const BASE = 10_000n;
 const PER_MINUTE = 500n;
 const EXTENDED = 3;
 const ANSWER_MS_MAX = 60_000;
+const SLOTS = 6;
+/** A heartbeat of five seconds and a lease of three, and what a busy machine takes. */
+const SHARED_GIVEN_MS_MAX = 15_000;
 
 interface Known {
   readonly id: string;
@@ -58,7 +63,29 @@ function modelsFolder(folder: string): string {
 const hex = () => randomBytes(16).toString('hex');
 const usd = (amount: bigint) => Number(amount) / 1_000_000;
 
-async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
+/** What is struck, and answers again. */
+interface Struck {
+  /** Where the next request goes. */
+  readonly url: string;
+  /** Where the content of workspaces lies, if not in objects. */
+  readonly data: string;
+  /** Requests may stay without an answer from then on, until `again`. */
+  strike(): Promise<void>;
+  again(): Promise<void>;
+  /** Ends it for good. */
+  end(): Promise<void>;
+  /** Milliseconds that a strike may have given a workspace beside the time until `again`. */
+  readonly givenMsMax: number;
+  /** Requests are repeated at once, and not only after `again`. */
+  readonly isShared: boolean;
+  /** How often servers ended by themselves so far, since their lease was over: etcd falters all the time. */
+  gaveUp(): number;
+  /** How often each workspace was disposed of as expired, as the servers logged it. Absent: no logs. */
+  expired?(): ReadonlyMap<string, number>;
+}
+
+/** One server, each time killed, with its disk where that is not all there is. */
+async function alone(t: Test, beyond: CrashPlace | undefined): Promise<Struck> {
   const folder = t.testdir({ log: '' });
   const place = {
     data: beyond?.dataFolder ?? join(folder, 'data'),
@@ -70,17 +97,98 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
     },
   };
   let server = await ServedProcess.start(t, place);
+  return {
+    get url() {
+      return server.url;
+    },
+    data: place.data,
+    strike: async () => {
+      await server.kill();
+      beyond?.loseData();
+    },
+    again: async () => {
+      server = await ServedProcess.start(t, place);
+    },
+    end: () => server.kill(),
+    givenMsMax: Number.POSITIVE_INFINITY,
+    gaveUp: () => 0,
+    isShared: false,
+  };
+}
+
+/** Three servers that share their slots: each time one of them is killed, paused or restarted, or loses its disk. */
+async function shared(t: Test, beyond: CrashPlace, random: Random): Promise<Struck> {
+  const settings = {
+    ...BARE_ENVIRONMENT,
+    BASE_URL: 'http://127.0.0.1:8402',
+    DEMO: '0',
+    LOG_LEVEL: 'info',
+    QUERY_WAIT_MS_MAX: '0',
+    MODELS_DIR: modelsFolder(t.testdir({})),
+    ...FEW_WORKERS,
+    ...beyond.settings,
+  };
+  const { nodes, peerFaults, close } = await startNodes(beyond, settings, random);
+  t.teardown(close);
+  const asking = random.fork();
+  const befallen: Record<string, number> = {};
+  const again = async () => void (await Promise.all(nodes.map((node) => node.ready)));
+  await again();
+  return {
+    get url() {
+      return asking.pick(nodes).url;
+    },
+    data: '',
+    strike: () =>
+      befall(random.pick(nodes), random, (what) => {
+        befallen[what] = (befallen[what] ?? 0) + 1;
+      }),
+    again,
+    end: async () => {
+      await Promise.all(nodes.map((node) => node.stop()));
+      t.comment(JSON.stringify({ befallen, peerFaults, gaveUp: nodes.map(({ gaveUp }) => gaveUp) }));
+    },
+    givenMsMax: SHARED_GIVEN_MS_MAX,
+    gaveUp: () => nodes.reduce((sum, { gaveUp }) => sum + gaveUp, 0),
+    isShared: true,
+    expired: () => {
+      const counts = new Map<string, number>();
+      for (const line of nodes.flatMap(({ logFile }) => readFileSync(logFile, 'utf8').split('\n'))) {
+        if (!line.includes('"workspace_disposed"') || !line.includes('"expired"')) continue;
+        const { workspace } = JSON.parse(line) as { workspace: string };
+        counts.set(workspace, (counts.get(workspace) ?? 0) + 1);
+      }
+      return counts;
+    },
+  };
+}
+
+async function run(t: Test, server: Struck, beyond: CrashPlace | undefined): Promise<void> {
   const paid = new Map<string, bigint>();
   const living = new Map<string, Known>();
   const filled: Known[] = [];
+  /** Of workspaces that ended, as the first answer had them. */
+  const receipts = new Map<Known, string>();
+  /** Workspaces of a minute, which end by themselves. */
+  const short: Known[] = [];
 
+  /** With other servers there, one that is gone is no answer yet. */
+  const answered = async (ask: () => Promise<TestAnswer>): Promise<TestAnswer> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!server.isShared) throw error;
+      return { status: 503, headers: new Headers(), body: String(error) };
+    }
+  };
   const perform = async ({ agent, send, headers, price, done }: Attempt): Promise<void> => {
     const givingUp = Date.now() + ANSWER_MS_MAX;
-    let answer = await send(new TestAgent(server.url, agent.account), headers);
+    const asked = () => answered(() => send(new TestAgent(server.url, agent.account), headers));
+    let answer = await asked();
     // etcd may be without a majority for seconds.
     while (beyond && answer.status === 503 && Date.now() < givingUp) {
       await pause(randomInt(500));
-      answer = await send(new TestAgent(server.url, agent.account), headers);
+      answer = await asked();
     }
     if (answer.status >= 300) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
     if (price > 0n) paid.set(agent.account.address.toLowerCase(), price);
@@ -103,6 +211,19 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
       done: (answer) => void keep(MINUTES, born, answer),
     };
   };
+  /** Ends by itself while others are struck. */
+  const shortCreation = (): Attempt => {
+    const born = performance.now();
+    return {
+      agent: new TestAgent(server.url),
+      send: (agent, headers) => agent.post('/agent/v1/workspaces', { ttl_minutes: 1 }, headers),
+      headers: { 'Idempotency-Key': hex() },
+      price: BASE + PER_MINUTE,
+      done: ({ body }) => {
+        short.push({ id: body.id, token: body.capability_token, born, minutes: 1, spend: BASE + PER_MINUTE });
+      },
+    };
+  };
   const extension = (known: Known): Attempt => ({
     agent: new TestAgent(server.url),
     send: (agent, headers) =>
@@ -122,9 +243,18 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
     });
     return { status: response.status, headers: response.headers, body: await response.json() };
   };
+  /** Repeats what changes nothing. */
+  const insist = async (ask: () => Promise<TestAnswer>): Promise<TestAnswer> => {
+    const givingUp = Date.now() + ANSWER_MS_MAX;
+    for (;;) {
+      const answer = await answered(ask);
+      if (!server.isShared || answer.status !== 503 || Date.now() > givingUp) return answer;
+      await pause(randomInt(500));
+    }
+  };
   const findsItsFile = async (known: Known): Promise<boolean> => {
     const query = JSON.stringify({ query: `"Words of ${known.id}"`, families: ['raw'] });
-    const { status, body } = await holder(known, 'POST', '/search', query);
+    const { status, body } = await insist(() => holder(known, 'POST', '/search', query));
     return status === 200 && body.hits.length === 1;
   };
   const deletion = (known: Known): Attempt => ({
@@ -132,7 +262,10 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
     send: () => holder(known, 'DELETE', ''),
     headers: {},
     price: 0n,
-    done: () => void living.delete(known.id),
+    done: ({ body }) => {
+      living.delete(known.id);
+      receipts.set(known, body.receipt);
+    },
   });
 
   for (let index = 0; index < ROUNDS + EXTENDED; index++) {
@@ -140,7 +273,7 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
     await perform(attempt);
   }
   for (const known of living.values()) {
-    t.equal((await holder(known, 'POST', '/ingest', `Words of ${known.id}.`)).status, 200);
+    t.match((await insist(() => holder(known, 'POST', '/ingest', `Words of ${known.id}.`))).status, /20[02]/);
     filled.push(known);
   }
   for (const known of filled) while (!(await findsItsFile(known))) await pause(50);
@@ -149,8 +282,10 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
   const began = performance.now();
   let rounds = 0;
   let unanswered = 0;
+  let givenMs = 0;
   for (; rounds < ROUNDS && performance.now() - began < BUDGET_MS; rounds++) {
     const attempts = [creation(), creation(), ...extended.map(extension), deletion(filled.pop()!)];
+    if (server.isShared) attempts.push(shortCreation());
     const open = new Set(attempts);
     const running = attempts.map((attempt) =>
       perform(attempt).then(
@@ -159,24 +294,28 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
       ),
     );
     await pause(randomInt(KILL_WITHIN_MS));
-    await server.kill();
-    beyond?.loseData();
+    const struckAt = performance.now();
+    await server.strike();
     await Promise.all(running);
     unanswered += open.size;
-    server = await ServedProcess.start(t, place);
+    await server.again();
     for (const attempt of open) await perform(attempt);
+    // A server that was struck may end a little later, once it knows that its lease is over.
+    givenMs += performance.now() - struckAt + server.givenMsMax;
 
     for (const known of [...extended, ...[...living.values()].slice(-2)]) {
-      const { body } = await holder(known, 'GET', '/usage');
+      const { body } = await insist(() => holder(known, 'GET', '/usage'));
       t.equal(Number(body.spend_usd), usd(known.spend), 'spent as paid');
       const left = body.ttl_seconds_left;
       const elapsed = (performance.now() - known.born) / 1000 + 1;
       t.ok(left <= known.minutes * 60, `${left} s are no more than was paid for`);
       t.ok(left >= known.minutes * 60 - elapsed, `${left} s are all that was paid for`);
+      const given = (givenMs + server.gaveUp() * SHARED_GIVEN_MS_MAX) / 1000;
+      t.ok(left <= known.minutes * 60 - elapsed + 2 + given, `${left} s are no gift`);
     }
     const expected = [...extended, ...filled].map(({ id }) => id);
     t.same(
-      (await contentOf(place.data, beyond)).toSorted(),
+      (await contentOf(server.data, beyond)).toSorted(),
       expected.toSorted(),
       'only live workspaces have content',
     );
@@ -186,9 +325,26 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
   await beyond?.calm();
   t.comment(JSON.stringify(beyond?.etcdFaults ?? {}));
   for (const known of [...extended, ...filled]) t.ok(await findsItsFile(known));
-  await server.kill();
+  for (const known of short) {
+    // Its minute, and what the strikes gave.
+    const givingUp = Date.now() + 60_000 + givenMs;
+    let answer = await insist(() => holder(known, 'GET', '/usage'));
+    while (answer.status === 200 && Date.now() < givingUp) {
+      await pause(500);
+      answer = await insist(() => holder(known, 'GET', '/usage'));
+    }
+    t.ok(answer.status === 401 || answer.status === 410 || answer.status === 404, `${known.id} has expired`);
+  }
+  if (server.isShared)
+    for (const [known, receipt] of receipts)
+      t.equal((await insist(() => holder(known, 'DELETE', ''))).body.receipt, receipt, 'it has one receipt');
+  await server.end();
+  const expired = server.expired?.();
+  t.comment(`${short.length} expired by themselves`);
+  if (expired)
+    for (const { id } of short) t.ok((expired.get(id) ?? 0) <= 1, `${id} was disposed of by one server`);
 
-  const books = await openBooks((await beyond?.books()) ?? place.data);
+  const books = await openBooks((await beyond?.books()) ?? server.data);
   t.teardown(() => books.close());
   const transfers = new Map<string, bigint>();
   for (const { value } of books.rows<{ from: string; value: string }>('local_transfers')) {
@@ -201,6 +357,11 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
   const open = records.filter(({ value }) => value.state !== 'disposed');
   t.same(open.map(({ key }) => key).toSorted(), [...living.keys()].toSorted());
   for (const { value } of open) t.equal(value.spend, living.get(value.id)?.spend);
+  for (const { id } of short) {
+    const ends = records.filter(({ key }) => key === id);
+    t.match(ends, [{ value: { state: 'disposed', end: { reason: 'expired' } } }]);
+    t.equal(ends.length, 1);
+  }
   const keys = books.rows('content_keys').map(({ key }) => key);
   t.same(
     keys.filter((key) => key.startsWith('ws_') && !living.has(key)),
@@ -209,26 +370,45 @@ async function run(t: Test, beyond: CrashPlace | undefined): Promise<void> {
   );
 }
 
+function seeded(t: Test): number {
+  const seed = Number(process.env.SEED || Date.now() % 2 ** 31);
+  t.comment(`seed of etcd's faults, and of what befalls servers, ${seed}`);
+  return seed;
+}
+
 /** Workspaces of which there is a folder, or with objects an object. */
 async function contentOf(data: string, beyond: CrashPlace | undefined): Promise<string[]> {
   if (beyond) return [...new Set(beyond.objects().flatMap((path) => path.match(/ws_[^/]+/)?.[0] ?? []))];
   return (await tenantFolders(data)).filter((name) => name.startsWith('ws_') || name.startsWith('.'));
 }
 
-if (process.env.ETCD === undefined)
+if (process.env.ETCD === undefined && process.env.SHARED === undefined)
   t.test(`killed ${ROUNDS} times, it loses no paid minute, gives none away, and leaves no folder`, (t) =>
-    run(t, undefined),
+    alone(t, undefined).then((server) => run(t, server, undefined)),
   );
 
-if (process.env.ETCD !== undefined || process.env.CRASH_ROUNDS === undefined)
+if (
+  process.env.ETCD !== undefined ||
+  (process.env.CRASH_ROUNDS === undefined && process.env.SHARED === undefined)
+)
   t.test(
     `killed ${ROUNDS} times with its whole disk, it loses no paid minute and no file, gives none away, and leaves no object`,
     withoutEtcd === undefined ? {} : { skip: withoutEtcd },
     async (t) => {
-      const seed = Number(process.env.SEED || Date.now() % 2 ** 31);
-      t.comment(`seed of etcd's faults ${seed}`);
-      const place = await CrashPlace.open({ beyondDisk: 'folder' }, new Random(seed));
+      const place = await CrashPlace.open({ beyondDisk: 'folder' }, new Random(seeded(t)));
       t.teardown(() => place.close({ keep: false }));
-      await run(t, place);
+      await run(t, await alone(t, place), place);
+    },
+  );
+
+if (process.env.SHARED !== undefined || process.env.CRASH_ROUNDS === undefined)
+  t.test(
+    `${ROUNDS} times one of three servers that share slots is killed, paused, restarted or loses its disk: no paid minute is lost, and each workspace ends once`,
+    withoutEtcd === undefined ? {} : { skip: withoutEtcd },
+    async (t) => {
+      const random = new Random(seeded(t));
+      const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: SLOTS }, random.fork());
+      t.teardown(() => place.close({ keep: false }));
+      await run(t, await shared(t, place, random), place);
     },
   );
