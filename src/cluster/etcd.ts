@@ -6,6 +6,7 @@ import {
   behind,
   type Kv,
   type KvOutcome,
+  type KvRange,
   type KvRow,
   type KvTransaction,
   type Leases,
@@ -24,11 +25,15 @@ interface Answer {
   readonly ID?: string;
   /** Of a renewed lease, in seconds. */
   readonly result?: { readonly TTL?: string };
-  readonly kvs?: readonly {
-    readonly key: string;
-    readonly value?: string;
-    readonly mod_revision: string;
-  }[];
+  readonly kvs?: readonly StoredRow[];
+  /** Of a transaction. */
+  readonly responses?: readonly { readonly response_range?: { readonly kvs?: readonly StoredRow[] } }[];
+}
+
+interface StoredRow {
+  readonly key: string;
+  readonly value?: string;
+  readonly mod_revision: string;
 }
 
 /** How this server shows who it is, and knows that an address is etcd's. */
@@ -109,11 +114,17 @@ export class Etcd implements Kv, Leases {
 
   async range(from: string, to: string, limit = 0): Promise<KvRow[]> {
     const { kvs = [] } = await this.#ask('/v3/kv/range', { key: base64(from), range_end: base64(to), limit });
-    return kvs.map(({ key, value = '', mod_revision }) => ({
-      key: Buffer.from(key, 'base64').toString(),
-      value: Buffer.from(value, 'base64'),
-      revision: Number(mod_revision),
-    }));
+    return kvs.map(rowOf);
+  }
+
+  async ranges(ranges: readonly KvRange[]): Promise<KvRow[][]> {
+    if (ranges.length === 0) return [];
+    const { responses = [] } = await this.#ask('/v3/kv/txn', {
+      success: ranges.map(({ from, to, limit = 0 }) => ({
+        request_range: { key: base64(from), range_end: base64(to), limit },
+      })),
+    });
+    return ranges.map((_, index) => (responses[index]?.response_range?.kvs ?? []).map(rowOf));
   }
 
   async grant(seconds: number): Promise<string> {
@@ -247,6 +258,14 @@ export class Etcd implements Kv, Leases {
       asked.end(body);
     });
   }
+}
+
+function rowOf({ key, value = '', mod_revision }: StoredRow): KvRow {
+  return {
+    key: Buffer.from(key, 'base64').toString(),
+    value: Buffer.from(value, 'base64'),
+    revision: Number(mod_revision),
+  };
 }
 
 function base64(part: string | Uint8Array): string {
