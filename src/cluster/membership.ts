@@ -82,20 +82,21 @@ export class Membership {
 
   /** The node that a slot is placed with: the first of the living that takes slots. Undefined while there is none. */
   placed(slot: number): string | undefined {
-    const { nodes, draining } = this.#view;
-    const takers = [...nodes].filter(([id, { ready }]) => ready && !draining.has(id));
-    return first(slot, takers);
+    return first(slot, this.#takers(false));
   }
 
-  /** The node that would get a slot if its owner were gone. This node counts as one that takes slots, unless it drains. */
+  /** The same, once this node takes slots. */
+  willBePlaced(slot: number): string | undefined {
+    return first(slot, this.#takers(true));
+  }
+
+  /** The node that would get a slot if its owner were gone, and this node took slots. */
   next(slot: number): string | undefined {
-    const { node } = this.#options;
-    const { nodes, draining, owners } = this.#view;
-    const owner = owners.get(slot);
-    const others = [...nodes].filter(
-      ([id, { ready }]) => (ready || id === node) && !draining.has(id) && id !== owner,
+    const owner = this.#view.owners.get(slot);
+    return first(
+      slot,
+      this.#takers(true).filter(([id]) => id !== owner),
     );
-    return first(slot, others);
   }
 
   /** Whether this node takes slots. Waits while the engine is away. */
@@ -106,6 +107,13 @@ export class Membership {
       await this.#look();
     };
     await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }), pause);
+  }
+
+  /** The living that take slots. @param withThis this one counts as one of them */
+  #takers(withThis: boolean): (readonly [string, NodeRow])[] {
+    const { nodes, draining } = this.#view;
+    const takes = (id: string, ready: boolean) => ready || (withThis && id === this.#options.node);
+    return [...nodes].filter(([id, { ready }]) => takes(id, ready) && !draining.has(id));
   }
 
   /** Stops looking. The row goes with its lease. */

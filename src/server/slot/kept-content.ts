@@ -5,6 +5,7 @@ import { GuardedObjects, type ObjectsCall } from '../../cluster/objects/guarded-
 import { UnsuitableStoreError } from '../../cluster/objects/objects.ts';
 import { receiptKeysRow } from '../../cluster/sealed-row.ts';
 import { Content } from '../../content/content.ts';
+import { FollowedIndexes } from '../../content/followed-indexes.ts';
 import { ContentIndexKeeper } from '../../content/index-keeper.ts';
 import { KeptFiles } from '../../content/kept-files.ts';
 import { ContentRows } from '../../content/rows.ts';
@@ -42,6 +43,8 @@ export interface KeptContent {
   /** Gives a slot up. Its indexes are closed by then. */
   leave(slot: number): Promise<void>;
   files(tenants: Tenants): StoredFiles;
+  /** Copies of the indexes of slots that other servers have. */
+  follow(tenants: Tenants): FollowedIndexes;
   /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
   openSigner(): Promise<ReceiptSigner>;
   close(): void;
@@ -85,6 +88,18 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
         content,
         here: filesIn(tenants, { areCopies: true }),
         use: (tenant, work) => tenants.use(tenant, {}, work),
+      }),
+    follow: (tenants) =>
+      new FollowedIndexes({
+        slots: tenantsFolders.length,
+        clusterKeys,
+        objects,
+        spaces,
+        folders: tenantsFolders,
+        open: (folder, wanted) => tenants.openApart(folder, wanted),
+        bytesMax: settings.STANDBY_BYTES_MAX,
+        freeBytesMin: settings.FREE_DISK_BYTES_MIN,
+        log,
       }),
     openSigner: () =>
       untilAnswered(
