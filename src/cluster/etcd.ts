@@ -6,6 +6,7 @@ import {
   behind,
   type Kv,
   type KvOutcome,
+  type KvRange,
   type KvRow,
   type KvTransaction,
   type Leases,
@@ -25,11 +26,15 @@ interface Answer {
   readonly ID?: string;
   /** Of a renewed lease, in seconds. */
   readonly result?: { readonly TTL?: string };
-  readonly kvs?: readonly {
-    readonly key: string;
-    readonly value?: string;
-    readonly mod_revision: string;
-  }[];
+  readonly kvs?: readonly StoredRow[];
+  /** Of a transaction. */
+  readonly responses?: readonly { readonly response_range?: { readonly kvs?: readonly StoredRow[] } }[];
+}
+
+interface StoredRow {
+  readonly key: string;
+  readonly value?: string;
+  readonly mod_revision: string;
 }
 
 /** How this server shows who it is, and knows that an address is etcd's. */
@@ -122,11 +127,13 @@ export class Etcd implements Kv, Leases {
   async moment(prefix: string): Promise<Kv> {
     const question = { key: base64(prefix), range_end: base64(behind(prefix)), count_only: true };
     const revision = (await this.#ask('/v3/kv/range', question)).header!.revision!;
+    const range = ({ from, to, limit = 0 }: KvRange) =>
+      this.#range(from, to, { limit, revision }).catch((error: Error) => {
+        throw MOMENT_OVER.test(error.message) ? new MomentOverError(error.message) : error;
+      });
     return {
-      range: (from, to, limit = 0) =>
-        this.#range(from, to, { limit, revision }).catch((error: Error) => {
-          throw MOMENT_OVER.test(error.message) ? new MomentOverError(error.message) : error;
-        }),
+      range: (from, to, limit) => range({ from, to, limit }),
+      ranges: (ranges) => Promise.all(ranges.map(range)),
       commit: () => Promise.reject(new Error('what was cannot be changed')),
       close: () => undefined,
     };
@@ -139,11 +146,17 @@ export class Etcd implements Kv, Leases {
   ): Promise<KvRow[]> {
     const question = { key: base64(from), range_end: base64(to), ...how };
     const { kvs = [] } = await this.#ask('/v3/kv/range', question);
-    return kvs.map(({ key, value = '', mod_revision }) => ({
-      key: Buffer.from(key, 'base64').toString(),
-      value: Buffer.from(value, 'base64'),
-      revision: Number(mod_revision),
-    }));
+    return kvs.map(rowOf);
+  }
+
+  async ranges(ranges: readonly KvRange[]): Promise<KvRow[][]> {
+    if (ranges.length === 0) return [];
+    const { responses = [] } = await this.#ask('/v3/kv/txn', {
+      success: ranges.map(({ from, to, limit = 0 }) => ({
+        request_range: { key: base64(from), range_end: base64(to), limit },
+      })),
+    });
+    return ranges.map((_, index) => (responses[index]?.response_range?.kvs ?? []).map(rowOf));
   }
 
   async grant(seconds: number): Promise<string> {
@@ -277,6 +290,14 @@ export class Etcd implements Kv, Leases {
       asked.end(body);
     });
   }
+}
+
+function rowOf({ key, value = '', mod_revision }: StoredRow): KvRow {
+  return {
+    key: Buffer.from(key, 'base64').toString(),
+    value: Buffer.from(value, 'base64'),
+    revision: Number(mod_revision),
+  };
 }
 
 function base64(part: string | Uint8Array): string {

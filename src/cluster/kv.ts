@@ -22,6 +22,13 @@ export interface KvTransaction {
   readonly deletes?: readonly { readonly from: string; readonly to: string }[];
 }
 
+/** Rows with `from` <= key < `to` in order, at most `limit`. */
+export interface KvRange {
+  readonly from: string;
+  readonly to: string;
+  readonly limit?: number;
+}
+
 export interface KvOutcome {
   /** Every condition held, and all changes were made; otherwise none was. */
   readonly done: boolean;
@@ -44,6 +51,8 @@ export interface Kv {
   commit(transaction: KvTransaction): Promise<KvOutcome>;
   /** Rows with `from` <= key < `to` in order, at most `limit`. */
   range(from: string, to: string, limit?: number): Promise<KvRow[]>;
+  /** The rows of each range, all as of one moment; at most 128. */
+  ranges(ranges: readonly KvRange[]): Promise<KvRow[][]>;
   close(): void;
 }
 

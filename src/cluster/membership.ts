@@ -1,4 +1,4 @@
-import { type Kv, type Pause, realPause, untilAnswered } from './kv.ts';
+import { type Kv, type KvRow, type Pause, realPause, untilAnswered } from './kv.ts';
 import type { Lease } from './lease.ts';
 import {
   COPY_ROWS,
@@ -82,12 +82,21 @@ export class Membership {
 
   /** The node that a slot is placed with: the first of the living that takes slots. Undefined while there is none. */
   placed(slot: number): string | undefined {
-    const { nodes, draining } = this.#view;
-    const takers = [...nodes].filter(([id, { ready }]) => ready && !draining.has(id));
-    return ranked(
+    return first(slot, this.#takers(false));
+  }
+
+  /** The same, once this node takes slots. */
+  willBePlaced(slot: number): string | undefined {
+    return first(slot, this.#takers(true));
+  }
+
+  /** The node that would get a slot if its owner were gone, and this node took slots. */
+  next(slot: number): string | undefined {
+    const owner = this.#view.owners.get(slot);
+    return first(
       slot,
-      takers.map(([id, { weight }]) => ({ id, weight })),
-    )[0];
+      this.#takers(true).filter(([id]) => id !== owner),
+    );
   }
 
   /** Whether this node takes slots. Waits while the engine is away. */
@@ -98,6 +107,13 @@ export class Membership {
       await this.#look();
     };
     await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }), pause);
+  }
+
+  /** The living that take slots. @param withThis this one counts as one of them */
+  #takers(withThis: boolean): (readonly [string, NodeRow])[] {
+    const { nodes, draining } = this.#view;
+    const takes = (id: string, ready: boolean) => ready || (withThis && id === this.#options.node);
+    return [...nodes].filter(([id, { ready }]) => takes(id, ready) && !draining.has(id));
   }
 
   /** Stops looking. The row goes with its lease. */
@@ -133,30 +149,34 @@ export class Membership {
   }
 
   async #look(): Promise<void> {
-    const [nodes, draining, owners, copies] = await Promise.all([
-      this.#rows(NODE_ROWS),
-      this.#rows(DRAIN_ROWS),
-      this.#rows(OWNER_ROWS),
-      this.#rows(COPY_ROWS),
-    ]);
+    const { kv, cluster } = this.#options;
+    const kinds = [NODE_ROWS, DRAIN_ROWS, OWNER_ROWS, COPY_ROWS] as const;
+    const [nodes, draining, owners, copies] = await kv.ranges(kinds.map((kind) => kind.range(cluster)));
     this.#view = {
-      nodes,
-      draining: new Set(draining.keys()),
-      owners: new Map([...owners].map(([slot, { node }]) => [Number(slot), node])),
-      copies: copiesBySlot(copies.keys()),
+      nodes: named(NODE_ROWS, cluster, nodes!),
+      draining: new Set(named(DRAIN_ROWS, cluster, draining!).keys()),
+      owners: new Map(
+        [...named(OWNER_ROWS, cluster, owners!)].map(([slot, { node }]) => [Number(slot), node]),
+      ),
+      copies: copiesBySlot(named(COPY_ROWS, cluster, copies!).keys()),
     };
     const looked = this.#looked;
     this.#looked = Promise.withResolvers();
     looked.resolve();
   }
+}
 
-  /** By their names. */
-  async #rows<Row>(kind: RowKind<Row>): Promise<Map<string, Row>> {
-    const { kv, cluster } = this.#options;
-    const { from, to } = kind.range(cluster);
-    const rows = await kv.range(from, to);
-    return new Map(rows.map(({ key, value }) => [kind.name(cluster, key), kind.parse(key, value)]));
-  }
+/** Rows by their names. */
+function named<Row>(kind: RowKind<Row>, cluster: string, rows: readonly KvRow[]): Map<string, Row> {
+  return new Map(rows.map(({ key, value }) => [kind.name(cluster, key), kind.parse(key, value)]));
+}
+
+/** Of these nodes the one that a slot belongs to. */
+function first(slot: number, nodes: readonly (readonly [string, NodeRow])[]): string | undefined {
+  return ranked(
+    slot,
+    nodes.map(([id, { weight }]) => ({ id, weight })),
+  )[0];
 }
 
 /** @param names `<slot>/<node id>` */

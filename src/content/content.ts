@@ -122,7 +122,7 @@ export class Content {
         replaces ? [write] : [...before.filter((former) => former.kind !== kind), write];
       const file = this.#takeSent(tenant, item);
       const added = rows.addWrite(tenant, item, { change, bytes: content.length, file: file?.blob });
-      const { seq, before, formerFile } = await added.finally(() => {
+      const { id, seq, before, formerFile } = await added.finally(() => {
         kept.done();
         file?.done();
       });
@@ -136,7 +136,7 @@ export class Content {
         void this.removeBlobs(tenant, blobsIn([write]));
         throw error;
       }
-      await this.setPlace(tenant, folder, seq);
+      await this.setPlace(folder, { id, seq });
       const outdated = blobsIn(before.filter((one) => replaces || one.kind === kind));
       void this.removeBlobs(tenant, formerFile ? [...outdated, formerFile] : outdated);
       return made;
@@ -171,8 +171,7 @@ export class Content {
     }
   }
 
-  async setPlace(tenant: string, folder: string, seq: number): Promise<void> {
-    const id = this.rows(tenant).heads.get(tenant)?.id;
+  async setPlace(folder: string, { id, seq }: Place): Promise<void> {
     const path = join(folder, PLACE_FILE);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(`${path}.draft`, JSON.stringify({ id, seq }), { mode: 0o600 });

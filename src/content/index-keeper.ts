@@ -58,7 +58,8 @@ export class ContentIndexKeeper implements IndexKeeper {
     const place = await this.#content.placeOn(folder);
     const isHere = existsSync(join(folder, INDEX, 'data.mdb'));
     if (head && isHere && place?.id === head.id && isCovered(place.seq, head)) {
-      if (place.seq === head.seq || (await this.#complete(tenant, folder, place.seq, open))) return;
+      if (place.seq === head.seq || (await this.#complete(tenant, folder, { head, after: place.seq }, open)))
+        return;
     }
     await this.#content.forgetPlace(folder);
     await rm(join(folder, INDEX), { recursive: true, force: true });
@@ -141,10 +142,10 @@ export class ContentIndexKeeper implements IndexKeeper {
   /** Keeps an index that nobody has open, and that was never kept, as it lies in its Tenant's folder. */
   async keepClosed(tenant: string, folder: string): Promise<void> {
     await this.#content.begin(tenant);
-    const { seq } = this.#head(tenant)!;
-    const kept = await this.#keepCopy(tenant, join(folder, INDEX), seq);
+    const head = this.#head(tenant)!;
+    const kept = await this.#keepCopy(tenant, join(folder, INDEX), head.seq);
     await this.#content.rows(tenant).setSnapshot(tenant, kept.snapshot).finally(kept.done);
-    await this.#content.setPlace(tenant, folder, seq);
+    await this.#content.setPlace(folder, head);
   }
 
   destroy(tenant: string): Promise<void> {
@@ -186,7 +187,12 @@ export class ContentIndexKeeper implements IndexKeeper {
   }
 
   /** Makes the writes that an index on this disk lacks. @returns false when it has to be made again */
-  async #complete(tenant: string, folder: string, after: number, open: OpenIndex): Promise<boolean> {
+  async #complete(
+    tenant: string,
+    folder: string,
+    { head, after }: { readonly head: ContentHead; readonly after: number },
+    open: OpenIndex,
+  ): Promise<boolean> {
     const opened = await open(this.#spaces);
     try {
       for await (const { make, spaces } of this.#writesAfter(tenant, after)) {
@@ -196,7 +202,8 @@ export class ContentIndexKeeper implements IndexKeeper {
     } finally {
       await opened.close();
     }
-    await this.#content.setPlace(tenant, folder, this.#head(tenant)!.seq);
+    // What was written since is made once more.
+    await this.#content.setPlace(folder, head);
     return true;
   }
 
@@ -222,7 +229,7 @@ export class ContentIndexKeeper implements IndexKeeper {
       await opened?.close();
     }
     if (isFormer) await this.#onFormerModel(tenant);
-    await this.#content.setPlace(tenant, folder, head.seq);
+    await this.#content.setPlace(folder, head);
   }
 
   /** In order; some are fetched ahead. */

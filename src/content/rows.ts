@@ -78,12 +78,13 @@ export class ContentRows {
       .sort((a, b) => a.row.seq - b.row.seq);
   }
 
-  /** Adds a write to an Item, and its stored file if there is a new one. @returns its number, and what was there before */
+  /** Adds a write to an Item, and its stored file if there is a new one. @returns its number under its head's id, and what was there before */
   addWrite(
     tenant: string,
     item: string,
     { change, bytes, file }: AddedWrite,
   ): Promise<{
+    readonly id: string;
     readonly seq: number;
     readonly before: readonly IndexWrite[];
     readonly formerFile: Blob | undefined;
@@ -97,7 +98,7 @@ export class ContentRows {
       const seq = head.seq + 1;
       void this.heads.put(tenant, { ...head, seq, cost: head.cost + bytes + WRITE_COST });
       void this.items.put(key, { seq, writes: change(before) });
-      return { seq, before, formerFile };
+      return { id: head.id, seq, before, formerFile };
     });
   }
 

@@ -28,6 +28,19 @@ export interface GaugeSources {
     readonly all: readonly unknown[];
     /** That no server has. */
     unowned(): number;
+    /** What is followed of other servers' slots; undefined where none has any. */
+    standby():
+      | {
+          readonly slots: number;
+          readonly lagMs: number;
+          readonly indexes: {
+            readonly current: number;
+            readonly behind: number;
+            readonly left_out: number;
+            readonly bytes: number;
+          };
+        }
+      | undefined;
     reencoding(): ReencodingProgress | undefined;
   };
   readonly services: Pick<Services, 'readiness'>;
@@ -62,6 +75,30 @@ const GAUGES: readonly GaugeDescription[] = [
     name: 'slots_unowned',
     help: 'Slots that no server answers for, as this server sees it.',
     read: ({ slots }) => slots.unowned(),
+  },
+  {
+    name: 'standby_slots',
+    help: 'Slots of other servers that this one follows.',
+    read: ({ slots }) => slots.standby()?.slots ?? 0,
+  },
+  {
+    name: 'standby_lag_seconds',
+    help: 'For how long the copy of books that is furthest behind has lacked something, as far as is known.',
+    read: ({ slots }) => (slots.standby()?.lagMs ?? 0) / 1000,
+  },
+  {
+    name: 'standby_indexes',
+    help: 'Indexes of the slots that are followed: current, behind, or left out for want of room.',
+    label: 'state',
+    read: ({ slots }) => {
+      const { current = 0, behind = 0, left_out = 0 } = slots.standby()?.indexes ?? {};
+      return { current, behind, left_out };
+    },
+  },
+  {
+    name: 'standby_bytes',
+    help: 'Bytes of these indexes on this disk (FARTHING_STANDBY_BYTES_MAX).',
+    read: ({ slots }) => slots.standby()?.indexes.bytes ?? 0,
   },
   { name: 'requests_running', help: 'Requests that have no answer yet.', read: ({ running }) => running() },
   {

@@ -1,12 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PeerPurchases } from '../purchases/peer-purchases.ts';
+import type { Tenants } from '../shard/tenants.ts';
 import { forgetLog } from '../state/log-position.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { openStore } from '../state/store.ts';
 import type { Joined } from './slot/join-cluster.ts';
+import type { KeptContent } from './slot/kept-content.ts';
 import type { SharedSlots, SharedSlotsOptions } from './slot/shared-slots.ts';
 import type { Elsewhere } from './slots.ts';
+import type { Standby } from './standby/standby.ts';
 import { eventLog, type ProcessOptions, tenantsFolder } from './wire-process.ts';
 
 export type BooksOptions = Pick<ProcessOptions, 'settings' | 'data' | 'slotFolders' | 'log' | 'metrics'>;
@@ -30,7 +33,12 @@ export interface Books {
 export interface Sharing extends Pick<Joined, 'signatures' | 'calls' | 'ca'> {
   readonly elsewhere: Elsewhere;
   /** What this server does with the slots that it gets. To be called before anything asks where a slot is. */
-  with(parts: Pick<SharedSlotsOptions, 'slots' | 'kept' | 'onLost'>): SharedSlots;
+  with(
+    parts: Pick<SharedSlotsOptions, 'slots' | 'onLost'> & {
+      readonly kept: KeptContent;
+      readonly tenants: Tenants;
+    },
+  ): SharedSlots;
   /** Gives the place back. */
   left(): Promise<void>;
 }
@@ -54,9 +62,10 @@ async function openSharedBooks(
   { settings, data, slotFolders, log, metrics }: BooksOptions,
   onLost: (slot: number, error: unknown) => void,
 ): Promise<Books> {
-  const [{ joinCluster }, { SharedSlots }] = await Promise.all([
+  const [{ joinCluster }, { SharedSlots }, { NO_STANDBY, Standby }] = await Promise.all([
     import('./slot/join-cluster.ts'),
     import('./slot/shared-slots.ts'),
+    import('./standby/standby.ts'),
   ]);
   const report = eventLog(metrics, log);
   const joined = await joinCluster({
@@ -70,6 +79,7 @@ async function openSharedBooks(
   const front = openStore(folder, { durable: false });
   const folders = slotFolders.map((slot) => ({ state: join(slot, 'state'), content: tenantsFolder(slot) }));
   let shared: SharedSlots | undefined;
+  let standby: Standby | undefined;
   return {
     front,
     sharing: {
@@ -78,13 +88,24 @@ async function openSharedBooks(
       ca: joined.ca,
       elsewhere: {
         whereElse: (slot) => shared!.whereElse(slot),
-        copies: (slot) => shared!.copiesElsewhere(slot),
+        removeCopies: (slot, tenant) => shared!.removeCopies(slot, tenant),
+        removeCopy: (slot, tenant) => shared!.removeCopy(slot, tenant),
+        standby: () => standby?.figures ?? NO_STANDBY,
         unowned: () => shared!.unowned(),
         silentMs: () => (joined.lease.holds ? 0 : joined.lease.silentMs),
         purchases: new PeerPurchases(joined.calls),
       },
-      with: (parts) => {
-        shared = new SharedSlots({ ...joined, ...parts, folders, log: report });
+      with: ({ tenants, ...parts }) => {
+        standby =
+          settings.STANDBY_BYTES_MAX > 0
+            ? new Standby({
+                ...joined,
+                stateFolders: folders.map(({ state }) => state),
+                indexes: parts.kept.follow(tenants),
+                log: report,
+              })
+            : undefined;
+        shared = new SharedSlots({ ...joined, ...parts, standby, folders, log: report });
         return shared;
       },
       left: () => joined.close(),

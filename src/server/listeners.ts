@@ -20,6 +20,7 @@ import { peerHandlers } from '../purchases/peer-handlers.ts';
 import { familyReports } from '../search/families.ts';
 import { answeredLine } from './log.ts';
 import type { Slots } from './slots.ts';
+import { removalHandlers } from './standby/removed-copies.ts';
 import type { Runtime } from './wire-process.ts';
 
 export interface ListenerDeps {
@@ -61,7 +62,13 @@ export function openInterface(
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
       mcp,
       ...(peers && {
-        peers: { ...peers, handlers: peerHandlers((id) => slots.booksHere(id)) },
+        peers: {
+          ...peers,
+          handlers: {
+            ...peerHandlers((id) => slots.booksHere(id)),
+            ...removalHandlers((tenant) => slots.removeCopy(tenant)),
+          },
+        },
       }),
     }),
     onAnswered: (event) => {

@@ -74,7 +74,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   const runtime = await wireProcess({ ...options, kept, baseUrl: () => address.base });
   const { sharing } = books;
   const slots = new Slots(runtime, { ...books, ...sharing, monotonic });
-  const shared = sharing?.with({ slots, kept: kept!, onLost });
+  const shared = sharing?.with({ slots, kept: kept!, tenants: runtime.tenants, onLost });
   await slots.recover();
   progress.begin('console, API and MCP');
   const services = servicesBySlot(runtime, slots, shared);

@@ -13,7 +13,9 @@ import { slotOf } from '../state/slots.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 import { AcrossSlots, type PaidPlace } from './slot/across-slots.ts';
 import { Crossing } from './slot/crossing.ts';
+import type { CopiesElsewhere } from './slot/shared-slots.ts';
 import { within } from './slot/within.ts';
+import type { StandbyFigures } from './standby/standby.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
 
@@ -34,8 +36,12 @@ export interface SlotsOptions extends Pick<SlotOptions, 'monotonic'> {
 export interface Elsewhere {
   /** Where a slot is that is not here. */
   whereElse(slot: number): Exclude<SlotPlace, { services: unknown }>;
-  /** Ids of the other servers whose disks may have content of a slot's Tenants. */
-  copies(slot: number): readonly string[];
+  /** Has the other servers remove what they have of a Tenant that has ended. */
+  removeCopies(slot: number, tenant: string): Promise<CopiesElsewhere>;
+  /** Removes what this disk has of a Tenant that has ended at another server. @throws PeerAwayError where that cannot be said */
+  removeCopy(slot: number, tenant: string): Promise<void>;
+  /** What is followed of other servers' slots. */
+  standby(): StandbyFigures;
   /** Number of slots that no server has. */
   unowned(): number;
   /** Milliseconds since the lease was last renewed, where it may be over; otherwise 0. */
@@ -174,12 +180,13 @@ export class Slots {
 
   #wire(number: number, store: SlotStore): Slot {
     const { slotFolders } = this.#runtime;
+    const { elsewhere } = this.#options;
     return wireSlot({
       ...this.#common(),
       folder: slotFolders[number]!,
       store,
       leadsHere: (id) => slotOf(id, slotFolders.length) === number,
-      copiesElsewhere: () => this.#options.elsewhere?.copies(number) ?? [],
+      ...(elsewhere && { removeCopies: (tenant: string) => elsewhere.removeCopies(number, tenant) }),
     });
   }
 
@@ -250,6 +257,16 @@ export class Slots {
   /** Number of slots that no server has. */
   unowned(): number {
     return this.#options.elsewhere?.unowned() ?? 0;
+  }
+
+  /** What is followed of other servers' slots; undefined where none has any. */
+  standby(): StandbyFigures | undefined {
+    return this.#options.elsewhere?.standby();
+  }
+
+  /** As another server asks for it. @throws PeerAwayError where it cannot be said that nothing is left */
+  async removeCopy(tenant: string): Promise<void> {
+    await this.#options.elsewhere!.removeCopy(slotOf(tenant, this.count), tenant);
   }
 
   /** Ingest jobs that have not ended. */

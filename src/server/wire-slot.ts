@@ -16,6 +16,7 @@ import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
 import type { AcrossSlots } from './slot/across-slots.ts';
+import type { CopiesElsewhere } from './slot/shared-slots.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {
@@ -27,8 +28,8 @@ export interface SlotOptions {
   readonly leadsHere: LeadsHere;
   /** A payer's payment may extend another slot's workspace. */
   readonly across: AcrossSlots;
-  /** Ids of other servers whose disks may have content of its Tenants. Absent: none. */
-  readonly copiesElsewhere?: () => readonly string[];
+  /** Has other servers remove what they have of a Tenant that has ended. Absent: there are none. */
+  readonly removeCopies?: (tenant: TenantId) => Promise<CopiesElsewhere>;
   /** Milliseconds from any origin, never going back: rented time passes by it. */
   readonly monotonic?: () => number;
 }
@@ -66,7 +67,7 @@ export interface Slot {
 const WORKSPACE_TTL_MINUTES_DEFAULT = 15;
 
 /** What most parts of a slot stand on. */
-interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'leadsHere' | 'copiesElsewhere'> {
+interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'leadsHere' | 'removeCopies'> {
   readonly time: RentedTime;
   readonly credits: Credits;
   /** Cancels a Tenant's jobs and waits for them. */
@@ -138,7 +139,7 @@ export function wireSlot(options: SlotOptions): Slot {
 }
 
 function openGround(
-  { runtime, folder, store, leadsHere, copiesElsewhere, monotonic }: SlotOptions,
+  { runtime, folder, store, leadsHere, removeCopies, monotonic }: SlotOptions,
   stopTenant: Ground['stopTenant'],
 ): Ground {
   const { settings, clock } = runtime;
@@ -147,17 +148,10 @@ function openGround(
     ...(monotonic && { monotonic }),
   });
   const credits = new Credits({ store, clock });
-  return { runtime, folder, leadsHere, copiesElsewhere, store, time, credits, stopTenant };
+  return { runtime, folder, leadsHere, removeCopies, store, time, credits, stopTenant };
 }
 
-function openWorkspaces({
-  runtime,
-  leadsHere,
-  copiesElsewhere,
-  store,
-  time,
-  stopTenant,
-}: Ground): Workspaces {
+function openWorkspaces({ runtime, leadsHere, removeCopies, store, time, stopTenant }: Ground): Workspaces {
   const { settings, clock, tenants, limits, baseUrl } = runtime;
   const backups = new BackupsTaken(store);
   return new Workspaces({
@@ -190,12 +184,13 @@ function openWorkspaces({
       searches_at_once: settings.TENANT_SEARCHES_AT_ONCE,
       ingests_at_once: settings.TENANT_INGESTS_AT_ONCE,
     },
-    keptElsewhere: async (createdAt, disposedAt) => [
+    keptElsewhere: async (createdAt, disposedAt, left) => [
       ...keptInLedger(settings, disposedAt),
       ...(runtime.kept ? KEPT_IN_ETCD : []),
-      ...keptByNodes(copiesElsewhere?.() ?? []),
+      ...keptByNodes(left),
       ...keptInBackups([backups.last, await runtime.kept?.lastBackup()], createdAt),
     ],
+    ...(removeCopies && { removeCopies }),
     hasCopies: runtime.kept !== undefined,
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
     log: runtime.event,

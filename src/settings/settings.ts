@@ -132,6 +132,11 @@ export const SETTINGS = {
     '100',
     'Share of the slots that this server takes, beside the weights of the others.',
   ),
+  STANDBY_BYTES_MAX: setting(
+    integer(0, 2 ** 50),
+    String(8192 * MEBIBYTE),
+    'Bytes of this disk for indexes of other servers’ slots whose next owner this server would be (FARTHING_NODE_URL), those used last first; it follows their books, too. 0: it follows nothing, and a takeover begins with etcd and the object store.',
+  ),
   CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
   CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),
   CLUSTER_PASSWORD_FILE: setting(

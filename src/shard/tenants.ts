@@ -5,7 +5,7 @@ import { errorCode, FarthingError } from '../domain/error.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import { awaitCrossing, native } from '../native/index.ts';
 import { finishDisposals, makeFolder, unlinkTenant } from './disposal.ts';
-import type { IndexKeeper } from './keeper.ts';
+import type { IndexKeeper, RestoredIndex } from './keeper.ts';
 import { type NativeShard, type Shard, shardOf } from './shard.ts';
 import { OpenSpaces } from './spaces.ts';
 
@@ -210,6 +210,12 @@ export class Tenants {
     for (const tenant of this.#disposed) if (isIn(tenant)) this.#disposed.delete(tenant);
   }
 
+  /** Opens the index in a folder, which no Tenant here uses: a copy of another server's. */
+  async openApart(folder: string, spaces: readonly SpaceSpec[]): Promise<RestoredIndex> {
+    const { native: opened, shard } = await this.#openNative(folder, spaces);
+    return { shard, close: () => opened.close() };
+  }
+
   /** The Tenants of a folder are with this server again. */
   enter(folder: string): void {
     this.#away.delete(folder);
@@ -298,10 +304,7 @@ export class Tenants {
     const keeper = this.#keeper;
     if (!keeper) return this.#openNative(folder, this.#spaces);
     const home = this.folder(tenant);
-    await keeper.restore(tenant, home, async (spaces) => {
-      const { native: restored, shard } = await this.#openNative(folder, spaces);
-      return { shard, close: () => restored.close() };
-    });
+    await keeper.restore(tenant, home, (spaces) => this.openApart(folder, spaces));
     const opened = await this.#openNative(folder, this.#spaces);
     return { ...opened, shard: keeper.kept(tenant, home, opened.shard) };
   }

@@ -8,7 +8,7 @@ import type { Store } from '../state/store.ts';
 import { Activity, type CountedSearch } from './activity/activity.ts';
 import { Disposals, disposalAnswer } from './disposal/disposal.ts';
 import type { ReceiptSigner } from './disposal/receipt.ts';
-import type { KeptElsewhere } from './disposal/receipt-claims.ts';
+import type { KeptElsewhere, RemoveCopies } from './disposal/receipt-claims.ts';
 import { Sweeper } from './disposal/sweeper.ts';
 import { type CreationInput, checkSpendLimit, WorkspacePrices } from './prices.ts';
 import { Extensions } from './records/extensions.ts';
@@ -38,6 +38,8 @@ export interface WorkspacesDeps {
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
   /** What other parts keep of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
+  /** Absent: no other server has a copy of anything. */
+  readonly removeCopies?: RemoveCopies;
   /** Whether encrypted copies of the workspaces' content lie beyond this disk; absent: none do. */
   readonly hasCopies?: boolean;
   readonly settings?: Partial<WorkspaceSettings>;
@@ -80,6 +82,7 @@ export class Workspaces {
 
   constructor(deps: WorkspacesDeps) {
     const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [], hasCopies = false } = deps;
+    const { removeCopies = async () => ({ removed: [], left: [] }) } = deps;
     const settings = { ...WORKSPACE_SETTINGS, ...deps.settings };
     this.prices = new WorkspacePrices(pricing);
     this.#deps = deps;
@@ -106,6 +109,7 @@ export class Workspaces {
       requests: this.#requests,
       issuer: () => deps.issuer,
       keptElsewhere,
+      removeCopies,
       hasCopies,
     });
     this.#sweeper = new Sweeper({ records, settings, log, time, extensions, disposals: this.#disposals });

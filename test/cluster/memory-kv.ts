@@ -3,6 +3,7 @@ import {
   AnswerLostError,
   type Kv,
   type KvOutcome,
+  type KvRange,
   type KvRow,
   type KvTransaction,
 } from '../../src/cluster/kv.ts';
@@ -50,6 +51,10 @@ export class MemoryKv implements Kv {
 
   range(from: string, to: string, limit?: number): Promise<KvRow[]> {
     return this.#ask(() => this.engine.range(from, to, limit));
+  }
+
+  ranges(ranges: readonly KvRange[]): Promise<KvRow[][]> {
+    return this.#ask(() => ranges.map(({ from, to, limit }) => this.engine.range(from, to, limit)));
   }
 
   close(): void {}

@@ -36,11 +36,15 @@ export class KeptTenants {
   }
 
   /** As a start does. */
-  async open(
-    spaces: readonly SpaceSpec[] = SPACES,
-  ): Promise<{ tenants: Tenants; content: Content; keeper: ContentIndexKeeper }> {
+  async open(spaces: readonly SpaceSpec[] = SPACES): Promise<{
+    tenants: Tenants;
+    content: Content;
+    keeper: ContentIndexKeeper;
+    clusterKeys: Awaited<ReturnType<typeof readClusterKeys>>;
+  }> {
+    const clusterKeys = await readClusterKeys(this.#clusterKey);
     const content = contentOf([this.rows.store], {
-      clusterKeys: await readClusterKeys(this.#clusterKey),
+      clusterKeys,
       objects: this.objects,
       log: (event) => this.events.push(event as Record<string, unknown>),
     });
@@ -51,6 +55,7 @@ export class KeptTenants {
     return {
       content,
       keeper,
+      clusterKeys,
       tenants: openTenants({
         folder: this.disk,
         spaces,

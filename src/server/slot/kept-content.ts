@@ -6,6 +6,7 @@ import { GuardedObjects, type ObjectsCall } from '../../cluster/objects/guarded-
 import { UnsuitableStoreError } from '../../cluster/objects/objects.ts';
 import { receiptKeysRow } from '../../cluster/sealed-row.ts';
 import { Content } from '../../content/content.ts';
+import { FollowedIndexes } from '../../content/followed-indexes.ts';
 import { ContentIndexKeeper } from '../../content/index-keeper.ts';
 import { KeptFiles } from '../../content/kept-files.ts';
 import { ContentRows } from '../../content/rows.ts';
@@ -43,6 +44,8 @@ export interface KeptContent {
   /** Gives a slot up. Its indexes are closed by then. */
   leave(slot: number): Promise<void>;
   files(tenants: Tenants): StoredFiles;
+  /** Copies of the indexes of slots that other servers have. */
+  follow(tenants: Tenants): FollowedIndexes;
   /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
   openSigner(): Promise<ReceiptSigner>;
   /** When the last backup of the whole cluster was begun; undefined without any. Waits while etcd is away. */
@@ -90,6 +93,18 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
         content,
         here: filesIn(tenants, { areCopies: true }),
         use: (tenant, work) => tenants.use(tenant, {}, work),
+      }),
+    follow: (tenants) =>
+      new FollowedIndexes({
+        slots: tenantsFolders.length,
+        clusterKeys,
+        objects,
+        spaces,
+        folders: tenantsFolders,
+        open: (folder, wanted) => tenants.openApart(folder, wanted),
+        bytesMax: settings.STANDBY_BYTES_MAX,
+        freeBytesMin: settings.FREE_DISK_BYTES_MIN,
+        log,
       }),
     openSigner: () => answered(() => openReceiptSigner(keysFolder, { shared, log })),
     lastBackup: async () => {

@@ -3,22 +3,14 @@ import type { Lease } from '../../cluster/lease.ts';
 import type { Claim } from '../../cluster/slot-claims.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { ConfigError } from '../../settings/config.ts';
-import { bootNoteOf, positionOf } from '../../state/log-position.ts';
-import {
-  applyEntries,
-  entriesOf,
-  type RecordedStore,
-  recordedStore,
-  type SlotStore,
-} from '../../state/recorded-store.ts';
+import { positionOf } from '../../state/log-position.ts';
+import { entriesOf, type RecordedStore, recordedStore, type SlotStore } from '../../state/recorded-store.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
+import { StateCopy } from '../standby/state-copy.ts';
 import { within } from './within.ts';
 
 /** Bytes of entries that are applied in one transaction of the copy. */
 const APPLIED_BYTES_MAX = 4 * 2 ** 20;
-/** The log is what is durable. */
-const NOT_DURABLE = { durable: false };
 const PART_BYTES = ENTRY_BYTES_MAX / 2;
 /** A server that stops waits so long for an etcd that is away. */
 const CLOSE_MS_MAX = 10_000;
@@ -30,7 +22,7 @@ export interface LoggedStoreOptions {
   /** Absolute path of the folder of the slot's state. */
   readonly folder: string;
   /** Absolute path of what the slot keeps of its Tenants on this disk: of no use once another node had the slot since. */
-  readonly contentFolder?: string;
+  readonly contentFolder?: string | undefined;
   readonly slotLog: SlotLog;
   readonly claim: Claim;
   /** On which the claim hangs. */
@@ -121,18 +113,30 @@ async function openLogged(
 
 /** The state as its log has it now. */
 async function followed(folder: string, log: SlotLog): Promise<RawStore> {
-  const { store, copy } = await openCopy(folder);
-  let state = store;
+  const copy = await StateCopy.open(folder);
   try {
-    const { kept, entries } = await log.open(copy);
-    if (!kept && copy !== undefined) state = await emptied(store, folder);
-    await apply(state, log, entries);
-    await writeFile(bootNoteOf(folder), await currentBoot());
-    return state;
+    const { kept, entries } = await log.open(copy.position);
+    if (!kept && copy.position !== undefined) await copy.clear();
+    await apply(copy, log, entries);
+    return copy.store;
   } catch (error) {
-    await state.close();
+    await copy.close();
     throw error;
   }
+}
+
+async function apply(copy: StateCopy, log: SlotLog, entries: AsyncIterable<Uint8Array>): Promise<void> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const entry of entries) {
+    waiting.push(entry);
+    bytes += entry.length;
+    if (bytes < APPLIED_BYTES_MAX) continue;
+    await copy.apply(waiting, undefined);
+    waiting = [];
+    bytes = 0;
+  }
+  await copy.apply(waiting, log.position);
 }
 
 /** What it wrote may never be told: another process may have told something else. */
@@ -141,53 +145,6 @@ function cannotTell(cause: unknown): never {
     retryAfterS: 2,
     cause,
   });
-}
-
-/** The state on this disk, and the place in the log that it has reached. @throws ConfigError for one that no log led */
-async function openCopy(folder: string): Promise<{ store: RawStore; copy: ReturnType<typeof positionOf> }> {
-  await dropFormerBoot(folder);
-  const store = openStore(folder, NOT_DURABLE);
-  const copy = positionOf(store);
-  const rows = store.names().filter((name) => store.table(name).count() > 0);
-  if (copy === undefined && rows.length > 0) {
-    await store.close();
-    throw new ConfigError(
-      `FARTHING_CLUSTER: ${folder} was written without a cluster; set another FARTHING_DATA_DIR`,
-    );
-  }
-  return { store, copy };
-}
-
-async function emptied(store: RawStore, folder: string): Promise<RawStore> {
-  await store.close();
-  await rm(folder, { recursive: true, force: true });
-  return openStore(folder, NOT_DURABLE);
-}
-
-/** The machine's boot, which the kernel draws anew each time (Linux). */
-function currentBoot(): Promise<string> {
-  return readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-}
-
-/** A copy that an earlier boot left may be damaged anywhere: what had not been written is lost. Only a copy of a log has a note. */
-async function dropFormerBoot(folder: string): Promise<void> {
-  const noted = await readFile(bootNoteOf(folder), 'utf8').catch(() => undefined);
-  if (noted !== undefined && noted !== (await currentBoot()))
-    await rm(folder, { recursive: true, force: true });
-}
-
-async function apply(store: RawStore, log: SlotLog, entries: AsyncIterable<Uint8Array>): Promise<void> {
-  let waiting: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const entry of entries) {
-    waiting.push(entry);
-    bytes += entry.length;
-    if (bytes < APPLIED_BYTES_MAX) continue;
-    await applyEntries(store, waiting);
-    waiting = [];
-    bytes = 0;
-  }
-  await applyEntries(store, waiting, log.position);
 }
 
 /** @param folder for a copy of the state at one place in the log, which is removed again */

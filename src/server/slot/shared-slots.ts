@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
+import { AnswerLostError, behind, untilAnswered } from '../../cluster/kv.ts';
 import { COPY_ROWS } from '../../cluster/node-rows.ts';
 import { type Claim, OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
@@ -7,8 +7,11 @@ import { prefixOf } from '../../cluster/slot-logs.ts';
 import { toTimestamp } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { SlotPlace } from '../../http/access/services.ts';
+import { PeerAwayError } from '../../peers/peer-calls.ts';
 import { type EndableStore, endableStore } from '../../state/endable-store.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
+import { askToRemove } from '../standby/removed-copies.ts';
+import type { Standby } from '../standby/standby.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
 import { type LoggedStore, openLoggedStore } from './logged-store.ts';
@@ -25,11 +28,21 @@ interface SlotsHere {
 export interface SharedSlotsOptions extends Omit<Joined, 'close'> {
   readonly slots: SlotsHere;
   readonly kept: KeptContent;
+  /** Follows slots of other servers. Absent: nothing does. */
+  readonly standby?: Standby | undefined;
   /** Absolute paths of the folders of each slot's state and Tenants, in order. */
   readonly folders: readonly { readonly state: string; readonly content: string }[];
   readonly log: (event: object) => void;
   /** A slot is lost while it is in use: this process may answer nothing. */
   readonly onLost: (slot: number, error: unknown) => void;
+}
+
+/** Ids of other nodes. */
+export interface CopiesElsewhere {
+  /** They have nothing of the Tenant any more. */
+  readonly removed: readonly string[];
+  /** They may have something of it. */
+  readonly left: readonly string[];
 }
 
 /** A slot that is with this server. */
@@ -50,6 +63,8 @@ const PATIENCE_MS = 20_000;
 const NEXT_LOOK_MS = 250;
 /** A server that cannot give a slot up in this time ends: its lease gives all of them free. */
 const GIVE_UP_MS_MAX = 30_000;
+/** A server that comes waits so long until it has followed what it is to have. */
+const FOLLOW_MS_MAX = 10_000;
 /** After a slot could not be opened. */
 const RETRY_MS = 5000;
 
@@ -64,6 +79,8 @@ export class SharedSlots {
   readonly #clean = new Set<number>();
   /** Slots that were given up, and that no other server has taken as far as is known. */
   readonly #given = new Set<number>();
+  /** Slots may be placed here. */
+  #isTaking = false;
   #isLeaving = false;
   #hurriesAt = Number.POSITIVE_INFINITY;
   #isEnding = false;
@@ -76,8 +93,25 @@ export class SharedSlots {
 
   /** To be called once requests may come. */
   async start(): Promise<void> {
-    await this.#options.membership.setReady(true);
     this.#running = this.#run();
+    await this.#haveFollowed();
+    await this.#options.membership.setReady(true);
+    this.#isTaking = true;
+    this.#wake();
+  }
+
+  /** Others keep the slots that are to be here until their indexes are, unless somebody waits for one that nobody has. */
+  async #haveFollowed(): Promise<void> {
+    const { membership, standby, folders, node } = this.#options;
+    const until = performance.now() + FOLLOW_MS_MAX;
+    const isAwaited = (slot: number) => membership.willBePlaced(slot) === node && !standby!.isLevel(slot);
+    while (standby && !this.#isLeaving && performance.now() < until) {
+      const { owners } = membership.view;
+      const slots = [...folders.keys()];
+      if (slots.some((slot) => [undefined, node].includes(owners.get(slot))) || !slots.some(isAwaited))
+        return;
+      await Promise.race([membership.looked, this.#changed.promise]);
+    }
   }
 
   /** Where a slot is that is not here. */
@@ -90,10 +124,28 @@ export class SharedSlots {
     return { moving: this.#changed.promise };
   }
 
-  /** Ids of other nodes whose disks may have content of a slot's Tenants. */
-  copiesElsewhere(slot: number): readonly string[] {
-    const { membership, node } = this.#options;
-    return (membership.view.copies.get(slot) ?? []).filter((id) => id !== node);
+  /** Has the other nodes remove what they have of a Tenant that has ended. @returns their ids */
+  async removeCopies(slot: number, tenant: string): Promise<CopiesElsewhere> {
+    const { membership, node, kv, cluster, calls } = this.#options;
+    // Not those of the last look: one may have begun to follow since.
+    const prefix = COPY_ROWS.key(cluster, `${slot}/`);
+    const noted = await untilAnswered(() => kv.range(prefix, behind(prefix)), ignoreLost);
+    const ids = noted.map(({ key }) => key.slice(prefix.length)).filter((id) => id !== node);
+    const [removed, left]: [string[], string[]] = [[], []];
+    const ask = async (id: string) => {
+      const row = membership.view.nodes.get(id);
+      const isRemoved = row && (await askToRemove(calls, { id, url: row.url }, tenant));
+      (isRemoved ? removed : left).push(id);
+    };
+    await Promise.all(ids.map(ask));
+    return { removed: removed.sort(), left: left.sort() };
+  }
+
+  /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
+  async removeCopy(slot: number, tenant: string): Promise<void> {
+    const { standby } = this.#options;
+    if (standby?.has(slot)) await standby.remove(tenant);
+    else if (!this.#clean.has(slot)) throw new PeerAwayError('it may be on this disk');
   }
 
   /** Number of slots that no server has, as it was at the last look. */
@@ -104,6 +156,7 @@ export class SharedSlots {
 
   /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
   async leave(): Promise<void> {
+    const { standby } = this.#options;
     this.#isLeaving = true;
     this.#hurriesAt = performance.now() + PATIENCE_MS;
     // With etcd away nobody can be told, and nobody takes anything.
@@ -115,7 +168,7 @@ export class SharedSlots {
     if (!isTold) this.#hurriesAt = 0;
     for (;;) {
       this.#adjust();
-      if (this.#held.size === 0 && this.#moving.size === 0) return;
+      if (this.#held.size === 0 && this.#moving.size === 0 && (standby?.size ?? 0) === 0) return;
       await Promise.race([this.#options.membership.looked, ...this.#moving.values()]);
     }
   }
@@ -124,6 +177,8 @@ export class SharedSlots {
     this.#isEnding = true;
     this.#wake();
     await this.#running;
+    await Promise.all(this.#moving.values());
+    await this.#options.standby?.close();
   }
 
   async #run(): Promise<void> {
@@ -143,29 +198,40 @@ export class SharedSlots {
   }
 
   #adjust(): void {
-    const { membership, folders, node } = this.#options;
-    const { owners } = membership.view;
-    for (const slot of folders.keys()) {
+    for (const slot of this.#options.folders.keys()) {
       if (this.#moving.size >= MOVING_MAX && performance.now() <= this.#hurriesAt) return;
       if (this.#moving.has(slot)) continue;
-      const placed = membership.placed(slot);
-      const isHere = this.#held.has(slot);
-      const owner = owners.get(slot);
-      if (isHere && this.#isToLeave(placed)) this.#move(slot, this.#leave(slot));
-      else if (!isHere && placed === node && (owner === undefined || owner === node) && this.#mayTry(slot))
-        this.#move(slot, this.#enter(slot));
-      // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
-      else if (!isHere && owner === node && this.#mayTry(slot)) this.#move(slot, this.#releaseStray(slot));
-      // A former process of this node may have had it.
-      else if (
-        !isHere &&
-        owner !== undefined &&
-        owner !== node &&
-        !this.#clean.has(slot) &&
-        this.#mayTry(slot)
-      )
-        this.#move(slot, this.#removeContent(slot));
+      const step = this.#held.has(slot) ? this.#stepHere(slot) : this.#stepElsewhere(slot);
+      if (step) this.#move(slot, step());
     }
+  }
+
+  #stepHere(slot: number): (() => Promise<void>) | undefined {
+    const isToLeave = this.#isToLeave(this.#options.membership.placed(slot));
+    return isToLeave ? () => this.#leave(slot) : undefined;
+  }
+
+  /** What is to be done about a slot that is not here. */
+  #stepElsewhere(slot: number): (() => Promise<void>) | undefined {
+    const { membership, node, standby } = this.#options;
+    const owner = membership.view.owners.get(slot);
+    const isFree = owner === undefined || owner === node;
+    if (standby?.has(slot) && this.#isToStandDown(slot, isFree)) return () => this.#standDown(slot);
+    if (!this.#mayTry(slot)) return undefined;
+    if (this.#isTaking && isFree && membership.placed(slot) === node) return () => this.#enter(slot);
+    // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
+    if (this.#isTaking && owner === node) return () => this.#releaseStray(slot);
+    if (isFree || standby?.has(slot)) return undefined;
+    if (standby && !this.#isLeaving && membership.next(slot) === node) return () => this.#standBy(slot);
+    // A former process of this node may have had it.
+    return this.#isTaking && !this.#clean.has(slot) ? () => this.#removeContent(slot) : undefined;
+  }
+
+  #isToStandDown(slot: number, isFree: boolean): boolean {
+    const { membership, node } = this.#options;
+    // Who waits for what this server had comes first.
+    if (this.#isLeaving) return this.#held.size === 0;
+    return !isFree && membership.next(slot) !== node;
   }
 
   /** No faster than others take them up: a slot that nobody has keeps its clients waiting. @param placed where a held slot belongs */
@@ -201,8 +267,9 @@ export class SharedSlots {
       if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
       this.#clean.delete(slot);
       this.#given.delete(slot);
-      await this.#open(slot, claim);
-      log({ event: 'slot_taken', slot, ms: Math.round(performance.now() - began) });
+      const isFollowed = (await this.#options.standby?.release(slot)) ?? false;
+      await this.#open(slot, claim, isFollowed);
+      log({ event: 'slot_taken', slot, followed: isFollowed, ms: Math.round(performance.now() - began) });
     } catch (error) {
       // Without the lease another server may shorten the log while it is read.
       const isLate = error instanceof OwnedError || error instanceof AnswerLostError || !lease.holds;
@@ -227,12 +294,13 @@ export class SharedSlots {
     }
   }
 
-  async #open(slot: number, claim: Claim): Promise<void> {
+  /** @param isFollowed what is on this disk was copied from the owner's until now */
+  async #open(slot: number, claim: Claim, isFollowed: boolean): Promise<void> {
     const { kept, slots, kv } = this.#options;
     let store: Held['store'] | undefined;
     try {
       await this.#noteCopy(slot, claim);
-      store = endable(await this.#openStore(slot, claim));
+      store = endable(await this.#openStore(slot, claim, isFollowed));
       await kept.enter(slot, store);
       await slots.enter(slot, store);
       this.#held.set(slot, { claim, store });
@@ -246,14 +314,36 @@ export class SharedSlots {
   }
 
   /** In etcd before anything of a Tenant is on this disk: receipts name the servers that may have copies. */
-  async #noteCopy(slot: number, { fence }: Claim): Promise<void> {
+  async #noteCopy(slot: number, claim?: Claim): Promise<void> {
     const { kv, cluster, node } = this.#options;
     const value = COPY_ROWS.format({ since: toTimestamp(Date.now()) });
     const puts = [{ key: COPY_ROWS.key(cluster, `${slot}/${node}`), value }];
-    await untilAnswered(() => kv.commit({ when: [fence], puts }), ignoreLost);
+    const when = claim ? [claim.fence] : [];
+    await untilAnswered(() => kv.commit({ when, puts }), ignoreLost);
   }
 
-  #openStore(slot: number, claim: Claim): Promise<LoggedStore> {
+  /** Follows a slot of another server, from nothing of a Tenant on. */
+  async #standBy(slot: number): Promise<void> {
+    const { folders, log } = this.#options;
+    this.#clean.delete(slot);
+    try {
+      await rm(folders[slot]!.content, { recursive: true, force: true });
+      await this.#noteCopy(slot);
+      await this.#options.standby!.follow(slot);
+      log({ event: 'slot_followed', slot });
+    } catch (error) {
+      this.#retryLater(slot, RETRY_MS);
+      log({ event: 'slot_not_followed', slot, error: String(error) });
+    }
+  }
+
+  /** Another server is the next owner by now. */
+  async #standDown(slot: number): Promise<void> {
+    await this.#options.standby!.release(slot);
+    await this.#removeContent(slot);
+  }
+
+  #openStore(slot: number, claim: Claim, isFollowed: boolean): Promise<LoggedStore> {
     const { kv, cluster, lease, commits, folders, log, onLost } = this.#options;
     const { state, content } = folders[slot]!;
     const slotLog = new SlotLog({
@@ -266,7 +356,8 @@ export class SharedSlots {
       log,
     });
     const onClosed = async () => undefined;
-    return openLoggedStore({ folder: state, contentFolder: content, slotLog, claim, lease, log, onClosed });
+    const contentFolder = isFollowed ? undefined : content;
+    return openLoggedStore({ folder: state, contentFolder, slotLog, claim, lease, log, onClosed });
   }
 
   async #leave(slot: number): Promise<void> {

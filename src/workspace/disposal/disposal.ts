@@ -10,7 +10,7 @@ import { inventoryOf } from '../tenant/inventory.ts';
 import type { RunningRequests } from '../tenant/running-requests.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
 import type { ReceiptSigner } from './receipt.ts';
-import { type KeptElsewhere, receiptClaims } from './receipt-claims.ts';
+import { type KeptElsewhere, type RemoveCopies, receiptClaims } from './receipt-claims.ts';
 
 export interface DisposalDeps {
   readonly clock: Clock;
@@ -25,6 +25,7 @@ export interface DisposalDeps {
   readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
   readonly settings: WorkspaceSettings;
   readonly keptElsewhere: KeptElsewhere;
+  readonly removeCopies: RemoveCopies;
   /** Whether encrypted copies of the workspaces' content lie beyond this disk. */
   readonly hasCopies: boolean;
   readonly log: (event: object) => void;
@@ -36,7 +37,7 @@ const COUNTED_LATER: ReadonlySet<unknown> = new Set(['interrupted', 'objects_una
  * The one path by which a workspace ends: DELETE, expiry, the operator, a failed payment. Every step is idempotent and
  * durable before the next begins, so that `run` resumes wherever a crash stopped it:
  *
- *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory kept ─ folder unlinked, copies and key destroyed ─ signed ─ disposed + receipt
+ *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory kept ─ folder unlinked, copies and key destroyed ─ other servers’ copies removed ─ signed ─ disposed + receipt
  */
 export class Disposals {
   readonly #deps: DisposalDeps;
@@ -105,11 +106,13 @@ export class Disposals {
 
   /** Signs last, when everything in the receipt is true. A creation that was never paid for gets no receipt. */
   async #conclude(record: WorkspaceRecord, counters: Counters) {
-    const { clock, records, signer, issuer, settings, keptElsewhere, hasCopies } = this.#deps;
+    const { clock, records, signer, issuer, settings, keptElsewhere, removeCopies, hasCopies } = this.#deps;
     if (record.end?.reason === 'payment_failed') {
       await records.transaction(() => records.erase(record.id));
       return undefined;
     }
+    // Nobody can make another copy by now: its key is gone.
+    const { removed, left } = await removeCopies(record.id);
     const disposedAt = clock.now();
     const claims = receiptClaims({
       record,
@@ -117,8 +120,9 @@ export class Disposals {
       issuer: issuer(),
       disposedAt,
       settings,
-      keptElsewhere: await keptElsewhere(record.createdAt, disposedAt),
+      keptElsewhere: await keptElsewhere(record.createdAt, disposedAt, left),
       hadCopies: hasCopies,
+      removedBy: removed,
     });
     const receipt = await signer.sign(claims);
     return records.finishEnd(record.id, { disposedAt, receipt, claims });

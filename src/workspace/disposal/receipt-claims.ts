@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, toTimestamp } from '../../domain/clock.ts';
+import type { WorkspaceId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Counters } from '../activity/activity.ts';
@@ -12,11 +13,20 @@ export interface KeptFact {
   readonly until: string | null;
 }
 
-/** What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds). */
+/**
+ * What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds), and which servers may have
+ * a copy of it.
+ */
 export type KeptElsewhere = (
   createdAt: number,
   disposedAt: number,
+  servers: readonly string[],
 ) => readonly KeptFact[] | Promise<readonly KeptFact[]>;
+
+/** Has other servers remove what they have of a workspace. @returns ids of those that did, and of those that may have something left */
+export type RemoveCopies = (
+  workspace: WorkspaceId,
+) => Promise<{ readonly removed: readonly string[]; readonly left: readonly string[] }>;
 
 export interface ClaimsInput {
   readonly record: WorkspaceRecord;
@@ -28,6 +38,8 @@ export interface ClaimsInput {
   readonly keptElsewhere: readonly KeptFact[];
   /** Encrypted copies beyond this disk were destroyed, too. */
   readonly hadCopies: boolean;
+  /** Ids of servers that had a copy, and say that they have removed it. */
+  readonly removedBy: readonly string[];
 }
 
 /** Content of a disposal receipt. Counts are null if the index could not be read; its folder is unlinked all the same. */
@@ -39,6 +51,7 @@ export function receiptClaims({
   settings,
   keptElsewhere,
   hadCopies,
+  removedBy,
 }: ClaimsInput): Record<string, unknown> {
   const { reason, expiresAt, inventory, tokenKept } = record.end ?? {};
   const { items = null, segments = null, bytes = null, itemsDigest = null } = inventory ?? {};
@@ -59,7 +72,13 @@ export function receiptClaims({
     ingests: counters.ingests,
     spend_usd: formatUsd(record.spend),
     // Nothing is signed before the store lists no object of the workspace, and its key is out of the books.
-    ...(hadCopies && { copies: { objects_left: 0, key_destroyed: true } }),
+    ...(hadCopies && {
+      copies: {
+        objects_left: 0,
+        key_destroyed: true,
+        ...(removedBy.length > 0 && { removed_by: removedBy }),
+      },
+    }),
     kept: [...keptHere(disposedAt, tokenKept ?? false, settings), ...keptElsewhere],
   };
 }

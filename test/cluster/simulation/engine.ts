@@ -2,6 +2,7 @@ import {
   AnswerLostError,
   type Kv,
   type KvOutcome,
+  type KvRange,
   type KvRow,
   type KvTransaction,
   type Leases,
@@ -136,6 +137,10 @@ export class SimulatedKv implements Kv, Leases {
 
   range(from: string, to: string, limit?: number): Promise<KvRow[]> {
     return this.#ask(() => this.#engine.range(from, to, limit));
+  }
+
+  ranges(ranges: readonly KvRange[]): Promise<KvRow[][]> {
+    return this.#ask(() => ranges.map(({ from, to, limit }) => this.#engine.range(from, to, limit)));
   }
 
   grant(seconds: number): Promise<string> {

@@ -262,7 +262,7 @@ function planted(kv: Kv & Leases, plant: Plant): Kv & Leases {
     if (plant !== 'takes a lost answer for a yes') return commit;
     return commit.catch(() => ({ done: true, revision: 0 }));
   };
-  for (const name of ['range', 'grant', 'renew', 'revoke'] as const)
+  for (const name of ['range', 'ranges', 'grant', 'renew', 'revoke'] as const)
     Object.assign(over, { [name]: (kv[name] as (...words: unknown[]) => unknown).bind(kv) });
   return over;
 }

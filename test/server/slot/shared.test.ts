@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Etcd } from '../../../src/cluster/etcd.ts';
 import { DRAIN_ROWS } from '../../../src/cluster/node-rows.ts';
@@ -130,15 +130,43 @@ if (withoutEtcd !== undefined) {
     };
     t.equal(await named(first!), 1);
     const again = await start(t, 'a');
-    // Each slot is either taken up again, over nothing, or is the other's, and nothing of it stays here.
-    const cleaned = () =>
-      new Set([
-        ...again.node.seen('content_removed').map(({ slot }) => String(slot)),
-        ...again.node.seen('content_outdated').map(({ folder }) => basename(dirname(String(folder)))),
-      ]);
-    while (cleaned().size < SLOTS) await again.node.next();
+    // It begins to follow what the other has, over nothing of a Tenant.
+    await again.node.events('slot_followed', SLOTS);
     for (const slot of readdirSync(join(dataOf('a'), 'slots')))
       t.notOk(existsSync(join(dataOf('a'), 'slots', slot, 'tenants', first!.id)), slot);
+  });
+
+  t.test('who stands by takes over with the indexes, and removes its copy of what ends', async (t) => {
+    const { start, dataOf } = clusterOf('standby');
+    const a = await start(t, 'a');
+    await a.node.events('slot_taken', SLOTS);
+    const workspaces = await rented(a.url);
+    const b = await start(t, 'b');
+    const here = (id: string, { id: tenant }: TestWorkspace) =>
+      readdirSync(join(dataOf(id), 'slots'))
+        .filter((slot) => slot !== 'count')
+        .some((slot) => existsSync(join(dataOf(id), 'slots', slot, 'tenants', tenant)));
+    const names = [...workspaces.values()];
+    const followed = async (id: string) => {
+      while (!names.every((workspace) => here(id, workspace)))
+        await new Promise((soon) => setTimeout(soon, 50));
+    };
+    // Each server has what it answers for, and follows what the other does.
+    await Promise.all([followed('a'), followed('b')]);
+    const [ended, ...rest] = names;
+    const { status, body } = await at(b.url, ended!).send('DELETE', '');
+    t.equal(status, 200);
+    const claims = JSON.parse(Buffer.from(body.receipt.split('.')[1], 'base64url').toString());
+    t.equal(claims.copies.removed_by.length, 1);
+    t.notOk(claims.kept.some(({ what }: { what: string }) => /the server/.test(what)));
+    t.notOk(here('a', ended!) || here('b', ended!), 'nothing of it is on either disk');
+    a.node.child.kill('SIGKILL');
+    const taken = await b.node.events('slot_taken', SLOTS);
+    t.ok(taken.every(({ followed: isFollowed }) => isFollowed));
+    for (const [what, workspace] of workspaces)
+      if (rest.includes(workspace))
+        t.equal((await at(b.url, workspace).search({ query: what })).body.hits[0].item.name, `${what}.txt`);
+    t.same(b.node.seen('index_restored').filter(({ tenant }) => tenant === ended!.id).length <= 1, true);
   });
 
   t.test('no request is refused while a server stops and comes back', async (t) => {

@@ -1,0 +1,102 @@
+import { hashOf, hashOfEntry, LogDamagedError, ORIGIN, type Position, unlinked } from './chain.ts';
+import type { Kv } from './kv.ts';
+import { type LogKeys, NO_SNAPSHOT, SNAPSHOT_FORMAT, type SnapshotRow } from './log-rows.ts';
+
+export interface LogReaderOptions {
+  /** Reads rows. What it throws ends the reading. */
+  readonly read: Kv['range'];
+  readonly keys: LogKeys;
+  /** Entries that are read at a time. */
+  readonly page?: number;
+}
+
+const PAGE = 256;
+
+/** Reads a slot's log: its snapshot, and the entries behind it, each checked against the one before. */
+export class LogReader {
+  readonly #options: LogReaderOptions;
+  #position: Position = ORIGIN;
+  #snapshot = NO_SNAPSHOT;
+  #tailBytes = 0;
+
+  constructor(options: LogReaderOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param copy the place that a copy has reached
+   * @returns whether the copy can be kept, and what is to be applied then, or to an empty one
+   * @throws LogDamagedError with the place; so does the iteration, also where an owner shortens the log meanwhile
+   */
+  async open(copy: Position | undefined): Promise<{ kept: boolean; entries: AsyncGenerator<Uint8Array> }> {
+    this.#snapshot = await this.#readSnapshot();
+    const kept = copy !== undefined && (await this.#has(copy));
+    return { kept, entries: kept ? this.#entriesAfter(copy) : this.#everything() };
+  }
+
+  /** The place behind everything that was read. */
+  get position(): Position {
+    return this.#position;
+  }
+
+  /** Of the last `open`. */
+  get snapshot(): SnapshotRow {
+    return this.#snapshot;
+  }
+
+  /** Of the entries that were read. */
+  get tailBytes(): number {
+    return this.#tailBytes;
+  }
+
+  async #readSnapshot(): Promise<SnapshotRow> {
+    const { read, keys } = this.#options;
+    const [row] = await read(keys.snapshot, `${keys.snapshot}\0`);
+    if (!row) return NO_SNAPSHOT;
+    const snapshot = JSON.parse(unlinked(ORIGIN, row.value, row.key).payload.toString()) as SnapshotRow;
+    if (snapshot.format !== SNAPSHOT_FORMAT)
+      throw new LogDamagedError(`${row.key} has format ${snapshot.format}: it needs a newer Farthing`);
+    return snapshot;
+  }
+
+  /** Whether the log leads over this place. */
+  async #has({ number, hash }: Position): Promise<boolean> {
+    if (number <= this.#snapshot.number)
+      return number === this.#snapshot.number && hash === this.#snapshot.hash;
+    const { read, keys } = this.#options;
+    const key = keys.entry(number);
+    const [row] = await read(key, `${key}\0`);
+    return row !== undefined && hashOfEntry(row.value, key) === hash;
+  }
+
+  async *#everything(): AsyncGenerator<Uint8Array> {
+    const { read, keys } = this.#options;
+    const { number, hash, parts } = this.#snapshot;
+    for (const [index, digest] of parts.entries()) {
+      const key = keys.part(number, index);
+      const [row] = await read(key, `${key}\0`);
+      if (!row || hashOf(row.value) !== digest)
+        throw new LogDamagedError(`${key} is not the part of its snapshot: the log is damaged`);
+      yield row.value;
+    }
+    yield* this.#entriesAfter({ number, hash });
+  }
+
+  async *#entriesAfter(start: Position): AsyncGenerator<Uint8Array> {
+    const { read, keys, page = PAGE } = this.#options;
+    this.#position = start;
+    this.#tailBytes = 0;
+    for (;;) {
+      const rows = await read(keys.entry(this.#position.number + 1), keys.end, page);
+      for (const { key, value } of rows) {
+        if (key !== keys.entry(this.#position.number + 1))
+          throw new LogDamagedError(`entry ${this.#position.number + 1} is missing before ${key}`);
+        const { position, payload } = unlinked(this.#position, value, key);
+        this.#position = position;
+        this.#tailBytes += value.length;
+        yield payload;
+      }
+      if (rows.length < page) return;
+    }
+  }
+}

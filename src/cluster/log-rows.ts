@@ -1,0 +1,53 @@
+import { ORIGIN, type Position } from './chain.ts';
+import { behind } from './kv.ts';
+
+/** What a snapshot says of itself. */
+export interface SnapshotRow extends Position {
+  readonly format: number;
+  readonly bytes: number;
+  /** SHA-256 of each part, hexadecimal. */
+  readonly parts: readonly string[];
+}
+
+/** Of a snapshot's row. */
+export const SNAPSHOT_FORMAT = 1;
+export const NO_SNAPSHOT: SnapshotRow = { ...ORIGIN, format: SNAPSHOT_FORMAT, bytes: 0, parts: [] };
+const NUMBER_DIGITS = 16;
+
+/** Keys of a slot's log, below a prefix: `log/<slot>/<number>`, `snap/<slot>`, `part/<slot>/<number>/<part>`. */
+export class LogKeys {
+  readonly snapshot: string;
+  /** What the keys of all entries begin with. */
+  readonly entries: string;
+  /** What the keys of all parts of snapshots begin with. */
+  readonly parts: string;
+
+  constructor(prefix: string, slot: number) {
+    this.snapshot = `${prefix}snap/${slot}`;
+    this.entries = `${prefix}log/${slot}/`;
+    this.parts = `${prefix}part/${slot}/`;
+  }
+
+  entry(number: number): string {
+    return this.entries + numbered(number);
+  }
+
+  /** Behind all entries. */
+  get end(): string {
+    return behind(this.entries);
+  }
+
+  /** What the keys of one snapshot's parts begin with. */
+  partsOf(number: number): string {
+    return `${this.parts}${numbered(number)}/`;
+  }
+
+  part(number: number, part: number): string {
+    return this.partsOf(number) + numbered(part);
+  }
+}
+
+/** Digits that sort as the number does. */
+function numbered(number: number): string {
+  return String(number).padStart(NUMBER_DIGITS, '0');
+}

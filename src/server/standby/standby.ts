@@ -1,0 +1,112 @@
+import type { Kv } from '../../cluster/kv.ts';
+import { LogFollower } from '../../cluster/log-follower.ts';
+import { prefixOf } from '../../cluster/slot-logs.ts';
+import type { FollowedFigures, FollowedIndexes } from '../../content/followed-indexes.ts';
+import { decodeChanges } from '../../state/changes.ts';
+import { StateCopy } from './state-copy.ts';
+
+export interface StandbyOptions {
+  readonly kv: Kv;
+  /** Name of the cluster. */
+  readonly cluster: string;
+  /** Absolute paths of the folders of each slot's state, in order. */
+  readonly stateFolders: readonly string[];
+  readonly indexes: FollowedIndexes;
+  readonly log: (event: object) => void;
+}
+
+export interface StandbyFigures {
+  /** Number of slots that are followed. */
+  readonly slots: number;
+  /** For how long the copy of books that is furthest behind has lacked something, in milliseconds. */
+  readonly lagMs: number;
+  readonly indexes: FollowedFigures;
+}
+
+export const NO_STANDBY: StandbyFigures = {
+  slots: 0,
+  lagMs: 0,
+  indexes: { current: 0, behind: 0, left_out: 0, bytes: 0 },
+};
+
+/**
+ * Follows the books and indexes of slots that other servers have, where the next owner's would lie. Nobody believes them before this server
+ * has claimed the slot: then the log's rest is read, and the place where it goes on is checked.
+ */
+export class Standby {
+  readonly #options: StandbyOptions;
+  readonly #follower: LogFollower;
+  readonly #copies = new Map<number, StateCopy>();
+
+  constructor(options: StandbyOptions) {
+    const { kv, cluster, log } = options;
+    this.#options = options;
+    this.#follower = new LogFollower({ kv, prefix: prefixOf(cluster), log });
+  }
+
+  /** Whether a slot is followed. */
+  has(slot: number): boolean {
+    return this.#copies.has(slot);
+  }
+
+  /** Number of slots that are followed. */
+  get size(): number {
+    return this.#copies.size;
+  }
+
+  /** Whether a slot's books and indexes are here as they were at the last look. */
+  isLevel(slot: number): boolean {
+    return this.#follower.isBegun(slot) && this.#options.indexes.isLevel(slot);
+  }
+
+  /** Begins to follow. The slot's folder has nothing of a Tenant. @throws ConfigError for a state that no log led */
+  async follow(slot: number): Promise<void> {
+    const { stateFolders, indexes } = this.#options;
+    const copy = await StateCopy.open(stateFolders[slot]!);
+    this.#copies.set(slot, copy);
+    let isWhole = false;
+    this.#follower.add(slot, {
+      get position() {
+        return copy.position;
+      },
+      apply: async (entries, position) => {
+        await copy.apply(entries, position);
+        if (isWhole) indexes.changed(slot, entries.flatMap(decodeChanges));
+        else if (position) indexes.add(slot, copy.store);
+        isWhole ||= position !== undefined;
+      },
+      clear: async () => {
+        isWhole = false;
+        await indexes.leave(slot);
+        await copy.clear();
+      },
+    });
+  }
+
+  /** Follows no longer: what is here stays as it is, and somebody else may use it. @returns whether it was followed */
+  async release(slot: number): Promise<boolean> {
+    const copy = this.#copies.get(slot);
+    if (!copy) return false;
+    await this.#follower.remove(slot);
+    await this.#options.indexes.leave(slot);
+    await copy.close();
+    this.#copies.delete(slot);
+    return true;
+  }
+
+  /** A Tenant of a slot that is followed ends: nothing of it is on this disk once this resolves, nor ever will be. */
+  remove(tenant: string): Promise<void> {
+    return this.#options.indexes.remove(tenant);
+  }
+
+  get figures(): StandbyFigures {
+    const { indexes } = this.#options;
+    return { slots: this.size, lagMs: this.#follower.lagMs, indexes: indexes.figures };
+  }
+
+  async close(): Promise<void> {
+    await this.#follower.close();
+    for (const slot of [...this.#copies.keys()]) await this.release(slot);
+    await this.#options.indexes.close();
+  }
+}
