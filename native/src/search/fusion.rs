@@ -1,31 +1,12 @@
 //! One answer of all lists: the likeliest places, best first.
 
 use super::evidence::{Candidate, Evidence};
+use super::likelihood::Likelihood;
 use super::passages::passage_likelihoods;
 use super::pictures::picture_likelihoods;
 use super::plan::{Kind, Plan};
 use super::query::QueryFacts;
 use super::segment_map::SegmentMap;
-
-/// What a list contributes to a candidate's log-odds.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Part {
-    pub list: usize,
-    pub log_odds: f64,
-}
-
-/// Log-odds that a candidate answers, from what the lists of one kind say of it.
-#[derive(Debug, Clone)]
-pub struct Likelihood {
-    pub candidate: usize,
-    pub log_odds: f64,
-    /// What holds for every place of the kind alike; with the parts it sums to the log-odds.
-    pub base: f64,
-    pub parts: Vec<Part>,
-    /// The list that contributed most, and the Segment that it found.
-    pub list: usize,
-    pub segment: u32,
-}
 
 /// A moment with the kind by which it is likeliest.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ pub mod features;
 pub mod fusion;
 mod heads;
 mod json_number;
+pub mod likelihood;
 mod members;
 mod moments;
 pub mod order;

@@ -72,7 +72,7 @@ fn overlap(one: &Stretch, other: &Stretch) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::fusion::Likelihood;
+    use crate::search::likelihood::Likelihood;
     use crate::search::plan::Kind;
 
     fn found(segment: u32, confidence: f64) -> FoundMoment {

@@ -3,7 +3,7 @@
 
 use super::evidence::Evidence;
 use super::features::{Features, information};
-use super::fusion::{Likelihood, Part};
+use super::likelihood::{Likelihood, Part};
 use super::order::{Ordered, order_passages};
 use super::plan::{Curve, Plan, Scans};
 use super::query::QueryFacts;

@@ -2,7 +2,7 @@
 //! above every likeness; likeness then orders only those that are equally near.
 
 use super::evidence::{Evidence, Scale};
-use super::fusion::{Likelihood, Part};
+use super::likelihood::{Likelihood, Part};
 use super::order::{deviation_of, deviations_of};
 use super::plan::{Kind, Plan, PlannedList};
 use super::query::QueryFacts;

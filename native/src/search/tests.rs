@@ -301,7 +301,7 @@ fn of_near_identical_pictures_the_nearer_is_first() {
 fn a_page_found_by_its_text_is_not_helped_by_its_look() {
     let meaning = known("text_semantic", &[(1, 0.7), (2, 0.6)]);
     let setting = Setting { place: |segment| segment % 10, ..PLAIN };
-    let alone = fuse_in(&[meaning.clone()], setting);
+    let alone = fuse_in(std::slice::from_ref(&meaning), setting);
     let both = fuse_in(&[meaning, known("visual_words", &[(11, 0.1)])], setting);
     assert_eq!(score(&both[0]), score(&alone[0]));
 }

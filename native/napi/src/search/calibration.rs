@@ -7,8 +7,8 @@ use farthing_core::search::pictures::leads_of;
 use napi::Result;
 use napi_derive::napi;
 
+use super::native_search::NativeSearch;
 use super::plan::SearchPlan;
-use super::search::NativeSearch;
 use crate::error::js_error;
 use crate::shard::snapshot::NativeSnapshot;
 

@@ -1,3 +1,3 @@
 pub mod calibration;
+pub mod native_search;
 pub mod plan;
-pub mod search;
