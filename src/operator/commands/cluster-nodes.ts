@@ -3,6 +3,7 @@ import type { KvRow } from '../../cluster/kv.ts';
 import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
 import {
   COPY_ROWS,
+  type CopyRow,
   DRAIN_ROWS,
   type DrainRow,
   KNOWN_ROWS,
@@ -86,6 +87,8 @@ interface Rows {
   readonly known: ReadonlyMap<string, KnownRow>;
   readonly drains: ReadonlyMap<string, DrainRow>;
   readonly owners: ReadonlyMap<string, OwnerRow>;
+  /** Named `<slot>/<node id>`. */
+  readonly copies: ReadonlyMap<string, CopyRow>;
 }
 
 interface Cluster {
@@ -105,6 +108,7 @@ async function withRows(io: CommandIo, work: (cluster: Cluster) => Promise<numbe
       known: await rowsOf(etcd, cluster, KNOWN_ROWS),
       drains: await rowsOf(etcd, cluster, DRAIN_ROWS),
       owners: await rowsOf(etcd, cluster, OWNER_ROWS),
+      copies: await rowsOf(etcd, cluster, COPY_ROWS),
     };
     return await work({ rows, cluster, etcd });
   } finally {
@@ -148,17 +152,25 @@ function slotsOf(id: string, { owners }: Rows): number {
   return [...owners.values()].filter(({ node }) => node === id).length;
 }
 
+/** Number of slots of others of which a server that lives may have a copy. */
+function followedBy(id: string, { owners, copies }: Rows): number {
+  return [...copies.keys()]
+    .map((name) => name.split('/', 2))
+    .filter(([slot, node]) => node === id && owners.get(slot!)?.node !== id).length;
+}
+
 /** Of one transaction of etcd. */
 const DELETES_MAX = 128;
 
-const HEAD = ['server', 'state', 'slots', 'weight', 'version', 'since', 'url'];
+const HEAD = ['server', 'state', 'slots', 'follows', 'weight', 'version', 'since', 'url'];
 
 function writeNodes(rows: Rows, io: CommandIo): void {
   const lines = idsIn(rows).map((id) => {
     const row = rows.nodes.get(id);
     const { url = '-', since = '-' } = row ?? rows.known.get(id) ?? {};
     const [weight, version] = row ? [String(row.weight), row.version] : ['-', '-'];
-    return [id, stateOf(id, rows), String(slotsOf(id, rows)), weight, version, since, url];
+    const follows = row ? String(followedBy(id, rows)) : '-';
+    return [id, stateOf(id, rows), String(slotsOf(id, rows)), follows, weight, version, since, url];
   });
   const table = [HEAD, ...lines];
   const widths = HEAD.map((_, column) => Math.max(...table.map((cells) => cells[column]!.length)));

@@ -38,6 +38,7 @@ if (withoutEtcd !== undefined) {
         }),
       owns: (id: string, slot: number) =>
         put(OWNER_ROWS.key(name, String(slot)), OWNER_ROWS.format({ node: id })),
+      copies: (copy: string) => put(COPY_ROWS.key(name, copy), COPY_ROWS.format({ since: SINCE })),
       draining: async () => {
         const { from, to } = DRAIN_ROWS.range(name);
         return (await etcd.range(from, to)).map(({ key }) => DRAIN_ROWS.name(name, key));
@@ -46,22 +47,23 @@ if (withoutEtcd !== undefined) {
   };
 
   t.test('the servers are listed with what they have, and slots that nobody has', async (t) => {
-    const { run, lives, dies, owns } = await open('status');
+    const { run, lives, dies, owns, copies } = await open('status');
     await lives('n1');
     await lives('n2', { ready: false });
     await lives('n3');
     await dies('n3');
     await owns('n1', 0);
     await owns('n1', 2);
+    for (const name of ['0/n1', '0/n2', '2/n2', '3/n3']) await copies(name);
     const { status, written } = await run('status');
     t.equal(status, 0);
     t.same(
       written.split('\n').map((line) => line.split(/ {2,}/)),
       [
-        ['server', 'state', 'slots', 'weight', 'version', 'since', 'url'],
-        ['n1', 'serves', '2', '1', '0.1.0', SINCE, 'http://10.0.0.1:8402'],
-        ['n2', 'starts', '0', '1', '0.1.0', SINCE, 'http://10.0.0.2:8402'],
-        ['n3', 'away', '0', '-', '-', SINCE, 'http://10.0.0.3:8402'],
+        ['server', 'state', 'slots', 'follows', 'weight', 'version', 'since', 'url'],
+        ['n1', 'serves', '2', '0', '1', '0.1.0', SINCE, 'http://10.0.0.1:8402'],
+        ['n2', 'starts', '0', '2', '1', '0.1.0', SINCE, 'http://10.0.0.2:8402'],
+        ['n3', 'away', '0', '-', '-', '-', SINCE, 'http://10.0.0.3:8402'],
         [''],
         ['4 slots, format 2; nobody has 1, 3'],
         [''],
