@@ -83,7 +83,9 @@ if (withoutEtcd !== undefined) {
         const path = `/agent/v1/workspaces/${workspace.id}/extend`;
         t.equal((await other.post(path, { ttl_minutes: 10 })).status, 200);
         const after = (await workspace.send('GET', '/usage')).body.expires_at;
-        t.equal(Date.parse(after) - Date.parse(before), 600_000, 'they are added once');
+        // The end of a running clock is told in wall time, some milliseconds apart.
+        const added = Date.parse(after) - Date.parse(before);
+        t.ok(Math.abs(added - 600_000) < 1_000, `they are added once: ${added} ms`);
       }
     }
     const copy = join(folder, 'books');
