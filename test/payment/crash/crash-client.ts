@@ -36,6 +36,12 @@ const VALID_SECONDS = 280;
 const ENDED_MS_MAX = 120_000;
 const OUTCOMES_TOLD = 12;
 
+/** A job as its state is shown. */
+interface ShownJob {
+  readonly state?: string;
+  readonly error?: { readonly code: string };
+}
+
 /** A paying client that never gives up: it sends the same request until it has its answer, over every crash of the server. */
 export class CrashClient {
   readonly purchases: Purchase[] = [];
@@ -90,17 +96,23 @@ export class CrashClient {
     return { found, givenUp };
   }
 
-  async #ended(
-    job: string,
-  ): Promise<{ readonly state?: string; readonly error?: { readonly code: string } }> {
+  async #ended(job: string): Promise<ShownJob> {
     const givingUp = Date.now() + ENDED_MS_MAX;
     for (;;) {
-      const response = await fetch(`${this.#going.url}/agent/v1/jobs/${job}`);
-      const shown = (await response.json()) as { state?: string; error?: { code: string } };
+      const { status, shown } = await this.#stateOf(job);
       const hasEnded = shown.state === 'failed' || shown.state === 'searchable';
-      if (hasEnded || (!response.ok && response.status !== 503)) return shown;
-      if (Date.now() > givingUp) return shown;
+      if (hasEnded || (status !== 200 && status !== 503) || Date.now() > givingUp) return shown;
       await after(ABSENT_PAUSE_MS);
+    }
+  }
+
+  /** A server that has lost its lease may be starting again: nothing is known of the job then, as behind a 503. */
+  async #stateOf(job: string): Promise<{ readonly status: number; readonly shown: ShownJob }> {
+    try {
+      const response = await fetch(`${this.#going.url}/agent/v1/jobs/${job}`);
+      return { status: response.status, shown: (await response.json()) as ShownJob };
+    } catch {
+      return { status: 503, shown: {} };
     }
   }
 
