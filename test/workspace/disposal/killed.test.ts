@@ -237,14 +237,14 @@ async function run(t: Test, server: Struck, beyond: CrashPlace | undefined): Pro
       known.spend += PER_MINUTE * BigInt(EXTENSION_MINUTES);
     },
   });
-  const holder = async (known: Known, method: string, path: string, body?: string): Promise<TestAnswer> => {
-    const response = await fetch(`${server.url}/agent/v1/workspaces/${known.id}${path}`, {
-      method,
-      body,
-      headers: { Authorization: `Bearer ${known.token}` },
-    });
+  const asked = async (path: string, { token }: Known, init: RequestInit): Promise<TestAnswer> => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const response = await fetch(`${server.url}/agent/v1/${path}`, { ...init, headers });
     return { status: response.status, headers: response.headers, body: await response.json() };
   };
+  const holder = (known: Known, method: string, path: string, body?: string): Promise<TestAnswer> =>
+    asked(`workspaces/${known.id}${path}`, known, { method, body });
+  const receiptOf = (known: Known) => asked(`receipts/${known.id}`, known, {});
   /** Repeats what changes nothing. */
   const insist = async (ask: () => Promise<TestAnswer>): Promise<TestAnswer> => {
     const givingUp = Date.now() + INSIST_MS_MAX;
@@ -337,6 +337,8 @@ async function run(t: Test, server: Struck, beyond: CrashPlace | undefined): Pro
       answer = await insist(() => holder(known, 'GET', '/usage'));
     }
     t.ok(answer.status === 401 || answer.status === 410 || answer.status === 404, `${known.id} has expired`);
+    // It is refused from its last second on; its end is in the books once there is a receipt.
+    t.equal((await insist(() => receiptOf(known))).status, 200, 'it has a receipt');
   }
   if (server.isShared)
     for (const [known, receipt] of receipts)
