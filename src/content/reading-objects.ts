@@ -43,5 +43,5 @@ export class ReadingObjects implements Objects {
 }
 
 async function refused(): Promise<never> {
-  throw new Error('whoever follows the books of another server changes nothing of theirs');
+  throw new Error('a server that follows the books of another must not change them');
 }

@@ -9,7 +9,7 @@ export interface ReadFile extends Summary {
 
 /** For all files together: some hundred photographs, or some thousand texts. */
 const BYTES_MAX = 16 * 2 ** 20;
-/** Whoever opened a file and has not asked for its contents by then may never do so. */
+/** Contents that nobody has asked for by then are dropped. */
 const KEPT_MS = 60_000;
 /** Besides its text and pixels. */
 const BYTES_EACH = 512;

@@ -8,7 +8,7 @@ function textOf(length: number): ReadFile {
   return { collector: { blocks: [{ text: 'x'.repeat(length) }], pictures: [], take: () => undefined } };
 }
 
-t.test('contents are given once, to whoever has the file’s own facts', async (t) => {
+t.test('contents are given once, for the FileInfo that they were kept under', async (t) => {
   const along = new ReadAlong();
   const [mine, alike, read] = [info(), info(), textOf(10)];
   along.keep(mine, read);
