@@ -1,6 +1,6 @@
 import { hashOfEntry, LogDamagedError, type Position, unlinked } from './chain.ts';
 import { AnswerLostError, type Kv, type KvRow, type Pause, realPause } from './kv.ts';
-import { LogReader } from './log-reader.ts';
+import { appliedTogether, LogReader } from './log-reader.ts';
 import { LogKeys } from './log-rows.ts';
 
 /** What follows a slot's log. */
@@ -46,9 +46,8 @@ const LOOK_MS = 500;
 const ENTRIES_MAX = 8;
 /** Logs in one question. */
 const LOGS_MAX = 8;
-/** Entries of one question when a copy is far behind, and bytes that are applied at once. */
+/** Entries of one question when a copy is far behind. */
 const PAGE = 16;
-const APPLIED_BYTES_MAX = 4 * 2 ** 20;
 
 /**
  * Keeps copies of logs that other servers write. It never writes, and what it reads may be cut short at any time: an owner that shortens its
@@ -173,18 +172,8 @@ export class LogFollower {
     const reader = new LogReader({ read: (...range) => this.#options.kv.range(...range), keys, page: PAGE });
     const { kept, entries } = await reader.open(copy.position);
     if (!kept && copy.position !== undefined) await change(followed, () => copy.clear());
-    let waiting: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const entry of entries) {
-      waiting.push(entry);
-      bytes += entry.length;
-      if (bytes < APPLIED_BYTES_MAX) continue;
-      const some = waiting;
-      await change(followed, () => copy.apply(some, undefined));
-      waiting = [];
-      bytes = 0;
-    }
-    await change(followed, () => copy.apply(waiting, reader.position));
+    for await (const { group, isLast } of appliedTogether(entries))
+      await change(followed, () => copy.apply(group, isLast ? reader.position : undefined));
     followed.isBegun = true;
     followed.levelAt = asked;
   }

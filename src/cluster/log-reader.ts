@@ -100,3 +100,26 @@ export class LogReader {
     }
   }
 }
+
+/** Bytes of entries that a copy of the state applies in one transaction. */
+const APPLIED_BYTES_MAX = 4 * 2 ** 20;
+
+/** Entries in the groups in which they are applied. What is left in the end, perhaps nothing, is the last group. */
+export async function* appliedTogether(entries: AsyncIterable<Uint8Array>): AsyncGenerator<AppliedEntries> {
+  let group: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const entry of entries) {
+    group.push(entry);
+    bytes += entry.length;
+    if (bytes < APPLIED_BYTES_MAX) continue;
+    yield { group, isLast: false };
+    group = [];
+    bytes = 0;
+  }
+  yield { group, isLast: true };
+}
+
+export interface AppliedEntries {
+  readonly group: readonly Uint8Array[];
+  readonly isLast: boolean;
+}

@@ -1,5 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import type { Lease } from '../../cluster/lease.ts';
+import { appliedTogether } from '../../cluster/log-reader.ts';
 import type { Claim } from '../../cluster/slot-claims.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
 import { FarthingError } from '../../domain/error.ts';
@@ -9,8 +10,6 @@ import { openStore, type RawStore } from '../../state/store.ts';
 import { StateCopy } from '../standby/state-copy.ts';
 import { within } from './within.ts';
 
-/** Bytes of entries that are applied in one transaction of the copy. */
-const APPLIED_BYTES_MAX = 4 * 2 ** 20;
 const PART_BYTES = ENTRY_BYTES_MAX / 2;
 /** A server that stops waits so long for an etcd that is away. */
 const CLOSE_MS_MAX = 10_000;
@@ -117,26 +116,13 @@ async function followed(folder: string, log: SlotLog): Promise<RawStore> {
   try {
     const { kept, entries } = await log.open(copy.position);
     if (!kept && copy.position !== undefined) await copy.clear();
-    await apply(copy, log, entries);
+    for await (const { group, isLast } of appliedTogether(entries))
+      await copy.apply(group, isLast ? log.position : undefined);
     return copy.store;
   } catch (error) {
     await copy.close();
     throw error;
   }
-}
-
-async function apply(copy: StateCopy, log: SlotLog, entries: AsyncIterable<Uint8Array>): Promise<void> {
-  let waiting: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const entry of entries) {
-    waiting.push(entry);
-    bytes += entry.length;
-    if (bytes < APPLIED_BYTES_MAX) continue;
-    await copy.apply(waiting, undefined);
-    waiting = [];
-    bytes = 0;
-  }
-  await copy.apply(waiting, log.position);
 }
 
 /** What it wrote may never be told: another process may have told something else. */
