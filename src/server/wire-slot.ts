@@ -16,7 +16,7 @@ import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
 import type { AcrossSlots } from './slot/across-slots.ts';
-import type { CopiesElsewhere } from './slot/shared-slots.ts';
+import type { CopiesElsewhere } from './standby/slot-copies.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {

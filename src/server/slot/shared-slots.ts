@@ -1,16 +1,14 @@
 import { rm } from 'node:fs/promises';
-import { AnswerLostError, behind, untilAnswered } from '../../cluster/kv.ts';
-import { COPY_ROWS } from '../../cluster/node-rows.ts';
+import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
 import { type Claim, OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
-import { toTimestamp } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { SlotPlace } from '../../http/access/services.ts';
 import { PeerAwayError } from '../../peers/peer-calls.ts';
 import { type EndableStore, endableStore } from '../../state/endable-store.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
-import { askToRemove } from '../standby/removed-copies.ts';
+import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../standby/slot-copies.ts';
 import type { Standby } from '../standby/standby.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
@@ -35,14 +33,6 @@ export interface SharedSlotsOptions extends Omit<Joined, 'close'> {
   readonly log: (event: object) => void;
   /** A slot is lost while it is in use: this process may answer nothing. */
   readonly onLost: (slot: number, error: unknown) => void;
-}
-
-/** Ids of other nodes. */
-export interface CopiesElsewhere {
-  /** They have nothing of the Tenant any more. */
-  readonly removed: readonly string[];
-  /** They may have something of it. */
-  readonly left: readonly string[];
 }
 
 /** A slot that is with this server. */
@@ -75,8 +65,7 @@ export class SharedSlots {
   readonly #moving = new Map<number, Promise<void>>();
   /** When a slot that could not be opened may be tried again, by the monotonic clock. */
   readonly #retryAt = new Map<number, number>();
-  /** Slots of other servers of which this disk has nothing of a Tenant. */
-  readonly #clean = new Set<number>();
+  readonly #copies: SlotCopies;
   /** Slots that were given up, and that no other server has taken as far as is known. */
   readonly #given = new Set<number>();
   /** Slots may be placed here. */
@@ -89,6 +78,7 @@ export class SharedSlots {
 
   constructor(options: SharedSlotsOptions) {
     this.#options = options;
+    this.#copies = new SlotCopies(options);
   }
 
   /** To be called once requests may come. */
@@ -124,28 +114,16 @@ export class SharedSlots {
     return { moving: this.#changed.promise };
   }
 
-  /** Has the other nodes remove what they have of a Tenant that has ended. @returns their ids */
-  async removeCopies(slot: number, tenant: string): Promise<CopiesElsewhere> {
-    const { membership, node, kv, cluster, calls } = this.#options;
-    // Not those of the last look: one may have begun to follow since.
-    const prefix = COPY_ROWS.key(cluster, `${slot}/`);
-    const noted = await untilAnswered(() => kv.range(prefix, behind(prefix)), ignoreLost);
-    const ids = noted.map(({ key }) => key.slice(prefix.length)).filter((id) => id !== node);
-    const [removed, left]: [string[], string[]] = [[], []];
-    const ask = async (id: string) => {
-      const row = membership.view.nodes.get(id);
-      const isRemoved = row && (await askToRemove(calls, { id, url: row.url }, tenant));
-      (isRemoved ? removed : left).push(id);
-    };
-    await Promise.all(ids.map(ask));
-    return { removed: removed.sort(), left: left.sort() };
+  /** As those of `SlotCopies`. */
+  removeCopies(slot: number, tenant: string): Promise<CopiesElsewhere> {
+    return this.#copies.removeElsewhere(slot, tenant);
   }
 
   /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
   async removeCopy(slot: number, tenant: string): Promise<void> {
     const { standby } = this.#options;
     if (standby?.has(slot)) await standby.remove(tenant);
-    else if (!this.#clean.has(slot)) throw new PeerAwayError('it may be on this disk');
+    else if (!this.#copies.isClean(slot)) throw new PeerAwayError('it may be on this disk');
   }
 
   /** Number of slots that no server has, as it was at the last look. */
@@ -224,7 +202,7 @@ export class SharedSlots {
     if (isFree || standby?.has(slot)) return undefined;
     if (standby && !this.#isLeaving && membership.next(slot) === node) return () => this.#standBy(slot);
     // A former process of this node may have had it.
-    return this.#isTaking && !this.#clean.has(slot) ? () => this.#removeContent(slot) : undefined;
+    return this.#isTaking && !this.#copies.isClean(slot) ? () => this.#removeContent(slot) : undefined;
   }
 
   #isToStandDown(slot: number, isFree: boolean): boolean {
@@ -265,7 +243,6 @@ export class SharedSlots {
       const claim = (await tryToClaim(claiming, [slot]))?.get(slot);
       // Another was first, as the next look shows.
       if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
-      this.#clean.delete(slot);
       this.#given.delete(slot);
       const isFollowed = (await this.#options.standby?.release(slot)) ?? false;
       await this.#open(slot, claim, isFollowed);
@@ -299,7 +276,7 @@ export class SharedSlots {
     const { kept, slots, kv } = this.#options;
     let store: Held['store'] | undefined;
     try {
-      await this.#noteCopy(slot, claim);
+      await this.#copies.note(slot, [claim.fence]);
       store = endable(await this.#openStore(slot, claim, isFollowed));
       await kept.enter(slot, store);
       await slots.enter(slot, store);
@@ -313,22 +290,12 @@ export class SharedSlots {
     }
   }
 
-  /** In etcd before anything of a Tenant is on this disk: receipts name the servers that may have copies. */
-  async #noteCopy(slot: number, claim?: Claim): Promise<void> {
-    const { kv, cluster, node } = this.#options;
-    const value = COPY_ROWS.format({ since: toTimestamp(Date.now()) });
-    const puts = [{ key: COPY_ROWS.key(cluster, `${slot}/${node}`), value }];
-    const when = claim ? [claim.fence] : [];
-    await untilAnswered(() => kv.commit({ when, puts }), ignoreLost);
-  }
-
   /** Follows a slot of another server, from nothing of a Tenant on. */
   async #standBy(slot: number): Promise<void> {
     const { folders, log } = this.#options;
-    this.#clean.delete(slot);
     try {
       await rm(folders[slot]!.content, { recursive: true, force: true });
-      await this.#noteCopy(slot);
+      await this.#copies.note(slot);
       await this.#options.standby!.follow(slot);
       log({ event: 'slot_followed', slot });
     } catch (error) {
@@ -395,27 +362,16 @@ export class SharedSlots {
     await store.close();
   }
 
-  /** What another server destroys must not stay on this disk, and what it changes must not be found here later. */
   async #removeContent(slot: number): Promise<void> {
-    const { kv, cluster, node, folders, log } = this.#options;
-    const key = COPY_ROWS.key(cluster, `${slot}/${node}`);
+    const { log } = this.#options;
     try {
-      const [noted] = await kv.range(key, `${key}\0`);
-      await rm(folders[slot]!.content, { recursive: true, force: true });
-      // One that arrives late must not take away what was noted since.
-      const when = noted ? [{ key, revision: noted.revision }] : [];
-      await kv.commit({ when, deletes: [{ from: key, to: `${key}\0` }] });
-      this.#clean.add(slot);
+      await this.#copies.remove(slot);
       log({ event: 'content_removed', slot });
     } catch (error) {
       this.#retryLater(slot, RETRY_MS);
       log({ event: 'content_not_removed', slot, error: String(error) });
     }
   }
-}
-
-function ignoreLost(error: unknown): void {
-  if (!(error instanceof AnswerLostError)) throw error;
 }
 
 /** The same, until its slot is given up: what still runs then is not told. */
