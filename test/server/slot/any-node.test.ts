@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
+import { ranked } from '../../../src/cluster/placement.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { freePorts } from '../../rig/free-ports.ts';
@@ -10,6 +12,7 @@ import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../.
 const SLOTS = 8;
 /** Enough that each server has some. */
 const WORKSPACES = 6;
+const POLL_MS = 50;
 
 async function start(): Promise<{ first: TestServer; second: TestServer; etcd: EtcdServers }> {
   const folder = t.testdir({});
@@ -34,8 +37,19 @@ async function start(): Promise<{ first: TestServer; second: TestServer; etcd: E
       }),
     ),
   );
+  await Promise.all([first!, second!].map(hasItsSlots));
   return { first: first!, second: second!, etcd };
 }
+
+/** Which server came first had all slots. While one moves, a call that waits for its job is answered before the job's end. */
+async function hasItsSlots({ running }: TestServer, index: number): Promise<void> {
+  const nodes = ['n0', 'n1'].map((id) => ({ id, weight: 1 }));
+  const own = [...Array(SLOTS).keys()].filter((slot) => ranked(slot, nodes)[0] === nodes[index]!.id);
+  while (Number(/^farthing_slots (\d+)/m.exec(await metricsOf(running.metricsUrl!))?.[1]) !== own.length)
+    await setTimeout(POLL_MS);
+}
+
+const metricsOf = async (url: string): Promise<string> => (await fetch(url)).text();
 
 if (withoutEtcd !== undefined) {
   t.pass('any of several servers answers', { skip: withoutEtcd });
@@ -43,7 +57,7 @@ if (withoutEtcd !== undefined) {
   const { first, second } = await start();
   const both = [first, second];
   const passedOn = async ({ running }: TestServer) => {
-    const text = await (await fetch(running.metricsUrl!)).text();
+    const text = await metricsOf(running.metricsUrl!);
     return Number(/farthing_proxied_seconds_count\{outcome="answered"\} (\d+)/.exec(text)?.[1]);
   };
 
