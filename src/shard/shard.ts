@@ -2,7 +2,8 @@ import type { Item } from '../api/items.ts';
 import type { SegmentRecord } from '../api/search.ts';
 import { isPreviousKey } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
-import { type AskedQueries, openSnapshot, type Snapshot } from './snapshot.ts';
+import { type AskedQueries, openSnapshot } from './open-snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 import type { OpenSpaces } from './spaces.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;

@@ -1,0 +1,249 @@
+import type { Item } from '../api/items.ts';
+import type { SegmentRecord } from '../api/search.ts';
+import { FarthingError } from '../domain/error.ts';
+import { JsonArray } from '../domain/json-array.ts';
+import { SCAN_METHODS } from '../domain/search.ts';
+import { awaitCrossing, crossing, native } from '../native/index.ts';
+import {
+  type ListQuery,
+  type ListVector,
+  type NativeSearch,
+  PLACE_NUMBERS,
+  type Probed,
+  placeAt,
+  type RankedList,
+  type RankOptions,
+  type Searched,
+  type SearchedList,
+  type ShardCounts,
+  type Snapshot,
+} from './snapshot.ts';
+import type { OpenSpaces } from './spaces.ts';
+
+type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
+type NativeQuery = InstanceType<typeof native.NativeQuery>;
+type SearchedHits = Awaited<ReturnType<NativeSearch['runOffThread']>>;
+
+/** Queries of one index: each is ranked, and then rated, and what its words mean there is found out once. */
+export type AskedQueries = WeakMap<ListQuery, NativeQuery>;
+
+/** How often `rank` may double its depth. The native `places` module has the same bound. */
+const DEEPENINGS_MAX = 4;
+
+/** A snapshot as the rest of the server sees it. */
+export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked: AskedQueries): Snapshot {
+  const toNative = (query: ListQuery): NativeQuery => {
+    const known = asked.get(query) ?? crossing(() => nativeQuery(query, spaces));
+    asked.set(query, known);
+    return known;
+  };
+  let known: ShardCounts | undefined;
+  const counts = (): ShardCounts => {
+    known ??= countsOf(snapshot);
+    return known;
+  };
+  const best = (query: ListQuery, k: number): RankedList => {
+    const buffers = hitBuffers(k, counts().segments);
+    const asked = toNative(query);
+    const hits = crossing(() => snapshot.answer(asked, k, false, true, ...buffers));
+    return rankedList(asked, buffers, hits ?? 0, false);
+  };
+  const close = (): void => snapshot.close();
+  const askVectors = (search: NativeSearch, vectors: readonly ListVector[]): void => {
+    for (const { list, space, vector } of vectors)
+      search.askVector(list, spaces.name(space) ?? space, vector);
+  };
+  return {
+    rank: (query, { depth, exact = false }, signal) => {
+      const [asked, buffers] = [toNative(query), hitBuffers(depth * 2 ** DEEPENINGS_MAX, counts().segments)];
+      const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
+      if (hits === null) return rankOnThread(snapshot, asked, { depth, exact }, buffers, signal);
+      return rankedList(asked, buffers, hits, true);
+    },
+    search: (search, vectors, signal) => {
+      const answer = crossing(() => {
+        askVectors(search, vectors);
+        return search.run(snapshot);
+      });
+      if (answer) return searched(answer);
+      return stoppable(signal, (stop) => search.runOffThread(snapshot, stop)).then(searched);
+    },
+    rankWords: (search) => crossing(() => search.rankWords(snapshot)),
+    evidence: (search, vectors) =>
+      crossing(() => {
+        askVectors(search, vectors);
+        return native.searchEvidence(search, snapshot);
+      }),
+    rate: (query, segments, { sampled = true } = {}) => {
+      const { scores, held, lacks, written, facts } = ratingBuffers(segments.length);
+      crossing(() => snapshot.rate(toNative(query), segments, sampled, scores, held, lacks, written, facts));
+      const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
+      const places = written.subarray(few);
+      const named = Array.from({ length: few }, (_, at) => [written[at]!, placeAt({ places }, at)] as const);
+      const sample = { count, mean, deviation };
+      return { scores, held, lacks, written: new Map(named), information, sample };
+    },
+    probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
+    searchVector: (space, vector, k) => best({ space, vector }, k),
+    searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
+    searchPicture: (fingerprint, digest, k) => best({ fingerprint, digest }, k),
+    hits: (segments, { query, expiresAt } = {}) => {
+      const { json, count } = crossing(() => snapshot.hits(segments, query, expiresAt));
+      return new JsonArray(json, count);
+    },
+    records: (segments) =>
+      crossing(() => native.storedSegments(snapshot, segments)).map((record) =>
+        parsed<SegmentRecord>(record),
+      ),
+    item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
+    segmentsOf: (item) => {
+      const found = crossing(() => snapshot.segmentsOfItem(item));
+      return found ? { first: found[0], count: found[1] } : undefined;
+    },
+    counts,
+    previousSpaces: () => spaces.serving(snapshot),
+    blocks: () => crossing(() => snapshot.blocks()),
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+type HitBuffers = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
+const FACTS = 5;
+const RATING_FACTS = 5;
+/** Segments that have every word as it is written are named up to this number, as in the native `as_written`. */
+const WRITTEN_MAX = 10;
+
+/** Arrays in one buffer for the native side to fill, as large as the answer can be. */
+function hitBuffers(k: number, segments: number): HitBuffers {
+  if (!Number.isSafeInteger(k) || k < 0) throw new FarthingError('internal', `${k} is not a number of hits.`);
+  const hitsMax = Math.min(k, segments);
+  const buffer = new ArrayBuffer(4 * ((2 + PLACE_NUMBERS) * hitsMax + FACTS));
+  return [
+    new Uint32Array(buffer, 0, hitsMax),
+    new Float32Array(buffer, 4 * hitsMax, hitsMax),
+    new Uint32Array(buffer, 8 * hitsMax, PLACE_NUMBERS * hitsMax),
+    new Uint32Array(buffer, 4 * (2 + PLACE_NUMBERS) * hitsMax, FACTS),
+  ];
+}
+
+/** Arrays in one buffer for the native side to fill: each of its own would cost a microsecond. */
+function ratingBuffers(segments: number) {
+  const places = (1 + PLACE_NUMBERS) * WRITTEN_MAX;
+  const buffer = new ArrayBuffer(4 * (3 * segments + places + RATING_FACTS));
+  return {
+    scores: new Float32Array(buffer, 0, segments),
+    held: new Float32Array(buffer, 4 * segments, segments),
+    lacks: new Float32Array(buffer, 8 * segments, segments),
+    written: new Uint32Array(buffer, 12 * segments, places),
+    facts: new Float32Array(buffer, 4 * (3 * segments + places), RATING_FACTS),
+  };
+}
+
+function rankedList(
+  query: NativeQuery,
+  [segments, scores, places, facts]: HitBuffers,
+  hits: number,
+  withPlaces: boolean,
+): RankedList {
+  const [exact = 0, scanned = 0, rescored = 0, , method = 0] = facts;
+  const corrected = query.corrected();
+  return {
+    segments: segments.subarray(0, hits),
+    scores: scores.subarray(0, hits),
+    places: places.subarray(0, withPlaces ? PLACE_NUMBERS * hits : 0),
+    exact: exact === 1,
+    method: SCAN_METHODS[method] ?? 'proved',
+    scanned,
+    rescored,
+    ceiling: new Float32Array(facts.buffer, facts.byteOffset, FACTS)[3] ?? 0,
+    ...(corrected !== null && { corrected }),
+  };
+}
+
+const SEARCH_FACTS = 6;
+const LIST_FACTS = 4;
+
+function searched({ json, corrected, facts }: SearchedHits): Searched {
+  const [hits = 0, found = 0, segments = 0, confidence = 0, scanMs = 0, fuseMs = 0] = facts;
+  const lists: SearchedList[] = [];
+  for (let at = SEARCH_FACTS; at < facts.length; at += LIST_FACTS)
+    lists.push({
+      scanned: facts[at]!,
+      rescored: facts[at + 1]!,
+      exact: facts[at + 2] === 1,
+      method: SCAN_METHODS[facts[at + 3]!] ?? 'proved',
+    });
+  return {
+    hits: new JsonArray(json, hits),
+    found,
+    segments,
+    confidence,
+    scanMs,
+    fuseMs,
+    lists,
+    ...(typeof corrected === 'string' && { corrected }),
+  };
+}
+
+function nativeQuery(query: ListQuery, spaces: OpenSpaces): NativeQuery {
+  if ('vector' in query)
+    return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector, query.phrasesOf);
+  if ('words' in query) return native.NativeQuery.words(query.words, query.language, query.vocabulary);
+  return native.NativeQuery.picture(query.fingerprint, query.digest);
+}
+
+async function rankOnThread(
+  snapshot: NativeSnapshot,
+  query: NativeQuery,
+  { depth, exact }: Required<RankOptions>,
+  buffers: HitBuffers,
+  signal: AbortSignal,
+): Promise<RankedList> {
+  const hits = await stoppable(signal, (stop) =>
+    snapshot.answerOffThread(query, depth, true, exact, stop, ...buffers),
+  );
+  return rankedList(query, buffers, hits, true);
+}
+
+async function probeOnThread(
+  snapshot: NativeSnapshot,
+  query: NativeQuery,
+  k: number,
+  signal: AbortSignal,
+): Promise<Probed> {
+  const [expected = 0, found = 0] = await stoppable(signal, (stop) =>
+    snapshot.probeOffThread(query, k, stop),
+  );
+  return { expected, found };
+}
+
+/** Runs a search on another thread; it stops soon after `signal` aborts. */
+async function stoppable<T>(
+  signal: AbortSignal,
+  work: (stop: InstanceType<typeof native.SearchStop>) => Promise<T>,
+): Promise<T> {
+  const stop = new native.SearchStop();
+  const giveUp = (): void => stop.stop();
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp);
+  try {
+    return await awaitCrossing(() => work(stop));
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function reliableLanguage(query: string): string | undefined {
+  const detected = native.detectLanguage(query);
+  return detected?.reliable ? detected.language : undefined;
+}
+
+function countsOf(snapshot: NativeSnapshot): ShardCounts {
+  const [items = 0, segments = 0, bytes = 0] = crossing(() => snapshot.counts());
+  return { items, segments, bytes };
+}
+
+function parsed<T>(json: string | null | undefined): T | undefined {
+  return json === null || json === undefined ? undefined : (JSON.parse(json) as T);
+}
