@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BenchWorkspace, payingClient, type StartedServer, startServer } from '../rig/agent.ts';
 import { ATTACKS, BESIEGED } from './attacks.ts';
@@ -20,6 +21,7 @@ export interface Stage {
 
 const MINUTES = 15;
 const FILE = ['log.txt', 'The lighthouse keeper counts gulls at dawn.'] as const;
+const ALMANAC = join(import.meta.dirname, '../../samples/almanac.pdf');
 /** Preloaded into a server that is besieged. */
 export const PROBE = join(import.meta.dirname, 'probe.ts');
 
@@ -47,13 +49,23 @@ export async function rent(url: string): Promise<BenchWorkspace> {
   return workspace;
 }
 
+/**
+ * A workspace with a PDF: that is read by the last but one of the processes that start behind a server's start. Before, the server's open
+ * files are no measure of what an attack leaves.
+ */
+async function filled(url: string): Promise<BenchWorkspace> {
+  const workspace = await BenchWorkspace.rent(url, MINUTES);
+  await workspace.ingest('almanac.pdf', await readFile(ALMANAC));
+  return workspace;
+}
+
 /** @param attacked workspace of the attacker; absent: a new one */
 export async function staged(
   server: StartedServer,
   client: Client,
   attacked?: BenchWorkspace,
 ): Promise<Omit<Stage, 'stop'>> {
-  const { url, token } = attacked ?? (await BenchWorkspace.rent(server.url, MINUTES));
+  const { url, token } = attacked ?? (await filled(server.url));
   const target = {
     url: server.url,
     folder: server.folder,
