@@ -27,6 +27,7 @@ export class ReadAlong {
   /** In the order of coming. */
   readonly #kept = new Map<FileInfo, Kept>();
   #bytes = 0;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor({ bytesMax = BYTES_MAX, now = () => performance.now() } = {}) {
     this.#bytesMax = bytesMax;
@@ -34,15 +35,12 @@ export class ReadAlong {
   }
 
   keep(file: FileInfo, read: ReadFile): void {
-    const since = this.#now();
-    for (const [old, kept] of this.#kept) {
-      if (kept.since > since - KEPT_MS) break;
-      this.take(old);
-    }
+    this.#dropOld();
     const bytes = bytesOf(read);
     if (this.#bytes + bytes > this.#bytesMax) return;
-    this.#kept.set(file, { read, bytes, since });
+    this.#kept.set(file, { read, bytes, since: this.#now() });
     this.#bytes += bytes;
+    this.#dropLater();
   }
 
   /** The contents, once. @param file the very object that they were kept under */
@@ -52,6 +50,23 @@ export class ReadAlong {
     this.#kept.delete(file);
     this.#bytes -= kept.bytes;
     return kept.read;
+  }
+
+  #dropOld(): void {
+    const until = this.#now() - KEPT_MS;
+    for (const [file, { since }] of this.#kept) {
+      if (since > until) break;
+      this.take(file);
+    }
+  }
+
+  /** Nothing stays although nobody opens another file. */
+  #dropLater(): void {
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#dropOld();
+      if (this.#kept.size > 0) this.#dropLater();
+    }, KEPT_MS).unref();
   }
 }
 

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import t from 'tap';
 import type { FileInfo } from '../../../src/domain/document.ts';
 import { ReadAlong, type ReadFile } from '../../../src/extract/process/read-along.ts';
@@ -37,4 +38,16 @@ t.test('what nobody has taken for a minute is given up', async (t) => {
   along.keep(next, textOf(1024));
   t.equal(along.take(left), undefined);
   t.ok(along.take(next));
+});
+
+t.test('it is given up even if no other file is opened', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  let now = 0;
+  const along = new ReadAlong({ now: () => now });
+  const left = info();
+  along.keep(left, textOf(1024));
+  now = 60_000;
+  mock.timers.tick(60_000);
+  t.equal(along.take(left), undefined);
 });
