@@ -6,8 +6,8 @@ import { join, resolve } from 'node:path';
 import { environmentOf } from '../../test/rig/environment.ts';
 import type { ServerCounts } from './counted-server.ts';
 
-/** What a process needs to find its libraries and its GPU; no setting of the server, and no secret. */
-const INHERITED = /^(?:PATH|HOME|LD_LIBRARY_PATH|(?:CUDA|NVIDIA|VK)_.*)$/;
+/** What a process needs to find its libraries and its GPU, and who is to encode; no other setting of the server, and no secret. */
+const INHERITED = /^(?:PATH|HOME|LD_LIBRARY_PATH|FARTHING_PROVIDER|(?:CUDA|NVIDIA|VK)_.*)$/;
 
 /** What a server under measurement takes over from the environment of its bench. */
 export function inherited(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

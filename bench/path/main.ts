@@ -12,7 +12,8 @@ import { processorTimes, type ThreadTimes } from './thread-times.ts';
 
 /**
  * What each kind of request costs, one client and one request at a time: milliseconds, and processor time by thread, beside a bare
- * HTTP exchange: `make bench NAME=path`. `BESIDE=<another built tree>` measures that tree's server in turns with this one.
+ * HTTP exchange: `make bench NAME=path`. `BESIDE=<another built tree>` measures that tree's server in turns with this one;
+ * `FARTHING_PROVIDER` says who encodes.
  */
 
 const { DOCUMENTS = '600', ROUNDS = '6', REQUESTS = '150', ONLY = '', BESIDE } = process.env;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { bootNoteOf } from '../../src/state/log-position.ts';
 import { slotFolders } from '../../src/state/slots.ts';
 import { CutDisk } from '../rig/cut-disk.ts';
-import { TESTED_SLOTS } from '../rig/environment.ts';
+import { TESTED } from '../rig/environment.ts';
 import type { Random } from '../rig/random.ts';
 import { makeBooksOfLogs } from './books-of-log.ts';
 import { EtcdFaults } from './etcd-faults.ts';
@@ -152,7 +152,7 @@ export class CrashPlace {
     const { etcd, folder, twoNodes, sharedSlots } = this.#parts;
     if (!etcd) return this.dataFolder;
     const judged = join(folder, 'judged');
-    const slots = sharedSlots ?? Number(TESTED_SLOTS.FARTHING_SLOTS ?? 1);
+    const slots = sharedSlots ?? Number(TESTED.FARTHING_SLOTS ?? 1);
     await makeBooksOfLogs(etcd.addresses, {
       cluster: 'farthing',
       slots,

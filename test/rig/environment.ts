@@ -1,16 +1,18 @@
 import { isSetting, variableOf } from '../../src/settings/names.ts';
 
-const { PATH = '', NODE_COMPILE_CACHE, SLOTS } = process.env;
+const { PATH = '', NODE_COMPILE_CACHE, SLOTS, FARTHING_PROVIDER } = process.env;
 
-/** Slots of every server that a test starts, where `SLOTS` says so. */
-export const TESTED_SLOTS: Readonly<Record<string, string>> =
-  SLOTS === undefined ? {} : { FARTHING_SLOTS: SLOTS };
+/** Of every server that a test starts: its slots, where `SLOTS` says so, and who encodes, where `FARTHING_PROVIDER` does. */
+export const TESTED: Readonly<Record<string, string>> = {
+  ...(SLOTS !== undefined && { FARTHING_SLOTS: SLOTS }),
+  ...(FARTHING_PROVIDER !== undefined && { FARTHING_PROVIDER }),
+};
 
 /** What a program that a test starts finds beside its own variables: where Node keeps compiled modules saves a third of a start. */
 export const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH,
   ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
-  ...TESTED_SLOTS,
+  ...TESTED,
 };
 
 /** An environment in which settings are written by their names in the code, as a server reads it; other variables stay as they are. */

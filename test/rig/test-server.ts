@@ -6,7 +6,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { type Running, start, type Times } from '../../src/server/start.ts';
 import { readConfig } from '../../src/settings/config.ts';
 import { type DescribedAnswers, watchAnswers } from './described-answers.ts';
-import { environmentOf, TESTED_SLOTS } from './environment.ts';
+import { environmentOf, TESTED } from './environment.ts';
 import './teardown-order.ts';
 
 /** Shared by all tests: what is in it depends on the models alone, and takes seconds to make. */
@@ -44,7 +44,7 @@ export async function startTestServer(
     // How long a query may wait on a busy machine is no matter of a test.
     QUERY_WAIT_MS_MAX: '0',
     ...FEW_WORKERS,
-    ...TESTED_SLOTS,
+    ...TESTED,
     ...environment,
   });
   const settings = readConfig(variables);
