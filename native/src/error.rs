@@ -28,6 +28,10 @@ impl ShardError {
     pub fn closed() -> Self {
         Self::new("not_found", "The index is closed.")
     }
+
+    pub fn is_closed(&self) -> bool {
+        *self == Self::closed()
+    }
 }
 
 impl fmt::Display for ShardError {

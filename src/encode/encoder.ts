@@ -6,9 +6,18 @@ import type { Manifest } from './models/manifest.ts';
 import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';
 import { type Failure, type Missing, passageTowerOf, pictureTowerOf, type Towers } from './models/tower.ts';
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
+import type { QuerySearch } from './text/query-search.ts';
 import type { AvailableTowers } from './workers/available-towers.ts';
 import { Dispatcher, type EncoderCounters } from './workers/dispatcher.ts';
-import { CutJob, type EncoderTask, InputJob, TextJob, type VectorJob, type Vectors } from './workers/job.ts';
+import {
+  CutJob,
+  type EncoderTask,
+  InputJob,
+  type JobOptions,
+  TextJob,
+  type VectorJob,
+  type Vectors,
+} from './workers/job.ts';
 import { indexIn, type WorkKind, type WorkKinds, workKindsOf } from './workers/work-kinds.ts';
 import type { WorkerCounts } from './workers/worker-counts.ts';
 import type { Workers } from './workers/workers.ts';
@@ -25,6 +34,11 @@ export interface EncodeOptions {
   readonly signal?: AbortSignal;
   /** Called with each task that did some of it. */
   readonly onTask?: (task: EncoderTask) => void;
+}
+
+export interface QueryOptions extends EncodeOptions {
+  /** Goes on where the native encoder encodes the query, and no other takes part. */
+  readonly search?: QuerySearch;
 }
 
 export interface IngestOptions extends EncodeOptions {
@@ -56,7 +70,7 @@ export interface Encoder {
   encodeQuery<K extends InputKind>(
     kind: K,
     input: EncoderInput<K>,
-    options: EncodeOptions,
+    options: QueryOptions,
   ): Promise<Record<string, Float32Array>>;
   /** The text model's: hardly any word that it has whole is a slip of another. */
   readonly vocabulary: Vocabulary | undefined;
@@ -165,7 +179,7 @@ export class WorkerEncoder implements Encoder {
   async encodeQuery<K extends InputKind>(
     kind: K,
     input: EncoderInput<K>,
-    options: EncodeOptions,
+    options: QueryOptions,
   ): Promise<Record<string, Float32Array>> {
     const work = this.#kinds.of('query', kind);
     if (!work) return {};
@@ -211,7 +225,7 @@ export class WorkerEncoder implements Encoder {
 }
 
 /** Texts are sent to the workers as messages, other inputs through shared memory. */
-function jobOf(work: WorkKind, inputs: readonly (string | Uint8Array)[], options: IngestOptions): VectorJob {
+function jobOf(work: WorkKind, inputs: readonly (string | Uint8Array)[], options: JobOptions): VectorJob {
   return work.inputBytes === 0
     ? new TextJob(work, inputs as readonly string[], options)
     : new InputJob(work, inputs as readonly Uint8Array[], options);

@@ -2,16 +2,16 @@ import type { PictureSpec } from '../domain/document.ts';
 import { errorCode } from '../domain/error.ts';
 import type { EncoderInput, InputKind } from '../domain/family.ts';
 import type { FilledSpace, PreviousSpace } from '../domain/space.ts';
-import type { EncodeOptions, Encoder, IngestOptions, Missing } from './encoder.ts';
+import type { Encoder, IngestOptions, Missing, QueryOptions } from './encoder.ts';
 
 /** What a search needs of the encoders. */
 export interface QueryEncoder
-  extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'vocabulary' | 'queueDepths'> {
+  extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'vocabulary'> {
   /** @param inForm the same picture in the form that another model wants */
   encodeQuery<K extends InputKind>(
     kind: K,
     input: EncoderInput<K>,
-    options: EncodeOptions,
+    options: QueryOptions,
     inForm?: (spec: PictureSpec) => Promise<Uint8Array>,
   ): Promise<Record<string, Float32Array>>;
 }
@@ -128,12 +128,12 @@ function mixed(current: Encoder, previous: readonly OpenedSpace[]): QueryEncoder
     spaces: [...previous.flatMap(spacesOf), ...kept],
     missing: [...missing, ...current.missing],
     vocabulary: current.vocabulary,
-    queueDepths: () => current.queueDepths(),
     admitQuery: () => {
       current.admitQuery();
       for (const { encoder } of previous) encoder?.admitQuery();
     },
-    encodeQuery: async (kind, input, options, inForm) => {
+    // A search goes on where one encoder makes all of its vectors.
+    encodeQuery: async (kind, input, { search: _, ...options }, inForm) => {
       // The model in use need not encode a query for spaces that are all replaced.
       const own = kept.some(({ asksWith }) => asksWith[kind])
         ? current.encodeQuery(kind, input, options)

@@ -5,6 +5,12 @@ import type * as Addon from './addon/addon.d.ts';
 /** The native addon; nothing else loads it. Loading throws when `make` has not built it for this machine. */
 export const native = createRequire(import.meta.url)('./addon/addon.cjs') as typeof Addon;
 
+/** What came of a search that waited for its vector. */
+export type SearchedText = Addon.SearchedText;
+
+/** The same, with the number of its text, or its error. */
+export type TextSearched = Addon.TextSearched;
+
 /** The words of a model's tokenizer. */
 export type Vocabulary = InstanceType<typeof native.TextTokenizer>;
 

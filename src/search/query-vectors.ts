@@ -2,10 +2,10 @@ import type { PictureContent } from '../domain/document.ts';
 import { type InputKind, QUERY_INPUTS, type QueryField } from '../domain/family.ts';
 import { parseId } from '../domain/id.ts';
 import type { SearchInput } from '../domain/search.ts';
-import type { EncodeOptions } from '../encode/encoder.ts';
+import type { QueryOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/model-versions.ts';
 import type { Extractor } from '../extract/extractor.ts';
-import type { ListVector } from '../shard/snapshot.ts';
+import type { ListSpace, ListVector } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 
 /** What is encoded of a query. */
@@ -23,7 +23,7 @@ export async function encodeQuery(
   { query, image }: SearchInput,
   lists: readonly ServedList[],
   { encoder, extractor }: { readonly encoder: QueryEncoder; readonly extractor: Extractor },
-  options: EncodeOptions,
+  { search, ...options }: QueryOptions,
 ): Promise<QueryVectors> {
   const needs = (field: QueryField) =>
     lists.some(({ traits }) => traits.scans === 'vectors' && traits.asksWith === field);
@@ -44,7 +44,7 @@ export async function encodeQuery(
     return { picture, vectors };
   };
   const [text, seen] = await Promise.all([
-    query !== undefined && needs('query') ? encoder.encodeQuery('text', query, options) : {},
+    query !== undefined && needs('query') ? encoder.encodeQuery('text', query, { ...options, search }) : {},
     image && encodePicture(image),
   ]);
   return { picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
@@ -55,11 +55,17 @@ export function isProved(tenant: string): boolean {
   return parseId('payer', tenant) === undefined;
 }
 
-/** What the lists of a plan are asked with, of the vectors of a query. */
-export function listVectors(lists: readonly ServedList[], { vectors }: QueryVectors): ListVector[] {
+/** The lists of a plan that vectors answer. */
+export function listSpaces(lists: readonly ServedList[]): ListSpace[] {
   return lists.flatMap(({ traits, space }, list) =>
-    traits.scans === 'vectors'
-      ? { list, space: space!, vector: vectors[QUERY_INPUTS[traits.asksWith]]![space!]! }
-      : [],
+    traits.scans === 'vectors' ? { list, space: space! } : [],
   );
+}
+
+/** What they are asked with, of the vectors of a query. */
+export function listVectors(lists: readonly ServedList[], { vectors }: QueryVectors): ListVector[] {
+  return listSpaces(lists).map(({ list, space }) => {
+    const vector = vectors[QUERY_INPUTS[lists[list]!.traits.asksWith]]![space]!;
+    return { list, space, vector };
+  });
 }

@@ -10,14 +10,15 @@ import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
+import type { ShardState } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { ServedList } from './lists.ts';
 import { planSearch, type SearchPlan } from './plan.ts';
-import { encodeQuery, isProved, listVectors } from './query-vectors.ts';
+import { encodeQuery, isProved, listSpaces, listVectors } from './query-vectors.ts';
 import type { RecallProbe } from './recall-probe.ts';
 import { isQuestion } from './relevance.ts';
 import { boundsOf, scansOf, unprovedLists } from './scan.ts';
-import { LoopYields } from './yield-to-loop.ts';
+import { ScanQueue } from './scan-queue.ts';
 
 /** An answer before it is known whether it is charged. */
 export interface SearchResult extends Omit<SearchAnswer, 'hits' | 'charged' | 'warnings'> {
@@ -46,9 +47,9 @@ export interface SearchDeps {
 }
 
 /** An index as it is before a query is encoded for it. */
-interface IndexState {
-  readonly searchable: boolean;
-  readonly previous: readonly PreviousSpace[];
+interface IndexState extends ShardState {
+  /** Absent where there is no index. */
+  readonly pendingSearch?: Shard['pendingSearch'];
 }
 
 export interface SearchOptions {
@@ -64,13 +65,29 @@ interface Asked extends SearchOptions {
   readonly started: number;
 }
 
+/** A search whose index has something, and what it is asked by. */
+interface Planned extends Asked {
+  readonly encoder: QueryEncoder;
+  readonly lists: readonly ServedList[];
+  readonly search: NativeSearch;
+  readonly onTask: (task: EncoderTask) => void;
+}
+
+/** An answer, and how it came about. */
+interface Answered {
+  readonly answer: Searched;
+  readonly vectors: readonly ListVector[];
+  /** Milliseconds of `performance.now()`. */
+  readonly encodedAt: number;
+}
+
 /** An index changes its model at most once for each of its spaces. */
 const ATTEMPTS_MAX = SPACE_NAMES.length + 1;
 
 /** Encode → scan → fuse, in one Tenant's index. */
 export class Search {
   readonly #deps: SearchDeps;
-  readonly #yields = new LoopYields();
+  readonly #scans = new ScanQueue();
 
   constructor(deps: SearchDeps) {
     this.#deps = deps;
@@ -112,41 +129,29 @@ export class Search {
   /** Undefined when the index is no longer in that state. */
   async #attempt(
     tenant: string,
-    { searchable, previous }: IndexState,
+    state: IndexState,
     input: SearchInput,
-    { signal, expiresAt = null, onCertain, started }: Asked,
+    asked: Asked,
   ): Promise<SearchResult | undefined> {
-    const { tenants, encoders, extractor, observe, probe } = this.#deps;
+    const { encoders, extractor, observe, probe } = this.#deps;
+    const { previous } = state;
+    const { signal, started, expiresAt = null } = asked;
     const encoder = previous.length === 0 ? encoders.current : await encoders.searching(previous);
     const plan = admitted(encoder, input);
     const { lists } = plan;
-    if (!searchable) {
+    if (state.segments === 0) {
       // An unreadable picture is refused before an empty index is reported.
       if (input.image)
         await extractor.checkPicture(input.image, { tenant, isProved: isProved(tenant), signal });
       return emptyResult(started);
     }
-    // A picture may be unreadable.
-    if (!input.image) onCertain?.();
     const tasks: EncoderTask[] = [];
     const onTask = (task: EncoderTask) => void tasks.push(task);
-    const encoding = encodeQuery(input, lists, { encoder, extractor }, { tenant, signal, onTask });
     const depth = depthOf(input, encoder);
     const search = askedSearch(plan, input, encoder, { depth, expiresAt });
-    const [encoded] = await Promise.all([encoding, this.#rankEarly(tenant, encoder, lists, search)]);
-    onCertain?.();
-    const encodedAt = performance.now();
-    await this.#yields.take(tenant);
-    if (signal.aborted) throw clientLeft();
-    const { picture } = encoded;
-    if (picture) search.askPicture(picture.fingerprint, picture.digest);
-    const vectors = listVectors(lists, encoded);
-    const answer = await tenants.useIfThere(tenant, (shard) =>
-      withSnapshot(shard, (snapshot) =>
-        isSame(snapshot.previousSpaces(), previous) ? searchIn(snapshot, search, vectors, signal) : undefined,
-      ),
-    );
-    if (!answer) return undefined;
+    const found = await this.#answer(tenant, state, input, { ...asked, encoder, lists, search, onTask });
+    if (!found) return undefined;
+    const { answer, vectors, encodedAt } = found;
     const { hits, corrected, segments, confidence, scanMs, fuseMs } = answer;
     const scans = scansOf(lists, answer);
     const timing = { encode_ms: encodedAt - started, scan_ms: scanMs, fuse_ms: fuseMs };
@@ -166,31 +171,60 @@ export class Search {
     };
   }
 
-  /**
-   * Ranks the words while the query is being encoded. Where queries wait for the encoder, the event loop has other work, and the
-   * index changes until it is their turn.
-   */
-  async #rankEarly(
+  /** Encodes the query and searches, in one task where the native encoder makes all of its vectors. */
+  async #answer(
     tenant: string,
-    encoder: QueryEncoder,
-    lists: readonly ServedList[],
+    { previous, pendingSearch }: IndexState,
+    input: SearchInput,
+    { encoder, lists, search, signal, onTask, onCertain }: Planned,
+  ): Promise<Answered | undefined> {
+    const { extractor } = this.#deps;
+    const spaces = listSpaces(lists);
+    const pending = input.image || spaces.length === 0 ? undefined : pendingSearch?.(search, spaces, signal);
+    // A picture may be unreadable.
+    if (!input.image) onCertain?.();
+    try {
+      const options = { tenant, signal, onTask, search: pending };
+      const encoded = await encodeQuery(input, lists, { encoder, extractor }, options);
+      const encodedAt = performance.now();
+      onCertain?.();
+      const vectors = listVectors(lists, encoded);
+      const there = pending && (await unlessLeft(signal, () => pending.answer()));
+      if (there) return { answer: there, vectors, encodedAt: there.encodedAt };
+      const { picture } = encoded;
+      if (picture) search.askPicture(picture.fingerprint, picture.digest);
+      const answer = await this.#scan(tenant, previous, search, vectors, signal);
+      return answer && { answer, vectors, encodedAt };
+    } finally {
+      pending?.close();
+    }
+  }
+
+  /** Searches with vectors that are made. Undefined when the index is no longer in the state that they were made for. */
+  #scan(
+    tenant: string,
+    previous: readonly PreviousSpace[],
     search: NativeSearch,
-  ): Promise<void> {
-    const scans = (what: ServedList['traits']['scans']) => lists.some(({ traits }) => traits.scans === what);
-    if (!scans('words') || !scans('vectors') || encoder.queueDepths().queries > 0) return;
-    await this.#deps.tenants.useIfThere(tenant, (shard) =>
-      withSnapshot(shard, (snapshot) => snapshot.rankWords(search)),
-    );
+    vectors: readonly ListVector[],
+    signal: AbortSignal,
+  ): Promise<Searched | undefined> {
+    return this.#scans.run(tenant, async (alone) => {
+      if (signal.aborted) throw clientLeft();
+      return this.#deps.tenants.useIfThere(tenant, (shard) =>
+        withSnapshot(shard, (snapshot) => {
+          if (!isSame(snapshot.previousSpaces(), previous)) return undefined;
+          return unlessLeft(signal, async () => snapshot.search(search, vectors, { signal, mayBlock: alone }));
+        }),
+      );
+    });
   }
 
   async #stateOf(tenant: string): Promise<IndexState> {
-    const state = await this.#deps.tenants.useIfThere(tenant, (shard) =>
-      withSnapshot(shard, (snapshot) => ({
-        searchable: snapshot.counts().segments > 0,
-        previous: snapshot.previousSpaces(),
-      })),
-    );
-    return state ?? { searchable: false, previous: [] };
+    const state = await this.#deps.tenants.useIfThere(tenant, (shard) => ({
+      ...shard.state(),
+      pendingSearch: shard.pendingSearch,
+    }));
+    return state ?? { segments: 0, previous: [] };
   }
 }
 
@@ -219,14 +253,9 @@ function askedSearch(
 }
 
 /** @throws request_malformed once the client has left */
-async function searchIn(
-  snapshot: Snapshot,
-  search: NativeSearch,
-  vectors: readonly ListVector[],
-  signal: AbortSignal,
-): Promise<Searched> {
+async function unlessLeft<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   try {
-    return await snapshot.search(search, vectors, signal);
+    return await work();
   } catch (error) {
     throw signal.aborted ? clientLeft() : error;
   }

@@ -60,15 +60,14 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
       if (hits === null) return rankOnThread(snapshot, asked, { depth, exact }, buffers, signal);
       return rankedList(asked, buffers, hits, true);
     },
-    search: (search, vectors, signal) => {
+    search: (search, vectors, { signal, mayBlock }) => {
       const answer = crossing(() => {
         askVectors(search, vectors);
-        return search.run(snapshot);
+        return mayBlock ? search.run(snapshot) : null;
       });
       if (answer) return searched(answer);
       return stoppable(signal, (stop) => search.runOffThread(snapshot, stop)).then(searched);
     },
-    rankWords: (search) => crossing(() => search.rankWords(snapshot)),
     evidence: (search, vectors) =>
       crossing(() => {
         askVectors(search, vectors);
@@ -164,7 +163,7 @@ function rankedList(
 const SEARCH_FACTS = 6;
 const LIST_FACTS = 4;
 
-function searched({ json, corrected, facts }: SearchedHits): Searched {
+export function searched({ json, corrected, facts }: SearchedHits): Searched {
   const [hits = 0, found = 0, segments = 0, confidence = 0, scanMs = 0, fuseMs = 0] = facts;
   const lists: SearchedList[] = [];
   for (let at = SEARCH_FACTS; at < facts.length; at += LIST_FACTS)

@@ -3,8 +3,9 @@ import type { SegmentRecord } from '../api/search.ts';
 import { isPreviousKey } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 import { type AskedQueries, openSnapshot } from './open-snapshot.ts';
-import type { Snapshot } from './snapshot.ts';
-import type { OpenSpaces } from './spaces.ts';
+import { PendingSearch } from './pending-search.ts';
+import type { ListSpace, NativeSearch, Snapshot } from './snapshot.ts';
+import type { OpenSpaces, ShardState } from './spaces.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
@@ -25,6 +26,13 @@ export interface SegmentInput {
 /** An open index. Every write is durable when its promise resolves. */
 export interface Shard {
   snapshot(): Snapshot;
+  /** What a search must know before its query is encoded. */
+  state(): ShardState;
+  /**
+   * A search whose lists of vectors, each in its space, are all asked with one vector that is still to be made. The index may be
+   * closed meanwhile.
+   */
+  pendingSearch(search: NativeSearch, lists: readonly ListSpace[], signal: AbortSignal): PendingSearch;
   /**
    * Puts an Item with all its Segments, visible together; they replace what the Item had before.
    * @throws storage_full, tenant_full, overloaded, shard_model_mismatch
@@ -73,6 +81,14 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
         spaces,
         asked,
       ),
+    state: () => spaces.stateOf(shard),
+    pendingSearch: (search, lists, signal) => {
+      const [numbers, names] = [lists.map(({ list }) => list), lists.map(({ space }) => name(space))];
+      return new PendingSearch(
+        (stop) => crossing(() => new native.NativePendingSearch(shard, search, numbers, names, stop)),
+        signal,
+      );
+    },
     append: (item, segments) => append(shard, spaces, item, segments),
     lacking: (from, to, givenUp, limit) =>
       awaitCrossing(() => native.lackingSegments(shard, name(from), name(to), givenUp, limit)),

@@ -102,11 +102,15 @@ export interface ShardCounts {
 /** A search with its plan, and what it asks the lists that no vectors answer. */
 export type NativeSearch = InstanceType<typeof native.NativeSearch>;
 
-/** The vector of a query for a list of the search's plan. */
-export interface ListVector {
+/** A list of a search's plan that vectors answer. */
+export interface ListSpace {
   /** Its number in the plan. */
   readonly list: number;
   readonly space: string;
+}
+
+/** The vector of a query for a list of the search's plan. */
+export interface ListVector extends ListSpace {
   readonly vector: Float32Array;
 }
 
@@ -146,19 +150,15 @@ export interface Snapshot {
    */
   rank(query: ListQuery, options: RankOptions, signal: AbortSignal): RankedList | Promise<RankedList>;
   /**
-   * Answers a search: all lists are ranked, rated and fused, and the hits written. As `rank`, a large index answers from another
-   * thread. @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
+   * Answers a search: all lists are ranked, rated and fused, and the hits written. On another thread, unless it is short and may hold up
+   * the caller's; until then the snapshot may be closed, but not used.
+   * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
    */
   search(
     search: NativeSearch,
     vectors: readonly ListVector[],
-    signal: AbortSignal,
+    options: { readonly signal: AbortSignal; readonly mayBlock: boolean },
   ): Searched | Promise<Searched>;
-  /**
-   * Ranks a search's words while its vectors are made, unless that would hold up the caller's thread for too long. The list counts
-   * if the index has had no commit when the search is answered. @throws shard_corrupt
-   */
-  rankWords(search: NativeSearch): void;
   /** What the lists of a search say of each place, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
   evidence(search: NativeSearch, vectors: readonly ListVector[]): string;
   /** Rates Segments, ascending, by vectors or words; a fingerprint finds what it finds by its list alone. @throws shard_corrupt */

@@ -1,7 +1,7 @@
 //! One search of one snapshot.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::evidence::{Evidence, Rates, ScannedList};
@@ -16,8 +16,11 @@ use crate::ranking::place::Place;
 use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Method, Ranking};
 use crate::shard::hits::{WrittenHits, hits};
-use crate::shard::query::{Conditional, Query};
+use crate::shard::query::Conditional;
 use crate::shard::snapshot::Snapshot;
+
+/// Most hits that are written on the caller's thread: each takes 5 to 9 microseconds (`node bench/search/hits.ts`).
+const HITS_AT_ONCE_MAX: u64 = 100;
 
 /// What is asked of the lists of a plan.
 #[derive(Debug, Clone, Default)]
@@ -52,29 +55,6 @@ pub struct Search {
     pub queries: Vec<Arc<Conditional>>,
     /// Of each list: the query is reliably in a language that its model does not know.
     pub foreign: Vec<bool>,
-    /// The list of words, if it was ranked before.
-    pub early: Arc<RankedEarly>,
-}
-
-/// The list of words as a state of an index ranked it, while the query's vectors were made.
-#[derive(Default)]
-pub struct RankedEarly(Mutex<Option<(usize, Ranking)>>);
-
-impl RankedEarly {
-    /// Ranks words, unless that would hold up the calling thread for too long.
-    pub fn rank(&self, snapshot: &Snapshot, query: &Conditional, options: &SearchOptions) -> Result<()> {
-        if !query.is_long(snapshot.totals()?.segments) {
-            let ranking = snapshot.answer_if(query, options)?;
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((snapshot.state(), ranking));
-        }
-        Ok(())
-    }
-
-    /// The list, if the index is still the same.
-    fn take(&self, state: usize) -> Option<Ranking> {
-        let early = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        early.filter(|(of, _)| *of == state).map(|(_, ranking)| ranking)
-    }
 }
 
 /// How a list was made.
@@ -111,10 +91,11 @@ pub struct Answer {
 }
 
 impl Search {
-    /// Whether a scan would hold up the calling thread for too long.
+    /// Whether it would hold up the calling thread for too long.
     pub fn is_long(&self, snapshot: &Snapshot) -> Result<bool> {
         let segments = snapshot.totals()?.segments;
-        Ok(self.queries.iter().any(|query| query.is_long(segments)))
+        let hits = segments.min(self.wanted.k as u64);
+        Ok(hits > HITS_AT_ONCE_MAX || self.queries.iter().any(|query| query.is_long(segments)))
     }
 
     /// # Errors
@@ -156,7 +137,7 @@ impl Search {
     pub fn scan(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Scanned> {
         let options = SearchOptions { stop: stop.clone(), ..self.wanted.options() };
         let rankings: Result<Vec<Ranking>> =
-            self.queries.iter().map(|query| self.rank(snapshot, query, &options)).collect();
+            self.queries.iter().map(|query| snapshot.answer_if(query, &options)).collect();
         let mut rankings = rankings?;
         let corrected = rankings.iter_mut().find_map(|ranking| ranking.corrected.take());
         let scans = rankings.iter().map(scan_of).collect();
@@ -169,11 +150,6 @@ impl Search {
             .collect();
         let evidence = Evidence::gather(&self.plan, &lists, self.wanted.depth, &Rater { search: self, snapshot })?;
         Ok(Scanned { evidence, scans, corrected })
-    }
-
-    fn rank(&self, snapshot: &Snapshot, query: &Conditional, options: &SearchOptions) -> Result<Ranking> {
-        let early = matches!(query.query, Query::Words(_)).then(|| self.early.take(snapshot.state())).flatten();
-        early.map_or_else(|| snapshot.answer_if(query, options), Ok)
     }
 }
 

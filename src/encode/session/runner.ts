@@ -5,6 +5,8 @@ export interface RunTotals {
   runs: number;
   tokens: number;
   padding: number;
+  /** Milliseconds since then, where another thread tells later. */
+  sinceMs?: number;
 }
 
 /** A tower in one worker. Each kind of input has its own way to be encoded. */

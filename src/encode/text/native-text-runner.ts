@@ -1,7 +1,15 @@
-import { awaitCrossing, crossing, fromNative, native } from '../../native/index.ts';
+import {
+  awaitCrossing,
+  crossing,
+  fromNative,
+  native,
+  type SearchedText,
+  type TextSearched,
+} from '../../native/index.ts';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';
 import { longTexts, PROBE_TEXT } from './probe.ts';
+import type { QuerySearch } from './query-search.ts';
 
 type Encoder = Awaited<ReturnType<typeof native.NativeTextEncoder.open>>;
 type Encoded = NonNullable<Parameters<Parameters<Encoder['listen']>[0]>[1]>;
@@ -43,24 +51,29 @@ export class NativeTextRunner implements Runner {
     return this.#encoder.dimensions;
   }
 
-  /** Writes the vector of text i, of unit length, at `offset + i · stride` of `target`. */
+  /**
+   * Writes the vector of text i, of unit length, at `offset + i · stride` of `target`.
+   * @param searches of text i, the search that goes on with its vector
+   */
   async encode(
     texts: readonly string[],
     use: Use,
     target: Float32Array,
     offset: number,
     stride: number,
+    searches: readonly (QuerySearch | undefined)[] = [],
   ): Promise<RunTotals> {
     const { query_prefix, passage_prefix } = this.#tower.settings;
     const prefix = use === 'query' ? query_prefix : passage_prefix;
-    const { vectors, runs, tokens, threadMs } = await this.#calls.begin((call) =>
-      crossing(() => this.#encoder.encode(call, texts as string[], prefix, use)),
+    const pending = searches.map((search) => search?.native);
+    const { vectors, runs, tokens, threadMs, sinceMs } = await this.#calls.begin(searches, (call) =>
+      crossing(() => this.#encoder.encode(call, texts as string[], prefix, use, pending)),
     );
     this.#threadMs += threadMs;
     const size = this.dimensions;
     for (const row of texts.keys())
       target.set(vectors.subarray(row * size, (row + 1) * size), offset + row * stride);
-    return { runs, tokens, padding: 0 };
+    return { runs, tokens, padding: 0, sinceMs };
   }
 
   processorMs(): number {
@@ -82,28 +95,67 @@ export class NativeTextRunner implements Runner {
 
 /** Calls of an encoder by their numbers. They do not hold the encoder, which holds what it tells. */
 class Calls {
-  readonly #waiting = new Map<number, (encoded: Encoded | null, error: string | null) => void>();
+  readonly #waiting = new Map<number, Call>();
   #number = 0;
 
   listenTo(encoder: Encoder): void {
     const waiting = this.#waiting;
-    encoder.listen((call, encoded, error) => {
-      const end = waiting.get(call);
-      waiting.delete(call);
-      end?.(encoded, error);
+    encoder.listen((call, encoded, error, searched) => {
+      if (waiting.get(call)?.hear(encoded, error, searched)) waiting.delete(call);
     });
   }
 
   /** Rejects with what `begins` throws, too. */
-  begin(begins: (call: number) => void): Promise<Encoded> {
+  async begin(
+    searches: readonly (QuerySearch | undefined)[],
+    begins: (call: number) => void,
+  ): Promise<Encoded> {
     this.#number = (this.#number + 1) >>> 0;
-    const call = this.#number;
-    return new Promise((resolve, reject) => {
-      begins(call);
-      this.#waiting.set(call, (encoded, error) => {
+    begins(this.#number);
+    const call = new Call(searches);
+    this.#waiting.set(this.#number, call);
+    return call.encoded;
+  }
+}
+
+/** Texts that are encoded together, and the searches that go on with them. */
+class Call {
+  readonly encoded: Promise<Encoded>;
+  readonly #searches: readonly (QuerySearch | undefined)[];
+  readonly #running = new Map<number, (found: TextSearched) => void>();
+  #end!: (encoded: Encoded | null, error: string | null) => void;
+
+  constructor(searches: readonly (QuerySearch | undefined)[]) {
+    this.#searches = searches;
+    this.encoded = new Promise((resolve, reject) => {
+      this.#end = (encoded, error) => {
         if (encoded) resolve(encoded);
-        else reject(fromNative(new Error(error ?? '')));
+        else reject(failure(error));
+      };
+    });
+  }
+
+  /** @returns whether nothing more is to come */
+  hear(encoded: Encoded | null, error: string | null, searched: TextSearched | null): boolean {
+    if (encoded) for (const [text, search] of this.#searches.entries()) search?.begun(this.#outcomeOf(text));
+    if (encoded || error !== null) this.#end(encoded, error);
+    if (searched) {
+      this.#running.get(searched.text)?.(searched);
+      this.#running.delete(searched.text);
+    }
+    return this.#running.size === 0;
+  }
+
+  #outcomeOf(text: number): Promise<SearchedText> {
+    return new Promise((resolve, reject) => {
+      this.#running.set(text, ({ searched, error }) => {
+        if (searched) resolve(searched);
+        else reject(failure(error));
       });
     });
   }
+}
+
+function failure(error: string | null | undefined): unknown {
+  return fromNative(new Error(error ?? ''));
 }

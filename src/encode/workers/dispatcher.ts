@@ -193,8 +193,8 @@ export class Dispatcher {
     const started = performance.now();
     const ended = queue === this.#queries ? this.#pace.begin(started) : undefined;
     try {
-      await this.#perform(thread, pieces);
-      this.#report(pieces, started);
+      const sinceMs = await this.#perform(thread, pieces);
+      this.#report(pieces, started, sinceMs);
       ended?.(performance.now(), pieces.length);
     } catch (error) {
       ended?.(performance.now(), 0);
@@ -210,13 +210,14 @@ export class Dispatcher {
     }
   }
 
-  #report(pieces: readonly Piece<number>[], started: number): void {
+  /** @param sinceMs milliseconds since the task ended */
+  #report(pieces: readonly Piece<number>[], started: number, sinceMs: number): void {
     const jobs = pieces.map(({ work }) => work as AnyJob);
     const entries = pieces.reduce((sum, piece) => sum + piece.entries.length, 0);
     const task = {
       kind: jobs[0]!.kind,
       entries,
-      milliseconds: performance.now() - started,
+      milliseconds: performance.now() - started - sinceMs,
       waitedMs: started - Math.min(...jobs.map(({ madeAt }) => madeAt)),
     };
     this.#options.onTask?.(task);
@@ -255,11 +256,16 @@ export class Dispatcher {
     }
   }
 
-  async #perform(thread: EncoderThread, pieces: Piece<number>[]): Promise<void> {
+  /** @returns milliseconds since the task ended */
+  async #perform(thread: EncoderThread, pieces: Piece<number>[]): Promise<number> {
     this.#counters.tasks += 1;
     const first = pieces[0]!.work as AnyJob;
-    if (first instanceof CutJob) return this.#cut(thread, pieces);
-    const totals = await thread.encode(first.taskOf(pieces, thread.input));
+    if (first instanceof CutJob) {
+      await this.#cut(thread, pieces);
+      return 0;
+    }
+    const searches = pieces.flatMap(({ work, entries }) => entries.map(() => (work as VectorJob).search));
+    const totals = await thread.encode(first.taskOf(pieces, thread.input), searches);
     this.#counters.runs += totals.runs;
     this.#counters.tokens += totals.tokens;
     this.#counters.padding += totals.padding;
@@ -271,6 +277,7 @@ export class Dispatcher {
       (work as VectorJob).take(entries, rows);
       row += entries.length;
     }
+    return totals.sinceMs ?? 0;
   }
 
   async #cut(thread: EncoderThread, pieces: Piece<number>[]): Promise<void> {

@@ -1,7 +1,8 @@
 import { Piscina } from 'piscina';
-import type { Use } from '../session/runner.ts';
+import type { RunTotals, Use } from '../session/runner.ts';
 import type { NativeTextRunner } from '../text/native-text-runner.ts';
 import type { CutPassage } from '../text/passage.ts';
+import type { QuerySearch } from '../text/query-search.ts';
 import type {
   ChoosingSettings,
   CutTask,
@@ -55,9 +56,12 @@ export class EncoderThread {
     return this.#run({ kind: 'choose' });
   }
 
-  encode(task: EncodeTask): Promise<WorkTotals> {
+  /** @param searches of each text, the search that may go on where one native model encodes it */
+  encode(task: EncodeTask, searches: readonly (QuerySearch | undefined)[] = []): Promise<WorkTotals> {
     const runners = task.kind === 'texts' ? this.#nativesOf(task) : undefined;
-    return runners ? this.#hold(() => this.#encodeNatively(runners, task as TextsTask)) : this.#run(task);
+    if (!runners) return this.#run(task);
+    const following = runners.length === 1 ? searches : [];
+    return this.#hold(() => this.#encodeNatively(runners, task as TextsTask, following));
   }
 
   /** The native models of a task; undefined if another takes part, too. */
@@ -69,14 +73,17 @@ export class EncoderThread {
   async #encodeNatively(
     runners: readonly NativeTextRunner[],
     { texts, use }: TextsTask,
+    searches: readonly (QuerySearch | undefined)[],
   ): Promise<WorkTotals> {
     const stride = runners.reduce((sum, runner) => sum + runner.dimensions, 0);
-    const totals = { runs: 0, tokens: 0, padding: 0 };
+    const totals: RunTotals = { runs: 0, tokens: 0, padding: 0 };
     let offset = 0;
     for (const runner of runners) {
-      const { runs, tokens } = await runner.encode(texts, use, this.output, offset, stride);
+      const { output } = this;
+      const { runs, tokens, sinceMs } = await runner.encode(texts, use, output, offset, stride, searches);
       totals.runs += runs;
       totals.tokens += tokens;
+      totals.sinceMs = sinceMs;
       offset += runner.dimensions;
     }
     return totals;

@@ -1,5 +1,6 @@
 import { FarthingError } from '../../domain/error.ts';
 import type { CutPassage, PlacedBlock } from '../text/passage.ts';
+import type { QuerySearch } from '../text/query-search.ts';
 import type { CutTask, EncodeTask } from './protocol.ts';
 import type { WorkKind, WorkName } from './work-kinds.ts';
 import type { Piece, Work } from './work-queue.ts';
@@ -10,6 +11,8 @@ export interface JobOptions {
   readonly onProgress?: (done: number) => void;
   /** Called with each task that did some of it. */
   readonly onTask?: (task: EncoderTask) => void;
+  /** Of a query. */
+  readonly search?: QuerySearch;
 }
 
 /** One task of a worker, as measured. */
@@ -94,12 +97,15 @@ abstract class Job<Result> implements Work<number> {
 
 /** Vectors of inputs of one kind, by each tower of its kind of work. */
 export abstract class VectorJob extends Job<Vectors> {
+  /** Goes on where the query is encoded, if it can. */
+  readonly search: QuerySearch | undefined;
   protected readonly work: WorkKind;
   readonly #vectors: Vectors;
 
   constructor(work: WorkKind, entries: readonly number[], options: JobOptions) {
     super(work.name, entries, options);
     this.work = work;
+    this.search = options.search;
     this.#vectors = Object.fromEntries(
       work.parts.flatMap(({ spaces }) =>
         spaces.map((space) => [space, new Array<Float32Array>(entries.length)]),

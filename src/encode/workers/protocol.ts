@@ -76,6 +76,8 @@ export interface WorkTotals {
   readonly runs: number;
   readonly tokens: number;
   readonly padding: number;
+  /** Milliseconds since then, where another thread tells later. */
+  readonly sinceMs?: number;
   /** Providers of this worker that failed at run time; the processor serves in their place. */
   readonly losses?: readonly Failure[];
 }

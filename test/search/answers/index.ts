@@ -214,7 +214,6 @@ function encoder(measured: boolean, photograph: () => number | undefined): Query
       raw_picture: settings('raw_picture'),
     },
     admitQuery: () => undefined,
-    queueDepths: () => ({ queries: 0, ingest: 0 }),
     encodeQuery: async (kind: string, input: unknown) =>
       kind === 'text'
         ? {

@@ -1,17 +1,20 @@
-//! The function that is told of finished calls. One serves all calls of an encoder: making one for each cost more than the
-//! hop to a thread and back.
+//! The function that is told of finished calls, and of the searches that followed. One serves all calls of an encoder: making one
+//! for each cost more than the hop to a thread and back.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use farthing_core::encoder::encoding::text_encoder::Encoded;
 use farthing_core::error::Result;
+use farthing_core::search::pending::PendingAnswer;
 use napi::bindgen_prelude::{Float32Array, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status, sys};
 use napi_derive::napi;
 
 use crate::error::js_error;
+use crate::search::pending::SearchedText;
 
 #[napi(object)]
 pub struct EncodedTexts {
@@ -21,18 +24,34 @@ pub struct EncodedTexts {
     pub tokens: u32,
     /// Milliseconds of the thread that encoded them; 0 where the system does not tell.
     pub thread_ms: f64,
+    /// Milliseconds since they were encoded.
+    pub since_ms: f64,
 }
 
-/// A call that a thread has finished.
-pub struct Finished {
+/// News of a call: its texts are encoded, or a search of one of them has ended, or both.
+pub struct News {
     pub call: u32,
-    pub outcome: Result<Encoded>,
+    /// What came of the texts, and when.
+    pub encoded: Option<(Result<Encoded>, Instant)>,
+    /// The number of the text, and what came of its search.
+    pub searched: Option<(u32, Result<PendingAnswer>)>,
+    /// How much of what was begun, texts as one and searches, ends with it.
+    pub ended: usize,
 }
 
-/// The call's number, and what came of it, or an error's message.
-pub type Arguments = FnArgs<(u32, Option<EncodedTexts>, Option<String>)>;
+/// What came of a text's search.
+#[napi(object)]
+pub struct TextSearched {
+    /// The number of the text in its call.
+    pub text: u32,
+    pub searched: Option<SearchedText>,
+    pub error: Option<String>,
+}
 
-type Tell = ThreadsafeFunction<Finished, (), Arguments, Status, false, true>;
+/// The call's number, what came of its texts, or an error's message, and of a search.
+pub type Arguments = FnArgs<(u32, Option<EncodedTexts>, Option<String>, Option<TextSearched>)>;
+
+type Tell = ThreadsafeFunction<News, (), Arguments, Status, false, true>;
 
 /// Cheap to clone. While calls run, it keeps the event loop of its thread from ending.
 #[derive(Clone)]
@@ -41,10 +60,10 @@ pub struct Listener {
     running: Arc<Running>,
 }
 
-/// Calls that run. All but `handle` belongs to the JavaScript thread.
+/// Calls and searches that run. All but `handle` belongs to the JavaScript thread.
 #[derive(Default)]
 struct Running {
-    count: AtomicU32,
+    count: AtomicUsize,
     handle: OnceLock<Handle>,
 }
 
@@ -61,39 +80,42 @@ impl Listener {
         let running = Arc::new(Running::default());
         let ending = running.clone();
         let tell: Tell =
-            listener.build_threadsafe_function::<Finished>().callee_handled::<false>().weak::<true>().build_callback(
+            listener.build_threadsafe_function::<News>().callee_handled::<false>().weak::<true>().build_callback(
                 move |context| {
-                    ending.end(&context.env);
-                    let Finished { call, outcome } = context.value;
-                    Ok(FnArgs::from(match outcome {
-                        Ok(encoded) => (call, Some(encoded.into()), None),
-                        Err(error) => (call, None, Some(js_error(error).reason.to_string())),
-                    }))
+                    let News { call, encoded, searched, ended } = context.value;
+                    ending.end(&context.env, ended);
+                    let encoded = encoded.map(|(outcome, at)| outcome.map(|encoded| shown(encoded, at)));
+                    let (encoded, error) = parted(encoded);
+                    let searched = searched.map(|(text, outcome)| {
+                        let (searched, error) = parted(Some(outcome.map(SearchedText::from)));
+                        TextSearched { text, searched, error }
+                    });
+                    Ok(FnArgs::from((call, encoded, error, searched)))
                 },
             )?;
         let _ = running.handle.set(Handle(tell.raw()));
         Ok(Self { tell: Arc::new(tell), running })
     }
 
-    /// A call begins.
-    pub fn begin(&self, env: &Env) {
-        self.running.begin(env);
+    /// Some of what it will be told of begins.
+    pub fn begin(&self, env: &Env, count: usize) {
+        self.running.begin(env, count);
     }
 
-    /// A call ends that nobody is told of.
-    pub fn end(&self, env: &Env) {
-        self.running.end(env);
+    /// As much ends that it is not told of.
+    pub fn end(&self, env: &Env, count: usize) {
+        self.running.end(env, count);
     }
 
     /// From any thread.
-    pub fn tell(&self, finished: Finished) {
-        self.tell.call(finished, ThreadsafeFunctionCallMode::NonBlocking);
+    pub fn tell(&self, news: News) {
+        self.tell.call(news, ThreadsafeFunctionCallMode::NonBlocking);
     }
 }
 
 impl Running {
-    fn begin(&self, env: &Env) {
-        if self.count.fetch_add(1, Ordering::Relaxed) == 0
+    fn begin(&self, env: &Env, count: usize) {
+        if self.count.fetch_add(count, Ordering::Relaxed) == 0
             && let Some(Handle(handle)) = self.handle.get()
         {
             // Safety: called by the thread of `env`, for a function that lives as long as the listener.
@@ -101,8 +123,8 @@ impl Running {
         }
     }
 
-    fn end(&self, env: &Env) {
-        if self.count.fetch_sub(1, Ordering::Relaxed) == 1
+    fn end(&self, env: &Env, count: usize) {
+        if self.count.fetch_sub(count, Ordering::Relaxed) == count
             && let Some(Handle(handle)) = self.handle.get()
         {
             // Safety: as above.
@@ -111,8 +133,16 @@ impl Running {
     }
 }
 
-impl From<Encoded> for EncodedTexts {
-    fn from(Encoded { vectors, runs, tokens, milliseconds }: Encoded) -> Self {
-        Self { vectors: vectors.into(), runs, tokens, thread_ms: milliseconds }
+/// What was found, or the message of its error.
+fn parted<T>(outcome: Option<Result<T>>) -> (Option<T>, Option<String>) {
+    match outcome {
+        None => (None, None),
+        Some(Ok(found)) => (Some(found), None),
+        Some(Err(error)) => (None, Some(js_error(error).reason.to_string())),
     }
+}
+
+fn shown(Encoded { vectors, runs, tokens, milliseconds }: Encoded, at: Instant) -> EncodedTexts {
+    let since_ms = at.elapsed().as_secs_f64() * 1e3;
+    EncodedTexts { vectors: vectors.into(), runs, tokens, thread_ms: milliseconds, since_ms }
 }

@@ -1,2 +1,3 @@
+mod call;
 mod listener;
 pub mod text_encoder;

@@ -10,12 +10,14 @@ use farthing_core::encoder::encoding::threads::{self, Use};
 use farthing_core::encoder::forward::scratch::Scratch;
 use farthing_core::encoder::lanes::kernel;
 use farthing_core::error::{ShardError, catch_panic};
-use napi::bindgen_prelude::{Function, Object};
+use napi::bindgen_prelude::{ClassInstance, Function, Object};
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
-use super::listener::{Arguments, Finished, Listener};
+use super::call::Call;
+use super::listener::{Arguments, Listener};
 use crate::error::{internal, js_error};
+use crate::search::pending::NativePendingSearch;
 use crate::text::tokenize::TokenizerRules;
 
 /// A model's graph, as its manifest describes it.
@@ -77,18 +79,21 @@ impl NativeTextEncoder {
         )
     }
 
-    /// Names the function that is told of finished calls, once: their number, and the vectors or the error's message.
+    /// Names the function that is told of calls, once: their number, the vectors or the error's message, and what came of a search.
     #[napi(catch_unwind)]
     pub fn listen(
         &self,
-        #[napi(ts_arg_type = "(call: number, encoded: EncodedTexts | null, error: string | null) => void")]
+        #[napi(
+            ts_arg_type = "(call: number, encoded: EncodedTexts | null, error: string | null, searched: TextSearched | null) => void"
+        )]
         listener: Function<Arguments, ()>,
     ) -> Result<()> {
         self.listener.set(Listener::of(listener)?).map_err(|_| internal("somebody listens already"))
     }
 
     /// Begins to encode texts, each after the prefix and cut to the limit: on the threads for queries, or on those for
-    /// passages, which have a lower priority. The listener is told under the number `call`.
+    /// passages, which have a lower priority. The listener is told under the number `call`. `searches`: of each text, the search
+    /// that goes on with its vector, if any.
     #[napi(catch_unwind)]
     pub fn encode(
         &self,
@@ -97,16 +102,17 @@ impl NativeTextEncoder {
         texts: Vec<String>,
         prefix: String,
         #[napi(ts_arg_type = "'query' | 'ingest'")] of: String,
+        searches: Vec<Option<ClassInstance<'_, NativePendingSearch>>>,
     ) -> Result<()> {
         let listener = self.listener.get().ok_or_else(|| internal("nobody listens"))?.clone();
-        let (encoder, telling) = (self.inner.clone(), listener.clone());
         let of = if of == "query" { Use::Query } else { Use::Passage };
-        listener.begin(env);
-        let task = move |scratch: &mut Scratch| {
-            telling.tell(Finished { call, outcome: catch_panic(|| encoder.encode(&texts, &prefix, scratch)) });
-        };
-        threads::run(of, task).map_err(|error| {
-            listener.end(env);
+        let searches = searches.into_iter().zip(0..).filter_map(|(search, text)| Some((text, search?.inner.clone())));
+        let work = Call { call, texts, prefix, searches: searches.collect(), listener: listener.clone() };
+        let count = work.count();
+        listener.begin(env, count);
+        let encoder = self.inner.clone();
+        threads::run(of, move |scratch: &mut Scratch| work.perform(&encoder, scratch)).map_err(|error| {
+            listener.end(env, count);
             js_error(error)
         })
     }

@@ -1,13 +1,7 @@
-use std::sync::Arc;
-
 use farthing_core::ranking::options::Stop;
-use farthing_core::search::plan::Scans;
-use farthing_core::search::run::{Answer, RankedEarly, Search, Wanted};
-use farthing_core::shard::query::{Conditional, Query, WordsQuery};
-use farthing_core::terms::language::Language;
-use farthing_core::text::language;
+use farthing_core::search::inputs::SearchInputs;
+use farthing_core::search::run::{Answer, Search, Wanted};
 use farthing_core::threads::scan_pool;
-use farthing_core::words::query::has_phrases;
 use napi::bindgen_prelude::{Buffer, ClassInstance, Object};
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
@@ -29,16 +23,10 @@ pub struct SearchedHits {
     pub facts: Vec<f64>,
 }
 
-/// A search: its plan, and what each list is asked with.
+/// A search: its plan, and what its lists are asked with.
 #[napi]
 pub struct NativeSearch {
-    plan: Arc<farthing_core::search::plan::Plan>,
-    wanted: Wanted,
-    words: Option<String>,
-    foreign: Vec<bool>,
-    /// Of each list of the plan; None until it is known.
-    queries: Vec<Option<Arc<Conditional>>>,
-    early: Arc<RankedEarly>,
+    pub(super) inputs: SearchInputs,
 }
 
 #[napi]
@@ -56,62 +44,29 @@ impl NativeSearch {
         expires_at: Option<String>,
     ) -> Self {
         let (k, depth) = (k as usize, depth as usize);
-        let plan = plan.inner.clone();
-        Self {
-            wanted: Wanted { k, depth, exact, min_confidence, explain, expires_at, ..Wanted::default() },
-            words: None,
-            foreign: vec![false; plan.lists.len()],
-            queries: vec![None; plan.lists.len()],
-            early: Arc::default(),
-            plan,
-        }
+        let wanted = Wanted { k, depth, exact, min_confidence, explain, expires_at, ..Wanted::default() };
+        Self { inputs: SearchInputs::new(plan.inner.clone(), wanted) }
     }
 
     /// The words of the query. Words that `vocabulary` has whole are no slips. `asks`: they ask something.
     #[napi(catch_unwind)]
     pub fn ask_words(&mut self, words: String, vocabulary: Option<ClassInstance<'_, TextTokenizer>>, asks: bool) {
-        let certain = language::detect(&words).filter(|(_, reliable)| *reliable).map(|(code, _)| code);
-        let is_foreign = |known: &Vec<String>| certain.is_some_and(|code| !known.iter().any(|known| known == code));
-        for (list, foreign) in self.plan.lists.iter().zip(&mut self.foreign) {
-            *foreign = list.languages.as_ref().is_some_and(is_foreign);
-        }
-        self.wanted.asks = asks;
-        self.wanted.describes_none = asks || has_phrases(&words);
         let spelt_right = vocabulary.map(|vocabulary| vocabulary.spelt_right.clone()).unwrap_or_default();
-        let query = WordsQuery::new(words.clone(), certain.and_then(Language::by_code), spelt_right);
-        self.ask(Scans::Words, Query::Words(query));
-        self.words = Some(words);
+        self.inputs.ask_words(words, spelt_right, asks);
     }
 
-    /// The vector for a list of the plan, in a space of the index. The words come before it.
+    /// The vector for a list of the plan, in a space of the index.
     #[napi(catch_unwind)]
     pub fn ask_vector(&mut self, list: u32, space: String, vector: &[f32]) -> Result<()> {
-        let at = list as usize;
-        let of = self.plan.lists.get(at).ok_or_else(|| internal("The plan has no such list."))?;
-        // Every hit of passages has the phrases that the words quote.
-        let phrases_of = (of.kind == farthing_core::search::plan::Kind::Passages).then(|| self.words.clone()).flatten();
-        self.queries[at] =
-            Some(Arc::new(Conditional { query: Query::Vector { space, vector: vector.to_vec() }, phrases_of }));
-        Ok(())
+        self.inputs.ask_vector(list as usize, space, vector.to_vec()).map_err(js_error)
     }
 
     /// The picture of the query.
     #[napi(catch_unwind)]
     pub fn ask_picture(&mut self, fingerprint: &[u8], digest: &[u8]) -> Result<()> {
         let digest = digest.try_into().map_err(|_| internal("A digest has 32 bytes."))?;
-        self.ask(Scans::Fingerprints, Query::Picture { fingerprint: fingerprint.to_vec(), digest });
+        self.inputs.ask_picture(fingerprint.to_vec(), digest);
         Ok(())
-    }
-
-    /// Ranks the words while there is something to wait for, unless that would hold up the caller. The list counts if the index is
-    /// still the same when the search runs.
-    #[napi(catch_unwind)]
-    pub fn rank_words(&self, snapshot: &NativeSnapshot) -> Result<()> {
-        let at = self.plan.lists.iter().position(|list| list.scans == Scans::Words);
-        match at.and_then(|at| self.queries[at].as_ref()) {
-            Some(query) => snapshot.read(|snapshot| self.early.rank(snapshot, query, &self.wanted.options())),
-            None => Ok(()),
-        }
     }
 
     /// Searches a snapshot. Null where that would hold up the caller for too long.
@@ -148,29 +103,12 @@ impl NativeSearch {
 }
 
 impl NativeSearch {
-    fn ask(&mut self, scans: Scans, query: Query) {
-        let query = Arc::new(Conditional { query, phrases_of: None });
-        for (list, asked) in self.plan.lists.iter().zip(&mut self.queries) {
-            if list.scans == scans {
-                *asked = Some(query.clone());
-            }
-        }
-    }
-
     pub(super) fn complete(&self) -> Result<Search> {
-        let queries: Option<Vec<Arc<Conditional>>> = self.queries.iter().cloned().collect();
-        Ok(Search {
-            plan: self.plan.clone(),
-            wanted: self.wanted.clone(),
-            words: self.words.clone(),
-            queries: queries.ok_or_else(|| internal("A list of the plan is not asked with anything."))?,
-            foreign: self.foreign.clone(),
-            early: self.early.clone(),
-        })
+        self.inputs.clone().complete().map_err(js_error)
     }
 }
 
-fn searched(
+pub(crate) fn searched(
     Answer { hits, candidates, confidence, scans, corrected, segments, scan_ms, fuse_ms }: Answer,
 ) -> SearchedHits {
     let mut facts = vec![f64::from(hits.count), candidates as f64, segments as f64, confidence, scan_ms, fuse_ms];

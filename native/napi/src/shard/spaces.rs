@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use farthing_core::error::Result as CoreResult;
 use farthing_core::shard::open_shard::Shard;
 use farthing_core::shard::snapshot::Snapshot;
 use farthing_core::store::spaces::{position, role};
@@ -44,6 +45,24 @@ pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
 #[napi(catch_unwind)]
 pub fn serving_space(snapshot: &NativeSnapshot, role: String) -> Result<Option<String>> {
     snapshot.read(|snapshot| snapshot.serving(&role))
+}
+
+/// What a search must know of an index before its query is encoded.
+#[napi(object)]
+pub struct ShardState {
+    pub segments: f64,
+    /// Of each role, the name of the space that serves it.
+    pub serving: Vec<Option<String>>,
+}
+
+/// The state of an index now.
+#[napi(catch_unwind)]
+pub fn shard_state(shard: &NativeShard, roles: Vec<String>) -> Result<ShardState> {
+    let state = |snapshot: Snapshot| {
+        let serving = roles.iter().map(|role| snapshot.serving(role)).collect::<CoreResult<_>>()?;
+        Ok(ShardState { segments: snapshot.totals()?.segments as f64, serving })
+    };
+    shard.inner.snapshot().and_then(state).map_err(js_error)
 }
 
 /// The record of each Segment as it was stored (JSON). Null for those that do not exist.

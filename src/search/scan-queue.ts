@@ -1,0 +1,52 @@
+import { availableParallelism } from 'node:os';
+import { FarthingError } from '../domain/error.ts';
+import { FairQueue } from '../domain/fair-queue.ts';
+
+/** Searches that run at once: as many as the index has threads for long ones. */
+const RUNNING_MAX = Math.min(4, availableParallelism());
+/** Searches that may wait; more are refused. */
+const WAITING_MAX = 1024;
+
+/**
+ * Searches that no encoder's thread goes on with: of words alone, of pictures, or by vectors of ONNX Runtime. Tenants take turns: one's
+ * many searches with a thousand hits delay another's by one of them.
+ */
+export class ScanQueue {
+  readonly #waiting = new FairQueue<() => void>({ waitingMax: WAITING_MAX });
+  #running = 0;
+  /** Whether one has run in this turn of the event loop. */
+  #turnTaken = false;
+
+  /**
+   * @param search told whether it is alone: nothing waits for it if it holds up the event loop for a short time
+   * @throws overloaded when too many wait
+   */
+  async run<T>(tenant: string, search: (alone: boolean) => Promise<T>): Promise<T> {
+    if (this.#running >= RUNNING_MAX) await this.#turn(tenant);
+    const alone = this.#running === 0 && !this.#turnTaken;
+    if (alone) this.#takeTurn();
+    this.#running += 1;
+    try {
+      return await search(alone);
+    } finally {
+      this.#running -= 1;
+      this.#waiting.take()?.();
+    }
+  }
+
+  #turn(tenant: string): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#waiting.push(tenant, resolve))
+        throw new FarthingError('overloaded', 'Too many searches are waiting. Try again.', {
+          retryAfterS: 1,
+        });
+    });
+  }
+
+  #takeTurn(): void {
+    this.#turnTaken = true;
+    setImmediate(() => {
+      this.#turnTaken = false;
+    });
+  }
+}

@@ -1,0 +1,239 @@
+import t, { type Test } from 'tap';
+import type { SearchInput } from '../../src/domain/search.ts';
+import type { SpaceSpec } from '../../src/domain/space.ts';
+import type { Encoder } from '../../src/encode/encoder.ts';
+import type { QueryEncoder } from '../../src/encode/model-versions.ts';
+import type { Extractor } from '../../src/extract/extractor.ts';
+import { Search, type SearchResult } from '../../src/search/search.ts';
+import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
+import { openEmbedded } from '../encode/rig/embedded.ts';
+import { itemOf, passage, SPACES } from '../shard/fixtures.ts';
+import '../rig/teardown-order.ts';
+
+/** Searches that the native encoder's thread goes on with, and the same ones with ONNX Runtime, or with vectors handed back: one contract. */
+
+const TEXTS = [
+  'The keeper counts gulls at dawn.',
+  'Gulls and more gulls.',
+  'Bread rises because yeast turns sugar into gas.',
+  'The moon pulls the sea, and the tide follows.',
+];
+const QUERIES: readonly SearchInput[] = [
+  { query: 'which keepr counts gulls?', k: 9, explain: true },
+  { query: 'why does dough become larger?', k: 1, families: ['text_semantic'], explain: true },
+  { query: '"counts gulls" at dawn', k: 3, exact: true, explain: true },
+  { query: 'what moves the ocean?', k: 1000, min_confidence: 0.01, explain: true },
+];
+
+interface Rig {
+  readonly tenants: Tenants;
+  readonly encoder: Encoder;
+  readonly search: Search;
+  append(tenant: string, id: string, text: string): Promise<void>;
+  /** What happens between a search's look at its index and its encoding. */
+  before: () => Promise<void> | void;
+  /** Whether the encoder is told of the search. */
+  told: boolean;
+  /** Searches that the encoder went on with. */
+  begun: number;
+}
+
+function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder.spaces): Rig {
+  const tenants = openTenants({ folder: t.testdir(), spaces, openShardsMax: 4 });
+  t.teardown(() => tenants.close());
+  const rig = { before: () => undefined, told: true, begun: 0 } as unknown as Rig & { begun: number };
+  const encodeQuery: QueryEncoder['encodeQuery'] = async (kind, input, { search, ...options }) => {
+    await rig.before();
+    const observed = search && {
+      native: search.native,
+      begun: (outcome: Parameters<typeof search.begun>[0]) => {
+        rig.begun += 1;
+        search.begun(outcome);
+      },
+    };
+    return encoder.encodeQuery(
+      kind,
+      input,
+      rig.told && observed ? { ...options, search: observed } : options,
+    );
+  };
+  const current = Object.create(encoder, {
+    encodeQuery: { value: encodeQuery },
+    ...Object.fromEntries(
+      (['spaces', 'missing', 'fusion', 'vocabulary'] as const).map((name) => [
+        name,
+        { value: encoder[name] },
+      ]),
+    ),
+    admitQuery: { value: () => encoder.admitQuery() },
+  }) as Encoder;
+  const search = new Search({
+    tenants,
+    encoders: { current, searching: async () => current },
+    extractor: {} as Extractor,
+  });
+  return Object.assign(rig, {
+    tenants,
+    encoder,
+    search,
+    append: async (tenant: string, id: string, text: string) => {
+      const { text_semantic: vector } = await encoder.encodeQuery('text', text, { tenant });
+      await tenants.use(tenant, { create: true }, (shard) =>
+        shard.append(itemOf(id), [passage(id, text, { vectors: { text_semantic: vector! } })]),
+      );
+    },
+  });
+}
+
+const run = (rig: Rig, input: SearchInput, tenant = 'ws_a', signal = new AbortController().signal) =>
+  rig.search.run(tenant, input, signal);
+
+/** All of an answer but its times. */
+function shown({ hits, explanation, latency_ms: _, timing: __, ...rest }: SearchResult) {
+  return { ...rest, hits: hits.toJSON(), lists: explanation?.lists, segments: explanation?.segments };
+}
+
+for (const provider of ['native', 'cpu'] as const) {
+  const goesOn = provider === 'native';
+  const encoder = await openEmbedded({ provider });
+  t.teardown(() => encoder.close());
+
+  t.test(`${provider}: an answer is the same, whoever makes it`, async (t) => {
+    const rig = rigOf(t, encoder);
+    for (const [at, text] of TEXTS.entries()) await rig.append('ws_a', `i${at}`, text);
+    for (const input of QUERIES) {
+      rig.told = true;
+      const before = rig.begun;
+      const there = await run(rig, input);
+      t.equal(rig.begun - before, goesOn ? 1 : 0);
+      rig.told = false;
+      const here = await run(rig, input);
+      t.same(shown(there), shown(here));
+      t.match(there.explanation?.tasks, [{ kind: 'query_texts', batch: 1 }]);
+      const { encode_ms = 0, scan_ms = 0, fuse_ms = 0 } = there.timing;
+      t.ok(encode_ms > 0 && scan_ms > 0 && fuse_ms > 0 && encode_ms + scan_ms + fuse_ms <= there.latency_ms);
+    }
+    t.equal((await run(rig, QUERIES[0]!)).corrected, 'which keeper counts gulls?');
+    const [{ item }] = (await run(rig, QUERIES[1]!)).hits.toJSON() as [{ item: { id: string } }];
+    t.equal(item.id, 'i2');
+  });
+
+  t.test(`${provider}: searches of many tenants at once each have their own answer`, async (t) => {
+    const rig = rigOf(t, encoder);
+    const tenants = ['ws_a', 'ws_b', 'ws_c'];
+    for (const [at, tenant] of tenants.entries()) await rig.append(tenant, `of_${tenant}`, TEXTS[at]!);
+    const searches = Array.from({ length: 48 }, async (_, number) => {
+      const tenant = tenants[number % 3]!;
+      const found = await run(rig, { query: `gulls or bread ${number}`, k: 3 }, tenant);
+      const items = found.hits.toJSON() as { item: { id: string } }[];
+      t.strictSame(
+        items.map(({ item }) => item.id),
+        [`of_${tenant}`],
+      );
+    });
+    await Promise.all(searches);
+    t.equal(rig.begun, goesOn ? 48 : 0);
+  });
+
+  t.test(`${provider}: what was committed while a query waited is found`, async (t) => {
+    const rig = rigOf(t, encoder);
+    await rig.append('ws_a', 'a', TEXTS[0]!);
+    rig.before = () => rig.append('ws_a', 'b', TEXTS[1]!);
+    t.equal((await run(rig, { query: 'gulls', k: 9 })).hits.length, 2);
+  });
+
+  t.test(`${provider}: a long search is answered apart from the encoder's thread`, async (t) => {
+    const rig = rigOf(t, encoder);
+    const { text_semantic: vector } = await encoder.encodeQuery('text', TEXTS[0]!, { tenant: 'ws_a' });
+    const passages = Array.from({ length: 120 }, (_, place) =>
+      passage('a', TEXTS[0]!, { place, vectors: { text_semantic: vector! } }),
+    );
+    await rig.tenants.use('ws_a', { create: true }, (shard) =>
+      shard.append(itemOf('a', { segments: 120 }), passages),
+    );
+    const [few, many] = [
+      await run(rig, { query: 'gulls', k: 100 }),
+      await run(rig, { query: 'gulls', k: 1000 }),
+    ];
+    t.strictSame([few.hits.length, many.hits.length], [100, 120]);
+    t.same(many.hits.toJSON().slice(0, 100), few.hits.toJSON());
+  });
+
+  t.test(`${provider}: an index that was closed meanwhile is opened and searched`, async (t) => {
+    const rig = rigOf(t, encoder);
+    await rig.append('ws_a', 'a', TEXTS[0]!);
+    const open = await run(rig, QUERIES[0]!);
+    rig.before = () => rig.tenants.closeIdle(0);
+    const closed = await run(rig, QUERIES[0]!);
+    t.same(shown(closed), shown(open));
+    t.equal(rig.begun, goesOn ? 2 : 0);
+  });
+
+  t.test(`${provider}: an index that was disposed of meanwhile is empty`, async (t) => {
+    const rig = rigOf(t, encoder);
+    await rig.append('ws_a', 'a', TEXTS[0]!);
+    rig.before = () => rig.tenants.dispose('ws_a');
+    t.match(await run(rig, { query: 'gulls', k: 9 }), { searchable: false, reason: 'nothing_searchable' });
+  });
+
+  t.test(`${provider}: a search that has begun ends before its index is disposed of`, async (t) => {
+    const rig = rigOf(t, encoder);
+    await rig.append('ws_a', 'a', TEXTS[0]!);
+    const searches = Array.from({ length: 20 }, () => run(rig, { query: 'gulls', k: 9 }));
+    await rig.encoder.encodeQuery('text', 'another', { tenant: 'ws_b' });
+    await rig.tenants.dispose('ws_a');
+    for (const { hits, searchable } of await Promise.all(searches))
+      t.equal(hits.length, searchable ? 1 : 0, 'all of it, or nothing');
+  });
+
+  t.test(`${provider}: a client that leaves ends its search alone`, async (t) => {
+    const rig = rigOf(t, encoder);
+    await rig.append('ws_a', 'a', TEXTS[0]!);
+    const clients = Array.from({ length: 12 }, () => new AbortController());
+    const searches = clients.map(({ signal }, number) =>
+      run(rig, { query: `gulls ${number}`, k: 9 }, 'ws_a', signal).then(
+        ({ hits }) => hits.length,
+        () => 'left',
+      ),
+    );
+    await new Promise(setImmediate);
+    for (const [number, client] of clients.entries()) if (number % 2) client.abort();
+    const outcomes = await Promise.all(searches);
+    t.strictSame(
+      outcomes,
+      clients.map((_, number) => (number % 2 ? 'left' : 1)),
+    );
+    t.equal(rig.encoder.queueDepths().queries, 0);
+  });
+
+  t.test(`${provider}: a full queue refuses, and answers what it has taken`, async (t) => {
+    const small = await openEmbedded({ provider, queryQueueMax: 2 });
+    t.teardown(() => small.close());
+    const rig = rigOf(t, small);
+    await rig.append('ws_a', 'a', TEXTS[0]!);
+    const searches = Array.from({ length: 40 }, () =>
+      run(rig, { query: 'gulls', k: 9 }).then(
+        ({ hits }) => hits.length,
+        (error: { code: string }) => error.code,
+      ),
+    );
+    const outcomes = await Promise.all(searches);
+    const answered = outcomes.filter((outcome) => outcome === 1).length;
+    t.ok(answered >= 3 && answered < 40, `${answered} were answered`);
+    t.equal(outcomes.filter((outcome) => outcome === 'overloaded').length, 40 - answered);
+  });
+
+  t.test(`${provider}: vectors that the index cannot compare are the same error`, async (t) => {
+    const rig = rigOf(t, encoder, SPACES);
+    await rig.tenants.use('ws_a', { create: true }, (shard) =>
+      shard.append(itemOf('a'), [passage('a', TEXTS[0]!)]),
+    );
+    for (const told of [true, false]) {
+      rig.told = told;
+      await t.rejects(run(rig, { query: 'gulls', k: 3 }), {
+        code: 'internal',
+        detail: /384 dimensions instead of 8/,
+      });
+    }
+  });
+}
