@@ -46,12 +46,13 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   shard: ['.', 'kernels', 'text', 'ranking', 'blocks', 'terms', 'words', 'store', 'scan', 'write', 'derive'],
   // One search of a snapshot.
   search: ['.', 'ranking', 'shard'],
+  'search/task': ['.', 'ranking', 'blocks', 'text', 'terms', 'words', 'store', 'shard', 'search'],
 };
 
 /** The same for the binding. */
 const BINDING: Readonly<Record<string, readonly string[]>> = {
   '.': [],
-  encoder: ['.', 'text'],
+  encoder: ['.', 'text', 'search'],
   picture: ['.'],
   process: ['.'],
   request: ['.'],

@@ -6,20 +6,16 @@ pub mod evidence;
 pub mod features;
 pub mod fusion;
 mod heads;
-pub mod inputs;
 mod json_number;
 pub mod likelihood;
 mod members;
 mod moments;
 pub mod order;
 mod passages;
-pub mod pending;
-#[cfg(test)]
-mod pending_tests;
 pub mod pictures;
 pub mod plan;
 pub mod query;
-pub mod run;
 mod segment_map;
+pub mod task;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use farthing_core::encoder::encoding::text_encoder::{Encoded, TextEncoder};
 use farthing_core::encoder::forward::scratch::Scratch;
 use farthing_core::error::{Result, catch_panic};
-use farthing_core::search::pending::{PendingAnswer, PendingSearch};
+use farthing_core::search::task::pending::{PendingAnswer, PendingSearch};
 
 use super::listener::{Listener, News};
 

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use farthing_core::encoder::encoding::text_encoder::Encoded;
 use farthing_core::error::Result;
-use farthing_core::search::pending::PendingAnswer;
+use farthing_core::search::task::pending::PendingAnswer;
 use napi::bindgen_prelude::{Float32Array, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status, sys};

@@ -1,6 +1,6 @@
 use farthing_core::ranking::options::Stop;
-use farthing_core::search::inputs::SearchInputs;
-use farthing_core::search::run::{Answer, Search, Wanted};
+use farthing_core::search::task::inputs::SearchInputs;
+use farthing_core::search::task::run::{Answer, Search, Wanted};
 use farthing_core::threads::scan_pool;
 use napi::bindgen_prelude::{Buffer, ClassInstance, Object};
 use napi::{Env, JsDeferred, Result};

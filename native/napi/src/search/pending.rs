@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use farthing_core::search::pending::{PendingAnswer, PendingSearch, VectorList};
+use farthing_core::search::task::pending::{PendingAnswer, PendingSearch, VectorList};
 use napi::Result;
 use napi_derive::napi;
 
@@ -10,7 +10,7 @@ use crate::error::internal;
 use crate::shard::open_shard::NativeShard;
 use crate::shard::snapshot::SearchStop;
 
-/// A search that waits for the vector of its text: see `farthing_core::search::pending`.
+/// A search that waits for the vector of its text: see `farthing_core::search::task::pending`.
 #[napi]
 pub struct NativePendingSearch {
     pub(crate) inner: Arc<PendingSearch>,

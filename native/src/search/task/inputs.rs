@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::plan::{Kind, Plan, Scans};
 use super::run::{Search, Wanted};
 use crate::blocks::pictures::DIGEST_BYTES;
 use crate::error::{Result, ShardError};
+use crate::search::plan::{Kind, Plan, Scans};
 use crate::shard::query::{Conditional, Query, WordsQuery};
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use super::inputs::SearchInputs;
 use super::pending::{PendingSearch, VectorList};
-use super::plan::Plan;
 use super::run::Wanted;
 use crate::ranking::options::Stop;
+use crate::search::plan::Plan;
 use crate::shard::open_shard::Shard;
 use crate::store::spaces::SpaceSpec;
 use crate::terms::spelt_right::SpeltRight;
