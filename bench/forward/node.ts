@@ -44,7 +44,10 @@ const services = { gate: { knownPayer: () => undefined } } as unknown as Service
 const slots: ServicesBySlot = {
   front: services,
   isOne: false,
-  of: () => (ownerUrl === undefined ? { services } : { peer: { id: 'owner', url: ownerUrl } }),
+  of: () =>
+    ownerUrl === undefined
+      ? { services }
+      : { peer: { id: 'owner', url: ownerUrl }, moved: new Promise(() => undefined) },
 };
 const forwarding = new Forwarding({ slots, signatures, calls: new HttpPeerCalls(signatures) });
 const routes = [

@@ -1,4 +1,5 @@
-import { Agent, type RequestOptions, request } from 'node:http';
+import { once } from 'node:events';
+import { Agent, type ClientRequest, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { text } from 'node:stream/consumers';
 import {
@@ -11,10 +12,14 @@ import {
   type KvTransaction,
   type Leases,
   MomentOverError,
+  realPause,
+  type Watches,
 } from './kv.ts';
 
 /** Long enough for a new leader of etcd: 1.2 s, at most 3.2 where it was measured. */
 const ANSWER_MS_MAX = 4000;
+/** Before a watch that has ended begins again. */
+const WATCH_AGAIN_MS = 500;
 
 /** An answer of etcd's gateway: 64-bit numbers are text, bytes are base64, and what is zero or empty is left out. */
 interface Answer {
@@ -78,7 +83,7 @@ const MOMENT_OVER = /revision has been compacted/;
 export class AccessRefusedError extends Error {}
 
 /** etcd 3.4 or newer by its JSON gateway, which is as fast as gRPC here and needs no package. */
-export class Etcd implements Kv, Leases {
+export class Etcd implements Kv, Leases, Watches {
   readonly #addresses: readonly URL[];
   readonly #agent: Agent;
   readonly #user: EtcdAccess['user'];
@@ -86,6 +91,9 @@ export class Etcd implements Kv, Leases {
   #token: string | undefined;
   /** Which member is asked; the next one after each failure. */
   #asked = 0;
+  /** Each on the member that is asked. */
+  readonly #watches = new Set<ClientRequest>();
+  #isClosed = false;
 
   /** @param addresses `http://host:port` of the members, or `https` */
   constructor(addresses: readonly string[], { tls, user, answerMsMax = ANSWER_MS_MAX }: EtcdAccess = {}) {
@@ -173,6 +181,21 @@ export class Etcd implements Kv, Leases {
     await this.#ask('/v3/lease/revoke', { ID: id });
   }
 
+  watch(ranges: readonly KvRange[], onChange: () => void): () => void {
+    const question = ranges
+      .map(({ from, to }) => JSON.stringify({ create_request: { key: base64(from), range_end: base64(to) } }))
+      .join('');
+    const over = new AbortController();
+    const run = async () => {
+      while (!over.signal.aborted && !this.#isClosed) {
+        await this.#watch(question, onChange, over.signal).catch(() => undefined);
+        if (!over.signal.aborted) await realPause(WATCH_AGAIN_MS);
+      }
+    };
+    void run();
+    return () => over.abort();
+  }
+
   /**
    * Whether this server may read below a prefix. @throws AccessRefusedError for a certificate, user or password that is not accepted;
    * AnswerLostError
@@ -199,6 +222,7 @@ export class Etcd implements Kv, Leases {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.#agent.destroy();
   }
 
@@ -230,7 +254,38 @@ export class Etcd implements Kv, Leases {
       return await this.#askAs(address, path, JSON.stringify(question));
     } catch (error) {
       this.#asked += 1;
+      // A member that stands still tells of no change, either.
+      for (const watching of this.#watches) watching.destroy();
       throw new AnswerLostError(`${address.host}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+
+  /** Until the member tells nothing more. It says first that it watches, which counts as a change: some may have been missed until then. */
+  async #watch(question: string, onChange: () => void, signal: AbortSignal): Promise<void> {
+    const address = this.#addresses[this.#asked % this.#addresses.length]!;
+    if (this.#user) this.#token ??= await this.#authenticate(address, this.#user);
+    const url = new URL('/v3/watch', address);
+    const options = { method: 'POST', headers: this.#headers(question, this.#token), signal };
+    const asked = this.#request(url, options).on('error', () => undefined);
+    this.#watches.add(asked);
+    try {
+      const answer = once(asked, 'response', { signal: AbortSignal.timeout(this.#answerMsMax) });
+      asked.end(question);
+      const [response] = (await answer) as [IncomingMessage];
+      let rest = '';
+      for await (const piece of response.setEncoding('utf8')) {
+        const lines = `${rest}${piece}`.split('\n');
+        rest = lines.pop()!;
+        if (lines.some(isRefusal)) {
+          // Its token may be over.
+          this.#token = undefined;
+          return;
+        }
+        onChange();
+      }
+    } finally {
+      this.#watches.delete(asked);
+      asked.destroy();
     }
   }
 
@@ -260,22 +315,27 @@ export class Etcd implements Kv, Leases {
   }
 
   async #askAt<T extends object = Answer>(address: URL, question: string, token?: string): Promise<T> {
-    const headers = {
+    const headers = this.#headers(question, token);
+    return JSON.parse(await this.#send(address, { method: 'POST', headers }, question)) as T;
+  }
+
+  #headers(question: string, token: string | undefined): Record<string, string | number> {
+    return {
       'Content-Type': 'application/json',
       'Content-Length': Buffer.byteLength(question),
       ...(token !== undefined && { Authorization: token }),
     };
-    return JSON.parse(await this.#send(address, { method: 'POST', headers }, question)) as T;
+  }
+
+  #request(address: URL, options: RequestOptions): ClientRequest {
+    const open = address.protocol === 'https:' ? tlsRequest : request;
+    return open(address, { ...options, agent: this.#agent });
   }
 
   /** @returns the body of an answer 200 */
   #send(address: URL, options: RequestOptions, body = ''): Promise<string> {
     return new Promise((resolve, reject) => {
-      const asked = (address.protocol === 'https:' ? tlsRequest : request)(address, {
-        ...options,
-        agent: this.#agent,
-        signal: AbortSignal.timeout(this.#answerMsMax),
-      });
+      const asked = this.#request(address, { ...options, signal: AbortSignal.timeout(this.#answerMsMax) });
       asked.on('error', reject);
       asked.on('response', (response) => {
         text(response).then((answer) => {
@@ -290,6 +350,12 @@ export class Etcd implements Kv, Leases {
       asked.end(body);
     });
   }
+}
+
+/** A line of a watch that says that nothing more comes. */
+function isRefusal(line: string): boolean {
+  const { result } = JSON.parse(line) as { result?: { readonly canceled?: boolean } };
+  return result === undefined || result.canceled === true;
 }
 
 function rowOf({ key, value = '', mod_revision }: StoredRow): KvRow {

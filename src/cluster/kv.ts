@@ -66,6 +66,15 @@ export interface Leases {
   revoke(id: string): Promise<void>;
 }
 
+/** Tells of changes. */
+export interface Watches {
+  /**
+   * @param onChange called when rows of these ranges may have changed: soon, but perhaps late, more than once, or not at all
+   * @returns ends it
+   */
+  watch(ranges: readonly KvRange[], onChange: () => void): () => void;
+}
+
 const RETRY_FIRST_MS = 20;
 const RETRY_LAST_MS = 1000;
 

@@ -1,5 +1,5 @@
 import { hashOf, hashOfEntry, LogDamagedError, ORIGIN, type Position, unlinked } from './chain.ts';
-import type { Kv } from './kv.ts';
+import type { Kv, KvRow } from './kv.ts';
 import { type LogKeys, NO_SNAPSHOT, SNAPSHOT_FORMAT, type SnapshotRow } from './log-rows.ts';
 
 export interface LogReaderOptions {
@@ -29,9 +29,15 @@ export class LogReader {
    * @throws LogDamagedError with the place; so does the iteration, also where an owner shortens the log meanwhile
    */
   async open(copy: Position | undefined): Promise<{ kept: boolean; entries: AsyncGenerator<Uint8Array> }> {
-    this.#snapshot = await this.#readSnapshot();
-    const kept = copy !== undefined && (await this.#has(copy));
-    return { kept, entries: kept ? this.#entriesAfter(copy) : this.#everything() };
+    // Together, for somebody may wait.
+    const [snapshot, own, next] = await Promise.all([
+      this.#readSnapshot(),
+      copy && this.#entry(copy.number),
+      copy && this.#page(copy.number),
+    ]);
+    this.#snapshot = snapshot;
+    const kept = copy !== undefined && isIn(snapshot, own, copy);
+    return { kept, entries: kept ? this.#entriesAfter(copy, next) : this.#everything() };
   }
 
   /** The place behind everything that was read. */
@@ -59,14 +65,16 @@ export class LogReader {
     return snapshot;
   }
 
-  /** Whether the log leads over this place. */
-  async #has({ number, hash }: Position): Promise<boolean> {
-    if (number <= this.#snapshot.number)
-      return number === this.#snapshot.number && hash === this.#snapshot.hash;
+  async #entry(number: number): Promise<KvRow | undefined> {
     const { read, keys } = this.#options;
     const key = keys.entry(number);
-    const [row] = await read(key, `${key}\0`);
-    return row !== undefined && hashOfEntry(row.value, key) === hash;
+    return (await read(key, `${key}\0`))[0];
+  }
+
+  /** Entries behind one. */
+  #page(number: number): Promise<KvRow[]> {
+    const { read, keys, page = PAGE } = this.#options;
+    return read(keys.entry(number + 1), keys.end, page);
   }
 
   async *#everything(): AsyncGenerator<Uint8Array> {
@@ -82,12 +90,13 @@ export class LogReader {
     yield* this.#entriesAfter({ number, hash });
   }
 
-  async *#entriesAfter(start: Position): AsyncGenerator<Uint8Array> {
-    const { read, keys, page = PAGE } = this.#options;
+  /** @param first page of them, where it has been read */
+  async *#entriesAfter(start: Position, first?: readonly KvRow[]): AsyncGenerator<Uint8Array> {
+    const { keys, page = PAGE } = this.#options;
     this.#position = start;
     this.#tailBytes = 0;
-    for (;;) {
-      const rows = await read(keys.entry(this.#position.number + 1), keys.end, page);
+    for (let rows = first; ; rows = undefined) {
+      rows ??= await this.#page(this.#position.number);
       for (const { key, value } of rows) {
         if (key !== keys.entry(this.#position.number + 1))
           throw new LogDamagedError(`entry ${this.#position.number + 1} is missing before ${key}`);
@@ -99,6 +108,12 @@ export class LogReader {
       if (rows.length < page) return;
     }
   }
+}
+
+/** Whether a log leads over a place. @param own the entry of that number */
+function isIn(snapshot: SnapshotRow, own: KvRow | undefined, { number, hash }: Position): boolean {
+  if (number <= snapshot.number) return number === snapshot.number && hash === snapshot.hash;
+  return own !== undefined && hashOfEntry(own.value, own.key) === hash;
 }
 
 /** Bytes of entries that a copy of the state applies in one transaction. */

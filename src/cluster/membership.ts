@@ -1,4 +1,4 @@
-import { type Kv, type KvRow, type Pause, realPause, untilAnswered } from './kv.ts';
+import { type Kv, type KvRow, type Pause, realPause, untilAnswered, type Watches } from './kv.ts';
 import type { Lease } from './lease.ts';
 import {
   COPY_ROWS,
@@ -13,6 +13,8 @@ import { ranked } from './placement.ts';
 
 export interface MembershipOptions {
   readonly kv: Kv;
+  /** Has looks follow what changes. Absent: they come in their time. */
+  readonly watches?: Watches;
   /** Name of the cluster. */
   readonly cluster: string;
   /** Id of this process's node. */
@@ -40,10 +42,10 @@ export interface ClusterView {
   readonly copies: ReadonlyMap<number, readonly string[]>;
 }
 
-/** Between two looks at the rows of the cluster. */
-const LOOK_MS = 200;
+/** Between two looks at the rows of the cluster, where nothing tells that they have changed. */
+const LOOK_MS = 500;
 /** While a slot is with nobody: its clients wait. */
-const SOON_MS = 40;
+const SOON_MS = 100;
 const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: new Map(), copies: new Map() };
 
 /** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
@@ -51,11 +53,14 @@ export class Membership {
   readonly #options: MembershipOptions;
   /** Ends the pause between two looks. */
   #wake: () => void = () => undefined;
+  /** Something has changed since the last look began. */
+  #isDue = false;
   #isEnding = false;
   #row: NodeRow;
   #view = NOTHING;
   #looked = Promise.withResolvers<void>();
   #looking: Promise<void> | undefined;
+  #endWatch: () => void = () => undefined;
 
   /** @throws AnswerLostError */
   static async join(options: MembershipOptions): Promise<Membership> {
@@ -63,6 +68,7 @@ export class Membership {
     await membership.#say(options.row);
     await membership.#look();
     membership.#looking = membership.#run();
+    membership.#watch();
     return membership;
   }
 
@@ -119,6 +125,7 @@ export class Membership {
   /** Stops looking. The row goes with its lease. */
   async close(): Promise<void> {
     this.#isEnding = true;
+    this.#endWatch();
     this.#wake();
     await this.#looking;
   }
@@ -142,10 +149,23 @@ export class Membership {
       const isComplete = this.#view.owners.size >= slots;
       const woken = Promise.withResolvers<void>();
       this.#wake = woken.resolve;
-      await Promise.race([pause(isComplete ? lookMs : Math.min(lookMs, SOON_MS)), woken.promise]);
+      if (!this.#isDue)
+        await Promise.race([pause(isComplete ? lookMs : Math.min(lookMs, SOON_MS)), woken.promise]);
+      this.#isDue = false;
       // A row of a newer Farthing may not be known here: the former view stands.
       await this.#look().catch((error: unknown) => log({ event: 'cluster_not_seen', error: String(error) }));
     }
+  }
+
+  /** Copies are of no hurry. */
+  #watch(): void {
+    const { watches, cluster } = this.#options;
+    const ranges = [NODE_ROWS, DRAIN_ROWS, OWNER_ROWS].map((kind) => kind.range(cluster));
+    const changed = () => {
+      this.#isDue = true;
+      this.#wake();
+    };
+    if (watches) this.#endWatch = watches.watch(ranges, changed);
   }
 
   async #look(): Promise<void> {

@@ -1,4 +1,4 @@
-import { behind, type Kv, type KvCondition, type KvRow } from './kv.ts';
+import type { Kv, KvCondition, KvRow } from './kv.ts';
 import type { Lease } from './lease.ts';
 
 /** A claim of a slot. */
@@ -32,8 +32,9 @@ export class OwnedError extends ClaimError {
   }
 }
 
-/** Of one transaction of etcd: 128. */
-const CLAIMS_AT_ONCE = 64;
+/** Rows that are read, and changes that are made, in one transaction of etcd. */
+const ROWS_AT_ONCE = 128;
+const CLAIMS_AT_ONCE = ROWS_AT_ONCE / 2;
 
 /**
  * Claims slots, and takes over those of a former process of this node.
@@ -44,17 +45,15 @@ export async function tryToClaim(
   { kv, prefix, node, lease }: Claiming,
   slots: readonly number[],
 ): Promise<ReadonlyMap<number, Claim> | undefined> {
-  const rowsBelow = async (name: string) => {
-    const all = `${prefix}${name}/`;
-    return new Map((await kv.range(all, behind(all))).map((row) => [row.key, row]));
-  };
   // A former attempt, whose answer was lost, may have claimed some.
-  const owners = await rowsBelow('owner');
-  const servers = await rowsBelow('served');
+  const found = await rowsOf(
+    kv,
+    slots.flatMap((slot) => [ownerKey(prefix, slot), servedKey(prefix, slot)]),
+  );
   const wanted = slots.map((slot) => {
     const [key, served] = [ownerKey(prefix, slot), servedKey(prefix, slot)];
-    const former = servers.get(served)?.revision;
-    return { slot, owner: { key, revision: revisionOf(owners.get(key), node) }, served, former };
+    const former = found.get(served)?.revision;
+    return { slot, owner: { key, revision: revisionOf(found.get(key), node) }, served, former };
   });
   const hung = lease && { lease: (await lease()).id };
   const value = Buffer.from(JSON.stringify({ node }));
@@ -78,6 +77,16 @@ export async function tryToClaim(
       claims.set(slot, { fence: { key: owner.key, revision }, former });
   }
   return claims;
+}
+
+/** Rows by their keys. @returns those that there are */
+async function rowsOf(kv: Kv, keys: readonly string[]): Promise<ReadonlyMap<string, KvRow>> {
+  const found = new Map<string, KvRow>();
+  for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
+    const ranges = keys.slice(from, from + ROWS_AT_ONCE).map((key) => ({ from: key, to: `${key}\0` }));
+    for (const row of (await kv.ranges(ranges)).flat()) found.set(row.key, row);
+  }
+  return found;
 }
 
 /** Gives a claim back, unless it is another process's by now. @throws AnswerLostError */

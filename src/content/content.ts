@@ -34,7 +34,7 @@ export interface Place {
 /** Up to this size a sealed write lies in the slot's log itself. */
 const INLINE_BYTES_MAX = 4096;
 /** Beside a Tenant's index: up to which write it has followed. */
-const PLACE_FILE = 'kept.json';
+export const PLACE_FILE = 'kept.json';
 
 /**
  * What survives of the Tenants' content: each write to an index and each stored file, sealed under the Tenant's key, in an object or in

@@ -1,4 +1,4 @@
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../domain/error.ts';
 import type { SpaceSpec } from '../domain/space.ts';
@@ -8,7 +8,7 @@ import type { Shard } from '../shard/shard.ts';
 import { INDEX } from '../shard/tenants.ts';
 import type { Change } from '../state/changes.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
-import { Content, type ContentDeps } from './content.ts';
+import { Content, type ContentDeps, PLACE_FILE } from './content.ts';
 import { ContentIndexKeeper } from './index-keeper.ts';
 import { ReadingObjects } from './reading-objects.ts';
 import { type ContentHead, ContentRows } from './rows.ts';
@@ -99,11 +99,18 @@ export class FollowedIndexes {
     this.#keeper = new ContentIndexKeeper(this.#content, options.spaces, onFormerModel);
   }
 
-  /** Takes up a slot. @param store books that are as the slot's were at one moment; its folder has nothing of a Tenant */
-  add(slot: number, store: SlotStore): void {
+  /**
+   * Takes up a slot. What its folder has of indexes is kept as far as the books lead over it; what they do not know is removed.
+   * @param store books that are as the slot's were at one moment
+   * @param isDoubtful models have changed since the folder was filled
+   */
+  async add(slot: number, store: SlotStore, isDoubtful = false): Promise<void> {
+    const here = await readdir(this.#options.folders[slot]!).catch(() => []);
     this.#slots.add(slot);
     this.#content.add(slot, store);
     for (const { key } of new ContentRows(store).heads.range()) this.#see(slot, key);
+    for (const tenant of here) this.#see(slot, tenant);
+    if (isDoubtful) this.#doubt(slot);
     this.#goOn();
   }
 
@@ -319,6 +326,15 @@ export class FollowedIndexes {
   #home(tenant: string): string {
     return join(this.#options.folders[this.#tenants.get(tenant)!.slot]!, tenant);
   }
+}
+
+/** Removes all of a slot's folder of Tenants but their indexes: files and what else belongs to them come from elsewhere, or are not copied. */
+export async function keepIndexesAlone(folder: string): Promise<void> {
+  const isKept = (name: string) => name === INDEX || name === PLACE_FILE;
+  for (const tenant of await readdir(folder).catch(() => []))
+    for (const name of await readdir(join(folder, tenant)))
+      if (tenant.startsWith('.') || !isKept(name))
+        await rm(join(folder, tenant, name), { recursive: true, force: true });
 }
 
 /** An index is broken off between two writes. */

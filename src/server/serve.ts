@@ -92,7 +92,15 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   addGauges(registry, { runtime, slots, services: services.front, running: () => server.running() });
   const metricsServer = await openMetrics(runtime);
   const sweeper = setInterval(() => void slots.sweep(), SWEEP_INTERVAL_MS);
-  if (shared) await orLost(shared.start());
+  let warming: Promise<void> | undefined;
+  const warm = () => {
+    warming ??= (async () => {
+      await runtime.extractor.warm();
+      if (!runtime.draining.signal.aborted) await mcp.load().catch(() => undefined);
+    })();
+    return warming;
+  };
+  if (shared) await orLost(shared.start(warm));
   return {
     url: address.own,
     port: server.port,
@@ -102,10 +110,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     metricsUrl: metricsServer?.url,
     lost: lost.promise,
     tenantFolder: (tenant) => runtime.tenants.folder(tenant),
-    warm: async () => {
-      await runtime.extractor.warm();
-      if (!runtime.draining.signal.aborted) await mcp.load().catch(() => undefined);
-    },
+    warm,
     stop: async () => {
       runtime.draining.abort();
       // The others answer what this one had, and this one passes on what still comes.

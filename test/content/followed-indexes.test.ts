@@ -78,7 +78,7 @@ t.test('indexes are made, and follow each write; a takeover finds them whole', a
   const { kept, tenants, followed, disk, level, told } = await following(t);
   await write(tenants, 'ws_a', 'a', LONG);
   await write(tenants, 'ws_b', 'b');
-  followed.add(0, kept.rows.store);
+  await followed.add(0, kept.rows.store);
   await level();
   t.match(followed.figures, { current: 2, behind: 0, left_out: 0 });
   t.ok(followed.figures.bytes > 0);
@@ -101,7 +101,7 @@ t.test('indexes are made, and follow each write; a takeover finds them whole', a
 t.test('an index of a Tenant that ends goes, by the books or when its server asks', async (t) => {
   const { kept, tenants, followed, disk, level, told } = await following(t);
   for (const tenant of ['ws_a', 'ws_b', 'ws_c']) await write(tenants, tenant, 'x', LONG);
-  followed.add(0, kept.rows.store);
+  await followed.add(0, kept.rows.store);
   await level();
   await tenants.dispose('ws_a');
   told(['content', 'ws_a']);
@@ -138,7 +138,7 @@ t.test('a snapshot that comes while an index is made has it made again', async (
     await write(tenants, 'ws_a', 'b');
     await tenants.use('ws_a', {}, (shard) => keeper.takeSnapshot('ws_a', home, shard));
   };
-  followed.add(0, kept.rows.store);
+  await followed.add(0, kept.rows.store);
   await level();
   t.equal(reading, undefined);
   await followed.leave(0);
@@ -149,7 +149,7 @@ t.test('a snapshot that comes while an index is made has it made again', async (
 t.test('a change of model has all indexes of the slot made again', async (t) => {
   const { kept, tenants, followed, level, told } = await following(t);
   await write(tenants, 'ws_a', 'a');
-  followed.add(0, kept.rows.store);
+  await followed.add(0, kept.rows.store);
   await level();
   kept.events.length = 0;
   told(['models', 'filled']);
@@ -163,7 +163,7 @@ t.test('an index of other models than those in use is left to the takeover', asy
     spaces: [{ ...text!, modelSha256: 'ef'.repeat(32) }, ...rest],
   });
   await write(tenants, 'ws_a', 'a');
-  followed.add(0, kept.rows.store);
+  await followed.add(0, kept.rows.store);
   await level();
   t.match(followed.figures, { current: 0, left_out: 1, bytes: 0 });
   t.same(readdirSync(disk), []);
@@ -176,14 +176,14 @@ t.test('what does not fit is left out, and what is used takes the place of what 
   await t.test('one alone', async (t) => {
     const { kept, tenants, followed, level } = await following(t);
     await write(tenants, 'ws_a', 'a');
-    followed.add(0, kept.rows.store);
+    await followed.add(0, kept.rows.store);
     await level();
     bytes = followed.figures.bytes;
   });
   await t.test('room for two', async (t) => {
     const { kept, tenants, followed, disk, level, told } = await following(t, { bytesMax: 2.5 * bytes });
     for (const tenant of ['ws_a', 'ws_b', 'ws_c', 'ws_d']) await write(tenants, tenant, 'x');
-    followed.add(0, kept.rows.store);
+    await followed.add(0, kept.rows.store);
     await level();
     t.match(followed.figures, { current: 2, left_out: 2 });
     for (const tenant of ['ws_a', 'ws_b', 'ws_c', 'ws_d']) {
@@ -197,7 +197,7 @@ t.test('what does not fit is left out, and what is used takes the place of what 
   await t.test('a disk that is nearly full', async (t) => {
     const { kept, tenants, followed, level } = await following(t, { freeBytesMin: Number.MAX_SAFE_INTEGER });
     await write(tenants, 'ws_a', 'a');
-    followed.add(0, kept.rows.store);
+    await followed.add(0, kept.rows.store);
     await level();
     t.match(followed.figures, { current: 0, left_out: 1 });
   });
@@ -215,7 +215,7 @@ t.test('a takeover waits for no object, and finds nothing half made', async (t) 
       }),
   });
   await write(tenants, 'ws_a', 'a', LONG);
-  followed.add(0, kept.rows.store);
+  await followed.add(0, kept.rows.store);
   await asked.promise;
   t.notOk(followed.isLevel(0));
   await followed.leave(0);
@@ -227,7 +227,7 @@ t.test('an object that is gone costs its index alone, until the books name anoth
   await write(tenants, 'ws_a', 'a', LONG);
   await write(tenants, 'ws_b', 'b');
   for (const path of kept.objectFiles) rmSync(path);
-  followed.add(0, kept.rows.store);
+  await followed.add(0, kept.rows.store);
   await level();
   t.match(followed.figures, { current: 1, left_out: 1 });
   t.ok(kept.has('index_not_followed'));

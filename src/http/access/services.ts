@@ -59,8 +59,8 @@ export interface ServicesBySlot {
 /** Where a slot is: with this server, with another one, or on its way between two. */
 export type SlotPlace =
   | { readonly services: Services }
-  | { readonly peer: Peer }
-  /** Resolves when it may be worth to look again. */
+  /** `moved`, `moving`: resolves once it is at another place than this. */
+  | { readonly peer: Peer; readonly moved: Promise<void> }
   | { readonly moving: Promise<void> };
 
 /** What the pages for agents say of this server beside its prices. */

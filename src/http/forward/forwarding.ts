@@ -159,7 +159,7 @@ export class Forwarding {
     const { exchange, led, wait } = way;
     const token = led.isPaid ? undefined : bearerToken(exchange);
     this.#prove(exchange, led, token);
-    for (let isRepeated = false, hasMoved = false; ; ) {
+    for (let isRepeated = false; ; ) {
       exchange.signal.throwIfAborted();
       const place = this.#options.slots.of(led.key);
       if ('services' in place) {
@@ -168,9 +168,6 @@ export class Forwarding {
         return here(place.services);
       }
       if ('moving' in place) {
-        // A promise that is over too early must not keep the loop from all else.
-        if (hasMoved) await wait.while();
-        hasMoved = true;
         await wait.until(place.moving);
         continue;
       }
@@ -184,7 +181,7 @@ export class Forwarding {
         isRepeated = true;
         way.isLost = false;
       }
-      await wait.while();
+      await wait.untilAgain(place.moved);
     }
   }
 

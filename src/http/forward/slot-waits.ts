@@ -11,9 +11,10 @@ export interface SlotWaitLimits {
   readonly ofSenderWaitingMax: number;
 }
 
-/** Before the same owner is asked again; longer each time. */
-const AGAIN_MS = 50;
-const AGAIN_MS_MAX = 400;
+/** Before the same owner is asked again; longer each time. A new one has to open its slot first. */
+const AGAIN_MS = 20;
+const AGAIN_MS_MAX = 200;
+const MOVES_APART_MS = 5;
 const RETRY_AFTER_S = 2;
 
 /** Requests that wait until their slots come to rest. */
@@ -47,6 +48,7 @@ export class SlotWait {
   readonly #until: number;
   #giveBack: (() => void) | undefined;
   #pauses = 0;
+  #moves = 0;
 
   constructor(left: AbortSignal, take: () => (() => void) | undefined, waitMsMax: number) {
     this.#left = left;
@@ -54,20 +56,35 @@ export class SlotWait {
     this.#until = performance.now() + waitMsMax;
   }
 
-  /** Until a slot may have come to rest. @throws books_unavailable, overloaded, what the client left with */
-  async until(moving: Promise<void>): Promise<void> {
-    const over = new AbortController();
-    const late = pause(this.#enter(), undefined, { signal: AbortSignal.any([this.#left, over.signal]) });
-    await Promise.race([moving.catch(() => undefined), late]).catch(() => this.#left.throwIfAborted());
-    over.abort();
-    await late.catch(() => undefined);
+  /** Until a slot has moved. @throws books_unavailable, overloaded, what the client left with */
+  async until(moved: Promise<void>): Promise<void> {
+    // A promise that is over too early must not keep the loop from all else.
+    if (this.#moves++ > 0) await pause(MOVES_APART_MS);
+    await this.#race(moved, this.#enter());
   }
 
-  /** A while, before it is worth to ask again. @throws as `until` */
-  async while(): Promise<void> {
-    const leftMs = this.#enter();
-    const ms = Math.min(AGAIN_MS * 2 ** this.#pauses++, AGAIN_MS_MAX, leftMs);
-    await pause(ms, undefined, { signal: this.#left }).catch(() => this.#left.throwIfAborted());
+  /** Until the slot has moved, or it is worth to ask the same owner again. @throws as `until` */
+  async untilAgain(moved: Promise<void>): Promise<void> {
+    const ms = Math.min(AGAIN_MS * 2 ** this.#pauses++, AGAIN_MS_MAX, this.#enter());
+    if (await this.#race(moved, ms)) this.#pauses = 0;
+  }
+
+  /** @returns whether the slot has moved */
+  async #race(moved: Promise<void>, milliseconds: number): Promise<boolean> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#left, over.signal]);
+    const late = pause(milliseconds, false, { signal }).catch(() => false);
+    const hasMoved = await Promise.race([
+      moved.then(
+        () => true,
+        () => true,
+      ),
+      late,
+    ]);
+    over.abort();
+    await late;
+    this.#left.throwIfAborted();
+    return hasMoved;
   }
 
   end(): void {

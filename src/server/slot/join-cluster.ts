@@ -69,7 +69,7 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       formats: [FORMAT],
     };
     const membership = await answered(() =>
-      Membership.join({ kv, cluster, node, row, lease, log, slots: settings.SLOTS }),
+      Membership.join({ kv, watches: kv, cluster, node, row, lease, log, slots: settings.SLOTS }),
     );
     const signatures = new PeerSignatures(peerKeysOf(await secretOf(settings, 'CLUSTER_KEY')), node);
     const ca = await fileOf(settings, 'NODE_CA_FILE');

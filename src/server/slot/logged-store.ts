@@ -20,6 +20,8 @@ export type LoggedStore = RecordedStore & Required<SlotStore>;
 export interface LoggedStoreOptions {
   /** Absolute path of the folder of the slot's state. */
   readonly folder: string;
+  /** The state in that folder, where it is open; closed where this throws. */
+  readonly copy?: StateCopy | undefined;
   /** Absolute path of what the slot keeps of its Tenants on this disk: of no use once another node had the slot since. */
   readonly contentFolder?: string | undefined;
   readonly slotLog: SlotLog;
@@ -35,21 +37,22 @@ export interface LoggedStoreOptions {
  * Opens the state of a slot that this process has claimed: it is kept where its log leads over it, and made again from the log otherwise.
  * @throws ConfigError for a state that no log led; LogDamagedError with the place
  */
-export async function openLoggedStore({
-  folder,
-  contentFolder,
-  slotLog,
-  claim,
-  lease,
-  log,
-  onClosed,
-}: LoggedStoreOptions): Promise<LoggedStore> {
-  if (contentFolder !== undefined && (await isOutdated(folder, claim))) {
-    log({ event: 'content_outdated', folder: contentFolder });
-    await rm(contentFolder, { recursive: true, force: true });
+export async function openLoggedStore(options: LoggedStoreOptions): Promise<LoggedStore> {
+  const { folder, contentFolder, claim, lease, slotLog, log } = options;
+  let { copy } = options;
+  try {
+    if (contentFolder !== undefined && (await isOutdated(folder, claim))) {
+      log({ event: 'content_outdated', folder: contentFolder });
+      await rm(contentFolder, { recursive: true, force: true });
+    }
+    if (lease) await writeFile(servedNoteOf(folder), String(claim.fence.revision));
+    copy ??= await StateCopy.open(folder);
+    await followLog(copy, slotLog);
+    return loggedStore(copy.store, options);
+  } catch (error) {
+    await copy?.close();
+    throw error;
   }
-  if (lease) await writeFile(servedNoteOf(folder), String(claim.fence.revision));
-  return openLogged(folder, slotLog, { report: log, lease, closed: onClosed });
 }
 
 /**
@@ -66,21 +69,11 @@ function servedNoteOf(folder: string): string {
   return `${folder}.served`;
 }
 
-async function openLogged(
-  folder: string,
-  log: SlotLog,
-  {
-    report,
-    lease,
-    closed,
-  }: {
-    readonly report: (event: object) => void;
-    readonly lease: Lease | undefined;
-    readonly closed: () => Promise<void>;
-  },
-): Promise<LoggedStore> {
-  const state = await followed(folder, log);
-  const recorded = recordedStore(state, log);
+function loggedStore(
+  state: RawStore,
+  { folder, slotLog, lease, log, onClosed }: LoggedStoreOptions,
+): LoggedStore {
+  const recorded = recordedStore(state, slotLog);
   const stable = async () => {
     await recorded.stable().catch(cannotTell);
     // Another server may be telling something else by now.
@@ -90,11 +83,11 @@ async function openLogged(
   return {
     ...recorded,
     stable,
-    lagMs: () => (lease?.holds === false ? Math.max(log.lagMs, lease.silentMs) : log.lagMs),
+    lagMs: () => (lease?.holds === false ? Math.max(slotLog.lagMs, lease.silentMs) : slotLog.lagMs),
     trim: async () => {
-      if (trimming || !log.snapshotIsDue) return;
-      trimming = takeSnapshot(state, log, `${folder}.snapshot`)
-        .catch((error: unknown) => report({ event: 'log_not_trimmed', error: String(error) }))
+      if (trimming || !slotLog.snapshotIsDue) return;
+      trimming = takeSnapshot(state, slotLog, `${folder}.snapshot`)
+        .catch((error: unknown) => log({ event: 'log_not_trimmed', error: String(error) }))
         .finally(() => {
           trimming = undefined;
         });
@@ -105,23 +98,18 @@ async function openLogged(
       const stable = Promise.all([trimming, recorded.stable()]).catch(() => undefined);
       await within(CLOSE_MS_MAX, stable);
       await recorded.close();
-      await closed();
+      await onClosed();
     },
   };
 }
 
-/** The state as its log has it now. */
-async function followed(folder: string, log: SlotLog): Promise<RawStore> {
-  const copy = await StateCopy.open(folder);
-  try {
-    const { kept, entries } = await log.open(copy.position);
-    if (!kept && copy.position !== undefined) await copy.clear();
-    for await (const { group, isLast } of appliedTogether(entries))
-      await copy.apply(group, isLast ? log.position : undefined);
-    return copy.store;
-  } catch (error) {
-    await copy.close();
-    throw error;
+/** Brings the state up to its log. */
+async function followLog(copy: StateCopy, log: SlotLog): Promise<void> {
+  const { kept, entries } = await log.open(copy.position);
+  if (!kept && copy.position !== undefined) await copy.clear();
+  for await (const { group, isLast } of appliedTogether(entries)) {
+    const isNothing = group.length === 0 && copy.position?.number === log.position.number;
+    if (!isNothing) await copy.apply(group, isLast ? log.position : undefined);
   }
 }
 

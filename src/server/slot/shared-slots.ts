@@ -3,6 +3,7 @@ import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
 import { type Claim, OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
+import { keepIndexesAlone } from '../../content/followed-indexes.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { SlotPlace } from '../../http/access/services.ts';
 import { PeerAwayError } from '../../peers/peer-calls.ts';
@@ -10,9 +11,11 @@ import { type EndableStore, endableStore } from '../../state/endable-store.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
 import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../standby/slot-copies.ts';
 import type { Standby } from '../standby/standby.ts';
+import type { StateCopy } from '../standby/state-copy.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
 import { type LoggedStore, openLoggedStore } from './logged-store.ts';
+import { SlotMoves } from './slot-moves.ts';
 import { within } from './within.ts';
 
 /** What a process does with the slots that it has. */
@@ -35,6 +38,9 @@ export interface SharedSlotsOptions extends Omit<Joined, 'close'> {
   readonly onLost: (slot: number, error: unknown) => void;
 }
 
+/** Begins something about a slot. */
+type Step = () => Promise<void>;
+
 /** A slot that is with this server. */
 interface Held {
   readonly claim: Claim;
@@ -43,6 +49,8 @@ interface Held {
 
 /** Slots that come and go at the same time: each opens files and reads a log. */
 const MOVING_MAX = 4;
+/** Slots that are handed to other servers at the same time: the more, the longer each is with nobody. */
+const HANDED_MAX = 2;
 /** Requests that run may end before their slot is given up. */
 const LEAVE_MS_MAX = 5000;
 /** With etcd away a server that ends waits so long for each answer. */
@@ -68,38 +76,58 @@ export class SharedSlots {
   readonly #copies: SlotCopies;
   /** Slots that were given up, and that no other server has taken as far as is known. */
   readonly #given = new Set<number>();
+  /** Slots of which this disk has what they were as this process gave them up. */
+  readonly #hasOwn = new Set<number>();
   /** Slots may be placed here. */
   #isTaking = false;
   #isLeaving = false;
   #hurriesAt = Number.POSITIVE_INFINITY;
   #isEnding = false;
+  readonly #moves: SlotMoves;
   #changed = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
 
   constructor(options: SharedSlotsOptions) {
     this.#options = options;
     this.#copies = new SlotCopies(options);
+    this.#moves = new SlotMoves((slot) => {
+      const { owners, nodes } = options.membership.view;
+      const owner = owners.get(slot) ?? '';
+      return `${this.#held.has(slot)} ${owner} ${nodes.get(owner)?.url}`;
+    });
   }
 
-  /** To be called once requests may come. */
-  async start(): Promise<void> {
+  /** To be called once requests may come. @param warm does what a start leaves for later */
+  async start(warm: () => Promise<void>): Promise<void> {
     this.#running = this.#run();
-    await this.#haveFollowed();
+    await this.#haveFollowed(warm);
     await this.#options.membership.setReady(true);
     this.#isTaking = true;
     this.#wake();
   }
 
-  /** Others keep the slots that are to be here until their indexes are, unless somebody waits for one that nobody has. */
-  async #haveFollowed(): Promise<void> {
+  /**
+   * Others keep the slots that are to be here until their indexes are, and nothing else keeps the processor, unless somebody waits for one
+   * that nobody has.
+   */
+  async #haveFollowed(warm: () => Promise<void>): Promise<void> {
     const { membership, standby, folders, node } = this.#options;
     const until = performance.now() + FOLLOW_MS_MAX;
     const isAwaited = (slot: number) => membership.willBePlaced(slot) === node && !standby!.isLevel(slot);
-    while (standby && !this.#isLeaving && performance.now() < until) {
+    // Undefined before it has begun.
+    let isWarm: boolean | undefined;
+    while (!this.#isLeaving && performance.now() < until) {
       const { owners } = membership.view;
       const slots = [...folders.keys()];
-      if (slots.some((slot) => [undefined, node].includes(owners.get(slot))) || !slots.some(isAwaited))
-        return;
+      if (slots.some((slot) => [undefined, node].includes(owners.get(slot)))) return;
+      if (isWarm && !(standby && slots.some(isAwaited))) return;
+      if (isWarm === undefined) {
+        isWarm = false;
+        void warm().then(() => {
+          isWarm = true;
+          this.#wake();
+        });
+      }
       await Promise.race([membership.looked, this.#changed.promise]);
     }
   }
@@ -110,8 +138,8 @@ export class SharedSlots {
     const { owners, nodes } = membership.view;
     const owner = owners.get(slot);
     const row = owner === undefined || owner === node ? undefined : nodes.get(owner);
-    if (row) return { peer: { id: owner!, url: row.url } };
-    return { moving: this.#changed.promise };
+    const moved = this.#moves.moved(slot);
+    return row ? { peer: { id: owner!, url: row.url }, moved } : { moving: moved };
   }
 
   /** As those of `SlotCopies`. */
@@ -170,46 +198,62 @@ export class SharedSlots {
 
   /** Something may have changed: a look, or a slot here. */
   #wake(): void {
+    this.#moves.look();
     const { resolve } = this.#changed;
     this.#changed = Promise.withResolvers();
     resolve();
   }
 
   #adjust(): void {
-    for (const slot of this.#options.folders.keys()) {
-      if (this.#moving.size >= MOVING_MAX && performance.now() <= this.#hurriesAt) return;
-      if (this.#moving.has(slot)) continue;
-      const step = this.#held.has(slot) ? this.#stepHere(slot) : this.#stepElsewhere(slot);
-      if (step) this.#move(slot, step());
-    }
+    const slots = [...this.#options.folders.keys()];
+    // What clients wait for comes first.
+    const isBusy = slots.some((slot) => this.#isToMove(slot));
+    for (const stepOf of isBusy ? [this.#ownerStep] : [this.#ownerStep, this.#copyStep])
+      for (const slot of slots) {
+        if (this.#moving.size >= MOVING_MAX && performance.now() <= this.#hurriesAt) return;
+        const step = this.#moving.has(slot) ? undefined : stepOf.call(this, slot);
+        if (step) this.#move(slot, step());
+      }
   }
 
-  #stepHere(slot: number): (() => Promise<void>) | undefined {
-    const isToLeave = this.#isToLeave(this.#options.membership.placed(slot));
-    return isToLeave ? () => this.#leave(slot) : undefined;
+  /** Whether a slot is to come here, or to leave. */
+  #isToMove(slot: number): boolean {
+    const { membership, node } = this.#options;
+    const isPlacedHere = membership.placed(slot) === node;
+    if (this.#held.has(slot)) return !isPlacedHere;
+    return this.#isTaking && !this.#isLeaving && isPlacedHere && this.#mayTry(slot);
   }
 
-  /** What is to be done about a slot that is not here. */
-  #stepElsewhere(slot: number): (() => Promise<void>) | undefined {
-    const { membership, node, standby } = this.#options;
+  /** What is to be done so that a slot is with its owner. */
+  #ownerStep(slot: number): Step | undefined {
+    const { membership, node } = this.#options;
+    const placed = membership.placed(slot);
+    if (this.#held.has(slot)) return this.#isToLeave(placed) ? () => this.#leave(slot) : undefined;
+    if (!this.#isTaking || !this.#mayTry(slot)) return undefined;
     const owner = membership.view.owners.get(slot);
     const isFree = owner === undefined || owner === node;
-    if (standby?.has(slot) && this.#isToStandDown(slot, isFree)) return () => this.#standDown(slot);
-    if (!this.#mayTry(slot)) return undefined;
-    if (this.#isTaking && isFree && membership.placed(slot) === node) return () => this.#enter(slot);
+    if (placed === node && isFree && !this.#isLeaving) return () => this.#enter(slot);
     // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
-    if (this.#isTaking && owner === node) return () => this.#releaseStray(slot);
-    if (isFree || standby?.has(slot)) return undefined;
-    if (standby && !this.#isLeaving && membership.next(slot) === node) return () => this.#standBy(slot);
-    // A former process of this node may have had it.
-    return this.#isTaking && !this.#copies.isClean(slot) ? () => this.#removeContent(slot) : undefined;
+    return owner === node ? () => this.#releaseStray(slot) : undefined;
   }
 
-  #isToStandDown(slot: number, isFree: boolean): boolean {
-    const { membership, node } = this.#options;
-    // Who waits for what this server had comes first.
-    if (this.#isLeaving) return this.#held.size === 0;
-    return !isFree && membership.next(slot) !== node;
+  /** What is to be done about what this disk has of a slot that is not here. */
+  #copyStep(slot: number): Step | undefined {
+    const { membership, node, standby } = this.#options;
+    if (this.#held.has(slot)) return undefined;
+    const isElsewhere = ![undefined, node].includes(membership.view.owners.get(slot));
+    const isFollowed = standby?.has(slot) ?? false;
+    const isToFollow = standby && isElsewhere && !this.#isLeaving && membership.next(slot) === node;
+    // Who waits for what this server had comes first. What nobody takes may be taken up here again.
+    const isToRemove = this.#isLeaving
+      ? this.#held.size === 0 && (isFollowed || membership.placed(slot) !== undefined)
+      : isElsewhere && !isToFollow;
+    if (isFollowed) return isToRemove ? () => this.#standDown(slot) : undefined;
+    if (!this.#mayTry(slot)) return undefined;
+    if (isToFollow) return () => this.#standBy(slot);
+    // A former process of this node may have had it.
+    const isToClean = isToRemove && this.#isTaking && !this.#copies.isClean(slot);
+    return isToClean ? () => this.#removeContent(slot) : undefined;
   }
 
   /** No faster than others take them up: a slot that nobody has keeps its clients waiting. @param placed where a held slot belongs */
@@ -220,7 +264,7 @@ export class SharedSlots {
     for (const slot of this.#given)
       if (![undefined, node].includes(owners.get(slot))) this.#given.delete(slot);
     if (placed === undefined || performance.now() > this.#hurriesAt) return true;
-    return this.#moving.size + this.#given.size < MOVING_MAX;
+    return this.#moving.size + this.#given.size < HANDED_MAX;
   }
 
   #mayTry(slot: number): boolean {
@@ -244,9 +288,14 @@ export class SharedSlots {
       // Another was first, as the next look shows.
       if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
       this.#given.delete(slot);
-      const isFollowed = (await this.#options.standby?.release(slot)) ?? false;
-      await this.#open(slot, claim, isFollowed);
-      log({ event: 'slot_taken', slot, followed: isFollowed, ms: Math.round(performance.now() - began) });
+      const copy = await this.#options.standby?.release(slot);
+      await this.#open(slot, claim, copy);
+      log({
+        event: 'slot_taken',
+        slot,
+        followed: copy !== undefined,
+        ms: Math.round(performance.now() - began),
+      });
     } catch (error) {
       // Without the lease another server may shorten the log while it is read.
       const isLate = error instanceof OwnedError || error instanceof AnswerLostError || !lease.holds;
@@ -271,13 +320,15 @@ export class SharedSlots {
     }
   }
 
-  /** @param isFollowed what is on this disk was copied from the owner's until now */
-  async #open(slot: number, claim: Claim, isFollowed: boolean): Promise<void> {
+  /** @param copy of its state, where what is on this disk was copied from the owner's until now */
+  async #open(slot: number, claim: Claim, copy: StateCopy | undefined): Promise<void> {
     const { kept, slots, kv } = this.#options;
     let store: Held['store'] | undefined;
     try {
-      await this.#copies.note(slot, [claim.fence]);
-      store = endable(await this.#openStore(slot, claim, isFollowed));
+      this.#hasOwn.delete(slot);
+      // Who follows a slot has noted that.
+      if (!copy) await this.#copies.note(slot, [claim.fence]);
+      store = endable(await this.#openStore(slot, claim, copy));
       await kept.enter(slot, store);
       await slots.enter(slot, store);
       this.#held.set(slot, { claim, store });
@@ -290,11 +341,13 @@ export class SharedSlots {
     }
   }
 
-  /** Follows a slot of another server, from nothing of a Tenant on. */
+  /** Follows a slot of another server: with the indexes that this process had of it, or from nothing of a Tenant on. */
   async #standBy(slot: number): Promise<void> {
     const { folders, log } = this.#options;
+    const { content } = folders[slot]!;
     try {
-      await rm(folders[slot]!.content, { recursive: true, force: true });
+      if (this.#hasOwn.delete(slot)) await keepIndexesAlone(content);
+      else await rm(content, { recursive: true, force: true });
       await this.#copies.note(slot);
       await this.#options.standby!.follow(slot);
       log({ event: 'slot_followed', slot });
@@ -306,11 +359,11 @@ export class SharedSlots {
 
   /** Another server is the next owner by now. */
   async #standDown(slot: number): Promise<void> {
-    await this.#options.standby!.release(slot);
+    await (await this.#options.standby!.release(slot))?.close();
     await this.#removeContent(slot);
   }
 
-  #openStore(slot: number, claim: Claim, isFollowed: boolean): Promise<LoggedStore> {
+  #openStore(slot: number, claim: Claim, copy: StateCopy | undefined): Promise<LoggedStore> {
     const { kv, cluster, lease, commits, folders, log, onLost } = this.#options;
     const { state, content } = folders[slot]!;
     const slotLog = new SlotLog({
@@ -323,8 +376,8 @@ export class SharedSlots {
       log,
     });
     const onClosed = async () => undefined;
-    const contentFolder = isFollowed ? undefined : content;
-    return openLoggedStore({ folder: state, contentFolder, slotLog, claim, lease, log, onClosed });
+    const contentFolder = copy ? undefined : content;
+    return openLoggedStore({ folder: state, copy, contentFolder, slotLog, claim, lease, log, onClosed });
   }
 
   async #leave(slot: number): Promise<void> {
@@ -345,11 +398,11 @@ export class SharedSlots {
     }
     this.#held.delete(slot);
     this.#given.add(slot);
+    this.#hasOwn.add(slot);
     // Where it is not answered, the claim ends with the lease, or is found as a stray one.
     const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
     await within(TELL_MS_MAX, released);
     log({ event: 'slot_left', slot, ms: Math.round(performance.now() - began) });
-    await this.#removeContent(slot);
   }
 
   /** Ends a slot's work here. Until its claim is released nobody else begins. */
@@ -364,6 +417,7 @@ export class SharedSlots {
 
   async #removeContent(slot: number): Promise<void> {
     const { log } = this.#options;
+    this.#hasOwn.delete(slot);
     try {
       await this.#copies.remove(slot);
       log({ event: 'content_removed', slot });

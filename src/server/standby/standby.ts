@@ -3,6 +3,7 @@ import { LogFollower } from '../../cluster/log-follower.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
 import type { FollowedFigures, FollowedIndexes } from '../../content/followed-indexes.ts';
 import { decodeChanges } from '../../state/changes.ts';
+import type { RawStore } from '../../state/store.ts';
 import { StateCopy } from './state-copy.ts';
 
 export interface StandbyOptions {
@@ -59,12 +60,13 @@ export class Standby {
     return this.#follower.isBegun(slot) && this.#options.indexes.isLevel(slot);
   }
 
-  /** Begins to follow. The slot's folder has nothing of a Tenant. @throws ConfigError for a state that no log led */
+  /** Begins to follow. Of indexes the slot's folder has what came from the books beside it. @throws ConfigError for a state that no log led */
   async follow(slot: number): Promise<void> {
     const { stateFolders, indexes } = this.#options;
     const copy = await StateCopy.open(stateFolders[slot]!);
     this.#copies.set(slot, copy);
     let isWhole = false;
+    let models = copy.position && modelsOf(copy.store);
     this.#follower.add(slot, {
       get position() {
         return copy.position;
@@ -72,26 +74,27 @@ export class Standby {
       apply: async (entries, position) => {
         await copy.apply(entries, position);
         if (isWhole) indexes.changed(slot, entries.flatMap(decodeChanges));
-        else if (position) indexes.add(slot, copy.store);
+        else if (position)
+          await indexes.add(slot, copy.store, models !== undefined && models !== modelsOf(copy.store));
         isWhole ||= position !== undefined;
       },
       clear: async () => {
         isWhole = false;
+        models = modelsOf(copy.store);
         await indexes.leave(slot);
         await copy.clear();
       },
     });
   }
 
-  /** Follows no longer: what is here stays as it is, and somebody else may use it. @returns whether it was followed */
-  async release(slot: number): Promise<boolean> {
+  /** Follows no longer: what is here stays as it is, and somebody else may use it. @returns the copy of its state, open, where it was followed */
+  async release(slot: number): Promise<StateCopy | undefined> {
     const copy = this.#copies.get(slot);
-    if (!copy) return false;
+    if (!copy) return undefined;
     await this.#follower.remove(slot);
     await this.#options.indexes.leave(slot);
-    await copy.close();
     this.#copies.delete(slot);
-    return true;
+    return copy;
   }
 
   /** A Tenant of a slot that is followed ends: nothing of it is on this disk once this resolves, nor ever will be. */
@@ -106,7 +109,12 @@ export class Standby {
 
   async close(): Promise<void> {
     await this.#follower.close();
-    for (const slot of [...this.#copies.keys()]) await this.release(slot);
+    for (const slot of [...this.#copies.keys()]) await (await this.release(slot))?.close();
     await this.#options.indexes.close();
   }
+}
+
+/** By which models a slot's indexes may be filled. */
+function modelsOf(store: RawStore): string {
+  return JSON.stringify([...store.table('models').range()]);
 }

@@ -73,7 +73,7 @@ t.test('where other servers have slots, they are senders, and the tokens that th
   const elsewhere: ServicesBySlot = {
     front: services,
     isOne: false,
-    of: () => ({ peer: { id: 'b', url: 'http://127.0.0.1:1' } }),
+    of: () => ({ peer: { id: 'b', url: 'http://127.0.0.1:1' }, moved: new Promise(() => undefined) }),
   };
   const senders = new Senders(elsewhere, { known, signatures });
   const search = (token: string) =>

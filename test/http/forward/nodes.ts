@@ -94,7 +94,8 @@ export async function startNodes(
         looks[name] += 1;
         const where = seen[name];
         if (typeof where === 'object') return where;
-        return where === name ? { services: own } : { peer: { id: where, url: urls[where] } };
+        if (where === name) return { services: own };
+        return { peer: { id: where, url: urls[where] }, moved: new Promise(() => undefined) };
       },
     };
     const running = new RequestCount();
