@@ -16,6 +16,7 @@ import { machine, writeRecord } from '../rig/record.ts';
  * a lease of five seconds. One of them is killed, and after that one is stopped, in turns; each of several workspaces is asked without a
  * pause at the servers that stay. Its longest answer is the time for which its slot was with nobody. ROWS: Segments of the workspace
  * whose first search at its new owner is timed. FARTHING_STANDBY_BYTES_MAX=0: nobody follows, and its index comes from the object store.
+ * BEFORE: a record whose rounds count with these; it is written after each round.
  */
 
 const ROUNDS = Number(process.env.ROUNDS || 50);
@@ -26,6 +27,8 @@ const LEASE_SECONDS = 5;
 const WORKSPACES = 12;
 const SETTLED_MS = 1500;
 const COLD_ROUNDS = 9;
+/** Between two questions of one client: they share the processor with what is measured. */
+const ASK_MS = 20;
 
 interface Asked {
   readonly slowest: number;
@@ -48,7 +51,7 @@ async function ask(
     slowest = Math.max(slowest, performance.now() - began);
     answers += 1;
     if (response.status !== 200) refused += 1;
-    await pause(5);
+    await pause(ASK_MS);
   }
   return { slowest, refused, answers };
 }
@@ -56,9 +59,18 @@ async function ask(
 const summary = (values: readonly number[]) => ({
   p50: Math.round(quantile(values, 0.5)),
   max: Math.round(Math.max(...values)),
-  samples: values.length,
+  all: values.map(Math.round),
 });
 
+interface Former {
+  readonly unavailable_ms: Readonly<Record<'killed' | 'stopped', { readonly all: readonly number[] }>>;
+  readonly refused: number;
+}
+
+const before = process.env.BEFORE
+  ? (JSON.parse(readFileSync(process.env.BEFORE, 'utf8')) as Former)
+  : undefined;
+const of = machine();
 if (withoutEtcd !== undefined) throw new Error(withoutEtcd);
 const folder = mkdtempSync(join(tmpdir(), 'farthing-takeover-'));
 const etcd = await EtcdServers.start(join(folder, 'etcd'));
@@ -90,8 +102,15 @@ try {
   const workspaces: BenchWorkspace[] = [];
   for (let count = 0; count < WORKSPACES; count++)
     workspaces.push(await BenchWorkspace.rent(nodes[0]!.url, 600));
-  const waits: Record<'killed' | 'stopped', number[]> = { killed: [], stopped: [] };
-  let refused = 0;
+  const waits = {
+    killed: [...(before?.unavailable_ms.killed.all ?? [])],
+    stopped: [...(before?.unavailable_ms.stopped.all ?? [])],
+  };
+  let refused = before?.refused ?? 0;
+  const keep = (more: object) => {
+    const unavailable_ms = { killed: summary(waits.killed), stopped: summary(waits.stopped) };
+    return writeRecord('takeover', { lease_seconds: LEASE_SECONDS, unavailable_ms, refused, ...more }, of);
+  };
   for (let round = 0; round < ROUNDS; round++)
     for (const how of ['killed', 'stopped'] as const) {
       const gone = nodes[round % NODES]!;
@@ -110,16 +129,10 @@ try {
       refused += asked.reduce((sum, each) => sum + each.refused, 0);
       waits[how].push(Math.max(...asked.map(({ slowest }) => slowest)));
       console.log(`${round + 1} of ${ROUNDS}, ${how}: ${Math.round(waits[how].at(-1)!)} ms`);
+      if (waits.stopped.length > 0) keep({});
     }
   const cold = ROWS > 0 ? await coldSearch() : undefined;
-  const record = {
-    lease_seconds: LEASE_SECONDS,
-    unavailable_ms: { killed: summary(waits.killed), stopped: summary(waits.stopped) },
-    refused,
-    ...(cold && { cold_first_search: cold }),
-  };
-  console.log(JSON.stringify(record, null, 2));
-  writeRecord('takeover', record, machine());
+  console.log(keep({ ...(cold && { cold_first_search: cold }) }));
 } finally {
   for (const node of nodes) node.destroy();
   await etcd.stop();

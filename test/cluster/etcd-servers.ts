@@ -71,6 +71,20 @@ export class EtcdServers {
     return this.addresses.map((address) => new URL(address).host);
   }
 
+  /** Of the members that run, in order. */
+  get pids(): readonly number[] {
+    return this.#members.map(({ pid }) => pid!);
+  }
+
+  /** Number of questions that all members have answered. */
+  async questions(): Promise<number> {
+    const texts = await Promise.all(
+      this.addresses.map(async (url) => (await fetch(`${url}/metrics`)).text()),
+    );
+    const counts = texts.flatMap((text) => [...text.matchAll(/^grpc_server_handled_total\{.*\} (\d+)$/gm)]);
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
   /** As FARTHING_CLUSTER names a cluster of this etcd. */
   cluster(name: string): string {
     return `etcd://${this.members.join()}/${name}`;

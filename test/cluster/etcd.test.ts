@@ -44,6 +44,45 @@ if (withoutEtcd !== undefined) {
     );
   });
 
+  t.test('a watch tells of its ranges alone, and goes on at another member', async (t) => {
+    const kv = new Etcd(servers.addresses, { answerMsMax: 500 });
+    t.teardown(() => kv.close());
+    let told = Promise.withResolvers<void>();
+    let count = 0;
+    const range = (name: string) => ({ from: `watched/${name}/`, to: `watched/${name}0` });
+    const end = kv.watch([range('a'), range('b')], () => {
+      count += 1;
+      told.resolve();
+    });
+    const put = (key: string) => kv.commit({ when: [], puts: [{ key, value: Buffer.from('x') }] });
+    const next = async (change: () => Promise<unknown>) => {
+      told = Promise.withResolvers();
+      await change();
+      await told.promise;
+    };
+    await told.promise;
+    // Each range says once that it is watched.
+    for (const name of ['a', 'b']) await next(() => put(`watched/${name}/1`));
+    const lease = await kv.grant(2);
+    await next(() => kv.commit({ when: [], puts: [{ key: 'watched/b/2', value: Buffer.from('x'), lease }] }));
+    await next(() => kv.revoke(lease));
+    const before = count;
+    await put('watched/c/1');
+    await next(() => put('watched/a/1'));
+    t.ok(count > before);
+    servers.pause(0);
+    t.teardown(() => servers.resume(0));
+    told = Promise.withResolvers();
+    await kv.range('a', 'b').catch(() => undefined);
+    await told.promise;
+    await next(() => put('watched/a/1'));
+    end();
+    const ended = count;
+    await put('watched/a/1');
+    await kv.range('a', 'b');
+    t.equal(count, ended, 'nothing is told once it has ended');
+  });
+
   t.test('an engine that is away has lost the answer', async (t) => {
     const kv = new Etcd(['http://127.0.0.1:9']);
     t.teardown(() => kv.close());

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Objects } from '../../src/cluster/objects/objects.ts';
-import { FollowedIndexes } from '../../src/content/followed-indexes.ts';
+import { FollowedIndexes, keepIndexesAlone } from '../../src/content/followed-indexes.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 import type { Change } from '../../src/state/changes.ts';
 import { itemOf, passage, SPACES, towards } from '../shard/fixtures.ts';
@@ -114,6 +114,32 @@ t.test('an index of a Tenant that ends goes, by the books or when its server ask
   t.same(readdirSync(disk), ['ws_c'], 'and it does not come back while they do not');
   await followed.remove('ws_unknown');
   t.same(followed.figures.behind, 0);
+});
+
+t.test('a former owner keeps its indexes as it begins to follow, and nothing else', async (t) => {
+  const { kept, tenants, followed, disk, level } = await following(t);
+  for (const tenant of ['ws_a', 'ws_b']) await write(tenants, tenant, 'x', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  await followed.leave(0);
+  cpSync(join(disk, 'ws_b'), join(disk, 'ws_ended'), { recursive: true });
+  mkdirSync(join(disk, '.disposing-ws_c', 'shard'), { recursive: true });
+  mkdirSync(join(disk, 'ws_a', 'files'));
+  writeFileSync(join(disk, 'ws_a', 'files', 'x'), 'a stored file');
+  await write(tenants, 'ws_b', 'y');
+  kept.events.length = 0;
+  await keepIndexesAlone(disk);
+  t.same(readdirSync(join(disk, 'ws_a')).sort(), ['kept.json', 'shard']);
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.same(readdirSync(disk).sort(), ['ws_a', 'ws_b'], 'what ended meanwhile is gone');
+  t.notOk(kept.has('index_restored'), 'no index is made again');
+  await followed.leave(0);
+  const late = await takenOver(kept, disk, 'ws_b');
+  t.same([late.found.length, late.isMade], [2, false], 'it has what was written meanwhile');
+  await followed.add(0, kept.rows.store, true);
+  await level();
+  t.ok(kept.has('index_restored'), 'where models have changed, it is');
 });
 
 t.test('a snapshot that comes while an index is made has it made again', async (t) => {

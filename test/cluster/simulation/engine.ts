@@ -6,6 +6,7 @@ import {
   type KvRow,
   type KvTransaction,
   type Leases,
+  type Watches,
 } from '../../../src/cluster/kv.ts';
 import { MemoryEngine } from '../memory-kv.ts';
 import type { Dice, VirtualProcess, VirtualTime } from './virtual-time.ts';
@@ -24,6 +25,8 @@ export class SimulatedEngine extends MemoryEngine {
   readonly #dice: Dice;
   readonly #leases = new Map<string, EngineLease>();
   readonly #leaseOf = new Map<string, string>();
+  /** Told of each key that has changed. */
+  readonly watchers = new Set<(key: string) => void>();
   #granted = 0;
 
   constructor(time: VirtualTime, dice: Dice) {
@@ -33,7 +36,7 @@ export class SimulatedEngine extends MemoryEngine {
   }
 
   override commit(transaction: KvTransaction): KvOutcome {
-    const { when, puts = [] } = transaction;
+    const { when, puts = [], deletes = [] } = transaction;
     if (puts.some(({ lease }) => lease !== undefined && !this.#leases.has(lease)))
       throw new AnswerLostError('requested lease not found');
     if (when.every(({ key, revision }) => (this.rows.get(key)?.revision ?? 0) === revision))
@@ -44,6 +47,7 @@ export class SimulatedEngine extends MemoryEngine {
         if (lease === undefined) this.#leaseOf.delete(key);
         else this.#leaseOf.set(key, lease);
       }
+    if (outcome.done) this.#tell([...puts.map(({ key }) => key), ...deletes.map(({ from }) => from)]);
     return outcome;
   }
 
@@ -70,6 +74,11 @@ export class SimulatedEngine extends MemoryEngine {
       this.rows.delete(key);
     }
     this.revision += 1;
+    this.#tell(gone);
+  }
+
+  #tell(keys: readonly string[]): void {
+    for (const watcher of this.watchers) for (const key of keys) watcher(key);
   }
 
   goDown(milliseconds: number): void {
@@ -108,7 +117,7 @@ const ANSWER_MS_MAX = 800;
 const LATE_MS_MAX = 8000;
 
 /** A process's way to the engine. What arrives late is done all the same. */
-export class SimulatedKv implements Kv, Leases {
+export class SimulatedKv implements Kv, Leases, Watches {
   readonly #engine: SimulatedEngine;
   readonly #time: VirtualTime;
   readonly #dice: Dice;
@@ -153,6 +162,18 @@ export class SimulatedKv implements Kv, Leases {
 
   revoke(id: string): Promise<void> {
     return this.#ask(() => this.#engine.revoke(id));
+  }
+
+  /** As its questions fare: what it is told may come late, or not at all. */
+  watch(ranges: readonly KvRange[], onChange: () => void): () => void {
+    const watcher = (key: string) => {
+      if (!ranges.some(({ from, to }) => key >= from && key < to)) return;
+      const { cut } = this.#network;
+      const isLost = cut === 'both' || cut === 'back' || this.#dice.happens(this.#network.badness / 4);
+      if (!isLost) this.#time.in(this.#delay(), onChange, this.#process);
+    };
+    this.#engine.watchers.add(watcher);
+    return () => this.#engine.watchers.delete(watcher);
   }
 
   close(): void {}

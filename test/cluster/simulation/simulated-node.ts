@@ -1,5 +1,11 @@
 import { GroupCommit } from '../../../src/cluster/group-commit.ts';
-import { AnswerLostError, type Kv, type Leases, untilAnswered } from '../../../src/cluster/kv.ts';
+import {
+  AnswerLostError,
+  type Kv,
+  type Leases,
+  untilAnswered,
+  type Watches,
+} from '../../../src/cluster/kv.ts';
 import { Lease } from '../../../src/cluster/lease.ts';
 import { Membership } from '../../../src/cluster/membership.ts';
 import {
@@ -26,7 +32,7 @@ export interface NodeOptions {
   readonly id: string;
   readonly slots: number;
   readonly process: VirtualProcess;
-  readonly kv: Kv & Leases;
+  readonly kv: Kv & Leases & Watches;
   readonly books: Books;
   readonly plant: Plant | undefined;
   /** The process has ended: by an error that is a fault of the code, or as it was told. */
@@ -135,6 +141,7 @@ export class SimulatedNode {
     const membership = await answered(() =>
       Membership.join({
         kv,
+        watches: this.#options.kv,
         cluster: CLUSTER,
         node: id,
         row,

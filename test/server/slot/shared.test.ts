@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Etcd } from '../../../src/cluster/etcd.ts';
 import { DRAIN_ROWS } from '../../../src/cluster/node-rows.ts';
+import { ranked } from '../../../src/cluster/placement.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
 import { freePorts } from '../../rig/free-ports.ts';
@@ -149,12 +150,18 @@ if (withoutEtcd !== undefined) {
         .filter((slot) => slot !== 'count')
         .some((slot) => existsSync(join(dataOf(id), 'slots', slot, 'tenants', tenant)));
     const names = [...workspaces.values()];
+    const nodes = ['a', 'b'].map((id) => ({ id, weight: 1 }));
+    const moved = Array.from({ length: SLOTS }, (_, slot) => ranked(slot, nodes)[0]).filter(
+      (id) => id === 'b',
+    );
+    await a.node.events('slot_followed', moved.length);
     const followed = async (id: string) => {
       while (!names.every((workspace) => here(id, workspace)))
         await new Promise((soon) => setTimeout(soon, 50));
     };
     // Each server has what it answers for, and follows what the other does.
     await Promise.all([followed('a'), followed('b')]);
+    t.same(a.node.seen('index_restored'), [], 'who gave a slot up goes on with the indexes that it had');
     const [ended, ...rest] = names;
     const { status, body } = await at(b.url, ended!).send('DELETE', '');
     t.equal(status, 200);
