@@ -12,11 +12,12 @@ import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { freePorts } from '../../test/rig/free-ports.ts';
 import { BenchPayer } from '../load/payer.ts';
 import { untilIdle } from '../load/process-tree.ts';
-import { processorTimes } from '../path/thread-times.ts';
 import { startAgreeingFacilitator } from '../pay/agreeing-facilitator.ts';
-import { BenchWorkspace, quantile, type StartedServer, startServer } from '../rig/agent.ts';
+import { BenchWorkspace, type StartedServer, startServer } from '../rig/agent.ts';
 import { machine, writeRecord } from '../rig/record.ts';
 import { WireClient } from '../rig/wire-client.ts';
+import { looks } from './looks.ts';
+import { change, medians, type Parts, type Rig, used } from './parts.ts';
 
 /**
  * Processor time of each request and of nothing, by process: `make etcd`, then `make bench NAME=capacity`. One server without a cluster; one, two and
@@ -44,44 +45,6 @@ const LAYOUTS: readonly Layout[] = [
   ...[1, 2, 3].map((servers) => ({ name: `${servers} in a cluster`, servers })),
   { name: '3, none stands by', servers: 3, settings: { STANDBY_BYTES_MAX: '0' } },
 ];
-
-/** Processor milliseconds by part: the owner of a slot, the server that passes on, the other servers, etcd. */
-type Parts = Record<string, number>;
-
-interface Rig {
-  readonly servers: readonly StartedServer[];
-  readonly etcd: EtcdServers | undefined;
-}
-
-/** Of all processes since their start. @param through the server that is asked; the first one has the slots of what is asked for */
-function used({ servers, etcd }: Rig, through: number): Parts {
-  const sum = (pids: readonly number[]) =>
-    pids.flatMap((pid) => Object.values(processorTimes(pid))).reduce((total, ms) => total + ms, 0);
-  const pidsOf = (has: (index: number) => boolean) =>
-    servers.filter((_, index) => has(index)).map(({ pid }) => pid);
-  return {
-    owner: sum(pidsOf((index) => index === 0)),
-    passing_on: sum(pidsOf((index) => index !== 0 && index === through)),
-    others: sum(pidsOf((index) => index !== 0 && index !== through)),
-    etcd: sum(etcd?.pids ?? []),
-  };
-}
-
-const change = (before: Parts, after: Parts, per: number): Parts =>
-  Object.fromEntries(Object.entries(after).map(([part, ms]) => [part, (ms - before[part]!) / per]));
-
-const medians = (all: readonly Parts[]): Parts =>
-  Object.fromEntries(
-    Object.keys(all[0]!).map((part) => [
-      part,
-      Number(
-        quantile(
-          all.map((one) => one[part]!),
-          0.5,
-        ).toFixed(3),
-      ),
-    ]),
-  );
 
 /** Kinds of requests for what the first server has. */
 async function kindsAt(rig: Rig, ownerOf: (id: string) => number) {
@@ -208,6 +171,17 @@ async function inLayout({ name, servers, settings = {} }: Layout, facilitatorUrl
   }
 }
 
+async function inEtcd<T>(work: (etcd: EtcdServers) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'farthing-capacity-'));
+  const etcd = await EtcdServers.start(folder);
+  try {
+    return await work(etcd);
+  } finally {
+    await etcd.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 async function untilOwned(etcd: EtcdServers, owners: readonly string[]): Promise<void> {
   const kv = new Etcd(etcd.addresses);
   const { from, to } = OWNER_ROWS.range(CLUSTER);
@@ -231,6 +205,8 @@ try {
     facts[layout.name] = await inLayout(layout, facilitator.url);
     console.log(JSON.stringify(facts[layout.name], null, 2));
   }
+  facts.looks = await inEtcd(looks);
+  console.log(JSON.stringify(facts.looks, null, 2));
   console.log(writeRecord('capacity', facts, of));
 } finally {
   facilitator.close();

@@ -58,6 +58,7 @@ export class Membership {
   #isEnding = false;
   #row: NodeRow;
   #view = NOTHING;
+  readonly #orders = new Map<number, readonly string[]>();
   #looked = Promise.withResolvers<void>();
   #looking: Promise<void> | undefined;
   #endWatch: () => void = () => undefined;
@@ -88,21 +89,20 @@ export class Membership {
 
   /** The node that a slot is placed with: the first of the living that takes slots. Undefined while there is none. */
   placed(slot: number): string | undefined {
-    return first(slot, this.#takers(false));
+    return this.#orderOf(slot).find((id) => this.#takes(id));
   }
 
   /** The same, once this node takes slots. */
   willBePlaced(slot: number): string | undefined {
-    return first(slot, this.#takers(true));
+    const { node } = this.#options;
+    return this.#orderOf(slot).find((id) => this.#takes(id, node));
   }
 
   /** The node that would get a slot if its owner were gone, and this node took slots. */
   next(slot: number): string | undefined {
+    const { node } = this.#options;
     const owner = this.#view.owners.get(slot);
-    return first(
-      slot,
-      this.#takers(true).filter(([id]) => id !== owner),
-    );
+    return this.#orderOf(slot).find((id) => id !== owner && this.#takes(id, node));
   }
 
   /** Whether this node takes slots. Waits while the engine is away. */
@@ -115,11 +115,22 @@ export class Membership {
     await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }), pause);
   }
 
-  /** The living that take slots. @param withThis this one counts as one of them */
-  #takers(withThis: boolean): (readonly [string, NodeRow])[] {
+  /** Whether one of the living takes slots. @param besides counts as one that does */
+  #takes(id: string, besides?: string): boolean {
     const { nodes, draining } = this.#view;
-    const takes = (id: string, ready: boolean) => ready || (withThis && id === this.#options.node);
-    return [...nodes].filter(([id, { ready }]) => takes(id, ready) && !draining.has(id));
+    return (nodes.get(id)?.ready === true || id === besides) && !draining.has(id);
+  }
+
+  /** The living in the order in which a slot belongs to them. Kept while they are the same: a digest for each is more than all the rest. */
+  #orderOf(slot: number): readonly string[] {
+    const order =
+      this.#orders.get(slot) ??
+      ranked(
+        slot,
+        Array.from(this.#view.nodes, ([id, { weight }]) => ({ id, weight })),
+      );
+    this.#orders.set(slot, order);
+    return order;
   }
 
   /** Stops looking. The row goes with its lease. */
@@ -172,6 +183,7 @@ export class Membership {
     const { kv, cluster } = this.#options;
     const kinds = [NODE_ROWS, DRAIN_ROWS, OWNER_ROWS, COPY_ROWS] as const;
     const [nodes, draining, owners, copies] = await kv.ranges(kinds.map((kind) => kind.range(cluster)));
+    const former = this.#view;
     this.#view = {
       nodes: named(NODE_ROWS, cluster, nodes!),
       draining: new Set(named(DRAIN_ROWS, cluster, draining!).keys()),
@@ -180,6 +192,7 @@ export class Membership {
       ),
       copies: copiesBySlot(named(COPY_ROWS, cluster, copies!).keys()),
     };
+    if (weightsOf(this.#view) !== weightsOf(former)) this.#orders.clear();
     const looked = this.#looked;
     this.#looked = Promise.withResolvers();
     looked.resolve();
@@ -191,12 +204,8 @@ function named<Row>(kind: RowKind<Row>, cluster: string, rows: readonly KvRow[])
   return new Map(rows.map(({ key, value }) => [kind.name(cluster, key), kind.parse(key, value)]));
 }
 
-/** Of these nodes the one that a slot belongs to. */
-function first(slot: number, nodes: readonly (readonly [string, NodeRow])[]): string | undefined {
-  return ranked(
-    slot,
-    nodes.map(([id, { weight }]) => ({ id, weight })),
-  )[0];
+function weightsOf({ nodes }: ClusterView): string {
+  return JSON.stringify(Array.from(nodes, ([id, { weight }]) => [id, weight]));
 }
 
 /** @param names `<slot>/<node id>` */

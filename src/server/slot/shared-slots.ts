@@ -1,14 +1,12 @@
-import { rm } from 'node:fs/promises';
 import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
 import { type Claim, OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
-import { keepIndexesAlone } from '../../content/followed-indexes.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { SlotPlace } from '../../http/access/services.ts';
-import { PeerAwayError } from '../../peers/peer-calls.ts';
 import { type EndableStore, endableStore } from '../../state/endable-store.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
+import { CopiesHere, type Step } from '../standby/copies-here.ts';
 import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../standby/slot-copies.ts';
 import type { Standby } from '../standby/standby.ts';
 import type { StateCopy } from '../standby/state-copy.ts';
@@ -38,9 +36,6 @@ export interface SharedSlotsOptions extends Omit<Joined, 'close'> {
   readonly onLost: (slot: number, error: unknown) => void;
 }
 
-/** Begins something about a slot. */
-type Step = () => Promise<void>;
-
 /** A slot that is with this server. */
 interface Held {
   readonly claim: Claim;
@@ -49,8 +44,8 @@ interface Held {
 
 /** Slots that come and go at the same time: each opens files and reads a log. */
 const MOVING_MAX = 4;
-/** Slots that are handed to other servers at the same time: the more, the longer each is with nobody. */
-const HANDED_MAX = 2;
+/** Slots that are given up and that nobody has claimed yet: the more move at the same time, the longer each is with nobody. */
+const HANDED_MAX = 1;
 /** Requests that run may end before their slot is given up. */
 const LEAVE_MS_MAX = 5000;
 /** With etcd away a server that ends waits so long for each answer. */
@@ -74,10 +69,9 @@ export class SharedSlots {
   /** When a slot that could not be opened may be tried again, by the monotonic clock. */
   readonly #retryAt = new Map<number, number>();
   readonly #copies: SlotCopies;
+  readonly #here: CopiesHere;
   /** Slots that were given up, and that no other server has taken as far as is known. */
   readonly #given = new Set<number>();
-  /** Slots of which this disk has what they were as this process gave them up. */
-  readonly #hasOwn = new Set<number>();
   /** Slots may be placed here. */
   #isTaking = false;
   #isLeaving = false;
@@ -90,6 +84,7 @@ export class SharedSlots {
   constructor(options: SharedSlotsOptions) {
     this.#options = options;
     this.#copies = new SlotCopies(options);
+    this.#here = new CopiesHere({ ...options, standby: options.standby, copies: this.#copies });
     this.#moves = new SlotMoves((slot) => {
       const { owners, nodes } = options.membership.view;
       const owner = owners.get(slot) ?? '';
@@ -147,11 +142,9 @@ export class SharedSlots {
     return this.#copies.removeElsewhere(slot, tenant);
   }
 
-  /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
-  async removeCopy(slot: number, tenant: string): Promise<void> {
-    const { standby } = this.#options;
-    if (standby?.has(slot)) await standby.remove(tenant);
-    else if (!this.#copies.isClean(slot)) throw new PeerAwayError('it may be on this disk');
+  /** As `CopiesHere.removeTenant`. */
+  removeCopy(slot: number, tenant: string): Promise<void> {
+    return this.#here.removeTenant(slot, tenant);
   }
 
   /** Number of slots that no server has, as it was at the last look. */
@@ -206,14 +199,21 @@ export class SharedSlots {
 
   #adjust(): void {
     const slots = [...this.#options.folders.keys()];
+    this.#begin(slots, (slot) => this.#ownerStep(slot));
     // What clients wait for comes first.
-    const isBusy = slots.some((slot) => this.#isToMove(slot));
-    for (const stepOf of isBusy ? [this.#ownerStep] : [this.#ownerStep, this.#copyStep])
-      for (const slot of slots) {
-        if (this.#moving.size >= MOVING_MAX && performance.now() <= this.#hurriesAt) return;
-        const step = this.#moving.has(slot) ? undefined : stepOf.call(this, slot);
-        if (step) this.#move(slot, step());
-      }
+    if (slots.some((slot) => this.#isToMove(slot))) return;
+    const [isTaking, isLeaving, hasSlots] = [this.#isTaking, this.#isLeaving, this.#held.size > 0];
+    this.#begin(slots, (slot) =>
+      this.#held.has(slot) ? undefined : this.#here.step(slot, { isTaking, isLeaving, hasSlots }),
+    );
+  }
+
+  #begin(slots: readonly number[], stepOf: (slot: number) => Step | undefined): void {
+    for (const slot of slots) {
+      if (this.#moving.size >= MOVING_MAX && performance.now() <= this.#hurriesAt) return;
+      const step = this.#moving.has(slot) ? undefined : stepOf(slot);
+      if (step) this.#move(slot, step());
+    }
   }
 
   /** Whether a slot is to come here, or to leave. */
@@ -235,25 +235,6 @@ export class SharedSlots {
     if (placed === node && isFree && !this.#isLeaving) return () => this.#enter(slot);
     // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
     return owner === node ? () => this.#releaseStray(slot) : undefined;
-  }
-
-  /** What is to be done about what this disk has of a slot that is not here. */
-  #copyStep(slot: number): Step | undefined {
-    const { membership, node, standby } = this.#options;
-    if (this.#held.has(slot)) return undefined;
-    const isElsewhere = ![undefined, node].includes(membership.view.owners.get(slot));
-    const isFollowed = standby?.has(slot) ?? false;
-    const isToFollow = standby && isElsewhere && !this.#isLeaving && membership.next(slot) === node;
-    // Who waits for what this server had comes first. What nobody takes may be taken up here again.
-    const isToRemove = this.#isLeaving
-      ? this.#held.size === 0 && (isFollowed || membership.placed(slot) !== undefined)
-      : isElsewhere && !isToFollow;
-    if (isFollowed) return isToRemove ? () => this.#standDown(slot) : undefined;
-    if (!this.#mayTry(slot)) return undefined;
-    if (isToFollow) return () => this.#standBy(slot);
-    // A former process of this node may have had it.
-    const isToClean = isToRemove && this.#isTaking && !this.#copies.isClean(slot);
-    return isToClean ? () => this.#removeContent(slot) : undefined;
   }
 
   /** No faster than others take them up: a slot that nobody has keeps its clients waiting. @param placed where a held slot belongs */
@@ -288,14 +269,8 @@ export class SharedSlots {
       // Another was first, as the next look shows.
       if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
       this.#given.delete(slot);
-      const copy = await this.#options.standby?.release(slot);
-      await this.#open(slot, claim, copy);
-      log({
-        event: 'slot_taken',
-        slot,
-        followed: copy !== undefined,
-        ms: Math.round(performance.now() - began),
-      });
+      const followed = await this.#open(slot, claim);
+      log({ event: 'slot_taken', slot, followed, ms: Math.round(performance.now() - began) });
     } catch (error) {
       // Without the lease another server may shorten the log while it is read.
       const isLate = error instanceof OwnedError || error instanceof AnswerLostError || !lease.holds;
@@ -320,18 +295,17 @@ export class SharedSlots {
     }
   }
 
-  /** @param copy of its state, where what is on this disk was copied from the owner's until now */
-  async #open(slot: number, claim: Claim, copy: StateCopy | undefined): Promise<void> {
+  /** @returns whether what is on this disk was copied from the owner's until now */
+  async #open(slot: number, claim: Claim): Promise<boolean> {
     const { kept, slots, kv } = this.#options;
     let store: Held['store'] | undefined;
     try {
-      this.#hasOwn.delete(slot);
-      // Who follows a slot has noted that.
-      if (!copy) await this.#copies.note(slot, [claim.fence]);
+      const copy = await this.#here.take(slot, claim.fence);
       store = endable(await this.#openStore(slot, claim, copy));
       await kept.enter(slot, store);
       await slots.enter(slot, store);
       this.#held.set(slot, { claim, store });
+      return copy !== undefined;
     } catch (error) {
       await kept.leave(slot);
       store?.end();
@@ -339,28 +313,6 @@ export class SharedSlots {
       await untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
       throw error;
     }
-  }
-
-  /** Follows a slot of another server: with the indexes that this process had of it, or from nothing of a Tenant on. */
-  async #standBy(slot: number): Promise<void> {
-    const { folders, log } = this.#options;
-    const { content } = folders[slot]!;
-    try {
-      if (this.#hasOwn.delete(slot)) await keepIndexesAlone(content);
-      else await rm(content, { recursive: true, force: true });
-      await this.#copies.note(slot);
-      await this.#options.standby!.follow(slot);
-      log({ event: 'slot_followed', slot });
-    } catch (error) {
-      this.#retryLater(slot, RETRY_MS);
-      log({ event: 'slot_not_followed', slot, error: String(error) });
-    }
-  }
-
-  /** Another server is the next owner by now. */
-  async #standDown(slot: number): Promise<void> {
-    await (await this.#options.standby!.release(slot))?.close();
-    await this.#removeContent(slot);
   }
 
   #openStore(slot: number, claim: Claim, copy: StateCopy | undefined): Promise<LoggedStore> {
@@ -398,7 +350,7 @@ export class SharedSlots {
     }
     this.#held.delete(slot);
     this.#given.add(slot);
-    this.#hasOwn.add(slot);
+    this.#here.given(slot);
     // Where it is not answered, the claim ends with the lease, or is found as a stray one.
     const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
     await within(TELL_MS_MAX, released);
@@ -413,18 +365,6 @@ export class SharedSlots {
     await kept.leave(slot);
     store.end();
     await store.close();
-  }
-
-  async #removeContent(slot: number): Promise<void> {
-    const { log } = this.#options;
-    this.#hasOwn.delete(slot);
-    try {
-      await this.#copies.remove(slot);
-      log({ event: 'content_removed', slot });
-    } catch (error) {
-      this.#retryLater(slot, RETRY_MS);
-      log({ event: 'content_not_removed', slot, error: String(error) });
-    }
   }
 }
 
