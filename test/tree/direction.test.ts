@@ -45,6 +45,7 @@ const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly stri
   { pattern: /^lmdb$/, owners: ['state'] },
   { pattern: /^aws4fetch$/, owners: ['cluster'] },
   // The demo, the console and the client pay like any agent.
+  { pattern: /^undici/, owners: ['payment'] },
   { pattern: /^(viem|@x402\/)/, owners: ['payment', 'demo', 'client', 'cli', 'console'] },
 ];
 
