@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { IngestResponseSchema } from '../../api/items.ts';
 import { shownIngest, shownItem, shownJob } from '../../api/shown.ts';
@@ -139,6 +140,8 @@ async function whenDone(
 
 /** Removes a staged upload that was not accepted; an accepted one has been moved away. */
 async function discard(upload: StagedUpload): Promise<void> {
+  // The answer waits for this: another thread is asked only if there is something to remove.
+  if (!existsSync(upload.path)) return;
   await unlink(upload.path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
   });

@@ -1,21 +1,31 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
 import type { ItemId, TenantId } from '../../domain/id.ts';
 import type { StoredFiles } from '../ports/ports.ts';
+import { FolderSyncs, synced } from './durable.ts';
 
 /** Files that lie in the Tenants' folders. @param areCopies whether one whose name a power cut takes is fetched again */
 export function filesIn(
   tenants: { folder(tenant: TenantId): string },
   { areCopies = false } = {},
 ): StoredFiles {
+  const folders = new FolderSyncs();
   const place = (tenant: TenantId, item: ItemId) => fileOf(tenants.folder(tenant), item);
   return {
     place,
     keep: async (tenant, item, from, after) => {
-      // What is moved is on the disk: that takes as long as what it waits for.
-      await Promise.all([after, synced(from)]);
-      await moveFile(from, place(tenant, item), { durably: !areCopies });
+      const to = place(tenant, item);
+      try {
+        // What is moved is on the disk: that takes as long as what it waits for.
+        await Promise.all([after, synced(from)]);
+        const isNew = await moveFile(from, to);
+        if (areCopies) return;
+        if (isNew) await folders.sync(tenants.folder(tenant));
+        await folders.sync(dirname(to));
+      } catch (error) {
+        asNoRoom(error);
+      }
     },
     keepPlaced: async () => undefined,
     path: async (tenant, item) => place(tenant, item),
@@ -28,19 +38,16 @@ export function fileOf(tenantFolder: string, item: ItemId): string {
   return join(tenantFolder, 'files', item);
 }
 
-/** @throws storage_full. */
-function synced(path: string): Promise<void> {
-  return sync(path).catch(asNoRoom);
-}
-
-/** Moves a file to its place. @param durably whether its name is on the disk once it resolves @throws storage_full. */
-async function moveFile(from: string, to: string, { durably }: { durably: boolean }): Promise<void> {
+/** @returns whether the folder had to be made */
+async function moveFile(from: string, to: string): Promise<boolean> {
   try {
+    await rename(from, to);
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     await rename(from, to);
-    if (durably) await sync(dirname(to));
-  } catch (error) {
-    asNoRoom(error);
+    return true;
   }
 }
 
@@ -59,13 +66,4 @@ export async function removeFile(path: string): Promise<void> {
 export function isStorageFull(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
   return code === 'ENOSPC' || code === 'EDQUOT';
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

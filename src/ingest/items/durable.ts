@@ -1,0 +1,53 @@
+import { closeSync, fsync, openSync } from 'node:fs';
+import { promisify } from 'node:util';
+
+const flush = promisify(fsync);
+
+/**
+ * Resolves once a file's bytes, or a folder's names, are on the disk. Opening and closing what is in the system's memory takes microseconds;
+ * handing either to another thread takes more.
+ */
+export async function synced(path: string): Promise<void> {
+  const opened = openSync(path, 'r');
+  try {
+    await flush(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+interface Running {
+  readonly done: Promise<void>;
+  /** Begins once it is done, for all who came meanwhile. */
+  next?: Promise<void>;
+}
+
+/** Syncs folders for those who have changed names in them. While one is being synced, all who come share the next sync of it. */
+export class FolderSyncs {
+  readonly #running = new Map<string, Running>();
+  readonly #sync: (folder: string) => Promise<void>;
+
+  constructor(sync: (folder: string) => Promise<void> = synced) {
+    this.#sync = sync;
+  }
+
+  /** What was changed before the call is on the disk once it resolves. */
+  sync(folder: string): Promise<void> {
+    const running = this.#running.get(folder);
+    if (!running) return this.#begin(folder);
+    running.next ??= running.done.then(
+      () => this.#begin(folder),
+      () => this.#begin(folder),
+    );
+    return running.next;
+  }
+
+  #begin(folder: string): Promise<void> {
+    const done = this.#sync(folder).finally(() => {
+      if (this.#running.get(folder) === running) this.#running.delete(folder);
+    });
+    const running: Running = { done };
+    this.#running.set(folder, running);
+    return done;
+  }
+}
