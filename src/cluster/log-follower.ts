@@ -1,17 +1,7 @@
 import { hashOfEntry, LogDamagedError, type Position, unlinked } from './chain.ts';
 import { AnswerLostError, type Kv, type KvRow, type Pause, realPause } from './kv.ts';
-import { appliedTogether, LogReader } from './log-reader.ts';
+import { catchUp, type LogCopy, LogReader } from './log-reader.ts';
 import { LogKeys } from './log-rows.ts';
-
-/** What follows a slot's log. */
-export interface LogCopy {
-  /** The place that it has reached; undefined for an empty one. */
-  readonly position: Position | undefined;
-  /** @param position behind the last entry; undefined while more are to come, without which these are worth nothing */
-  apply(entries: readonly Uint8Array[], position: Position | undefined): Promise<void>;
-  /** Makes it empty. */
-  clear(): Promise<void>;
-}
 
 export interface LogFollowerOptions {
   readonly kv: Kv;
@@ -170,10 +160,14 @@ export class LogFollower {
     const { keys, copy } = followed;
     const asked = performance.now();
     const reader = new LogReader({ read: (...range) => this.#options.kv.range(...range), keys, page: PAGE });
-    const { kept, entries } = await reader.open(copy.position);
-    if (!kept && copy.position !== undefined) await change(followed, () => copy.clear());
-    for await (const { group, isLast } of appliedTogether(entries))
-      await change(followed, () => copy.apply(group, isLast ? reader.position : undefined));
+    await catchUp(
+      {
+        position: copy.position,
+        apply: (...entries) => change(followed, () => copy.apply(...entries)),
+        clear: () => change(followed, () => copy.clear()),
+      },
+      reader,
+    );
     followed.isBegun = true;
     followed.levelAt = asked;
   }
@@ -197,7 +191,7 @@ export class LogFollower {
     }
     if (entries.length > 0) await change(followed, () => copy.apply(entries, position));
     if (rows.length < ENTRIES_MAX) followed.levelAt = asked;
-    else await this.#begin(followed);
+    else await this.#beginAgain(followed);
   }
 
   async #isSnapshotOf({ keys, copy }: Followed, { number, hash }: Position): Promise<boolean> {
@@ -206,6 +200,7 @@ export class LogFollower {
     return reader.snapshot.number === number && reader.snapshot.hash === hash;
   }
 
+  /** A copy that was cleared and not filled, because an answer was lost, has no place to go on from. */
   #beginAgain(followed: Followed): Promise<void> {
     followed.isBegun = false;
     return this.#begin(followed);

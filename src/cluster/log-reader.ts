@@ -116,25 +116,35 @@ function isIn(snapshot: SnapshotRow, own: KvRow | undefined, { number, hash }: P
   return own !== undefined && hashOfEntry(own.value, own.key) === hash;
 }
 
-/** Bytes of entries that a copy of the state applies in one transaction. */
+/** What follows a slot's log. */
+export interface LogCopy {
+  /** The place that it has reached; undefined for an empty one. */
+  readonly position: Position | undefined;
+  /** @param position behind the last entry; undefined while more are to come, without which these are worth nothing */
+  apply(entries: readonly Uint8Array[], position: Position | undefined): Promise<void>;
+  /** Makes it empty. */
+  clear(): Promise<void>;
+}
+
+/** Bytes of entries that a copy applies in one transaction. */
 const APPLIED_BYTES_MAX = 4 * 2 ** 20;
 
-/** Entries in the groups in which they are applied. What is left in the end, perhaps nothing, is the last group. */
-export async function* appliedTogether(entries: AsyncIterable<Uint8Array>): AsyncGenerator<AppliedEntries> {
+/**
+ * Brings a copy to the end of its log: what it lacks is applied, and where the log does not lead over it, it begins again.
+ * @throws what the log and the copy throw
+ */
+export async function catchUp(copy: LogCopy, log: Pick<LogReader, 'open' | 'position'>): Promise<void> {
+  const { kept, entries } = await log.open(copy.position);
+  if (!kept && copy.position !== undefined) await copy.clear();
   let group: Uint8Array[] = [];
   let bytes = 0;
   for await (const entry of entries) {
     group.push(entry);
     bytes += entry.length;
     if (bytes < APPLIED_BYTES_MAX) continue;
-    yield { group, isLast: false };
+    await copy.apply(group, undefined);
     group = [];
     bytes = 0;
   }
-  yield { group, isLast: true };
-}
-
-export interface AppliedEntries {
-  readonly group: readonly Uint8Array[];
-  readonly isLast: boolean;
+  await copy.apply(group, log.position);
 }

@@ -140,13 +140,13 @@ export class FollowedIndexes {
   }
 
   /** A Tenant ends: its index is removed here, and never made again. */
-  async remove(tenant: string): Promise<void> {
+  async remove(slot: number, tenant: string): Promise<void> {
     this.#ended.add(tenant);
     const [oldest] = this.#ended;
     if (this.#ended.size > ENDED_MAX && oldest !== undefined) this.#ended.delete(oldest);
     this.#due.delete(tenant);
     if (this.#work?.tenant === tenant) await this.#stop(this.#work);
-    await this.#unlink(tenant);
+    await this.#unlink(tenant, slot);
   }
 
   /** Whether all indexes of a slot that are to be here are as the books say. */
@@ -313,14 +313,13 @@ export class FollowedIndexes {
     return isEnough();
   }
 
-  /** Nothing works on it. */
-  async #unlink(tenant: string): Promise<void> {
+  /** Nothing works on it. @param slot of one that the books may not have */
+  async #unlink(tenant: string, slot?: number): Promise<void> {
     const known = this.#tenants.get(tenant);
-    if (known) {
-      this.#bytes -= known.bytes ?? 0;
-      known.bytes = undefined;
-      await unlinkTenant(this.#options.folders[known.slot]!, tenant).catch(unlessAbsent);
-    }
+    this.#bytes -= known?.bytes ?? 0;
+    if (known) known.bytes = undefined;
+    const folder = this.#options.folders[known?.slot ?? slot ?? -1];
+    if (folder !== undefined) await unlinkTenant(folder, tenant).catch(unlessAbsent);
   }
 
   #home(tenant: string): string {

@@ -62,11 +62,14 @@ async function openSharedBooks(
   { settings, data, slotFolders, log, metrics }: BooksOptions,
   onLost: (slot: number, error: unknown) => void,
 ): Promise<Books> {
-  const [{ joinCluster }, { SharedSlots }, { NO_STANDBY, Standby }] = await Promise.all([
-    import('./slot/join-cluster.ts'),
-    import('./slot/shared-slots.ts'),
-    import('./standby/standby.ts'),
-  ]);
+  const [{ joinCluster }, { SharedSlots }, { SlotFolders }, { NO_STANDBY, Standby }, { StateCopy }] =
+    await Promise.all([
+      import('./slot/join-cluster.ts'),
+      import('./slot/shared-slots.ts'),
+      import('./slot/slot-folders.ts'),
+      import('./standby/standby.ts'),
+      import('./standby/state-copy.ts'),
+    ]);
   const report = eventLog(metrics, log);
   const joined = await joinCluster({
     settings,
@@ -100,12 +103,20 @@ async function openSharedBooks(
           settings.STANDBY_BYTES_MAX > 0
             ? new Standby({
                 ...joined,
-                stateFolders: folders.map(({ state }) => state),
+                openCopy: (slot) => StateCopy.open(folders[slot]!.state),
                 indexes: parts.kept.follow(tenants),
                 log: report,
               })
             : undefined;
-        shared = new SharedSlots({ ...joined, ...parts, standby, folders, log: report });
+        const disk = new SlotFolders({ folders, lease: joined.lease, log: report });
+        shared = new SharedSlots({
+          ...joined,
+          ...parts,
+          standby,
+          disk,
+          count: folders.length,
+          log: report,
+        });
         return shared;
       },
       left: () => joined.close(),

@@ -107,12 +107,12 @@ t.test('an index of a Tenant that ends goes, by the books or when its server ask
   told(['content', 'ws_a']);
   await level();
   t.same(readdirSync(disk).sort(), ['ws_b', 'ws_c']);
-  await followed.remove('ws_b');
+  await followed.remove(0, 'ws_b');
   t.notOk(existsSync(join(disk, 'ws_b')), 'before the books say so');
   told(['content', 'ws_b']);
   await level();
   t.same(readdirSync(disk), ['ws_c'], 'and it does not come back while they do not');
-  await followed.remove('ws_unknown');
+  await followed.remove(0, 'ws_unknown');
   t.same(followed.figures.behind, 0);
 });
 
@@ -140,6 +140,22 @@ t.test('a former owner keeps its indexes as it begins to follow, and nothing els
   await followed.add(0, kept.rows.store, true);
   await level();
   t.ok(kept.has('index_restored'), 'where models have changed, it is');
+});
+
+t.test('books that were begun again lack a Tenant that has ended since: its index goes', async (t) => {
+  const { kept, tenants, followed, disk, level } = await following(t);
+  for (const tenant of ['ws_a', 'ws_b', 'ws_c']) await write(tenants, tenant, 'x', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  // What the books said meanwhile is in a snapshot, and told by nothing.
+  await followed.leave(0);
+  await tenants.dispose('ws_a');
+  await followed.remove(0, 'ws_a');
+  t.same(readdirSync(disk).sort(), ['ws_b', 'ws_c'], 'when its server asks, before they are taken up again');
+  await tenants.dispose('ws_b');
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.same(readdirSync(disk), ['ws_c'], 'and where it has not asked');
 });
 
 t.test('a snapshot that comes while an index is made has it made again', async (t) => {

@@ -1,4 +1,3 @@
-import { readdir } from 'node:fs/promises';
 import { untilAnswered } from '../../cluster/kv.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cluster/named-stores.ts';
 import { BACKUP_ROWS } from '../../cluster/node-rows.ts';
@@ -9,14 +8,13 @@ import { Content } from '../../content/content.ts';
 import { FollowedIndexes } from '../../content/followed-indexes.ts';
 import { ContentIndexKeeper } from '../../content/index-keeper.ts';
 import { KeptFiles } from '../../content/kept-files.ts';
-import { ContentRows } from '../../content/rows.ts';
+import { removeUnknown } from '../../content/unknown-folders.ts';
 import { rootCause } from '../../domain/error.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
 import { filesIn } from '../../ingest/items/files.ts';
 import type { StoredFiles } from '../../ingest/ports/ports.ts';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { unlinkTenant } from '../../shard/disposal.ts';
 import type { IndexKeeper } from '../../shard/keeper.ts';
 import type { Tenants } from '../../shard/tenants.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
@@ -114,14 +112,4 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
     },
     close: () => etcd.close(),
   };
-}
-
-/** What another server destroyed while this disk was away must not be found on it. */
-async function removeUnknown(folder: string, store: SlotStore, log: (event: object) => void): Promise<void> {
-  const { heads } = new ContentRows(store);
-  for (const tenant of await readdir(folder).catch(() => [])) {
-    if (tenant.startsWith('.') || heads.get(tenant)) continue;
-    await unlinkTenant(folder, tenant);
-    log({ event: 'unknown_folder_removed', tenant });
-  }
 }

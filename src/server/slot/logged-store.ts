@@ -1,12 +1,14 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
+import type { Pause } from '../../cluster/kv.ts';
 import type { Lease } from '../../cluster/lease.ts';
-import { appliedTogether } from '../../cluster/log-reader.ts';
+import { catchUp } from '../../cluster/log-reader.ts';
 import type { Claim } from '../../cluster/slot-claims.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from '../../cluster/slot-log.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { positionOf } from '../../state/log-position.ts';
 import { entriesOf, type RecordedStore, recordedStore, type SlotStore } from '../../state/recorded-store.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
+import type { BooksCopy } from '../standby/standby.ts';
 import { StateCopy } from '../standby/state-copy.ts';
 import { within } from './within.ts';
 
@@ -21,7 +23,7 @@ export interface LoggedStoreOptions {
   /** Absolute path of the folder of the slot's state. */
   readonly folder: string;
   /** The state in that folder, where it is open; closed where this throws. */
-  readonly copy?: StateCopy | undefined;
+  readonly copy?: BooksCopy | undefined;
   /** Absolute path of what the slot keeps of its Tenants on this disk: of no use once another node had the slot since. */
   readonly contentFolder?: string | undefined;
   readonly slotLog: SlotLog;
@@ -38,7 +40,7 @@ export interface LoggedStoreOptions {
  * @throws ConfigError for a state that no log led; LogDamagedError with the place
  */
 export async function openLoggedStore(options: LoggedStoreOptions): Promise<LoggedStore> {
-  const { folder, contentFolder, claim, lease, slotLog, log } = options;
+  const { folder, contentFolder, claim, lease, slotLog, log, onClosed } = options;
   let { copy } = options;
   try {
     if (contentFolder !== undefined && (await isOutdated(folder, claim))) {
@@ -47,8 +49,10 @@ export async function openLoggedStore(options: LoggedStoreOptions): Promise<Logg
     }
     if (lease) await writeFile(servedNoteOf(folder), String(claim.fence.revision));
     copy ??= await StateCopy.open(folder);
-    await followLog(copy, slotLog);
-    return loggedStore(copy.store, options);
+    await catchUp(copy, slotLog);
+    const state = copy.store;
+    const takeSnapshot = () => trimTo(state, slotLog, `${folder}.snapshot`);
+    return loggedStore({ state, slotLog, lease, takeSnapshot, log, onClosed });
   } catch (error) {
     await copy?.close();
     throw error;
@@ -69,10 +73,30 @@ function servedNoteOf(folder: string): string {
   return `${folder}.served`;
 }
 
-function loggedStore(
-  state: RawStore,
-  { folder, slotLog, lease, log, onClosed }: LoggedStoreOptions,
-): LoggedStore {
+/** What a store with a log is made of. */
+export interface LoggedParts {
+  /** As its log has it. */
+  readonly state: RawStore;
+  readonly slotLog: SlotLog;
+  readonly lease: Pick<Lease, 'holds' | 'silentMs'> | undefined;
+  /** Replaces the log's entries by a snapshot. */
+  readonly takeSnapshot: () => Promise<void>;
+  readonly log: (event: object) => void;
+  /** Called once it is closed. */
+  readonly onClosed: () => Promise<void>;
+  readonly pause?: Pause;
+}
+
+/** A state whose every transaction is an entry of its log, and nothing of which is told that is not safe there. */
+export function loggedStore({
+  state,
+  slotLog,
+  lease,
+  takeSnapshot,
+  log,
+  onClosed,
+  pause,
+}: LoggedParts): LoggedStore {
   const recorded = recordedStore(state, slotLog);
   const stable = async () => {
     await recorded.stable().catch(cannotTell);
@@ -86,7 +110,7 @@ function loggedStore(
     lagMs: () => (lease?.holds === false ? Math.max(slotLog.lagMs, lease.silentMs) : slotLog.lagMs),
     trim: async () => {
       if (trimming || !slotLog.snapshotIsDue) return;
-      trimming = takeSnapshot(state, slotLog, `${folder}.snapshot`)
+      trimming = takeSnapshot()
         .catch((error: unknown) => log({ event: 'log_not_trimmed', error: String(error) }))
         .finally(() => {
           trimming = undefined;
@@ -96,21 +120,11 @@ function loggedStore(
     close: async () => {
       // What etcd does not take by then was told to nobody.
       const stable = Promise.all([trimming, recorded.stable()]).catch(() => undefined);
-      await within(CLOSE_MS_MAX, stable);
+      await within(CLOSE_MS_MAX, stable, pause);
       await recorded.close();
       await onClosed();
     },
   };
-}
-
-/** Brings the state up to its log. */
-async function followLog(copy: StateCopy, log: SlotLog): Promise<void> {
-  const { kept, entries } = await log.open(copy.position);
-  if (!kept && copy.position !== undefined) await copy.clear();
-  for await (const { group, isLast } of appliedTogether(entries)) {
-    const isNothing = group.length === 0 && copy.position?.number === log.position.number;
-    if (!isNothing) await copy.apply(group, isLast ? log.position : undefined);
-  }
 }
 
 /** What it wrote may never be told: another process may have told something else. */
@@ -122,7 +136,7 @@ function cannotTell(cause: unknown): never {
 }
 
 /** @param folder for a copy of the state at one place in the log, which is removed again */
-async function takeSnapshot(state: RawStore, log: SlotLog, folder: string): Promise<void> {
+async function trimTo(state: RawStore, log: SlotLog, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await state.copyTo(folder);
   const copy = openStore(folder);

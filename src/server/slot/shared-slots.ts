@@ -1,5 +1,5 @@
-import { AnswerLostError, untilAnswered } from '../../cluster/kv.ts';
-import { type Claim, OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
+import { AnswerLostError, type Pause, realPause, untilAnswered } from '../../cluster/kv.ts';
+import { type Claim, ClaimError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
 import { FarthingError } from '../../domain/error.ts';
@@ -8,11 +8,10 @@ import { type EndableStore, endableStore } from '../../state/endable-store.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
 import { CopiesHere, type Step } from '../standby/copies-here.ts';
 import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../standby/slot-copies.ts';
-import type { Standby } from '../standby/standby.ts';
-import type { StateCopy } from '../standby/state-copy.ts';
+import type { BooksCopy, Standby } from '../standby/standby.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
-import { type LoggedStore, openLoggedStore } from './logged-store.ts';
+import type { LoggedStore } from './logged-store.ts';
 import { SlotMoves } from './slot-moves.ts';
 import { within } from './within.ts';
 
@@ -24,16 +23,39 @@ interface SlotsHere {
   leave(slot: number, msMax: number): Promise<void>;
 }
 
-export interface SharedSlotsOptions extends Omit<Joined, 'close'> {
+/** What this disk has of the slots. */
+export interface SlotDisk {
+  /**
+   * Opens the state of a slot that was claimed, as its log has it.
+   * @param copy of it, open, where what is here was copied from the owner's until now; closed where this throws
+   */
+  openState(slot: number, slotLog: SlotLog, claim: Claim, copy: BooksCopy | undefined): Promise<LoggedStore>;
+  /** Of a slot that this process gave up, keeps its indexes and nothing else. */
+  keepIndexesAlone(slot: number): Promise<void>;
+  /** Removes what is here of a slot's Tenants. */
+  removeContent(slot: number): Promise<void>;
+}
+
+/** By which a server waits. */
+export interface SlotClock {
+  /** Milliseconds that never go back. */
+  readonly now: () => number;
+  readonly pause: Pause;
+}
+
+export interface SharedSlotsOptions
+  extends Pick<Joined, 'kv' | 'cluster' | 'node' | 'lease' | 'commits' | 'membership' | 'calls'> {
+  /** Number of slots. */
+  readonly count: number;
+  readonly disk: SlotDisk;
   readonly slots: SlotsHere;
-  readonly kept: KeptContent;
+  readonly kept: Pick<KeptContent, 'enter' | 'leave'>;
   /** Follows slots of other servers. Absent: nothing does. */
   readonly standby?: Standby | undefined;
-  /** Absolute paths of the folders of each slot's state and Tenants, in order. */
-  readonly folders: readonly { readonly state: string; readonly content: string }[];
   readonly log: (event: object) => void;
   /** A slot is lost while it is in use: this process may answer nothing. */
   readonly onLost: (slot: number, error: unknown) => void;
+  readonly clock?: SlotClock;
 }
 
 /** A slot that is with this server. */
@@ -64,6 +86,7 @@ const RETRY_MS = 5000;
 /** Takes up the slots that are placed with this server and free, and gives up those that are placed with another. */
 export class SharedSlots {
   readonly #options: SharedSlotsOptions;
+  readonly #clock: SlotClock;
   readonly #held = new Map<number, Held>();
   readonly #moving = new Map<number, Promise<void>>();
   /** When a slot that could not be opened may be tried again, by the monotonic clock. */
@@ -82,9 +105,17 @@ export class SharedSlots {
   #running: Promise<void> | undefined;
 
   constructor(options: SharedSlotsOptions) {
+    const { disk, clock = { now: () => performance.now(), pause: realPause } } = options;
     this.#options = options;
-    this.#copies = new SlotCopies(options);
-    this.#here = new CopiesHere({ ...options, standby: options.standby, copies: this.#copies });
+    this.#clock = clock;
+    const removeContent = (slot: number) => disk.removeContent(slot);
+    this.#copies = new SlotCopies({ ...options, removeContent, pause: clock.pause });
+    this.#here = new CopiesHere({
+      ...options,
+      standby: options.standby,
+      copies: this.#copies,
+      now: clock.now,
+    });
     this.#moves = new SlotMoves((slot) => {
       const { owners, nodes } = options.membership.view;
       const owner = owners.get(slot) ?? '';
@@ -106,14 +137,14 @@ export class SharedSlots {
    * that nobody has.
    */
   async #haveFollowed(warm: () => Promise<void>): Promise<void> {
-    const { membership, standby, folders, node } = this.#options;
-    const until = performance.now() + FOLLOW_MS_MAX;
+    const { membership, standby, node } = this.#options;
+    const until = this.#clock.now() + FOLLOW_MS_MAX;
     const isAwaited = (slot: number) => membership.willBePlaced(slot) === node && !standby!.isLevel(slot);
     // Undefined before it has begun.
     let isWarm: boolean | undefined;
-    while (!this.#isLeaving && performance.now() < until) {
+    while (!this.#isLeaving && this.#clock.now() < until) {
       const { owners } = membership.view;
-      const slots = [...folders.keys()];
+      const slots = this.#slots();
       if (slots.some((slot) => [undefined, node].includes(owners.get(slot)))) return;
       if (isWarm && !(standby && slots.some(isAwaited))) return;
       if (isWarm === undefined) {
@@ -149,21 +180,21 @@ export class SharedSlots {
 
   /** Number of slots that no server has, as it was at the last look. */
   unowned(): number {
-    const { membership, folders } = this.#options;
-    return folders.length - membership.view.owners.size;
+    const { membership, count } = this.#options;
+    return count - membership.view.owners.size;
   }
 
   /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
   async leave(): Promise<void> {
     const { standby } = this.#options;
     this.#isLeaving = true;
-    this.#hurriesAt = performance.now() + PATIENCE_MS;
+    this.#hurriesAt = this.#clock.now() + PATIENCE_MS;
     // With etcd away nobody can be told, and nobody takes anything.
     let isTold = false;
     const told = this.#options.membership.setReady(false).then(() => {
       isTold = true;
     });
-    await within(TELL_MS_MAX, told);
+    await within(TELL_MS_MAX, told, this.#clock.pause);
     if (!isTold) this.#hurriesAt = 0;
     for (;;) {
       this.#adjust();
@@ -198,7 +229,7 @@ export class SharedSlots {
   }
 
   #adjust(): void {
-    const slots = [...this.#options.folders.keys()];
+    const slots = this.#slots();
     this.#begin(slots, (slot) => this.#ownerStep(slot));
     // What clients wait for comes first.
     if (slots.some((slot) => this.#isToMove(slot))) return;
@@ -208,9 +239,13 @@ export class SharedSlots {
     );
   }
 
+  #slots(): number[] {
+    return Array.from({ length: this.#options.count }, (_, slot) => slot);
+  }
+
   #begin(slots: readonly number[], stepOf: (slot: number) => Step | undefined): void {
     for (const slot of slots) {
-      if (this.#moving.size >= MOVING_MAX && performance.now() <= this.#hurriesAt) return;
+      if (this.#moving.size >= MOVING_MAX && this.#clock.now() <= this.#hurriesAt) return;
       const step = this.#moving.has(slot) ? undefined : stepOf(slot);
       if (step) this.#move(slot, step());
     }
@@ -244,12 +279,12 @@ export class SharedSlots {
     const { owners } = membership.view;
     for (const slot of this.#given)
       if (![undefined, node].includes(owners.get(slot))) this.#given.delete(slot);
-    if (placed === undefined || performance.now() > this.#hurriesAt) return true;
+    if (placed === undefined || this.#clock.now() > this.#hurriesAt) return true;
     return this.#moving.size + this.#given.size < HANDED_MAX;
   }
 
   #mayTry(slot: number): boolean {
-    return performance.now() >= (this.#retryAt.get(slot) ?? 0);
+    return this.#clock.now() >= (this.#retryAt.get(slot) ?? 0);
   }
 
   #move(slot: number, moved: Promise<void>): void {
@@ -262,7 +297,7 @@ export class SharedSlots {
 
   async #enter(slot: number): Promise<void> {
     const { kv, cluster, node, lease, log } = this.#options;
-    const began = performance.now();
+    const began = this.#clock.now();
     const claiming = { kv, prefix: prefixOf(cluster), node, lease: async () => lease };
     try {
       const claim = (await tryToClaim(claiming, [slot]))?.get(slot);
@@ -270,10 +305,10 @@ export class SharedSlots {
       if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
       this.#given.delete(slot);
       const followed = await this.#open(slot, claim);
-      log({ event: 'slot_taken', slot, followed, ms: Math.round(performance.now() - began) });
+      log({ event: 'slot_taken', slot, followed, ms: Math.round(this.#clock.now() - began) });
     } catch (error) {
       // Without the lease another server may shorten the log while it is read.
-      const isLate = error instanceof OwnedError || error instanceof AnswerLostError || !lease.holds;
+      const isLate = error instanceof ClaimError || error instanceof AnswerLostError || !lease.holds;
       this.#retryLater(slot, isLate ? NEXT_LOOK_MS : RETRY_MS);
       if (isLate) return;
       log({ event: 'slot_not_taken', slot, error: String(error) });
@@ -281,7 +316,7 @@ export class SharedSlots {
   }
 
   #retryLater(slot: number, milliseconds: number): void {
-    this.#retryAt.set(slot, performance.now() + milliseconds);
+    this.#retryAt.set(slot, this.#clock.now() + milliseconds);
   }
 
   async #releaseStray(slot: number): Promise<void> {
@@ -310,14 +345,13 @@ export class SharedSlots {
       await kept.leave(slot);
       store?.end();
       await store?.close();
-      await untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
+      await untilAnswered(() => releaseClaim(kv, claim), ignoreLost, this.#clock.pause);
       throw error;
     }
   }
 
-  #openStore(slot: number, claim: Claim, copy: StateCopy | undefined): Promise<LoggedStore> {
-    const { kv, cluster, lease, commits, folders, log, onLost } = this.#options;
-    const { state, content } = folders[slot]!;
+  #openStore(slot: number, claim: Claim, copy: BooksCopy | undefined): Promise<LoggedStore> {
+    const { kv, cluster, commits, disk, log, onLost } = this.#options;
     const slotLog = new SlotLog({
       kv,
       prefix: prefixOf(cluster),
@@ -326,22 +360,21 @@ export class SharedSlots {
       commits,
       onLost: (error) => onLost(slot, error),
       log,
+      pause: this.#clock.pause,
     });
-    const onClosed = async () => undefined;
-    const contentFolder = copy ? undefined : content;
-    return openLoggedStore({ folder: state, copy, contentFolder, slotLog, claim, lease, log, onClosed });
+    return disk.openState(slot, slotLog, claim, copy);
   }
 
   async #leave(slot: number): Promise<void> {
     const { kv, log, onLost } = this.#options;
-    const began = performance.now();
+    const began = this.#clock.now();
     const { claim } = this.#held.get(slot)!;
     let isGivenUp = false;
     const givenUp = this.#giveUp(slot).then(() => {
       isGivenUp = true;
     });
     try {
-      await within(GIVE_UP_MS_MAX, givenUp);
+      await within(GIVE_UP_MS_MAX, givenUp, this.#clock.pause);
       if (!isGivenUp) throw new Error(`slot ${slot} was not given up in ${GIVE_UP_MS_MAX} ms`);
     } catch (error) {
       this.#held.delete(slot);
@@ -352,9 +385,9 @@ export class SharedSlots {
     this.#given.add(slot);
     this.#here.given(slot);
     // Where it is not answered, the claim ends with the lease, or is found as a stray one.
-    const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost);
-    await within(TELL_MS_MAX, released);
-    log({ event: 'slot_left', slot, ms: Math.round(performance.now() - began) });
+    const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost, this.#clock.pause);
+    await within(TELL_MS_MAX, released, this.#clock.pause);
+    log({ event: 'slot_left', slot, ms: Math.round(this.#clock.now() - began) });
   }
 
   /** Ends a slot's work here. Until its claim is released nobody else begins. */

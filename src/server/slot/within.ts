@@ -1,10 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as timeout } from 'node:timers/promises';
+import type { Pause } from '../../cluster/kv.ts';
 
-/** Waits for work to end, at most so many milliseconds. @throws what the work throws by then */
-export async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+/** Waits for work to end, at most so many milliseconds. @param pause by another clock @throws what the work throws by then */
+export async function within(milliseconds: number, work: Promise<unknown>, pause?: Pause): Promise<void> {
   const over = new AbortController();
+  const late = pause?.(milliseconds) ?? timeout(milliseconds, undefined, { signal: over.signal });
   try {
-    await Promise.race([work, pause(milliseconds, undefined, { signal: over.signal })]);
+    await Promise.race([work, late]);
   } finally {
     over.abort();
   }

@@ -1,11 +1,10 @@
-import { rm } from 'node:fs/promises';
 import type { KvCondition } from '../../cluster/kv.ts';
 import type { Membership } from '../../cluster/membership.ts';
-import { keepIndexesAlone } from '../../content/followed-indexes.ts';
+import { ClaimError } from '../../cluster/slot-claims.ts';
 import { PeerAwayError } from '../../peers/peer-calls.ts';
+import type { SlotDisk } from '../slot/shared-slots.ts';
 import type { SlotCopies } from './slot-copies.ts';
-import type { Standby } from './standby.ts';
-import type { StateCopy } from './state-copy.ts';
+import type { BooksCopy, Standby } from './standby.ts';
 
 export interface CopiesHereOptions {
   readonly membership: Pick<Membership, 'view' | 'placed' | 'next'>;
@@ -13,8 +12,9 @@ export interface CopiesHereOptions {
   /** Absent: nothing is followed. */
   readonly standby: Standby | undefined;
   readonly copies: SlotCopies;
-  /** Of each slot, in order. */
-  readonly folders: readonly { readonly content: string }[];
+  readonly disk: Pick<SlotDisk, 'keepIndexesAlone' | 'removeContent'>;
+  /** Milliseconds that never go back. */
+  readonly now: () => number;
   readonly log: (event: object) => void;
 }
 
@@ -39,7 +39,7 @@ export class CopiesHere {
   readonly #options: CopiesHereOptions;
   /** Slots of which this disk has what they were as this process gave them up. */
   readonly #own = new Set<number>();
-  /** By the monotonic clock. */
+  /** When it may be tried again. */
   readonly #retryAt = new Map<number, number>();
 
   constructor(options: CopiesHereOptions) {
@@ -57,19 +57,23 @@ export class CopiesHere {
       ? !hasSlots && (isFollowed || membership.placed(slot) !== undefined)
       : isElsewhere && !isToFollow;
     if (isFollowed) return isToRemove ? () => this.#standDown(slot) : undefined;
-    if (performance.now() < (this.#retryAt.get(slot) ?? 0)) return undefined;
+    if (this.#options.now() < (this.#retryAt.get(slot) ?? 0)) return undefined;
     if (isToFollow) return () => this.#standBy(slot);
     // A former process of this node may have had it.
     return isToRemove && isTaking && !copies.isClean(slot) ? () => this.#remove(slot) : undefined;
   }
 
-  /** This server has claimed a slot. @returns the copy of its state, open, where it was followed */
-  async take(slot: number, claimed: KvCondition): Promise<StateCopy | undefined> {
+  /**
+   * This server has claimed a slot. @returns the copy of its state, open, where it was followed
+   * @throws ClaimError where the claim is another's by now
+   */
+  async take(slot: number, claimed: KvCondition): Promise<BooksCopy | undefined> {
     const { standby, copies } = this.#options;
     this.#own.delete(slot);
     const copy = await standby?.release(slot);
     // Who follows a slot has noted that.
-    if (!copy) await copies.note(slot, [claimed]);
+    if (!copy && !(await copies.note(slot, [claimed])))
+      throw new ClaimError('the slot belongs to another server by now');
     return copy;
   }
 
@@ -81,17 +85,16 @@ export class CopiesHere {
   /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
   async removeTenant(slot: number, tenant: string): Promise<void> {
     const { standby, copies } = this.#options;
-    if (standby?.has(slot)) await standby.remove(tenant);
+    if (standby?.has(slot)) await standby.remove(slot, tenant);
     else if (!copies.isClean(slot)) throw new PeerAwayError('it may be on this disk');
   }
 
   /** Follows a slot of another server: with the indexes that this process had of it, or from nothing of a Tenant on. */
   async #standBy(slot: number): Promise<void> {
-    const { folders, copies, standby, log } = this.#options;
-    const { content } = folders[slot]!;
+    const { disk, copies, standby, log } = this.#options;
     try {
-      if (this.#own.delete(slot)) await keepIndexesAlone(content);
-      else await rm(content, { recursive: true, force: true });
+      if (this.#own.delete(slot)) await disk.keepIndexesAlone(slot);
+      else await disk.removeContent(slot);
       await copies.note(slot);
       await standby!.follow(slot);
       log({ event: 'slot_followed', slot });
@@ -120,6 +123,6 @@ export class CopiesHere {
   }
 
   #retryLater(slot: number): void {
-    this.#retryAt.set(slot, performance.now() + RETRY_MS);
+    this.#retryAt.set(slot, this.#options.now() + RETRY_MS);
   }
 }

@@ -1,5 +1,11 @@
-import { rm } from 'node:fs/promises';
-import { AnswerLostError, behind, type Kv, type KvCondition, untilAnswered } from '../../cluster/kv.ts';
+import {
+  AnswerLostError,
+  behind,
+  type Kv,
+  type KvCondition,
+  type Pause,
+  untilAnswered,
+} from '../../cluster/kv.ts';
 import type { Membership } from '../../cluster/membership.ts';
 import { COPY_ROWS } from '../../cluster/node-rows.ts';
 import { toTimestamp } from '../../domain/clock.ts';
@@ -20,8 +26,10 @@ export interface SlotCopiesOptions {
   readonly node: string;
   readonly membership: Pick<Membership, 'view'>;
   readonly calls: PeerCalls;
-  /** Of each slot, in order. */
-  readonly folders: readonly { readonly content: string }[];
+  /** Removes what this disk has of a slot's Tenants. */
+  readonly removeContent: (slot: number) => Promise<void>;
+  /** Between two attempts. */
+  readonly pause?: Pause;
 }
 
 /** Which servers may have something of a slot's Tenants on their disks. It is noted in etcd, and receipts name them. */
@@ -39,31 +47,38 @@ export class SlotCopies {
     return this.#clean.has(slot);
   }
 
-  /** In etcd before anything of a Tenant is on this disk. @param when what has to hold there */
-  async note(slot: number, when: readonly KvCondition[] = []): Promise<void> {
+  /**
+   * In etcd before anything of a Tenant is on this disk. @param when what has to hold there
+   * @returns whether it held: otherwise nothing is noted
+   */
+  async note(slot: number, when: readonly KvCondition[] = []): Promise<boolean> {
     this.#clean.delete(slot);
     const puts = [{ key: this.#key(slot), value: COPY_ROWS.format({ since: toTimestamp(Date.now()) }) }];
-    await untilAnswered(() => this.#options.kv.commit({ when, puts }), ignoreLost);
+    const { kv, pause } = this.#options;
+    return (await untilAnswered(() => kv.commit({ when, puts }), ignoreLost, pause)).done;
   }
 
   /** What another server destroys must not stay on this disk, and what it changes must not be found here later. */
   async remove(slot: number): Promise<void> {
-    const { kv, folders } = this.#options;
+    const { kv, removeContent } = this.#options;
     const key = this.#key(slot);
     const [noted] = await kv.range(key, `${key}\0`);
-    await rm(folders[slot]!.content, { recursive: true, force: true });
+    await removeContent(slot);
     // One that arrives late must not take away what was noted since.
-    const when = noted ? [{ key, revision: noted.revision }] : [];
-    await kv.commit({ when, deletes: [{ from: key, to: `${key}\0` }] });
+    if (noted)
+      await kv.commit({
+        when: [{ key, revision: noted.revision }],
+        deletes: [{ from: key, to: `${key}\0` }],
+      });
     this.#clean.add(slot);
   }
 
   /** Has the other nodes remove what they have of a Tenant that has ended. @returns their ids */
   async removeElsewhere(slot: number, tenant: string): Promise<CopiesElsewhere> {
-    const { membership, node, kv, cluster, calls } = this.#options;
+    const { membership, node, kv, cluster, calls, pause } = this.#options;
     // Not those of the last look: one may have begun to follow since.
     const prefix = COPY_ROWS.key(cluster, `${slot}/`);
-    const noted = await untilAnswered(() => kv.range(prefix, behind(prefix)), ignoreLost);
+    const noted = await untilAnswered(() => kv.range(prefix, behind(prefix)), ignoreLost, pause);
     const ids = noted.map(({ key }) => key.slice(prefix.length)).filter((id) => id !== node);
     const [removed, left]: [string[], string[]] = [[], []];
     const ask = async (id: string) => {

@@ -1,19 +1,30 @@
-import type { Kv } from '../../cluster/kv.ts';
+import type { Kv, Pause } from '../../cluster/kv.ts';
 import { LogFollower } from '../../cluster/log-follower.ts';
+import type { LogCopy } from '../../cluster/log-reader.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
 import type { FollowedFigures, FollowedIndexes } from '../../content/followed-indexes.ts';
 import { decodeChanges } from '../../state/changes.ts';
 import type { RawStore } from '../../state/store.ts';
-import { StateCopy } from './state-copy.ts';
 
 export interface StandbyOptions {
   readonly kv: Kv;
   /** Name of the cluster. */
   readonly cluster: string;
-  /** Absolute paths of the folders of each slot's state, in order. */
-  readonly stateFolders: readonly string[];
-  readonly indexes: FollowedIndexes;
+  /** Opens a slot's state as a copy of its log. */
+  readonly openCopy: (slot: number) => Promise<BooksCopy>;
+  readonly indexes: Pick<
+    FollowedIndexes,
+    'add' | 'changed' | 'leave' | 'remove' | 'isLevel' | 'figures' | 'close'
+  >;
   readonly log: (event: object) => void;
+  /** Between two looks. */
+  readonly pause?: Pause;
+}
+
+/** A slot's state on this disk, as a copy of its log. */
+export interface BooksCopy extends LogCopy {
+  readonly store: RawStore;
+  close(): Promise<void>;
 }
 
 export interface StandbyFigures {
@@ -37,12 +48,12 @@ export const NO_STANDBY: StandbyFigures = {
 export class Standby {
   readonly #options: StandbyOptions;
   readonly #follower: LogFollower;
-  readonly #copies = new Map<number, StateCopy>();
+  readonly #copies = new Map<number, BooksCopy>();
 
   constructor(options: StandbyOptions) {
-    const { kv, cluster, log } = options;
+    const { kv, cluster, log, pause } = options;
     this.#options = options;
-    this.#follower = new LogFollower({ kv, prefix: prefixOf(cluster), log });
+    this.#follower = new LogFollower({ kv, prefix: prefixOf(cluster), log, ...(pause && { pause }) });
   }
 
   /** Whether a slot is followed. */
@@ -62,8 +73,8 @@ export class Standby {
 
   /** Begins to follow. Of indexes the slot's folder has what came from the books beside it. @throws ConfigError for a state that no log led */
   async follow(slot: number): Promise<void> {
-    const { stateFolders, indexes } = this.#options;
-    const copy = await StateCopy.open(stateFolders[slot]!);
+    const { openCopy, indexes } = this.#options;
+    const copy = await openCopy(slot);
     this.#copies.set(slot, copy);
     let isWhole = false;
     let models = copy.position && modelsOf(copy.store);
@@ -88,7 +99,7 @@ export class Standby {
   }
 
   /** Follows no longer: what is here stays as it is, and somebody else may use it. @returns the copy of its state, open, where it was followed */
-  async release(slot: number): Promise<StateCopy | undefined> {
+  async release(slot: number): Promise<BooksCopy | undefined> {
     const copy = this.#copies.get(slot);
     if (!copy) return undefined;
     await this.#follower.remove(slot);
@@ -98,8 +109,8 @@ export class Standby {
   }
 
   /** A Tenant of a slot that is followed ends: nothing of it is on this disk once this resolves, nor ever will be. */
-  remove(tenant: string): Promise<void> {
-    return this.#options.indexes.remove(tenant);
+  remove(slot: number, tenant: string): Promise<void> {
+    return this.#options.indexes.remove(slot, tenant);
   }
 
   get figures(): StandbyFigures {

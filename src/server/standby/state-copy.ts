@@ -1,5 +1,5 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import type { LogCopy } from '../../cluster/log-follower.ts';
+import type { LogCopy } from '../../cluster/log-reader.ts';
 import { ConfigError } from '../../settings/config.ts';
 import { bootNoteOf, type Position, positionOf } from '../../state/log-position.ts';
 import { applyEntries } from '../../state/recorded-store.ts';
@@ -44,6 +44,7 @@ export class StateCopy implements LogCopy {
   }
 
   async apply(entries: readonly Uint8Array[], position: Position | undefined): Promise<void> {
+    if (entries.length === 0 && position !== undefined && position.number === this.#position?.number) return;
     await applyEntries(this.#store, entries, position);
     this.#position = positionOf(this.#store);
   }

@@ -1,70 +1,78 @@
 import { GroupCommit } from '../../../src/cluster/group-commit.ts';
 import {
-  AnswerLostError,
   type Kv,
+  type KvCondition,
   type Leases,
   untilAnswered,
   type Watches,
 } from '../../../src/cluster/kv.ts';
 import { Lease } from '../../../src/cluster/lease.ts';
+import { catchUp } from '../../../src/cluster/log-reader.ts';
 import { Membership } from '../../../src/cluster/membership.ts';
-import {
-  type Claim,
-  OwnedError,
-  releaseClaim,
-  releaseStray,
-  tryToClaim,
-} from '../../../src/cluster/slot-claims.ts';
-import { SlotLog } from '../../../src/cluster/slot-log.ts';
-import { agreeOnConfig, prefixOf } from '../../../src/cluster/slot-logs.ts';
-import { type Books, CLUSTER, entryOf, wordsIn } from './books.ts';
-import type { VirtualProcess } from './virtual-time.ts';
-
-/** Faults that are planted to see whether they are found. */
-export type Plant =
-  | 'writes without a fence'
-  | 'takes a lost answer for a yes'
-  | 'answers without a lease'
-  | 'answers before the log has it'
-  | 'claims without a lease';
+import type { Claim } from '../../../src/cluster/slot-claims.ts';
+import type { SlotLog } from '../../../src/cluster/slot-log.ts';
+import { agreeOnConfig } from '../../../src/cluster/slot-logs.ts';
+import type { PeerCalls } from '../../../src/peers/peer-calls.ts';
+import { type LoggedStore, loggedStore } from '../../../src/server/slot/logged-store.ts';
+import { SharedSlots } from '../../../src/server/slot/shared-slots.ts';
+import { removalHandlers } from '../../../src/server/standby/removed-copies.ts';
+import { type BooksCopy, Standby } from '../../../src/server/standby/standby.ts';
+import { positionOf } from '../../../src/state/log-position.ts';
+import { entriesOf, type SlotStore } from '../../../src/state/recorded-store.ts';
+import { type Books, CLUSTER, ENDING, HEADS, RECEIPTS, type SignedCopies, WORDS } from './books.ts';
+import { type Plant, planted } from './plants.ts';
+import { SimulatedCopy, type SimulatedDisk } from './simulated-disk.ts';
+import { SimulatedIndexes } from './simulated-indexes.ts';
+import type { Dice, VirtualProcess } from './virtual-time.ts';
 
 export interface NodeOptions {
   readonly id: string;
   readonly slots: number;
   readonly process: VirtualProcess;
+  readonly dice: Dice;
+  readonly disk: SimulatedDisk;
   readonly kv: Kv & Leases & Watches;
+  readonly calls: PeerCalls;
   readonly books: Books;
   readonly plant: Plant | undefined;
   /** The process has ended: by an error that is a fault of the code, or as it was told. */
   readonly onEnd: (fault: unknown) => void;
 }
 
+/** What clients have a server do with a slot. */
+export type ClientWork = 'read' | 'write' | 'rent' | 'end' | 'trim';
+
 export const LEASE_SECONDS = 5;
 const LOOK_MS = 400;
 /** The last ones of a slot. */
 const READ_WORDS = 10;
+const PART_BYTES = 2 ** 16;
 
+/** A slot that this server answers for. */
 interface Held {
-  readonly claim: Claim;
-  readonly log: SlotLog;
-  /** All words of the slot. */
-  readonly words: string[];
-  trimming: boolean;
+  readonly store: SlotStore;
+  readonly fence: KvCondition;
 }
 
-/** One run of a server, without its disk: the books are made again from the log each time. Slots come and go as in `SharedSlots`. */
+/**
+ * One run of a server. Slots come and go by the `SharedSlots` of servers, copies are followed by their `Standby`, and states are led by
+ * their logs; disks, indexes and what clients want are simulated.
+ */
 export class SimulatedNode {
   readonly #options: NodeOptions;
+  readonly #kv: Kv & Leases & Watches;
   readonly #held = new Map<number, Held>();
-  readonly #moving = new Set<number>();
+  readonly #fences = new Map<number, KvCondition>();
   #lease: Lease | undefined;
   #membership: Membership | undefined;
-  #commits: GroupCommit | undefined;
+  #shared: SharedSlots | undefined;
   #isLeaving = false;
-  #words = 0;
+  #names = 0;
 
   constructor(options: NodeOptions) {
+    const { kv, plant } = options;
     this.#options = options;
+    this.#kv = plant === undefined ? kv : planted(kv, plant);
     this.#run().catch((error: unknown) => this.#end(error));
   }
 
@@ -72,54 +80,29 @@ export class SimulatedNode {
     return new Set(this.#held.keys());
   }
 
-  /** A client writes. */
-  write(slot: number): void {
-    const { id, plant, books } = this.#options;
+  /** What a client wants. What is not written is not told. */
+  serve(work: ClientWork, slot: number): void {
     const held = this.#held.get(slot);
-    if (!held) return;
-    this.#words += 1;
-    const word = `${id}-${held.claim.fence.revision}-${this.#words}`;
-    // What is not written is not told.
-    this.#write(slot, held, word).catch(() => undefined);
-    if (plant === 'answers before the log has it') books.told(slot, held.claim.fence, [word]);
+    if (held) this.#serve(work, slot, held).catch(() => undefined);
   }
 
-  /** A client reads. */
-  read(slot: number): void {
-    const held = this.#held.get(slot);
-    if (held) this.#read(slot, held).catch(() => undefined);
-  }
-
-  /** Replaces the entries of a slot's log by a snapshot. */
-  trim(slot: number): void {
-    const held = this.#held.get(slot);
-    if (!held || held.trimming) return;
-    held.trimming = true;
-    const { log, words } = held;
-    const position = log.position;
-    const part = entryOf(words);
-    log
-      .stable()
-      .then(() => log.trim(position, [part]))
-      // Fenced, or without an answer: the log is as it was.
-      .catch(() => undefined)
-      .finally(() => {
-        held.trimming = false;
-      });
+  /** Another server asks. */
+  async answer(name: string, body: unknown): Promise<unknown> {
+    const handlers = removalHandlers(async (tenant) => {
+      if (this.#options.plant === 'says of a copy that is there that it is removed') return;
+      await this.#shared!.removeCopy(slotOf(tenant), tenant);
+    });
+    return handlers[name]!(body);
   }
 
   /** It gives everything to the others and ends. */
   leave(): void {
-    if (this.#isLeaving || !this.#membership) return;
+    if (this.#isLeaving || !this.#shared) return;
     this.#isLeaving = true;
-    const { process } = this.#options;
     const left = async () => {
-      await this.#membership!.setReady(false);
-      for (;;) {
-        this.#adjust();
-        if (this.#held.size === 0 && this.#moving.size === 0) break;
-        await process.pause(LOOK_MS);
-      }
+      await this.#shared!.leave();
+      await this.#shared!.close();
+      await this.#membership!.close();
       await this.#lease!.end();
       this.#end(undefined);
     };
@@ -127,127 +110,204 @@ export class SimulatedNode {
   }
 
   async #run(): Promise<void> {
-    const { id, slots, process, plant } = this.#options;
-    const { pause } = process;
-    const kv = plant === undefined ? this.#options.kv : planted(this.#options.kv, plant);
+    const { id, slots, process, calls } = this.#options;
+    const kv = this.#kv;
+    const { pause, moment: now, every } = process;
     const answered = <T>(ask: () => Promise<T>) => untilAnswered(ask, () => undefined, pause);
     await answered(() => agreeOnConfig({ kv, cluster: CLUSTER, slots }));
     const onLost = () => this.#end(undefined);
-    const { moment: now, every } = process;
     const lease = await answered(() =>
       Lease.take({ leases: kv, seconds: LEASE_SECONDS, onLost, now, every }),
     );
+    const log = (event: object) => this.#report(event);
     const row = { url: `http://${id}`, version: '1', weight: 1, since: '', ready: false, formats: [2] };
-    const membership = await answered(() =>
-      Membership.join({
-        kv,
-        watches: this.#options.kv,
-        cluster: CLUSTER,
-        node: id,
-        row,
-        lease,
-        log: () => undefined,
-        lookMs: LOOK_MS,
-        pause,
-      }),
-    );
+    const common = { kv, cluster: CLUSTER, node: id, lease, log };
+    const joining = { ...common, watches: kv, row, lookMs: LOOK_MS, pause };
+    const membership = await answered(() => Membership.join(joining));
     this.#lease = lease;
     this.#membership = membership;
-    this.#commits = new GroupCommit({ kv, pause });
-    await membership.setReady(true);
-    for (;;) {
-      this.#adjust();
-      await membership.looked;
-    }
+    this.#shared = new SharedSlots({
+      ...common,
+      calls,
+      membership,
+      count: slots,
+      commits: new GroupCommit({ kv, pause }),
+      standby: this.#openStandby(),
+      disk: {
+        openState: (...words) => this.#openState(...words),
+        keepIndexesAlone: async () => undefined,
+        removeContent: async (slot) => this.#removeContent(slot),
+      },
+      kept: { enter: async (slot, store) => this.#removeUnknown(slot, store), leave: async () => undefined },
+      slots: {
+        enter: async (slot, store) => this.#enter(slot, store),
+        leave: async (slot) => void this.#held.delete(slot),
+      },
+      onLost,
+      clock: { now: () => now().monotonic, pause },
+    });
+    await this.#shared.start(async () => undefined);
   }
 
-  #adjust(): void {
-    const { slots, id } = this.#options;
-    const membership = this.#membership!;
-    const { owners } = membership.view;
-    for (let slot = 0; slot < slots; slot += 1) {
-      if (this.#moving.has(slot)) continue;
-      const placed = this.#isLeaving ? undefined : membership.placed(slot);
-      const owner = owners.get(slot);
-      if (this.#held.has(slot)) {
-        if (placed !== id && (placed !== undefined || this.#isLeaving)) this.#move(slot, this.#giveUp(slot));
-      } else if (placed === id && (owner === undefined || owner === id)) this.#move(slot, this.#take(slot));
-      else if (owner === id) this.#move(slot, this.#giveStrayBack(slot));
-    }
+  #report(event: object): void {
+    const { event: name, error } = event as { event: string; error?: string };
+    if (['slot_not_taken', 'slot_not_followed'].includes(name)) this.#end(new Error(`${name}: ${error}`));
   }
 
-  #move(slot: number, moved: Promise<void>): void {
-    this.#moving.add(slot);
-    moved.catch((error: unknown) => this.#end(error)).finally(() => this.#moving.delete(slot));
-  }
-
-  async #take(slot: number): Promise<void> {
-    const { id, kv, process, plant } = this.#options;
-    const lease = plant === 'claims without a lease' ? {} : { lease: async () => this.#lease! };
-    try {
-      const claiming = { kv, prefix: prefixOf(CLUSTER), node: id, ...lease };
-      const claim = (await tryToClaim(claiming, [slot]))?.get(slot);
-      if (!claim) return;
-      const { pause } = process;
-      const log = new SlotLog({
-        kv,
-        prefix: prefixOf(CLUSTER),
-        slot,
-        fence: claim.fence,
-        commits: this.#commits!,
-        onLost: () => this.#end(undefined),
-        pause,
-      });
-      const words: string[] = [];
-      for await (const entry of (await log.open(undefined)).entries) words.push(...wordsIn(entry));
-      this.#held.set(slot, { claim, log, words, trimming: false });
-    } catch (error) {
-      // Without the lease another server may shorten the log while it is read.
-      if (!(error instanceof OwnedError || error instanceof AnswerLostError) && this.#lease!.holds)
-        throw error;
-    }
-  }
-
-  async #giveStrayBack(slot: number): Promise<void> {
-    const { id, kv } = this.#options;
-    await releaseStray({ kv, prefix: prefixOf(CLUSTER), node: id }, slot).catch((error: unknown) => {
-      if (!(error instanceof AnswerLostError)) throw error;
+  #openStandby(): Standby {
+    const { process, dice, disk } = this.#options;
+    const { pause } = process;
+    const indexes = new SimulatedIndexes({
+      process,
+      dice,
+      content: disk.folders.map(({ content }) => content),
+      keep: (slot, tenant) => this.#keep(slot, tenant),
+      remove: (slot, tenant) => void disk.folders[slot]!.content.delete(tenant),
+    });
+    return new Standby({
+      kv: this.#kv,
+      cluster: CLUSTER,
+      openCopy: async (slot) => this.#copy(slot),
+      indexes,
+      log: () => undefined,
+      pause,
     });
   }
 
-  async #giveUp(slot: number): Promise<void> {
-    const { kv, process } = this.#options;
-    const { claim, log } = this.#held.get(slot)!;
-    this.#held.delete(slot);
-    await log.stable();
-    await untilAnswered(
-      () => releaseClaim(kv, claim),
-      () => undefined,
-      process.pause,
-    );
+  #copy(slot: number): SimulatedCopy {
+    const { disk, books, plant } = this.#options;
+    return new SimulatedCopy(slot, { store: disk.folders[slot]!.state, books, plant });
   }
 
-  async #read(slot: number, held: Held): Promise<void> {
-    const told = held.words.slice(-READ_WORDS);
-    await held.log.stable();
-    if (this.#mayTell(slot, held)) this.#options.books.told(slot, held.claim.fence, told);
+  /** As `openLoggedStore`. */
+  async #openState(
+    slot: number,
+    slotLog: SlotLog,
+    claim: Claim,
+    followed: BooksCopy | undefined,
+  ): Promise<LoggedStore> {
+    const { disk, books, plant, process } = this.#options;
+    const folder = disk.folders[slot]!;
+    const { fence, former } = claim;
+    const isCopy = followed !== undefined;
+    if (!isCopy && former !== undefined && folder.served !== former) folder.content.clear();
+    folder.served = fence.revision;
+    const copy = this.#copy(slot);
+    if (plant === 'serves a copy without the rest of the log' && isCopy) await readOnly(copy, slotLog);
+    else await catchUp(copy, slotLog);
+    books.goesOn(slot, { fence, position: slotLog.position, isCopy }, copy.store.rows);
+    this.#fences.set(slot, fence);
+    const { store: state } = copy;
+    const trim = async () => {
+      const position = positionOf(state)!;
+      const parts = [...entriesOf(state, PART_BYTES)];
+      await slotLog.stable();
+      // Fenced, or without an answer: the log is as it was.
+      await slotLog.trim(position, parts).catch(() => undefined);
+    };
+    const lease = plant === 'answers without a lease' ? undefined : this.#lease;
+    const onClosed = async () => undefined;
+    const log = (event: object) => this.#report(event);
+    const { pause } = process;
+    const store = loggedStore({ state, slotLog, lease, takeSnapshot: trim, log, onClosed, pause });
+    let trimming: Promise<void> | undefined;
+    return {
+      ...store,
+      // Whether it is worth it or not.
+      trim: async () => {
+        trimming ??= trim().finally(() => {
+          trimming = undefined;
+        });
+        await trimming;
+      },
+    };
   }
 
-  async #write(slot: number, held: Held, word: string): Promise<void> {
-    const { safe } = held.log.append(entryOf([word]));
-    held.words.push(word);
-    await safe;
-    await held.log.stable();
-    if (!this.#mayTell(slot, held)) return;
-    this.#options.books.acknowledge(slot, word);
-    this.#options.books.told(slot, held.claim.fence, [word]);
+  #removeContent(slot: number): void {
+    if (this.#options.plant !== 'keeps a copy that it said was removed')
+      this.#options.disk.folders[slot]!.content.clear();
   }
 
-  /** As `stable` of a server's store. */
-  #mayTell(slot: number, held: Held): boolean {
-    // A slot that was given up tells nothing.
-    if (this.#held.get(slot) !== held) return false;
-    return this.#lease!.holds || this.#options.plant === 'answers without a lease';
+  /** As `removeUnknown`. */
+  #removeUnknown(slot: number, store: SlotStore): void {
+    const { content } = this.#options.disk.folders[slot]!;
+    const heads = store.table(HEADS);
+    for (const tenant of [...content]) if (!heads.get(tenant)) content.delete(tenant);
+  }
+
+  /** Something of a Tenant is on this disk from now on. */
+  #keep(slot: number, tenant: string): void {
+    const { id, disk, books } = this.#options;
+    disk.folders[slot]!.content.add(tenant);
+    books.keeps(id, tenant);
+  }
+
+  #enter(slot: number, store: SlotStore): void {
+    const held = { store, fence: this.#fences.get(slot)! };
+    this.#held.set(slot, held);
+    // A former owner may have begun to end some.
+    for (const { key } of [...store.table(ENDING).range()])
+      this.#dispose(slot, held, key).catch(() => undefined);
+  }
+
+  async #serve(work: ClientWork, slot: number, held: Held): Promise<void> {
+    const { store } = held;
+    if (work === 'read') await this.#read(slot, held);
+    if (work === 'write') await this.#write(slot, held);
+    if (work === 'trim') await store.trim!();
+    if (work === 'rent') await store.table(HEADS).put(this.#name(`t${slot}-`, held), {});
+    const [tenant] = this.#living(store);
+    if (work === 'end' && tenant !== undefined) await this.#dispose(slot, held, tenant);
+  }
+
+  /** Ids of Tenants that do not end. */
+  #living(store: SlotStore): string[] {
+    const ending = store.table(ENDING);
+    return Array.from(store.table(HEADS).range(), ({ key }) => key).filter((tenant) => !ending.get(tenant));
+  }
+
+  #name(prefix: string, { fence }: Held): string {
+    this.#names += 1;
+    return `${prefix}${this.#options.id}-${fence.revision}-${this.#names}`;
+  }
+
+  async #read(slot: number, { store, fence }: Held): Promise<void> {
+    const { books, disk, dice } = this.#options;
+    const words = [...disk.folders[slot]!.state.raw(WORDS).keys()].slice(-READ_WORDS);
+    const living = this.#living(store);
+    // Its index and files come when they are asked for.
+    if (living.length > 0) this.#keep(slot, dice.oneOf(living));
+    await store.stable!();
+    books.told(slot, fence, words);
+  }
+
+  async #write(slot: number, held: Held): Promise<void> {
+    const { plant, books } = this.#options;
+    const { store, fence } = held;
+    const word = this.#name('', held);
+    const written = store.table(WORDS).put(word, {});
+    if (plant === 'answers before the log has it') books.told(slot, fence, [word]);
+    await written;
+    await store.stable!();
+    books.acknowledge(slot, word);
+    books.told(slot, fence, [word]);
+  }
+
+  /** As `Disposals`: the key of its content goes, then the other servers' copies, then it is signed. */
+  async #dispose(slot: number, { store, fence }: Held, tenant: string): Promise<void> {
+    const { disk, books } = this.#options;
+    const [ending, heads, receipts] = [store.table(ENDING), store.table(HEADS), store.table(RECEIPTS)];
+    await ending.put(tenant, {});
+    disk.folders[slot]!.content.delete(tenant);
+    await heads.remove(tenant);
+    const copies: SignedCopies = await this.#shared!.removeCopies(slot, tenant);
+    await store.transaction(() => {
+      void ending.remove(tenant);
+      void receipts.put(tenant, copies);
+    });
+    await store.stable!();
+    books.told(slot, fence, []);
+    books.ended(tenant, copies);
   }
 
   #end(fault: unknown): void {
@@ -258,18 +318,13 @@ export class SimulatedNode {
   }
 }
 
-/** A way to the engine that spoils what goes over it. */
-function planted(kv: Kv & Leases, plant: Plant): Kv & Leases {
-  const isEntry = (key: string) => key.startsWith(`${prefixOf(CLUSTER)}log/`);
-  const over: Kv & Leases = Object.create(kv);
-  over.commit = (transaction) => {
-    if (!transaction.puts?.some(({ key }) => isEntry(key))) return kv.commit(transaction);
-    if (plant === 'writes without a fence') return kv.commit({ ...transaction, when: [] });
-    const commit = kv.commit(transaction);
-    if (plant !== 'takes a lost answer for a yes') return commit;
-    return commit.catch(() => ({ done: true, revision: 0 }));
-  };
-  for (const name of ['range', 'ranges', 'grant', 'renew', 'revoke'] as const)
-    Object.assign(over, { [name]: (kv[name] as (...words: unknown[]) => unknown).bind(kv) });
-  return over;
+function slotOf(tenant: string): number {
+  return Number(/^t(\d+)-/.exec(tenant)![1]);
+}
+
+/** A planted fault: the copy is kept, and what it lacks is read and not applied. */
+async function readOnly(copy: SimulatedCopy, log: SlotLog): Promise<void> {
+  const { kept, entries } = await log.open(copy.position);
+  if (!kept) return catchUp(copy, log);
+  for await (const _ of entries);
 }
