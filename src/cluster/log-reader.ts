@@ -105,8 +105,14 @@ export class LogReader {
         this.#tailBytes += value.length;
         yield payload;
       }
-      if (rows.length < page) return;
+      if (rows.length < page) break;
     }
+    // What its owner has put into a later snapshot is behind none of these.
+    const { number } = await this.#readSnapshot();
+    if (number > this.#position.number)
+      throw new LogDamagedError(
+        `${keys.snapshot} is of entry ${number}: the log was shortened while it was read`,
+      );
   }
 }
 

@@ -123,6 +123,29 @@ t.test('a log that is shortened in front of a copy has it begin again from the s
   t.same(copy.position, log!.position);
 });
 
+t.test('a copy is not whole that lacks what went into a snapshot while it was read', async (t) => {
+  const { logs, follower, look, append, reading } = await followed(t);
+  const [log] = logs;
+  await append(log!, ...numbers(1, 3));
+  await log!.trim(log!.position, [bytes('up to 3')]);
+  await append(log!, 'entry 4');
+  const copy = new WordsCopy();
+  const range = reading.range.bind(reading);
+  reading.range = async (from, to, limit) => {
+    // Between the part of the snapshot and the entries behind it.
+    if (from.startsWith(`${PREFIX}log/0/`)) {
+      reading.range = range;
+      await log!.trim(log!.position, [bytes('up to 4')]);
+    }
+    return range(from, to, limit);
+  };
+  follower.add(0, copy);
+  await look();
+  t.same([copy.position, follower.isBegun(0)], [undefined, false]);
+  await look();
+  t.same([copy.words, copy.position], [['up to 4'], log!.position]);
+});
+
 t.test('a copy that is of another log, or ahead of it, is made again', async (t) => {
   const { logs, follower, look, append } = await followed(t);
   await append(logs[0]!, ...numbers(1, 3));
