@@ -1,3 +1,4 @@
+import { configIn, configRange } from './cluster-config.ts';
 import { type Kv, type KvRow, type Pause, realPause, untilAnswered, type Watches } from './kv.ts';
 import type { Lease } from './lease.ts';
 import {
@@ -38,6 +39,8 @@ export interface ClusterView {
   readonly draining: ReadonlySet<string>;
   /** Who has each slot; those that nobody has are missing. */
   readonly owners: ReadonlyMap<number, string>;
+  /** Of all rows; undefined before anybody has decided on it. */
+  readonly format: number | undefined;
   /** Ids of the nodes whose disks may have content of a slot's Tenants. */
   readonly copies: ReadonlyMap<number, readonly string[]>;
 }
@@ -46,7 +49,13 @@ export interface ClusterView {
 const LOOK_MS = 500;
 /** While a slot is with nobody: its clients wait. */
 const SOON_MS = 100;
-const NOTHING: ClusterView = { nodes: new Map(), draining: new Set(), owners: new Map(), copies: new Map() };
+const NOTHING: ClusterView = {
+  nodes: new Map(),
+  draining: new Set(),
+  owners: new Map(),
+  copies: new Map(),
+  format: undefined,
+};
 
 /** Says where this node is for as long as its lease lasts, and looks where the others are and what they have. */
 export class Membership {
@@ -180,10 +189,13 @@ export class Membership {
   }
 
   async #look(): Promise<void> {
-    const { kv, cluster } = this.#options;
-    const kinds = [NODE_ROWS, DRAIN_ROWS, OWNER_ROWS, COPY_ROWS] as const;
-    const [nodes, draining, owners, copies] = await kv.ranges(kinds.map((kind) => kind.range(cluster)));
+    const { kv, cluster, log } = this.#options;
     const former = this.#view;
+    const kinds = [NODE_ROWS, DRAIN_ROWS, OWNER_ROWS, COPY_ROWS] as const;
+    const [[config] = [], nodes, draining, owners, copies] = await kv.ranges([
+      configRange(cluster),
+      ...kinds.map((kind) => kind.range(cluster)),
+    ]);
     this.#view = {
       nodes: named(NODE_ROWS, cluster, nodes!),
       draining: new Set(named(DRAIN_ROWS, cluster, draining!).keys()),
@@ -191,8 +203,11 @@ export class Membership {
         [...named(OWNER_ROWS, cluster, owners!)].map(([slot, { node }]) => [Number(slot), node]),
       ),
       copies: copiesBySlot(named(COPY_ROWS, cluster, copies!).keys()),
+      format: config && configIn(config).format,
     };
     if (weightsOf(this.#view) !== weightsOf(former)) this.#orders.clear();
+    const { format } = this.#view;
+    if (former.format !== undefined && format !== former.format) log({ event: 'format_raised', format });
     const looked = this.#looked;
     this.#looked = Promise.withResolvers();
     looked.resolve();

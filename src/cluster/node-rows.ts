@@ -13,11 +13,11 @@ const Node = Type.Object({
   since: Type.String(),
   /** It answers: false while it starts. */
   ready: Type.Boolean(),
-  /** Formats of the cluster's rows that it reads, in order. */
-  formats: Type.Array(Type.Integer()),
 });
 
 const Known = Type.Object({ url: Type.String(), since: Type.String() });
+
+const Format = Type.Object({ min: Type.Integer(), max: Type.Integer() });
 
 const Drain = Type.Object({ since: Type.String() });
 
@@ -32,6 +32,9 @@ export type NodeRow = Static<typeof Node>;
 
 /** A server that has joined once, and may be away: stays until it is forgotten. `since`: when it joined last. */
 export type KnownRow = Static<typeof Known>;
+
+/** The first and the last format of the cluster's rows that a server which has joined reads and writes: stays until it is forgotten. */
+export type FormatRow = Static<typeof Format>;
 
 /** A server that is to have no slots. `since`: when that was wanted. */
 export type DrainRow = Static<typeof Drain>;
@@ -64,6 +67,8 @@ export interface RowKind<Row> {
 export const NODE_ROWS: RowKind<NodeRow> = rowKind('node', Node);
 /** `known/<node id>` */
 export const KNOWN_ROWS: RowKind<KnownRow> = rowKind('known', Known);
+/** `format/<node id>` */
+export const FORMAT_ROWS: RowKind<FormatRow> = rowKind('format', Format);
 /** `drain/<node id>` */
 export const DRAIN_ROWS: RowKind<DrainRow> = rowKind('drain', Drain);
 /** `copy/<slot>/<node id>` */

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { agreeOnConfig } from './cluster-config.ts';
 import { GroupCommit, type GroupCommitOptions } from './group-commit.ts';
 import { type Kv, untilAnswered } from './kv.ts';
 import type { Lease } from './lease.ts';
@@ -27,7 +28,6 @@ export interface SlotLogsOptions {
 /** Between two looks at slots that belong to another node. */
 const LOOK_MS = 300;
 
-export const FORMAT = 2;
 const CLAIM_TRIES_MAX = 5;
 
 /** What all keys of a cluster begin with. */
@@ -61,38 +61,6 @@ export async function openSlotLogs(options: SlotLogsOptions): Promise<SlotLog[]>
       ...(log && { log }),
     });
   });
-}
-
-/** The first process of a cluster decides on its number of slots. @throws ClaimError, AnswerLostError */
-export async function agreeOnConfig({
-  kv,
-  cluster,
-  slots,
-}: Pick<SlotLogsOptions, 'kv' | 'cluster' | 'slots'>): Promise<void> {
-  const key = `${prefixOf(cluster)}config`;
-  const value = Buffer.from(JSON.stringify({ format: FORMAT, slots }));
-  if ((await kv.commit({ when: [{ key, revision: 0 }], puts: [{ key, value }] })).done) return;
-  const config = (await readClusterConfig(kv, cluster))!;
-  if (config.format !== FORMAT)
-    throw new ClaimError(
-      `the cluster "${cluster}" has format ${config.format}, and this Farthing reads ${FORMAT}: use the one that made it`,
-    );
-  if (config.slots !== slots)
-    throw new ClaimError(`the cluster "${cluster}" has ${config.slots} slots, not ${slots}`);
-}
-
-/** What the first process of a cluster decided. */
-export interface ClusterConfig {
-  /** Of all rows. */
-  readonly format: number;
-  readonly slots: number;
-}
-
-/** Undefined for a cluster without books. @throws AnswerLostError */
-export async function readClusterConfig(kv: Kv, cluster: string): Promise<ClusterConfig | undefined> {
-  const key = `${prefixOf(cluster)}config`;
-  const [row] = await kv.range(key, `${key}\0`);
-  return row && (JSON.parse(Buffer.from(row.value).toString()) as ClusterConfig);
 }
 
 /** @returns the claim of each slot */

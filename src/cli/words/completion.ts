@@ -19,7 +19,7 @@ const ADMIN_WORDS = {
   'admin workspaces': ['list', 'show', 'dispose'],
   'admin receipt': ['verify'],
   'admin keys': ['rotate'],
-  'admin cluster': ['import', 'status', 'drain', 'forget', 'books', 'backup', '--undo'],
+  'admin cluster': ['import', 'status', 'drain', 'forget', 'finish-upgrade', 'books', 'backup', '--undo'],
   'admin ledger': ['export', '--format', '--since'],
   'admin models': ['list', 'pull', 'verify', 'use', '--offline'],
   'admin doctor': ['--json'],

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { type ClusterConfig, readClusterConfig } from '../../cluster/cluster-config.ts';
 import type { Etcd } from '../../cluster/etcd.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../../cluster/named-stores.ts';
-import { type ClusterConfig, readClusterConfig } from '../../cluster/slot-logs.ts';
 import { rootCause } from '../../domain/error.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { claimSlotFolders } from '../../state/slots.ts';

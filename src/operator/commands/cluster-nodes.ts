@@ -1,3 +1,4 @@
+import { raiseFormat, readUpgrade, type Upgrade } from '../../cluster/cluster-config.ts';
 import type { Etcd } from '../../cluster/etcd.ts';
 import type { KvRow } from '../../cluster/kv.ts';
 import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
@@ -6,6 +7,8 @@ import {
   type CopyRow,
   DRAIN_ROWS,
   type DrainRow,
+  FORMAT_ROWS,
+  type FormatRow,
   KNOWN_ROWS,
   type KnownRow,
   NODE_ROWS,
@@ -14,7 +17,6 @@ import {
   type OwnerRow,
   type RowKind,
 } from '../../cluster/node-rows.ts';
-import { readClusterConfig } from '../../cluster/slot-logs.ts';
 import { toTimestamp } from '../../domain/clock.ts';
 import { rootCause } from '../../domain/error.ts';
 import { type CommandIo, EXIT, settingsOf, UsageError } from './io.ts';
@@ -22,17 +24,19 @@ import { type CommandIo, EXIT, settingsOf, UsageError } from './io.ts';
 /** Writes a line for each server of the cluster, and what is wrong with its slots. @throws UsageError, Error with what to do */
 export function showCluster(io: CommandIo): Promise<number> {
   return withRows(io, async ({ rows, cluster, etcd }) => {
-    const config = await readClusterConfig(etcd, cluster);
-    if (!config) throw new Error(`The cluster ${cluster} has no books yet: start a server with it.`);
+    const upgrade = mustHaveBooks(await readUpgrade(etcd, cluster), cluster);
+    const { config } = upgrade;
     writeNodes(rows, io);
-    const nodes = [...rows.nodes.values()];
     const free = Array.from({ length: config.slots }, (_, slot) => String(slot)).filter(
       (slot) => !rows.owners.has(slot),
     );
     const lacking = free.length === 0 ? '' : `; nobody has ${free.join(', ')}`;
     io.write(`\n${config.slots} slots, format ${config.format}${lacking}\n`);
-    if (nodes.some(({ formats }) => !formats.includes(config.format)))
-      io.write(`Not every server reads format ${config.format}.\n`);
+    if (upgrade.possible !== undefined)
+      io.write(
+        `Every server knows format ${upgrade.possible}: "farthing admin cluster finish-upgrade" raises it.\n`,
+      );
+    if (upgrade.behind.size > 0) io.write(`Format ${upgrade.newest} waits for ${behindIn(upgrade)}.\n`);
     return EXIT.done;
   });
 }
@@ -74,17 +78,49 @@ export function forgetNode(id: string, io: CommandIo): Promise<number> {
       .filter((name) => name.slice(name.indexOf('/') + 1) === id)
       .map((name) => COPY_ROWS.key(cluster, name));
     await remove(etcd, copies);
-    await remove(etcd, [KNOWN_ROWS.key(cluster, id), DRAIN_ROWS.key(cluster, id)]);
+    await remove(
+      etcd,
+      [KNOWN_ROWS, DRAIN_ROWS, FORMAT_ROWS].map((kind) => kind.key(cluster, id)),
+    );
     const rest = copies.length === 0 ? '' : ' Its disk may have files of workspaces: destroy it.';
     io.write(`${id} is forgotten.${rest} It is known again as soon as it starts.\n`);
     return EXIT.done;
   });
 }
 
+/** Raises the format of the cluster's rows to the highest that all servers know. @throws UsageError, Error with what to do */
+export function finishUpgrade(io: CommandIo): Promise<number> {
+  return withRows(io, async ({ cluster, etcd }) => {
+    const before = mustHaveBooks(await readUpgrade(etcd, cluster), cluster);
+    const upgrade = mustHaveBooks(await raiseFormat(etcd, cluster), cluster);
+    const { format } = upgrade.config;
+    if (format > before.config.format)
+      io.write(`The cluster ${cluster} has format ${format} now: servers that do not know it cannot join.\n`);
+    if (upgrade.behind.size > 0)
+      throw new Error(
+        `Format ${upgrade.newest} waits for ${behindIn(upgrade)}: start it with the newer Farthing, or "farthing admin cluster forget" it.`,
+      );
+    if (format === before.config.format)
+      io.write(`The cluster ${cluster} has format ${format}, the highest that its servers know.\n`);
+    return EXIT.done;
+  });
+}
+
+function mustHaveBooks(upgrade: Upgrade | undefined, cluster: string): Upgrade {
+  if (!upgrade) throw new Error(`The cluster ${cluster} has no books yet: start a server with it.`);
+  return upgrade;
+}
+
+/** The servers that do not know the newest format. */
+function behindIn({ behind }: Upgrade): string {
+  return Array.from(behind, ([id, max]) => `${id} (knows ${max})`).join(', ');
+}
+
 /** What the cluster says of its servers, by their ids; owners by their slots. */
 interface Rows {
   readonly nodes: ReadonlyMap<string, NodeRow>;
   readonly known: ReadonlyMap<string, KnownRow>;
+  readonly formats: ReadonlyMap<string, FormatRow>;
   readonly drains: ReadonlyMap<string, DrainRow>;
   readonly owners: ReadonlyMap<string, OwnerRow>;
   /** Named `<slot>/<node id>`. */
@@ -106,6 +142,7 @@ async function withRows(io: CommandIo, work: (cluster: Cluster) => Promise<numbe
     const rows = {
       nodes: await rowsOf(etcd, cluster, NODE_ROWS),
       known: await rowsOf(etcd, cluster, KNOWN_ROWS),
+      formats: await rowsOf(etcd, cluster, FORMAT_ROWS),
       drains: await rowsOf(etcd, cluster, DRAIN_ROWS),
       owners: await rowsOf(etcd, cluster, OWNER_ROWS),
       copies: await rowsOf(etcd, cluster, COPY_ROWS),
@@ -143,8 +180,8 @@ function mustBeKnown(id: string, rows: Rows, cluster: string): void {
   );
 }
 
-function idsIn({ nodes, known, drains, owners }: Rows): string[] {
-  const ids = [...nodes.keys(), ...known.keys(), ...drains.keys()];
+function idsIn({ nodes, known, formats, drains, owners }: Rows): string[] {
+  const ids = [nodes, known, formats, drains].flatMap((rows) => [...rows.keys()]);
   return [...new Set([...ids, ...[...owners.values()].map(({ node }) => node)])].sort();
 }
 
@@ -183,10 +220,10 @@ function writeNodes(rows: Rows, io: CommandIo): void {
     );
 }
 
-/** `alone`: it shares no slots with others. */
+/** `alone`: it shares no slots with others, and may be away. */
 function stateOf(id: string, rows: Rows): string {
   const node = rows.nodes.get(id);
-  if (!node) return slotsOf(id, rows) > 0 ? 'alone' : 'away';
+  if (!node) return rows.known.has(id) && slotsOf(id, rows) === 0 ? 'away' : 'alone';
   if (rows.drains.has(id)) return 'drains';
   return node.ready ? 'serves' : 'starts';
 }

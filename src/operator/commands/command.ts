@@ -95,6 +95,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     words: ONE,
     run: async ({ words }, io) => (await import('./cluster-nodes.ts')).forgetNode(words[0]!, io),
   },
+  'cluster finish-upgrade': {
+    usage: '',
+    about: 'Raises the format of the rows of FARTHING_CLUSTER to the highest that all its servers know.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./cluster-nodes.ts')).finishUpgrade(io),
+  },
   'cluster books': {
     usage: 'DIR',
     about: 'Copies the books of FARTHING_CLUSTER, while its servers run, to a new folder: for ledger export.',

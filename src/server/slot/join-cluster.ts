@@ -1,3 +1,4 @@
+import { agreeOnConfig } from '../../cluster/cluster-config.ts';
 import { AccessRefusedError } from '../../cluster/etcd.ts';
 import { GroupCommit } from '../../cluster/group-commit.ts';
 import { type AnswerLostError, type Kv, untilAnswered } from '../../cluster/kv.ts';
@@ -5,7 +6,7 @@ import { Lease } from '../../cluster/lease.ts';
 import { Membership } from '../../cluster/membership.ts';
 import { clusterName, namedEtcd } from '../../cluster/named-stores.ts';
 import { ClaimError } from '../../cluster/slot-claims.ts';
-import { agreeOnConfig, FORMAT, prefixOf } from '../../cluster/slot-logs.ts';
+import { prefixOf } from '../../cluster/slot-logs.ts';
 import { toTimestamp } from '../../domain/clock.ts';
 import { VERSION } from '../../domain/version.ts';
 import { HttpPeerCalls, type PeerCalls } from '../../peers/peer-calls.ts';
@@ -56,7 +57,7 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
     await kv.check(prefixOf(cluster)).catch((error: unknown) => {
       if (error instanceof AccessRefusedError) throw error;
     });
-    await answered(() => agreeOnConfig({ kv, cluster, slots: settings.SLOTS }));
+    await answered(() => agreeOnConfig({ kv, cluster, node, slots: settings.SLOTS }));
     const lease = await answered(() =>
       Lease.take({ leases, seconds: settings.CLUSTER_LEASE_SECONDS, onLost }),
     );
@@ -66,7 +67,6 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       weight: settings.NODE_WEIGHT,
       since: toTimestamp(Date.now()),
       ready: false,
-      formats: [FORMAT],
     };
     const membership = await answered(() =>
       Membership.join({ kv, watches: kv, cluster, node, row, lease, log, slots: settings.SLOTS }),

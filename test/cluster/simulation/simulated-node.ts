@@ -1,3 +1,4 @@
+import { agreeOnConfig } from '../../../src/cluster/cluster-config.ts';
 import { GroupCommit } from '../../../src/cluster/group-commit.ts';
 import {
   type Kv,
@@ -11,7 +12,6 @@ import { catchUp } from '../../../src/cluster/log-reader.ts';
 import { Membership } from '../../../src/cluster/membership.ts';
 import type { Claim } from '../../../src/cluster/slot-claims.ts';
 import type { SlotLog } from '../../../src/cluster/slot-log.ts';
-import { agreeOnConfig } from '../../../src/cluster/slot-logs.ts';
 import type { PeerCalls } from '../../../src/peers/peer-calls.ts';
 import { type LoggedStore, loggedStore } from '../../../src/server/slot/logged-store.ts';
 import { SharedSlots } from '../../../src/server/slot/shared-slots.ts';
@@ -114,13 +114,13 @@ export class SimulatedNode {
     const kv = this.#kv;
     const { pause, moment: now, every } = process;
     const answered = <T>(ask: () => Promise<T>) => untilAnswered(ask, () => undefined, pause);
-    await answered(() => agreeOnConfig({ kv, cluster: CLUSTER, slots }));
+    await answered(() => agreeOnConfig({ kv, cluster: CLUSTER, node: id, slots }));
     const onLost = () => this.#end(undefined);
     const lease = await answered(() =>
       Lease.take({ leases: kv, seconds: LEASE_SECONDS, onLost, now, every }),
     );
     const log = (event: object) => this.#report(event);
-    const row = { url: `http://${id}`, version: '1', weight: 1, since: '', ready: false, formats: [2] };
+    const row = { url: `http://${id}`, version: '1', weight: 1, since: '', ready: false };
     const common = { kv, cluster: CLUSTER, node: id, lease, log };
     const joining = { ...common, watches: kv, row, lookMs: LOOK_MS, pause };
     const membership = await answered(() => Membership.join(joining));

@@ -1,12 +1,19 @@
 import { join } from 'node:path';
 import t from 'tap';
+import { agreeOnConfig } from '../../../src/cluster/cluster-config.ts';
 import { Etcd } from '../../../src/cluster/etcd.ts';
-import { COPY_ROWS, DRAIN_ROWS, KNOWN_ROWS, NODE_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
-import { agreeOnConfig } from '../../../src/cluster/slot-logs.ts';
+import {
+  COPY_ROWS,
+  DRAIN_ROWS,
+  FORMAT_ROWS,
+  KNOWN_ROWS,
+  NODE_ROWS,
+  OWNER_ROWS,
+} from '../../../src/cluster/node-rows.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from './run-command.ts';
 
-/** `farthing admin cluster status | drain | forget` on the rows that servers keep in etcd. */
+/** `farthing admin cluster status | drain | forget | finish-upgrade` on the rows that servers keep in etcd. */
 
 const SINCE = '2030-01-01T00:00:00.000Z';
 
@@ -20,17 +27,19 @@ if (withoutEtcd !== undefined) {
 
   /** A cluster of its own, with its rows. */
   const open = async (name: string, slots = 4) => {
-    if (slots > 0) await agreeOnConfig({ kv: etcd, cluster: name, slots });
+    if (slots > 0) await agreeOnConfig({ kv: etcd, cluster: name, slots, node: 'n1' });
     const put = (key: string, value: Uint8Array) => etcd.commit({ when: [], puts: [{ key, value }] });
     const url = (id: string) => `http://10.0.0.${id.slice(1)}:8402`;
     return {
       run: (...words: string[]) =>
         runCommand({ FARTHING_CLUSTER: servers.cluster(name) }, ['cluster', ...words]),
-      lives: async (id: string, { ready = true, formats = [2] } = {}) => {
-        const row = { url: url(id), version: '0.1.0', weight: 1, since: SINCE, ready, formats };
+      lives: async (id: string, { ready = true } = {}) => {
+        const row = { url: url(id), version: '0.1.0', weight: 1, since: SINCE, ready };
         await put(NODE_ROWS.key(name, id), NODE_ROWS.format(row));
         await put(KNOWN_ROWS.key(name, id), KNOWN_ROWS.format({ url: url(id), since: SINCE }));
       },
+      knows: (id: string, min: number, max: number) =>
+        put(FORMAT_ROWS.key(name, id), FORMAT_ROWS.format({ min, max })),
       dies: (id: string) =>
         etcd.commit({
           when: [],
@@ -71,13 +80,77 @@ if (withoutEtcd !== undefined) {
     );
   });
 
-  t.test('a server that shares nothing, and one that does not read the format, are named', async (t) => {
-    const { run, lives, owns } = await open('kinds', 1);
-    await lives('n1', { formats: [1] });
+  t.test('servers that share nothing are shown as such', async (t) => {
+    const { run, lives, owns, knows } = await open('kinds', 1);
+    await lives('n1');
     await owns('n2', 0);
+    await knows('n3', 2, 2);
     const { written } = await run('status');
     t.match(written, /^n2 +alone +1 /m);
-    t.match(written, /1 slots, format 2\nNot every server reads format 2\.\n$/);
+    t.match(written, /^n3 +alone +0 /m, 'one that waits for what another has');
+    t.match(written, /1 slots, format 2\n$/);
+  });
+
+  t.test('the format is raised once every server that has joined knows a higher one', async (t) => {
+    const { run, lives, dies, knows, owns } = await open('upgrade', 1);
+    for (const id of ['n1', 'n2', 'n3']) await lives(id);
+    const nothing = {
+      status: 0,
+      written: 'The cluster upgrade has format 2, the highest that its servers know.\n',
+    };
+    t.match(await run('finish-upgrade'), nothing);
+    await knows('n1', 2, 3);
+    t.match(
+      (await run('status')).written,
+      /format 2; nobody has 0\nFormat 3 waits for n2 \(knows 2\), n3 \(knows 2\)\.\n$/,
+    );
+    await knows('n2', 2, 3);
+    await dies('n3');
+    const waits = {
+      status: 1,
+      explained: /Format 3 waits for n3 \(knows 2\): start it with the newer Farthing, or/,
+    };
+    t.match(await run('finish-upgrade'), waits, 'one that is away may come back');
+    t.match(await run('forget', 'n3'), { status: 0 });
+    t.match(
+      (await run('status')).written,
+      /Every server knows format 3: "farthing admin cluster finish-upgrade"/,
+    );
+    const raised = 'The cluster upgrade has format 3 now: servers that do not know it cannot join.\n';
+    t.match(await run('finish-upgrade'), { status: 0, written: raised });
+    t.match((await run('status')).written, /1 slots, format 3; nobody has 0\n$/);
+    const again = {
+      status: 0,
+      written: 'The cluster upgrade has format 3, the highest that its servers know.\n',
+    };
+    t.match(await run('finish-upgrade'), again, 'once more changes nothing');
+    t.match(await run('books', join(t.testdir({}), 'copy')), {
+      status: 1,
+      explained: /has format 3, and this Farthing reads 2: use a newer one/,
+    });
+    // Of a Farthing that never says what it knows.
+    await knows('n1', 3, 4);
+    await knows('n2', 3, 4);
+    await owns('n9', 0);
+    t.match(await run('finish-upgrade'), { status: 1, explained: /Format 4 waits for n9 \(knows 3\)/ });
+  });
+
+  t.test('it is raised as far as all servers know, and says what more has to wait', async (t) => {
+    const { run, knows } = await open('partly', 1);
+    await knows('n1', 2, 4);
+    await knows('n2', 2, 3);
+    t.match(await run('finish-upgrade'), {
+      status: 1,
+      written: /has format 3 now/,
+      explained: /Format 4 waits for n2 \(knows 3\)/,
+    });
+    await knows('n1', 5, 6);
+    await knows('n2', 2, 4);
+    t.match(
+      await run('finish-upgrade'),
+      { status: 1, written: '' },
+      'no format that some server has left behind',
+    );
   });
 
   t.test('a drained server is shown as such, until that is undone', async (t) => {
