@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { agreeOnConfig, raiseFormat, readUpgrade } from '../../src/cluster/cluster-config.ts';
-import { Etcd } from '../../src/cluster/etcd.ts';
-import type { Kv, KvOutcome } from '../../src/cluster/kv.ts';
-import { Membership } from '../../src/cluster/membership.ts';
-import { FORMAT_ROWS } from '../../src/cluster/node-rows.ts';
-import { EtcdServers, withoutEtcd } from './etcd-servers.ts';
-import { MemoryKv } from './memory-kv.ts';
+import { agreeOnConfig, raiseFormat, readUpgrade } from '../../../src/cluster/cluster-config.ts';
+import { Etcd } from '../../../src/cluster/etcd.ts';
+import type { Kv, KvOutcome } from '../../../src/cluster/kv.ts';
+import { Membership } from '../../../src/cluster/membership.ts';
+import { FORMAT_ROWS } from '../../../src/cluster/node-rows.ts';
+import { EtcdServers, withoutEtcd } from '../etcd-servers.ts';
+import { MemoryKv } from '../memory-kv.ts';
 
 /** Formats of this Farthing, and of one that does not exist: it knows a format more. */
 const NOW = { min: 2, max: 2 };
