@@ -213,7 +213,9 @@ export class Search {
       return this.#deps.tenants.useIfThere(tenant, (shard) =>
         withSnapshot(shard, (snapshot) => {
           if (!isSame(snapshot.previousSpaces(), previous)) return undefined;
-          return unlessLeft(signal, async () => snapshot.search(search, vectors, { signal, mayBlock: alone }));
+          return unlessLeft(signal, async () =>
+            snapshot.search(search, vectors, { signal, mayBlock: alone }),
+          );
         }),
       );
     });
