@@ -26,6 +26,8 @@ import { change, medians, type Parts, type Rig, used } from './parts.ts';
  */
 
 const ROUNDS = Number(process.env.ROUNDS || 5);
+/** Names of the layouts that are measured. */
+const ONLY = new RegExp(process.env.ONLY ?? '');
 const IDLE_SECONDS = Number(process.env.IDLE_SECONDS || 10);
 const SLOTS = 24;
 const PAY_TO = '0x00000000000000000000000000000000000fa271';
@@ -201,7 +203,7 @@ const of = machine();
 const facilitator = await startAgreeingFacilitator();
 const facts: Record<string, object> = {};
 try {
-  for (const layout of LAYOUTS) {
+  for (const layout of LAYOUTS.filter(({ name }) => ONLY.test(name))) {
     facts[layout.name] = await inLayout(layout, facilitator.url);
     console.log(JSON.stringify(facts[layout.name], null, 2));
   }
