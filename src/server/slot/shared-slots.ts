@@ -1,4 +1,4 @@
-import { AnswerLostError, type Pause, realPause, untilAnswered } from '../../cluster/kv.ts';
+import { AnswerLostError, realPause, untilAnswered } from '../../cluster/kv.ts';
 import { type Claim, ClaimError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
@@ -12,6 +12,7 @@ import type { BooksCopy, Standby } from '../standby/standby.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
 import type { LoggedStore } from './logged-store.ts';
+import type { SlotClock, SlotDisk } from './slot-disk.ts';
 import { SlotMoves } from './slot-moves.ts';
 import { within } from './within.ts';
 
@@ -21,26 +22,6 @@ interface SlotsHere {
   enter(slot: number, store: SlotStore): Promise<void>;
   /** Gives a slot up. Its state stays open. @param msMax for requests that run to end */
   leave(slot: number, msMax: number): Promise<void>;
-}
-
-/** What this disk has of the slots. */
-export interface SlotDisk {
-  /**
-   * Opens the state of a slot that was claimed, as its log has it.
-   * @param copy of it, open, where what is here was copied from the owner's until now; closed where this throws
-   */
-  openState(slot: number, slotLog: SlotLog, claim: Claim, copy: BooksCopy | undefined): Promise<LoggedStore>;
-  /** Of a slot that this process gave up, keeps its indexes and nothing else. */
-  keepIndexesAlone(slot: number): Promise<void>;
-  /** Removes what is here of a slot's Tenants. */
-  removeContent(slot: number): Promise<void>;
-}
-
-/** By which a server waits. */
-export interface SlotClock {
-  /** Milliseconds that never go back. */
-  readonly now: () => number;
-  readonly pause: Pause;
 }
 
 export interface SharedSlotsOptions

@@ -5,7 +5,7 @@ import type { SlotLog } from '../../cluster/slot-log.ts';
 import { keepIndexesAlone } from '../../content/followed-indexes.ts';
 import type { BooksCopy } from '../standby/standby.ts';
 import { type LoggedStore, openLoggedStore } from './logged-store.ts';
-import type { SlotDisk } from './shared-slots.ts';
+import type { SlotDisk } from './slot-disk.ts';
 
 export interface SlotFoldersOptions {
   /** Absolute paths of the folders of each slot's state and Tenants, in order. */

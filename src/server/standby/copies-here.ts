@@ -2,9 +2,16 @@ import type { KvCondition } from '../../cluster/kv.ts';
 import type { Membership } from '../../cluster/membership.ts';
 import { ClaimError } from '../../cluster/slot-claims.ts';
 import { PeerAwayError } from '../../peers/peer-calls.ts';
-import type { SlotDisk } from '../slot/shared-slots.ts';
 import type { SlotCopies } from './slot-copies.ts';
 import type { BooksCopy, Standby } from './standby.ts';
+
+/** What this disk has of slots' Tenants. */
+export interface ContentDisk {
+  /** Of a slot that this process gave up, keeps its indexes and nothing else. */
+  keepIndexesAlone(slot: number): Promise<void>;
+  /** Removes what is here of a slot's Tenants. */
+  removeContent(slot: number): Promise<void>;
+}
 
 export interface CopiesHereOptions {
   readonly membership: Pick<Membership, 'view' | 'placed' | 'next'>;
@@ -12,7 +19,7 @@ export interface CopiesHereOptions {
   /** Absent: nothing is followed. */
   readonly standby: Standby | undefined;
   readonly copies: SlotCopies;
-  readonly disk: Pick<SlotDisk, 'keepIndexesAlone' | 'removeContent'>;
+  readonly disk: ContentDisk;
   /** Milliseconds that never go back. */
   readonly now: () => number;
   readonly log: (event: object) => void;
