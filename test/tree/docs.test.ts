@@ -67,7 +67,9 @@ t.test('settings that the pages and the units name exist', async (t) => {
 });
 
 t.test('commands that the pages name exist', async (t) => {
-  const named = pages.flatMap((path) => [...page(path).matchAll(/npx farthing (admin )?(\w+)(?: ([\w-]+))?/g)]);
+  const named = pages.flatMap((path) => [
+    ...page(path).matchAll(/npx farthing (admin )?(\w+)(?: ([\w-]+))?/g),
+  ]);
   t.ok(named.length > 20);
   for (const [text, admin, first = '', second] of named) {
     // The launcher's own.
