@@ -10,7 +10,7 @@ import { machine, writeRecord } from '../rig/record.ts';
 
 /**
  * What it costs that a request comes to another server than its slot's: `make bench NAME=forward SEARCHES=2000 UPLOADS=60 SLOW=100`. A search of 30 kB and an
- * upload of 10 MB, at the owner and through another server in turns; the other server's memory while SLOW clients upload slowly, and
+ * upload of 10 MB, at the owner and through another server in turns; how long the events of a stream (EVENTS=300) are on their way at both; the other server's memory while SLOW clients upload slowly, and
  * while as many as a tenth read 100 MiB each as slowly.
  */
 
@@ -58,11 +58,7 @@ async function inTurns(count: number, path: string, body: Buffer) {
       const ms = await timed(port, path, body);
       if (turn >= 20) times[name].push(ms);
     }
-  const of = (values: readonly number[]) => ({
-    p50: round(quantile(values, 0.5)),
-    p99: round(quantile(values, 0.99)),
-  });
-  return { owner: of(times.owner), passed_on: of(times.passed_on) };
+  return { owner: quantiles(times.owner), passed_on: quantiles(times.passed_on) };
 }
 
 /** Memory of the other server in MiB: before, and its most while `work` runs. */
@@ -112,6 +108,32 @@ async function downloadSlowly(): Promise<void> {
   answer.destroy();
 }
 
+/** Milliseconds from when an event is told until it is here. The clock is the machine's, the same for all processes. */
+async function eventsOf({ port }: Node): Promise<number[]> {
+  const asked = request({ port, host: '127.0.0.1', path: `${PATH}/events`, headers: HEADERS });
+  asked.end();
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  const late: number[] = [];
+  for await (const piece of answer.setEncoding('utf8'))
+    for (const [, at] of (piece as string).matchAll(/"at":"(\d+)"/g))
+      late.push(Number(process.hrtime.bigint() - BigInt(at!)) / 1e6);
+  return late;
+}
+
+async function eventsInTurns() {
+  const late = { owner: [] as number[], passed_on: [] as number[] };
+  for (let turn = 0; turn < 2; turn++) {
+    late.owner.push(...(await eventsOf(owner)));
+    late.passed_on.push(...(await eventsOf(other)));
+  }
+  return { owner: quantiles(late.owner), passed_on: quantiles(late.passed_on) };
+}
+
+const quantiles = (values: readonly number[]) => ({
+  p50: round(quantile(values, 0.5)),
+  p99: round(quantile(values, 0.99)),
+});
+
 const round = (ms: number) => Number(ms.toFixed(2));
 
 const at = machine();
@@ -120,11 +142,12 @@ const other = await startNode('other', `http://127.0.0.1:${owner.port}`);
 try {
   const search = await inTurns(SEARCHES, '/search', Buffer.from('{"query":"who watches birds?"}'));
   const upload = await inTurns(UPLOADS, '/ingest', Buffer.alloc(UPLOAD_BYTES));
+  const events = await eventsInTurns();
   const all = (count: number, work: () => Promise<void>) => async () =>
     void (await Promise.all(Array.from({ length: count }, work)));
   const slowUploads = await memoryWhile(all(SLOW, uploadSlowly));
   const slowDownloads = await memoryWhile(all(Math.ceil(SLOW / 10), downloadSlowly));
-  const facts = { search, upload, slow_uploads: slowUploads, slow_downloads: slowDownloads };
+  const facts = { search, upload, events, slow_uploads: slowUploads, slow_downloads: slowDownloads };
   console.log(JSON.stringify(facts, null, 2));
   console.log(writeRecord('forward', { searches: SEARCHES, uploads: UPLOADS, slow: SLOW, ...facts }, at));
 } finally {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Services, ServicesBySlot } from '../../src/http/access/services.ts';
 import { sharesOf } from '../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../src/http/exchange/cors.ts';
@@ -11,9 +12,12 @@ import { PeerSignatures, peerKeysOf } from '../../src/peers/peer-signature.ts';
 
 /**
  * A server without models or books: `node node.ts NAME OWNER_URL`. Without a second argument the one slot is here. Tells its parent its port.
- * It answers searches with as many bytes as ten hits with snippets have, counts the bytes of uploads, and gives a file of FILE_BYTES.
+ * It answers searches with as many bytes as ten hits with snippets have, counts the bytes of uploads, gives a file of FILE_BYTES, and tells
+ * EVENTS events, one at a time, each with the moment when it is told.
  */
 const FILE_BYTES = Number(process.env.FILE_BYTES || 100 * 2 ** 20);
+const EVENTS = Number(process.env.EVENTS || 300);
+const EVENT_MS = 10;
 const ANSWER = { text: 'x'.repeat(30_000) };
 const PIECE = Buffer.alloc(64 * 1024);
 
@@ -39,6 +43,13 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
   for (let bytes = 0; bytes < FILE_BYTES; bytes += PIECE.length) yield PIECE;
 }
 
+async function* events(): AsyncGenerator<{ event: string; data: object }> {
+  for (let event = 0; event < EVENTS; event++) {
+    await pause(EVENT_MS);
+    yield { event: 'told', data: { at: String(process.hrtime.bigint()) } };
+  }
+}
+
 const signatures = new PeerSignatures(peerKeysOf('a'.repeat(64)), name);
 const services = { gate: { knownPayer: () => undefined } } as unknown as Services;
 const slots: ServicesBySlot = {
@@ -60,6 +71,7 @@ const routes = [
     for await (const piece of exchange.body.pieces()) bytes += piece.byteLength;
     return { status: 200, headers: {}, body: { bytes } };
   }),
+  route('GET', '/events', () => ({ status: 200, headers: {}, events: events(), close: () => undefined })),
   route('GET', '/file', () => ({
     status: 200,
     headers: {},
