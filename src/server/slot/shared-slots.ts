@@ -2,13 +2,12 @@ import { AnswerLostError, realPause, untilAnswered } from '../../cluster/kv.ts';
 import { type Claim, ClaimError, releaseClaim, releaseStray, tryToClaim } from '../../cluster/slot-claims.ts';
 import { SlotLog } from '../../cluster/slot-log.ts';
 import { prefixOf } from '../../cluster/slot-logs.ts';
-import { FarthingError } from '../../domain/error.ts';
 import type { SlotPlace } from '../../http/access/services.ts';
-import { type EndableStore, endableStore } from '../../state/endable-store.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
 import { CopiesHere, type Step } from '../standby/copies-here.ts';
 import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../standby/slot-copies.ts';
 import type { BooksCopy, Standby } from '../standby/standby.ts';
+import { type HeldStore, heldStore } from './held-store.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
 import type { LoggedStore } from './logged-store.ts';
@@ -42,7 +41,7 @@ export interface SharedSlotsOptions
 /** A slot that is with this server. */
 interface Held {
   readonly claim: Claim;
-  readonly store: SlotStore & Pick<EndableStore, 'end'>;
+  readonly store: HeldStore;
 }
 
 /** Slots that come and go at the same time: each opens files and reads a log. */
@@ -74,8 +73,8 @@ export class SharedSlots {
   readonly #retryAt = new Map<number, number>();
   readonly #copies: SlotCopies;
   readonly #here: CopiesHere;
-  /** Slots that were given up, and that no other server has taken as far as is known. */
-  readonly #given = new Set<number>();
+  /** Slots that were given up, and that no other server has taken as far as is known: until when they are waited for. */
+  readonly #given = new Map<number, number>();
   /** Slots may be placed here. */
   #isTaking = false;
   #isLeaving = false;
@@ -258,9 +257,10 @@ export class SharedSlots {
     const { membership, node } = this.#options;
     if (placed === node || (placed === undefined && !this.#isLeaving)) return false;
     const { owners } = membership.view;
-    for (const slot of this.#given)
-      if (![undefined, node].includes(owners.get(slot))) this.#given.delete(slot);
-    if (placed === undefined || this.#clock.now() > this.#hurriesAt) return true;
+    const now = this.#clock.now();
+    for (const [slot, until] of this.#given)
+      if (now > until || ![undefined, node].includes(owners.get(slot))) this.#given.delete(slot);
+    if (placed === undefined || now > this.#hurriesAt) return true;
     return this.#moving.size + this.#given.size < HANDED_MAX;
   }
 
@@ -314,10 +314,10 @@ export class SharedSlots {
   /** @returns whether what is on this disk was copied from the owner's until now */
   async #open(slot: number, claim: Claim): Promise<boolean> {
     const { kept, slots, kv } = this.#options;
-    let store: Held['store'] | undefined;
+    let store: HeldStore | undefined;
     try {
       const copy = await this.#here.take(slot, claim.fence);
-      store = endable(await this.#openStore(slot, claim, copy));
+      store = heldStore(await this.#openStore(slot, claim, copy));
       await kept.enter(slot, store);
       await slots.enter(slot, store);
       this.#held.set(slot, { claim, store });
@@ -363,7 +363,8 @@ export class SharedSlots {
       return;
     }
     this.#held.delete(slot);
-    this.#given.add(slot);
+    // One that nobody can open must not keep the others here.
+    this.#given.set(slot, this.#clock.now() + RETRY_MS);
     this.#here.given(slot);
     // Where it is not answered, the claim ends with the lease, or is found as a stray one.
     const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost, this.#clock.pause);
@@ -380,24 +381,4 @@ export class SharedSlots {
     store.end();
     await store.close();
   }
-}
-
-/** The same, until its slot is given up: what still runs then is not told. */
-function endable(store: LoggedStore): Held['store'] {
-  const ended = () =>
-    new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
-      retryAfterS: 1,
-    });
-  const inner = endableStore(store, ended);
-  return {
-    ...inner,
-    stable: async () => {
-      if (inner.hasEnded) throw ended();
-      await store.stable();
-    },
-    lagMs: () => (inner.hasEnded ? Number.POSITIVE_INFINITY : store.lagMs()),
-    trim: async () => {
-      if (!inner.hasEnded) await store.trim();
-    },
-  };
 }

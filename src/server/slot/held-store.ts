@@ -1,0 +1,27 @@
+import { FarthingError } from '../../domain/error.ts';
+import { type EndableStore, endableStore } from '../../state/endable-store.ts';
+import type { SlotStore } from '../../state/recorded-store.ts';
+import type { LoggedStore } from './logged-store.ts';
+
+/** The state of a slot that is with this server. */
+export type HeldStore = SlotStore & Pick<EndableStore, 'end'>;
+
+/** The same, until its slot is given up: what still runs then is not told. */
+export function heldStore(store: LoggedStore): HeldStore {
+  const ended = () =>
+    new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
+      retryAfterS: 1,
+    });
+  const inner = endableStore(store, ended);
+  return {
+    ...inner,
+    stable: async () => {
+      if (inner.hasEnded) throw ended();
+      await store.stable();
+    },
+    lagMs: () => (inner.hasEnded ? Number.POSITIVE_INFINITY : store.lagMs()),
+    trim: async () => {
+      if (!inner.hasEnded) await store.trim();
+    },
+  };
+}
