@@ -1,6 +1,6 @@
 import { hashOf, hashOfEntry, LogDamagedError, ORIGIN, type Position, unlinked } from './chain.ts';
 import type { Kv, KvRow } from './kv.ts';
-import { type LogKeys, NO_SNAPSHOT, SNAPSHOT_FORMAT, type SnapshotRow } from './log-rows.ts';
+import { type LogKeys, NO_SNAPSHOT, parseSnapshot, type SnapshotRow } from './log-rows.ts';
 
 export interface LogReaderOptions {
   /** Reads rows. What it throws ends the reading. */
@@ -58,11 +58,7 @@ export class LogReader {
   async #readSnapshot(): Promise<SnapshotRow> {
     const { read, keys } = this.#options;
     const [row] = await read(keys.snapshot, `${keys.snapshot}\0`);
-    if (!row) return NO_SNAPSHOT;
-    const snapshot = JSON.parse(unlinked(ORIGIN, row.value, row.key).payload.toString()) as SnapshotRow;
-    if (snapshot.format !== SNAPSHOT_FORMAT)
-      throw new LogDamagedError(`${row.key} has format ${snapshot.format}: it needs a newer Farthing`);
-    return snapshot;
+    return parseSnapshot(row);
   }
 
   async #entry(number: number): Promise<KvRow | undefined> {

@@ -1,5 +1,5 @@
-import { ORIGIN, type Position } from './chain.ts';
-import { behind } from './kv.ts';
+import { LogDamagedError, linked, ORIGIN, type Position, unlinked } from './chain.ts';
+import { behind, type KvRow } from './kv.ts';
 
 /** What a snapshot says of itself. */
 export interface SnapshotRow extends Position {
@@ -13,6 +13,19 @@ export interface SnapshotRow extends Position {
 export const SNAPSHOT_FORMAT = 1;
 export const NO_SNAPSHOT: SnapshotRow = { ...ORIGIN, format: SNAPSHOT_FORMAT, bytes: 0, parts: [] };
 const NUMBER_DIGITS = 16;
+
+export function formatSnapshot(snapshot: SnapshotRow): Uint8Array {
+  return linked(ORIGIN, Buffer.from(JSON.stringify(snapshot))).bytes;
+}
+
+/** @param row where there is one @throws LogDamagedError */
+export function parseSnapshot(row: KvRow | undefined): SnapshotRow {
+  if (!row) return NO_SNAPSHOT;
+  const snapshot = JSON.parse(unlinked(ORIGIN, row.value, row.key).payload.toString()) as SnapshotRow;
+  if (snapshot.format !== SNAPSHOT_FORMAT)
+    throw new LogDamagedError(`${row.key} has format ${snapshot.format}: it needs a newer Farthing`);
+  return snapshot;
+}
 
 /** Keys of a slot's log, below a prefix: `log/<slot>/<number>`, `snap/<slot>`, `part/<slot>/<number>/<part>`. */
 export class LogKeys {

@@ -2,7 +2,14 @@ import { hashOf, linked, ORIGIN, type Position } from './chain.ts';
 import { FencedError, type GroupCommit } from './group-commit.ts';
 import { behind, type Kv, type KvCondition, type Pause, untilAnswered } from './kv.ts';
 import { LogReader } from './log-reader.ts';
-import { LogKeys, NO_SNAPSHOT, SNAPSHOT_FORMAT, type SnapshotRow } from './log-rows.ts';
+import {
+  formatSnapshot,
+  LogKeys,
+  NO_SNAPSHOT,
+  parseSnapshot,
+  SNAPSHOT_FORMAT,
+  type SnapshotRow,
+} from './log-rows.ts';
 
 export interface SlotLogOptions {
   readonly kv: Kv;
@@ -118,6 +125,13 @@ export class SlotLog {
     const tailBytes = this.#tailBytes;
     const keys = this.#keys;
     const [former] = await kv.range(keys.snapshot, `${keys.snapshot}\0`);
+    const current = parseSnapshot(former);
+    const trimmed = (snapshot: SnapshotRow) => {
+      this.#snapshot = snapshot;
+      this.#tailBytes -= tailBytes;
+    };
+    // Its parts are never written over: they would be lost if the rest did not follow.
+    if (current.number === position.number) return trimmed(current);
     const digests: string[] = [];
     let bytes = 0;
     for (const part of parts) {
@@ -131,7 +145,7 @@ export class SlotLog {
       kv.commit({
         // An attempt that arrives late must not replace a later snapshot, whose entries are gone.
         when: [fence, { key: keys.snapshot, revision: former?.revision ?? 0 }],
-        puts: [{ key: keys.snapshot, value: linked(ORIGIN, Buffer.from(JSON.stringify(snapshot))).bytes }],
+        puts: [{ key: keys.snapshot, value: formatSnapshot(snapshot) }],
         deletes: [
           { from: keys.entries, to: keys.entry(position.number + 1) },
           // Parts of the former snapshot, and of one that was never finished.
@@ -140,8 +154,7 @@ export class SlotLog {
         ],
       }),
     );
-    this.#snapshot = snapshot;
-    this.#tailBytes -= tailBytes;
+    trimmed(snapshot);
   }
 
   async #fenced(commit: () => Promise<{ readonly done: boolean }>): Promise<void> {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Etcd } from '../../src/cluster/etcd.ts';
-import { AnswerLostError } from '../../src/cluster/kv.ts';
+import { AnswerLostError, untilAnswered } from '../../src/cluster/kv.ts';
 import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
 import { EtcdServers, withoutEtcd } from './etcd-servers.ts';
 import { slotLogContract } from './slot-log-contract.ts';
@@ -75,11 +75,13 @@ if (withoutEtcd !== undefined) {
     told = Promise.withResolvers();
     await kv.range('a', 'b').catch(() => undefined);
     await told.promise;
-    await next(() => put('watched/a/1'));
+    // The others may have to choose a leader first.
+    const patient = <T>(ask: () => Promise<T>) => untilAnswered(ask, () => undefined);
+    await next(() => patient(() => put('watched/a/1')));
     end();
     const ended = count;
-    await put('watched/a/1');
-    await kv.range('a', 'b');
+    await patient(() => put('watched/a/1'));
+    await patient(() => kv.range('a', 'b'));
     t.equal(count, ended, 'nothing is told once it has ended');
   });
 

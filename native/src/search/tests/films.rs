@@ -2,6 +2,13 @@
 
 use super::*;
 
+/// Segments 100 to 199 are a film's frames, 50 to 59 its subtitles, one for every ten frames.
+const FILM: Setting = Setting {
+    place: |segment| if segment >= 50 { 50 } else { segment },
+    moment: Some(|segment| if segment >= 100 { 50 + (segment - 100) / 10 } else { segment }),
+    ..PLAIN
+};
+
 #[test]
 fn a_film_is_one_hit_with_its_other_moments_best_first() {
     let frames = [range(100, 100, |at| 0.6 - at / 500.0), vec![(1, 0.5), (2, 0.3)]].concat();

@@ -175,13 +175,6 @@ fn k_counts_folded_hits_and_less_likely_ones_are_left_out_on_request() {
     assert_eq!(segments(&likely), segments(&all)[..3]);
 }
 
-/// Segments 100 to 199 are a film's frames, 50 to 59 its subtitles, one for every ten frames.
-const FILM: Setting = Setting {
-    place: |segment| if segment >= 50 { 50 } else { segment },
-    moment: Some(|segment| if segment >= 100 { 50 + (segment - 100) / 10 } else { segment }),
-    ..PLAIN
-};
-
 #[test]
 fn a_question_of_two_words_that_are_nowhere_is_judged_by_its_meaning_a_name_of_two_words_is_not() {
     let information = 2.0 * (1000.5f32 / 0.5).ln_1p();
