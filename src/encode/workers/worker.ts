@@ -3,7 +3,7 @@ import { workerData } from 'node:worker_threads';
 import { native } from '../../native/index.ts';
 import type { Candidate } from '../models/tower.ts';
 import { PictureRunner } from '../picture/picture-runner.ts';
-import type { RunTotals } from '../session/runner.ts';
+import type { RunTotals, Use } from '../session/runner.ts';
 import type { CutPassage } from '../text/passage.ts';
 import { chooseCandidate, tryTower } from './choose.ts';
 import type {
@@ -18,8 +18,8 @@ import type {
 } from './protocol.ts';
 import { type OpenTower, openTower } from './warm-up.ts';
 
-/** A lower priority than the event loop's and the query workers': a long run of an ingest must not hold up a search. */
-const INGEST_NICENESS = 10;
+/** The event loop, for which all clients wait, comes before one query, and a query before a long run of an ingest. */
+const NICENESS: Record<Use, number> = { query: 2, ingest: 10 };
 
 type TaskResult = TowerReport[] | TowerChoice[] | WorkTotals | CutPassage[];
 
@@ -125,7 +125,7 @@ type PlacedBlocks = Parameters<InstanceType<typeof native.PassageCutter>['cut']>
 async function start(): Promise<(task: Task) => Promise<TaskResult>> {
   const settings = workerData as ChoosingSettings;
   // On Linux, process 0 is the calling thread.
-  if (settings.role === 'ingest') setPriority(0, INGEST_NICENESS);
+  setPriority(0, NICENESS[settings.role]);
   const worker = new Worker(settings);
   if (!settings.choosing) await worker.open();
   return (task) => worker.handle(task);

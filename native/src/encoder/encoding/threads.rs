@@ -24,6 +24,8 @@ type Task = Box<dyn FnOnce() + Send>;
 /// Tasks that may wait for a thread; more are refused.
 const WAITING_MAX: usize = 1024;
 const THREADS_MAX: usize = 8;
+/// Niceness of the threads for queries: the event loop, for which all clients wait, comes before one query.
+const QUERY_NICENESS: i32 = 2;
 /// Niceness of the threads for passages: a long passage must not hold up a search.
 const PASSAGE_NICENESS: i32 = 10;
 
@@ -49,7 +51,9 @@ fn pool(of: Use) -> &'static ThreadPool<Task> {
     static PASSAGES: OnceLock<&'static ThreadPool<Task>> = OnceLock::new();
     let threads = available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX));
     match of {
-        Use::Query => QUERIES.get_or_init(|| ThreadPool::start("queries", threads, || {}, perform)),
+        Use::Query => {
+            QUERIES.get_or_init(|| ThreadPool::start("queries", threads, || lower_priority_to(QUERY_NICENESS), perform))
+        }
         Use::Passage => PASSAGES
             .get_or_init(|| ThreadPool::start("passages", threads, || lower_priority_to(PASSAGE_NICENESS), perform)),
     }
