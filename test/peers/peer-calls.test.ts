@@ -107,11 +107,16 @@ t.test('who has not the cluster’s key finds no such path, and calls nothing', 
   const count = async () => ({ called: ++called });
   const { calls, peer } = await pair(t, { count }, peerKeysOf('b'.repeat(64)));
   await t.rejects(calls.call(peer, 'count', {}), { name: 'PeerAwayError' });
-  const answer = await fetch(`${peer.url}/peer/v1/count`, { method: 'POST', body: '{}' });
-  const unknown = await fetch(`${peer.url}/peer/v1/unknown`, { method: 'POST', body: '{}' });
-  t.equal(answer.status, 404);
-  const bodies = (await Promise.all([answer.json(), unknown.json()])) as object[];
-  t.same({ ...bodies[0], request_id: '' }, { ...bodies[1], request_id: '' });
+  for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'OPTIONS']) {
+    const body = method === 'POST' ? '{}' : null;
+    const told = async (path: string) => {
+      const answer = await fetch(`${peer.url}/peer/v1/${path}`, { method, body });
+      return [answer.status, answer.headers.get('allow'), (await answer.text()).replace(/req_\w+/g, '')];
+    };
+    const unknown = await told('unknown');
+    if (method !== 'OPTIONS') t.equal(unknown[0], 404);
+    t.same(await told('count'), unknown, method);
+  }
   t.equal(called, 0);
 });
 

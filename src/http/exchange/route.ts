@@ -53,6 +53,8 @@ export interface ParameterDoc {
 export interface Route {
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
+  /** As `RoutePattern`'s. */
+  readonly isHidden?: true;
   readonly operation?: Operation;
   handle(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> | Reply;
 }

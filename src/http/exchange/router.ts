@@ -4,6 +4,8 @@ import { FarthingError } from '../../domain/error.ts';
 export interface RoutePattern {
   readonly method: string;
   readonly path: string;
+  /** Any other method finds no such path. */
+  readonly isHidden?: true;
 }
 
 export interface RouteMatch<R> {
@@ -34,6 +36,7 @@ export class Router<R extends RoutePattern> {
       if (candidate.route.method === method || (method === 'HEAD' && candidate.route.method === 'GET')) {
         return { route: candidate.route, params };
       }
+      if (candidate.route.isHidden) continue;
       allow.add(candidate.route.method);
       if (candidate.route.method === 'GET') allow.add('HEAD');
     }

@@ -35,6 +35,7 @@ export function peerRoutes(
   return Object.entries(handlers).map(([name, handler]) => ({
     method: 'POST',
     path: PEER_PATH + name,
+    isHidden: true,
     handle: async (exchange) => {
       const body = await signedBody(exchange, signatures);
       try {
