@@ -2,6 +2,8 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { ranked } from '../../../src/cluster/placement.ts';
+import { payerTenantId } from '../../../src/domain/id.ts';
+import { slotOf } from '../../../src/state/slots.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { freePorts } from '../../rig/free-ports.ts';
@@ -10,8 +12,9 @@ import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../.
 /** Two servers that share their slots: a client may ask either for anything. */
 
 const SLOTS = 8;
-/** Enough that each server has some. */
+/** Enough that each server is likely to have some. */
 const WORKSPACES = 6;
+const NODES = ['n0', 'n1'].map((id) => ({ id, weight: 1 }));
 const POLL_MS = 50;
 
 async function start(): Promise<{ first: TestServer; second: TestServer; etcd: EtcdServers }> {
@@ -43,10 +46,22 @@ async function start(): Promise<{ first: TestServer; second: TestServer; etcd: E
 
 /** Which server came first had all slots. While one moves, a call that waits for its job is answered before the job's end. */
 async function hasItsSlots({ running }: TestServer, index: number): Promise<void> {
-  const nodes = ['n0', 'n1'].map((id) => ({ id, weight: 1 }));
-  const own = [...Array(SLOTS).keys()].filter((slot) => ranked(slot, nodes)[0] === nodes[index]!.id);
+  const own = [...Array(SLOTS).keys()].filter((slot) => ownerOf(slot) === index);
   while (Number(/^farthing_slots (\d+)/m.exec(await metricsOf(running.metricsUrl!))?.[1]) !== own.length)
     await setTimeout(POLL_MS);
+}
+
+/** The number of the server with which a slot is placed. */
+function ownerOf(slot: number): number {
+  return NODES.findIndex(({ id }) => id === ranked(slot, NODES)[0]);
+}
+
+/** A payer whose index is at one of the servers. */
+function payerOf(owner: number, url: string): TestAgent {
+  for (;;) {
+    const agent = new TestAgent(url);
+    if (ownerOf(slotOf(payerTenantId(agent.account.address), SLOTS)) === owner) return agent;
+  }
 }
 
 const metricsOf = async (url: string): Promise<string> => (await fetch(url)).text();
@@ -65,7 +80,7 @@ if (withoutEtcd !== undefined) {
     const before = await Promise.all(both.map(passedOn));
     for (let count = 0; count < WORKSPACES; count++) {
       const [one, other] = count % 2 ? both : [second, first];
-      const agent = new TestAgent(one!.url);
+      const agent = payerOf(count < WORKSPACES / 2 ? 0 : 1, one!.url);
       const uploaded = await agent.ingest('tides.txt', 'Tides follow the moon.');
       t.match(uploaded, { status: 200, body: { charged: true, job: { state: 'searchable' } } });
       const elsewhere = new TestAgent(other!.url, agent.account);
