@@ -108,13 +108,16 @@ export class EarlierRequests {
 
   /** The same request of the same payer with a fresh payment, which stays unused when an answer is owed. */
   #byRequest(attempt: PaidAttempt): Earlier | undefined {
-    const { payment, requestHash } = attempt;
+    const { payment, requestHash, keyHash } = attempt;
     const { inFlight, records, repetitions } = this.#deps;
     const running = inFlight.ofRequest(payment.payer, requestHash);
     if (running) return this.#untilDelivered(running);
     const owed = records.findUndelivered(payment.payer, requestHash);
     const record = owed === undefined ? undefined : records.findCharged(owed);
-    return record && { kind: 'answer', answer: repetitions.owed(attempt, owed!, record) };
+    if (!record) return undefined;
+    // Each of two different keys asks for a purchase of its own, and the first one's answer is found by its key.
+    if (keyHash !== undefined && record.keyHash !== undefined && keyHash !== record.keyHash) return undefined;
+    return { kind: 'answer', answer: repetitions.owed(attempt, owed!, record) };
   }
 
   /** Until it is known whether its answer went out, or until waiting for that has no end in sight. */

@@ -312,6 +312,20 @@ t.test('rule 4(c) waits while the first runs, and is a new purchase when that wa
   t.equal(chargesOf(rig), 2);
 });
 
+t.test('rule 4(c) gives the answer of one idempotency key to no other', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  rig.index(account);
+  const bought = async (buying: typeof buy, idempotencyKey: string) =>
+    (await buying(rig, { paymentSignature: v2Header(await sign(account)), idempotencyKey })).body;
+  const first = await bought(buyAndLose, KEY);
+  const other = await bought(buyAndLose, `${KEY}-other`);
+  t.not(other.work, first.work, 'it asks for a purchase of its own');
+  t.same(await bought(buy, KEY), first);
+  t.same(await bought(buy, `${KEY}-other`), other);
+  t.equal(chargesOf(rig), 2);
+});
+
 t.test('an answer that is lost again is still owed', async (t) => {
   const rig = openRig(t);
   const account = wallet();
