@@ -3,6 +3,7 @@ import type { ErrorStatus } from '../../domain/error.ts';
 import type { ShownPrice } from '../../domain/money.ts';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
+import type { RoutePattern } from './router.ts';
 
 /** Statuses of problem documents that an operation may answer with. 405 belongs to a path, not to an operation. */
 export type OperationError = Exclude<ErrorStatus, 405>;
@@ -50,11 +51,8 @@ export interface ParameterDoc {
   readonly schema: TSchema;
 }
 
-export interface Route {
+export interface Route extends RoutePattern {
   readonly method: 'GET' | 'POST' | 'DELETE';
-  readonly path: string;
-  /** As `RoutePattern`'s. */
-  readonly isHidden?: true;
   readonly operation?: Operation;
   handle(exchange: Exchange, params: Readonly<Record<string, string>>): Promise<Reply> | Reply;
 }

@@ -115,7 +115,7 @@ export class EarlierRequests {
     const owed = records.findUndelivered(payment.payer, requestHash);
     const record = owed === undefined ? undefined : records.findCharged(owed);
     if (!record) return undefined;
-    // Each of two different keys asks for a purchase of its own, and the first one's answer is found by its key.
+    // A different key asks for a new purchase. The first answer can still be found by its own key.
     if (keyHash !== undefined && record.keyHash !== undefined && keyHash !== record.keyHash) return undefined;
     return { kind: 'answer', answer: repetitions.owed(attempt, owed!, record) };
   }
