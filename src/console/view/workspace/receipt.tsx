@@ -93,8 +93,7 @@ function KeptList({ kept }: { kept: readonly Kept[] }) {
       <ul class="kept">
         {kept.map(({ what, why, until }) => (
           <li key={what}>
-            {what} ({why})
-            {until === null ? '' : `, until ${formatTime(until)}`}
+            {what} ({why}){until === null ? '' : `, until ${formatTime(until)}`}
           </li>
         ))}
       </ul>
