@@ -1,5 +1,13 @@
 import { configIn, configRange } from './cluster-config.ts';
-import { type Kv, type KvRow, type Pause, realPause, untilAnswered, type Watches } from './kv.ts';
+import {
+  type AnswerLostError,
+  type Kv,
+  type KvRow,
+  type Pause,
+  realPause,
+  untilAnswered,
+  type Watches,
+} from './kv.ts';
 import type { Lease } from './lease.ts';
 import {
   COPY_ROWS,
@@ -65,7 +73,10 @@ export class Membership {
   /** Something has changed since the last look began. */
   #isDue = false;
   #isEnding = false;
+  /** What is to be said, whether it was or not. */
   #row: NodeRow;
+  /** The last saying. */
+  #said: Promise<void> = Promise.resolve();
   #view = NOTHING;
   readonly #orders = new Map<number, readonly string[]>();
   #looked = Promise.withResolvers<void>();
@@ -75,7 +86,7 @@ export class Membership {
   /** @throws AnswerLostError */
   static async join(options: MembershipOptions): Promise<Membership> {
     const membership = new Membership(options);
-    await membership.#say(options.row);
+    await membership.#say();
     await membership.#look();
     membership.#looking = membership.#run();
     membership.#watch();
@@ -96,32 +107,60 @@ export class Membership {
     return this.#looked.promise;
   }
 
-  /** The node that a slot is placed with: the first of the living that takes slots. Undefined while there is none. */
+  /**
+   * The node that a slot is placed with: the first of the living that takes slots and can open this one, or the first that takes slots if
+   * none can. Undefined while there is none.
+   */
   placed(slot: number): string | undefined {
-    return this.#orderOf(slot).find((id) => this.#takes(id));
+    return this.#first(slot, (id) => this.#takes(id));
   }
 
   /** The same, once this node takes slots. */
   willBePlaced(slot: number): string | undefined {
     const { node } = this.#options;
-    return this.#orderOf(slot).find((id) => this.#takes(id, node));
+    return this.#first(slot, (id) => this.#takes(id, node));
   }
 
   /** The node that would get a slot if its owner were gone, and this node took slots. */
   next(slot: number): string | undefined {
     const { node } = this.#options;
     const owner = this.#view.owners.get(slot);
-    return this.#orderOf(slot).find((id) => id !== owner && this.#takes(id, node));
+    return this.#first(slot, (id) => id !== owner && this.#takes(id, node));
   }
 
   /** Whether this node takes slots. Waits while the engine is away. */
-  async setReady(ready: boolean): Promise<void> {
+  setReady(ready: boolean): Promise<void> {
+    return this.#tell({ ready });
+  }
+
+  /** The slots that this node could not open. Waits while the engine is away. */
+  async setUnable(unable: readonly number[]): Promise<void> {
+    if (String(unable) !== String(this.#row.unable ?? [])) await this.#tell({ unable: [...unable] });
+  }
+
+  /** Changes of the row follow each other. */
+  #tell(change: Partial<NodeRow>): Promise<void> {
     const { log, pause } = this.#options;
+    this.#row = { ...this.#row, ...change };
     const say = async () => {
-      await this.#say({ ...this.#row, ready });
+      await this.#say();
       await this.#look();
     };
-    await untilAnswered(say, ({ message }) => log({ event: 'log_answer_lost', error: message }), pause);
+    const lost = ({ message }: AnswerLostError) => log({ event: 'log_answer_lost', error: message });
+    const said = this.#said.then(() => untilAnswered(say, lost, pause));
+    this.#said = said.catch(() => undefined);
+    return said;
+  }
+
+  #first(slot: number, takes: (id: string) => boolean): string | undefined {
+    const those = this.#orderOf(slot).filter(takes);
+    return those.find((id) => !this.#isUnable(id, slot)) ?? those[0];
+  }
+
+  /** Of itself this node need not wait for a look. */
+  #isUnable(id: string, slot: number): boolean {
+    const row = id === this.#options.node ? this.#row : this.#view.nodes.get(id);
+    return row?.unable?.includes(slot) === true;
   }
 
   /** Whether one of the living takes slots. @param besides counts as one that does */
@@ -150,8 +189,9 @@ export class Membership {
     await this.#looking;
   }
 
-  async #say(row: NodeRow): Promise<void> {
+  async #say(): Promise<void> {
     const { kv, cluster, node, lease } = this.#options;
+    const row = this.#row;
     const { url, since } = row;
     await kv.commit({
       when: [],
@@ -160,7 +200,6 @@ export class Membership {
         { key: KNOWN_ROWS.key(cluster, node), value: KNOWN_ROWS.format({ url, since }) },
       ],
     });
-    this.#row = row;
   }
 
   async #run(): Promise<void> {

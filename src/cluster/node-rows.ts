@@ -13,6 +13,8 @@ const Node = Type.Object({
   since: Type.String(),
   /** It answers: false while it starts. */
   ready: Type.Boolean(),
+  /** Slots that it could not open: others are to have them, if any can. */
+  unable: Type.Optional(Type.Array(Type.Integer())),
 });
 
 const Known = Type.Object({ url: Type.String(), since: Type.String() });

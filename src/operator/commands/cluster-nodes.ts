@@ -32,6 +32,8 @@ export function showCluster(io: CommandIo): Promise<number> {
     );
     const lacking = free.length === 0 ? '' : `; nobody has ${free.join(', ')}`;
     io.write(`\n${config.slots} slots, format ${config.format}${lacking}\n`);
+    for (const [id, { unable = [] }] of rows.nodes)
+      if (unable.length > 0) io.write(`${id} could not open ${unable.join(', ')}; its log says why.\n`);
     if (upgrade.possible !== undefined)
       io.write(
         `Every server knows format ${upgrade.possible}: "farthing admin cluster finish-upgrade" raises it.\n`,

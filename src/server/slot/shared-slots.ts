@@ -7,6 +7,7 @@ import type { SlotStore } from '../../state/recorded-store.ts';
 import { CopiesHere, type Step } from '../standby/copies-here.ts';
 import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../standby/slot-copies.ts';
 import type { BooksCopy, Standby } from '../standby/standby.ts';
+import { FailedSlots } from './failed-slots.ts';
 import { type HeldStore, heldStore } from './held-store.ts';
 import type { Joined } from './join-cluster.ts';
 import type { KeptContent } from './kept-content.ts';
@@ -71,6 +72,7 @@ export class SharedSlots {
   readonly #moving = new Map<number, Promise<void>>();
   /** When a slot that could not be opened may be tried again, by the monotonic clock. */
   readonly #retryAt = new Map<number, number>();
+  readonly #failed: FailedSlots;
   readonly #copies: SlotCopies;
   readonly #here: CopiesHere;
   /** Slots that were given up, and that no other server has taken as far as is known: until when they are waited for. */
@@ -88,6 +90,7 @@ export class SharedSlots {
     const { disk, clock = { now: () => performance.now(), pause: realPause } } = options;
     this.#options = options;
     this.#clock = clock;
+    this.#failed = new FailedSlots(clock.now);
     const removeContent = (slot: number) => disk.removeContent(slot);
     this.#copies = new SlotCopies({ ...options, removeContent, pause: clock.pause });
     this.#here = new CopiesHere({
@@ -209,6 +212,10 @@ export class SharedSlots {
   }
 
   #adjust(): void {
+    const { membership, log } = this.#options;
+    void membership
+      .setUnable(this.#failed.away())
+      .catch((error: unknown) => log({ event: 'slots_not_given_away', error: String(error) }));
     const slots = this.#slots();
     this.#begin(slots, (slot) => this.#ownerStep(slot));
     // What clients wait for comes first.
@@ -286,12 +293,14 @@ export class SharedSlots {
       if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
       this.#given.delete(slot);
       const followed = await this.#open(slot, claim);
+      this.#failed.opened(slot);
       log({ event: 'slot_taken', slot, followed, ms: Math.round(this.#clock.now() - began) });
     } catch (error) {
       // Without the lease another server may shorten the log while it is read.
       const isLate = error instanceof ClaimError || error instanceof AnswerLostError || !lease.holds;
       this.#retryLater(slot, isLate ? NEXT_LOOK_MS : RETRY_MS);
       if (isLate) return;
+      this.#failed.failed(slot);
       log({ event: 'slot_not_taken', slot, error: String(error) });
     }
   }

@@ -1,5 +1,5 @@
 import type { Kv, KvTransaction, Leases, Watches } from '../../../src/cluster/kv.ts';
-import { COPY_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
+import { COPY_ROWS, NODE_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
 import { prefixOf } from '../../../src/cluster/slot-logs.ts';
 import { CLUSTER } from './books.ts';
 
@@ -15,7 +15,8 @@ export type Plant =
   | 'goes on behind a snapshot that its copy lacks'
   | 'says of a copy that is there that it is removed'
   | 'keeps a copy that it said was removed'
-  | 'follows without saying so';
+  | 'follows without saying so'
+  | 'does not say what it cannot open';
 
 type Put = NonNullable<KvTransaction['puts']>[number];
 
@@ -44,6 +45,15 @@ function spoilt(transaction: KvTransaction, plant: Plant): KvTransaction {
     };
   if (plant === 'follows without saying so')
     return { ...transaction, puts: puts.filter((put) => !isOf(put, COPY_ROWS)) };
+  if (plant === 'does not say what it cannot open')
+    return {
+      ...transaction,
+      puts: puts.map((put) => {
+        if (!isOf(put, NODE_ROWS)) return put;
+        const { unable: _, ...row } = NODE_ROWS.parse(put.key, put.value);
+        return { ...put, value: NODE_ROWS.format(row) };
+      }),
+    };
   return transaction;
 }
 

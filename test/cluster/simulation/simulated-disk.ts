@@ -81,6 +81,8 @@ export interface SlotFolder {
   readonly content: Set<string>;
   /** Revision of the claim under which it was served last. */
   served: number | undefined;
+  /** It cannot be opened. */
+  isBroken: boolean;
 }
 
 /** A server's disk: it outlives the server's processes. */
@@ -92,15 +94,17 @@ export class SimulatedDisk {
       state: new MemoryStore(),
       content: new Set<string>(),
       served: undefined,
+      isBroken: false,
     }));
   }
 
-  /** The whole disk is lost. */
+  /** The whole disk is lost, and what is wrong with it. */
   clear(): void {
     for (const folder of this.folders) {
       folder.state.clear();
       folder.content.clear();
       folder.served = undefined;
+      folder.isBroken = false;
     }
   }
 }

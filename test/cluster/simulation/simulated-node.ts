@@ -48,6 +48,9 @@ const LOOK_MS = 400;
 const READ_WORDS = 10;
 const PART_BYTES = 2 ** 16;
 
+/** What is on the disk of a slot cannot be opened. */
+class BrokenFolderError extends Error {}
+
 /** A slot that this server answers for. */
 interface Held {
   readonly store: SlotStore;
@@ -151,6 +154,7 @@ export class SimulatedNode {
 
   #report(event: object): void {
     const { event: name, error } = event as { event: string; error?: string };
+    if (error === String(new BrokenFolderError())) return;
     if (['slot_not_taken', 'slot_not_followed'].includes(name)) this.#end(new Error(`${name}: ${error}`));
   }
 
@@ -188,6 +192,7 @@ export class SimulatedNode {
   ): Promise<LoggedStore> {
     const { disk, books, plant, process } = this.#options;
     const folder = disk.folders[slot]!;
+    if (folder.isBroken) throw new BrokenFolderError();
     const { fence, former } = claim;
     const isCopy = followed !== undefined;
     if (!isCopy && former !== undefined && folder.served !== former) folder.content.clear();

@@ -221,8 +221,15 @@ class Simulation {
       },
       () => node?.leave(),
       () => this.#drain(id, dice.happens(0.5)),
+      () => this.#break(dice.happens(0.5)),
     ];
     dice.oneOf(kinds)();
+  }
+
+  /** One server cannot open some of its slots, or can again. The others always can: one of them may go for ever. */
+  #break(isBroken: boolean): void {
+    for (const folder of this.#places[0]!.disk.folders)
+      if (this.#dice.happens(0.5)) folder.isBroken = isBroken;
   }
 
   #drain(id: string, isWanted: boolean): void {

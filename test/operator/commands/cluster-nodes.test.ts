@@ -8,6 +8,7 @@ import {
   FORMAT_ROWS,
   KNOWN_ROWS,
   NODE_ROWS,
+  type NodeRow,
   OWNER_ROWS,
 } from '../../../src/cluster/node-rows.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
@@ -33,8 +34,8 @@ if (withoutEtcd !== undefined) {
     return {
       run: (...words: string[]) =>
         runCommand({ FARTHING_CLUSTER: servers.cluster(name) }, ['cluster', ...words]),
-      lives: async (id: string, { ready = true } = {}) => {
-        const row = { url: url(id), version: '0.1.0', weight: 1, since: SINCE, ready };
+      lives: async (id: string, { ready = true, ...rest }: Partial<NodeRow> = {}) => {
+        const row = { url: url(id), version: '0.1.0', weight: 1, since: SINCE, ready, ...rest };
         await put(NODE_ROWS.key(name, id), NODE_ROWS.format(row));
         await put(KNOWN_ROWS.key(name, id), KNOWN_ROWS.format({ url: url(id), since: SINCE }));
       },
@@ -57,7 +58,7 @@ if (withoutEtcd !== undefined) {
 
   t.test('the servers are listed with what they have, and slots that nobody has', async (t) => {
     const { run, lives, dies, owns, copies } = await open('status');
-    await lives('n1');
+    await lives('n1', { unable: [1, 3] });
     await lives('n2', { ready: false });
     await lives('n3');
     await dies('n3');
@@ -75,6 +76,7 @@ if (withoutEtcd !== undefined) {
         ['n3', 'away', '0', '-', '-', '-', SINCE, 'http://10.0.0.3:8402'],
         [''],
         ['4 slots, format 2; nobody has 1, 3'],
+        ['n1 could not open 1, 3; its log says why.'],
         [''],
       ],
     );

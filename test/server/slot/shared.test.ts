@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Etcd } from '../../../src/cluster/etcd.ts';
@@ -228,6 +228,34 @@ if (withoutEtcd !== undefined) {
         t.notOk(existsSync(join(slots, slot, 'tenants')), `slot ${slot}`);
     },
   );
+
+  t.test('a slot that its server cannot open stays with the other, and no request is refused', async (t) => {
+    const { start, dataOf } = clusterOf('unreadable');
+    const a = await start(t, 'a');
+    const workspaces = await rented(a.url);
+    const both = ['a', 'b'].map((id) => ({ id, weight: 1 }));
+    const placedAtB = Array.from({ length: SLOTS }, (_, slot) => slot).filter(
+      (slot) => ranked(slot, both)[0] === 'b',
+    );
+    const [broken] = placedAtB;
+    const folder = join(dataOf('b'), 'slots', String(broken));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'state'), 'no folder');
+    const b = await start(t, 'b');
+    t.match(await b.node.event('slot_not_taken'), { slot: broken });
+    await b.node.events('slot_taken', placedAtB.length - 1);
+    await a.node.events('slot_taken', SLOTS + 1);
+    for (const [what, workspace] of workspaces)
+      for (const { url } of [a, b]) {
+        const { status, body } = await at(url, workspace).search({ query: what });
+        t.same([status, body.hits[0].item.name], [200, `${what}.txt`]);
+      }
+    const { written } = await runCommand({ FARTHING_CLUSTER: servers.cluster('unreadable') }, [
+      'cluster',
+      'status',
+    ]);
+    t.match(written, `b could not open ${broken}; its log says why.\n`);
+  });
 
   t.test('a server stops while etcd is away', async (t) => {
     const { start } = clusterOf('stopped');
