@@ -189,17 +189,22 @@ export class Membership {
     await this.#looking;
   }
 
+  /** An attempt that arrives late undoes nothing that was said since. @throws AnswerLostError */
   async #say(): Promise<void> {
     const { kv, cluster, node, lease } = this.#options;
-    const row = this.#row;
-    const { url, since } = row;
-    await kv.commit({
-      when: [],
-      puts: [
-        { key: NODE_ROWS.key(cluster, node), value: NODE_ROWS.format(row), lease: lease.id },
-        { key: KNOWN_ROWS.key(cluster, node), value: KNOWN_ROWS.format({ url, since }) },
-      ],
-    });
+    const key = NODE_ROWS.key(cluster, node);
+    for (let isSaid = false; !isSaid; ) {
+      const [former] = await kv.range(key, `${key}\0`);
+      const { url, since } = this.#row;
+      const { done } = await kv.commit({
+        when: [{ key, revision: former?.revision ?? 0 }],
+        puts: [
+          { key, value: NODE_ROWS.format(this.#row), lease: lease.id },
+          { key: KNOWN_ROWS.key(cluster, node), value: KNOWN_ROWS.format({ url, since }) },
+        ],
+      });
+      isSaid = done;
+    }
   }
 
   async #run(): Promise<void> {

@@ -4,7 +4,7 @@ import type { SlotStore } from '../../state/recorded-store.ts';
 import type { LoggedStore } from './logged-store.ts';
 
 /** The state of a slot that is with this server. */
-export type HeldStore = SlotStore & Pick<EndableStore, 'end'>;
+export type HeldStore = Required<SlotStore> & Pick<EndableStore, 'end'>;
 
 /** The same, until its slot is given up: what still runs then is not told. */
 export function heldStore(store: LoggedStore): HeldStore {
@@ -13,11 +13,16 @@ export function heldStore(store: LoggedStore): HeldStore {
       retryAfterS: 1,
     });
   const inner = endableStore(store, ended);
+  const check = () => {
+    if (inner.hasEnded) throw ended();
+  };
   return {
     ...inner,
     stable: async () => {
-      if (inner.hasEnded) throw ended();
+      check();
       await store.stable();
+      // Another server may have told something else since.
+      check();
     },
     lagMs: () => (inner.hasEnded ? Number.POSITIVE_INFINITY : store.lagMs()),
     trim: async () => {

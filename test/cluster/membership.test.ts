@@ -1,0 +1,35 @@
+import t from 'tap';
+import { AnswerLostError, type Kv } from '../../src/cluster/kv.ts';
+import { Membership } from '../../src/cluster/membership.ts';
+import { MEMORY_CLUSTER, rowInMemory } from '../server/slot/slots-in-memory.ts';
+import { MemoryKv } from './memory-kv.ts';
+
+t.test('what a server said of itself does not come back when it arrives late', async (t) => {
+  const engine = new MemoryKv();
+  const kv: Kv = Object.create(engine);
+  const late: (() => Promise<unknown>)[] = [];
+  kv.commit = (transaction) => {
+    if (late.length > 0) return engine.commit(transaction);
+    late.push(() => engine.commit(transaction));
+    return Promise.reject(new AnswerLostError('no answer'));
+  };
+  kv.range = (...words) => engine.range(...words);
+  kv.ranges = (ranges) => engine.ranges(ranges);
+  const joining = {
+    kv,
+    cluster: MEMORY_CLUSTER,
+    node: 'n1',
+    lease: { id: 'l1' },
+    log: () => undefined,
+    row: rowInMemory({ weight: 1, ready: false }),
+    lookMs: 1,
+  };
+  await t.rejects(Membership.join(joining), { message: 'no answer' });
+  const membership = await Membership.join(joining);
+  t.teardown(() => membership.close());
+  await membership.setReady(true);
+  for (const arrive of late) await arrive();
+  await membership.looked;
+  await membership.looked;
+  t.equal(membership.view.nodes.get('n1')!.ready, true);
+});

@@ -1,0 +1,18 @@
+import t from 'tap';
+import { heldStore } from '../../../src/server/slot/held-store.ts';
+import type { LoggedStore } from '../../../src/server/slot/logged-store.ts';
+
+t.test('what the log has only once the slot is given up is not told', async (t) => {
+  const logged = Promise.withResolvers<void>();
+  const store = heldStore({ stable: () => logged.promise } as LoggedStore);
+  const told = store.stable();
+  store.end();
+  logged.resolve();
+  await t.rejects(told, { code: 'interrupted', message: /Another server has this now/ });
+  await t.rejects(store.stable(), { code: 'interrupted' });
+});
+
+t.test('until then it is', async (t) => {
+  const store = heldStore({ stable: async () => undefined } as LoggedStore);
+  await t.resolves(store.stable());
+});
