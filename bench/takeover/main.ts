@@ -180,7 +180,8 @@ async function coldSearch() {
     const before = restorations();
     const began = performance.now();
     const response = await fetch(`${workspace.url}/search`, search);
-    await response.arrayBuffer();
+    const { hits } = (await response.json()) as { hits?: readonly unknown[] };
+    if (!hits?.length) throw new Error(`the search was answered ${response.status}, without hits`);
     // Its server may have been another one.
     if (moves() === movesBefore) continue;
     milliseconds[restorations() > before ? 'fetched' : 'followed'].push(

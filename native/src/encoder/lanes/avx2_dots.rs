@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{COLUMNS, Product, QUAD, ROWS, Signed, Sums};
+use super::tile::{AHEAD, COLUMNS, Product, QUAD, ROWS, Signed, Sums};
 
 /// Rows of a tile of 16 columns that 16 registers hold.
 const PART_ROWS: usize = 6;
@@ -151,7 +151,7 @@ unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
     sums: &mut Sums,
 ) {
     let stride = product.rows.stride;
-    // Safety: the token; each line of the panel and each row of the rows has each quad.
+    // Safety: the token; each line of the panel and each row of the rows has each quad. What is ahead need not exist.
     unsafe {
         let mut found = [[_mm256_setzero_si256(); 2]; COUNT];
         for (found, start) in found.iter_mut().zip(&product.starts[first..]) {
@@ -161,6 +161,7 @@ unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
         let mut panel = product.panel.as_ptr().add(column * QUAD).cast::<__m256i>();
         for at in (0..product.depth()).step_by(QUAD) {
             let columns = [_mm256_loadu_si256(panel), _mm256_loadu_si256(panel.add(1))];
+            _mm_prefetch::<_MM_HINT_T1>(panel.wrapping_byte_add(AHEAD).cast());
             panel = panel.byte_add(COLUMNS * QUAD);
             for (row, found) in found.iter_mut().enumerate() {
                 let quad = _mm256_set1_epi32(bytes.add(row * stride + at).cast::<i32>().read_unaligned());

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::isa::{Isa, LANES, Line, Pass};
-use super::tile::{COLUMNS, Product, QUAD, ROWS, Signed, Sums};
+use super::tile::{AHEAD, COLUMNS, Product, QUAD, ROWS, Signed, Sums};
 
 /// Exists only where AVX-512 F, BW, DQ, VL and VNNI were detected. All `unsafe` of this file rests on that, and on the
 /// sizes of the arrays that are read and written.
@@ -213,10 +213,12 @@ unsafe fn of_rows<const SIGNED_ROWS: bool, const COUNT: usize>(product: &Product
     }
     let mut panel = product.panel.as_ptr();
     for at in (0..product.depth()).step_by(QUAD) {
-        // Safety: each line of the panel and each row of the rows has this quad.
+        // Safety: each line of the panel and each row of the rows has this quad. What is ahead need not exist.
         unsafe {
             let columns: [__m512i; 2] =
                 [_mm512_loadu_si512(panel.cast()), _mm512_loadu_si512(panel.add(LANES * QUAD).cast())];
+            _mm_prefetch::<_MM_HINT_T1>(panel.wrapping_add(AHEAD).cast());
+            _mm_prefetch::<_MM_HINT_T1>(panel.wrapping_add(AHEAD + LANES * QUAD).cast());
             panel = panel.add(COLUMNS * QUAD);
             for (row, found) in found.iter_mut().enumerate() {
                 let quad = _mm512_set1_epi32(bytes.add(row * stride + at).cast::<i32>().read_unaligned());

@@ -7,6 +7,10 @@ pub const COLUMNS: usize = 32;
 /// Bytes whose products one instruction adds up.
 pub const QUAD: usize = 4;
 
+/// So many bytes before they are read, weights are asked for: two panels of MiniLM. The processor's own guess is later, and memory
+/// takes longer than the products of a few rows. They come to the second cache: asked into the first, they made short texts slower.
+pub const AHEAD: usize = 24 << 10;
+
 /// Sums of a tile: one line of columns for each row.
 pub type Sums = [[i32; COLUMNS]; ROWS];
 
