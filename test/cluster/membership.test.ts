@@ -1,7 +1,6 @@
 import t from 'tap';
 import { AnswerLostError, type Kv } from '../../src/cluster/kv.ts';
 import { Membership } from '../../src/cluster/membership.ts';
-import { MEMORY_CLUSTER, rowInMemory } from '../server/slot/slots-in-memory.ts';
 import { MemoryKv } from './memory-kv.ts';
 
 t.test('what a server said of itself does not come back when it arrives late', async (t) => {
@@ -17,11 +16,11 @@ t.test('what a server said of itself does not come back when it arrives late', a
   kv.ranges = (ranges) => engine.ranges(ranges);
   const joining = {
     kv,
-    cluster: MEMORY_CLUSTER,
+    cluster: 'c',
     node: 'n1',
     lease: { id: 'l1' },
     log: () => undefined,
-    row: rowInMemory({ weight: 1, ready: false }),
+    row: { url: 'http://n1', version: '1', weight: 1, since: '', ready: false },
     lookMs: 1,
   };
   await t.rejects(Membership.join(joining), { message: 'no answer' });
