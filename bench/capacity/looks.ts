@@ -1,5 +1,5 @@
-import { Etcd } from '../../src/cluster/etcd.ts';
-import { COPY_ROWS, DRAIN_ROWS, NODE_ROWS, OWNER_ROWS } from '../../src/cluster/node-rows.ts';
+import { COPY_ROWS, DRAIN_ROWS, NODE_ROWS, OWNER_ROWS } from '../../src/cluster/members/node-rows.ts';
+import { Etcd } from '../../src/cluster/stores/etcd.ts';
 import type { EtcdServers } from '../../test/cluster/etcd-servers.ts';
 import { processorTimes } from '../path/thread-times.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Etcd } from '../../src/cluster/etcd.ts';
-import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
+import { Etcd } from '../../src/cluster/stores/etcd.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { BenchPayer, post } from '../load/payer.ts';
 import { startAgreeingFacilitator } from '../pay/agreeing-facilitator.ts';

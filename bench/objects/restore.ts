@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Objects } from '../../src/cluster/objects/objects.ts';
-import { readClusterKeys } from '../../src/cluster/seal.ts';
-import { contentOf } from '../../src/content/content.ts';
-import { ContentIndexKeeper } from '../../src/content/index-keeper.ts';
-import { ContentRows } from '../../src/content/rows.ts';
+import { contentOf } from '../../src/cluster/content/content.ts';
+import { ContentIndexKeeper } from '../../src/cluster/content/index-keeper.ts';
+import { ContentRows } from '../../src/cluster/content/rows.ts';
+import type { Objects } from '../../src/cluster/stores/objects/objects.ts';
+import { readClusterKeys } from '../../src/cluster/stores/seal.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 import { openStore } from '../../src/state/store.ts';
 import { itemOf, passage } from '../../test/shard/fixtures.ts';

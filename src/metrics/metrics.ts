@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { ObjectsCall } from '../cluster/objects/guarded-objects.ts';
+import type { ObjectsCall } from '../cluster/stores/objects/guarded-objects.ts';
 import { VECTOR_LISTS } from '../domain/family.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';

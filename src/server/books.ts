@@ -1,15 +1,15 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PeerPurchases } from '../purchases/peer-purchases.ts';
+import { PeerPurchases } from '../cluster/across/peer-purchases.ts';
+import type { KeptContent } from '../cluster/content/kept-content.ts';
+import type { Standby } from '../cluster/handover/standby.ts';
+import type { Joined } from '../cluster/ownership/join-cluster.ts';
+import type { SharedSlots, SharedSlotsOptions } from '../cluster/ownership/shared-slots.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import { forgetLog } from '../state/log-position.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { openStore } from '../state/store.ts';
-import type { Joined } from './slot/join-cluster.ts';
-import type { KeptContent } from './slot/kept-content.ts';
-import type { SharedSlots, SharedSlotsOptions } from './slot/shared-slots.ts';
 import type { Elsewhere } from './slots.ts';
-import type { Standby } from './standby/standby.ts';
 import { eventLog, type ProcessOptions, tenantsFolder } from './wire-process.ts';
 
 export type BooksOptions = Pick<ProcessOptions, 'settings' | 'data' | 'slotFolders' | 'log' | 'metrics'>;
@@ -64,11 +64,11 @@ async function openSharedBooks(
 ): Promise<Books> {
   const [{ joinCluster }, { SharedSlots }, { SlotFolders }, { NO_STANDBY, Standby }, { StateCopy }] =
     await Promise.all([
-      import('./slot/join-cluster.ts'),
-      import('./slot/shared-slots.ts'),
-      import('./slot/slot-folders.ts'),
-      import('./standby/standby.ts'),
-      import('./standby/state-copy.ts'),
+      import('../cluster/ownership/join-cluster.ts'),
+      import('../cluster/ownership/shared-slots.ts'),
+      import('../cluster/ownership/slot-folders.ts'),
+      import('../cluster/handover/standby.ts'),
+      import('../cluster/log/state-copy.ts'),
     ]);
   const report = eventLog(metrics, log);
   const joined = await joinCluster({
@@ -139,7 +139,7 @@ async function openStates(
     await Promise.all(stores.map((store, slot) => forgetLog(store, folders[slot]!)));
     return stores;
   }
-  const { openLoggedStores } = await import('./slot/logged-stores.ts');
+  const { openLoggedStores } = await import('../cluster/log/logged-stores.ts');
   const onCommitted = metrics.logCommitted;
   const contentFolders = slotFolders.map(tenantsFolder);
   return openLoggedStores({

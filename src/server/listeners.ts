@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
+import { peerHandlers } from '../cluster/across/peer-handlers.ts';
+import { removalHandlers } from '../cluster/handover/removed-copies.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import { Senders } from '../http/access/sender.ts';
 import type { ServicesBySlot } from '../http/access/services.ts';
@@ -16,11 +18,9 @@ import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
 import type { PeerSignatures } from '../peers/peer-signature.ts';
-import { peerHandlers } from '../purchases/peer-handlers.ts';
 import { familyReports } from '../search/families.ts';
 import { answeredLine } from './log.ts';
 import type { Slots } from './slots.ts';
-import { removalHandlers } from './standby/removed-copies.ts';
 import type { Runtime } from './wire-process.ts';
 
 export interface ListenerDeps {

@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
+import type { KeptContent } from '../cluster/content/kept-content.ts';
+import type { SharedSlots } from '../cluster/ownership/shared-slots.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Services, ServicesBySlot } from '../http/access/services.ts';
 import { Forwarding } from '../http/forward/forwarding.ts';
@@ -12,8 +14,6 @@ import { slotOf } from '../state/slots.ts';
 import { openBooks } from './books.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import { servicesOf } from './services.ts';
-import type { KeptContent } from './slot/kept-content.ts';
-import type { SharedSlots } from './slot/shared-slots.ts';
 import { Slots } from './slots.ts';
 import type { StartProgress } from './terminal/progress.ts';
 import {
@@ -142,11 +142,11 @@ async function openKept(
 ): Promise<KeptContent | undefined> {
   if (settings.OBJECTS === '') {
     if (settings.CLUSTER === '') return undefined;
-    const { refuseWithoutObjects } = await import('../content/books-with-objects.ts');
+    const { refuseWithoutObjects } = await import('../cluster/content/books-with-objects.ts');
     for (const store of stores) refuseWithoutObjects(store);
     return undefined;
   }
-  const { openKeptContent } = await import('./slot/kept-content.ts');
+  const { openKeptContent } = await import('../cluster/content/kept-content.ts');
   return openKeptContent({
     settings,
     stores,

@@ -1,4 +1,11 @@
 import { join } from 'node:path';
+import { AcrossSlots, type PaidPlace } from '../cluster/across/across-slots.ts';
+import { Crossing } from '../cluster/across/crossing.ts';
+import type { BooksHere } from '../cluster/across/peer-handlers.ts';
+import type { PeerPurchases } from '../cluster/across/peer-purchases.ts';
+import type { CopiesElsewhere } from '../cluster/handover/slot-copies.ts';
+import type { StandbyFigures } from '../cluster/handover/standby.ts';
+import { within } from '../cluster/stores/within.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { WorkspaceId } from '../domain/id.ts';
 import type { SlotPlace } from '../http/access/services.ts';
@@ -6,16 +13,9 @@ import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
 import { LiveBackup } from '../operator/backup/live-backup.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import { Ledger } from '../payment/records/ledger.ts';
-import type { BooksHere } from '../purchases/peer-handlers.ts';
-import type { PeerPurchases } from '../purchases/peer-purchases.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { slotOf } from '../state/slots.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
-import { AcrossSlots, type PaidPlace } from './slot/across-slots.ts';
-import { Crossing } from './slot/crossing.ts';
-import { within } from './slot/within.ts';
-import type { CopiesElsewhere } from './standby/slot-copies.ts';
-import type { StandbyFigures } from './standby/standby.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
 

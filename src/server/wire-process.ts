@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
+import type { KeptContent } from '../cluster/content/kept-content.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { ModelVersions } from '../encode/model-versions.ts';
@@ -23,7 +24,6 @@ import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/rec
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { type Limits, limitsOf } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
-import type { KeptContent } from './slot/kept-content.ts';
 import { PreviousModels } from './slot/previous-models.ts';
 
 export interface ProcessOptions {

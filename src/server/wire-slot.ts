@@ -1,3 +1,5 @@
+import type { AcrossSlots } from '../cluster/across/across-slots.ts';
+import type { CopiesElsewhere } from '../cluster/handover/slot-copies.ts';
 import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
 import { RequestCount } from '../http/access/request-count.ts';
@@ -15,8 +17,6 @@ import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
-import type { AcrossSlots } from './slot/across-slots.ts';
-import type { CopiesElsewhere } from './standby/slot-copies.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 
 export interface SlotOptions {

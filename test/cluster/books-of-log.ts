@@ -1,8 +1,8 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Etcd } from '../../src/cluster/etcd.ts';
-import { Lease } from '../../src/cluster/lease.ts';
-import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
+import { Etcd } from '../../src/cluster/stores/etcd.ts';
+import { Lease } from '../../src/cluster/stores/lease.ts';
 import { applyEntries } from '../../src/state/recorded-store.ts';
 import { claimSlotFolders } from '../../src/state/slots.ts';
 import { openStore } from '../../src/state/store.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { Etcd } from '../../src/cluster/etcd.ts';
-import { AnswerLostError, untilAnswered } from '../../src/cluster/kv.ts';
-import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
+import { Etcd } from '../../src/cluster/stores/etcd.ts';
+import { AnswerLostError, untilAnswered } from '../../src/cluster/stores/kv.ts';
 import { EtcdServers, withoutEtcd } from './etcd-servers.ts';
 import { slotLogContract } from './slot-log-contract.ts';
 import '../rig/teardown-order.ts';

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
-import type { Position } from '../../src/cluster/chain.ts';
-import { behind } from '../../src/cluster/kv.ts';
-import { LogFollower } from '../../src/cluster/log-follower.ts';
-import type { SlotLog } from '../../src/cluster/slot-log.ts';
-import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import type { Position } from '../../src/cluster/log/chain.ts';
+import { LogFollower } from '../../src/cluster/log/log-follower.ts';
+import type { SlotLog } from '../../src/cluster/log/slot-log.ts';
+import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
+import { behind } from '../../src/cluster/stores/kv.ts';
 import { MemoryKv } from './memory-kv.ts';
 
 const NODE = { cluster: 'c', node: 'n1', slots: 3, onLost: () => undefined };

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { AnswerLostError, type Kv } from '../../src/cluster/kv.ts';
-import { Membership } from '../../src/cluster/membership.ts';
+import { Membership } from '../../src/cluster/members/membership.ts';
+import { AnswerLostError, type Kv } from '../../src/cluster/stores/kv.ts';
 import { MemoryKv } from './memory-kv.ts';
 
 t.test('what a server said of itself does not come back when it arrives late', async (t) => {

@@ -6,7 +6,7 @@ import {
   type KvRange,
   type KvRow,
   type KvTransaction,
-} from '../../src/cluster/kv.ts';
+} from '../../src/cluster/stores/kv.ts';
 
 /** What becomes of one question: answered, lost before it was done, or after. */
 type Fate = 'answered' | 'never done' | 'done unheard';

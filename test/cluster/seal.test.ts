@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { importKey, readClusterKeys, seal, unseal } from '../../src/cluster/seal.ts';
+import { importKey, readClusterKeys, seal, unseal } from '../../src/cluster/stores/seal.ts';
 
 const NOT_OPENED = /is damaged|is not sealed/;
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { readClusterKeys } from '../../src/cluster/seal.ts';
-import { SealedRow } from '../../src/cluster/sealed-row.ts';
+import { readClusterKeys } from '../../src/cluster/stores/seal.ts';
+import { SealedRow } from '../../src/cluster/stores/sealed-row.ts';
 import { MemoryEngine, MemoryKv } from './memory-kv.ts';
 
 const KEY = '/farthing/c/words';

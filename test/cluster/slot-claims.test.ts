@@ -1,5 +1,5 @@
 import t from 'tap';
-import { OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../src/cluster/slot-claims.ts';
+import { OwnedError, releaseClaim, releaseStray, tryToClaim } from '../../src/cluster/members/slot-claims.ts';
 import { MemoryEngine, MemoryKv } from './memory-kv.ts';
 
 const PREFIX = '/farthing/c/';

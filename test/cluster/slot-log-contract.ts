@@ -1,9 +1,8 @@
 import t, { type Test } from 'tap';
-import { ORIGIN } from '../../src/cluster/chain.ts';
-
-import { behind, type Kv } from '../../src/cluster/kv.ts';
-import type { SlotLog } from '../../src/cluster/slot-log.ts';
-import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { ORIGIN } from '../../src/cluster/log/chain.ts';
+import type { SlotLog } from '../../src/cluster/log/slot-log.ts';
+import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
+import { behind, type Kv } from '../../src/cluster/stores/kv.ts';
 
 const FENCED = { message: /belongs to another process/ };
 let clusters = 0;

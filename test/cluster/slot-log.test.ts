@@ -1,6 +1,6 @@
 import t from 'tap';
-import { AnswerLostError } from '../../src/cluster/kv.ts';
-import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
+import { AnswerLostError } from '../../src/cluster/stores/kv.ts';
 import { Random } from '../rig/random.ts';
 import { MemoryEngine, MemoryKv } from './memory-kv.ts';
 import { slotLogContract } from './slot-log-contract.ts';

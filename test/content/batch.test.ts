@@ -1,5 +1,5 @@
 import t from 'tap';
-import { decodeBatch, encodeBatch } from '../../src/content/batch.ts';
+import { decodeBatch, encodeBatch } from '../../src/cluster/content/batch.ts';
 import { Random } from '../rig/random.ts';
 import { itemOf, passage, SPACES } from '../shard/fixtures.ts';
 

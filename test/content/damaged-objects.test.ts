@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Objects } from '../../src/cluster/objects/objects.ts';
-import { S3Objects } from '../../src/cluster/objects/s3.ts';
-import { KeptFiles } from '../../src/content/kept-files.ts';
+import { KeptFiles } from '../../src/cluster/content/kept-files.ts';
+import type { Objects } from '../../src/cluster/stores/objects/objects.ts';
+import { S3Objects } from '../../src/cluster/stores/objects/s3.ts';
 import { idFrom, type TenantId } from '../../src/domain/id.ts';
 import { filesIn } from '../../src/ingest/items/files.ts';
 import type { Tenants } from '../../src/shard/tenants.ts';

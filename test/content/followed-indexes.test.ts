@@ -1,8 +1,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Objects } from '../../src/cluster/objects/objects.ts';
-import { FollowedIndexes, keepIndexesAlone } from '../../src/content/followed-indexes.ts';
+import { FollowedIndexes, keepIndexesAlone } from '../../src/cluster/content/followed-indexes.ts';
+import type { Objects } from '../../src/cluster/stores/objects/objects.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
 import type { Change } from '../../src/state/changes.ts';
 import { itemOf, passage, SPACES, towards } from '../shard/fixtures.ts';

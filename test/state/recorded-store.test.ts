@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { SlotLog } from '../../src/cluster/slot-log.ts';
-import { openSlotLogs } from '../../src/cluster/slot-logs.ts';
+import type { SlotLog } from '../../src/cluster/log/slot-log.ts';
+import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
 import { positionOf } from '../../src/state/log-position.ts';
 import { applyEntries, entriesOf, recordedStore } from '../../src/state/recorded-store.ts';
 import { openStore, type RawStore } from '../../src/state/store.ts';

@@ -112,7 +112,7 @@ export class LiveBackup {
     const copy = openStore(join(folder, 'state'));
     try {
       await this.#copyTenantsOf(copy, store, folder, takenAt);
-      const { forgetObjects } = await import('../../content/books-with-objects.ts');
+      const { forgetObjects } = await import('../../cluster/content/books-with-objects.ts');
       await forgetObjects(copy);
       await forgetLog(copy, join(folder, 'state'));
     } finally {

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { backUpStopped, restore } from '../backup/stopped-backup.ts';
+import { type CommandIo, dataFolder, EXIT } from '../io.ts';
 import { askServer } from '../running/operator-socket.ts';
-import { type CommandIo, dataFolder, EXIT } from './io.ts';
 
 /** Copies the data folder to a new folder: itself when no server runs over it, otherwise the server does. */
 export async function backUp(folder: string, io: CommandIo): Promise<number> {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../../domain/nearest.ts';
 import { settingsPage } from '../../settings/settings-page.ts';
-import { type CommandIo, EXIT, UsageError } from './io.ts';
+import { type CommandIo, EXIT, UsageError } from '../io.ts';
 
 interface Call {
   /** Positional words; as many as the command takes. */
@@ -73,13 +73,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: '',
     about: 'Brings the folder of a stopped server into FARTHING_CLUSTER and FARTHING_OBJECTS.',
     words: NOTHING,
-    run: async (_call, io) => (await import('./cluster.ts')).importFolder(io),
+    run: async (_call, io) => (await import('../../cluster/operate/import-folder.ts')).importFolder(io),
   },
   'cluster status': {
     usage: '',
     about: 'The servers of FARTHING_CLUSTER, their slots, and slots that nobody has.',
     words: NOTHING,
-    run: async (_call, io) => (await import('./cluster-nodes.ts')).showCluster(io),
+    run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).showCluster(io),
   },
   'cluster drain': {
     usage: 'ID [--undo]',
@@ -87,32 +87,34 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     words: ONE,
     options: { undo: { type: 'boolean' } },
     run: async ({ words, options }, io) =>
-      (await import('./cluster-nodes.ts')).drainNode(words[0]!, options.undo === true, io),
+      (await import('../../cluster/operate/nodes.ts')).drainNode(words[0]!, options.undo === true, io),
   },
   'cluster forget': {
     usage: 'ID',
     about: 'Forgets a server that will not come back.',
     words: ONE,
-    run: async ({ words }, io) => (await import('./cluster-nodes.ts')).forgetNode(words[0]!, io),
+    run: async ({ words }, io) => (await import('../../cluster/operate/nodes.ts')).forgetNode(words[0]!, io),
   },
   'cluster finish-upgrade': {
     usage: '',
     about: 'Raises the format of the rows of FARTHING_CLUSTER to the highest that all its servers know.',
     words: NOTHING,
-    run: async (_call, io) => (await import('./cluster-nodes.ts')).finishUpgrade(io),
+    run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).finishUpgrade(io),
   },
   'cluster books': {
     usage: 'DIR',
     about: 'Copies the books of FARTHING_CLUSTER, while its servers run, to a new folder: for ledger export.',
     words: ONE,
-    run: async ({ words }, io) => (await import('./cluster-books.ts')).copyClusterBooks(words[0]!, io),
+    run: async ({ words }, io) =>
+      (await import('../../cluster/operate/copy-books.ts')).copyClusterBooks(words[0]!, io),
   },
   'cluster backup': {
     usage: 'DIR',
     about:
       'Copies books, files and indexes of FARTHING_CLUSTER, with or without running servers, to a new folder for one server.',
     words: ONE,
-    run: async ({ words }, io) => (await import('./cluster-books.ts')).backUpClusterTo(words[0]!, io),
+    run: async ({ words }, io) =>
+      (await import('../../cluster/operate/copy-books.ts')).backUpClusterTo(words[0]!, io),
   },
   'ledger export': {
     usage: '[--format jsonl|csv] [--since TIME]',

@@ -1,5 +1,5 @@
 import { examine } from '../doctor/doctor.ts';
-import { type CommandIo, EXIT, settingsOf } from './io.ts';
+import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 
 const STATE_COLUMNS = 8;
 const CHECK_COLUMNS = 28;

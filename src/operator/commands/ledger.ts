@@ -6,7 +6,7 @@ import { Journal, type JournalEntry, type JournalTotals } from '../../payment/re
 import { Ledger } from '../../payment/records/ledger.ts';
 import { slotFolders } from '../../state/slots.ts';
 import { openStore } from '../../state/store.ts';
-import { type CommandIo, dataFolder, EXIT, UsageError } from './io.ts';
+import { type CommandIo, dataFolder, EXIT, UsageError } from '../io.ts';
 
 const COLUMNS = [
   'time',

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { type CommandIo, EXIT, settingsOf } from './io.ts';
+import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 
 const ATTEMPTS_MAX = 8;
 const PAUSE_FIRST_MS = 1_000;

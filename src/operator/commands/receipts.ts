@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openReceiptSigner, readPublishedKeys, verifyReceipt } from '../../workspace/disposal/receipt.ts';
 import { whileStopped } from '../backup/stopped-backup.ts';
+import { type CommandIo, dataFolder, EXIT } from '../io.ts';
 import { askServer } from '../running/operator-socket.ts';
-import { type CommandIo, dataFolder, EXIT } from './io.ts';
 
 /**
  * Checks a disposal receipt and writes its claims.

@@ -1,7 +1,7 @@
 import type { DisposalAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
 import type { WorkspacePage } from '../../workspace/views/views.ts';
+import { type CommandIo, dataFolder, EXIT } from '../io.ts';
 import { askServer } from '../running/operator-socket.ts';
-import { type CommandIo, dataFolder, EXIT } from './io.ts';
 
 /** Writes a line for each workspace of the running server: id, state, seconds left, spend, end. */
 export async function listWorkspaces(io: CommandIo): Promise<number> {

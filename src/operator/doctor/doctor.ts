@@ -9,7 +9,7 @@ import { openExtractor } from '../../extract/extractor.ts';
 import { fromNative, native } from '../../native/index.ts';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { ok, problem, warning } from './finding.ts';
+import { ok, problem, warning } from '../finding.ts';
 import { models, nativeEncoder, providers } from './models.ts';
 import { threads } from './threads.ts';
 
@@ -52,8 +52,8 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['native encoder', () => nativeEncoder(settings)],
-    ['books', async () => (await import('./cluster.ts')).books(settings)],
-    ['objects', async () => (await import('./cluster.ts')).objects(settings)],
+    ['books', async () => (await import('../../cluster/operate/examine.ts')).books(settings)],
+    ['objects', async () => (await import('../../cluster/operate/examine.ts')).objects(settings)],
     ['facilitator', () => facilitator(settings)],
     ['x402 clients', () => [clients(settings)]],
   ];

@@ -6,7 +6,7 @@ import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
 import { lacksOf } from '../../encode/models/readiness.ts';
 import { reportNative } from '../../encode/native-report.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { ok, problem, warning } from './finding.ts';
+import { ok, problem, warning } from '../finding.ts';
 
 /** Every model of the manifest. A file whose size and time are unchanged is not hashed again. */
 function modelsOf({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Finding } from '../../api/operator.ts';
-import { ok, warning } from './finding.ts';
+import { ok, warning } from '../finding.ts';
 
 /** Whether a cgroup limits the threads of the server and its readers: no other limit counts a reader's without the server's. */
 export function threads(cgroups = '/proc/self/cgroup', mounted = '/sys/fs/cgroup'): Finding {

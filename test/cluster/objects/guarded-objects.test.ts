@@ -1,7 +1,7 @@
 import t from 'tap';
-import { FolderObjects } from '../../../src/cluster/objects/folder-objects.ts';
-import { GuardedObjects } from '../../../src/cluster/objects/guarded-objects.ts';
-import { type Objects, objectsUnavailable } from '../../../src/cluster/objects/objects.ts';
+import { FolderObjects } from '../../../src/cluster/stores/objects/folder-objects.ts';
+import { GuardedObjects } from '../../../src/cluster/stores/objects/guarded-objects.ts';
+import { type Objects, objectsUnavailable } from '../../../src/cluster/stores/objects/objects.ts';
 import { objectsContract } from './objects-contract.ts';
 
 objectsContract(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
-import type { Objects } from '../../../src/cluster/objects/objects.ts';
+import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
 
 /** What every implementation of `Objects` does. @param open an empty store */
 export function objectsContract(what: string, open: (t: Test) => Promise<Objects>): void {

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { FolderObjects } from '../../../src/cluster/objects/folder-objects.ts';
-import { S3Objects } from '../../../src/cluster/objects/s3.ts';
+import { FolderObjects } from '../../../src/cluster/stores/objects/folder-objects.ts';
+import { S3Objects } from '../../../src/cluster/stores/objects/s3.ts';
 import { GarageServer, withoutGarage } from './garage-server.ts';
 import { objectsContract } from './objects-contract.ts';
 

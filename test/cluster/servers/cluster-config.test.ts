@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { agreeOnConfig, raiseFormat, readUpgrade } from '../../../src/cluster/cluster-config.ts';
-import { Etcd } from '../../../src/cluster/etcd.ts';
-import type { Kv, KvOutcome } from '../../../src/cluster/kv.ts';
-import { Membership } from '../../../src/cluster/membership.ts';
-import { FORMAT_ROWS } from '../../../src/cluster/node-rows.ts';
+import { agreeOnConfig, raiseFormat, readUpgrade } from '../../../src/cluster/members/cluster-config.ts';
+import { Membership } from '../../../src/cluster/members/membership.ts';
+import { FORMAT_ROWS } from '../../../src/cluster/members/node-rows.ts';
+import { Etcd } from '../../../src/cluster/stores/etcd.ts';
+import type { Kv, KvOutcome } from '../../../src/cluster/stores/kv.ts';
 import { EtcdServers, withoutEtcd } from '../etcd-servers.ts';
 import { MemoryKv } from '../memory-kv.ts';
 

@@ -5,7 +5,7 @@ import {
   NODE_ROWS,
   OWNER_ROWS,
   RowMalformedError,
-} from '../../../src/cluster/node-rows.ts';
+} from '../../../src/cluster/members/node-rows.ts';
 
 const NODE = {
   url: 'http://10.0.0.1:8402',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ranked } from '../../../src/cluster/placement.ts';
+import { ranked } from '../../../src/cluster/members/placement.ts';
 
 const SLOTS = Array.from({ length: 1000 }, (_, slot) => slot);
 const nodes = (...ids: string[]) => ids.map((id) => ({ id, weight: 100 }));

@@ -1,7 +1,7 @@
-import { hashOfEntry, ORIGIN, type Position } from '../../../src/cluster/chain.ts';
-import type { KvCondition, KvTransaction } from '../../../src/cluster/kv.ts';
-import { OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
-import { prefixOf } from '../../../src/cluster/slot-logs.ts';
+import { hashOfEntry, ORIGIN, type Position } from '../../../src/cluster/log/chain.ts';
+import { prefixOf } from '../../../src/cluster/log/slot-logs.ts';
+import { OWNER_ROWS } from '../../../src/cluster/members/node-rows.ts';
+import type { KvCondition, KvTransaction } from '../../../src/cluster/stores/kv.ts';
 import { decodeChanges } from '../../../src/state/changes.ts';
 import type { SimulatedEngine } from './engine.ts';
 

@@ -7,7 +7,7 @@ import {
   type KvTransaction,
   type Leases,
   type Watches,
-} from '../../../src/cluster/kv.ts';
+} from '../../../src/cluster/stores/kv.ts';
 import { MemoryEngine } from '../memory-kv.ts';
 import type { Dice, VirtualProcess, VirtualTime } from './virtual-time.ts';
 

@@ -1,6 +1,6 @@
-import type { Kv, KvTransaction, Leases, Watches } from '../../../src/cluster/kv.ts';
-import { COPY_ROWS, NODE_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
-import { prefixOf } from '../../../src/cluster/slot-logs.ts';
+import { prefixOf } from '../../../src/cluster/log/slot-logs.ts';
+import { COPY_ROWS, NODE_ROWS, OWNER_ROWS } from '../../../src/cluster/members/node-rows.ts';
+import type { Kv, KvTransaction, Leases, Watches } from '../../../src/cluster/stores/kv.ts';
 import { CLUSTER } from './books.ts';
 
 /** Faults that are planted to see whether they are found. */

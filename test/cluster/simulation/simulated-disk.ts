@@ -1,5 +1,5 @@
-import type { Position } from '../../../src/cluster/chain.ts';
-import type { BooksCopy } from '../../../src/server/standby/standby.ts';
+import type { BooksCopy } from '../../../src/cluster/handover/standby.ts';
+import type { Position } from '../../../src/cluster/log/chain.ts';
 import { POSITION_TABLE, positionOf } from '../../../src/state/log-position.ts';
 import { applyEntries } from '../../../src/state/recorded-store.ts';
 import type { RawStore, RawTable, Table } from '../../../src/state/store.ts';

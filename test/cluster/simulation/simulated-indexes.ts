@@ -1,4 +1,4 @@
-import type { FollowedIndexes } from '../../../src/content/followed-indexes.ts';
+import type { FollowedIndexes } from '../../../src/cluster/content/followed-indexes.ts';
 import type { Change } from '../../../src/state/changes.ts';
 import type { SlotStore } from '../../../src/state/recorded-store.ts';
 import { HEADS } from './books.ts';

@@ -1,22 +1,22 @@
-import { agreeOnConfig } from '../../../src/cluster/cluster-config.ts';
-import { GroupCommit } from '../../../src/cluster/group-commit.ts';
+import { removalHandlers } from '../../../src/cluster/handover/removed-copies.ts';
+import { type BooksCopy, Standby } from '../../../src/cluster/handover/standby.ts';
+import { catchUp } from '../../../src/cluster/log/log-reader.ts';
+import { type LoggedStore, loggedStore } from '../../../src/cluster/log/logged-store.ts';
+import type { SlotLog } from '../../../src/cluster/log/slot-log.ts';
+import { agreeOnConfig } from '../../../src/cluster/members/cluster-config.ts';
+import { Membership } from '../../../src/cluster/members/membership.ts';
+import type { Claim } from '../../../src/cluster/members/slot-claims.ts';
+import { SharedSlots } from '../../../src/cluster/ownership/shared-slots.ts';
+import { GroupCommit } from '../../../src/cluster/stores/group-commit.ts';
 import {
   type Kv,
   type KvCondition,
   type Leases,
   untilAnswered,
   type Watches,
-} from '../../../src/cluster/kv.ts';
-import { Lease } from '../../../src/cluster/lease.ts';
-import { catchUp } from '../../../src/cluster/log-reader.ts';
-import { Membership } from '../../../src/cluster/membership.ts';
-import type { Claim } from '../../../src/cluster/slot-claims.ts';
-import type { SlotLog } from '../../../src/cluster/slot-log.ts';
+} from '../../../src/cluster/stores/kv.ts';
+import { Lease } from '../../../src/cluster/stores/lease.ts';
 import type { PeerCalls } from '../../../src/peers/peer-calls.ts';
-import { type LoggedStore, loggedStore } from '../../../src/server/slot/logged-store.ts';
-import { SharedSlots } from '../../../src/server/slot/shared-slots.ts';
-import { removalHandlers } from '../../../src/server/standby/removed-copies.ts';
-import { type BooksCopy, Standby } from '../../../src/server/standby/standby.ts';
 import { positionOf } from '../../../src/state/log-position.ts';
 import { entriesOf, type SlotStore } from '../../../src/state/recorded-store.ts';
 import { type Books, CLUSTER, ENDING, HEADS, RECEIPTS, type SignedCopies, WORDS } from './books.ts';

@@ -1,8 +1,8 @@
-import { GroupCommit } from '../../../src/cluster/group-commit.ts';
-import { catchUp } from '../../../src/cluster/log-reader.ts';
-import { DRAIN_ROWS, OWNER_ROWS } from '../../../src/cluster/node-rows.ts';
-import { SlotLog } from '../../../src/cluster/slot-log.ts';
-import { prefixOf } from '../../../src/cluster/slot-logs.ts';
+import { catchUp } from '../../../src/cluster/log/log-reader.ts';
+import { SlotLog } from '../../../src/cluster/log/slot-log.ts';
+import { prefixOf } from '../../../src/cluster/log/slot-logs.ts';
+import { DRAIN_ROWS, OWNER_ROWS } from '../../../src/cluster/members/node-rows.ts';
+import { GroupCommit } from '../../../src/cluster/stores/group-commit.ts';
 import { MemoryKv } from '../memory-kv.ts';
 import { Books, CLUSTER, WORDS } from './books.ts';
 import { type Network, SimulatedEngine, SimulatedKv } from './engine.ts';

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { agreeOnConfig } from '../../../src/cluster/cluster-config.ts';
-import { Etcd } from '../../../src/cluster/etcd.ts';
+import { agreeOnConfig } from '../../../src/cluster/members/cluster-config.ts';
 import {
   COPY_ROWS,
   DRAIN_ROWS,
@@ -10,7 +9,8 @@ import {
   NODE_ROWS,
   type NodeRow,
   OWNER_ROWS,
-} from '../../../src/cluster/node-rows.ts';
+} from '../../../src/cluster/members/node-rows.ts';
+import { Etcd } from '../../../src/cluster/stores/etcd.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from './run-command.ts';
 

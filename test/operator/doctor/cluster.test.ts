@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { books, objects } from '../../../src/operator/doctor/cluster.ts';
+import { books, objects } from '../../../src/cluster/operate/examine.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { environmentOf } from '../../rig/environment.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
-import { ranked } from '../../../src/cluster/placement.ts';
+import { ranked } from '../../../src/cluster/members/placement.ts';
 import { payerTenantId } from '../../../src/domain/id.ts';
 import { slotOf } from '../../../src/state/slots.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { Crossing } from '../../../src/server/slot/crossing.ts';
+import { Crossing } from '../../../src/cluster/across/crossing.ts';
 
 t.test('a moment apart waits for the changes that run, and later ones wait for it', async (t) => {
   const crossing = new Crossing();

@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openLoggedStores } from '../../../src/server/slot/logged-stores.ts';
+import { openLoggedStores } from '../../../src/cluster/log/logged-stores.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';

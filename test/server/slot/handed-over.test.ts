@@ -1,5 +1,5 @@
 import t from 'tap';
-import { NODE_ROWS } from '../../../src/cluster/node-rows.ts';
+import { NODE_ROWS } from '../../../src/cluster/members/node-rows.ts';
 import { MemoryKv } from '../../cluster/memory-kv.ts';
 import { MEMORY_CLUSTER, rowInMemory, slotsInMemory } from './slots-in-memory.ts';
 

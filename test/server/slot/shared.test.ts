@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Etcd } from '../../../src/cluster/etcd.ts';
-import { DRAIN_ROWS } from '../../../src/cluster/node-rows.ts';
-import { ranked } from '../../../src/cluster/placement.ts';
+import { DRAIN_ROWS } from '../../../src/cluster/members/node-rows.ts';
+import { ranked } from '../../../src/cluster/members/placement.ts';
+import { Etcd } from '../../../src/cluster/stores/etcd.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
 import { freePorts } from '../../rig/free-ports.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { namedClusterKeys, namedEtcd, namedObjects } from '../../../src/cluster/named-stores.ts';
-import { backUpCluster } from '../../../src/operator/backup/cluster-backup.ts';
-import type { ClusterBackup } from '../../../src/operator/backup/slot-from-objects.ts';
+import { backUpCluster } from '../../../src/cluster/operate/cluster-backup.ts';
+import type { ClusterBackup } from '../../../src/cluster/operate/slot-from-objects.ts';
+import { namedClusterKeys, namedEtcd, namedObjects } from '../../../src/cluster/stores/named-stores.ts';
 import { runAdminCommand } from '../../../src/operator/commands/command.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';

@@ -3,8 +3,8 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import t, { type Test } from 'tap';
-import { readClusterKeys } from '../../../src/cluster/seal.ts';
-import { receiptKeysRow } from '../../../src/cluster/sealed-row.ts';
+import { readClusterKeys } from '../../../src/cluster/stores/seal.ts';
+import { receiptKeysRow } from '../../../src/cluster/stores/sealed-row.ts';
 import { openReceiptSigner, verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
 import { MemoryEngine, MemoryKv } from '../../cluster/memory-kv.ts';
 

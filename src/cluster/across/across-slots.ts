@@ -1,0 +1,115 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Address } from '../../domain/address.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { payerTenantId, type StepId } from '../../domain/id.ts';
+import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { Peer } from '../../peers/peer.ts';
+import { type ExtensionSteps, extensionsIn } from '../../purchases/extension-steps.ts';
+import type { Purchases } from '../../purchases/purchases.ts';
+import type { Workspaces } from '../../workspace/workspaces.ts';
+import type { Crossing } from './crossing.ts';
+import type { BooksHere } from './peer-handlers.ts';
+import type { PeerPurchases } from './peer-purchases.ts';
+
+/** What it needs of a slot. */
+export interface PaidServices {
+  readonly workspaces: Workspaces;
+  readonly purchases: Pick<Purchases, 'extension'>;
+  readonly gate: Pick<PaymentGate, 'openEffects'>;
+  readonly stable?: () => Promise<void>;
+}
+
+/** Where a slot is: as `SlotPlace`. */
+export type PaidPlace =
+  | { readonly services: PaidServices }
+  | { readonly peer: Peer }
+  | { readonly moving: Promise<void> };
+
+export interface AcrossSlotsDeps {
+  readonly placeOf: (id: string) => PaidPlace;
+  readonly crossing: Crossing;
+  /** Absent: no other server has slots. */
+  readonly peers?: PeerPurchases;
+}
+
+/** A slot that moves for longer is asked for another time. */
+const MOVING_MS_MAX = 2000;
+
+/** What payments of one slot do in another, in this process or at another server. */
+export class AcrossSlots {
+  readonly #deps: AcrossSlotsDeps;
+
+  constructor(deps: AcrossSlotsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The extensions of the slot that a workspace's id leads to. @throws interrupted while nobody has it */
+  async extensionsOf(id: string): Promise<ExtensionSteps> {
+    const place = await this.#settledPlaceOf(id);
+    if ('services' in place) return this.#extensionsIn(place.services);
+    return this.#peers.extensionsAt(place.peer);
+  }
+
+  /**
+   * Whether the books of a payer know of an extension that they may still commit. @throws while that cannot be told
+   */
+  async knows(payer: Address, step: StepId): Promise<boolean> {
+    const place = await this.#settledPlaceOf(payerTenantId(payer));
+    if ('peer' in place) return this.#peers.knowsAt(place.peer, payer, step);
+    const known = isKnownTo(place.services, step);
+    await place.services.stable?.();
+    return known;
+  }
+
+  /** The books in this process that an id leads to, as other servers ask for them. */
+  booksHere(id: string): BooksHere | undefined {
+    const place = this.#deps.placeOf(id);
+    if (!('services' in place)) return undefined;
+    const { services } = place;
+    return {
+      extensions: this.#extensionsIn(services),
+      knows: (step) => isKnownTo(services, step),
+      stable: async () => services.stable?.(),
+    };
+  }
+
+  #extensionsIn({ workspaces }: PaidServices): ExtensionSteps {
+    const { crossing } = this.#deps;
+    const steps = extensionsIn(workspaces);
+    return {
+      extend: (request) => crossing.change(() => steps.extend(request)),
+      commit: (ref) => crossing.change(() => steps.commit(ref)),
+      reissue: (ref) => steps.reissue(ref),
+      undo: (ref) => crossing.change(() => steps.undo(ref)),
+    };
+  }
+
+  async #settledPlaceOf(id: string): Promise<Exclude<PaidPlace, { moving: unknown }>> {
+    const { placeOf } = this.#deps;
+    const place = placeOf(id);
+    if (!('moving' in place)) return place;
+    await Promise.race([place.moving, pause(MOVING_MS_MAX, undefined, { ref: false })]);
+    const later = placeOf(id);
+    if (!('moving' in later)) return later;
+    throw new FarthingError(
+      'interrupted',
+      'The workspace moves between servers. Send the same request again.',
+      {
+        retryAfterS: 2,
+      },
+    );
+  }
+
+  get #peers(): PeerPurchases {
+    if (!this.#deps.peers) throw new Error('no other server has slots');
+    return this.#deps.peers;
+  }
+}
+
+function isKnownTo({ purchases, gate }: PaidServices, step: string): boolean {
+  const isIt = (other: string) => other === step;
+  return (
+    purchases.extension.isUnderWay(step as StepId) ||
+    gate.openEffects().some(({ kind, ref }) => kind === 'workspace_extend' && isIt(ref.step))
+  );
+}

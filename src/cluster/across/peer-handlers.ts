@@ -1,0 +1,76 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
+import type { Address } from '../../domain/address.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { payerTenantId, storedId } from '../../domain/id.ts';
+import { PeerAwayError } from '../../peers/peer-calls.ts';
+import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
+import { PEER_CALLS } from './peer-purchases.ts';
+
+/** Books that this process has. */
+export interface BooksHere {
+  readonly extensions: ExtensionSteps;
+  /** Whether a payment may still commit the extension. */
+  knows(step: string): boolean;
+  /** Resolves once what the books say may be told. @throws when it never may: another server may have them */
+  stable(): Promise<void>;
+}
+
+const WALLET = Type.String({ pattern: '^0x[0-9a-f]{40}$' });
+const Request = Type.Object({
+  id: Type.String(),
+  payer: WALLET,
+  ttlMinutes: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
+  token: Type.Optional(Type.String()),
+});
+const Ref = Type.Object({ workspace: Type.String(), step: Type.String() });
+const Question = Type.Object({ payer: WALLET, step: Type.String() });
+
+/**
+ * Answers what `PeerPurchases` asks. Everything that is told is in the log, and no other server had the books by then.
+ * @param booksOf the books that an id leads to; undefined while this process has not got them
+ */
+export function peerHandlers(
+  booksOf: (id: string) => BooksHere | undefined,
+): Readonly<Record<string, (body: unknown) => Promise<object>>> {
+  /** Does the work in the books that a body leads to. */
+  const inBooks =
+    <Schema extends TSchema>(
+      schema: Schema,
+      idOf: (body: Static<Schema>) => string,
+      work: (books: BooksHere, body: Static<Schema>) => Promise<object>,
+    ) =>
+    async (body: unknown) => {
+      if (!Value.Check(schema, body)) throw new FarthingError('request_malformed', 'The call is malformed.');
+      const books = booksOf(idOf(body));
+      if (!books) throw new PeerAwayError('the books are elsewhere');
+      const answer = await work(books, body);
+      await books.stable();
+      return answer;
+    };
+  const onRef = (work: (extensions: ExtensionSteps, ref: ExtensionRef) => Promise<object>) =>
+    inBooks(
+      Ref,
+      ({ workspace }) => workspace,
+      ({ extensions }, { workspace, step }) =>
+        work(extensions, { workspace: storedId('workspace', workspace), step: storedId('step', step) }),
+    );
+  return {
+    [PEER_CALLS.extend]: inBooks(
+      Request,
+      ({ id }) => id,
+      ({ extensions }, { payer, ...request }) => extensions.extend({ ...request, payer: payer as Address }),
+    ),
+    [PEER_CALLS.commit]: onRef((extensions, ref) => extensions.commit(ref)),
+    [PEER_CALLS.reissue]: onRef((extensions, ref) => extensions.reissue(ref)),
+    [PEER_CALLS.undo]: onRef(async (extensions, ref) => {
+      await extensions.undo(ref);
+      return {};
+    }),
+    [PEER_CALLS.knows]: inBooks(
+      Question,
+      ({ payer }) => payerTenantId(payer as Address),
+      async (books, { step }) => ({ known: books.knows(step) }),
+    ),
+  };
+}

@@ -1,0 +1,61 @@
+import type { Address } from '../../domain/address.ts';
+import { FarthingError } from '../../domain/error.ts';
+import type { StepId } from '../../domain/id.ts';
+import type { Answer } from '../../domain/payment.ts';
+import type { Peer } from '../../peers/peer.ts';
+import { PeerAwayError, type PeerCalls, PeerLostError } from '../../peers/peer-calls.ts';
+import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
+import { BUY_MS_MAX } from '../../purchases/paid-workspace.ts';
+
+/** Names of the calls; `peer-handlers.ts` answers them. */
+export const PEER_CALLS = {
+  extend: 'extension-extend',
+  commit: 'extension-commit',
+  reissue: 'extension-reissue',
+  undo: 'extension-undo',
+  knows: 'paid-effects',
+} as const;
+
+/** What a payment buys in a slot that another server has. */
+export class PeerPurchases {
+  readonly #calls: PeerCalls;
+
+  constructor(calls: PeerCalls) {
+    this.#calls = calls;
+  }
+
+  /** @throws interrupted where the peer did not answer, too: whether it did what it was asked is not known then */
+  extensionsAt(peer: Peer): ExtensionSteps {
+    const call = (name: string, body: object, timeoutMs?: number) =>
+      this.#calls
+        .call(peer, name, body, timeoutMs === undefined ? {} : { timeoutMs })
+        .catch((error: unknown) => {
+          throw error instanceof PeerAwayError || error instanceof PeerLostError ? interrupted(error) : error;
+        });
+    return {
+      extend: async (request) => (await call(PEER_CALLS.extend, request, BUY_MS_MAX)) as ExtensionRef,
+      commit: async (ref) => (await call(PEER_CALLS.commit, ref)) as Answer,
+      reissue: async (ref) => (await call(PEER_CALLS.reissue, ref)) as Answer,
+      undo: async (ref) => void (await call(PEER_CALLS.undo, ref)),
+    };
+  }
+
+  /**
+   * Whether a payment of this wallet may still commit the extension, as the books say that the peer has.
+   * @throws where it has not, or does not answer
+   */
+  async knowsAt(peer: Peer, payer: Address, step: StepId): Promise<boolean> {
+    const { known } = (await this.#calls.call(peer, PEER_CALLS.knows, { payer, step })) as {
+      known?: unknown;
+    };
+    if (typeof known !== 'boolean') throw new Error(`${peer.id} does not say whether it knows ${step}`);
+    return known;
+  }
+}
+
+function interrupted(cause: Error): FarthingError {
+  return new FarthingError('interrupted', 'Another server did not answer. Send the same request again.', {
+    retryAfterS: 2,
+    cause,
+  });
+}

@@ -1,0 +1,383 @@
+import { readdir, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode } from '../../domain/error.ts';
+import type { SpaceSpec } from '../../domain/space.ts';
+import { unlinkTenant } from '../../shard/disposal.ts';
+import type { RestoredIndex } from '../../shard/keeper.ts';
+import type { Shard } from '../../shard/shard.ts';
+import { INDEX } from '../../shard/tenants.ts';
+import type { Change } from '../../state/changes.ts';
+import type { SlotStore } from '../../state/recorded-store.ts';
+import { Content, type ContentDeps, PLACE_FILE } from './content.ts';
+import { ContentIndexKeeper } from './index-keeper.ts';
+import { ReadingObjects } from './reading-objects.ts';
+import { type ContentHead, ContentRows } from './rows.ts';
+
+export interface FollowedIndexesOptions extends ContentDeps {
+  /** Of the models in use. */
+  readonly spaces: readonly SpaceSpec[];
+  /** Absolute paths of the slots' folders of Tenants, in order. */
+  readonly folders: readonly string[];
+  /** Opens the index in a folder. */
+  readonly open: (folder: string, spaces: readonly SpaceSpec[]) => Promise<RestoredIndex>;
+  /** Of all indexes that are kept here. */
+  readonly bytesMax: number;
+  /** Nothing is added to a disk that has less. */
+  readonly freeBytesMin: number;
+}
+
+/** Numbers of indexes, and bytes. */
+export interface FollowedFigures {
+  /** As the books that are followed say. */
+  readonly current: number;
+  readonly behind: number;
+  /** For which there is no room, or that cannot be made. */
+  readonly left_out: number;
+  readonly bytes: number;
+}
+
+/** A Tenant of a slot that is followed. */
+interface Tenant {
+  readonly slot: number;
+  /** The later it was used, the higher; 0 when that is not known. */
+  used: number;
+  /** Of its index here; undefined for none. */
+  bytes: number | undefined;
+  /** A model has changed: only the books know what the index has. */
+  isDoubtful: boolean;
+}
+
+interface Work {
+  readonly tenant: string;
+  readonly slot: number;
+  isStopped: boolean;
+  readonly done: Promise<void>;
+}
+
+/** Tables whose rows change when a Tenant is used; their keys are Tenants' ids. */
+const TABLES_OF_USE: ReadonlySet<string> = new Set(['content', 'workspace_activity', 'payer_index']);
+const HEADS = 'content';
+const MODELS = 'models';
+/** After the object store did not answer, or the disk had no room. */
+const RETRY_MS = 5000;
+const ENDED_MAX = 100_000;
+
+/** Work was broken off: its slot is taken over, or its Tenant ends. */
+class StoppedError extends Error {}
+
+/** An index has vectors of another model than those in use here. */
+class OtherModelError extends Error {}
+
+/**
+ * Copies of the indexes of slots that other servers have, made from books that follow theirs: one after the other, those that were used last
+ * first, as many as there is room for. They are read by nobody here. Files are not copied.
+ */
+export class FollowedIndexes {
+  readonly #options: FollowedIndexesOptions;
+  readonly #objects: ReadingObjects;
+  readonly #content: Content;
+  readonly #keeper: ContentIndexKeeper;
+  readonly #slots = new Set<number>();
+  readonly #tenants = new Map<string, Tenant>();
+  /** Those that may have changed. */
+  readonly #due = new Set<string>();
+  /** The same, the last one first in turn; some are in it twice, or no longer due. */
+  #turns: string[] = [];
+  /** Their servers have said that they end. */
+  readonly #ended = new Set<string>();
+  #bytes = 0;
+  #uses = 0;
+  #work: Work | undefined;
+  #retry: NodeJS.Timeout | undefined;
+
+  constructor(options: FollowedIndexesOptions) {
+    this.#options = options;
+    this.#objects = new ReadingObjects(options.objects);
+    this.#content = new Content({ ...options, objects: this.#objects });
+    // The new owner would have to encode it again: it makes the index itself, and notes that.
+    const onFormerModel = () => Promise.reject(new OtherModelError('it has vectors of another model'));
+    this.#keeper = new ContentIndexKeeper(this.#content, options.spaces, onFormerModel);
+  }
+
+  /**
+   * Takes up a slot. What its folder has of indexes is kept as far as the books lead over it; what they do not know is removed.
+   * @param store books that are as the slot's were at one moment
+   * @param isDoubtful models have changed since the folder was filled
+   */
+  async add(slot: number, store: SlotStore, isDoubtful = false): Promise<void> {
+    const here = await readdir(this.#options.folders[slot]!).catch(() => []);
+    this.#slots.add(slot);
+    this.#content.add(slot, store);
+    for (const { key } of new ContentRows(store).heads.range()) this.#see(slot, key);
+    for (const tenant of here) this.#see(slot, tenant);
+    if (isDoubtful) this.#doubt(slot);
+    this.#goOn();
+  }
+
+  /** To be called when the books have changed. */
+  changed(slot: number, changes: readonly Change[]): void {
+    if (!this.#slots.has(slot)) return;
+    for (const { table, key } of changes) {
+      if (table === HEADS) this.#see(slot, key);
+      if (TABLES_OF_USE.has(table)) this.#use(key);
+      // Indexes are encoded again, and have the same writes as before.
+      if (table === MODELS) this.#doubt(slot);
+    }
+    this.#goOn();
+  }
+
+  /** Gives a slot up, so that somebody else may use its folder. */
+  async leave(slot: number): Promise<void> {
+    if (!this.#slots.delete(slot)) return;
+    for (const [tenant, { slot: own, bytes = 0 }] of this.#tenants) {
+      if (own !== slot) continue;
+      this.#bytes -= bytes;
+      this.#tenants.delete(tenant);
+      this.#due.delete(tenant);
+    }
+    if (this.#work?.slot === slot) await this.#stop(this.#work);
+    await this.#content.leave(slot);
+  }
+
+  /** A Tenant ends: its index is removed here, and never made again. */
+  async remove(slot: number, tenant: string): Promise<void> {
+    this.#ended.add(tenant);
+    const [oldest] = this.#ended;
+    if (this.#ended.size > ENDED_MAX && oldest !== undefined) this.#ended.delete(oldest);
+    this.#due.delete(tenant);
+    if (this.#work?.tenant === tenant) await this.#stop(this.#work);
+    await this.#unlink(tenant, slot);
+  }
+
+  /** Whether all indexes of a slot that are to be here are as the books say. */
+  isLevel(slot: number): boolean {
+    if (!this.#slots.has(slot) || this.#work?.slot === slot) return false;
+    return ![...this.#due].some((tenant) => this.#tenants.get(tenant)?.slot === slot);
+  }
+
+  get figures(): FollowedFigures {
+    let [current, left_out] = [0, 0];
+    for (const [tenant, { bytes }] of this.#tenants) {
+      if (this.#due.has(tenant) || this.#work?.tenant === tenant) continue;
+      if (bytes === undefined) left_out += 1;
+      else current += 1;
+    }
+    return { current, left_out, behind: this.#tenants.size - current - left_out, bytes: this.#bytes };
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#retry);
+    for (const slot of [...this.#slots]) await this.leave(slot);
+  }
+
+  #see(slot: number, tenant: string): void {
+    if (!this.#tenants.has(tenant))
+      this.#tenants.set(tenant, { slot, used: 0, bytes: undefined, isDoubtful: false });
+    this.#isDue(tenant);
+  }
+
+  #use(tenant: string): void {
+    const known = this.#tenants.get(tenant);
+    if (!known) return;
+    this.#uses += 1;
+    known.used = this.#uses;
+    // There may be room for it now.
+    if (known.bytes === undefined || this.#due.has(tenant)) this.#isDue(tenant);
+  }
+
+  #doubt(slot: number): void {
+    for (const [tenant, known] of this.#tenants) {
+      if (known.slot !== slot) continue;
+      known.isDoubtful = true;
+      this.#isDue(tenant);
+    }
+  }
+
+  #isDue(tenant: string): void {
+    this.#due.add(tenant);
+    this.#turns.push(tenant);
+    if (this.#turns.length > 2 * this.#due.size + 1000) this.#turns = [...this.#due];
+  }
+
+  #goOn(): void {
+    if (this.#work || this.#retry) return;
+    for (;;) {
+      const tenant = this.#turns.pop();
+      if (tenant === undefined) return;
+      const known = this.#tenants.get(tenant);
+      if (!known || !this.#due.delete(tenant)) continue;
+      this.#begin(tenant, known);
+      return;
+    }
+  }
+
+  #begin(tenant: string, known: Tenant): void {
+    const done = Promise.withResolvers<void>();
+    const work: Work = { tenant, slot: known.slot, isStopped: false, done: done.promise };
+    this.#work = work;
+    this.#objects.begin();
+    void this.#follow(work, known)
+      .catch((error: unknown) => this.#failed(work, error))
+      .finally(() => {
+        this.#work = undefined;
+        done.resolve();
+        this.#goOn();
+      });
+  }
+
+  async #stop(work: Work): Promise<void> {
+    work.isStopped = true;
+    this.#objects.stop(stopped());
+    await work.done;
+  }
+
+  async #failed(work: Work, error: unknown): Promise<void> {
+    const { tenant, isStopped } = work;
+    if (isStopped) return;
+    const isLater = ['objects_unavailable', 'storage_full'].includes(String(errorCode(error)));
+    if (isLater) {
+      this.#isDue(tenant);
+      this.#retry = setTimeout(() => {
+        this.#retry = undefined;
+        this.#goOn();
+      }, RETRY_MS).unref();
+      return;
+    }
+    // Its owner may have replaced what the books here still name: they will say so.
+    this.#options.log({ event: 'index_not_followed', tenant, error: String(error) });
+    await this.#unlink(tenant).catch(() => undefined);
+  }
+
+  async #follow(work: Work, known: Tenant): Promise<void> {
+    const { tenant } = work;
+    const { heads } = this.#content.rows(tenant);
+    const head = heads.get(tenant);
+    if (!head || this.#ended.has(tenant)) {
+      await this.#unlink(tenant);
+      if (head) return;
+      this.#ended.delete(tenant);
+      if (!this.#due.has(tenant)) this.#tenants.delete(tenant);
+      return;
+    }
+    const home = this.#home(tenant);
+    if (known.isDoubtful) await this.#content.forgetPlace(home);
+    known.isDoubtful = false;
+    if (!(await this.#hasRoomFor(known, head))) {
+      await this.#unlink(tenant);
+      return;
+    }
+    const { open } = this.#options;
+    await this.#keeper.restore(tenant, home, async (spaces) => {
+      if (work.isStopped) throw stopped();
+      const opened = await open(join(home, INDEX), spaces);
+      return { ...opened, shard: stoppable(opened.shard, work) };
+    });
+    // A snapshot that came meanwhile took writes away that this index may lack.
+    if (snapshotOf(heads.get(tenant)) !== snapshotOf(head)) {
+      await this.#content.forgetPlace(home);
+      if (!work.isStopped) this.#isDue(tenant);
+    }
+    const bytes = await bytesIn(join(home, INDEX));
+    // The slot may have been given up since.
+    if (this.#tenants.get(tenant) !== known) return;
+    this.#bytes += bytes - (known.bytes ?? 0);
+    known.bytes = bytes;
+    if (this.#bytes > this.#options.bytesMax) await this.#makeRoom(0, known.used + 1);
+  }
+
+  /** Whether its index may be made, or grow. */
+  async #hasRoomFor(known: Tenant, head: ContentHead): Promise<boolean> {
+    const { freeBytesMin, folders } = this.#options;
+    const needed = Math.max(known.bytes ?? 0, (head.snapshot?.bytes ?? 0) + head.cost);
+    if (known.bytes === undefined) {
+      const { bavail, bsize } = await statfs(folders[known.slot]!).catch(() => ({
+        bavail: 1,
+        bsize: Infinity,
+      }));
+      if (bavail * bsize < freeBytesMin + needed) return false;
+    }
+    return this.#makeRoom(needed - (known.bytes ?? 0), known.used);
+  }
+
+  /** Removes indexes that were not used since, the least used first, until so many more bytes fit. @returns whether they do */
+  async #makeRoom(bytes: number, since: number): Promise<boolean> {
+    const isEnough = () => this.#bytes + bytes <= this.#options.bytesMax;
+    if (isEnough()) return true;
+    const others = [...this.#tenants]
+      .filter(([, { bytes: own, used }]) => own !== undefined && used < since)
+      .sort(([, a], [, b]) => a.used - b.used);
+    for (const [tenant] of others) {
+      if (isEnough()) break;
+      await this.#unlink(tenant);
+    }
+    return isEnough();
+  }
+
+  /** Nothing works on it. @param slot of one that the books may not have */
+  async #unlink(tenant: string, slot?: number): Promise<void> {
+    const known = this.#tenants.get(tenant);
+    this.#bytes -= known?.bytes ?? 0;
+    if (known) known.bytes = undefined;
+    const folder = this.#options.folders[known?.slot ?? slot ?? -1];
+    if (folder !== undefined) await unlinkTenant(folder, tenant).catch(unlessAbsent);
+  }
+
+  #home(tenant: string): string {
+    return join(this.#options.folders[this.#tenants.get(tenant)!.slot]!, tenant);
+  }
+}
+
+/** Removes all of a slot's folder of Tenants but their indexes: files and what else belongs to them come from elsewhere, or are not copied. */
+export async function keepIndexesAlone(folder: string): Promise<void> {
+  const isKept = (name: string) => name === INDEX || name === PLACE_FILE;
+  for (const tenant of await readdir(folder).catch(() => []))
+    for (const name of await readdir(join(folder, tenant)))
+      if (tenant.startsWith('.') || !isKept(name))
+        await rm(join(folder, tenant, name), { recursive: true, force: true });
+}
+
+/** An index is broken off between two writes. */
+function stoppable(shard: Shard, work: Work): Shard {
+  const go = () => {
+    if (work.isStopped) throw stopped();
+  };
+  return {
+    ...shard,
+    append: async (item, segments) => {
+      go();
+      await shard.append(item, segments);
+    },
+    putItem: async (item) => {
+      go();
+      await shard.putItem(item);
+    },
+    removeItem: async (id) => {
+      go();
+      return shard.removeItem(id);
+    },
+  };
+}
+
+function stopped(): Error {
+  return new StoppedError('the slot is taken over, or the Tenant ends');
+}
+
+/** What the snapshot of an index is told by. */
+function snapshotOf(head: ContentHead | undefined): string | undefined {
+  return head && `${head.id} ${head.snapshot?.seq} ${head.snapshot?.files.map(({ blob }) => blob.id).join()}`;
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const names = await readdir(folder).catch(() => []);
+  const sizes = await Promise.all(
+    names.map(async (name) => {
+      const found = await stat(join(folder, name)).catch(() => undefined);
+      return found ? 512 * found.blocks : 0;
+    }),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function unlessAbsent(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}

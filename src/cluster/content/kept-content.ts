@@ -1,0 +1,115 @@
+import { rootCause } from '../../domain/error.ts';
+import type { SpaceSpec } from '../../domain/space.ts';
+import { filesIn } from '../../ingest/items/files.ts';
+import type { StoredFiles } from '../../ingest/ports/ports.ts';
+import { ConfigError } from '../../settings/config.ts';
+import type { Settings } from '../../settings/settings.ts';
+import type { IndexKeeper } from '../../shard/keeper.ts';
+import type { Tenants } from '../../shard/tenants.ts';
+import type { SlotStore } from '../../state/recorded-store.ts';
+import { openReceiptSigner, type ReceiptSigner } from '../../workspace/disposal/receipt.ts';
+import { BACKUP_ROWS } from '../members/node-rows.ts';
+import { untilAnswered } from '../stores/kv.ts';
+import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../stores/named-stores.ts';
+import { GuardedObjects, type ObjectsCall } from '../stores/objects/guarded-objects.ts';
+import { UnsuitableStoreError } from '../stores/objects/objects.ts';
+import { receiptKeysRow } from '../stores/sealed-row.ts';
+import { Content } from './content.ts';
+import { FollowedIndexes } from './followed-indexes.ts';
+import { ContentIndexKeeper } from './index-keeper.ts';
+import { KeptFiles } from './kept-files.ts';
+import { removeUnknown } from './unknown-folders.ts';
+
+export interface KeptContentOptions {
+  readonly settings: Settings;
+  /** Of the slots, in order, where this server has all of them. Empty: they come and go. */
+  readonly stores: readonly SlotStore[];
+  /** Absolute paths of the slots' folders of Tenants, in order. */
+  readonly tenantsFolders: readonly string[];
+  /** Absolute path of the folder with the keys that sign receipts. */
+  readonly keysFolder: string;
+  readonly spaces: readonly SpaceSpec[];
+  readonly log: (event: object) => void;
+  /** Told of each call of the object store. */
+  readonly onCalled: (call: ObjectsCall) => void;
+}
+
+/** What keeps the Tenants' content beyond this disk. */
+export interface KeptContent {
+  readonly keeper: IndexKeeper;
+  /** Takes up a slot, before anything asks for its Tenants. */
+  enter(slot: number, store: SlotStore): Promise<void>;
+  /** Gives a slot up. Its indexes are closed by then. */
+  leave(slot: number): Promise<void>;
+  files(tenants: Tenants): StoredFiles;
+  /** Copies of the indexes of slots that other servers have. */
+  follow(tenants: Tenants): FollowedIndexes;
+  /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
+  openSigner(): Promise<ReceiptSigner>;
+  /** When the last backup of the whole cluster was begun; undefined without any. Waits while etcd is away. */
+  lastBackup(): Promise<number | undefined>;
+  close(): void;
+}
+
+/** The keys are asked for again a second later: a member that stands still may not keep a request for long. */
+const KEYS_ANSWER_MS_MAX = 800;
+
+/**
+ * Opens the object store and what the books say is in it. Folders of Tenants that the books do not know are removed.
+ * @throws ConfigError for a store that cannot be used, a missing key, or books that were begun without objects
+ */
+export async function openKeptContent(options: KeptContentOptions): Promise<KeptContent> {
+  const { settings, stores, tenantsFolders, keysFolder, spaces, log, onCalled } = options;
+  const clusterKeys = await namedClusterKeys(settings);
+  const objects = new GuardedObjects(await namedObjects(settings), { log, onCalled });
+  await objects.check().catch((error: unknown) => {
+    if (error instanceof UnsuitableStoreError) throw new ConfigError(`FARTHING_OBJECTS: ${error.message}`);
+    throw new ConfigError(`FARTHING_OBJECTS: the store does not answer (${rootCause(error)})`);
+  });
+  const content = new Content({ slots: tenantsFolders.length, clusterKeys, objects, log });
+  const enter = async (slot: number, store: SlotStore) => {
+    content.add(slot, store);
+    await content.open([slot]);
+    await removeUnknown(tenantsFolders[slot]!, store, log);
+  };
+  for (const [slot, store] of stores.entries()) await enter(slot, store);
+  const etcd = await namedEtcd(settings, { answerMsMax: KEYS_ANSWER_MS_MAX });
+  const shared = receiptKeysRow(etcd, clusterName(settings), clusterKeys);
+  // The next start looks which models filled which index.
+  const onFormerModel = async (tenant: string) => {
+    log({ event: 'index_of_former_model', tenant });
+    await content.rows(tenant).store.table('models').remove('filled');
+  };
+  const answered = <T>(ask: () => Promise<T>) =>
+    untilAnswered(ask, ({ message }) => log({ event: 'log_answer_lost', error: message }));
+  return {
+    enter,
+    leave: (slot) => content.leave(slot),
+    keeper: new ContentIndexKeeper(content, spaces, onFormerModel),
+    files: (tenants) =>
+      new KeptFiles({
+        content,
+        here: filesIn(tenants, { areCopies: true }),
+        use: (tenant, work) => tenants.use(tenant, {}, work),
+      }),
+    follow: (tenants) =>
+      new FollowedIndexes({
+        slots: tenantsFolders.length,
+        clusterKeys,
+        objects,
+        spaces,
+        folders: tenantsFolders,
+        open: (folder, wanted) => tenants.openApart(folder, wanted),
+        bytesMax: settings.STANDBY_BYTES_MAX,
+        freeBytesMin: settings.FREE_DISK_BYTES_MIN,
+        log,
+      }),
+    openSigner: () => answered(() => openReceiptSigner(keysFolder, { shared, log })),
+    lastBackup: async () => {
+      const key = BACKUP_ROWS.key(clusterName(settings), 'last');
+      const [row] = await answered(() => etcd.range(key, `${key}\0`));
+      return row && BACKUP_ROWS.parse(key, row.value).at;
+    },
+    close: () => etcd.close(),
+  };
+}

@@ -1,0 +1,18 @@
+import { readdir } from 'node:fs/promises';
+import { unlinkTenant } from '../../shard/disposal.ts';
+import type { SlotStore } from '../../state/recorded-store.ts';
+import { ContentRows } from './rows.ts';
+
+/** What another server destroyed while this disk was away must not be found on it. @param folder of a slot's Tenants @param store its books */
+export async function removeUnknown(
+  folder: string,
+  store: SlotStore,
+  log: (event: object) => void,
+): Promise<void> {
+  const { heads } = new ContentRows(store);
+  for (const tenant of await readdir(folder).catch(() => [])) {
+    if (tenant.startsWith('.') || heads.get(tenant)) continue;
+    await unlinkTenant(folder, tenant);
+    log({ event: 'unknown_folder_removed', tenant });
+  }
+}

@@ -1,0 +1,135 @@
+import { PeerAwayError } from '../../peers/peer-calls.ts';
+import type { Membership } from '../members/membership.ts';
+import { ClaimError } from '../members/slot-claims.ts';
+import type { KvCondition } from '../stores/kv.ts';
+import type { SlotCopies } from './slot-copies.ts';
+import type { BooksCopy, Standby } from './standby.ts';
+
+/** What this disk has of slots' Tenants. */
+export interface ContentDisk {
+  /** Of a slot that this process gave up, keeps its indexes and nothing else. */
+  keepIndexesAlone(slot: number): Promise<void>;
+  /** Removes what is here of a slot's Tenants. */
+  removeContent(slot: number): Promise<void>;
+}
+
+export interface CopiesHereOptions {
+  readonly membership: Pick<Membership, 'view' | 'placed' | 'next'>;
+  readonly node: string;
+  /** Absent: nothing is followed. */
+  readonly standby: Standby | undefined;
+  readonly copies: SlotCopies;
+  readonly disk: ContentDisk;
+  /** Milliseconds that never go back. */
+  readonly now: () => number;
+  readonly log: (event: object) => void;
+}
+
+/** What this server is about. */
+export interface Situation {
+  /** Slots may be placed here. */
+  readonly isTaking: boolean;
+  /** It gives everything to others, and ends. */
+  readonly isLeaving: boolean;
+  /** Slots are here. */
+  readonly hasSlots: boolean;
+}
+
+/** Begins something about a slot. */
+export type Step = () => Promise<void>;
+
+/** After what failed. */
+const RETRY_MS = 5000;
+
+/** What this disk has of slots that are with other servers: indexes that follow theirs, or nothing of a Tenant. */
+export class CopiesHere {
+  readonly #options: CopiesHereOptions;
+  /** Slots of which this disk has what they were as this process gave them up. */
+  readonly #own = new Set<number>();
+  /** When it may be tried again. */
+  readonly #retryAt = new Map<number, number>();
+
+  constructor(options: CopiesHereOptions) {
+    this.#options = options;
+  }
+
+  /** What is to be done about a slot that is not here. */
+  step(slot: number, { isTaking, isLeaving, hasSlots }: Situation): Step | undefined {
+    const { membership, node, standby, copies } = this.#options;
+    const isElsewhere = ![undefined, node].includes(membership.view.owners.get(slot));
+    const isFollowed = standby?.has(slot) ?? false;
+    const isToFollow = standby && isElsewhere && !isLeaving && membership.next(slot) === node;
+    // Who waits for what this server had comes first. What nobody takes may be taken up here again.
+    const isToRemove = isLeaving
+      ? !hasSlots && (isFollowed || membership.placed(slot) !== undefined)
+      : isElsewhere && !isToFollow;
+    if (isFollowed) return isToRemove ? () => this.#standDown(slot) : undefined;
+    if (this.#options.now() < (this.#retryAt.get(slot) ?? 0)) return undefined;
+    if (isToFollow) return () => this.#standBy(slot);
+    // A former process of this node may have had it.
+    return isToRemove && isTaking && !copies.isClean(slot) ? () => this.#remove(slot) : undefined;
+  }
+
+  /**
+   * This server has claimed a slot. @returns the copy of its state, open, where it was followed
+   * @throws ClaimError where the claim is another's by now
+   */
+  async take(slot: number, claimed: KvCondition): Promise<BooksCopy | undefined> {
+    const { standby, copies } = this.#options;
+    this.#own.delete(slot);
+    const copy = await standby?.release(slot);
+    // Who follows a slot has noted that.
+    if (!copy && !(await copies.note(slot, [claimed])))
+      throw new ClaimError('the slot belongs to another server by now');
+    return copy;
+  }
+
+  /** This server has given a slot up; its folder is as its books are. */
+  given(slot: number): void {
+    this.#own.add(slot);
+  }
+
+  /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
+  async removeTenant(slot: number, tenant: string): Promise<void> {
+    const { standby, copies } = this.#options;
+    if (standby?.has(slot)) await standby.remove(slot, tenant);
+    else if (!copies.isClean(slot)) throw new PeerAwayError('it may be on this disk');
+  }
+
+  /** Follows a slot of another server: with the indexes that this process had of it, or from nothing of a Tenant on. */
+  async #standBy(slot: number): Promise<void> {
+    const { disk, copies, standby, log } = this.#options;
+    try {
+      if (this.#own.delete(slot)) await disk.keepIndexesAlone(slot);
+      else await disk.removeContent(slot);
+      await copies.note(slot);
+      await standby!.follow(slot);
+      log({ event: 'slot_followed', slot });
+    } catch (error) {
+      this.#retryLater(slot);
+      log({ event: 'slot_not_followed', slot, error: String(error) });
+    }
+  }
+
+  /** Another server is the next owner by now. */
+  async #standDown(slot: number): Promise<void> {
+    await (await this.#options.standby!.release(slot))?.close();
+    await this.#remove(slot);
+  }
+
+  async #remove(slot: number): Promise<void> {
+    const { copies, log } = this.#options;
+    this.#own.delete(slot);
+    try {
+      await copies.remove(slot);
+      log({ event: 'content_removed', slot });
+    } catch (error) {
+      this.#retryLater(slot);
+      log({ event: 'content_not_removed', slot, error: String(error) });
+    }
+  }
+
+  #retryLater(slot: number): void {
+    this.#retryAt.set(slot, this.#options.now() + RETRY_MS);
+  }
+}

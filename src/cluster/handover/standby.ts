@@ -1,0 +1,131 @@
+import { decodeChanges } from '../../state/changes.ts';
+import type { RawStore } from '../../state/store.ts';
+import type { FollowedFigures, FollowedIndexes } from '../content/followed-indexes.ts';
+import { LogFollower } from '../log/log-follower.ts';
+import type { LogCopy } from '../log/log-reader.ts';
+import { prefixOf } from '../log/slot-logs.ts';
+import type { Kv, Pause } from '../stores/kv.ts';
+
+export interface StandbyOptions {
+  readonly kv: Kv;
+  /** Name of the cluster. */
+  readonly cluster: string;
+  /** Opens a slot's state as a copy of its log. */
+  readonly openCopy: (slot: number) => Promise<BooksCopy>;
+  readonly indexes: Pick<
+    FollowedIndexes,
+    'add' | 'changed' | 'leave' | 'remove' | 'isLevel' | 'figures' | 'close'
+  >;
+  readonly log: (event: object) => void;
+  /** Between two looks. */
+  readonly pause?: Pause;
+}
+
+/** A slot's state on this disk, as a copy of its log. */
+export interface BooksCopy extends LogCopy {
+  readonly store: RawStore;
+  close(): Promise<void>;
+}
+
+export interface StandbyFigures {
+  /** Number of slots that are followed. */
+  readonly slots: number;
+  /** For how long the copy of books that is furthest behind has lacked something, in milliseconds. */
+  readonly lagMs: number;
+  readonly indexes: FollowedFigures;
+}
+
+export const NO_STANDBY: StandbyFigures = {
+  slots: 0,
+  lagMs: 0,
+  indexes: { current: 0, behind: 0, left_out: 0, bytes: 0 },
+};
+
+/**
+ * Follows the books and indexes of slots that other servers have, where the next owner's would lie. Nobody believes them before this server
+ * has claimed the slot: then the log's rest is read, and the place where it goes on is checked.
+ */
+export class Standby {
+  readonly #options: StandbyOptions;
+  readonly #follower: LogFollower;
+  readonly #copies = new Map<number, BooksCopy>();
+
+  constructor(options: StandbyOptions) {
+    const { kv, cluster, log, pause } = options;
+    this.#options = options;
+    this.#follower = new LogFollower({ kv, prefix: prefixOf(cluster), log, ...(pause && { pause }) });
+  }
+
+  /** Whether a slot is followed. */
+  has(slot: number): boolean {
+    return this.#copies.has(slot);
+  }
+
+  /** Number of slots that are followed. */
+  get size(): number {
+    return this.#copies.size;
+  }
+
+  /** Whether a slot's books and indexes are here as they were at the last look. */
+  isLevel(slot: number): boolean {
+    return this.#follower.isBegun(slot) && this.#options.indexes.isLevel(slot);
+  }
+
+  /** Begins to follow. Of indexes the slot's folder has what came from the books beside it. @throws ConfigError for a state that no log led */
+  async follow(slot: number): Promise<void> {
+    const { openCopy, indexes } = this.#options;
+    const copy = await openCopy(slot);
+    this.#copies.set(slot, copy);
+    let isWhole = false;
+    let models = copy.position && modelsOf(copy.store);
+    this.#follower.add(slot, {
+      get position() {
+        return copy.position;
+      },
+      apply: async (entries, position) => {
+        await copy.apply(entries, position);
+        if (isWhole) indexes.changed(slot, entries.flatMap(decodeChanges));
+        else if (position)
+          await indexes.add(slot, copy.store, models !== undefined && models !== modelsOf(copy.store));
+        isWhole ||= position !== undefined;
+      },
+      clear: async () => {
+        isWhole = false;
+        models = modelsOf(copy.store);
+        await indexes.leave(slot);
+        await copy.clear();
+      },
+    });
+  }
+
+  /** Follows no longer: what is here stays as it is, and somebody else may use it. @returns the copy of its state, open, where it was followed */
+  async release(slot: number): Promise<BooksCopy | undefined> {
+    const copy = this.#copies.get(slot);
+    if (!copy) return undefined;
+    await this.#follower.remove(slot);
+    await this.#options.indexes.leave(slot);
+    this.#copies.delete(slot);
+    return copy;
+  }
+
+  /** A Tenant of a slot that is followed ends: nothing of it is on this disk once this resolves, nor ever will be. */
+  remove(slot: number, tenant: string): Promise<void> {
+    return this.#options.indexes.remove(slot, tenant);
+  }
+
+  get figures(): StandbyFigures {
+    const { indexes } = this.#options;
+    return { slots: this.size, lagMs: this.#follower.lagMs, indexes: indexes.figures };
+  }
+
+  async close(): Promise<void> {
+    await this.#follower.close();
+    for (const slot of [...this.#copies.keys()]) await (await this.release(slot))?.close();
+    await this.#options.indexes.close();
+  }
+}
+
+/** By which models a slot's indexes may be filled. */
+function modelsOf(store: RawStore): string {
+  return JSON.stringify([...store.table('models').range()]);
+}

@@ -1,0 +1,99 @@
+import { rm, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { systemClock } from '../../domain/clock.ts';
+import { finishDraft, newDraft } from '../../operator/backup/data-copy.ts';
+import { checkDataVersion } from '../../state/data-version.ts';
+import { claimSlotFolders } from '../../state/slots.ts';
+import { keepKeysIn } from '../../workspace/disposal/receipt-keys.ts';
+import { BACKUP_ROWS } from '../members/node-rows.ts';
+import { receiptKeysRow } from '../stores/sealed-row.ts';
+import { copyBooksAtMoment } from './books-at-moment.ts';
+import { type ClusterBackup, SlotFromObjects } from './slot-from-objects.ts';
+
+/** Slots whose Tenants are fetched at once. */
+const SLOTS_AT_ONCE = 4;
+const MEBIBYTE = 2 ** 20;
+
+/**
+ * Makes a data folder of what a cluster has in etcd and in its object store, whether its servers run or not. First come the books of all
+ * slots as they are at one moment, then each Tenant of theirs as it is when its turn comes; Items that those books don't know are removed,
+ * and so are Tenants that ended meanwhile. A start repairs the rest, as after a crash.
+ *
+ * @param data absolute path of a folder in which the backup must not lie
+ * @param target absolute path, which must not exist; it appears when it is complete and on the disk
+ * @returns how many Tenants are in it @throws Error with what to do; FarthingError shard_corrupt, objects_unavailable
+ */
+export async function backUpCluster(backup: ClusterBackup, data: string, target: string): Promise<number> {
+  const draft = await newDraft(data, target);
+  try {
+    const tenants = await fill(draft, backup);
+    backup.signal?.throwIfAborted();
+    await finishDraft(draft, target);
+    return tenants;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function fill(draft: string, backup: ClusterBackup): Promise<number> {
+  const { etcd, cluster, clusterKeys, slots, progress, signal, freeBytes = freeBytesFor } = backup;
+  const takenAt = Date.now();
+  // Written before anything is copied: every receipt from here on mentions it.
+  const value = BACKUP_ROWS.format({ at: takenAt });
+  await etcd.commit({ when: [], puts: [{ key: BACKUP_ROWS.key(cluster, 'last'), value }] });
+  await checkDataVersion(draft);
+  const keys = await receiptKeysRow(etcd, cluster, clusterKeys).read();
+  if (keys) await keepKeysIn(join(draft, 'keys'), keys.text);
+  const folders = await claimSlotFolders(draft, slots);
+  await copyBooksAtMoment({
+    etcd,
+    cluster,
+    states: new Map(folders.map((folder, slot) => [slot, join(folder, 'state')])),
+    onSlot: (slot) => progress?.(`books of slot ${slot + 1} of ${slots}`),
+    ...(signal && { signal }),
+  });
+  const copies = folders.map(
+    (folder, slot) =>
+      new SlotFromObjects({
+        ...backup,
+        slot,
+        folder,
+        later: join(draft, `later-${slot}`),
+        takenAt,
+        clock: systemClock,
+      }),
+  );
+  try {
+    const needed = copies.reduce((sum, copy) => sum + copy.bytes(), 0);
+    mustFit(draft, needed, await freeBytes(draft));
+    let done = 0;
+    const onTenant = (tenant: string) => {
+      done += 1;
+      progress?.(`tenant ${done}: ${tenant}`);
+    };
+    const left = copies.values();
+    const next = async () => {
+      for (const copy of left) await copy.fill(onTenant);
+    };
+    const ended = await Promise.allSettled(Array.from({ length: SLOTS_AT_ONCE }, next));
+    const failed = ended.find((end) => end.status === 'rejected');
+    if (failed) throw failed.reason;
+    return copies.reduce((sum, { tenants }) => sum + tenants, 0);
+  } finally {
+    await Promise.all(copies.map((copy) => copy.close()));
+  }
+}
+
+function mustFit(draft: string, bytes: number, free: number): void {
+  if (bytes <= free) return;
+  const inMebibytes = (count: number) => `${Math.ceil(count / MEBIBYTE)} MiB`;
+  throw new Error(
+    `${dirname(draft)} has ${inMebibytes(free)} free, and the backup needs about ${inMebibytes(bytes)}: name a folder on a larger disk.`,
+  );
+}
+
+async function freeBytesFor(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}

@@ -1,0 +1,140 @@
+import { open, readdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { rootCause } from '../../domain/error.ts';
+import { whileStopped } from '../../operator/backup/stopped-backup.ts';
+import { type CommandIo, EXIT, settingsOf, UsageError } from '../../operator/io.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { forgetLog, keepPosition } from '../../state/log-position.ts';
+import { entriesOf } from '../../state/recorded-store.ts';
+import { slotFolders } from '../../state/slots.ts';
+import { openStore, type RawStore } from '../../state/store.ts';
+import { openReceiptSigner } from '../../workspace/disposal/receipt.ts';
+import { markBooks } from '../content/books-with-objects.ts';
+import { type Content, contentOf } from '../content/content.ts';
+import { ContentIndexKeeper } from '../content/index-keeper.ts';
+import { ENTRY_BYTES_MAX } from '../log/slot-log.ts';
+import { openSlotLogs } from '../log/slot-logs.ts';
+import { ClaimError } from '../members/slot-claims.ts';
+import { AccessRefusedError, type Etcd } from '../stores/etcd.ts';
+import { behind } from '../stores/kv.ts';
+import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../stores/named-stores.ts';
+import type { Objects } from '../stores/objects/objects.ts';
+import { receiptKeysRow } from '../stores/sealed-row.ts';
+
+const PART_BYTES = ENTRY_BYTES_MAX / 2;
+
+/**
+ * Brings the data folder of a stopped server into the etcd and the object store of the settings: files and indexes first, then the books, which
+ * lead to them. The folder is a copy of the cluster's from then on. @throws UsageError, Error with what to do
+ */
+export async function importFolder(io: CommandIo): Promise<number> {
+  const settings = settingsOf(io);
+  if (settings.CLUSTER === '' || settings.OBJECTS === '')
+    throw new UsageError('Set FARTHING_CLUSTER, FARTHING_OBJECTS and the cluster key: they name where to.');
+  const data = resolve(settings.DATA_DIR);
+  const etcd = await namedEtcd(settings);
+  try {
+    await mustBeNew(etcd, settings);
+    const objects = await namedObjects(settings);
+    await objects.check().catch((error: unknown) => {
+      throw new Error(`FARTHING_OBJECTS: ${rootCause(error)}`);
+    });
+    const tenants = await whileStopped(data, () => importStopped(settings, data, { etcd, objects }, io));
+    if (tenants === undefined)
+      throw new Error(`FARTHING_DATA_DIR=${data}: a running server uses this folder; stop it first`);
+    io.write(
+      `${data} with ${tenants} tenants is in the cluster ${clusterName(settings)}. Start the server with the same settings.\n`,
+    );
+    return EXIT.done;
+  } finally {
+    etcd.close();
+  }
+}
+
+async function mustBeNew(etcd: Etcd, settings: Settings): Promise<void> {
+  const prefix = `/farthing/${clusterName(settings)}/`;
+  const rows = await etcd.range(prefix, behind(prefix), 1).catch((error: unknown) => {
+    throw new Error(`FARTHING_CLUSTER: ${rootCause(error)}`);
+  });
+  if (rows.length > 0)
+    throw new Error(
+      `FARTHING_CLUSTER: the cluster ${clusterName(settings)} has books already; take another name`,
+    );
+}
+
+/** @returns how many tenants there are */
+async function importStopped(
+  settings: Settings,
+  data: string,
+  { etcd, objects }: { etcd: Etcd; objects: Objects },
+  io: CommandIo,
+): Promise<number> {
+  const slots = await slotFolders(data);
+  const states = slots.map((slot) => join(slot, 'state'));
+  const stores = states.map((state) => openStore(state));
+  try {
+    await Promise.all(stores.map((store, slot) => forgetLog(store, states[slot]!)));
+    const tenants = await importContent(settings, { stores, slots, objects }, io);
+    await importBooks(settings, stores, etcd);
+    const shared = receiptKeysRow(etcd, clusterName(settings), await namedClusterKeys(settings));
+    await openReceiptSigner(join(data, 'keys'), { shared });
+    return tenants;
+  } finally {
+    await Promise.all(stores.map((store) => store.close()));
+  }
+}
+
+async function importContent(
+  settings: Settings,
+  { stores, slots, objects }: { stores: readonly RawStore[]; slots: readonly string[]; objects: Objects },
+  io: CommandIo,
+): Promise<number> {
+  const clusterKeys = await namedClusterKeys(settings);
+  const content = contentOf(stores, { clusterKeys, objects, log: () => undefined });
+  for (const store of stores) await markBooks(store);
+  const keeper = new ContentIndexKeeper(content, [], async () => undefined);
+  let count = 0;
+  for (const folder of slots.map((slot) => join(slot, 'tenants')))
+    for (const tenant of await namesIn(folder)) {
+      io.progress?.(`tenant ${count + 1}: ${tenant}`);
+      await importTenant(content, keeper, tenant, join(folder, tenant));
+      count += 1;
+    }
+  return count;
+}
+
+async function importTenant(
+  content: Content,
+  keeper: ContentIndexKeeper,
+  tenant: string,
+  folder: string,
+): Promise<void> {
+  for (const item of await namesIn(join(folder, 'files'))) {
+    const file = await open(join(folder, 'files', item), 'r');
+    try {
+      await content.keepFile(tenant, item, file);
+    } finally {
+      await file.close();
+    }
+  }
+  await keeper.keepClosed(tenant, folder);
+}
+
+/** From the first entry of each log on: the books are all there, or the cluster has no use. */
+async function importBooks(settings: Settings, stores: readonly RawStore[], etcd: Etcd): Promise<void> {
+  const options = { kv: etcd, cluster: clusterName(settings), node: settings.NODE_ID, slots: stores.length };
+  const logs = await openSlotLogs({ ...options, onLost: () => undefined }).catch((error: unknown) => {
+    if (!(error instanceof ClaimError || error instanceof AccessRefusedError)) throw error;
+    throw new Error(`FARTHING_CLUSTER: ${error.message}`);
+  });
+  for (const [slot, store] of stores.entries()) {
+    const log = logs[slot]!;
+    for (const entry of entriesOf(store, PART_BYTES)) await log.append(entry).safe;
+    await store.transaction(() => keepPosition(store, log.position));
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.filter((name) => !name.startsWith('.'));
+}

@@ -1,0 +1,103 @@
+import { toTimestamp } from '../../domain/clock.ts';
+import { VERSION } from '../../domain/version.ts';
+import { HttpPeerCalls, type PeerCalls } from '../../peers/peer-calls.ts';
+import { PeerSignatures, peerKeysOf } from '../../peers/peer-signature.ts';
+import { ConfigError } from '../../settings/config.ts';
+import { fileOf, secretOf } from '../../settings/secrets.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { LEASE_ANSWER_MS_MAX } from '../log/logged-stores.ts';
+import { prefixOf } from '../log/slot-logs.ts';
+import { agreeOnConfig } from '../members/cluster-config.ts';
+import { Membership } from '../members/membership.ts';
+import { ClaimError } from '../members/slot-claims.ts';
+import { AccessRefusedError } from '../stores/etcd.ts';
+import { GroupCommit } from '../stores/group-commit.ts';
+import { type AnswerLostError, type Kv, untilAnswered } from '../stores/kv.ts';
+import { Lease } from '../stores/lease.ts';
+import { clusterName, namedEtcd } from '../stores/named-stores.ts';
+
+export interface JoinOptions {
+  readonly settings: Settings;
+  readonly log: (event: object) => void;
+  /** The lease is over: this process may answer nothing. */
+  readonly onLost: (error: unknown) => void;
+  /** Told of each transaction of the logs: milliseconds. */
+  readonly onCommitted?: (milliseconds: number) => void;
+}
+
+/** This process's place in a cluster whose slots are shared. */
+export interface Joined {
+  readonly kv: Kv;
+  readonly cluster: string;
+  readonly node: string;
+  readonly lease: Lease;
+  readonly commits: GroupCommit;
+  readonly membership: Membership;
+  /** By which servers of the cluster know each other. */
+  readonly signatures: PeerSignatures;
+  readonly calls: PeerCalls;
+  /** Of the other servers, where it is not one that Node trusts; PEM. */
+  readonly ca: string | undefined;
+  /** Gives the lease back, and with it the place. Nothing asks for rows any more by then. */
+  close(): Promise<void>;
+}
+
+/** Joins the cluster that the settings name, without taking slots yet; waits while etcd is away. @throws ConfigError */
+export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOptions): Promise<Joined> {
+  const [kv, leases] = [
+    await namedEtcd(settings),
+    // A member that stands still may not cost a renewal.
+    await namedEtcd(settings, { answerMsMax: LEASE_ANSWER_MS_MAX }),
+  ];
+  const cluster = clusterName(settings);
+  const node = settings.NODE_ID;
+  const answered = <T>(ask: () => Promise<T>) =>
+    untilAnswered(ask, ({ message }: AnswerLostError) => log({ event: 'log_answer_lost', error: message }));
+  try {
+    await kv.check(prefixOf(cluster)).catch((error: unknown) => {
+      if (error instanceof AccessRefusedError) throw error;
+    });
+    await answered(() => agreeOnConfig({ kv, cluster, node, slots: settings.SLOTS }));
+    const lease = await answered(() =>
+      Lease.take({ leases, seconds: settings.CLUSTER_LEASE_SECONDS, onLost }),
+    );
+    const row = {
+      url: settings.NODE_URL,
+      version: VERSION,
+      weight: settings.NODE_WEIGHT,
+      since: toTimestamp(Date.now()),
+      ready: false,
+    };
+    const membership = await answered(() =>
+      Membership.join({ kv, watches: kv, cluster, node, row, lease, log, slots: settings.SLOTS }),
+    );
+    const signatures = new PeerSignatures(peerKeysOf(await secretOf(settings, 'CLUSTER_KEY')), node);
+    const ca = await fileOf(settings, 'NODE_CA_FILE');
+    const calls = new HttpPeerCalls(signatures, ca);
+    log({ event: 'cluster_joined', node, cluster });
+    return {
+      kv,
+      cluster,
+      node,
+      lease,
+      commits: new GroupCommit({ kv, log, ...(onCommitted && { onCommitted }) }),
+      membership,
+      signatures,
+      calls,
+      ca,
+      close: async () => {
+        await membership.close();
+        calls.close();
+        await lease.end();
+        kv.close();
+        leases.close();
+      },
+    };
+  } catch (error) {
+    kv.close();
+    leases.close();
+    if (error instanceof ClaimError || error instanceof AccessRefusedError)
+      throw new ConfigError(`FARTHING_CLUSTER: ${error.message}`);
+    throw error;
+  }
+}

@@ -1,0 +1,39 @@
+import { resolve } from 'node:path';
+import { ConfigError, type Environment, readConfig } from '../settings/config.ts';
+import type { Settings } from '../settings/settings.ts';
+
+/** What a command of the operator needs of its process. */
+export interface CommandIo {
+  readonly environment: Environment;
+  /** Writes to the standard output, as it is. */
+  write(text: string): void;
+  /** Writes one line to the standard error. */
+  explain(line: string): void;
+  /** Replaces the line of progress on the standard error's terminal; absent where there is none. */
+  readonly progress?: (line: string) => void;
+  /** The whole standard input. */
+  input(): Promise<string>;
+  pause(milliseconds: number): Promise<void>;
+  /** From its first call on, the operator's wish to end the command aborts the signal, where it would end the process. Absent: nobody can. */
+  readonly interruption?: () => AbortSignal;
+}
+
+/** Exit codes of the operator's commands. */
+export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
+
+/** A wrong use of a command: shown with its usage. */
+export class UsageError extends Error {}
+
+/** The settings, as the server reads them. @throws UsageError when they cannot be used */
+export function settingsOf({ environment }: CommandIo): Settings {
+  try {
+    return readConfig(environment);
+  } catch (error) {
+    throw error instanceof ConfigError ? new UsageError(error.message) : error;
+  }
+}
+
+/** Absolute path of the data folder that the settings name. @throws UsageError */
+export function dataFolder(io: CommandIo): string {
+  return resolve(settingsOf(io).DATA_DIR);
+}
