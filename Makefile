@@ -142,7 +142,7 @@ gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDI
 gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
 	@node bench/gpu/main.ts
 
-garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for the tests of src/cluster/objects (needs Rust; minutes)
+garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for the tests of src/cluster/stores/objects (needs Rust; minutes)
 
 .build/garage/bin/garage:
 	cargo install garage --version 2.5.0 --locked --root .build/garage

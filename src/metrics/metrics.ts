@@ -1,5 +1,4 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { ObjectsCall } from '../cluster/stores/objects/guarded-objects.ts';
 import { VECTOR_LISTS } from '../domain/family.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
@@ -11,6 +10,13 @@ import { RunningRecall } from './running-recall.ts';
 /** One call to the facilitator, as `observeFacilitator` measured it. */
 export interface FacilitatorCall {
   readonly call: 'verify' | 'settle' | 'reconcile';
+  readonly outcome: string;
+  readonly milliseconds: number;
+}
+
+/** One call of the object store. */
+export interface ObjectsCall {
+  readonly call: string;
   readonly outcome: string;
   readonly milliseconds: number;
 }

@@ -15,6 +15,7 @@ import type { GateHealth } from '../payment/gate/gate.ts';
 import { Ledger } from '../payment/records/ledger.ts';
 import type { SlotStore } from '../state/recorded-store.ts';
 import { slotOf } from '../state/slots.ts';
+import type { Store } from '../state/store.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 import { type Runtime, tenantsFolder } from './wire-process.ts';
 import { type Slot, type SlotOptions, wireSlot } from './wire-slot.ts';
@@ -64,7 +65,7 @@ export class Slots {
   #sweeps = 0;
 
   constructor(runtime: Runtime, options: SlotsOptions) {
-    const { data, tenants, files, encoder, clock, event } = runtime;
+    const { data, tenants, files, encoder, clock, event, kept } = runtime;
     this.#runtime = runtime;
     this.#options = options;
     const { stores = [], front, elsewhere } = options;
@@ -86,6 +87,7 @@ export class Slots {
         return this.all;
       },
       whileApart: (work) => this.#crossing.apart(work),
+      ...(kept && { makeAlone: (copy: Store) => kept.makeAlone(copy) }),
       tenants,
       files,
       spaces: encoder.spaces,

@@ -7,6 +7,7 @@ import type { Settings } from '../../settings/settings.ts';
 import type { IndexKeeper } from '../../shard/keeper.ts';
 import type { Tenants } from '../../shard/tenants.ts';
 import type { SlotStore } from '../../state/recorded-store.ts';
+import type { Store } from '../../state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../../workspace/disposal/receipt.ts';
 import { BACKUP_ROWS } from '../members/node-rows.ts';
 import { untilAnswered } from '../stores/kv.ts';
@@ -14,6 +15,7 @@ import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../store
 import { GuardedObjects, type ObjectsCall } from '../stores/objects/guarded-objects.ts';
 import { UnsuitableStoreError } from '../stores/objects/objects.ts';
 import { receiptKeysRow } from '../stores/sealed-row.ts';
+import { forgetObjects } from './books-with-objects.ts';
 import { Content } from './content.ts';
 import { FollowedIndexes } from './followed-indexes.ts';
 import { ContentIndexKeeper } from './index-keeper.ts';
@@ -46,6 +48,8 @@ export interface KeptContent {
   follow(tenants: Tenants): FollowedIndexes;
   /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
   openSigner(): Promise<ReceiptSigner>;
+  /** Makes a copied state of a slot, beside which all files and indexes lie, one that needs no objects. */
+  makeAlone(copy: Store): Promise<void>;
   /** When the last backup of the whole cluster was begun; undefined without any. Waits while etcd is away. */
   lastBackup(): Promise<number | undefined>;
   close(): void;
@@ -104,6 +108,7 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
         freeBytesMin: settings.FREE_DISK_BYTES_MIN,
         log,
       }),
+    makeAlone: forgetObjects,
     openSigner: () => answered(() => openReceiptSigner(keysFolder, { shared, log })),
     lastBackup: async () => {
       const key = BACKUP_ROWS.key(clusterName(settings), 'last');

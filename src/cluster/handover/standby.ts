@@ -2,8 +2,8 @@ import { decodeChanges } from '../../state/changes.ts';
 import type { RawStore } from '../../state/store.ts';
 import type { FollowedFigures, FollowedIndexes } from '../content/followed-indexes.ts';
 import { LogFollower } from '../log/log-follower.ts';
-import type { LogCopy } from '../log/log-reader.ts';
 import { prefixOf } from '../log/slot-logs.ts';
+import type { BooksCopy } from '../log/state-copy.ts';
 import type { Kv, Pause } from '../stores/kv.ts';
 
 export interface StandbyOptions {
@@ -19,12 +19,6 @@ export interface StandbyOptions {
   readonly log: (event: object) => void;
   /** Between two looks. */
   readonly pause?: Pause;
-}
-
-/** A slot's state on this disk, as a copy of its log. */
-export interface BooksCopy extends LogCopy {
-  readonly store: RawStore;
-  close(): Promise<void>;
 }
 
 export interface StandbyFigures {

@@ -3,14 +3,13 @@ import { FarthingError } from '../../domain/error.ts';
 import { positionOf } from '../../state/log-position.ts';
 import { entriesOf, type RecordedStore, recordedStore, type SlotStore } from '../../state/recorded-store.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
-import type { BooksCopy } from '../handover/standby.ts';
 import type { Claim } from '../members/slot-claims.ts';
 import type { Pause } from '../stores/kv.ts';
 import type { Lease } from '../stores/lease.ts';
 import { within } from '../stores/within.ts';
 import { catchUp } from './log-reader.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from './slot-log.ts';
-import { StateCopy } from './state-copy.ts';
+import { type BooksCopy, StateCopy } from './state-copy.ts';
 
 const PART_BYTES = ENTRY_BYTES_MAX / 2;
 /** A server that stops waits so long for an etcd that is away. */

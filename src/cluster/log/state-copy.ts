@@ -5,11 +5,17 @@ import { applyEntries } from '../../state/recorded-store.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
 import type { LogCopy } from './log-reader.ts';
 
+/** A slot's state on this disk, as a copy of its log. */
+export interface BooksCopy extends LogCopy {
+  readonly store: RawStore;
+  close(): Promise<void>;
+}
+
 /** The log is what is durable. */
 const NOT_DURABLE = { durable: false };
 
 /** The state of a slot on this disk, as a copy of its log. */
-export class StateCopy implements LogCopy {
+export class StateCopy implements BooksCopy {
   readonly #folder: string;
   #store: RawStore;
   #position: Position | undefined;

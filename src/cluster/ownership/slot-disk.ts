@@ -1,7 +1,7 @@
 import type { ContentDisk } from '../handover/copies-here.ts';
-import type { BooksCopy } from '../handover/standby.ts';
 import type { LoggedStore } from '../log/logged-store.ts';
 import type { SlotLog } from '../log/slot-log.ts';
+import type { BooksCopy } from '../log/state-copy.ts';
 import type { Claim } from '../members/slot-claims.ts';
 import type { Pause } from '../stores/kv.ts';
 

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { keepIndexesAlone } from '../content/followed-indexes.ts';
-import type { BooksCopy } from '../handover/standby.ts';
 import { type LoggedStore, openLoggedStore } from '../log/logged-store.ts';
 import type { SlotLog } from '../log/slot-log.ts';
+import type { BooksCopy } from '../log/state-copy.ts';
 import type { Claim } from '../members/slot-claims.ts';
 import type { Lease } from '../stores/lease.ts';
 import type { SlotDisk } from './slot-disk.ts';

@@ -32,6 +32,8 @@ export interface LiveBackupDeps {
   readonly slots: () => readonly SlotState[];
   /** Runs work while no slot changes another one. */
   readonly whileApart?: (work: () => Promise<void>) => Promise<void>;
+  /** Makes a copied state one that needs nothing but its folder. Absent: each is. */
+  readonly makeAlone?: (copy: Store) => Promise<void>;
   readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
   /** Absent: they lie in the Tenants' folders alone. */
   readonly files?: Pick<StoredFiles, 'path'>;
@@ -112,8 +114,7 @@ export class LiveBackup {
     const copy = openStore(join(folder, 'state'));
     try {
       await this.#copyTenantsOf(copy, store, folder, takenAt);
-      const { forgetObjects } = await import('../../cluster/content/books-with-objects.ts');
-      await forgetObjects(copy);
+      await this.#deps.makeAlone?.(copy);
       await forgetLog(copy, join(folder, 'state'));
     } finally {
       await copy.close();

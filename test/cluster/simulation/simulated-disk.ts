@@ -1,5 +1,5 @@
-import type { BooksCopy } from '../../../src/cluster/handover/standby.ts';
 import type { Position } from '../../../src/cluster/log/chain.ts';
+import type { BooksCopy } from '../../../src/cluster/log/state-copy.ts';
 import { POSITION_TABLE, positionOf } from '../../../src/state/log-position.ts';
 import { applyEntries } from '../../../src/state/recorded-store.ts';
 import type { RawStore, RawTable, Table } from '../../../src/state/store.ts';

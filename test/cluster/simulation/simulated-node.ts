@@ -1,8 +1,9 @@
 import { removalHandlers } from '../../../src/cluster/handover/removed-copies.ts';
-import { type BooksCopy, Standby } from '../../../src/cluster/handover/standby.ts';
+import { Standby } from '../../../src/cluster/handover/standby.ts';
 import { catchUp } from '../../../src/cluster/log/log-reader.ts';
 import { type LoggedStore, loggedStore } from '../../../src/cluster/log/logged-store.ts';
 import type { SlotLog } from '../../../src/cluster/log/slot-log.ts';
+import type { BooksCopy } from '../../../src/cluster/log/state-copy.ts';
 import { agreeOnConfig } from '../../../src/cluster/members/cluster-config.ts';
 import { Membership } from '../../../src/cluster/members/membership.ts';
 import type { Claim } from '../../../src/cluster/members/slot-claims.ts';
