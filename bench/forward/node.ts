@@ -1,14 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { routesBySlot } from '../../src/cluster/forward/by-slot.ts';
+import { Forwarding } from '../../src/cluster/forward/forwarding.ts';
+import { peerRoutes } from '../../src/cluster/forward/peer-routes.ts';
+import { HttpPeerCalls } from '../../src/cluster/peers/peer-calls.ts';
+import { PeerSignatures, peerKeysOf } from '../../src/cluster/peers/peer-signature.ts';
 import type { Services, ServicesBySlot } from '../../src/http/access/services.ts';
 import { sharesOf } from '../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../src/http/exchange/cors.ts';
 import type { Route } from '../../src/http/exchange/route.ts';
 import { listen } from '../../src/http/exchange/server.ts';
-import { Forwarding } from '../../src/http/forward/forwarding.ts';
-import { routesBySlot } from '../../src/http/routes/by-slot.ts';
-import { peerRoutes } from '../../src/http/routes/peer.ts';
-import { HttpPeerCalls } from '../../src/peers/peer-calls.ts';
-import { PeerSignatures, peerKeysOf } from '../../src/peers/peer-signature.ts';
 
 /**
  * A server without models or books: `node node.ts NAME OWNER_URL`. Without a second argument the one slot is here. Tells its parent its port.

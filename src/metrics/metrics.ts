@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { ForwardedEvent } from '../cluster/forward/forwarding.ts';
 import { VECTOR_LISTS } from '../domain/family.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
-import type { ForwardedEvent } from '../http/forward/forwarding.ts';
 import type { ProbedEvent } from '../search/recall-probe.ts';
 import type { SearchedEvent } from '../search/search.ts';
 import { RunningRecall } from './running-recall.ts';

@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
 import { peerHandlers } from '../cluster/across/peer-handlers.ts';
+import type { Slots } from '../cluster/books/slots.ts';
+import type { Forwarding } from '../cluster/forward/forwarding.ts';
 import { removalHandlers } from '../cluster/handover/removed-copies.ts';
+import type { PeerSignatures } from '../cluster/peers/peer-signature.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import { Senders } from '../http/access/sender.ts';
 import type { ServicesBySlot } from '../http/access/services.ts';
@@ -9,7 +12,6 @@ import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
-import type { Forwarding } from '../http/forward/forwarding.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
@@ -17,11 +19,9 @@ import type { Traffic } from '../metrics/traffic.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
-import type { PeerSignatures } from '../peers/peer-signature.ts';
 import { familyReports } from '../search/families.ts';
+import type { Runtime } from '../wiring/process.ts';
 import { answeredLine } from './log.ts';
-import type { Slots } from './slots.ts';
-import type { Runtime } from './wire-process.ts';
 
 export interface ListenerDeps {
   readonly runtime: Runtime;

@@ -1,21 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
+import { openBooks } from '../cluster/books/open-books.ts';
+import { Slots } from '../cluster/books/slots.ts';
 import type { KeptContent } from '../cluster/content/kept-content.ts';
+import { Forwarding } from '../cluster/forward/forwarding.ts';
+import type { SlotStore } from '../cluster/log/recorded-store.ts';
 import type { SharedSlots } from '../cluster/ownership/shared-slots.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import type { Services, ServicesBySlot } from '../http/access/services.ts';
-import { Forwarding } from '../http/forward/forwarding.ts';
 import { addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { SlotStore } from '../state/recorded-store.ts';
 import { slotOf } from '../state/slots.ts';
-import { openBooks } from './books.ts';
-import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
-import { servicesOf } from './services.ts';
-import { Slots } from './slots.ts';
-import type { StartProgress } from './terminal/progress.ts';
+import type { Slot, SlotOptions } from '../wiring/books.ts';
 import {
   eventLog,
   keysFolder,
@@ -23,8 +21,10 @@ import {
   type Runtime,
   tenantsFolder,
   wireProcess,
-} from './wire-process.ts';
-import type { Slot, SlotOptions } from './wire-slot.ts';
+} from '../wiring/process.ts';
+import { servicesOf } from '../wiring/services.ts';
+import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
+import type { StartProgress } from './terminal/progress.ts';
 
 /** Sources of time; tests simulate them. */
 export type Times = Pick<ProcessOptions, 'clock'> & Pick<SlotOptions, 'monotonic'>;

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { applyEntries } from '../../src/cluster/log/recorded-store.ts';
 import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
 import { Etcd } from '../../src/cluster/stores/etcd.ts';
 import { Lease } from '../../src/cluster/stores/lease.ts';
-import { applyEntries } from '../../src/state/recorded-store.ts';
 import { claimSlotFolders } from '../../src/state/slots.ts';
 import { openStore } from '../../src/state/store.ts';
 

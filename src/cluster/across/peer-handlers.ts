@@ -3,8 +3,8 @@ import { Value } from '@sinclair/typebox/value';
 import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId, storedId } from '../../domain/id.ts';
-import { PeerAwayError } from '../../peers/peer-calls.ts';
 import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
+import { PeerAwayError } from '../peers/peer-calls.ts';
 import { PEER_CALLS } from './peer-purchases.ts';
 
 /** Books that this process has. */

@@ -2,10 +2,10 @@ import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { StepId } from '../../domain/id.ts';
 import type { Answer } from '../../domain/payment.ts';
-import type { Peer } from '../../peers/peer.ts';
-import { PeerAwayError, type PeerCalls, PeerLostError } from '../../peers/peer-calls.ts';
 import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
 import { BUY_MS_MAX } from '../../purchases/paid-workspace.ts';
+import type { Peer } from '../peers/peer.ts';
+import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-calls.ts';
 
 /** Names of the calls; `peer-handlers.ts` answers them. */
 export const PEER_CALLS = {

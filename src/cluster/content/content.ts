@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import type { SlotStore } from '../../state/recorded-store.ts';
 import { slotOf } from '../../state/slots.ts';
+import type { SlotStore } from '../log/recorded-store.ts';
 import type { Objects } from '../stores/objects/objects.ts';
 import { type ClusterKey, type SealKey, seal, unseal } from '../stores/seal.ts';
 import { type Blob, Blobs } from './blobs.ts';

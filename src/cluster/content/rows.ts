@@ -1,5 +1,5 @@
-import type { SlotStore } from '../../state/recorded-store.ts';
 import type { Table } from '../../state/store.ts';
+import type { SlotStore } from '../log/recorded-store.ts';
 import type { Blob } from './blobs.ts';
 
 /** What is known of a Tenant's content as a whole. */

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { unlinkTenant } from '../../shard/disposal.ts';
-import type { SlotStore } from '../../state/recorded-store.ts';
+import type { SlotStore } from '../log/recorded-store.ts';
 import { ContentRows } from './rows.ts';
 
 /** What another server destroyed while this disk was away must not be found on it. @param folder of a slot's Tenants @param store its books */

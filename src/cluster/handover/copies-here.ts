@@ -1,7 +1,7 @@
-import { PeerAwayError } from '../../peers/peer-calls.ts';
 import type { BooksCopy } from '../log/state-copy.ts';
 import type { Membership } from '../members/membership.ts';
 import { ClaimError } from '../members/slot-claims.ts';
+import { PeerAwayError } from '../peers/peer-calls.ts';
 import type { KvCondition } from '../stores/kv.ts';
 import type { SlotCopies } from './slot-copies.ts';
 import type { Standby } from './standby.ts';

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { FarthingError } from '../../domain/error.ts';
-import type { Peer } from '../../peers/peer.ts';
-import type { PeerCalls } from '../../peers/peer-calls.ts';
+import type { Peer } from '../peers/peer.ts';
+import type { PeerCalls } from '../peers/peer-calls.ts';
 
 /** Name of the call. */
 const CALL = 'standby-remove';

@@ -1,7 +1,7 @@
 import { toTimestamp } from '../../domain/clock.ts';
-import type { PeerCalls } from '../../peers/peer-calls.ts';
 import type { Membership } from '../members/membership.ts';
 import { COPY_ROWS } from '../members/node-rows.ts';
+import type { PeerCalls } from '../peers/peer-calls.ts';
 import {
   AnswerLostError,
   behind,

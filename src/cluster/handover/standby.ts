@@ -1,6 +1,6 @@
-import { decodeChanges } from '../../state/changes.ts';
 import type { RawStore } from '../../state/store.ts';
 import type { FollowedFigures, FollowedIndexes } from '../content/followed-indexes.ts';
+import { decodeChanges } from '../log/changes.ts';
 import { LogFollower } from '../log/log-follower.ts';
 import { prefixOf } from '../log/slot-logs.ts';
 import type { BooksCopy } from '../log/state-copy.ts';

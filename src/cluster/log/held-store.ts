@@ -1,7 +1,7 @@
 import { FarthingError } from '../../domain/error.ts';
-import { type EndableStore, endableStore } from '../../state/endable-store.ts';
-import type { SlotStore } from '../../state/recorded-store.ts';
+import { type EndableStore, endableStore } from './endable-store.ts';
 import type { LoggedStore } from './logged-store.ts';
+import type { SlotStore } from './recorded-store.ts';
 
 /** The state of a slot that is with this server. */
 export type HeldStore = Required<SlotStore> & Pick<EndableStore, 'end'>;

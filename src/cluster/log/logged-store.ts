@@ -1,13 +1,13 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { FarthingError } from '../../domain/error.ts';
 import { positionOf } from '../../state/log-position.ts';
-import { entriesOf, type RecordedStore, recordedStore, type SlotStore } from '../../state/recorded-store.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
 import type { Claim } from '../members/slot-claims.ts';
 import type { Pause } from '../stores/kv.ts';
 import type { Lease } from '../stores/lease.ts';
 import { within } from '../stores/within.ts';
 import { catchUp } from './log-reader.ts';
+import { entriesOf, type RecordedStore, recordedStore, type SlotStore } from './recorded-store.ts';
 import { ENTRY_BYTES_MAX, type SlotLog } from './slot-log.ts';
 import { type BooksCopy, StateCopy } from './state-copy.ts';
 

@@ -1,9 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { ConfigError } from '../../settings/config.ts';
 import { bootNoteOf, type Position, positionOf } from '../../state/log-position.ts';
-import { applyEntries } from '../../state/recorded-store.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
 import type { LogCopy } from './log-reader.ts';
+import { applyEntries } from './recorded-store.ts';
 
 /** A slot's state on this disk, as a copy of its log. */
 export interface BooksCopy extends LogCopy {

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
-import { applyEntries } from '../../state/recorded-store.ts';
 import { openStore } from '../../state/store.ts';
+import { applyEntries } from '../log/recorded-store.ts';
 import { SlotLog } from '../log/slot-log.ts';
 import { prefixOf } from '../log/slot-logs.ts';
 import type { Etcd } from '../stores/etcd.ts';

@@ -1,7 +1,5 @@
 import { toTimestamp } from '../../domain/clock.ts';
 import { VERSION } from '../../domain/version.ts';
-import { HttpPeerCalls, type PeerCalls } from '../../peers/peer-calls.ts';
-import { PeerSignatures, peerKeysOf } from '../../peers/peer-signature.ts';
 import { ConfigError } from '../../settings/config.ts';
 import { fileOf, secretOf } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -10,6 +8,8 @@ import { prefixOf } from '../log/slot-logs.ts';
 import { agreeOnConfig } from '../members/cluster-config.ts';
 import { Membership } from '../members/membership.ts';
 import { ClaimError } from '../members/slot-claims.ts';
+import { HttpPeerCalls, type PeerCalls } from '../peers/peer-calls.ts';
+import { PeerSignatures, peerKeysOf } from '../peers/peer-signature.ts';
 import { AccessRefusedError } from '../stores/etcd.ts';
 import { GroupCommit } from '../stores/group-commit.ts';
 import { type AnswerLostError, type Kv, untilAnswered } from '../stores/kv.ts';

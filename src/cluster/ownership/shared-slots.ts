@@ -1,11 +1,11 @@
 import type { SlotPlace } from '../../http/access/services.ts';
-import type { SlotStore } from '../../state/recorded-store.ts';
 import type { KeptContent } from '../content/kept-content.ts';
 import { CopiesHere, type Step } from '../handover/copies-here.ts';
 import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../handover/slot-copies.ts';
 import type { Standby } from '../handover/standby.ts';
 import { type HeldStore, heldStore } from '../log/held-store.ts';
 import type { LoggedStore } from '../log/logged-store.ts';
+import type { SlotStore } from '../log/recorded-store.ts';
 import { SlotLog } from '../log/slot-log.ts';
 import { prefixOf } from '../log/slot-logs.ts';
 import type { BooksCopy } from '../log/state-copy.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import type { PeerSignatures } from '../../peers/peer-signature.ts';
+import type { KnownElsewhere } from '../../cluster/forward/known-elsewhere.ts';
+import { callerOf } from '../../cluster/peers/peer-caller.ts';
+import type { PeerSignatures } from '../../cluster/peers/peer-signature.ts';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
-import type { KnownElsewhere } from './known-elsewhere.ts';
 import { credentialsOf } from './paid.ts';
-import { callerOf } from './peer-caller.ts';
 import type { ServicesBySlot } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
 

@@ -1,10 +1,11 @@
 import type { ReadyAnswer } from '../../api/service.ts';
+import type { RequestCount } from '../../cluster/forward/request-count.ts';
+import type { Peer } from '../../cluster/peers/peer.ts';
 import type { TenantId } from '../../domain/id.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { Previews } from '../../ingest/items/previews.ts';
 import type { TenantItems } from '../../ingest/tenant-items.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
-import type { Peer } from '../../peers/peer.ts';
 import type { Prices } from '../../purchases/prices.ts';
 import type { Purchases } from '../../purchases/purchases.ts';
 import type { Search } from '../../search/search.ts';
@@ -12,7 +13,6 @@ import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { Incoming } from '../body/incoming.ts';
-import type { RequestCount } from './request-count.ts';
 
 /** What the routes need; the server wires it. */
 export interface Services {

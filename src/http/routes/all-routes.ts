@@ -1,12 +1,13 @@
 import type { AnswerMcp } from '../../api/mcp.ts';
-import type { PeerSignatures } from '../../peers/peer-signature.ts';
+import { routesBySlot } from '../../cluster/forward/by-slot.ts';
+import type { Forwarding } from '../../cluster/forward/forwarding.ts';
+import { type PeerHandlers, peerRoutes } from '../../cluster/forward/peer-routes.ts';
+import type { PeerSignatures } from '../../cluster/peers/peer-signature.ts';
 import type { Services, ServicesBySlot } from '../access/services.ts';
 import { guidance } from '../docs/agent-guide.ts';
 import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
-import type { Forwarding } from '../forward/forwarding.ts';
 import { consoleRoutes } from '../pages/console.ts';
-import { routesBySlot } from './by-slot.ts';
 import { entryRoutes } from './entry.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemTextRoute } from './item-text.ts';
@@ -19,7 +20,6 @@ import {
   workspaceJobRoute,
 } from './jobs.ts';
 import { mcpRoute } from './mcp.ts';
-import { type PeerHandlers, peerRoutes } from './peer.ts';
 import { payerPreviewRoute, workspacePreviewRoute } from './previews.ts';
 import { searchRoute, workspaceSearchRoute } from './search.ts';
 import { serviceRoutes } from './service.ts';

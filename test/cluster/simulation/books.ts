@@ -1,8 +1,8 @@
 import { hashOfEntry, ORIGIN, type Position } from '../../../src/cluster/log/chain.ts';
+import { decodeChanges } from '../../../src/cluster/log/changes.ts';
 import { prefixOf } from '../../../src/cluster/log/slot-logs.ts';
 import { OWNER_ROWS } from '../../../src/cluster/members/node-rows.ts';
 import type { KvCondition, KvTransaction } from '../../../src/cluster/stores/kv.ts';
-import { decodeChanges } from '../../../src/state/changes.ts';
 import type { SimulatedEngine } from './engine.ts';
 
 export const CLUSTER = 'c';

@@ -1,6 +1,6 @@
 import type { FollowedIndexes } from '../../../src/cluster/content/followed-indexes.ts';
-import type { Change } from '../../../src/state/changes.ts';
-import type { SlotStore } from '../../../src/state/recorded-store.ts';
+import type { Change } from '../../../src/cluster/log/changes.ts';
+import type { SlotStore } from '../../../src/cluster/log/recorded-store.ts';
 import { HEADS } from './books.ts';
 import type { Dice, VirtualProcess } from './virtual-time.ts';
 

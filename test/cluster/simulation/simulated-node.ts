@@ -2,12 +2,14 @@ import { removalHandlers } from '../../../src/cluster/handover/removed-copies.ts
 import { Standby } from '../../../src/cluster/handover/standby.ts';
 import { catchUp } from '../../../src/cluster/log/log-reader.ts';
 import { type LoggedStore, loggedStore } from '../../../src/cluster/log/logged-store.ts';
+import { entriesOf, type SlotStore } from '../../../src/cluster/log/recorded-store.ts';
 import type { SlotLog } from '../../../src/cluster/log/slot-log.ts';
 import type { BooksCopy } from '../../../src/cluster/log/state-copy.ts';
 import { agreeOnConfig } from '../../../src/cluster/members/cluster-config.ts';
 import { Membership } from '../../../src/cluster/members/membership.ts';
 import type { Claim } from '../../../src/cluster/members/slot-claims.ts';
 import { SharedSlots } from '../../../src/cluster/ownership/shared-slots.ts';
+import type { PeerCalls } from '../../../src/cluster/peers/peer-calls.ts';
 import { GroupCommit } from '../../../src/cluster/stores/group-commit.ts';
 import {
   type Kv,
@@ -17,9 +19,7 @@ import {
   type Watches,
 } from '../../../src/cluster/stores/kv.ts';
 import { Lease } from '../../../src/cluster/stores/lease.ts';
-import type { PeerCalls } from '../../../src/peers/peer-calls.ts';
 import { positionOf } from '../../../src/state/log-position.ts';
-import { entriesOf, type SlotStore } from '../../../src/state/recorded-store.ts';
 import { type Books, CLUSTER, ENDING, HEADS, RECEIPTS, type SignedCopies, WORDS } from './books.ts';
 import { type Plant, planted } from './plants.ts';
 import { SimulatedCopy, type SimulatedDisk } from './simulated-disk.ts';

@@ -1,5 +1,5 @@
-import type { Peer } from '../../../src/peers/peer.ts';
-import { PeerAwayError, type PeerCalls, PeerLostError } from '../../../src/peers/peer-calls.ts';
+import type { Peer } from '../../../src/cluster/peers/peer.ts';
+import { PeerAwayError, type PeerCalls, PeerLostError } from '../../../src/cluster/peers/peer-calls.ts';
 import type { Network } from './engine.ts';
 import type { Dice, VirtualProcess, VirtualTime } from './virtual-time.ts';
 

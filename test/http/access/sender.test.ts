@@ -1,8 +1,8 @@
 import t from 'tap';
-import { KnownElsewhere } from '../../../src/http/access/known-elsewhere.ts';
+import { KnownElsewhere } from '../../../src/cluster/forward/known-elsewhere.ts';
+import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
 import { Senders } from '../../../src/http/access/sender.ts';
 import type { Services, ServicesBySlot } from '../../../src/http/access/services.ts';
-import { PeerSignatures, peerKeysOf } from '../../../src/peers/peer-signature.ts';
 
 let lookedUp = 0;
 const PAYER = '0x00000000000000000000000000000000000000aa';

@@ -1,0 +1,88 @@
+import type { Address } from '../../domain/address.ts';
+import { type LeadsHere, payerTenantId, type StepId } from '../../domain/id.ts';
+import type { Workspaces } from '../../workspace/workspaces.ts';
+
+export interface OrphanedExtensionsDeps {
+  readonly workspaces: Pick<Workspaces, 'pendingExtensions' | 'undoExtension'>;
+  readonly leadsHere: LeadsHere;
+  /** Asks the books of a payer whether a payment there may still commit the extension. @throws while nobody can tell */
+  readonly knows: (payer: Address, step: StepId) => Promise<boolean>;
+  readonly log: (event: object) => void;
+  /** Milliseconds, monotonic. */
+  readonly now?: () => number;
+}
+
+/**
+ * Three times `BUY_MS_MAX`: a payment knows an extension at most that long after it was reserved, or never will. By any clock that runs
+ * at a third of the other's speed or faster.
+ */
+const ASKED_AFTER_MS = 30_000;
+
+/**
+ * Extensions whose payers' books are others: a crash there, or a lost answer, leaves some that no payment knows. The books are asked, again
+ * and again while nobody has them, and only a clear no undoes one. Extensions whose payer is of the same books are judged at their start.
+ */
+export class OrphanedExtensions {
+  readonly #deps: OrphanedExtensionsDeps;
+  /** When each is to be asked for. */
+  readonly #due = new Map<StepId, number>();
+  #asking: Promise<void> = Promise.resolve();
+  #isAsking = false;
+  #closed = false;
+
+  constructor(deps: OrphanedExtensionsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks for those that have been pending for long. Called about once a second; what is asked already is not asked again. */
+  sweep(): Promise<void> {
+    if (this.#isAsking || this.#closed) return this.#asking;
+    const { now = () => performance.now() } = this.#deps;
+    const pending = this.#pending();
+    for (const step of this.#due.keys()) if (!pending.has(step)) this.#due.delete(step);
+    const due: { step: StepId; payer: Address }[] = [];
+    for (const [step, payer] of pending) {
+      const at = this.#due.get(step);
+      if (at === undefined || at <= now()) this.#due.set(step, now() + ASKED_AFTER_MS);
+      if (at !== undefined && at <= now()) due.push({ step, payer });
+    }
+    if (due.length === 0) return this.#asking;
+    this.#isAsking = true;
+    this.#asking = this.#ask(due).finally(() => {
+      this.#isAsking = false;
+    });
+    return this.#asking;
+  }
+
+  /** Resolves when nothing is asked any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#asking;
+  }
+
+  async #ask(due: readonly { step: StepId; payer: Address }[]): Promise<void> {
+    const { workspaces, knows, log } = this.#deps;
+    for (const { step, payer } of due) {
+      if (this.#closed) return;
+      try {
+        if ((await knows(payer, step)) || this.#closed) continue;
+        // The payment may have committed it meanwhile.
+        if (!this.#pending().has(step)) continue;
+        await workspaces.undoExtension(step);
+        log({ level: 'warn', event: 'effect_orphan_undone', kind: 'workspace_extend' });
+      } catch (error) {
+        log({ level: 'warn', event: 'effect_not_asked_for', kind: 'workspace_extend', error: String(error) });
+      }
+    }
+  }
+
+  #pending(): Map<StepId, Address> {
+    const { workspaces, leadsHere } = this.#deps;
+    return new Map(
+      workspaces
+        .pendingExtensions()
+        .filter(({ payer }) => !leadsHere(payerTenantId(payer)))
+        .map(({ step, payer }) => [step, payer]),
+    );
+  }
+}

@@ -1,0 +1,87 @@
+import { FarthingError } from '../../domain/error.ts';
+import { credentialsOf, isUnpaid } from '../../http/access/paid.ts';
+import type { Services, ServicesBySlot } from '../../http/access/services.ts';
+import type { Exchange } from '../../http/exchange/exchange.ts';
+import type { Reply } from '../../http/exchange/reply.ts';
+import { PEER_HEADER, type PeerSignatures } from '../peers/peer-signature.ts';
+import { DELIVERED_CALL } from './delivery-reports.ts';
+import { HeldDeliveries } from './held-deliveries.ts';
+import { ACCEPTED_HEADER, aboutForwarded, DELIVERY_HEADER, ELSEWHERE_HEADER } from './passed-headers.ts';
+
+/** Answers a request with the services of its slot, at this server. */
+export type AnswerHere = (services: Services) => Promise<Reply> | Reply;
+
+/** Below the path of calls. */
+export const OWNS_CALL = 'owns';
+
+/** The owner's side: clients' requests that other servers pass on. */
+export class PeerRequests {
+  readonly #slots: ServicesBySlot;
+  readonly #signatures: PeerSignatures;
+  readonly #held: HeldDeliveries;
+
+  /** @param reportMsMax a server that passed an answer on reports its delivery by then */
+  constructor(slots: ServicesBySlot, signatures: PeerSignatures, reportMsMax: number) {
+    this.#slots = slots;
+    this.#signatures = signatures;
+    this.#held = new HeldDeliveries(reportMsMax);
+  }
+
+  /** What other servers ask of this one. */
+  readonly handlers = {
+    [OWNS_CALL]: async (body: unknown) => ({ owns: 'services' in this.#slots.of(textOf(body, 'key')) }),
+    [DELIVERED_CALL]: async (body: unknown) => {
+      this.#held.report(textOf(body, 'id'), (body as { whole?: unknown }).whole === true);
+      return {};
+    },
+  };
+
+  /** Whether another server passed the request on. */
+  passedOn(exchange: Exchange): boolean {
+    const header = exchange.header(PEER_HEADER);
+    if (header === undefined) return false;
+    const { method, path, query } = exchange.head;
+    const target = query === '' ? path : `${path}?${query}`;
+    const about = aboutForwarded(exchange.header('x-request-id') ?? '');
+    return this.#signatures.signerOf(header, { method, path: target, about }) !== undefined;
+  }
+
+  /** Answers it, unless the slot is not here: it is never passed on again. */
+  async answer(exchange: Exchange, key: string, here: AnswerHere): Promise<Reply> {
+    const place = this.#slots.of(key);
+    if (!('services' in place))
+      return { status: 421, headers: { [ELSEWHERE_HEADER]: 'elsewhere' }, body: {} };
+    const reply = await here(place.services);
+    if ('relayed' in reply) return reply;
+    const headers = { ...reply.headers, ...acceptance(exchange, place.services) };
+    if (!('delivered' in reply) || !reply.delivered) return { ...reply, headers };
+    const id = this.#held.hold(reply.delivered);
+    return {
+      ...reply,
+      headers: { ...headers, [DELIVERY_HEADER]: id },
+      delivered: (whole) => {
+        if (!whole) this.#held.report(id, false);
+      },
+    };
+  }
+
+  /** Answers that wait for a report count as lost. */
+  close(): void {
+    this.#held.close();
+  }
+}
+
+/** For the server that passed the request on: whether its sender is no stranger. */
+function acceptance(exchange: Exchange, { gate }: Services): Record<string, string> {
+  const isKnown = isUnpaid(exchange)
+    ? exchange.body.isProved
+    : gate.knownPayer(credentialsOf(exchange)) !== undefined;
+  return isKnown ? { [ACCEPTED_HEADER]: '1' } : {};
+}
+
+/** @throws field_invalid */
+function textOf(body: unknown, name: string): string {
+  const value = (body as Record<string, unknown> | null | undefined)?.[name];
+  if (typeof value !== 'string') throw new FarthingError('field_invalid', `${name}: Send text.`);
+  return value;
+}

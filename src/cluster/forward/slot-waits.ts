@@ -1,0 +1,116 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { FarthingError } from '../../domain/error.ts';
+import type { Exchange } from '../../http/exchange/exchange.ts';
+import { Places } from './places.ts';
+
+export interface SlotWaitLimits {
+  /** A slot that is on its way between two servers is waited for. */
+  readonly waitMsMax: number;
+  /** Requests that wait for one, and of these those of one sender once a quarter of all wait. */
+  readonly waitingMax: number;
+  readonly ofSenderWaitingMax: number;
+}
+
+/** Before the same owner is asked again; longer each time. A new one has to open its slot first. */
+const AGAIN_MS = 20;
+const AGAIN_MS_MAX = 200;
+const MOVES_APART_MS = 5;
+const RETRY_AFTER_S = 2;
+
+/** Requests that wait until their slots come to rest. */
+export class SlotWaits {
+  readonly #limits: SlotWaitLimits;
+  readonly #places: Places;
+  readonly #senderOf: (exchange: Exchange) => string;
+
+  constructor(limits: SlotWaitLimits, senderOf: (exchange: Exchange) => string) {
+    this.#limits = limits;
+    this.#places = new Places(limits.waitingMax, limits.ofSenderWaitingMax);
+    this.#senderOf = senderOf;
+  }
+
+  /** Requests that wait. */
+  get count(): number {
+    return this.#places.taken;
+  }
+
+  /** The waits of one request. */
+  of(exchange: Exchange): SlotWait {
+    const take = () => this.#places.take(() => this.#senderOf(exchange));
+    return new SlotWait(exchange.signal, take, this.#limits.waitMsMax);
+  }
+}
+
+/** One request's waits: it takes its place at the first, and gives it back at the end. Nothing of the request happens while it waits. */
+export class SlotWait {
+  readonly #left: AbortSignal;
+  readonly #take: () => (() => void) | undefined;
+  readonly #until: number;
+  #giveBack: (() => void) | undefined;
+  #pauses = 0;
+  #moves = 0;
+
+  constructor(left: AbortSignal, take: () => (() => void) | undefined, waitMsMax: number) {
+    this.#left = left;
+    this.#take = take;
+    this.#until = performance.now() + waitMsMax;
+  }
+
+  /** Until a slot has moved. @throws books_unavailable, overloaded, what the client left with */
+  async until(moved: Promise<void>): Promise<void> {
+    // A promise that is over too early must not keep the loop from all else.
+    if (this.#moves++ > 0) await pause(MOVES_APART_MS);
+    await this.#race(moved, this.#enter());
+  }
+
+  /** Until the slot has moved, or it is worth to ask the same owner again. @throws as `until` */
+  async untilAgain(moved: Promise<void>): Promise<void> {
+    const ms = Math.min(AGAIN_MS * 2 ** this.#pauses++, AGAIN_MS_MAX, this.#enter());
+    if (await this.#race(moved, ms)) this.#pauses = 0;
+  }
+
+  /** @returns whether the slot has moved */
+  async #race(moved: Promise<void>, milliseconds: number): Promise<boolean> {
+    const over = new AbortController();
+    const signal = AbortSignal.any([this.#left, over.signal]);
+    const late = pause(milliseconds, false, { signal }).catch(() => false);
+    const hasMoved = await Promise.race([
+      moved.then(
+        () => true,
+        () => true,
+      ),
+      late,
+    ]);
+    over.abort();
+    await late;
+    this.#left.throwIfAborted();
+    return hasMoved;
+  }
+
+  end(): void {
+    this.#giveBack?.();
+    this.#giveBack = undefined;
+  }
+
+  /** @returns milliseconds that are left */
+  #enter(): number {
+    const leftMs = this.#until - performance.now();
+    if (leftMs <= 0) throw slotMoves();
+    this.#giveBack ??= this.#take();
+    if (!this.#giveBack) throw crowded();
+    return leftMs;
+  }
+}
+
+/** Nothing of the request happened. */
+export function slotMoves(): FarthingError {
+  return new FarthingError(
+    'books_unavailable',
+    'These books are on their way to another server. Nothing was done. Send the same request again.',
+    { retryAfterS: RETRY_AFTER_S },
+  );
+}
+
+export function crowded(): FarthingError {
+  return new FarthingError('overloaded', 'Too many requests wait for other servers. Try again in a moment.');
+}

@@ -1,0 +1,160 @@
+import { keepPosition, POSITION_TABLE, type Position } from '../../state/log-position.ts';
+import type { RawStore, Store, Table } from '../../state/store.ts';
+import { type Change, decodeChanges, encodeChanges } from './changes.ts';
+
+/** The log that a recorded store writes. */
+export interface ChangeLog {
+  /**
+   * Takes the next entry, in the order of the calls. @returns the place behind it, and when it is safe there
+   * @throws Error for an entry that is too large: nothing is taken
+   */
+  append(entry: Uint8Array): { readonly position: Position; readonly safe: Promise<void> };
+  /** Resolves once everything taken so far is safe. @throws once it never will be */
+  stable(): Promise<void>;
+  /** The copy on this disk no longer follows the log. */
+  abandon(error: unknown): void;
+}
+
+/** A store whose every transaction is an entry of a log. */
+export interface RecordedStore extends Store {
+  /**
+   * Resolves once the log has every transaction that was begun until now: before that, nothing that depends on one may leave the
+   * process. @throws why the log never will have them
+   */
+  stable(): Promise<void>;
+}
+
+/** The state of a slot: with a log, or without one. */
+export interface SlotStore extends Store, Partial<Pick<RecordedStore, 'stable'>> {
+  /** For how many milliseconds the log has not had the oldest write that it lacks; 0 when it has all. */
+  lagMs?(): number;
+  /** Shortens the log when that is worth it. Called once a second. */
+  trim?(): Promise<void>;
+}
+
+/**
+ * Applies entries of a log that was written elsewhere, in one transaction.
+ * @param position behind the last of all; absent while more are to come, so that a copy that is cut short counts as none
+ */
+export async function applyEntries(
+  store: RawStore,
+  entries: readonly Uint8Array[],
+  position?: Position,
+): Promise<void> {
+  await store.transaction(() => {
+    for (const { table, key, value } of entries.flatMap(decodeChanges)) {
+      if (value) store.raw(table).put(key, value);
+      else store.raw(table).remove(key);
+    }
+    keepPosition(store, position);
+  });
+}
+
+/** All rows of a store but its position, as entries of at most about `bytesMax`. */
+export function* entriesOf(store: RawStore, bytesMax: number): Generator<Uint8Array> {
+  let changes: Change[] = [];
+  let bytes = 0;
+  for (const table of store.names().filter((name) => name !== POSITION_TABLE)) {
+    const rows = store.raw(table);
+    for (const key of rows.keys()) {
+      const value = Uint8Array.from(rows.get(key)!);
+      changes.push({ table, key, value });
+      bytes += key.length + value.length;
+      if (bytes < bytesMax) continue;
+      yield encodeChanges(changes);
+      changes = [];
+      bytes = 0;
+    }
+  }
+  if (changes.length > 0) yield encodeChanges(changes);
+}
+
+/**
+ * Records each transaction of `inner` in a log. It is read at once, and its promise resolves when it is safe in the log, too. The order
+ * of the entries is that of the transactions.
+ */
+export function recordedStore(inner: RawStore, log: ChangeLog): RecordedStore {
+  /** Keys by table that the running transaction wrote; undefined outside of one. */
+  let touched: Map<string, Set<string>> | undefined;
+  /** The last transaction that was begun: they run in order. */
+  let last: Promise<unknown> = Promise.resolve();
+
+  const touch = (table: string, key: string): void => {
+    const keys = touched!.get(table) ?? new Set();
+    touched!.set(table, keys.add(key));
+  };
+  /** At the end of the running transaction. */
+  const record = (): Promise<void> | undefined => {
+    const changes = [...touched!].flatMap(([table, keys]) => {
+      const rows = inner.raw(table);
+      return Array.from(keys, (key): Change => ({ table, key, value: rows.get(key) }));
+    });
+    if (changes.length === 0) return undefined;
+    const { position, safe } = log.append(encodeChanges(changes));
+    // Awaited once the transaction has ended.
+    safe.catch(() => undefined);
+    keepPosition(inner, position);
+    return safe;
+  };
+  const transaction = async <T>(work: () => T): Promise<T> => {
+    let safe: Promise<void> | undefined;
+    const committed = inner.transaction(() => {
+      touched = new Map();
+      try {
+        const result = work();
+        safe = record();
+        return result;
+      } finally {
+        touched = undefined;
+      }
+    });
+    last = committed.catch(() => undefined);
+    const result = await committed.catch((error: unknown) => {
+      // The log has what the disk refused.
+      if (safe) log.abandon(error);
+      throw error;
+    });
+    await safe;
+    return result;
+  };
+  const recorded = <V>(name: string): Table<V> => {
+    const table = inner.table<V>(name);
+    const inTransaction = <T>(work: () => T): Promise<T> => {
+      if (!touched) return transaction(work);
+      return Promise.resolve(work());
+    };
+    const isThere = (key: string) => table.get(key) !== undefined;
+    return {
+      ...table,
+      put: (key, value) =>
+        inTransaction(() => {
+          void table.put(key, value);
+          touch(name, key);
+        }),
+      putIfAbsent: (key, value) =>
+        inTransaction(() => {
+          if (isThere(key)) return false;
+          void table.put(key, value);
+          touch(name, key);
+          return true;
+        }),
+      remove: (key) =>
+        inTransaction(() => {
+          if (!isThere(key)) return false;
+          void table.remove(key);
+          touch(name, key);
+          return true;
+        }),
+    };
+  };
+  return {
+    table: recorded,
+    transaction,
+    copyTo: (folder) => inner.copyTo(folder),
+    close: () => inner.close(),
+    stable: async () => {
+      await last;
+      await log.stable();
+    },
+  };
+}

@@ -1,0 +1,280 @@
+import type { AcrossSlots } from '../cluster/across/across-slots.ts';
+import { OrphanedExtensions } from '../cluster/across/orphaned-extensions.ts';
+import { RequestCount } from '../cluster/forward/request-count.ts';
+import type { CopiesElsewhere } from '../cluster/handover/slot-copies.ts';
+import type { SlotStore } from '../cluster/log/recorded-store.ts';
+import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
+import { formatUsd } from '../domain/money.ts';
+import type { Services } from '../http/access/services.ts';
+import { Ingest } from '../ingest/ingest.ts';
+import { Reencoding } from '../ingest/reencoding/reencoding.ts';
+import { TenantItems } from '../ingest/tenant-items.ts';
+import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
+import { Credits } from '../purchases/credits.ts';
+import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
+import { PayerIndex } from '../workspace/payer/payer-index.ts';
+import { RentedTime } from '../workspace/time/rented-time.ts';
+import { Workspaces } from '../workspace/workspaces.ts';
+import { ingestEncoder } from './ingest-encoder.ts';
+import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
+import { type Runtime, tenantsFolder } from './process.ts';
+
+export interface SlotOptions {
+  readonly runtime: Runtime;
+  /** Absolute path of the folder that holds the slot's Tenants. */
+  readonly folder: string;
+  readonly store: SlotStore;
+  /** Whether an id leads to this slot. */
+  readonly leadsHere: LeadsHere;
+  /** A payer's payment may extend another slot's workspace. */
+  readonly across: AcrossSlots;
+  /** Has other servers remove what they have of a Tenant that has ended. Absent: there are none. */
+  readonly removeCopies?: (tenant: TenantId) => Promise<CopiesElsewhere>;
+  /** Milliseconds from any origin, never going back: rented time passes by it. */
+  readonly monotonic?: () => number;
+}
+
+/** The routes' services that belong to one set of books. */
+export interface SlotServices
+  extends Pick<
+    Services,
+    'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable' | 'lagMs'
+  > {
+  readonly running: RequestCount;
+}
+
+/** One set of books and the Tenants in it: a whole Farthing in small. */
+export interface Slot {
+  readonly services: SlotServices;
+  /** Absolute path. */
+  readonly folder: string;
+  readonly store: SlotStore;
+  readonly reencoding: Pick<Reencoding, 'progress'>;
+  /** Takes the payments that a crash left open to their end. */
+  recoverPayments(): Promise<void>;
+  /** Then finishes the rest but jobs: disposals. */
+  resume(): Promise<void>;
+  /** Then takes up jobs, for which indexes may have to be fetched. Requests may be served at the same time. */
+  resumeJobs(): Promise<void>;
+  /** Ends what is due. Called once a second. @param beats keeps the clock, too */
+  sweep(beats: boolean): Promise<void>;
+  /** Ends all running work; state stays open for requests that are being answered. */
+  endWork(): Promise<void>;
+  /** Closes the state. */
+  close(): Promise<void>;
+}
+
+const WORKSPACE_TTL_MINUTES_DEFAULT = 15;
+
+/** What most parts of a slot stand on. */
+interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'leadsHere' | 'removeCopies'> {
+  readonly time: RentedTime;
+  readonly credits: Credits;
+  /** Cancels a Tenant's jobs and waits for them. */
+  readonly stopTenant: (tenant: TenantId) => Promise<void>;
+}
+
+/** Opens one set of books. It serves once `recoverPayments` and `resume` have resolved. */
+export function wireSlot(options: SlotOptions): Slot {
+  const { runtime, folder, leadsHere, across } = options;
+  const ground = openGround(options, (tenant) => ingest.cancelTenant(tenant));
+  const { store, credits } = ground;
+  const workspaces = openWorkspaces(ground);
+  const payerIndex = openPayerIndex(ground);
+  const reencoding = openReencoding(ground);
+  const ingest = openIngest(ground, workspaces, payerIndex);
+  const extensionsOf = (id: string) => across.extensionsOf(id);
+  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, leadsHere, extensionsOf });
+  const orphans = new OrphanedExtensions({
+    workspaces,
+    leadsHere,
+    knows: (payer, step) => across.knows(payer, step),
+    log: runtime.event,
+  });
+  const gate = runtime.payments.gate(store, effectHandlers(purchases));
+  const services: SlotServices = {
+    gate,
+    ingest,
+    workspaces,
+    payerIndex,
+    purchases,
+    items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
+    running: new RequestCount(),
+    ...(store.stable && { stable: () => store.stable!() }),
+    ...(store.lagMs && { lagMs: () => store.lagMs!() }),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
+  };
+  const ending = new AbortController();
+  let resuming: Promise<void> = Promise.resolve();
+  return {
+    services,
+    folder,
+    store,
+    reencoding,
+    recoverPayments: async () => {
+      await credits.recover();
+      await gate.recover();
+    },
+    resume: async () => {
+      await workspaces.resume();
+      await payerIndex.sweep();
+      await reencoding.start();
+    },
+    resumeJobs: () => {
+      resuming = ingest.resume();
+      return resuming;
+    },
+    sweep: (beats) => {
+      // Another server may take long to answer.
+      void orphans.sweep();
+      return sweep(runtime, services, { beats, ending: ending.signal });
+    },
+    endWork: async () => {
+      ending.abort();
+      for (const part of [reencoding, ingest, gate, orphans, workspaces, payerIndex]) await part.close();
+      await resuming.catch(() => undefined);
+    },
+    close: () => store.close(),
+  };
+}
+
+function openGround(
+  { runtime, folder, store, leadsHere, removeCopies, monotonic }: SlotOptions,
+  stopTenant: Ground['stopTenant'],
+): Ground {
+  const { settings, clock } = runtime;
+  const time = new RentedTime(store, clock, {
+    downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
+    ...(monotonic && { monotonic }),
+  });
+  const credits = new Credits({ store, clock });
+  return { runtime, folder, leadsHere, removeCopies, store, time, credits, stopTenant };
+}
+
+function openWorkspaces({ runtime, leadsHere, removeCopies, store, time, stopTenant }: Ground): Workspaces {
+  const { settings, clock, tenants, limits, baseUrl } = runtime;
+  const backups = new BackupsTaken(store);
+  return new Workspaces({
+    store,
+    clock,
+    time,
+    tenants,
+    leadsHere,
+    signer: runtime.signer,
+    stopTenant,
+    get issuer() {
+      return baseUrl();
+    },
+    pricing: {
+      base: settings.WORKSPACE_BASE_USD,
+      perMinute: settings.WORKSPACE_MINUTE_USD,
+      ttlMinutesMin: settings.WORKSPACE_TTL_MINUTES_MIN,
+      ttlMinutesMax: settings.WORKSPACE_TTL_MINUTES_MAX,
+      ttlTotalMinutesMax: settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX,
+      ttlMinutesDefault: WORKSPACE_TTL_MINUTES_DEFAULT,
+    },
+    limits: {
+      file_bytes: settings.FILE_BYTES_MAX,
+      items: limits.ingest.itemsPerTenantMax,
+      bytes: limits.ingest.bytesPerTenantMax,
+      segments: limits.ingest.segmentsPerTenantMax,
+      segments_per_item: limits.ingest.segmentsPerItemMax,
+      jobs_waiting: limits.ingest.jobsPerTenantMax,
+      requests_per_second: settings.TENANT_REQUESTS_PER_SECOND,
+      searches_at_once: settings.TENANT_SEARCHES_AT_ONCE,
+      ingests_at_once: settings.TENANT_INGESTS_AT_ONCE,
+    },
+    keptElsewhere: async (createdAt, disposedAt, left) => [
+      ...keptInLedger(settings, disposedAt),
+      ...(runtime.kept ? KEPT_IN_ETCD : []),
+      ...keptByNodes(left),
+      ...keptInBackups([backups.last, await runtime.kept?.lastBackup()], createdAt),
+    ],
+    ...(removeCopies && { removeCopies }),
+    hasCopies: runtime.kept !== undefined,
+    links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
+    log: runtime.event,
+  });
+}
+
+function openPayerIndex({ runtime, store, time, stopTenant }: Ground): PayerIndex {
+  const { tenants } = runtime;
+  return new PayerIndex({
+    store,
+    time,
+    // A payer may come back after its index has ended.
+    tenants: { dispose: (tenant) => tenants.dispose(tenant, { mayReturn: true }) },
+    stopTenant,
+    lifetimeHours: runtime.settings.PAYER_INDEX_MINUTES / 60,
+    log: runtime.event,
+  });
+}
+
+function openReencoding({ runtime, folder, store }: Ground): Reencoding {
+  const { encoder, extractor, tenants, files, previousModels } = runtime;
+  return new Reencoding({
+    tenants: {
+      folder: (tenant) => tenants.folder(tenant),
+      list: () => tenants.list([tenantsFolder(folder)]),
+      use: (tenant, how, work) => tenants.use(tenant, how, work),
+    },
+    files,
+    extractor,
+    encoder,
+    store,
+    inUse: encoder.spaces.map(({ name, modelSha256, weights }) => ({
+      role: name,
+      modelSha256,
+      model: weights,
+    })),
+    load: (space) => previousModels.load(store, space),
+    inTurn: (work) => previousModels.inTurn(work),
+    onDone: () => previousModels.done(store),
+    log: runtime.event,
+    warn: runtime.warn,
+  });
+}
+
+function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerIndex): Ingest {
+  const { runtime, store, leadsHere, credits } = ground;
+  const { settings, clock, tenants, files, encoders, extractor, listening, limits, jobTurns, metrics } =
+    runtime;
+  return new Ingest({
+    tenants,
+    files,
+    extractor,
+    encoder: ingestEncoder(encoders, tenants),
+    ...(listening && { listening }),
+    store,
+    clock,
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant)),
+    limits: limits.ingest,
+    turns: jobTurns,
+    leadsHere,
+    newCredit: async (payer, job) => {
+      await credits.newCredit(payer, job);
+      metrics.credited(Number(formatUsd(settings.INGEST_PRICE_USD)));
+    },
+    log: runtime.event,
+  });
+}
+
+async function sweep(
+  { log }: Runtime,
+  { workspaces, payerIndex }: SlotServices,
+  { beats, ending }: { readonly beats: boolean; readonly ending: AbortSignal },
+): Promise<void> {
+  await workspaces.sweep(beats).catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
+  // The slot may have closed while the workspaces were swept: nothing is read after that.
+  if (!ending.aborted) await payerIndex.sweep();
+}
+
+function linksOf(self: string): Record<string, string> {
+  return {
+    self,
+    search: `${self}/search`,
+    ingest: `${self}/ingest`,
+    usage: `${self}/usage`,
+    extend: `${self}/extend`,
+  };
+}

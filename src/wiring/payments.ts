@@ -1,0 +1,142 @@
+import type { SlotStore } from '../cluster/log/recorded-store.ts';
+import type { Address } from '../domain/address.ts';
+import type { Clock } from '../domain/clock.ts';
+import { FarthingError } from '../domain/error.ts';
+import type { EffectHandlers } from '../domain/payment.ts';
+import type { FacilitatorCall } from '../metrics/metrics.ts';
+import { observeFacilitator } from '../metrics/observed-facilitator.ts';
+import { ASSETS } from '../payment/asset.ts';
+import type { Facilitator } from '../payment/facilitator/facilitator.ts';
+import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
+import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
+import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
+import { Crowd } from '../payment/gate/crowd.ts';
+import { PaymentGate } from '../payment/gate/gate.ts';
+import { AnswerStore } from '../payment/records/answers.ts';
+import { SignatureCheck } from '../payment/signature.ts';
+import type { Settings } from '../settings/settings.ts';
+
+export interface PaymentsOptions {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly tenants: { folder(tenant: string): string };
+  readonly log: (event: object) => void;
+  readonly observe: (call: FacilitatorCall) => void;
+}
+
+/** The payments of all slots: one facilitator, and one crowd of payers. */
+export interface Payments {
+  /** Opens the gate of a slot. @param handlers commit and undo the effects of payments */
+  gate(store: SlotStore, handlers: EffectHandlers): PaymentGate;
+  /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
+  connect(): Promise<void>;
+}
+
+/** Recipient of play money without FARTHING_PAY_TO: a wallet without a known key. */
+const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
+/** How long a signed payment may wait for its settlement, including the upload over a slow line. */
+const MAX_TIMEOUT_SECONDS = 300;
+const PURCHASES_MAX = 1024;
+/** As long as a request waits for the log. */
+const STABLE_MS_MAX = 5000;
+const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
+
+/** Opens the payments, with the facilitator that the settings name or the local one, whose play money lies in the payer's slot. */
+export function openPayments(options: PaymentsOptions): Payments {
+  const { settings, clock, tenants, log, observe } = options;
+  const signatures = new SignatureCheck();
+  const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
+  const crowd = new Crowd(PURCHASES_MAX);
+  const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
+  const remote = remoteFacilitator(options, payTo);
+  if (!remote)
+    log({
+      event: 'local_facilitator',
+      note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
+    });
+  const local = (store: SlotStore) =>
+    new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD });
+  return {
+    connect: async () =>
+      remote
+        ?.connect()
+        .catch((error: unknown) => log({ event: 'facilitator_unavailable', error: String(error) })),
+    gate: (store, handlers) =>
+      new PaymentGate({
+        store,
+        clock,
+        settings: {
+          assets: ASSETS,
+          payTo,
+          maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+          bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
+        },
+        signatures,
+        facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
+        // Another node that goes on with the slot knows of the log only.
+        answersAfterNote: store.stable !== undefined,
+        handlers,
+        answers,
+        answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
+        journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
+        crowd,
+        log,
+      }),
+  };
+}
+
+/** Settles nothing, and asks for no settlement, which may send it again, before what led to it is safe in the slot's log. */
+function afterStable(facilitator: Facilitator, { stable }: SlotStore): Facilitator {
+  if (!stable) return facilitator;
+  return {
+    ...facilitator,
+    settle: async (payment, terms) => {
+      await stableInTime(stable());
+      return facilitator.settle(payment, terms);
+    },
+    reconcile: async (payment, terms) => {
+      await stableInTime(stable());
+      return facilitator.reconcile(payment, terms);
+    },
+  };
+}
+
+/** A purchase whose request was given up must not be charged long afterwards. @throws books_unavailable */
+async function stableInTime(stable: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    const error = new FarthingError(
+      'books_unavailable',
+      'The books cannot be written. Nothing was charged.',
+      {
+        retryAfterS: 5,
+      },
+    );
+    timer = setTimeout(() => reject(error), STABLE_MS_MAX);
+  });
+  try {
+    await Promise.race([stable, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Undefined where the settings name none. */
+function remoteFacilitator(
+  { settings, clock, log }: PaymentsOptions,
+  payTo: Address,
+): Facilitator | undefined {
+  if (settings.FACILITATOR_URL === '') return undefined;
+  return new RemoteFacilitator({
+    url: settings.FACILITATOR_URL,
+    assets: ASSETS,
+    payTo,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    clock,
+    bearerToken: settings.FACILITATOR_TOKEN || undefined,
+    verifyUrls: settings.FACILITATOR_VERIFY_URLS,
+    witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
+    confirms: settings.CONFIRM_SETTLEMENTS === '1',
+    log,
+  });
+}

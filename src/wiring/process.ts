@@ -1,0 +1,199 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import type { KeptContent } from '../cluster/content/kept-content.ts';
+import { type Clock, systemClock } from '../domain/clock.ts';
+import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
+import { ModelVersions } from '../encode/model-versions.ts';
+import { openPreviousEncoder } from '../encode/open-encoder.ts';
+import { type Listening, openListening } from '../encode/speech/listening.ts';
+import { type Extractor, openExtractor } from '../extract/extractor.ts';
+import { Incoming } from '../http/body/incoming.ts';
+import { SharedBytes } from '../http/body/shared-bytes.ts';
+import { filesIn } from '../ingest/items/files.ts';
+import { Previews } from '../ingest/items/previews.ts';
+import { JobTurns } from '../ingest/jobs/job-turns.ts';
+import type { StoredFiles } from '../ingest/ports/ports.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { RecallProbe } from '../search/recall-probe.ts';
+import { Search } from '../search/search.ts';
+import type { Settings } from '../settings/settings.ts';
+import { openTenants, type Tenants } from '../shard/tenants.ts';
+import { slotOf } from '../state/slots.ts';
+import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/receipt.ts';
+import { TenantLimits } from '../workspace/tenant-limits.ts';
+import { type Limits, limitsOf } from './limits.ts';
+import { openPayments, type Payments } from './payments.ts';
+import { PreviousModels } from './previous-models.ts';
+
+export interface ProcessOptions {
+  readonly settings: Settings;
+  /** Absolute path of the data folder. */
+  readonly data: string;
+  /** Absolute path of the folder in which uploads wait while they are received. */
+  readonly stagingFolder: string;
+  /** Open and warm; closed by `close`. */
+  readonly encoder: Encoder;
+  /** How the encoder was opened; models that filled indexes before are opened the same way. */
+  readonly encoding: EncoderOptions;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly clock?: Clock;
+  /** Absolute paths of the slots' folders: each has the state of its slot and its Tenants. */
+  readonly slotFolders: readonly string[];
+  /** Keeps the Tenants' content beyond this disk; undefined: nothing does. */
+  readonly kept: KeptContent | undefined;
+  /** Public address of the server; known once it listens. */
+  readonly baseUrl: () => string;
+}
+
+/** What a process has once, however many slots it holds: models, readers, limits, keys, log and metrics. */
+export interface Runtime extends ProcessOptions {
+  readonly clock: Clock;
+  /** The models in use, and those that filled indexes before. */
+  readonly encoders: ModelVersions;
+  readonly previousModels: PreviousModels;
+  readonly extractor: Extractor;
+  /** Finds speech in recordings; undefined without its models. */
+  readonly listening: Listening | undefined;
+  readonly limits: Limits;
+  readonly tenantLimits: TenantLimits;
+  /** Uploads while they are received. */
+  readonly incoming: Incoming;
+  readonly tenants: Tenants;
+  readonly files: StoredFiles;
+  readonly search: Search;
+  readonly previews: Previews;
+  readonly jobTurns: JobTurns;
+  readonly payments: Payments;
+  readonly signer: ReceiptSigner;
+  /** Logs an event and counts it. */
+  event(entry: object): void;
+  /** As `event`, as a warning. */
+  warn(entry: object): void;
+  /** Aborted when the server is to stop: `/readyz` answers 503 from then on. */
+  readonly draining: AbortController;
+  /** Ends the reader processes and closes the indexes; before that, every slot has ended its work. */
+  closeReaders(): Promise<void>;
+  /** Ends the encoders, last of all. */
+  close(): Promise<void>;
+}
+
+const READERS_MAX = 8;
+
+/** Logs an event and counts it. */
+export function eventLog(metrics: Metrics, log: Logger): (entry: object) => void {
+  return (entry) => {
+    metrics.logged(entry);
+    log.info(entry);
+  };
+}
+
+/** Opens what a process has once. */
+export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
+  const { settings, data, slotFolders, clock = systemClock, encoder, encoding, log, metrics } = options;
+  const event = eventLog(metrics, log);
+  const limits = limitsOf(settings, encoder.workers.ingest);
+  const extractor = openExtractor({
+    pictureSpec: encoder.pictureSpec,
+    limits: limits.extract,
+    scratchFolder: join(data, 'scratch'),
+    languages: settings.OCR_LANGUAGES,
+    readers: settings.READERS || automaticReaders(),
+    log: event,
+  });
+  const listening = await openListening({
+    modelsFolder: settings.MODELS_DIR,
+    cacheFolder: encoding.cacheFolder,
+    log: event,
+  });
+  const encoders = modelVersions(encoder, encoding);
+  const tenants = tenantsIn(slotFolders, options, event);
+  const files = options.kept?.files(tenants) ?? filesIn(tenants);
+  const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
+  const { unproved, proved, tenant } = limits.http.incomingBytesMax;
+  return {
+    ...options,
+    clock,
+    encoders,
+    previousModels: new PreviousModels(encoders),
+    extractor,
+    listening,
+    limits,
+    tenantLimits: new TenantLimits(limits.tenant),
+    incoming: new Incoming({
+      folder: options.stagingFolder,
+      shares: { unproved: new SharedBytes(unproved), proved: new SharedBytes(proved, tenant) },
+      freeBytesMin: limits.http.freeDiskBytesMin,
+    }),
+    tenants,
+    files,
+    search: new Search({ tenants, encoders, extractor, observe: metrics.searched, probe }),
+    previews: new Previews({ tenants, files, extractor }),
+    jobTurns: new JobTurns(limits.ingest.jobsAtOnce),
+    payments: openPayments({ settings, clock, tenants, log: event, observe: metrics.facilitatorCalled }),
+    signer: await (options.kept?.openSigner() ?? openReceiptSigner(keysFolder(data))),
+    event,
+    warn: (entry) => {
+      metrics.logged(entry);
+      log.warn(entry);
+    },
+    draining: new AbortController(),
+    closeReaders: async () => {
+      await extractor.close();
+      await listening?.close();
+      await probe.close();
+      await tenants.close();
+    },
+    close: async () => {
+      options.kept?.close();
+      await encoders.closePrevious();
+      await encoder.close();
+    },
+  };
+}
+
+function modelVersions(encoder: Encoder, encoding: EncoderOptions): ModelVersions {
+  return new ModelVersions({
+    current: encoder,
+    // Searches keep their speed; one worker is enough for ingests into indexes that are being re-encoded.
+    open: (space) =>
+      openPreviousEncoder({ ...encoding, queryWorkers: encoder.workers.query, ingestWorkers: 1 }, space),
+    log: encoding.log,
+  });
+}
+
+/** The Tenants of all slots, with one bound of open indexes. */
+function tenantsIn(
+  slotFolders: readonly string[],
+  { settings, encoder, kept }: ProcessOptions,
+  log: (event: object) => void,
+): Tenants {
+  const all = slotFolders.map(tenantsFolder);
+  return openTenants({
+    folder: { all, of: (tenant) => all[slotOf(tenant, all.length)]! },
+    spaces: encoder.spaces,
+    openShardsMax: settings.OPEN_SHARDS_MAX,
+    sizes: {
+      ...(settings.BITS_ROWS_MIN !== undefined && { bitsRowsMin: settings.BITS_ROWS_MIN }),
+      ...(settings.GRAPH_ROWS_MIN !== undefined && { graphRowsMin: settings.GRAPH_ROWS_MIN }),
+    },
+    ...(kept && { keeper: kept.keeper }),
+    log,
+  });
+}
+
+/** Where the keys that sign receipts lie. */
+export function keysFolder(data: string): string {
+  return join(data, 'keys');
+}
+
+/** Where a slot's Tenants lie. */
+export function tenantsFolder(slotFolder: string): string {
+  return join(slotFolder, 'tenants');
+}
+
+/** Half of the processors: the other half is for the encoders. */
+function automaticReaders(): number {
+  return Math.min(READERS_MAX, Math.max(1, Math.floor(availableParallelism() / 2)));
+}

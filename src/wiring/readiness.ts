@@ -1,0 +1,35 @@
+import type { Slots } from '../cluster/books/slots.ts';
+import type { Readiness } from '../http/access/services.ts';
+import { pricesOf } from '../purchases/prices.ts';
+import { familyReports } from '../search/families.ts';
+import type { Runtime } from './process.ts';
+
+/** From then on requests are refused. */
+const LAG_MS_MAX = 5000;
+
+/** What `/readyz` answers. */
+export function readinessOf(runtime: Runtime, slots: Slots): Readiness {
+  const { settings, encoder, extractor, draining } = runtime;
+  const reasons = [
+    ...(draining.signal.aborted ? ['The server is stopping.'] : []),
+    ...(slots.lagMs() > LAG_MS_MAX ? ['The books cannot be written.'] : []),
+    ...(encoder.serving() ? [] : ['No encoder could be started again.']),
+  ];
+  const reencoding = slots.reencoding();
+  return {
+    ready: reasons.length === 0,
+    body: {
+      reasons,
+      families: familyReports(encoder),
+      queues: encoder.queueDepths(),
+      payment: slots.health(),
+      extraction: extractor.confinement() ?? 'not started yet',
+      prices_usd: pricesOf(settings).listed,
+      workspace_minutes: {
+        min: settings.WORKSPACE_TTL_MINUTES_MIN,
+        max: settings.WORKSPACE_TTL_MINUTES_MAX,
+      },
+      ...(reencoding && { reencoding }),
+    },
+  };
+}

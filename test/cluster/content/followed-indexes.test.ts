@@ -1,0 +1,288 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { FollowedIndexes, keepIndexesAlone } from '../../../src/cluster/content/followed-indexes.ts';
+import type { Change } from '../../../src/cluster/log/changes.ts';
+import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
+import { openTenants, type Tenants } from '../../../src/shard/tenants.ts';
+import { itemOf, passage, SPACES, towards } from '../../shard/fixtures.ts';
+import '../../rig/teardown-order.ts';
+import { KeptTenants } from './kept-tenants.ts';
+
+/** Indexes that are followed in books that another server writes: here its very books, which are read alone. */
+
+const LONG = 'A passage that is too long for the log itself. '.repeat(100);
+const GIBIBYTE = 2 ** 30;
+
+async function following(
+  t: Test,
+  { bytesMax = GIBIBYTE, freeBytesMin = 0, spaces = SPACES, objects = (all: Objects) => all } = {},
+) {
+  const kept = new KeptTenants(t);
+  const { tenants, clusterKeys } = await kept.open();
+  const disk = join(kept.disk, '../standby');
+  mkdirSync(disk);
+  const followed = new FollowedIndexes({
+    slots: 1,
+    clusterKeys,
+    objects: objects(kept.objects),
+    spaces,
+    folders: [disk],
+    open: (folder, wanted) => tenants.openApart(folder, wanted),
+    bytesMax,
+    freeBytesMin,
+    log: (event) => kept.events.push(event as Record<string, unknown>),
+  });
+  t.teardown(async () => {
+    await followed.close();
+    await tenants.close();
+  });
+  const level = () => eventually(() => followed.isLevel(0));
+  const told = (...changes: [table: string, key: string][]) => {
+    followed.changed(
+      0,
+      changes.map(([table, key]): Change => ({ table, key, value: Buffer.alloc(0) })),
+    );
+  };
+  return { kept, tenants, followed, disk, level, told };
+}
+
+/** What a server finds that takes up the slot over this disk. @returns texts of a Tenant, and whether its index had to be made again */
+async function takenOver(kept: KeptTenants, disk: string, tenant: string) {
+  const { keeper } = await kept.open();
+  kept.events.length = 0;
+  const tenants = openTenants({ folder: disk, spaces: SPACES, openShardsMax: 4, keeper });
+  try {
+    return { found: await texts(tenants, tenant), isMade: kept.has('index_restored') };
+  } finally {
+    await tenants.close();
+  }
+}
+
+function texts(tenants: Tenants, tenant: string): Promise<(string | undefined)[]> {
+  return tenants.use(tenant, {}, (shard) => {
+    const snapshot = shard.snapshot();
+    try {
+      const { segments } = snapshot.searchVector('text_semantic', towards(0), 100);
+      return snapshot.records(segments).map((record) => (record as { text?: string } | undefined)?.text);
+    } finally {
+      snapshot.close();
+    }
+  });
+}
+
+const write = (tenants: Tenants, tenant: string, item: string, text = `passage ${item}`) =>
+  tenants.use(tenant, { create: true }, (shard) => shard.append(itemOf(item), [passage(item, text)]));
+
+t.test('indexes are made, and follow each write; a takeover finds them whole', async (t) => {
+  const { kept, tenants, followed, disk, level, told } = await following(t);
+  await write(tenants, 'ws_a', 'a', LONG);
+  await write(tenants, 'ws_b', 'b');
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.match(followed.figures, { current: 2, behind: 0, left_out: 0 });
+  t.ok(followed.figures.bytes > 0);
+  await write(tenants, 'ws_a', 'c');
+  await write(tenants, 'ws_c', 'd');
+  told(['content', 'ws_a'], ['content_items', 'ws_a/c'], ['content', 'ws_c']);
+  await level();
+  await tenants.use('ws_a', {}, (shard) => shard.removeItem('a'));
+  told(['content', 'ws_a']);
+  await level();
+  // One that it was not told of in time.
+  await write(tenants, 'ws_b', 'e');
+  await followed.leave(0);
+  t.match(followed.figures, { current: 0, behind: 0, left_out: 0, bytes: 0 });
+  t.same(await takenOver(kept, disk, 'ws_a'), { found: ['passage c'], isMade: false });
+  const late = await takenOver(kept, disk, 'ws_b');
+  t.same([late.found.sort(), late.isMade], [['passage b', 'passage e'], false], 'and completed');
+});
+
+t.test('an index of a Tenant that ends goes, by the books or when its server asks', async (t) => {
+  const { kept, tenants, followed, disk, level, told } = await following(t);
+  for (const tenant of ['ws_a', 'ws_b', 'ws_c']) await write(tenants, tenant, 'x', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  await tenants.dispose('ws_a');
+  told(['content', 'ws_a']);
+  await level();
+  t.same(readdirSync(disk).sort(), ['ws_b', 'ws_c']);
+  await followed.remove(0, 'ws_b');
+  t.notOk(existsSync(join(disk, 'ws_b')), 'before the books say so');
+  told(['content', 'ws_b']);
+  await level();
+  t.same(readdirSync(disk), ['ws_c'], 'and it does not come back while they do not');
+  await followed.remove(0, 'ws_unknown');
+  t.same(followed.figures.behind, 0);
+});
+
+t.test('a former owner keeps its indexes as it begins to follow, and nothing else', async (t) => {
+  const { kept, tenants, followed, disk, level } = await following(t);
+  for (const tenant of ['ws_a', 'ws_b']) await write(tenants, tenant, 'x', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  await followed.leave(0);
+  cpSync(join(disk, 'ws_b'), join(disk, 'ws_ended'), { recursive: true });
+  mkdirSync(join(disk, '.disposing-ws_c', 'shard'), { recursive: true });
+  mkdirSync(join(disk, 'ws_a', 'files'));
+  writeFileSync(join(disk, 'ws_a', 'files', 'x'), 'a stored file');
+  await write(tenants, 'ws_b', 'y');
+  kept.events.length = 0;
+  await keepIndexesAlone(disk);
+  t.same(readdirSync(join(disk, 'ws_a')).sort(), ['kept.json', 'shard']);
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.same(readdirSync(disk).sort(), ['ws_a', 'ws_b'], 'what ended meanwhile is gone');
+  t.notOk(kept.has('index_restored'), 'no index is made again');
+  await followed.leave(0);
+  const late = await takenOver(kept, disk, 'ws_b');
+  t.same([late.found.length, late.isMade], [2, false], 'it has what was written meanwhile');
+  await followed.add(0, kept.rows.store, true);
+  await level();
+  t.ok(kept.has('index_restored'), 'where models have changed, it is');
+});
+
+t.test('books that were begun again lack a Tenant that has ended since: its index goes', async (t) => {
+  const { kept, tenants, followed, disk, level } = await following(t);
+  for (const tenant of ['ws_a', 'ws_b', 'ws_c']) await write(tenants, tenant, 'x', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  // What the books said meanwhile is in a snapshot, and told by nothing.
+  await followed.leave(0);
+  await tenants.dispose('ws_a');
+  await followed.remove(0, 'ws_a');
+  t.same(readdirSync(disk).sort(), ['ws_b', 'ws_c'], 'when its server asks, before they are taken up again');
+  await tenants.dispose('ws_b');
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.same(readdirSync(disk), ['ws_c'], 'and where it has not asked');
+});
+
+t.test('a snapshot that comes while an index is made has it made again', async (t) => {
+  let reading: (() => Promise<void>) | undefined;
+  const { kept, tenants, followed, disk, level } = await following(t, {
+    objects: (all) =>
+      Object.assign(Object.create(all), {
+        get: async (name: string) => {
+          const found = await all.get(name);
+          const once = reading;
+          reading = undefined;
+          await once?.();
+          return found;
+        },
+      }),
+  });
+  await write(tenants, 'ws_a', 'a', LONG);
+  const { keeper } = await kept.open();
+  const home = join(kept.disk, 'ws_a');
+  // The writes that the books had when it began are behind a snapshot when they are read.
+  reading = async () => {
+    await write(tenants, 'ws_a', 'b');
+    await tenants.use('ws_a', {}, (shard) => keeper.takeSnapshot('ws_a', home, shard));
+  };
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.equal(reading, undefined);
+  await followed.leave(0);
+  const { found } = await takenOver(kept, disk, 'ws_a');
+  t.same(found.sort(), [LONG, 'passage b'].sort());
+});
+
+t.test('a change of model has all indexes of the slot made again', async (t) => {
+  const { kept, tenants, followed, level, told } = await following(t);
+  await write(tenants, 'ws_a', 'a');
+  await followed.add(0, kept.rows.store);
+  await level();
+  kept.events.length = 0;
+  told(['models', 'filled']);
+  await level();
+  t.ok(kept.has('index_restored'));
+});
+
+t.test('an index of other models than those in use is left to the takeover', async (t) => {
+  const [text, ...rest] = SPACES;
+  const { kept, tenants, followed, disk, level } = await following(t, {
+    spaces: [{ ...text!, modelSha256: 'ef'.repeat(32) }, ...rest],
+  });
+  await write(tenants, 'ws_a', 'a');
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.match(followed.figures, { current: 0, left_out: 1, bytes: 0 });
+  t.same(readdirSync(disk), []);
+  t.same(kept.formerModels, [], 'the books are not touched');
+});
+
+t.test('what does not fit is left out, and what is used takes the place of what is not', async (t) => {
+  // Of one with a short passage, as measured by this test's first part.
+  let bytes = 0;
+  await t.test('one alone', async (t) => {
+    const { kept, tenants, followed, level } = await following(t);
+    await write(tenants, 'ws_a', 'a');
+    await followed.add(0, kept.rows.store);
+    await level();
+    bytes = followed.figures.bytes;
+  });
+  await t.test('room for two', async (t) => {
+    const { kept, tenants, followed, disk, level, told } = await following(t, { bytesMax: 2.5 * bytes });
+    for (const tenant of ['ws_a', 'ws_b', 'ws_c', 'ws_d']) await write(tenants, tenant, 'x');
+    await followed.add(0, kept.rows.store);
+    await level();
+    t.match(followed.figures, { current: 2, left_out: 2 });
+    for (const tenant of ['ws_a', 'ws_b', 'ws_c', 'ws_d']) {
+      told(['workspace_activity', tenant]);
+      await level();
+      t.ok(existsSync(join(disk, tenant)), tenant);
+      t.ok(followed.figures.bytes <= 2.5 * bytes);
+    }
+    t.same(readdirSync(disk).sort(), ['ws_c', 'ws_d'], 'those used last');
+  });
+  await t.test('a disk that is nearly full', async (t) => {
+    const { kept, tenants, followed, level } = await following(t, { freeBytesMin: Number.MAX_SAFE_INTEGER });
+    await write(tenants, 'ws_a', 'a');
+    await followed.add(0, kept.rows.store);
+    await level();
+    t.match(followed.figures, { current: 0, left_out: 1 });
+  });
+});
+
+t.test('a takeover waits for no object, and finds nothing half made', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const { kept, tenants, followed, disk } = await following(t, {
+    objects: (all) =>
+      Object.assign(Object.create(all), {
+        get: () => {
+          asked.resolve();
+          return new Promise(() => undefined);
+        },
+      }),
+  });
+  await write(tenants, 'ws_a', 'a', LONG);
+  await followed.add(0, kept.rows.store);
+  await asked.promise;
+  t.notOk(followed.isLevel(0));
+  await followed.leave(0);
+  t.same(await takenOver(kept, disk, 'ws_a'), { found: [LONG], isMade: true });
+});
+
+t.test('an object that is gone costs its index alone, until the books name another', async (t) => {
+  const { kept, tenants, followed, level, told } = await following(t);
+  await write(tenants, 'ws_a', 'a', LONG);
+  await write(tenants, 'ws_b', 'b');
+  for (const path of kept.objectFiles) rmSync(path);
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.match(followed.figures, { current: 1, left_out: 1 });
+  t.ok(kept.has('index_not_followed'));
+  await write(tenants, 'ws_a', 'a', `${LONG} again`);
+  told(['content', 'ws_a']);
+  await level();
+  t.match(followed.figures, { current: 2, left_out: 0 });
+});
+
+async function eventually(holds: () => boolean): Promise<void> {
+  const deadline = performance.now() + 30_000;
+  while (!holds()) {
+    if (performance.now() > deadline) throw new Error('it never came');
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}

@@ -1,0 +1,95 @@
+import { setImmediate } from 'node:timers/promises';
+import t from 'tap';
+import { stableReplies } from '../../../src/cluster/forward/stable-replies.ts';
+import type { Exchange } from '../../../src/http/exchange/exchange.ts';
+import type { EventsReply, Reply } from '../../../src/http/exchange/reply.ts';
+
+const ANSWER = { status: 200, headers: {}, body: {} };
+/** A request, with or without a payment. */
+const exchangeOf = (headers: Readonly<Record<string, string>>) =>
+  ({ head: { method: 'POST' }, header: (name) => headers[name] }) as Partial<Exchange> as Exchange;
+const exchange = exchangeOf({});
+
+/** A log that is stable when it is told to be. */
+function heldLog() {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  promise.catch(() => undefined);
+  return { stable: () => promise, resolve, reject };
+}
+
+t.test('an answer, and a refusal, waits for the log', async (t) => {
+  for (const handle of [() => ANSWER, () => Promise.reject(new Error('refused'))]) {
+    const log = heldLog();
+    let told = false;
+    const reply = Promise.resolve(stableReplies(handle, log.stable)(exchange, {})).then(
+      () => (told = true),
+      ({ message }: Error) => {
+        told = true;
+        t.equal(message, 'refused');
+      },
+    );
+    await setImmediate();
+    t.equal(told, false);
+    log.resolve();
+    await reply;
+    t.equal(told, true);
+  }
+});
+
+t.test('what the log will never have is not told, and counts as not delivered', async (t) => {
+  const seen: unknown[] = [];
+  const replies: Reply[] = [
+    { ...ANSWER, delivered: (whole) => seen.push(whole) },
+    { status: 200, headers: {}, raw: 'x', delivered: (whole) => seen.push(whole) },
+    {
+      status: 200,
+      headers: {},
+      content: {
+        bytes: 1,
+        pieces: (async function* () {})(),
+        close: async () => void seen.push('content closed'),
+      },
+    },
+    { status: 200, headers: {}, events: (async function* () {})(), close: () => seen.push('events closed') },
+  ];
+  for (const reply of replies) {
+    const log = heldLog();
+    log.reject(new Error('fenced'));
+    await t.rejects(Promise.resolve(stableReplies(() => reply, log.stable)(exchange, {})), /fenced/);
+  }
+  t.same(seen, [false, false, 'content closed', 'events closed']);
+});
+
+t.test('whether a payment is charged whose answer may never be told is not known', async (t) => {
+  const paid = exchangeOf({ 'payment-signature': 'x' });
+  for (const handle of [() => ANSWER, () => Promise.reject(new Error('a closed store'))]) {
+    const log = heldLog();
+    log.reject(new Error('fenced'));
+    const reply = Promise.resolve(stableReplies(handle, log.stable)(paid, {}));
+    await t.rejects(reply, { code: 'settlement_pending', retryAfterS: 2 });
+  }
+});
+
+t.test('each event waits for the log', async (t) => {
+  let calls = 0;
+  const events = (async function* () {
+    yield { event: 'job', data: { number: 1 } };
+    yield { event: 'job', data: { number: 2 } };
+  })();
+  const stable = async () => {
+    calls += 1;
+    if (calls === 3) throw new Error('fenced');
+  };
+  const reply = (await stableReplies(
+    () => ({ status: 200, headers: {}, events, close: () => undefined }),
+    stable,
+  )(exchange, {})) as EventsReply;
+  const told: object[] = [];
+  await t.rejects(
+    (async () => {
+      for await (const { data } of reply.events) told.push(data);
+    })(),
+    /fenced/,
+  );
+  t.same(told, [{ number: 1 }]);
+});

@@ -1,0 +1,139 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { type PeerHandlers, peerRoutes } from '../../../src/cluster/forward/peer-routes.ts';
+import { HttpPeerCalls, PeerAwayError } from '../../../src/cluster/peers/peer-calls.ts';
+import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
+import { FarthingError } from '../../../src/domain/error.ts';
+import { Cors } from '../../../src/http/exchange/cors.ts';
+import { listen } from '../../../src/http/exchange/server.ts';
+
+const KEYS = peerKeysOf('a'.repeat(64));
+
+/** A server that answers its peers, and one that asks it. */
+async function pair(t: Test, handlers: PeerHandlers, keys = KEYS) {
+  const faults: unknown[] = [];
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    cors: new Cors([]),
+    routes: peerRoutes(handlers, new PeerSignatures(KEYS, 'b'), (error) => faults.push(error)),
+    onAnswered: () => undefined,
+    onFault: (error) => t.fail(String(error)),
+  });
+  const calls = new HttpPeerCalls(new PeerSignatures(keys, 'a'));
+  t.teardown(async () => {
+    calls.close();
+    await server.close();
+  });
+  return { calls, faults, peer: { id: 'b', url: `http://127.0.0.1:${server.port}` } };
+}
+
+t.test('a call comes to its handler, and its answer back', async (t) => {
+  const { calls, peer } = await pair(t, { hear: async (body) => ({ heard: body }) });
+  t.same(await calls.call(peer, 'hear', { words: 'é'.repeat(200_000) }), {
+    heard: { words: 'é'.repeat(200_000) },
+  });
+});
+
+t.test('the caller gets what the handler threw, with all that it says', async (t) => {
+  const { calls, peer, faults } = await pair(t, {
+    refuse: async () => {
+      throw new FarthingError('spend_limit_exceeded', 'Too dear.', { facts: { limit: 3 }, retryAfterS: 7 });
+    },
+    break: async () => {
+      throw new Error('ours');
+    },
+  });
+  const refused = { code: 'spend_limit_exceeded', detail: 'Too dear.', facts: { limit: 3 }, retryAfterS: 7 };
+  await t.rejects(calls.call(peer, 'refuse', {}), refused);
+  t.same(faults, []);
+  await t.rejects(calls.call(peer, 'break', {}), { code: 'internal' });
+  t.match(faults, [{ message: 'ours' }]);
+});
+
+t.test('where nothing happened the peer is away', async (t) => {
+  const { calls, peer } = await pair(t, {
+    away: async () => {
+      throw new PeerAwayError('not here');
+    },
+  });
+  await t.rejects(calls.call(peer, 'away', {}), { name: 'PeerAwayError' }, 'it said so');
+  await t.rejects(calls.call(peer, 'unknown', {}), { name: 'PeerAwayError' }, 'it has no such call');
+  const closed = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => closed.once('listening', resolve));
+  const { port } = closed.address() as AddressInfo;
+  await new Promise((resolve) => closed.close(resolve));
+  await t.rejects(
+    calls.call({ id: 'c', url: `http://127.0.0.1:${port}` }, 'hear', {}),
+    PeerAwayError,
+    'it is off',
+  );
+});
+
+t.test('a peer that cannot show by TLS who it is is away: nothing was sent to it', async (t) => {
+  const { calls, peer } = await pair(t, { hear: async (body) => ({ heard: body }) });
+  const secure = { id: 'b', url: peer.url.replace('http:', 'https:') };
+  await t.rejects(calls.call(secure, 'hear', {}), { name: 'PeerAwayError' });
+  const cut = createServer()
+    .on('connection', (socket) => socket.once('data', () => socket.destroy()))
+    .listen(0, '127.0.0.1');
+  t.teardown(() => cut.close());
+  await new Promise((resolve) => cut.once('listening', resolve));
+  const { port } = cut.address() as AddressInfo;
+  await t.rejects(calls.call({ id: 'b', url: `https://127.0.0.1:${port}` }, 'hear', {}), {
+    name: 'PeerAwayError',
+  });
+});
+
+t.test('where the answer does not come the call may have happened', async (t) => {
+  const begun: (() => void)[] = [];
+  const { calls, peer } = await pair(t, {
+    wait: () => new Promise((resolve) => void begun.push(() => resolve({}))),
+  });
+  await t.rejects(calls.call(peer, 'wait', {}, { timeoutMs: 300 }), { name: 'PeerLostError' });
+  for (const end of begun) end();
+  const cut = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
+  t.teardown(() => cut.close());
+  await new Promise((resolve) => cut.once('listening', resolve));
+  const { port } = cut.address() as AddressInfo;
+  await t.rejects(calls.call({ id: 'c', url: `http://127.0.0.1:${port}` }, 'hear', {}), {
+    name: 'PeerLostError',
+  });
+});
+
+t.test('who has not the cluster’s key finds no such path, and calls nothing', async (t) => {
+  let called = 0;
+  const count = async () => ({ called: ++called });
+  const { calls, peer } = await pair(t, { count }, peerKeysOf('b'.repeat(64)));
+  await t.rejects(calls.call(peer, 'count', {}), { name: 'PeerAwayError' });
+  for (const method of ['POST', 'GET', 'DELETE', 'PUT', 'OPTIONS']) {
+    const body = method === 'POST' ? '{}' : null;
+    const told = async (path: string) => {
+      const answer = await fetch(`${peer.url}/peer/v1/${path}`, { method, body });
+      return [answer.status, answer.headers.get('allow'), (await answer.text()).replace(/req_\w+/g, '')];
+    };
+    const unknown = await told('unknown');
+    if (method !== 'OPTIONS') t.equal(unknown[0], 404);
+    t.same(await told('count'), unknown, method);
+  }
+  t.equal(called, 0);
+});
+
+t.test('a body that another one replaced is not taken', async (t) => {
+  const { calls, peer } = await pair(t, { hear: async (body) => ({ heard: body }) });
+  const sent: RequestInit[] = [];
+  const relay = createServer(async (request, response) => {
+    const headers = request.headers as Record<string, string>;
+    sent.push({ method: 'POST', headers: { ...headers, 'content-length': '9' }, body: '{"a":"c"}' });
+    const answer = await fetch(peer.url + request.url, sent[0]);
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => relay.close());
+  await new Promise((resolve) => relay.once('listening', resolve));
+  const { port } = relay.address() as AddressInfo;
+  await t.rejects(
+    calls.call({ id: 'b', url: `http://127.0.0.1:${port}` }, 'hear', { a: 'b' }),
+    PeerAwayError,
+  );
+});
