@@ -8,6 +8,12 @@ export type SignatureVerdict = 'valid' | 'invalid' | 'needsFacilitator';
 const PLAIN_SIGNATURE_HEX_LENGTH = 2 + 2 * 65;
 const PACKED_BYTES = 168;
 
+/** A payment that a gate may accept, and what is known of its signature. */
+export interface Genuine {
+  readonly payment: Payment;
+  readonly verdict: SignatureVerdict;
+}
+
 /** Checks signatures over the EIP-712 domains of the coins, natively and on the calling thread (about 50 µs each). */
 export class SignatureCheck {
   readonly #domains = new Map<Asset, Uint8Array>();

@@ -1,11 +1,9 @@
 import { FarthingError } from '../../domain/error.ts';
 import { parseId, payerTenantId } from '../../domain/id.ts';
-import { credentialsOf } from '../../http/access/paid.ts';
 import type { Services, ServicesBySlot } from '../../http/access/services.ts';
 import { bearerToken } from '../../http/access/workspace-access.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
 import type { Operation, Route } from '../../http/exchange/route.ts';
-import { parsePaymentHeader } from '../../payment/wire/payment-header.ts';
 import type { Forwarding, Led } from './forwarding.ts';
 import { promptReplies } from './prompt-replies.ts';
 import type { RequestCount } from './request-count.ts';
@@ -109,7 +107,7 @@ function ledBy({ method, operation }: Route, key: string): Led {
 /** Undefined, too, for a payment that any slot refuses, because it cannot be read. */
 function payerOf(exchange: Exchange): string | undefined {
   try {
-    const parsed = parsePaymentHeader(credentialsOf(exchange));
+    const parsed = exchange.payment.parsed();
     return parsed && payerTenantId(parsed.payment.payer);
   } catch {
     return undefined;

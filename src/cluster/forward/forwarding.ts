@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { FarthingError } from '../../domain/error.ts';
 import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
-import { credentialsOf } from '../../http/access/paid.ts';
 import { Senders } from '../../http/access/sender.ts';
 import type { ServicesBySlot } from '../../http/access/services.ts';
 import { bearerToken } from '../../http/access/workspace-access.ts';
@@ -127,7 +126,7 @@ export class Forwarding {
     if ('services' in place) return here(place.services);
     const { front } = this.#options.slots;
     // Made-up payments stay here.
-    if (led.isPaid && !front.gate.isGenuine(credentialsOf(exchange))) return here(front);
+    if (led.isPaid && !front.gate.isGenuine(exchange.payment)) return here(front);
     const wait = this.#waits.of(exchange);
     const way: Way = { exchange, led, wait, body: undefined, isSunk: false, isLost: false };
     try {
@@ -264,7 +263,7 @@ export class Forwarding {
   #prove(exchange: Exchange, { key, isPaid }: Led, token: string | undefined): void {
     if (exchange.body.complete) return;
     if (isPaid) {
-      const payer = this.#options.slots.front.gate.knownPayer(credentialsOf(exchange));
+      const payer = this.#options.slots.front.gate.knownPayer(exchange.payment);
       if (payer !== undefined) exchange.body.proved(payerTenantId(payer));
     } else if (token !== undefined && this.known.opens(key, token)) exchange.body.proved(key);
   }

@@ -1,5 +1,4 @@
 import { FarthingError } from '../../domain/error.ts';
-import { credentialsOf, isUnpaid } from '../../http/access/paid.ts';
 import type { Services, ServicesBySlot } from '../../http/access/services.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
 import type { Reply } from '../../http/exchange/reply.ts';
@@ -73,9 +72,9 @@ export class PeerRequests {
 
 /** For the server that passed the request on: whether its sender is no stranger. */
 function acceptance(exchange: Exchange, { gate }: Services): Record<string, string> {
-  const isKnown = isUnpaid(exchange)
-    ? exchange.body.isProved
-    : gate.knownPayer(credentialsOf(exchange)) !== undefined;
+  const isKnown = exchange.payment.isPresent
+    ? gate.knownPayer(exchange.payment) !== undefined
+    : exchange.body.isProved;
   return isKnown ? { [ACCEPTED_HEADER]: '1' } : {};
 }
 

@@ -1,5 +1,4 @@
 import { FarthingError } from '../../domain/error.ts';
-import { bringsPayment } from '../../http/access/paid.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
 import type { Route } from '../../http/exchange/route.ts';
 import { withdraw } from './stable-replies.ts';
@@ -46,7 +45,7 @@ export function promptReplies(
 /** Whether a payment that came with the request will be charged is not known. */
 function interruption(exchange: Exchange): FarthingError {
   return new FarthingError(
-    bringsPayment(exchange) ? 'settlement_pending' : 'books_unavailable',
+    exchange.payment.isPresent ? 'settlement_pending' : 'books_unavailable',
     'The books cannot be written at the moment. Send the same request again.',
     { retryAfterS: RETRY_AFTER_S },
   );

@@ -1,5 +1,4 @@
 import { FarthingError } from '../../domain/error.ts';
-import { bringsPayment } from '../../http/access/paid.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
 import type { EventsReply, Reply } from '../../http/exchange/reply.ts';
 import type { Route } from '../../http/exchange/route.ts';
@@ -31,7 +30,7 @@ export function stableReplies(handle: Route['handle'], stable: Stable): Route['h
 
 /** Whether a payment that came with the request will be charged is not known: what was done may stand in the log. */
 function throwUntold(exchange: Exchange, cause: unknown): never {
-  if (!bringsPayment(exchange)) throw cause;
+  if (!exchange.payment.isPresent) throw cause;
   throw new FarthingError('settlement_pending', 'The answer was interrupted. Send the same request again.', {
     retryAfterS: RETRY_AFTER_S,
     cause,

@@ -1,7 +1,8 @@
 import type { Address } from '../../domain/address.ts';
 import { type PayerId, payerTenantId } from '../../domain/id.ts';
-import type { PaidRequest, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import { type IdentityBody, requestHash } from '../../payment/gate/request-identity.ts';
+import type { PaidRequest } from '../../payment/paid-request.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { JsonReply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
@@ -52,7 +53,7 @@ class PaidExchange<Input> implements PaidRequest {
   readonly priceFixed: boolean;
   readonly mode: PaidRequest['mode'];
   readonly signal: AbortSignal;
-  readonly credentials: PaidRequest['credentials'];
+  readonly payment: PaidRequest['payment'];
   readonly #services: Services;
   readonly #exchange: Exchange;
   readonly #route: PaidRoute<Input>;
@@ -66,7 +67,7 @@ class PaidExchange<Input> implements PaidRequest {
     this.priceFixed = route.priceFixed;
     this.mode = route.mode;
     this.signal = exchange.signal;
-    this.credentials = credentialsOf(exchange);
+    this.payment = exchange.payment;
   }
 
   get quote(): Quote {
@@ -102,31 +103,10 @@ class PaidExchange<Input> implements PaidRequest {
   }
 }
 
-/** Headers with a payment. A HEAD has none: what was bought would not come with its answer. */
-export function credentialsOf(exchange: Pick<Exchange, 'head' | 'header'>): PaidRequest['credentials'] {
-  if (exchange.head.method === 'HEAD') return {};
-  return {
-    xPayment: exchange.header('x-payment'),
-    paymentSignature: exchange.header('payment-signature'),
-    idempotencyKey: exchange.header('idempotency-key'),
-  };
-}
-
-/** Whether a request brings a payment, which may be charged. */
-export function bringsPayment(exchange: Pick<Exchange, 'head' | 'header'>): boolean {
-  const { xPayment, paymentSignature } = credentialsOf(exchange);
-  return xPayment !== undefined || paymentSignature !== undefined;
-}
-
 /** More than any id has. */
 const ID_LENGTH_MAX = 128;
 
 /** An id from a path for a quote's resource. Truncated, because it comes back in headers. */
 export function idInResource(id: string): string {
   return encodeURIComponent([...id].slice(0, ID_LENGTH_MAX).join(''));
-}
-
-/** True for a request without a payment. It is answered 402 before validation. */
-export function isUnpaid(exchange: Exchange): boolean {
-  return exchange.header('x-payment') === undefined && exchange.header('payment-signature') === undefined;
 }

@@ -3,7 +3,6 @@ import type { KnownElsewhere } from '../../cluster/forward/known-elsewhere.ts';
 import { callerOf } from '../../cluster/peers/peer-caller.ts';
 import type { PeerSignatures } from '../../cluster/peers/peer-signature.ts';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
-import { credentialsOf } from './paid.ts';
 import type { ServicesBySlot } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
 
@@ -39,12 +38,12 @@ export class Senders {
    * The workspace whose token it brings, a wallet that has paid before, or one sender for all others together who bring a payment or a
    * token, and one for those who bring nothing.
    */
-  of(exchange: Pick<Exchange, 'head' | 'header'>): string {
+  of(exchange: Pick<Exchange, 'head' | 'header' | 'payment'>): string {
     if (this.#elsewhere && callerOf(exchange, this.#elsewhere.signatures) !== undefined) return PEERS;
-    if (!hasCredentials(exchange.head)) return UNPAID;
+    if (!hasCredentials(exchange)) return UNPAID;
     const token = bearerToken(exchange);
     // Which wallets have paid, all slots know.
-    if (token === undefined) return this.#slots.front.gate.knownPayer(credentialsOf(exchange)) ?? ANYBODY;
+    if (token === undefined) return this.#slots.front.gate.knownPayer(exchange.payment) ?? ANYBODY;
     const { path, query } = exchange.head;
     const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
     return workspace && this.#opens(workspace, token) ? workspace : ANYBODY;

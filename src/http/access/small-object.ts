@@ -1,6 +1,5 @@
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject } from '../exchange/json.ts';
-import { isUnpaid } from './paid.ts';
 import type { Services } from './services.ts';
 
 /** A small JSON body, or what is wrong with it. */
@@ -12,7 +11,8 @@ export interface SmallObject {
 /** Reads the body before the payment where the quote depends on it. Its faults are for the route to report, to paid requests only. */
 export async function readSmallObject({ limits }: Services, exchange: Exchange): Promise<SmallObject> {
   try {
-    if (isUnpaid(exchange) && Number(exchange.header('content-length') ?? 0) > limits.jsonBodyBytesMax)
+    const { payment } = exchange;
+    if (!payment.isPresent && Number(exchange.header('content-length') ?? 0) > limits.jsonBodyBytesMax)
       return {};
     return { object: parseJsonObject((await exchange.body.whole(limits.jsonBodyBytesMax)).toString('utf8')) };
   } catch (failure) {

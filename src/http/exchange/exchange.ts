@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { type ErrorStatus, FarthingError } from '../../domain/error.ts';
 import { newId } from '../../domain/id.ts';
 import type { Answer } from '../../domain/payment.ts';
+import { RequestPayment } from '../../payment/wire/request-payment.ts';
 import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
@@ -62,8 +63,18 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
 }
 
 /** True for a request that brings a payment or a token. */
-export function hasCredentials({ headers }: RequestHead): boolean {
-  return headers.has('authorization') || headers.has('x-payment') || headers.has('payment-signature');
+export function hasCredentials({ head, payment }: Pick<Exchange, 'head' | 'payment'>): boolean {
+  return payment.isPresent || head.headers.has('authorization');
+}
+
+/** A HEAD brings no payment: what was bought would not come with its answer. */
+function paymentOf({ method, headers }: RequestHead): RequestPayment {
+  if (method === 'HEAD') return new RequestPayment();
+  return new RequestPayment({
+    xPayment: headers.get('x-payment'),
+    paymentSignature: headers.get('payment-signature'),
+    idempotencyKey: headers.get('idempotency-key'),
+  });
 }
 
 /** What a proxy may take for another length than uWebSockets.js does. */
@@ -94,6 +105,7 @@ export interface Ending {
 /** One request and its answer. It is answered exactly once; after the client left, answering does nothing. */
 export class Exchange {
   readonly head: RequestHead;
+  readonly payment: RequestPayment;
   /** The client's, where it is safe in logs. */
   readonly requestId: string;
   readonly trace: TraceContext | undefined;
@@ -114,6 +126,7 @@ export class Exchange {
     { bodies, ...ending }: Ending & { readonly bodies: Omit<BodyOptions, 'announced'> },
   ) {
     this.head = head;
+    this.payment = paymentOf(head);
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
     this.#ending = ending;

@@ -158,7 +158,6 @@ class Connections {
 
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
-    const place = this.#turns.place(hasCredentials(head));
     const turn = this.#turns.number;
     const endsRead = () => place === 'last' && this.#turns.number === turn;
     const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
@@ -167,6 +166,7 @@ class Connections {
       endsRead,
       bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
     });
+    const place = this.#turns.place(hasCredentials(exchange));
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
       return;
@@ -194,7 +194,7 @@ class Connections {
   }
 
   #turn(exchange: Exchange): Promise<void> {
-    return this.#turns.next(this.#options.senderOf?.(exchange) ?? '', hasCredentials(exchange.head));
+    return this.#turns.next(this.#options.senderOf?.(exchange) ?? '', hasCredentials(exchange));
   }
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {

@@ -1,5 +1,5 @@
 import { FarthingError } from '../../domain/error.ts';
-import type { PaidRequest } from '../../domain/payment.ts';
+import type { PaidRequest } from '../paid-request.ts';
 import type { Payment } from '../payment.ts';
 
 /** One request with a genuine payment, read and validated, on its way through the gate. */

@@ -1,18 +1,13 @@
 import { isNetworkOf } from '../asset.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment, SentPayment } from '../payment.ts';
-import type { SignatureCheck, SignatureVerdict } from '../signature.ts';
+import type { Genuine, SignatureCheck } from '../signature.ts';
 import type { ChallengeSettings, PaymentTerms } from '../wire/challenge.ts';
 
 /** Facilitators refuse a payment that ends sooner: the transaction would not be mined in time. */
 export const SECONDS_LEFT_MIN = 6n;
 /** How far past the asked timeout an authorization may reach. */
 const OVERTIME_SECONDS_MAX = 3600n;
-
-export interface Genuine {
-  readonly payment: Payment;
-  readonly verdict: SignatureVerdict;
-}
 
 /**
  * What can be said about a payment from itself alone: scheme, network, asset, recipient, signature. Cheap ones first. A v1 payment

@@ -1,7 +1,7 @@
 import type { Clock } from '../../domain/clock.ts';
-import type { PaidRequest } from '../../domain/payment.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
+import type { PaidRequest } from '../paid-request.ts';
 import { isSameAuthorization, type Payment } from '../payment.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
 import { termsOf } from './checkout.ts';

@@ -1,27 +1,20 @@
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
-import type {
-  Answer,
-  Effect,
-  EffectHandlers,
-  GateAnswer,
-  PaidRequest,
-  PaymentCredentials,
-  Quote,
-} from '../../domain/payment.ts';
+import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
+import type { PaidRequest } from '../paid-request.ts';
 import { type Payment, paymentKey } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';
-import type { SignatureCheck } from '../signature.ts';
+import type { Genuine, SignatureCheck } from '../signature.ts';
 import { type ChallengeSettings, Challenges } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
-import { namesPayer, parsePaymentHeader } from '../wire/payment-header.ts';
 import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
+import type { RequestPayment } from '../wire/request-payment.ts';
 import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
@@ -187,15 +180,15 @@ export class PaymentGate {
 
   /**
    * The wallet that signed a payment, where it has paid before; undefined for any other. Nothing is looked up, and a payment that names no
-   * such wallet is not read.
+   * such wallet is not parsed.
    */
-  knownPayer(credentials: PaymentCredentials): Address | undefined {
-    const { settings, signatures, crowd } = this.#deps;
-    if (!namesPayer(credentials, (payer) => crowd.lines.knows(payer))) return undefined;
+  knownPayer(sent: RequestPayment): Address | undefined {
+    const { lines } = this.#deps.crowd;
+    if (!sent.mayBeFrom((payer) => lines.knows(payer))) return undefined;
     try {
-      const sent = parsePaymentHeader(credentials)?.payment;
-      if (!sent || !crowd.lines.knows(sent.payer)) return undefined;
-      return checkGenuine(sent, settings, signatures).verdict === 'valid' ? sent.payer : undefined;
+      const payer = sent.parsed()?.payment.payer;
+      if (!payer || !lines.knows(payer)) return undefined;
+      return this.#genuine(sent)?.verdict === 'valid' ? payer : undefined;
     } catch (error) {
       if (error instanceof PaymentRefused) return undefined;
       throw error;
@@ -203,17 +196,18 @@ export class PaymentGate {
   }
 
   /** False where any gate would refuse the payment for what it says itself, its signature included, or there is none. */
-  isGenuine(credentials: PaymentCredentials): boolean {
-    const { settings, signatures } = this.#deps;
+  isGenuine(sent: RequestPayment): boolean {
     try {
-      const parsed = parsePaymentHeader(credentials);
-      if (!parsed) return false;
-      checkGenuine(parsed.payment, settings, signatures);
-      return true;
+      return this.#genuine(sent) !== undefined;
     } catch (error) {
       if (error instanceof PaymentRefused) return false;
       throw error;
     }
+  }
+
+  #genuine(sent: RequestPayment): Genuine | undefined {
+    const { settings, signatures } = this.#deps;
+    return sent.genuine((payment) => checkGenuine(payment, settings, signatures));
   }
 
   /** Another server of the cluster charged the wallet: it is no stranger here either. */
@@ -265,16 +259,16 @@ export class PaymentGate {
   }
 
   async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
-    const { settings, signatures } = this.#deps;
-    const parsed = parsePaymentHeader(request.credentials);
-    if (!parsed)
+    const sent = request.payment;
+    const genuine = this.#genuine(sent);
+    if (!genuine)
       return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
-    const { payment, verdict } = checkGenuine(parsed.payment, settings, signatures);
+    const { payment, verdict } = genuine;
     seen.payment = payment;
     const key = paymentKey(payment);
     let verifiedMs =
       verdict === 'needsFacilitator' ? await this.#contractWallets.prove(request, payment, key) : undefined;
-    const requestKey = readRequestKey(parsed.identifier, request.credentials.idempotencyKey);
+    const requestKey = readRequestKey(sent.parsed()?.identifier, sent.idempotencyKey);
     const keyHash = requestKey === undefined ? undefined : requestKeyHash(payment.payer, requestKey);
     this.#refuseEarly(request, payment, key, keyHash);
     try {

@@ -15,6 +15,7 @@ import { type Shares, sharesOf } from '../../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
 import type { Route } from '../../../src/http/exchange/route.ts';
 import { type AnsweredEvent, listen, type Server } from '../../../src/http/exchange/server.ts';
+import type { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 export type NodeName = 'a' | 'b' | 'c';
 /** Where the one slot is, as one server sees it. */
@@ -46,7 +47,8 @@ function paymentOf(signature: string): string {
 
 export const PAYMENT = paymentOf('0x00');
 /** A payment that its payer did not sign. */
-export const FORGED = paymentOf('0xff');
+const FORGED_SIGNATURE = '0xff';
+export const FORGED = paymentOf(FORGED_SIGNATURE);
 
 export interface TestNode {
   readonly name: NodeName;
@@ -164,7 +166,7 @@ function servicesOf(name: NodeServices['name'], running = new RequestCount()): S
     workspaces: { tokenOpens: (id: string, token: string) => id === WORKSPACE && token === TOKEN },
     gate: {
       knownPayer: () => undefined,
-      isGenuine: ({ xPayment }: { xPayment?: string }) => xPayment !== FORGED,
+      isGenuine: (sent: RequestPayment) => sent.parsed()?.payment.signature !== FORGED_SIGNATURE,
       paidElsewhere: () => undefined,
     },
   } as unknown as Services;

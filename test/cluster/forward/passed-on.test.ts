@@ -105,6 +105,7 @@ t.test('what no payment or token comes with is answered by the server that has i
       headers: {},
       body: { name },
     })),
+    paidRoute('GET', '/agent/v1/items/item_1/text', () => ({ status: 200, headers: { name }, body: {} })),
     workspaceRoute('GET', '/usage', () => ({ status: 200, headers: {}, body: { name } })),
     {
       method: 'GET',
@@ -123,12 +124,16 @@ t.test('what no payment or token comes with is answered by the server that has i
   t.same(await ask(inWorkspace('/usage')), { name: 'front' });
   t.same(await ask('/agent/v1/workspaces/ws_1/usage', { headers: BEARER }), { name: 'front' });
   t.same(await ask('/agent/v1/jobs/job_1'), { name: 'front' });
+  const text = (method: string) =>
+    fetch(`${a.url}/agent/v1/items/item_1/text`, { method, headers: { 'x-payment': PAYMENT } });
+  t.equal((await text('HEAD')).headers.get('name'), 'front', 'a HEAD brings no payment');
   t.same(b.answered, []);
+  t.equal((await text('GET')).headers.get('name'), 'b');
   t.same(await ask('/agent/v1/search', { method: 'POST', headers: { 'x-payment': PAYMENT } }), { name: 'b' });
   t.same(await ask(inWorkspace('/usage'), { headers: BEARER }), { name: 'b' });
   t.same(
     a.forwarded.map(({ outcome }) => outcome),
-    ['answered', 'answered'],
+    ['answered', 'answered', 'answered'],
   );
 });
 

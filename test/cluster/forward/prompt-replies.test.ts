@@ -1,6 +1,7 @@
 import t from 'tap';
 import { promptReplies } from '../../../src/cluster/forward/prompt-replies.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
+import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };
 const FAST = { lagMsMax: 10, lookMs: 1 };
@@ -8,7 +9,7 @@ const FAST = { lagMsMax: 10, lookMs: 1 };
 function exchangeWith(headers: Record<string, string>): Exchange {
   return {
     head: { method: 'POST', path: '/' },
-    header: (name: string) => headers[name],
+    payment: new RequestPayment({ xPayment: headers['x-payment'] }),
   } as unknown as Exchange;
 }
 

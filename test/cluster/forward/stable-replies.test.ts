@@ -3,12 +3,13 @@ import t from 'tap';
 import { stableReplies } from '../../../src/cluster/forward/stable-replies.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
 import type { EventsReply, Reply } from '../../../src/http/exchange/reply.ts';
+import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };
 /** A request, with or without a payment. */
-const exchangeOf = (headers: Readonly<Record<string, string>>) =>
-  ({ head: { method: 'POST' }, header: (name) => headers[name] }) as Partial<Exchange> as Exchange;
-const exchange = exchangeOf({});
+const exchangeOf = (paymentSignature?: string) =>
+  ({ payment: new RequestPayment({ paymentSignature }) }) as Partial<Exchange> as Exchange;
+const exchange = exchangeOf();
 
 /** A log that is stable when it is told to be. */
 function heldLog() {
@@ -61,7 +62,7 @@ t.test('what the log will never have is not told, and counts as not delivered', 
 });
 
 t.test('whether a payment is charged whose answer may never be told is not known', async (t) => {
-  const paid = exchangeOf({ 'payment-signature': 'x' });
+  const paid = exchangeOf('x');
   for (const handle of [() => ANSWER, () => Promise.reject(new Error('a closed store'))]) {
     const log = heldLog();
     log.reject(new Error('fenced'));

@@ -1,8 +1,9 @@
 import t from 'tap';
-import type { PaidRequest } from '../../../src/domain/payment.ts';
 import { paid } from '../../../src/http/access/paid.ts';
 import type { Services } from '../../../src/http/access/services.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
+import type { PaidRequest } from '../../../src/payment/paid-request.ts';
+import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { TenantLimits } from '../../../src/workspace/tenant-limits.ts';
 import { addressOf, wallet } from '../../payment/rig/payments.ts';
 import { quote } from '../../payment/rig/requests.ts';
@@ -29,7 +30,7 @@ function servicesOf(enter: () => Promise<() => void>): Services {
 t.test('a request whose index cannot be entered releases its place', async (t) => {
   const exchange = {
     head: { method: 'POST', path: '/', query: '' },
-    header: () => undefined,
+    payment: new RequestPayment(),
     signal: new AbortController().signal,
   } as unknown as Exchange;
   const services = servicesOf(() => Promise.reject(new Error('no space left on device')));

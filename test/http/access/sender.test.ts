@@ -3,6 +3,7 @@ import { KnownElsewhere } from '../../../src/cluster/forward/known-elsewhere.ts'
 import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
 import { Senders } from '../../../src/http/access/sender.ts';
 import type { Services, ServicesBySlot } from '../../../src/http/access/services.ts';
+import type { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 let lookedUp = 0;
 const PAYER = '0x00000000000000000000000000000000000000aa';
@@ -28,7 +29,10 @@ function sender(
   senders = new Senders(slots),
 ) {
   const head = { method: 'POST', path, query, headers: new Map(Object.entries(headers)) };
-  return senders.of({ head, header: (name: string) => headers[name] });
+  const xPayment = headers['x-payment'];
+  const isPresent = (xPayment ?? headers['payment-signature']) !== undefined;
+  const payment = { isPresent, xPayment } as unknown as RequestPayment;
+  return senders.of({ head, payment, header: (name: string) => headers[name] });
 }
 
 t.test('a workspace is a sender where its token opens it, and a wallet that has paid', async (t) => {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { FarthingError } from '../../../src/domain/error.ts';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
+import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { chargesOf, openRig } from '../rig/gate-rig.ts';
 import { addressOf, paymentOf, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { type Asking, ask, buy, buyAndLose, codeOf, numberedWork } from '../rig/requests.ts';
@@ -52,7 +53,7 @@ t.test(
 t.test('a wallet is known once it has paid, and by its own signature alone', async (t) => {
   const rig = openRig(t);
   const account = wallet();
-  const known = async (header: string) => rig.gate.knownPayer({ xPayment: header });
+  const known = async (header: string) => rig.gate.knownPayer(new RequestPayment({ xPayment: header }));
   t.equal(await known(v1Header(await sign(account))), undefined, 'it never paid');
   await buy(rig, { xPayment: v1Header(await sign(account)) });
   const next = await sign(account);
@@ -66,23 +67,24 @@ t.test('a wallet is known once it has paid, and by its own signature alone', asy
 t.test('a wallet that paid at another server is known, by its own signature alone', async (t) => {
   const rig = openRig(t);
   const account = wallet();
+  const known = (header: string) => rig.gate.knownPayer(new RequestPayment({ xPayment: header }));
   rig.gate.paidElsewhere(addressOf(account));
   const payment = await sign(account);
-  t.equal(rig.gate.knownPayer({ xPayment: v1Header(payment) }), addressOf(account));
+  t.equal(known(v1Header(payment)), addressOf(account));
   const { signature } = await sign(wallet());
-  t.equal(rig.gate.knownPayer({ xPayment: v1Header({ ...payment, signature }) }), undefined);
+  t.equal(known(v1Header({ ...payment, signature })), undefined);
 });
 
 t.test('a payment is genuine where its payer signed it, or a contract may have', async (t) => {
   const rig = openRig(t);
   const payment = await sign(wallet());
-  const isGenuine = (signature: typeof payment.signature) =>
-    rig.gate.isGenuine({ xPayment: v1Header({ ...payment, signature }) });
-  t.ok(isGenuine(payment.signature));
-  t.ok(isGenuine(`0x${'11'.repeat(100)}`));
-  t.notOk(isGenuine((await sign(wallet())).signature));
-  t.notOk(rig.gate.isGenuine({ xPayment: 'no payment' }));
-  t.notOk(rig.gate.isGenuine({}));
+  const isGenuine = (xPayment?: string) => rig.gate.isGenuine(new RequestPayment({ xPayment }));
+  const signedAs = (signature: typeof payment.signature) => v1Header({ ...payment, signature });
+  t.ok(isGenuine(v1Header(payment)));
+  t.ok(isGenuine(signedAs(`0x${'11'.repeat(100)}`)));
+  t.notOk(isGenuine(signedAs((await sign(wallet())).signature)));
+  t.notOk(isGenuine('no payment'));
+  t.notOk(isGenuine());
 });
 
 t.test('PAYMENT-SIGNATURE wins when both headers are sent', async (t) => {

@@ -1,10 +1,13 @@
 import t from 'tap';
+import { native } from '../../../src/native/index.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { Crowd } from '../../../src/payment/gate/crowd.ts';
+import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { forgetful, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
-import { sign, v2Header, wallet } from '../rig/payments.ts';
-import { buy, codeOf, numberedWork } from '../rig/requests.ts';
+import { addressOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { ask as asked, buy, codeOf, numberedWork } from '../rig/requests.ts';
 
 /** Several gates in one process, one for each slot. */
 
@@ -68,4 +71,34 @@ t.test('a gate that has lost its books undoes no effect: whoever has them may ha
   t.equal(rig.gate.health().pending, 1, 'it is tried again');
   lost = false;
   await rig.gate.close();
+});
+
+t.test('one request costs one check of its signature, however many gates are asked about it', async (t) => {
+  const signatures = new SignatureCheck();
+  const [first, second] = [openRig(t, { signatures }), openRig(t, { signatures })];
+  const account = wallet();
+  second.gate.paidElsewhere(addressOf(account));
+  let checks = 0;
+  const { checkTransferSignature } = native;
+  native.checkTransferSignature = (...given) => {
+    checks += 1;
+    return checkTransferSignature(...given);
+  };
+  t.teardown(() => {
+    native.checkTransferSignature = checkTransferSignature;
+  });
+  const payment = new RequestPayment({ xPayment: v1Header(await sign(account)) });
+  t.ok(first.gate.isGenuine(payment));
+  t.equal(second.gate.knownPayer(payment), addressOf(account));
+  const answer = await second.gate.handle({ ...asked({}), payment });
+  answer.delivered(true);
+  t.equal(answer.status, 200);
+  t.equal(checks, 1);
+  t.equal(payment.parsed(), payment.parsed(), 'it is decoded once, too');
+
+  const forged = { ...(await sign(account)), signature: (await sign(wallet())).signature };
+  const refused = new RequestPayment({ xPayment: v1Header(forged) });
+  for (const { gate } of [first, second]) t.notOk(gate.isGenuine(refused));
+  t.equal((await second.gate.handle({ ...asked({}), payment: refused })).status, 402);
+  t.equal(checks, 2, 'a refusal is kept as well');
 });

@@ -61,6 +61,8 @@ export interface RigOptions {
   purchasesMax?: number;
   /** Shared with other rigs; absent: its own. */
   crowd?: Crowd;
+  /** Shared with other rigs; absent: its own. */
+  signatures?: SignatureCheck;
   /** Default false. */
   answersAfterNote?: boolean;
   /** Absent: nothing is extended. */
@@ -75,7 +77,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   const store = options.store ?? openStore(join(folder, 'state'));
   const seen = options.seenStore?.(store) ?? store;
   const clock = options.clock ?? new SetClock();
-  const signatures = new SignatureCheck();
+  const signatures = options.signatures ?? new SignatureCheck();
   const local = new LocalFacilitator({
     store: seen,
     clock,

@@ -1,11 +1,7 @@
-import type {
-  GateAnswer,
-  PaidRequest,
-  PaymentTiming,
-  Quote,
-  WorkOutcome,
-} from '../../../src/domain/payment.ts';
+import type { GateAnswer, PaymentTiming, Quote, WorkOutcome } from '../../../src/domain/payment.ts';
 import type { PaymentGate } from '../../../src/payment/gate/gate.ts';
+import type { PaidRequest } from '../../../src/payment/paid-request.ts';
+import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { PRICE } from './payments.ts';
 
 /** Paid requests, sent to a gate without HTTP. */
@@ -60,7 +56,7 @@ export function ask(asking: Asking): PaidRequest {
   const { paymentSignature, xPayment, idempotencyKey } = asking;
   return {
     quote: quote(asking.amount),
-    credentials: { paymentSignature, xPayment, idempotencyKey },
+    payment: new RequestPayment({ paymentSignature, xPayment, idempotencyKey }),
     priceFixed: asking.priceFixed ?? false,
     mode: asking.mode ?? 'pure',
     signal: asking.signal ?? new AbortController().signal,
