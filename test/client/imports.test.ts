@@ -52,26 +52,9 @@ t.test('nothing of it needs Node but a path, which is opened through a late impo
   t.same(uses, []);
 });
 
-t.test('the built client needs no file and no package beside those that it ships with', async (t) => {
+t.test('the schemas stay with the server', async (t) => {
   const tree = resolve(root, '..');
-  const built = resolve(tree, 'dist');
-  if (!existsSync(resolve(built, 'client/index.d.ts')))
+  if (!existsSync(resolve(tree, 'dist/client/index.d.ts')))
     spawnSync('npm', ['run', '--silent', 'build:client'], { cwd: tree, stdio: 'inherit' });
-  const files = [resolve(built, 'client/index.d.ts'), resolve(built, 'client/index.js')];
-  const packages = new Set<string>();
-  for (const path of files) {
-    for (const [, name] of readFileSync(path, 'utf8').matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)) {
-      const isTypes = path.endsWith('.d.ts');
-      // A program finds the declarations of `./a.js` in `./a.d.ts`.
-      const file = resolve(dirname(path), isTypes ? name!.replace(/\.[jt]s$/, '.d.ts') : name!);
-      if (!name!.startsWith('.')) packages.add(name!);
-      else if (!files.includes(file)) files.push(file);
-    }
-  }
-  t.same(
-    files.filter((path) => !existsSync(path)).map((path) => relative(built, path)),
-    [],
-  );
-  t.same([...packages].filter((name) => !name.startsWith('node:')).sort(), [...PACKAGES].sort());
-  t.notOk(readdirSync(built).includes('api'), 'the schemas stay with the server');
+  t.notOk(readdirSync(resolve(tree, 'dist')).includes('api'));
 });
