@@ -75,9 +75,12 @@ async function firstViews(browser: Browser): Promise<{ paint: number[]; usable: 
       requestAnimationFrame(() => { window.usableAt = performance.now(); });
     }).observe(document, { childList: true, subtree: true })`);
     await page.goto(server.url);
-    await page.waitForFunction(
-      'window.usableAt !== undefined && performance.getEntriesByName("first-contentful-paint").length > 0',
-    );
+    // Not `waitForFunction`: its text would be evaluated in the page, which the page's policy forbids.
+    await page.evaluate(`new Promise((seen) => requestAnimationFrame(function look() {
+      const isPainted = performance.getEntriesByName('first-contentful-paint').length > 0;
+      if (window.usableAt !== undefined && isPainted) seen();
+      else requestAnimationFrame(look);
+    }))`);
     paint.push(
       (await page.evaluate('performance.getEntriesByName("first-contentful-paint")[0].startTime')) as number,
     );
