@@ -8,6 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t, { type Test } from 'tap';
 import { deep, onlyDeep } from '../rig/deep.ts';
+import { docBlocks } from '../rig/doc-blocks.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
@@ -18,12 +19,7 @@ const server = await startTestServer(t);
 if (!existsSync(join(root, 'dist/client/index.js')))
   spawnSync('npm', ['run', '--silent', 'build:client'], { cwd: root, stdio: 'inherit' });
 
-/** Code blocks of one language, in order. */
-function blocks(file: string, language: string): string[] {
-  const content = readFileSync(join(root, 'docs', file), 'utf8');
-  const found = [...content.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))];
-  return found.map(([, code]) => code!.replaceAll('http://127.0.0.1:8402', server.url));
-}
+const blocks = (file: string, language: string) => docBlocks(file, language, server.url);
 
 /** Inside the tree, so that packages are found; with the samples beside it. */
 async function folderFor(t: Pick<Test, 'teardown'>): Promise<string> {

@@ -1,12 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { onlyDeep } from '../rig/deep.ts';
+import { docBlocks } from '../rig/doc-blocks.ts';
+import { type Teardown, temporaryFolder } from '../rig/temporary-folder.ts';
 
 /** The packages of `make package`, as somebody has them who has no tree: installed into an empty folder. */
 
@@ -14,18 +16,21 @@ const MINUTES_MAX = 10;
 t.setTimeout(MINUTES_MAX * 60_000);
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
+const QUICKSTART = 'quickstart-typescript.md';
+/** Versions that the tree was tested with. */
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+};
 
 t.test('the packed files serve and search in an empty folder', { skip: onlyDeep }, async (t) => {
-  const folder = t.testdir({
-    'package.json': '{"private":true}',
-    'log.txt': 'The keeper counts gulls at dawn.',
-  });
+  const folder = emptyFolder(t);
+  await writeFile(join(folder, 'log.txt'), 'The keeper counts gulls at dawn.');
   const packages = join(folder, 'packages');
   await mkdir(packages);
   await run(process.execPath, ['--no-warnings', join(root, 'scripts/package.ts'), packages]);
   const tarballs = readdirSync(packages).map((name) => join(packages, name));
   t.equal(tarballs.length, 2);
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...tarballs], { cwd: folder });
+  await install(folder, [`viem@${dependencies.viem}`, ...tarballs]);
 
   const installed = join(folder, 'node_modules/farthing');
   t.notOk(
@@ -63,12 +68,49 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   const { stdout } = await farthing('search', '--yes', '--json', 'who watches birds in the morning?');
   t.match(stdout, /log\.txt/);
 
-  await writeFile(
-    join(folder, 'client.mjs'),
-    "import { Farthing } from 'farthing/client';\nconsole.log(typeof Farthing);\n",
+  const [, setUp] = docBlocks(QUICKSTART, 'sh', url);
+  await run('sh', ['-euc', setUp!.split('\n').find((line) => line.startsWith('cp '))!], { cwd: folder });
+  const [almanac, samples] = docBlocks(QUICKSTART, 'ts', url);
+  await writeFile(join(folder, 'almanac.mts'), `${almanac}${samples}`);
+  const own = await run('npx', ['node', 'almanac.mts'], { cwd: folder, env: environment });
+  t.match(own.stdout, /almanac\.pdf, page \d+, \d\.\d\d: /);
+  t.match(own.stdout, /spentUsd: '0\.036', heldUsd: '0', leftUsd: '0\.064'/);
+  t.match(own.stdout, /\d uploaded, \d refused/);
+  t.equal(await typeFaults(folder, 'almanac.mts'), '');
+
+  const protocol = emptyFolder(t);
+  const clients = ['@x402/fetch', '@x402/evm', 'viem'] as const;
+  await install(
+    protocol,
+    clients.map((name) => `${name}@${dependencies[name]}`),
   );
-  t.equal((await run(process.execPath, ['client.mjs'], { cwd: folder })).stdout, 'function\n');
+  await writeFile(join(protocol, 'paid.mjs'), docBlocks(QUICKSTART, 'js', url)[0]!);
+  await writeFile(join(protocol, 'paid.mts'), docBlocks(QUICKSTART, 'js', url)[0]!);
+  const paid = await run(process.execPath, ['paid.mjs'], { cwd: protocol, env: environment });
+  t.match(paid.stdout, /log\.txt, \d\.\d\d: The lighthouse keeper.*\{ answered: true, charged: true \}/s);
+  t.equal(await typeFaults(protocol, 'paid.mts'), '');
 });
+
+/** Outside the tree: below it, Node and TypeScript would find the tree's own packages. */
+function emptyFolder(t: Teardown): string {
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'package.json'), '{"private":true}');
+  return folder;
+}
+
+async function install(folder: string, packages: readonly string[]): Promise<void> {
+  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], { cwd: folder });
+}
+
+/** What a strict compiler says of a program and of all declarations that it uses. */
+async function typeFaults(folder: string, file: string): Promise<string> {
+  const options = ['--strict', '--noEmit', '--target', 'es2023', '--module', 'nodenext', file];
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  return run(process.execPath, [compiler, ...options], { cwd: folder }).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { stdout: string }) => stdout,
+  );
+}
 
 async function readyUrl({ stdout }: ChildProcess): Promise<string> {
   for await (const line of createInterface(stdout!)) {
