@@ -33,7 +33,7 @@ const named = (prefix: string) => services.filter(([name]) => name.startsWith(pr
 const garage = read('compose/garage.toml');
 const balancer = read('compose/haproxy.cfg');
 const image = read('Containerfile');
-const chapter = /^## In containers\n([\s\S]*?)(?=^## )/m.exec(read('../docs/cluster.md'))![1]!;
+const chapter = read('../docs/cluster/containers.md');
 /** Of the image, which the composition adds to. */
 const ofImage = Object.fromEntries(
   /^ENV (NODE_ENV=.*)$/m
@@ -51,7 +51,7 @@ const only = <N extends SettingName>(setting: N): Settings[N] => {
 };
 
 t.test(
-  'three servers are set up as docs/cluster.md asks, each with a name and an address of its own',
+  'three servers are set up as docs/cluster.md asks, each with its own name and address',
   async (t) => {
     t.equal(settings.length, 3);
     for (const [name, { environment = {} }] of named('farthing'))
