@@ -5,8 +5,8 @@ const HEAD = `# Settings
 
 From the environment, or from a JSON object in \`farthing.json\` (\`FARTHING_CONFIG\` names another
 file), where names may omit \`FARTHING_\`. The environment wins. An unknown name with the prefix or an
-invalid value stops the start, with all faults listed; a name without it that nearly matches a setting is
-reported.
+invalid value stops the start, with all faults listed; a name without it that nearly matches a
+setting is reported.
 
 \`FARTHING_KERNEL\` forces one scan kernel, \`FARTHING_ENCODER_KERNEL\` one of the native encoder's
 (\`avx512vnni\`, \`avxvnni\`, \`avx512vl\`, \`avx2\`, \`scalar\`).
