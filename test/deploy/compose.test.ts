@@ -51,7 +51,7 @@ const only = <N extends SettingName>(setting: N): Settings[N] => {
 };
 
 t.test(
-  'three servers are set up as docs/cluster.md asks, each with its own name and address',
+  'three servers are set up as docs/cluster.md asks, each with a name and an address of its own',
   async (t) => {
     t.equal(settings.length, 3);
     for (const [name, { environment = {} }] of named('farthing'))
