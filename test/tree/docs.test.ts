@@ -99,6 +99,19 @@ t.test('links between the pages lead to a page and a heading', async (t) => {
   }
 });
 
+t.test('files that the pages name exist', async (t) => {
+  const missing = pages.flatMap((path) =>
+    [...page(path).matchAll(/`(\w[\w./{},-]*\/[\w.{},-]+\.(?:tsx?|rs|css))`/g)]
+      .flatMap(([, name]) => {
+        const several = /^(.*)\{(.*)\}(.*)$/.exec(name!);
+        return several ? several[2]!.split(',').map((part) => several[1] + part + several[3]) : [name!];
+      })
+      .filter((name) => !['', 'src'].some((folder) => existsSync(join(root, folder, name))))
+      .map((name) => `${path}: ${name}`),
+  );
+  t.same(missing, []);
+});
+
 /** Rewritten from the records of benches. */
 const RECORDED = 'docs/measured.md';
 const written = [...pages, 'CHANGELOG.md'].filter((path) => path !== RECORDED);
