@@ -120,7 +120,7 @@ export class Farthing {
   }
 
   /**
-   * Uploads a folder, each file paid for; `onPrice` is told the total before. The same call resumes after an interruption. Only where
+   * Uploads a folder, each file paid for; `onPrice` gets the total before. The same call resumes after an interruption. Only where
    * there is a file system.
    */
   async ingestFolder(folder: string, options: IngestFolderOptions = {}): Promise<IngestSummary> {

@@ -162,7 +162,7 @@ export class Workspace {
   }
 
   /**
-   * The receipt of a workspace that is over, for 24 hours, verified in the same way.
+   * The receipt of an ended workspace, for 24 hours, verified in the same way.
    * @throws workspace_unauthorized; not_found while it is live; receipt_invalid, receipt_unchecked
    */
   async receipt(): Promise<DisposalAnswer> {

@@ -16,7 +16,7 @@ export function toTimestamp(milliseconds: number): string {
 
 /** The time by two clocks, in milliseconds. Each counts from its own start. */
 export interface Moment {
-  /** Stands still in a machine that is suspended. */
+  /** Pauses while the machine is suspended. */
   readonly monotonic: number;
   /** Of the day: it may be set. */
   readonly wall: number;

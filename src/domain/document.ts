@@ -73,7 +73,7 @@ export interface FileInfo {
   readonly width?: number;
   readonly height?: number;
   readonly title?: string;
-  /** Of an archive or a mail with attachments: files inside, each of which becomes an Item, and their bytes. */
+  /** Archives and mails with attachments: the files inside, each to become an Item, and their bytes. */
   readonly members?: number;
   readonly membersBytes?: number;
 }

@@ -5,7 +5,7 @@ export interface FairQueueOptions<Entry> {
   readonly tenantWaitingMax?: number;
   /** Entries of one Tenant that may be out at a time, each from `take` to `done`. */
   readonly tenantTakenMax?: number;
-  /** True for an entry that nobody wants any more. It is dropped when its turn comes, and costs its Tenant no turn. */
+  /** True for a cancelled entry. It is dropped when its turn comes, and costs its Tenant no turn. */
   readonly isCancelled?: (entry: Entry) => boolean;
 }
 

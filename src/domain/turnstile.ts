@@ -22,7 +22,7 @@ export class Turnstile {
   readonly #refusal: () => Error;
   #inside = 0;
 
-  /** `refusal`: what those are told who find it full, or wait for too long. */
+  /** `refusal`: the error when it is full, or the wait too long. */
   constructor(limits: TurnstileLimits, refusal: () => Error) {
     const { waitingMax, tenantWaitingMax, tenantInsideMax } = limits;
     this.#limits = limits;

@@ -188,7 +188,7 @@ export class Ingest {
     return held;
   }
 
-  /** The job once it ends, the time is over, or the signal is aborted. */
+  /** The job once it ends, the time is up, or the signal is aborted. */
   waitFor(jobId: JobId, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
     return this.#jobs.waitFor(jobId, milliseconds, signal);
   }

@@ -143,7 +143,7 @@ function encode(payment: unknown): string {
   if (header.length > PAYMENT_LENGTH_MAX)
     throw new FarthingError(
       'request_malformed',
-      `The payment in _meta is over ${PAYMENT_LENGTH_MAX} bytes in base64.`,
+      `The payment in _meta exceeds ${PAYMENT_LENGTH_MAX} bytes in base64.`,
     );
   return header;
 }

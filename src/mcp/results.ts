@@ -169,7 +169,7 @@ function hintFor(code: unknown): string {
     case 'wallet_missing':
       return ' This call is paid: ask the person to run "npx farthing wallet new". It is found without a restart.';
     case 'workspace_unauthorized':
-      return ' If its time is over, workspace_create rents another.';
+      return ' If it has expired, workspace_create rents another.';
     default:
       return '';
   }

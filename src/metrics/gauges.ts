@@ -88,7 +88,7 @@ const GAUGES: readonly GaugeDescription[] = [
   },
   {
     name: 'standby_indexes',
-    help: 'Indexes of the slots that are followed: current, behind, or left out for want of room.',
+    help: 'Indexes of the slots that are followed: current, behind, or left out for lack of space.',
     label: 'state',
     read: ({ slots }) => {
       const { current = 0, behind = 0, left_out = 0 } = slots.standby()?.indexes ?? {};

@@ -39,10 +39,7 @@ export class Metrics {
   readonly #requestSeconds = this.#histogram('request_seconds', 'From the request read to its answer.', [
     'route',
   ]);
-  readonly #refusals = this.#counter('refusals_total', 'Refused requests, by the code that they were told.', [
-    'status',
-    'code',
-  ]);
+  readonly #refusals = this.#counter('refusals_total', 'Refused requests, by code.', ['status', 'code']);
   readonly #paymentSeconds = this.#histogram('payment_stage_seconds', 'Stages of charged searches.', [
     'stage',
   ]);

@@ -14,7 +14,7 @@ export interface CommandIo {
   /** The whole standard input. */
   input(): Promise<string>;
   pause(milliseconds: number): Promise<void>;
-  /** From its first call on, the operator's wish to end the command aborts the signal, where it would end the process. Absent: nobody can. */
+  /** From its first call on, an interruption aborts the signal instead of ending the process. Absent: not interruptible. */
   readonly interruption?: () => AbortSignal;
 }
 

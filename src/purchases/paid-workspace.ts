@@ -55,7 +55,7 @@ export interface WorkspaceExtensionDeps {
   /** Those of the payer's slot. */
   readonly workspaces: Workspaces;
   readonly leadsHere: LeadsHere;
-  /** The extensions of another slot, which a workspace's id leads to. @throws interrupted while nobody has it */
+  /** The extensions of the slot that a workspace's id leads to. @throws interrupted while no server owns it */
   readonly extensionsOf: (id: string) => Promise<ExtensionSteps>;
   readonly now?: () => Moment;
 }

@@ -8,8 +8,8 @@ const RUNNING_MAX = Math.min(4, availableParallelism());
 const WAITING_MAX = 1024;
 
 /**
- * Searches that no encoder's thread goes on with: of words alone, of pictures, or by vectors of ONNX Runtime. Tenants take turns: one's
- * many searches with a thousand hits delay another's by one of them.
+ * Searches that do not run on an encoder's thread: words alone, pictures, or vectors of ONNX Runtime. Tenants take turns: one's many
+ * searches with a thousand hits delay another's by one of them.
  */
 export class ScanQueue {
   readonly #waiting = new FairQueue<() => void>({ waitingMax: WAITING_MAX });
@@ -18,7 +18,7 @@ export class ScanQueue {
   #turnTaken = false;
 
   /**
-   * @param search told whether it is alone: nothing waits for it if it holds up the event loop for a short time
+   * @param search called with whether it is alone and may hold up the event loop for a short time
    * @throws overloaded when too many wait
    */
   async run<T>(tenant: string, search: (alone: boolean) => Promise<T>): Promise<T> {

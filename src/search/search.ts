@@ -290,7 +290,7 @@ function isSame(a: readonly PreviousSpace[], b: readonly PreviousSpace[]): boole
   return a.length === b.length && a.every(({ key }, index) => key === b[index]!.key);
 }
 
-/** Holds one snapshot while `work` runs. Pages are not reused meanwhile: keep it short. */
+/** Holds one snapshot while `work` runs. Pages are not reused until it ends: keep it short. */
 async function withSnapshot<T>(shard: Shard, work: (snapshot: Snapshot) => Promise<T> | T): Promise<T> {
   const snapshot = shard.snapshot();
   try {

@@ -132,7 +132,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
 }
 
 function endStart(lost: object): never {
-  throw new Error(`slots were lost before the start was over: ${JSON.stringify(lost)}`);
+  throw new Error(`slots were lost during the start: ${JSON.stringify(lost)}`);
 }
 
 /** Where the settings name an object store: what keeps the Tenants' content there. */

@@ -100,7 +100,7 @@ interface DataFolder {
 
 /** Makes the data folder, locks it for this process and checks its version. @throws ConfigError */
 async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promise<DataFolder> {
-  // For what the folder may hold already, and for what libraries write: nobody else reads any of it.
+  // Other users must not read the folder, including what libraries write.
   process.umask(0o077);
   const data = resolve(DATA_DIR);
   await makeSet('DATA_DIR', data);

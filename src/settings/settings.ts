@@ -100,42 +100,42 @@ export const SETTINGS = {
   SLOTS: setting(
     integer(1, 128),
     '1',
-    'Number of parts into which books and indexes are split, each in its own folder. For servers that share them: 8 for each server that there may ever be. A data folder and a cluster keep their number.',
+    'Parts into which books and indexes are split. Servers that share them need 8 for each server there may ever be. Fixed for a data folder and a cluster.',
   ),
   CLUSTER: setting(
     cluster,
     '',
-    'etcd that keeps the books beside this disk: etcd://host:port,host:port/name; the name may be left out; `etcds` for TLS. A start over an empty folder makes them again. Empty: this disk alone keeps them.',
+    'etcd that keeps the books: etcd://host:port,host:port/name; the name is optional; `etcds` for TLS. A start over an empty folder restores them. Empty: only this disk keeps them.',
   ),
   NODE_ID: setting(
     text,
     'n1',
-    'Name of this server in FARTHING_CLUSTER. A start takes over from a former one with the same name at once.',
+    'Name of this server in FARTHING_CLUSTER. A server restarted under the same name takes over immediately.',
   ),
   CLUSTER_LEASE_SECONDS: setting(
     integer(0, 60),
     '0',
-    'Seconds without a sign of life after which a second server takes over. Set the same on both, with a different FARTHING_NODE_ID on each: 5 is a good value, 3 the minimum. Needs FARTHING_OBJECTS. 0: no server takes over.',
+    'Seconds without a renewal after which another server takes over; 5 is a good value, 3 the minimum. The same on all servers, each with its own FARTHING_NODE_ID. Needs FARTHING_OBJECTS. 0: no takeover.',
   ),
   NODE_URL: setting(
     httpUrl,
     '',
-    'Where the other servers of FARTHING_CLUSTER reach this one, as http://10.0.0.1:8402. With it, all servers answer at once and share FARTHING_SLOTS; set it on each. Needs FARTHING_CLUSTER_LEASE_SECONDS, FARTHING_OBJECTS and one FARTHING_BASE_URL for all. Empty: one server answers.',
+    'Address at which the other servers of FARTHING_CLUSTER reach this one, such as http://10.0.0.1:8402. Set on each, it makes all of them serve and share FARTHING_SLOTS. Needs FARTHING_CLUSTER_LEASE_SECONDS, FARTHING_OBJECTS and the same FARTHING_BASE_URL on all. Empty: one server serves.',
   ),
   NODE_CA_FILE: setting(
     text,
     '',
-    'PEM file of the certificate authority for the other servers, where their FARTHING_NODE_URL is https. Empty: the authorities that Node trusts.',
+    'PEM file of the certificate authority of servers whose FARTHING_NODE_URL is https. Empty: the authorities that Node trusts.',
   ),
   NODE_WEIGHT: setting(
     integer(1, 1000),
     '100',
-    'Share of the slots that this server takes, beside the weights of the others.',
+    'Share of the slots that this server takes, relative to the other servers.',
   ),
   STANDBY_BYTES_MAX: setting(
     integer(0, 2 ** 50),
     String(8192 * MEBIBYTE),
-    'Bytes of this disk for indexes of other servers’ slots whose next owner this server would be (FARTHING_NODE_URL), those used last first; it follows their books, too. 0: it follows nothing, and a takeover begins with etcd and the object store.',
+    'Disk space for copies of indexes that this server would take over (FARTHING_NODE_URL), the last used first; it follows their books as well. 0: no copies; a takeover loads everything from etcd and the object store.',
   ),
   CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
   CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),
@@ -162,25 +162,25 @@ export const SETTINGS = {
   OBJECTS: setting(
     objects,
     '',
-    'Where files and indexes lie beside this disk, encrypted: s3://bucket/prefix?endpoint=https://host:port&region=name, or file:///folder. Needs FARTHING_CLUSTER and a cluster key. Empty: this disk alone has them.',
+    'Object store for files and indexes, encrypted: s3://bucket/prefix?endpoint=https://host:port&region=name, or file:///folder. Needs FARTHING_CLUSTER and a cluster key. Empty: only this disk has them.',
   ),
-  OBJECTS_KEY_ID: setting(text, '', 'Id of the access key for the bucket of FARTHING_OBJECTS.'),
-  OBJECTS_SECRET: setting(text, '', 'Secret of the access key.'),
+  OBJECTS_KEY_ID: setting(text, '', 'Access key id for the bucket of FARTHING_OBJECTS.'),
+  OBJECTS_SECRET: setting(text, '', 'Secret access key.'),
   OBJECTS_SECRET_FILE: setting(text, '', 'File that holds the secret, in place of FARTHING_OBJECTS_SECRET.'),
   CLUSTER_KEY: setting(
     text,
     '',
-    'Cluster key that encrypts the keys of all tenants: 64 hexadecimal digits, as `openssl rand -hex 32` makes them. Without it nothing in FARTHING_OBJECTS can be read.',
+    'Key that encrypts the keys of all tenants: 64 hexadecimal digits, for example from `openssl rand -hex 32`. Without it nothing in FARTHING_OBJECTS can be read.',
   ),
   CLUSTER_KEY_FILE: setting(
     text,
     '',
-    'File that holds the cluster key, in place of FARTHING_CLUSTER_KEY. Former keys may follow, one a line, until a start has replaced them.',
+    'File that holds the cluster key, in place of FARTHING_CLUSTER_KEY. Former keys may follow, one per line, until a start has replaced them.',
   ),
   CACHE_DIR: setting(
     text,
     '',
-    'Folder of derived data that can be rebuilt: verified checksums, embeddings of labels, graphs optimised for this processor. Empty: `cache` in FARTHING_DATA_DIR.',
+    'Folder of data that can be rebuilt: verified checksums, label embeddings, optimised model graphs. Empty: `cache` in FARTHING_DATA_DIR.',
   ),
   MODELS_DIR: setting(
     (folder) => folder || OWN_MODELS,
@@ -190,25 +190,21 @@ export const SETTINGS = {
   MODEL_HUB_URL: setting(
     httpUrl,
     'https://huggingface.co',
-    'Server that models are pulled from: a hub, or a mirror with the same paths.',
+    'Hub to pull models from, or a mirror with the same paths.',
   ),
   FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
   FACILITATOR_VERIFY_URLS: setting(
     httpUrls,
     '',
-    'More facilitators, separated by commas, that verify when FARTHING_FACILITATOR_URL does not answer. They never settle and never receive FARTHING_FACILITATOR_TOKEN.',
+    'Other facilitators, separated by commas, that verify while FARTHING_FACILITATOR_URL does not answer. They never settle and never receive FARTHING_FACILITATOR_TOKEN.',
   ),
   PAY_TO: setting(address, '', 'Wallet that is paid. Required with FARTHING_FACILITATOR_URL.'),
   FACILITATOR_TOKEN: setting(text, '', 'Bearer token for the facilitator.'),
-  RPC_URL: setting(
-    httpUrl,
-    '',
-    'Node of the chain, asked for the outcome of a settlement that the facilitator did not make, or did not tell. Empty: the facilitator is believed.',
-  ),
+  RPC_URL: setting(httpUrl, '', 'Chain RPC used to confirm settlements. Empty: trust the facilitator.'),
   CONFIRM_SETTLEMENTS: setting(
     choice('0', '1'),
     '0',
-    '`1`: before an answer goes out, FARTHING_RPC_URL must show its settlement, whatever the facilitator says. Takes a few calls of the node for each payment.',
+    '`1`: answer only after FARTHING_RPC_URL shows the settlement. Takes a few RPC calls per payment.',
   ),
   X402_BODY_NETWORK: setting(
     choice('eip155:8453', 'base'),
@@ -220,7 +216,7 @@ export const SETTINGS = {
     '0',
     '`1` allows the local facilitator with NODE_ENV=production.',
   ),
-  LOCAL_BALANCE_USD: setting(parseUsd, '100', 'Play money of a wallet that is new to the local facilitator.'),
+  LOCAL_BALANCE_USD: setting(parseUsd, '100', 'Play money that the local facilitator gives a new wallet.'),
   SEARCH_PRICE_USD: setting(parseUsd, '0.006', 'Price of a search.'),
   INGEST_PRICE_USD: setting(parseUsd, '0.03', 'Price of an upload.'),
   ITEM_PRICE_USD: setting(parseUsd, '0.002', 'Price of an item’s metadata.'),
@@ -244,7 +240,7 @@ export const SETTINGS = {
   DOWNTIME_REFUND_MINUTES_MAX: setting(
     integer(0, 1_000_000),
     '1440',
-    'Most minutes given back for one downtime of the server.',
+    'Most minutes refunded for one downtime.',
   ),
   PAYER_INDEX_MINUTES: setting(
     integer(1, 1_000_000),
@@ -256,7 +252,7 @@ export const SETTINGS = {
   JOURNAL_ENTRIES_MAX: setting(
     integer(1000, 1_000_000_000),
     '10000000',
-    'Most entries of the ledger (about 0.5 kB each). The oldest are dropped first; the totals still count them.',
+    'Most entries of the ledger (about 0.5 kB each). The oldest are dropped; totals still count them.',
   ),
   FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
   PAGES_MAX: setting(integer(1, 1_000_000), '5000', 'Most pages of a document.'),
@@ -267,11 +263,7 @@ export const SETTINGS = {
   ),
   MEDIA_SECONDS_MAX: setting(integer(1, 1_000_000), '14400', 'Longest film or recording.'),
   SEGMENTS_PER_ITEM_MAX: setting(integer(1, 10_000_000), '100000', 'Most passages and pictures of a file.'),
-  ARCHIVE_MEMBERS_MAX: setting(
-    integer(1, 100_000),
-    '1000',
-    'Most files unpacked from one upload; each is as much work as one sent alone.',
-  ),
+  ARCHIVE_MEMBERS_MAX: setting(integer(1, 100_000), '1000', 'Most files unpacked from one upload.'),
   ARCHIVE_BYTES_MAX: setting(
     integer(1024, 2 ** 40),
     String(512 * MEBIBYTE),
@@ -286,12 +278,12 @@ export const SETTINGS = {
   BODY_BYTES_PER_SECOND_MIN: setting(
     integer(0, 2 ** 30),
     '16384',
-    'Slowest body, over ten seconds; a slower one is given up (408). 0: no limit.',
+    'Slowest body, over ten seconds; a slower one is refused (408). 0: no limit.',
   ),
   FREE_DISK_BYTES_MIN: setting(
     integer(0, 2 ** 40),
     String(256 * MEBIBYTE),
-    'Free space on the disk below which no upload is taken, so that payments can still be noted. 0: no reserve.',
+    'Free disk space kept for recording payments; uploads are refused below it. 0: no reserve.',
   ),
   PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
   PROVIDER: setting(
@@ -317,14 +309,14 @@ export const SETTINGS = {
   QUERY_QUEUE_MAX: setting(
     integer(1, 1_000_000),
     '256',
-    'Most queries that wait for an encoder; more are refused.',
+    'Most queries that may wait for an encoder; others are refused.',
   ),
   QUERY_WAIT_MS_MAX: setting(
     integer(0, 3_600_000),
     '250',
-    'A query whose estimated wait for an encoder is longer is refused at once. 0: no limit.',
+    'Longest estimated wait of a query for an encoder; others are refused immediately. 0: no limit.',
   ),
-  INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Most uploads that wait; more are refused.'),
+  INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Most uploads that may wait; others are refused.'),
   TENANT_REQUESTS_PER_SECOND: setting(
     integer(1, 1_000_000),
     '500',
@@ -351,14 +343,14 @@ export const SETTINGS = {
   RECALL_PROBE: setting(
     integer(0, 1_000_000_000),
     '200',
-    'One in this many searches without a proof is proved in the background, for the metric farthing_recall. 0: none.',
+    'Every Nth unproved search is proved in the background, for the metric farthing_recall. 0: none.',
   ),
   CONTACT: setting(
     contact,
     '',
-    'Mail address or web page of the operator, in /openapi.json; catalogues of paid services ask for it.',
+    'Mail address or web page of the operator, shown in /openapi.json; catalogues of paid services ask for it.',
   ),
-  CORS_ORIGINS: setting(list, '*', 'Origins whose scripts may call, separated by commas.'),
+  CORS_ORIGINS: setting(list, '*', 'Origins allowed to call from a browser, separated by commas.'),
   ADMIN_PORT: setting(
     (text) => (text === 'off' ? undefined : integer(0, 65535)(text)),
     'off',
@@ -378,25 +370,25 @@ export const SETTINGS = {
   METRICS_PORT: setting(
     portOrOff,
     'off',
-    'Port for Prometheus, on FARTHING_METRICS_HOST: `off`, or 0 for a free one. `make run` takes 9402.',
+    'Port for Prometheus, on FARTHING_METRICS_HOST: `off`, or 0 for a free one. `make run` uses 9402.',
   ),
-  METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics, which need no authentication.'),
+  METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics port, which is unauthenticated.'),
   METRICS_NAMES: setting(
     list,
     '',
-    'Names, separated by commas, by which the metrics may be asked for, beside addresses, localhost and FARTHING_METRICS_HOST.',
+    'Host names accepted by the metrics port, separated by commas, besides addresses, localhost and FARTHING_METRICS_HOST.',
   ),
   STOP_NOTICE_SECONDS: setting(
     integer(0, 600),
     '0',
-    'How long a stopping server still takes new requests while /readyz answers 503, for load balancers.',
+    'How long a stopping server accepts new requests while /readyz answers 503, so that load balancers notice.',
   ),
   STOP_SECONDS_MAX: setting(
     integer(1, 3600),
     '30',
-    'How long a stop waits for running work; the rest continues at the next start.',
+    'How long a stop waits for running work; the rest resumes at the next start.',
   ),
-  DEMO: setting(choice('0', '1'), '1', '`0` leaves out the paid round trip of the first start.'),
+  DEMO: setting(choice('0', '1'), '1', '`0` skips the paid round trip of the first start.'),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;

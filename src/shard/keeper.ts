@@ -23,7 +23,7 @@ export interface IndexKeeper {
     folder: string,
     open: (spaces: readonly SpaceSpec[]) => Promise<RestoredIndex>,
   ): Promise<void>;
-  /** The same index, each write of which is kept before it is made. */
+  /** The same index, with each write kept before it is made. */
   kept(tenant: string, folder: string, shard: Shard): Shard;
   /** Whether it is time to call `takeSnapshot`. */
   snapshotIsDue(tenant: string): boolean;

@@ -4,7 +4,7 @@ import type { Searched } from './snapshot.ts';
 
 type NativePendingSearch = InstanceType<typeof native.NativePendingSearch>;
 
-/** What came of a search that went on where its text was encoded. */
+/** The outcome of a search that ran where its text was encoded. */
 export interface AnsweredThere extends Searched {
   /** When the text was encoded, in milliseconds of `performance.now()`. */
   readonly encodedAt: number;
@@ -29,7 +29,7 @@ export class PendingSearch {
     signal.addEventListener('abort', this.#giveUp);
   }
 
-  /** Called by who encodes the text, if the search goes on there. */
+  /** Called by the encoder, if the search runs there. */
   begun(outcome: Promise<SearchedText>): void {
     this.#outcome = outcome.then(({ answer, encodedMs }) =>
       answer ? { ...searched(answer), encodedAt: this.#madeAt + encodedMs } : undefined,
@@ -40,7 +40,7 @@ export class PendingSearch {
 
   /**
    * Resolves once the search has ended, if it has begun when its text is encoded. Undefined if it has not, if it would take long, or if
-   * its index was closed or changed its model meanwhile. @throws shard_corrupt; interrupted when the signal aborts
+   * its index was closed or changed its model. @throws shard_corrupt; interrupted when the signal aborts
    */
   answer(): Promise<AnsweredThere | undefined> {
     return this.#outcome;

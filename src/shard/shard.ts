@@ -30,7 +30,7 @@ export interface Shard {
   state(): ShardState;
   /**
    * A search whose lists of vectors, each in its space, are all asked with one vector that is still to be made. The index may be
-   * closed meanwhile.
+   * closed before that.
    */
   pendingSearch(search: NativeSearch, lists: readonly ListSpace[], signal: AbortSignal): PendingSearch;
   /**

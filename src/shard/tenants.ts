@@ -77,9 +77,9 @@ export class Tenants {
   readonly #entries = new Map<string, Entry>();
   readonly #disposals = new Map<string, Promise<void>>();
   readonly #disposed = new Set<string>();
-  /** Tenants of which a snapshot is being kept. */
+  /** Tenants whose snapshot is being kept. */
   readonly #snapshots = new Set<string>();
-  /** Folders whose slots are with another server. */
+  /** Folders whose slots another server owns. */
   readonly #away = new Set<string>();
   #closed = false;
 
@@ -200,7 +200,7 @@ export class Tenants {
     await this.#closeAll(() => true);
   }
 
-  /** The Tenants of a folder are with another server: refuses new use, waits for running work, and closes their indexes. */
+  /** Another server owns the Tenants of a folder: refuses new use, waits for running work, and closes their indexes. */
   async leave(folder: string): Promise<void> {
     this.#away.add(folder);
     const isIn = (tenant: string) => this.#folders.of(tenant) === folder;

@@ -73,7 +73,7 @@ export function openPayments(options: PaymentsOptions): Payments {
         },
         signatures,
         facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
-        // Another node that goes on with the slot knows of the log only.
+        // The next owner of the slot knows only the log.
         answersAfterNote: store.stable !== undefined,
         handlers,
         answers,

@@ -281,7 +281,7 @@ export class Workspaces {
   }
 
   /**
-   * The receipt of a workspace that is over, by DELETE or because its time was, for 24 hours.
+   * The receipt of a workspace that was deleted or has expired, for 24 hours.
    * @throws workspace_unauthorized; not_found while it is live
    */
   async receipt(id: string, token: string | undefined): Promise<DisposalAnswer> {

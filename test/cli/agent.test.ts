@@ -123,7 +123,7 @@ t.test('what is meant for a workspace that has ended is not paid by the call ins
     out: `${id} is destroyed: 0 files`,
     err: /^The signed receipt, checked, is in /,
   });
-  const refused = { code: 3, out: '', err: /has ended: it was destroyed.*\n.*workspace use none/ };
+  const refused = { code: 3, out: '', err: /was destroyed.*\n.*workspace use none/ };
   for (const words of [
     ['search', 'gulls'],
     ['workspace', 'usage'],
@@ -143,7 +143,7 @@ t.test('what is meant for a workspace that has ended is not paid by the call ins
     ['ingest', samples, '-r'],
     ['search', 'gulls'],
   ])
-    t.match(await agent.run(words), { code: 3, err: /has ended: its time was over/ });
+    t.match(await agent.run(words), { code: 3, err: /has expired/ });
   t.match(
     await agent.run(['workspace', 'dispose']),
     { code: 3, err: /does not know/ },
@@ -238,7 +238,7 @@ t.test('an interrupted, then killed ingest of a folder resumes', async (t) => {
   };
   const interrupted = await runUntil(5, 'SIGINT', COMMAND);
   t.equal(interrupted.code, 130, interrupted.err);
-  t.equal(interrupted.err, `${interrupted.told} of ${NOTES} done; the same command goes on.\n`);
+  t.equal(interrupted.err, `${interrupted.told} of ${NOTES} done; run the same command to resume.\n`);
   t.ok(
     interrupted.told >= 5 && interrupted.told < NOTES,
     `${interrupted.told} files before the interruption`,

@@ -217,7 +217,7 @@ async function ends(page: Page, stop: Stop, minutesPass: (minutes: number) => vo
   minutesPass(16);
   // The page asks for its usage every few seconds, and may know before the field is sent.
   await page.keyboard.press('Enter');
-  await seen(page.getByRole('heading', { name: 'Your workspace’s time is over' }));
+  await seen(page.getByRole('heading', { name: 'Your workspace has expired' }));
   await stop('time-over');
   await page.getByRole('button', { name: 'Get its receipt' }).click();
   await seen(page.getByText(/The signature is good/));

@@ -33,7 +33,7 @@ const named = (prefix: string) => services.filter(([name]) => name.startsWith(pr
 const garage = read('compose/garage.toml');
 const balancer = read('compose/haproxy.cfg');
 const image = read('Containerfile');
-const chapter = /^## In containers\n([\s\S]*?)(?=^## )/m.exec(read('../docs/cluster.md'))![1]!;
+const chapter = read('../docs/cluster/containers.md');
 /** Of the image, which the composition adds to. */
 const ofImage = Object.fromEntries(
   /^ENV (NODE_ENV=.*)$/m

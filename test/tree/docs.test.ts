@@ -81,9 +81,60 @@ t.test('commands that the pages name exist', async (t) => {
   }
 });
 
-t.test('links between the pages lead somewhere', async (t) => {
+t.test('links between the pages lead to a page and a heading', async (t) => {
+  const anchors = (path: string) =>
+    [...page(path).matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
+      title!
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    );
   for (const path of pages) {
-    for (const [, target] of page(path).matchAll(/\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)/g))
-      t.ok(existsSync(join(root, dirname(path), target!)), `${path}: ${target}`);
+    for (const [, target, anchor] of page(path).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)) {
+      const file = target === '' ? path : join(dirname(path), target!);
+      t.ok(existsSync(join(root, file)), `${path}: ${target}`);
+      if (anchor && file.endsWith('.md'))
+        t.ok(anchors(file).includes(anchor), `${path}: ${target}#${anchor}`);
+    }
   }
+});
+
+t.test('files that the pages name exist', async (t) => {
+  const missing = pages.flatMap((path) =>
+    [...page(path).matchAll(/`(\w[\w./{},-]*\/[\w.{},-]+\.(?:tsx?|rs|css))`/g)]
+      .flatMap(([, name]) => {
+        const several = /^(.*)\{(.*)\}(.*)$/.exec(name!);
+        return several ? several[2]!.split(',').map((part) => several[1] + part + several[3]) : [name!];
+      })
+      .filter((name) => !['', 'src'].some((folder) => existsSync(join(root, folder, name))))
+      .map((name) => `${path}: ${name}`),
+  );
+  t.same(missing, []);
+});
+
+/** Rewritten from the records of benches. */
+const RECORDED = 'docs/measured.md';
+const written = [...pages, 'CHANGELOG.md'].filter((path) => path !== RECORDED);
+/** Without code and tables, whose lines cannot be broken. */
+const prose = (path: string) => page(path).replace(/^ *```[\s\S]*?^ *```$/gm, '');
+
+t.test('lines of the pages have at most 100 characters, unless a link or code fills them', async (t) => {
+  const long = written.flatMap((path) =>
+    prose(path)
+      .split('\n')
+      .filter((line) => [...line].length > 100 && !line.startsWith('|') && !line.startsWith('!['))
+      // What begins before the limit may be unbreakable: an address, or code.
+      .filter((line) => /\s/.test(line.replace(/`[^`]*`/g, '`').replace(/^\s*(?:[-*]|\d+\.)?\s+/, '')))
+      .map((line) => `${path}: ${line}`),
+  );
+  t.same(long, []);
+});
+
+t.test('the pages say it as the field does', async (t) => {
+  const phrases =
+    /\b(?:nobody|meanwhile|whoever|goes on|gone on|is over|of which|so many|what came of|comes twice|stands again)\b/gi;
+  t.same(
+    written.flatMap((path) => (prose(path).match(phrases) ?? []).map((phrase) => `${path}: ${phrase}`)),
+    [],
+  );
 });

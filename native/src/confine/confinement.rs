@@ -17,7 +17,7 @@ pub struct Confinement {
     pub memory_limit: Protection,
 }
 
-/// RLIMIT_DATA does not count page tables, of which memory that is only read needs a page for each 2 MiB: 128 MiB at most
+/// RLIMIT_DATA does not count page tables; memory that is only read needs a page of them for each 2 MiB: 128 MiB at most
 /// with this limit. WebAssembly reserves 10 GiB for each of its memories, a reader 12 in all.
 const ADDRESS_SPACE_BYTES: u64 = 64 << 30;
 

@@ -1,4 +1,4 @@
-//! Reads the members of a JSON object from a stranger, up to so many bytes.
+//! Reads the members of an untrusted JSON object, up to a number of bytes.
 
 use serde::de::{DeserializeSeed, Error, MapAccess, Visitor};
 use serde_json::value::RawValue;

@@ -14,7 +14,7 @@ use crate::store::checked::Checked;
 use crate::store::open_store::Store;
 use crate::store::spaces::{SpaceSpec, check_model};
 
-/// A space of up to so many rows is sampled whole, a larger one has at most twice as many samples.
+/// A space of up to this many rows is sampled whole; a larger one has at most twice as many samples.
 pub const SAMPLE: usize = 512;
 
 struct Block<'t> {

@@ -4,7 +4,7 @@
 use super::evidence::{Evidence, ListEvidence, ScoreSample};
 use super::plan::{Plan, Scans};
 
-/// Distribution of cosines that a sample is blended with, as if it were of so many Segments more: it decides where an index is tiny.
+/// Prior of cosines that a sample is blended with, as if it had this many Segments more: it decides in tiny indexes.
 const PRIOR: ScoreSample = ScoreSample { count: 30.0, mean: 0.08, deviation: 0.1 };
 /// What the words of a note about a file (a date, a camera, a name) count: a text with the same words comes first, however long it
 /// is. A note that alone has every word of the query counts whole.

@@ -9,7 +9,7 @@ use super::plan::{Curve, Plan, Scans};
 use super::query::QueryFacts;
 use super::segment_map::SegmentSet;
 
-/// Where a model has no measured curve: it orders, and is believed little.
+/// Without a fitted curve: ranking is unchanged and confidence is low.
 const CONSERVATIVE: Curve = Curve {
     bias: -1.5,
     slope: 3.0,

@@ -10,7 +10,7 @@ use super::query::QueryFacts;
 /// Where a model has no measured calibration: log-odds, and what a deviation above the best of random ones counts.
 const CONSERVATIVE_BIAS: f64 = -1.5;
 const CONSERVATIVE_DEVIATION: f64 = 0.3;
-/// Log-odds of a picture of which nothing is known.
+/// Log-odds of a picture without evidence.
 const PICTURE_PRIOR: f64 = -2.2;
 /// A likeness never reaches the log-odds of a near-identical picture.
 const LIKENESS_MAX: f64 = 7.0;
@@ -98,7 +98,7 @@ fn score_of(plan: &Plan, evidence: &Evidence, candidate: usize, list: usize) -> 
     Some(score - CHANCES_SHARE * expected_best(size) * deviation_of(&evidence.scales[list].sample))
 }
 
-/// What the best of so many independent normal scores is expected to reach, in deviations.
+/// Expected best of `segments` independent normal scores, in deviations.
 fn expected_best(segments: f64) -> f64 {
     (2.0 * segments.max(1.0).ln()).sqrt()
 }

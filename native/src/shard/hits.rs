@@ -25,7 +25,7 @@ pub trait HitMembers {
     fn push_after(&self, out: &mut Vec<u8>);
 }
 
-/// A Segment of which nothing more is said.
+/// A Segment without further members.
 impl HitMembers for u32 {
     fn segment(&self) -> u32 {
         *self

@@ -26,7 +26,7 @@ pub struct Conditional {
 }
 
 impl Conditional {
-    /// Whether a scan of an index of so many Segments would hold up the caller's thread for too long.
+    /// Whether scanning an index of this size would hold up the caller's thread for too long.
     pub fn is_long(&self, segments: u64) -> bool {
         match &self.query {
             Query::Vector { vector, .. } => {

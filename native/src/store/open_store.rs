@@ -156,7 +156,7 @@ impl Store {
         all.retain(|key, _| keys.contains(key));
     }
 
-    /// Number of blocks of which something was compared.
+    /// Number of blocks with a comparison.
     #[cfg(test)]
     pub fn remembered(&self) -> usize {
         self.checked.read().unwrap_or_else(PoisonError::into_inner).len()

@@ -10,9 +10,9 @@ const WORDS_MAX: usize = 1000;
 /// How much likelier a language gets by one of its stop words, as a natural logarithm: a stop word makes up about .2 %
 /// of a text in its language, and .02 % of one in another.
 const LOG_RATIO: f64 = 2.3;
-/// A passage is in another language than its Item if it has so many more stop words of that one, …
+/// A passage is in another language than its Item if it has this many more of its stop words, …
 const DEVIATION_MIN: u32 = 4;
-/// … and so many times as many.
+/// … and this many times as many.
 const DEVIATION_RATIO: u32 = 3;
 
 /// How many Segments are in each language.

@@ -34,7 +34,7 @@ pub fn detect(text: &str) -> Option<(&'static str, bool)> {
     detector().detect(text).map(|info| (info.lang().code(), info.is_reliable()))
 }
 
-/// Whether an ASCII text has two of English's commonest words, one of which is hardly used in other languages.
+/// Whether an ASCII text has two of English's commonest words, one of them hardly used in other languages.
 fn plainly_english(text: &str) -> bool {
     if !text.is_ascii() {
         return false;

@@ -68,7 +68,7 @@ impl WordBounds {
 
 /// Which bytes are letters or digits of ASCII.
 fn words_of_ascii(block: &[u8; BLOCK]) -> u64 {
-    // In two steps, the first of which compilers do for many bytes at once.
+    // In two steps; compilers vectorise the first.
     let is_in_word =
         block.map(|byte| u8::from((byte | 0x20).wrapping_sub(b'a') < 26) | u8::from(byte.wrapping_sub(b'0') < 10));
     let eights = is_in_word.as_chunks::<8>().0.iter().enumerate();

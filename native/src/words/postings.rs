@@ -115,7 +115,7 @@ impl<'a> PostingsView<'a> {
         self.first_from(Bound::of(term), 0, self.terms())
     }
 
-    /// The first term after the one at `from`, which begins with a prefix, that begins otherwise, or goes on with
+    /// The first term after the one at `from`, which begins with a prefix, that begins otherwise, or continues with
     /// `letter` or a higher one.
     pub(super) fn seek_prefix(&self, from: usize, prefix: &[u8], letter: Option<char>) -> Result<usize> {
         let mut next = [0; PREFIX_BYTES_MAX + 4];

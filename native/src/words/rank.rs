@@ -192,7 +192,7 @@ impl<'a> Sought<'a> {
         Ok(Some(sought))
     }
 
-    /// What a word that `frequency` segments have may mean instead.
+    /// Spelling alternatives of a word that `frequency` segments have.
     fn meaning(
         &self,
         blocks: &[WordsBlock<'_>],
@@ -256,7 +256,7 @@ impl<'a> Sought<'a> {
     }
 }
 
-/// The two words of which an absent one is made, if a segment has them in order: `scatterplot`, `scatter plot`.
+/// The two words that an absent one consists of, if a segment has them in order: `scatterplot`, `scatter plot`.
 fn halves(
     blocks: &[WordsBlock<'_>],
     dead: &[Vec<u32>],

@@ -19,7 +19,7 @@ const TWO_SLIPS_LETTERS: usize = 9;
 const STEM_LETTERS_MIN: usize = 4;
 /// Segments that have a rare word: more, and it is spelt right.
 pub const RARE_MAX: u64 = 2;
-/// What is meant instead of a rare word is so many times as frequent.
+/// An alternative must be this many times as frequent as the rare word.
 pub const MEANT_RATIO: u64 = 20;
 /// Letters at its start in which a word with two slips has one at most: further ones are not looked through.
 const EARLY_LETTERS: usize = 4;
@@ -54,7 +54,7 @@ struct Near {
     frequency: u64,
 }
 
-/// What a word that `frequency` segments have may mean instead: the terms, best first. None if nothing is near.
+/// Spelling alternatives of a word that `frequency` segments have, best first. None if nothing is near.
 pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: &Stop) -> Result<Option<QueryWord>> {
     if !word.may_slip {
         return Ok(None);
@@ -222,7 +222,7 @@ impl Walk {
         self.alphabet.iter().find(|known| known.0 == letter).map_or(0, |known| known.1)
     }
 
-    /// The starts that are near after one more letter. None if no term is near that goes on with it.
+    /// The starts that are near after one more letter. None if no near term continues with it.
     fn row_after(&self, letter: char) -> Option<Starts> {
         let count = self.letters.len();
         if count == 0 && self.early > 0 && !self.word.iter().take(2).any(|own| *own == letter) {

@@ -45,7 +45,7 @@ export interface Access {
 interface AccessOptions {
   /** Insists for longer on an answer. */
   readonly patient?: boolean;
-  /** Also a workspace whose time is over: its receipt can still be had. */
+  /** Also an expired workspace, whose receipt is still available. */
   readonly evenEnded?: boolean;
 }
 
@@ -63,7 +63,7 @@ export async function openAccess(
   const budgetUsd = usd('budget', values.budget ?? io.environment.FARTHING_BUDGET_USD ?? BUDGET_USD);
   const client = new Farthing({
     baseUrl: server,
-    // Whoever has a workspace needs no wallet: its absence counts when something is paid.
+    // A workspace needs no wallet: a missing one counts only when something is paid.
     account: account ?? (() => openWallet(io).then((later) => later ?? Promise.reject(walletMissing()))),
     budgetUsd,
     maxPriceUsd: usd(
@@ -115,7 +115,7 @@ export function serverOf(
 }
 
 /**
- * Runs what a workspace is used for. When the server no longer takes it, that is remembered if its time is over.
+ * Runs what a workspace is used for. If the server no longer accepts it and it has expired, that is remembered.
  * @throws workspace_unauthorized with what to do instead
  */
 export async function inWorkspace<T>({ workspace }: Access, io: Io, work: () => Promise<T>): Promise<T> {
@@ -128,13 +128,13 @@ export async function inWorkspace<T>({ workspace }: Access, io: Io, work: () => 
     if (end === undefined || Date.parse(end) > Date.now())
       throw ended(`The server does not know the workspace ${workspace.id}, or not its token.`);
     await markEnded(io, workspace.id, 'time over');
-    throw ended(`The workspace ${workspace.id} has ended: its time was over, and its files are gone.`);
+    throw ended(`The workspace ${workspace.id} has expired, and its files are gone.`);
   }
 }
 
 function workspaceEnded(id: string, { ended: how }: EndedWorkspace): FarthingError {
-  const why = how === 'destroyed' ? 'it was destroyed' : 'its time was over';
-  return ended(`The workspace ${id} has ended: ${why}, and its files are gone.`);
+  const why = how === 'destroyed' ? 'was destroyed' : 'has expired';
+  return ended(`The workspace ${id} ${why}, and its files are gone.`);
 }
 
 /** It stays the current one, so that nothing meant for it is paid by the call instead. */

@@ -7,7 +7,7 @@ import { ask } from '../terminal/say.ts';
 /** Higher sums need a person's consent or --yes. */
 const ASK_ABOVE_USD = '0.05';
 
-/** A price that nobody could be asked about. The code ends a run over many files. */
+/** A price that could not be confirmed. The code ends a run over many files. */
 class NobodyToAsk extends UsageError {
   readonly code = 'payment_declined';
 }
@@ -28,7 +28,7 @@ export class Consent {
     this.#agreed = amountOf('ask-above', limit);
   }
 
-  /** Asks for the whole price of a command. @throws payment_declined; UsageError when there is nobody to ask */
+  /** Asks for the whole price of a command. @throws payment_declined; UsageError without a terminal to ask on */
   async forAll(amount: AtomicAmount, question: string): Promise<void> {
     if (this.#asksNobody || amount <= this.#agreed) return;
     if (!(await this.#ask(question, amount)))
@@ -36,7 +36,7 @@ export class Consent {
     this.#agreed = amount;
   }
 
-  /** Asks for one payment, if it brings the sum over what was agreed to. @throws UsageError when there is nobody to ask */
+  /** Asks for one payment, if it brings the sum over what was agreed to. @throws UsageError without a terminal to ask on */
   forOne(usd: string, what: string): Promise<boolean> {
     const next = this.#last.then(async () => {
       const sum = this.#signed + parseUsd(usd);

@@ -10,7 +10,7 @@ export interface KnownWorkspace {
 /** How a workspace ended. */
 export type End = 'destroyed' | 'time over';
 
-/** What is left of one: enough to say why it cannot be used, and to get the receipt of one whose time is over. */
+/** An ended workspace: why it cannot be used, and what its receipt needs. */
 export interface EndedWorkspace {
   readonly server: string;
   readonly token?: string;

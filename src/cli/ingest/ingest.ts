@@ -55,7 +55,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
       line.clear();
       const some = refused === 0 ? '' : ` (${refused} not taken)`;
       if (files.length > 1)
-        say(io, `${before + ended} of ${files.length} done${some}; the same command goes on.`);
+        say(io, `${before + ended} of ${files.length} done${some}; run the same command to resume.`);
       if (files.length > 1 && io.signal.aborted) return undefined;
       throw error;
     });

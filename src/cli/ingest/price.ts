@@ -12,7 +12,7 @@ const MINUTES = 60;
 
 /**
  * Before several files are sent: says how many they are and what they cost, and asks for the sum. In a workspace, says which.
- * @throws budget_exceeded, payment_declined, workspace_unauthorized; UsageError when there is nobody to ask
+ * @throws budget_exceeded, payment_declined, workspace_unauthorized; UsageError without a terminal to ask on
  */
 export async function confirmUpload(files: readonly FoundFile[], access: Access, io: Io): Promise<void> {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);

@@ -11,7 +11,7 @@ const WIDE_COLUMNS = 80;
 const BAR_CELLS = 5;
 const MOMENTS_SHOWN = 5;
 
-/** What a person is told of a probability: from which on, the words. */
+/** Words for a probability, each with the lowest that it stands for. */
 const LIKELIHOODS = [
   [0.85, 'very likely'],
   [0.6, 'likely'],

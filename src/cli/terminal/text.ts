@@ -41,7 +41,7 @@ export function clipName(name: string, columns: number): string {
   return `${clip(name, columns - widthOf(end))}${end}`;
 }
 
-/** Filled up with spaces to so many columns. */
+/** Padded with spaces to `columns`. */
 export function padded(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - widthOf(text)));
 }
@@ -51,7 +51,7 @@ export function wrapWords(text: string, columns: number): string[] {
   return filled(text.split(' '), columns, Infinity);
 }
 
-/** Lines of at most so many columns, broken between words where that is possible. Beyond `linesMax` an ellipsis ends the last. */
+/** Lines of at most `columns`, broken between words if possible. Beyond `linesMax` an ellipsis ends the last. */
 export function wrap(text: string, columns: number, linesMax = Infinity): string[] {
   return filled(
     text.split(' ').flatMap((long) => pieces(long, columns)),

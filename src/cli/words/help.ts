@@ -24,7 +24,7 @@ const FIRST_STEPS = [
 const EXIT_CODES = [
   ['0', 'done'],
   ['1', 'failed'],
-  ['2', 'wrong use, or nobody to ask about a price'],
+  ['2', 'wrong use, or no terminal to confirm a price on'],
   ['3', 'refused by the server'],
   ['4', 'not paid: budget, price, declined, refused'],
   ['5', 'server unreachable, or its answer lost'],

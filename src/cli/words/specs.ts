@@ -85,7 +85,7 @@ export const SPECS = {
       ...place,
       ...money,
     },
-    notes: ['Interrupted, the same command goes on where it was. Files that are there already cost nothing.'],
+    notes: ['The same command resumes after an interruption. Files that are already there cost nothing.'],
     examples: [
       ['ingest almanac.pdf', 'one file'],
       ['ingest -r photos', 'a folder; the price is shown first'],
@@ -101,9 +101,7 @@ export const SPECS = {
       ...connection,
       ...money,
     },
-    notes: [
-      'Files and searches inside are included in its price. When its time is over its data is destroyed.',
-    ],
+    notes: ['Files and searches inside are included in its price. When it expires its data is destroyed.'],
     examples: [['workspace create --minutes 60', 'for an hour']],
   },
   'workspace list': {
@@ -166,7 +164,7 @@ export const SPECS = {
     usage: '',
     words: [0, 0],
     options: { server: connection.server, ...place, ...limits },
-    notes: ['It asks nobody: --budget is the limit for as long as it runs.'],
+    notes: ['It pays without asking, up to --budget in all while it runs.'],
     examples: [['mcp --budget 0.50', 'as hosts start it']],
   },
   sign: {

@@ -45,7 +45,7 @@ export async function workspaceDispose(
   return EXIT.done;
 }
 
-/** Undefined when its time is over: then there is nothing left to ask about. */
+/** Undefined when it has expired: then there is nothing to confirm. */
 async function usageOf(workspace: Workspace): Promise<UsageAnswer | undefined> {
   return workspace.usage().catch((error: FarthingError) => {
     if (error.code === 'workspace_unauthorized') return undefined;
@@ -54,7 +54,7 @@ async function usageOf(workspace: Workspace): Promise<UsageAnswer | undefined> {
 }
 
 function endText(id: string, files: number | undefined): string {
-  if (files === undefined) return `${id} had ended already: its time was over, and its files are gone.`;
+  if (files === undefined) return `${id} had already expired, and its files are gone.`;
   const all = files === 1 ? 'it' : 'them';
   return `${id} is destroyed: ${counted(files, 'file')} and all that was found in ${all} are gone.`;
 }

@@ -5,7 +5,7 @@ import { FarthingError } from '../answers/error.ts';
 import type { Budget, Usd } from './budget.ts';
 import type { PaymentAccount } from './wallet.ts';
 
-/** A signed payment. Whoever has it can charge it once, until it ends. */
+/** A signed payment. Its holder can charge it once, until it expires. */
 export interface Authorization {
   readonly headers: Readonly<Record<string, string>>;
   readonly amount: AtomicAmount;

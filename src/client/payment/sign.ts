@@ -4,7 +4,7 @@ import type { PaymentAccount } from './wallet.ts';
 
 /**
  * The header that pays for one request, from the `PAYMENT-REQUIRED` header of its 402: for programs that send requests
- * by other means. Whoever has it can charge it once.
+ * by other means. Its holder can charge it once.
  * @throws payment_unsupported, price_over_limit: nothing was signed then
  */
 export async function signPayment(

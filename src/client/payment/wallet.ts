@@ -23,7 +23,7 @@ export interface Eip1193Signer {
 
 /** Asks a wallet for its address once, and for one signature a payment. The wallet is moved to the payment's chain first. */
 export async function accountOfSigner(signer: Eip1193Signer): Promise<PaymentAccount> {
-  // A node that signs has nobody to ask: it knows the second method alone.
+  // A signing node cannot ask for consent: it knows only the second method.
   const accounts = await signer
     .request({ method: 'eth_requestAccounts' })
     .catch((error: unknown) =>

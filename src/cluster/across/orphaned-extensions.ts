@@ -5,7 +5,7 @@ import type { Workspaces } from '../../workspace/workspaces.ts';
 export interface OrphanedExtensionsDeps {
   readonly workspaces: Pick<Workspaces, 'pendingExtensions' | 'undoExtension'>;
   readonly leadsHere: LeadsHere;
-  /** Asks the books of a payer whether a payment there may still commit the extension. @throws while nobody can tell */
+  /** Asks the books of a payer whether a payment there may still commit the extension. @throws while that is unknown */
   readonly knows: (payer: Address, step: StepId) => Promise<boolean>;
   readonly log: (event: object) => void;
   /** Milliseconds, monotonic. */
@@ -19,8 +19,8 @@ export interface OrphanedExtensionsDeps {
 const ASKED_AFTER_MS = 30_000;
 
 /**
- * Extensions whose payers' books are others: a crash there, or a lost answer, leaves some that no payment knows. The books are asked, again
- * and again while nobody has them, and only a clear no undoes one. Extensions whose payer is of the same books are judged at their start.
+ * Extensions paid for in other books: a crash there, or a lost answer, can leave some without a payment. Those books are asked, repeatedly
+ * while no server owns them, and only a clear no undoes one. Extensions paid for in the same books are judged at their start.
  */
 export class OrphanedExtensions {
   readonly #deps: OrphanedExtensionsDeps;
@@ -66,7 +66,7 @@ export class OrphanedExtensions {
       if (this.#closed) return;
       try {
         if ((await knows(payer, step)) || this.#closed) continue;
-        // The payment may have committed it meanwhile.
+        // The payment may have committed it by now.
         if (!this.#pending().has(step)) continue;
         await workspaces.undoExtension(step);
         log({ level: 'warn', event: 'effect_orphan_undone', kind: 'workspace_extend' });

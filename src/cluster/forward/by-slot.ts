@@ -57,7 +57,7 @@ function tableOf(services: Services, table: (services: Services) => readonly Rou
   });
 }
 
-/** A request is over when it is known whether its answer was delivered: that is noted in the slot's books. */
+/** A request ends once its delivery is known, because that is noted in the slot's books. */
 function counted(handle: Route['handle'], running: RequestCount): Route['handle'] {
   return async (exchange, params) => {
     running.begin();

@@ -13,7 +13,7 @@ export class KnownElsewhere {
     if (this.#opened.size > REMEMBERED_MAX) this.#opened.delete(this.#opened.values().next().value!);
   }
 
-  /** The workspace is over, or never took this token. */
+  /** The workspace has ended, or never had this token. */
   forget(workspace: string, token: string): void {
     this.#opened.delete(digestOf(workspace, token));
   }

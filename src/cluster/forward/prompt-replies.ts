@@ -9,8 +9,8 @@ const LOOK_MS = 500;
 const RETRY_AFTER_S = 5;
 
 /**
- * The same answers, none of which waits for a log that cannot be written: new requests are refused before they begin, and those that run
- * are given up. What they began goes on once the log is there again; the same request gets its answer then.
+ * The same answers, without waiting for a log that cannot be written: new requests are refused before they begin, running ones given up.
+ * Pending work resumes when the log returns; the same request gets its answer then.
  * @param lagMs for how long the log has lacked something
  */
 export function promptReplies(

@@ -5,10 +5,10 @@ import type { Route } from '../../http/exchange/route.ts';
 
 const RETRY_AFTER_S = 2;
 
-/** Resolves once all that a slot wrote until now may be told. @throws FarthingError when it never may */
+/** Resolves once a slot's writes until now may be acknowledged. @throws FarthingError when they never may */
 export type Stable = () => Promise<void>;
 
-/** The same answers, none of which leaves before what it tells of is safe. */
+/** The same answers, each sent only once what it reports is safe. */
 export function stableReplies(handle: Route['handle'], stable: Stable): Route['handle'] {
   return async (exchange, params) => {
     let reply: Reply;

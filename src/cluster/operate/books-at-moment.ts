@@ -19,7 +19,7 @@ export interface BooksToCopy {
   readonly signal?: AbortSignal;
 }
 
-/** A moment is over after minutes: then the copy begins again, with a later one. */
+/** etcd compacts a moment away after minutes: then the copy starts over, with a later one. */
 const TRIES_MAX = 5;
 /** Nobody's claim: what is opened with it can be read alone. */
 const NO_CLAIM = -1;

@@ -45,7 +45,11 @@ async function reads(etcd: Etcd, prefix: string): Promise<Finding> {
 
 function member(found: EtcdMember | Error): Finding {
   if (found instanceof Error)
-    return warning('etcd member', found.message, 'Start it again: with one less, all books stand still.');
+    return warning(
+      'etcd member',
+      found.message,
+      'Restart it: if one more is lost, the books cannot be written.',
+    );
   const { address, version, hasLeader, dbBytes, quotaBytes, syncMs, errors } = found;
   const quota = quotaBytes > 0 ? ` of ${(quotaBytes / MEBIBYTE).toFixed(0)}` : '';
   const syncs = syncMs === undefined ? '' : `, a sync to its disk takes ${syncMs.toFixed(1)} ms`;

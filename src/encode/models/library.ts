@@ -41,7 +41,7 @@ export interface LibraryModel {
   readonly installed: boolean;
   /** Providers for which the manifest has weights, but none of them is here. */
   readonly lacking: readonly Provider[];
-  /** Each of its lists has curves or a calibration: otherwise its hits are believed little. */
+  /** Each of its lists has curves or a calibration: otherwise confidence is low. */
   readonly measured: boolean;
   readonly files: readonly LibraryFile[];
 }

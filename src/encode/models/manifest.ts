@@ -75,7 +75,7 @@ const Curve = closed({
   ...optionalEach(CURVE_FEATURES, Type.Number()),
 });
 
-/** How a list counts. A list without measured curves or calibration is believed little. */
+/** How a list counts. A list without fitted curves or calibration gives low confidence. */
 const List = closed({
   /** Of passages: what the best BM25 score, or one deviation of cosine, counts in the order. */
   weight: Type.Number({ minimum: 0, maximum: 100 }),

@@ -17,7 +17,7 @@ interface Line {
 }
 
 /**
- * Lines to paragraphs: a line that runs to the right edge goes on in the next one, a clearly shorter one ends a
+ * Lines to paragraphs: a line that runs to the right edge continues in the next one, a clearly shorter one ends a
  * paragraph. Hyphens that only break a line are taken out.
  */
 export function reflow(text: string): { text: string; lines: PlacedLine[] } {

@@ -19,7 +19,7 @@ const PREFIX_BYTES = 8;
 export function encodeFrame(header: object, body: Uint8Array = new Uint8Array()): Buffer[] {
   const json = Buffer.from(JSON.stringify(header));
   if (json.length > HEADER_BYTES_MAX || body.length > BODY_BYTES_MAX)
-    throw new RangeError('the message is over the limit');
+    throw new RangeError('the message exceeds the limit');
   const prefix = Buffer.alloc(PREFIX_BYTES);
   prefix.writeUInt32BE(json.length, 0);
   prefix.writeUInt32BE(body.length, 4);
@@ -41,7 +41,7 @@ export class FrameReader {
       const headerBytes = prefix.readUInt32BE(0);
       const bodyBytes = prefix.readUInt32BE(4);
       if (headerBytes > HEADER_BYTES_MAX || bodyBytes > BODY_BYTES_MAX)
-        throw new RangeError('the message is over the limit');
+        throw new RangeError('the message exceeds the limit');
       const whole = PREFIX_BYTES + headerBytes + bodyBytes;
       if (this.#bytes < whole) return;
       const frame = this.#peek(whole);

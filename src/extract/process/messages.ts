@@ -13,7 +13,7 @@ export interface Settings {
   readonly limits: ExtractLimits;
   /** The only folder whose files it may read. */
   readonly scratch: string;
-  /** Niceness of the process, 0..19: above 0 for work that nobody waits for. */
+  /** Niceness of the process, 0..19: above 0 for background work. */
   readonly niceness: number;
 }
 

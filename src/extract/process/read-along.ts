@@ -9,7 +9,7 @@ export interface ReadFile extends Summary {
 
 /** For all files together: some hundred photographs, or some thousand texts. */
 const BYTES_MAX = 16 * 2 ** 20;
-/** Contents that nobody has asked for by then are dropped. */
+/** Contents not requested by then are dropped. */
 const KEPT_MS = 60_000;
 /** Besides its text and pixels. */
 const BYTES_EACH = 512;
@@ -60,7 +60,7 @@ export class ReadAlong {
     }
   }
 
-  /** Nothing stays although nobody opens another file. */
+  /** Drops contents also if no other file is opened. */
   #dropLater(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

@@ -77,7 +77,7 @@ export class ReaderProcess {
     this.#pipe.on('error', () => this.kill());
     this.#pipe.on('data', (piece: Buffer) => this.#receive(piece));
     this.ready = this.#start(settings);
-    // A failed start is no unhandled rejection while nobody waits for it.
+    // A failed start without a waiter must not be an unhandled rejection.
     this.ready.catch(() => undefined);
   }
 

@@ -5,7 +5,7 @@ import { Deadline, ProcessorBudget } from './deadline.ts';
 import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
 import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';
 
-/** A task that nobody wants any more may end within this time: a new process costs as much. */
+/** A cancelled task may end within this time: a new process costs as much. */
 const GRACE_MS = 1000;
 /**
  * A text counts as so much of a file in a process that has read nothing else: no decoder has seen any bytes there. A new process

@@ -2,7 +2,7 @@ import type { Block, ExtractLimits } from '../../domain/document.ts';
 import { tooManyCharacters } from './refusal.ts';
 import type { Sink } from './sink.ts';
 
-/** UTF-16 units of a block. Longer ones are split, so that no message is over its limit. */
+/** UTF-16 units of a block. Longer ones are split, so that no message exceeds its limit. */
 export const BLOCK_LENGTH_MAX = 64 * 1024;
 
 /** Gives blocks to the sink. @throws document_too_large once they have too many characters. */

@@ -3,7 +3,7 @@ import type { Preview } from '../../domain/file/preview.ts';
 import type { MemberSink, Sink, Summary } from './sink.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** What every reader is told. */
+/** What every reader gets. */
 export interface ReadContext {
   readonly limits: ExtractLimits;
   /** Undefined without a picture model. */

@@ -6,7 +6,7 @@ export function corrupt(what: string): FarthingError {
   return new FarthingError('file_corrupt', `The file is damaged: ${what}. Send it again, whole.`);
 }
 
-/** @param what which limit the file is over, and what to send instead */
+/** @param what the limit that the file exceeds, and what to send instead */
 export function tooLarge(what: string, facts: Readonly<Record<string, number>>): FarthingError {
   return new FarthingError('document_too_large', what, { facts });
 }

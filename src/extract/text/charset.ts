@@ -6,7 +6,7 @@ const FOREIGN_CONTROL = /(?![\t\n\f\r])\p{Cc}/gu;
 /** The same without the first one of a terminal's control sequence (ECMA-48, 5.4), as coloured logs have them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what it is about
 const STRAY_CONTROL = /(?!\x1b[@-_]|[\t\n\f\r])\p{Cc}/u;
-/** Code points that nobody writes: unassigned, private, half of a pair, damaged. */
+/** Code points that no text has: unassigned, private, half of a pair, damaged. */
 const UNWRITTEN = /[\p{Cn}\p{Co}\p{Cs}\ufffd]/gu;
 const KANA = /[\u3041-\u30fe]/g;
 const RARE_IN_JAPANESE = /[\p{Co}\uff61-\uff9f]/gu;

@@ -187,7 +187,7 @@ function pairsRatio(bytes: Uint8Array): number {
 
 const FIT_STEPS = 60;
 
-/** The shares that independent bytes have, of which each run of one byte was counted once: runs of `a` begin with a(1 - a). */
+/** The shares of independent bytes, with each run of one byte counted once: runs of `a` begin with a(1 - a). */
 function sharesWithRuns(counts: Uint32Array): number[] {
   const shareOf = (weights: readonly number[]): number[] => {
     const all = weights.reduce((sum, weight) => sum + weight, 0);
@@ -200,7 +200,7 @@ function sharesWithRuns(counts: Uint32Array): number[] {
   return shares;
 }
 
-/** Share of different neighbours, of which one may be a letter, whose values are nearly the same. */
+/** Share of different neighbours, at most one of them a letter, whose values are nearly the same. */
 function smoothness(bytes: Uint8Array): number {
   let [near, different] = [0, 0];
   for (let at = 1; at < bytes.length; at++) {

@@ -24,7 +24,7 @@ export interface PaidRoute<Input> {
   prepare(tenant: PayerId, payer: Address): Promise<Prepared<Input>>;
   /** As a `PaidRequest` runs. @throws FarthingError; nothing is charged */
   run(input: Input, signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome>;
-  /** Frees what `prepare` acquired. Called when the request is over, failed or not. */
+  /** Frees what `prepare` acquired. Called when the request has ended, failed or not. */
   dispose?(input: Input): Promise<void>;
 }
 

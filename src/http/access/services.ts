@@ -34,12 +34,12 @@ export interface Services {
   /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */
   readonly expiry: (tenant: TenantId) => string | null;
   /**
-   * Resolves once all that the slot wrote until now may be told; absent: it always may. @throws FarthingError when it never may
+   * Resolves once the slot's writes until now may be acknowledged; absent: at once. @throws FarthingError when they never may
    */
   readonly stable?: () => Promise<void>;
-  /** For how many milliseconds something that the slot wrote may not be told yet; absent: never. */
+  /** Milliseconds since the oldest write that may not be acknowledged yet; absent: none ever waits. */
   readonly lagMs?: () => number;
-  /** Counts the requests that run; absent: nobody asks. */
+  /** Counts running requests; absent: not counted. */
   readonly running?: RequestCount;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
@@ -69,7 +69,7 @@ export interface Terms {
   readonly playUsd: string | undefined;
   /** Name of the network in the body of a 402: legacy v1 clients know `base` alone. */
   readonly bodyNetwork: string;
-  /** Mail address or web page of the operator; empty: not told. */
+  /** Mail address or web page of the operator; empty: not shown. */
   readonly contact: string;
   readonly pagesMax: number;
   readonly mediaSecondsMax: number;
@@ -83,7 +83,7 @@ export interface HttpLimits {
   /** Of all bodies that wait in memory. */
   readonly bodiesBytesMax: number;
   readonly bodyBytesPerSecondMin: number;
-  /** Of all uploads that are received, on the disk: those that nobody is known to pay for, the others, and of these one Tenant's. */
+  /** Bytes of uploads being received, on the disk: unproved ones, the others, and of these one Tenant's. */
   readonly incomingBytesMax: { readonly unproved: number; readonly proved: number; readonly tenant: number };
   readonly freeDiskBytesMin: number;
   /** Longest `Prefer: wait=` that is honoured. */

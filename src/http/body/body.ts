@@ -15,7 +15,7 @@ export interface BodySource {
   resume(): void;
 }
 
-/** Owner of all bodies whose payment is being verified, and that came to be too large for the unproved part. */
+/** Owner of all bodies that outgrew the unproved part and whose payment is being verified. */
 const BEING_PROVED = 'being proved';
 
 /** Asks whether somebody pays for the request. @returns whose bytes count together from then on */
@@ -25,11 +25,11 @@ export interface BodyOptions {
   /** By `Content-Length`; undefined for a chunked body. */
   readonly announced?: number;
   readonly shares: Shares;
-  /** Told of the bytes that came. */
+  /** Called for bytes that came. */
   readonly onBytes?: (body: RequestBody, bytes: number) => void;
 }
 
-/** Owner of a body that nobody is known to pay for. */
+/** Owner of a body without a known payer. */
 const UNPROVED = 'unproved';
 
 /** Every answered request's: made once, because making an error costs more than the rest of an answer's end. */
@@ -152,7 +152,7 @@ export class RequestBody {
 
   /**
    * Counts what is kept of the body elsewhere, as what waits here is counted.
-   * @returns to be told of more bytes; it ends with the body
+   * @returns call it with further bytes; it ends with the body
    */
   holdElsewhere(shares: Shares): (bytes: number) => void {
     const budget = this.#budgeted(shares);
@@ -235,7 +235,7 @@ export class RequestBody {
     });
   }
 
-  /** What is over the unproved part's share may still be proved, which moves it to the other part. */
+  /** A body that exceeds the unproved part's share may still be proved, which moves it to the other part. */
   #budgeted(shares: Shares): BudgetedBytes {
     const budget: BudgetedBytes = new BudgetedBytes(shares, (bytes) => {
       if (!this.#prove || this.#owner !== undefined || this.#proving) return this.fail(overShare());

@@ -8,7 +8,7 @@ export class BudgetedBytes {
   #holding: Holding;
   #ended = false;
 
-  /** @param refuse it is over its share, and its bytes (as many) are not counted any more: it is moved, or ends */
+  /** @param refuse called when it exceeds its share, with its bytes, which no longer count: move or end it */
   constructor(shares: Shares, refuse: (bytes: number) => void) {
     this.#shares = shares;
     this.#refuse = refuse;

@@ -15,7 +15,7 @@ export class Holding {
   bytes = 0;
   /** False once all has arrived: it is worked on, and ends by itself. */
   mayBeRefused = true;
-  /** Called when it is over its share; its bytes, as many as it is told, have been taken from it. */
+  /** Called when it exceeds its share, with the number of its bytes, which no longer count. */
   readonly refuse: (bytes: number) => void;
 
   constructor(owner: Owner, refuse: (bytes: number) => void) {
@@ -31,8 +31,8 @@ interface Held {
 }
 
 /**
- * Bytes that several owners share. Where they are not enough, the owner of the most is refused, and nobody else. No owner has more than
- * its own maximum, whatever the others leave.
+ * Bytes that several owners share. When they run out, only the largest owner is refused. No owner exceeds its own maximum, however
+ * much is free.
  */
 export class SharedBytes {
   readonly #bytesMax: number;
@@ -119,6 +119,6 @@ export function sharesOf(bytesMax: number): Shares {
 export function overShare(): FarthingError {
   return new FarthingError(
     'overloaded',
-    'Much is being sent to this server at once, and this is over its share. Try again in a moment.',
+    'Much is being sent to this server at once, and this exceeds its share. Try again in a moment.',
   );
 }

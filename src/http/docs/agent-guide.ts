@@ -89,7 +89,7 @@ Scans are read (OCR). Speech is found (where somebody speaks) but not written do
 Pictures, films and recordings are also found by their file names.
 Meaning knows English; exact words work in every language.
 
-Uploads go into an index of your wallet's own; nobody else finds them. It ends ${Math.round(terms.payerIndexMinutes / 60)} hours after the last paid upload. Send \`Prefer: wait=30\` to be answered when a file is searchable.
+Uploads go into your wallet's own index, which only you can search. It ends ${Math.round(terms.payerIndexMinutes / 60)} hours after the last paid upload. Send \`Prefer: wait=30\` to be answered when a file is searchable.
 
 ## Renting a workspace
 

@@ -88,5 +88,5 @@ export const WAIT_PARAMETER: Json = {
   in: 'header',
   required: false,
   schema: { type: 'string', examples: ['wait=20'] },
-  description: '`wait=SECONDS`: answer when the job has ended, or after so many seconds.',
+  description: '`wait=SECONDS`: answer when the job has ended, or after that time.',
 };

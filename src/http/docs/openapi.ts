@@ -51,7 +51,7 @@ export interface ApiFacts {
   readonly notes: string;
   /** How to use the server, in some sentences. */
   readonly guidance: string;
-  /** Mail address or web page of the operator; empty: not told. */
+  /** Mail address or web page of the operator; empty: not shown. */
   readonly contact: string;
 }
 

@@ -10,7 +10,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   job: 'State and progress of an upload. Free: the id, which the upload returned, is the credential. Ends as `searchable` or `failed`; a paid upload that fails leaves a credit for the next one.',
   jobEvents: 'The same as the job, pushed as it changes, until it ends.',
   createWorkspace:
-    'Rents a private index for some minutes. The answer shows `capability_token` once: it alone opens the workspace, whoever paid. Uploads and searches in it cost nothing more until its time is over.',
+    'Rents a private index for some minutes. The answer shows `capability_token` once: it alone opens the workspace, whoever paid. Uploads and searches in it cost nothing more until it expires.',
   searchWorkspace: 'As a paid search, over the workspace’s files. Included in its price.',
   ingestWorkspace: 'As a paid upload, into the workspace. Included in its price.',
   workspaceJob: 'State and progress of an upload into the workspace.',
@@ -33,7 +33,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   disposeWorkspace:
     'Destroys the workspace and everything in it, and returns a signed receipt (JWS). The same request gives the same receipt for 24 hours.',
   workspaceReceipt:
-    'The receipt of a workspace that is over, by DELETE or because its time was, for 24 hours. Its token is needed, and opens nothing else by then.',
+    'The receipt of a workspace that was deleted or has expired, for 24 hours. Needs its token, which opens nothing else by then.',
   description: 'The document that you are reading.',
   llmsTxt: 'One page with links to the guide, this description and the keys.',
   agentGuide:

@@ -98,7 +98,7 @@ function announcedBytes({ headers }: RequestHead): number | undefined {
 export interface Ending {
   /** Asked at the answer. */
   readonly isLast: () => boolean;
-  /** Asked at the answer: what else came in the same read is not to be served, so the connection ends before uWebSockets.js goes on with it. */
+  /** Asked at the answer: the rest of the same read is not served, so the connection ends before uWebSockets.js handles it. */
   readonly endsRead: () => boolean;
 }
 

@@ -23,7 +23,7 @@ export class LoopLoad {
     this.#lookedAt = now();
   }
 
-  /** Of the last fifths of a second; what lies longer back counts as well where nobody asked. */
+  /** Over the last fifth of a second, or since the last look if that is longer ago. */
   get isBusy(): boolean {
     if (this.#now() - this.#lookedAt < LOOK_EVERY_MS) return this.#isBusy;
     this.#lookedAt = this.#now();
@@ -34,8 +34,7 @@ export class LoopLoad {
 }
 
 /**
- * Keeps refusals back while the loop is busy: who asks again at once asks less often, and the loop is there for others. Those that were
- * made together end a few in each turn of the loop.
+ * Delays refusals while the loop is busy, which slows clients that retry immediately. A few end in each turn of the loop.
  */
 export class DelayedRefusals {
   readonly #load: Pick<LoopLoad, 'isBusy'>;
@@ -75,7 +74,7 @@ export class DelayedRefusals {
   };
 }
 
-/** Begins costly calls at once, one in each turn of the loop; while it is busy, so many a second. Owners take turns. */
+/** Begins costly calls, one in each turn of the loop; while it is busy, `CALLS_PER_SECOND`. Owners take turns. */
 export class PacedCalls {
   readonly #load: Pick<LoopLoad, 'isBusy'>;
   readonly #waiting = new FairQueue<() => void>();

@@ -31,10 +31,10 @@ interface Waiting {
 }
 
 /**
- * Bounds the requests that begin in one turn of the event loop, so that pipelined ones, and many connections at once, keep nobody else
- * waiting. The last request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in
- * turn. While some wait, none passes them. Where requests come faster than they are answered, those with credentials that have waited for two
- * seconds are refused: otherwise all would wait for ever longer. The others are cheap, and a probe that is refused ends a server that is full.
+ * Bounds the requests that begin in one turn of the event loop, so that pipelining and many connections do not delay
+ * others. The last request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in
+ * turn. While some wait, none passes them. If requests come faster than they are answered, those with credentials are refused after
+ * two seconds: otherwise waits would grow without end. The others are cheap, and a probe that is refused ends a server that is full.
  */
 export class Turns {
   readonly #waiting = new FairQueue<Waiting>({ waitingMax: WAITING_MAX });

@@ -29,7 +29,7 @@ const PARTS_MAX = 64;
 const NAME_LENGTH_MAX = 255;
 /** Multipart framing around the file: boundaries, part headers, small fields. */
 const FRAMING_BYTES_MAX = 1024 * 1024;
-/** The free space is looked at again after so many bytes of a file. */
+/** Free space is checked again after this many bytes of a file. */
 const CHECK_SPACE_BYTES = 4 * 1024 * 1024;
 
 /** Where a file is written. */
@@ -73,7 +73,7 @@ export async function receiveUpload(
 
 async function receiveRaw(exchange: Exchange, target: Target): Promise<StagedUpload> {
   const name = fileNameOf(exchange.header('content-disposition'));
-  // The collector would come late for so many large pieces, and stay long.
+  // Large pieces would burden the garbage collector.
   return {
     path: target.path,
     name,

@@ -207,14 +207,14 @@ export function disposeWorkspaceRoute(services: Services): Route {
   };
 }
 
-/** GET /agent/v1/receipts/{id}: most workspaces end because their time is over, when nobody asks for a receipt. */
+/** GET /agent/v1/receipts/{id}: most workspaces expire, and get no DELETE that answers with a receipt. */
 export function receiptRoute(services: Services): Route {
   return {
     method: 'GET',
     path: '/agent/v1/receipts/{id}',
     operation: {
       operationId: 'workspaceReceipt',
-      summary: 'The receipt of a workspace that is over',
+      summary: 'The receipt of an ended workspace',
       tag: 'Workspaces',
       security: 'token',
       success: {

@@ -18,7 +18,7 @@ export async function synced(path: string): Promise<void> {
 
 interface Running {
   readonly done: Promise<void>;
-  /** Begins once it is done, for all who came meanwhile. */
+  /** Begins once it is done, for all requests made during it. */
   next?: Promise<void>;
 }
 

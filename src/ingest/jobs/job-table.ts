@@ -81,7 +81,7 @@ export class JobTable {
   }
 
   /**
-   * Ends a job whose Item is searchable on the disk. Its end is told at once and written behind that: a start that finds the Item
+   * Ends a job whose Item is searchable on the disk. Its end is reported first and written afterwards: a start that finds the Item
    * without it writes it (`finish`).
    */
   async endSearchable(id: JobId): Promise<void> {
@@ -153,7 +153,7 @@ export class JobTable {
     }
   }
 
-  /** The job once it ends, the time is over, or the signal is aborted. */
+  /** The job once it ends, the time is up, or the signal is aborted. */
   async waitFor(id: JobId, milliseconds: number, signal?: AbortSignal): Promise<Job | undefined> {
     const job = this.get(id);
     if (!job || isEnded(job.state) || milliseconds <= 0 || signal?.aborted || this.#closed) return job;

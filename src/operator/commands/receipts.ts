@@ -29,7 +29,7 @@ export async function verifyReceiptFile(
   return EXIT.done;
 }
 
-/** Writes the id of the new key. A running server writes its own keys; a stopped one's folder is locked meanwhile. */
+/** Writes the id of the new key. A running server writes its own keys; a stopped one's folder is locked for it. */
 export async function rotateKeys(io: CommandIo): Promise<number> {
   const data = dataFolder(io);
   const rotated = await whileStopped(data, async () =>

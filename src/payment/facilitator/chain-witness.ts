@@ -25,7 +25,7 @@ export interface ChainWitness {
 const CHAIN_LAG_S = 60n;
 
 /**
- * What a sighting proves. An unused authorization can still be used until its window is over by the chain's own time, so it
+ * What a sighting proves. An unused authorization can still be used until its window ends by the chain's own time, so it
  * proves nothing before. `told`: the facilitator's reason for a refusal, which counts when the chain shows the same.
  * @returns undefined when it proves nothing
  */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../domain/clock.ts';
 
-/** Failures in a row, of any payments, after which nobody is asked for a while. */
+/** Failures in a row, of any payments, that open the circuit. */
 const FAILURES_MAX = 5;
 const OPEN_FIRST_MS = 5000;
 const OPEN_LAST_MS = 60_000;
@@ -21,7 +21,7 @@ export class Circuit {
     this.#onOpen = onOpen;
   }
 
-  /** True when the way is free. While it is open, true once a period: whoever is told so is the trial. */
+  /** True while closed. While open, true once a period: that caller is the trial. */
   admits(): boolean {
     if (this.#failures < FAILURES_MAX) return true;
     if (this.waitMs > 0) return false;

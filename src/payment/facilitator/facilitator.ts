@@ -21,7 +21,7 @@ export interface FacilitatorHealth {
   readonly trouble?: string;
 }
 
-/** Whoever checks that a payer can pay, and moves the money. One contract suite holds for every implementation. */
+/** Checks that a payer can pay, and moves the money. One contract suite holds for every implementation. */
 export interface Facilitator {
   /**
    * True when `reconcile` tells at once, for certain and without moving money whether a payment was settled. The gate then

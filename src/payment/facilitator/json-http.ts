@@ -20,8 +20,8 @@ export type JsonReply =
 /** A connection that is not there by then is not waited for. */
 const CONNECT_DEADLINE_MS = 4000;
 /**
- * Idle connections are given up before a facilitator's own time-out, of which 5 s is the shortest common one: undici's clock is up to
- * a second late.
+ * Idle connections are closed before a facilitator's own time-out; the shortest common one is 5 s, and undici's clock is up to a
+ * second late.
  */
 const KEEP_ALIVE_MS = 3000;
 const AGENT = new Agent({

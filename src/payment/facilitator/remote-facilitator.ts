@@ -24,7 +24,7 @@ export interface RemoteFacilitatorDeps extends PaymentTerms {
   readonly assets: readonly Asset[];
   /** Address without a trailing path: `/verify`, `/settle` and `/supported` are below it. */
   readonly url: string;
-  /** Of the facilitator that settles; the further ones are not told. */
+  /** For the facilitator that settles; the others never get it. */
   readonly bearerToken?: string;
   /** Facilitators that are asked to verify, in turn, when the first does not answer. They never settle. */
   readonly verifyUrls?: readonly string[];
@@ -57,7 +57,7 @@ interface Peer {
   readonly url: string;
   readonly bearerToken?: string;
   readonly verifying: Circuit;
-  /** What it settles; empty until it told. */
+  /** What it settles; empty until it has answered. */
   supported: Supported;
   /** The reading of it that is under way. */
   reading?: Promise<unknown>;
@@ -73,9 +73,9 @@ export class RemoteFacilitator implements Facilitator {
   readonly #parts: RemoteFacilitatorDeps;
   readonly #first: Peer;
   readonly #further: readonly Peer[];
-  /** Who is asked to verify, in this order; a single one is asked twice. */
+  /** Asked to verify, in this order; a single one is asked twice. */
   readonly #verifiers: readonly Peer[];
-  /** Open: nobody who pays now would learn the outcome soon, so no payment is begun. */
+  /** Open: the outcome would not be known soon, so no payment begins. */
   readonly #settling: Circuit;
   #trouble: string | undefined;
 

@@ -75,7 +75,7 @@ export class Checkout {
   }
 
   /**
-   * Work without side effects costs nobody anything when the payment turns out to be bad: it runs beside the verification. Once both the
+   * Work without side effects runs beside the verification: if the payment is bad, nothing has to be undone. Once both the
    * payment is verified and the work is sure to be charged, the note that the settlement needs is written beside the rest of the work.
    */
   async #verifyBesideWork(

@@ -37,7 +37,7 @@ export function checkGenuine(
   throw new PaymentRefused('invalid_signature');
 }
 
-/** Exactly the asked amount: less buys nothing, and more would be a gift that nobody asked for. */
+/** Exactly the quoted amount: neither less nor more. */
 export function checkAmount(payment: Payment, amount: bigint): void {
   const accepted = payment.accepted?.amount;
   if (payment.value !== amount || (accepted !== undefined && accepted !== amount.toString())) {

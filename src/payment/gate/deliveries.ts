@@ -8,7 +8,7 @@ import { mirroredNetwork, receiptHeaders } from '../wire/receipt.ts';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
 import type { InFlightRepetition, InFlightRequests } from './in-flight-requests.ts';
 
-/** An answer whose delivery nobody reports counts as lost: other requests of its payer wait for the report. */
+/** Without a report of its delivery an answer counts as lost: other requests of its payer wait for the report. */
 const DELIVERY_REPORT_MS = 120_000;
 
 export interface DeliveryDeps {

@@ -17,7 +17,7 @@ export interface EarlierDeps {
   readonly deliveries: Deliveries;
   readonly settlements: Settlements;
   readonly repetitions: Repetitions;
-  /** @throws PaymentRefused when a payment that nobody used is not worth the amount, or not now. */
+  /** @throws PaymentRefused when an unused payment does not match the amount, or is not valid now. */
   readonly checkPrice: (payment: Payment, amount: AtomicAmount) => void;
 }
 
@@ -25,7 +25,7 @@ export interface EarlierDeps {
 export type Earlier =
   /** Nothing: it is a purchase of its own. */
   | { readonly kind: 'mine' }
-  /** Something has to end first; then look again. `until` rejects with what the client is told instead. */
+  /** Something has to end first; then look again. `until` rejects with the answer for the client. */
   | { readonly kind: 'wait'; readonly until: Promise<unknown> }
   /** An earlier request's answer is this one's, too. */
   | { readonly kind: 'answer'; readonly answer: Promise<GateAnswer> };

@@ -55,7 +55,7 @@ export interface GateHealth {
 }
 
 const SWEEP_INTERVAL_MS = 60_000;
-/** Waits of one request for earlier ones of its payer, each of which may be followed by another. */
+/** Most times that one request waits for earlier ones of its payer. */
 const LOOKS_MAX = 1000;
 
 /**
@@ -215,7 +215,7 @@ export class PaymentGate {
     this.#deps.crowd.lines.paid(payer);
   }
 
-  /** Forgets what nobody may ask for any more. One sweep at a time; it ends early when the gate is closed. */
+  /** Deletes expired records and answers. One sweep at a time; it ends early when the gate is closed. */
   sweep(): Promise<void> {
     this.#sweeping ??= this.#sweep()
       .catch((error) => this.#deps.log({ level: 'error', event: 'payment_sweep_failed', error }))
@@ -283,8 +283,8 @@ export class PaymentGate {
   }
 
   /**
-   * Verifies before the body is read to its end. A payer who has an answer to come, by the idempotency key of a charged request or
-   * because one was not delivered, has paid, and may have nothing left.
+   * Verifies before the body is read to its end. A payer who is owed an answer, by the idempotency key of a charged request or
+   * because one was not delivered, has paid already and need not be able to pay again.
    * @returns milliseconds the facilitator took; undefined when it need not be asked
    */
   async #prove(

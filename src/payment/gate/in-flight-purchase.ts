@@ -66,7 +66,7 @@ export class InFlightPurchase {
     this.over = new Promise((resolve) => {
       this.#finish = resolve;
     });
-    // Without a copy that joined nobody handles it.
+    // Without a joined copy the rejection is unhandled.
     this.ended.catch(() => {});
   }
 
@@ -114,20 +114,20 @@ export class InFlightPurchase {
     this.#stage = 'settling';
   }
 
-  /** Charged: everybody who waits gets this answer. */
+  /** Charged: all waiting copies get this answer. */
   release(answer: Answer): void {
     // The durable note of an answer may have failed before it was released.
     if (this.#stage !== 'unfinished') this.#stage = 'answering';
     this.#end({ charged: true, answer });
   }
 
-  /** Nothing was charged: everybody who waits gets this answer. */
+  /** Nothing was charged: all waiting copies get this answer. */
   releaseUncharged(answer: Answer): void {
     this.#end({ charged: false, answer });
     this.finish();
   }
 
-  /** Everybody who waits for the answer gets the error; what is unfinished stays so. */
+  /** All waiting copies get the error; what is unfinished stays so. */
   fail(error: unknown): void {
     this.#fail(error);
   }

@@ -2,7 +2,7 @@ import type { InFlightPurchase } from './in-flight-purchase.ts';
 
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 60_000;
-/** How long a client's retry waits for a pending outcome before it is told to come back. */
+/** How long a client's retry waits for a pending outcome before it gets `settlement_pending`. */
 const HURRY_MS = 2000;
 
 interface Retry {

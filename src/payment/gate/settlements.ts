@@ -147,7 +147,7 @@ export class Settlements {
   }
 
   /**
-   * The outcome was not told: notes it, and makes the first attempt to learn it.
+   * The outcome is unknown: records that, and makes the first attempt to learn it.
    * @returns undefined when it is still unknown. @throws PaymentRefused, and whatever keeps the books from being written
    */
   #resolve(

@@ -30,7 +30,7 @@ const OF_PAYERS = {
   waitingMax: 1024,
   tenantWaitingMax: 256,
 };
-/** Of contract wallets' signatures nothing is known before the facilitator has told: a made-up one costs nothing at all. */
+/** Only the facilitator can judge contract wallets' signatures, and made-up ones cost nothing. */
 const OF_CONTRACTS = {
   ...OF_STRANGERS,
   insideMax: 8,
@@ -112,7 +112,7 @@ export class Verifications {
 
   /**
    * Milliseconds that the facilitator took, waiting for the turn included. `isKnown`: asked when the turn comes, since a copy may
-   * have been proved meanwhile. @throws PaymentRefused, facilitator_unavailable, overloaded
+   * have been proved by then. @throws PaymentRefused, facilitator_unavailable, overloaded
    */
   async verify(
     payment: Payment,

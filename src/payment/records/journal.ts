@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts';
 import type { Store, Table } from '../../state/store.ts';
 
 /**
- * What happened to a payment. `presumed`: the facilitator never told the outcome, and the authorization has ended; the
+ * What happened to a payment. `presumed`: the facilitator never reported the outcome, and the authorization has ended; the
  * answer stays deliverable, because the payer may have been charged.
  */
 export type JournalKind = 'settled' | 'refused' | 'pending' | 'presumed';

@@ -42,11 +42,11 @@ export interface Undoing extends EveryRecord {
 
 /** The outcome of a settlement that counts. */
 export interface Charged extends EveryRecord {
-  /** Hash of the transaction; empty when nobody told it. */
+  /** Hash of the transaction; empty if unknown. */
   readonly transaction: string;
   /** What the facilitator wants the client to know beside it. */
   readonly extra?: Readonly<Record<string, unknown>>;
-  /** The facilitator never told the outcome, and the authorization ended: the payer may have been charged. */
+  /** The facilitator never reported the outcome, and the authorization ended: the payer may have been charged. */
   readonly presumed: boolean;
   readonly timing: PaymentTiming;
   /** Milliseconds since the epoch: the record and its answer are kept until then. */

@@ -210,7 +210,7 @@ export class PaymentRecords {
     return found;
   }
 
-  /** Forgets records whose time is over, a thousand at a time. `forgotten`: whose answers can go; `more`: there may be further ones. */
+  /** Deletes expired records, a thousand at a time. `forgotten`: their answers can be deleted; `more`: others may have expired. */
   async sweep(): Promise<{ forgotten: { key: string; payer: Address }[]; more: boolean }> {
     const end = expiryKey(this.#clock.now(), '');
     const due = [...this.#expiry.range({ end, limit: SWEEP_RECORDS_MAX })];

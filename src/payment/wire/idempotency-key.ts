@@ -25,7 +25,7 @@ function assertUsable(key: unknown, what: string): void {
   if (typeof key === 'string' && key.length >= KEY_LENGTH_MIN && key.length <= KEY_LENGTH_MAX) return;
   throw new FarthingError(
     'idempotency_key_invalid',
-    `${what} must be a string of ${KEY_LENGTH_MIN} to ${KEY_LENGTH_MAX} characters that nobody can guess.`,
+    `${what} must be a string of ${KEY_LENGTH_MIN} to ${KEY_LENGTH_MAX} unguessable characters.`,
   );
 }
 

@@ -18,7 +18,7 @@ export interface SweeperDeps {
 /** Workspaces that one sweep handles; the rest wait for the next. */
 const SWEEP_MAX = 4096;
 
-/** Ends workspaces that have expired, resumes disposals, and forgets records whose retention is over. */
+/** Ends workspaces that have expired, resumes disposals, and deletes records whose retention has ended. */
 export class Sweeper {
   readonly #deps: SweeperDeps;
   /** When a failed disposal may be tried again, in rented time. */

@@ -40,7 +40,7 @@ export class PayerIndex {
   }
 
   /**
-   * A request begins in the payer's index. An index whose time is over is destroyed first, so that the request finds none.
+   * A request begins in the payer's index. An expired index is destroyed first, so that the request finds none.
    * @returns what the request calls at its end.
    */
   async enter(payer: PayerId): Promise<() => void> {

@@ -41,7 +41,7 @@ export class PayerRows {
     }
   }
 
-  /** Up to `limit` payers whose time is over, or whose end has begun. */
+  /** Up to `limit` payers whose index has expired, or whose end has begun. */
   due(limit: number): PayerId[] {
     return this.#due.due(this.#time.now(), limit);
   }

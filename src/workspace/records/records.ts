@@ -82,7 +82,7 @@ export class WorkspaceRecords {
     return this.isLive(record) || (record.end?.reason === 'deleted' && this.mayHaveReceipt(record));
   }
 
-  /** Whether it is over, and its token may have the receipt. */
+  /** Whether it has ended and its token may still get the receipt. */
   mayHaveReceipt(record: WorkspaceRecord): boolean {
     if (this.#mayEnd(record, 'expired')) return true;
     if (!record.end?.tokenKept) return false;
@@ -173,7 +173,7 @@ export class WorkspaceRecords {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || !this.#mayEnd(before, reason)) return before;
-      // Its holder may have been away when the time was over: the token gets the receipt, and nothing else.
+      // Its holder may have missed the end: the token gets the receipt, and nothing else.
       const tokenKept = reason === 'deleted' || reason === 'expired';
       const end: WorkspaceEnd = { reason, tokenKept, expiresAt: this.#time.toWall(before.endsAt) };
       const after: WorkspaceRecord = { ...before, state: 'disposing', end };

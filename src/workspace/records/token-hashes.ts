@@ -7,7 +7,7 @@ interface TokenHash {
   readonly hash: string;
 }
 
-/** The row of this id holds the hash of a token that nobody has. The other id never gets a row. */
+/** The row of this id holds the hash of an unknown token. The other id never gets a row. */
 const DECOY = idFrom('workspace', 'f'.repeat(32));
 const ABSENT = idFrom('workspace', 'e'.repeat(32));
 

@@ -26,7 +26,7 @@ const ROUNDING_MS = 2;
  * passed. A crash also gives back the time since the last heartbeat: one interval at most, in the tenant's favour.
  * Every payment is committed together with a heartbeat, so that no commit lies in the future after a crash.
  *
- *     rented ──────●━━━━━━━━●            ●━━━━━━━━━━▶     stands still while the server is down
+ *     rented ──────●━━━━━━━━●            ●━━━━━━━━━━▶     paused while the server is down
  *     wall   ──────●━━━━━━━━●┈┈┈ down ┈┈┈●━━━━━━━━━━▶
  */
 export class RentedTime {

@@ -10,7 +10,7 @@ export function secondsLeft(record: WorkspaceRecord, time: RentedTime): number {
   return record.state === 'active' ? Math.max(0, Math.floor((record.endsAt - time.now()) / 1000)) : 0;
 }
 
-/** The state as shown: `disposing` from the moment that the time is over. */
+/** The state as shown: `disposing` from the moment of expiry. */
 export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime): WorkspaceAnswer['state'] {
   switch (state) {
     case 'pending':

@@ -44,7 +44,7 @@ impl Call {
     }
 }
 
-/// Who is told, and of which call.
+/// The listener, and the call.
 struct Telling {
     call: u32,
     listener: Listener,

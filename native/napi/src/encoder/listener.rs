@@ -33,7 +33,7 @@ pub struct News {
     pub call: u32,
     /// What came of the texts, and when.
     pub encoded: Option<(Result<Encoded>, Instant)>,
-    /// The number of the text, and what came of its search.
+    /// The text's number, and its search's outcome.
     pub searched: Option<(u32, Result<PendingAnswer>)>,
     /// How much of what was begun, texts as one and searches, ends with it.
     pub ended: usize,
@@ -48,7 +48,7 @@ pub struct TextSearched {
     pub error: Option<String>,
 }
 
-/// The call's number, what came of its texts, or an error's message, and of a search.
+/// The call's number, the outcome of its texts or an error's message, and that of a search.
 pub type Arguments = FnArgs<(u32, Option<EncodedTexts>, Option<String>, Option<TextSearched>)>;
 
 type Tell = ThreadsafeFunction<News, (), Arguments, Status, false, true>;

@@ -79,7 +79,7 @@ impl NativeTextEncoder {
         )
     }
 
-    /// Names the function that is told of calls, once: their number, the vectors or the error's message, and what came of a search.
+    /// Sets the listener of calls, once: it gets their number, the vectors or the error's message, and a search's outcome.
     #[napi(catch_unwind)]
     pub fn listen(
         &self,
@@ -93,7 +93,7 @@ impl NativeTextEncoder {
 
     /// Begins to encode texts, each after the prefix and cut to the limit: on the threads for queries, or on those for
     /// passages, which have a lower priority. The listener is told under the number `call`. `searches`: of each text, the search
-    /// that goes on with its vector, if any.
+    /// that runs with its vector, if any.
     #[napi(catch_unwind)]
     pub fn encode(
         &self,
@@ -104,7 +104,7 @@ impl NativeTextEncoder {
         #[napi(ts_arg_type = "'query' | 'ingest'")] of: String,
         searches: Vec<Option<ClassInstance<'_, NativePendingSearch>>>,
     ) -> Result<()> {
-        let listener = self.listener.get().ok_or_else(|| internal("nobody listens"))?.clone();
+        let listener = self.listener.get().ok_or_else(|| internal("no listener is set"))?.clone();
         let of = if of == "query" { Use::Query } else { Use::Passage };
         let searches = searches.into_iter().zip(0..).filter_map(|(search, text)| Some((text, search?.inner.clone())));
         let work = Call { call, texts, prefix, searches: searches.collect(), listener: listener.clone() };

@@ -46,7 +46,7 @@ impl NativePendingSearch {
 /// What came of a search that waited.
 #[napi(object)]
 pub struct SearchedText {
-    /// Null if it would take long, if the index was closed meanwhile, or if another model serves one of the lists.
+    /// Null if it would take long, if the index was closed, or if another model serves one of the lists.
     pub answer: Option<SearchedHits>,
     /// Milliseconds from when the search was made until its text was encoded.
     pub encoded_ms: f64,

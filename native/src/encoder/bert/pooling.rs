@@ -3,7 +3,7 @@
 use super::pattern::Pattern;
 use crate::encoder::onnx::refusal::{Matched, require};
 
-/// The tokens' vectors of which a graph's output is the mean.
+/// The tokens' vectors whose mean is a graph's output.
 pub fn mean_in_graph<'g>(pattern: &Pattern<'g>, output: &str) -> Matched<&'g str> {
     let unit = pattern.made_by(output, &["LpNormalization"])?;
     require(unit.whole("p", 2) == 2 && matches!(unit.whole("axis", -1), -1 | 1), || {

@@ -1,4 +1,4 @@
-//! A search that waits for the vector of its text, and goes on where that is made.
+//! A search that waits for the vector of its text, and runs where that is made.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -30,7 +30,7 @@ pub struct PendingSearch {
 /// What came of it.
 pub struct PendingAnswer {
     /// None where the search would keep the thread that encodes for too long, and where the vector may be of no use: the index was
-    /// closed meanwhile, or another model serves one of the lists.
+    /// closed, or another model serves one of the lists.
     pub answer: Option<Answer>,
     /// Milliseconds from when the search was made until its text was encoded.
     pub encoded_ms: f64,

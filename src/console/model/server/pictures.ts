@@ -13,7 +13,7 @@ export interface Picture {
   readonly address: string;
 }
 
-/** Of which part of which item. A hit is one. */
+/** A part of an item, such as a hit. */
 export interface PictureOf {
   readonly item: { readonly id: string };
   readonly locator: PreviewPart;
@@ -77,7 +77,7 @@ function forget(key: string): void {
 }
 
 async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  // At least one turn later, so that who asks is counted.
+  // At least one turn later, so that this request is counted.
   await undefined;
   if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;

@@ -5,7 +5,7 @@ import { workspaceOf } from './client.ts';
 import { forgetSearches } from './kept-searches.ts';
 import { forgetPreviews } from './pictures.ts';
 
-/** Reads time, money and contents. Leaves a workspace whose time is over. */
+/** Reads time, money and contents. Leaves an expired workspace. */
 export async function refreshUsage(): Promise<void> {
   const { opened } = session.value;
   if (!opened) return;
@@ -18,7 +18,7 @@ export async function refreshUsage(): Promise<void> {
     if (session.value.opened?.id !== opened.id) return;
     leaveWorkspace();
     keptEnded.write(opened);
-    session.set({ ended: opened, said: 'The time of the workspace is over. Its data was destroyed.' });
+    session.set({ ended: opened, said: 'The workspace has expired. Its data was destroyed.' });
   }
 }
 

@@ -36,7 +36,7 @@ export interface Session {
   readonly wallet?: Wallet;
   readonly opened?: OpenWorkspace;
   readonly usage?: UsageAnswer;
-  /** `performance.now()` at which the rented time is over. */
+  /** `performance.now()` at which the rented time ends. */
   readonly endsAt?: number;
   /** Newest first. */
   readonly files: readonly FileEntry[];
@@ -53,7 +53,7 @@ export interface Session {
   readonly filter: Filter;
   /** Past searches, newest first. */
   readonly past: HistoryAnswer['entries'];
-  /** A workspace whose time is over, while its receipt can be had. */
+  /** An expired workspace, while its receipt is available. */
   readonly ended?: OpenWorkspace;
   readonly disposal?: DisposalAnswer;
   /** Why the receipt could not be verified; absent when it was. */

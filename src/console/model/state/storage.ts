@@ -33,7 +33,7 @@ const isAccess = ({ id, token }: Partial<OpenWorkspace>) =>
   typeof id === 'string' && typeof token === 'string';
 
 export const keptWorkspace = new Kept<OpenWorkspace>('workspace', isAccess);
-/** One whose time is over: its token still gets the receipt. */
+/** An expired one: its token still gets the receipt. */
 export const keptEnded = new Kept<OpenWorkspace>('ended', isAccess);
 export const keptReceipt = new Kept<{ readonly disposal: DisposalAnswer; readonly doubt?: string }>(
   'receipt',

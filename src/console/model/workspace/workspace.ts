@@ -50,7 +50,7 @@ export function dispose(): Promise<void> {
   });
 }
 
-/** The receipt of a workspace whose time is over. */
+/** The receipt of an expired workspace. */
 export function fetchEndedReceipt(): Promise<void> {
   return attempt('Fetching the receipt', async () => {
     const { ended } = session.value;

@@ -31,7 +31,7 @@ export function SearchForm() {
         onDragLeave={() => setOver(false)}
         onDrop={(event) => {
           setOver(false);
-          // A drop that is no picture goes on to the page, which adds files.
+          // The page handles other drops, and adds them as files.
           if (takeFirstPicture(event.dataTransfer?.files)) event.preventDefault();
         }}
       >

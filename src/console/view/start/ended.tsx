@@ -2,12 +2,12 @@ import { type OpenWorkspace, session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 import { dismissEnded, fetchEndedReceipt } from '../../model/workspace/workspace.ts';
 
-/** A workspace whose time is over: its receipt can still be had. */
+/** An expired workspace, whose receipt is still available. */
 export function Ended({ ended }: { ended: OpenWorkspace }) {
   const { busy } = useStore(session);
   return (
     <section class="card ended" aria-labelledby="ended-title">
-      <h2 id="ended-title">Your workspace’s time is over</h2>
+      <h2 id="ended-title">Your workspace has expired</h2>
       <p>
         Its data was destroyed. <code>{ended.id.slice(0, 12)}…</code>
       </p>
