@@ -1,4 +1,4 @@
-//! System calls: a seccomp filter for all threads. What is not on the list does not exist (ENOSYS), so that libraries
+//! System calls: a seccomp filter for all threads. Calls that are not listed return ENOSYS, so that libraries
 //! take another way; arguments that lead outside the process, or around its memory limit, are refused (EPERM).
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //!
 //! It holds the int8 code and the scale of each row, and measures by the same scores as the codes. It covers the
 //! Segments up to `last`. Later ones are scanned, and removed ones are left out when they are found. It is built in the
-//! background (`build.rs`), kept in a file beside the index, and read through a map. What it finds is rescored, like
+//! background (`build.rs`), kept in a file beside the index, and read through a map. Its results are rescored, like
 //! what a scan finds.
 //!
 //! **Nothing but time depends on it.** Without its file, with a damaged one, or if its measured recall falls short, the

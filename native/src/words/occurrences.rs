@@ -119,7 +119,7 @@ pub struct Found<'a> {
     pub(super) frequency: u64,
     /// Lists of postings in each block, each with the languages whose segments it counts for.
     pub(super) lists: OfBlocks<(TermPostings<'a>, u64)>,
-    /// Whether it is information of the query. What may be meant instead of a rare word is none.
+    /// Whether it is information of the query. Spelling alternatives are not.
     pub(super) informs: bool,
     /// The word as it is written. Absent for parts of a whole, and for what is meant instead of a word.
     pub(super) written: Option<String>,

@@ -72,7 +72,7 @@ pub fn search_telling(
     Ok(ranking)
 }
 
-/// A query of one state of an index. What its words mean there is found out once.
+/// A query of one state of an index. Its words are resolved there once.
 #[derive(Debug)]
 pub struct Asked {
     pub text: String,

@@ -16,7 +16,7 @@ export function walletMissing(): FarthingError {
   return new FarthingError('wallet_missing', 'There is no wallet yet: "farthing wallet new" makes one.');
 }
 
-/** The account of the key file; undefined without one. What signs is loaded when something is signed. @throws when others may read it */
+/** The account of the key file; undefined without one. The signer is loaded at the first signature. @throws when others may read it */
 export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
   const path = walletPath(io);
   const file = await readJson<KeyFile>(path);

@@ -20,7 +20,7 @@ interface Kept {
   readonly since: number;
 }
 
-/** What was read of small files while they were opened, until it is taken. What finds no room is not kept: its file is read again. */
+/** Contents of small files, read while these were opened, until they are taken. Without room they are dropped, and the file is read again. */
 export class ReadAlong {
   readonly #now: () => number;
   readonly #bytesMax: number;

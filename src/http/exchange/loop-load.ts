@@ -85,7 +85,7 @@ export class PacedCalls {
     this.#load = load;
   }
 
-  /** Resolves when the call may begin. What waits is bounded by the caller. */
+  /** Resolves when the call may begin. The caller bounds the waiting ones. */
   begin(owner: string): Promise<void> {
     const begun =
       this.#isScheduled || this.#load.isBusy

@@ -9,7 +9,7 @@ export class OutgoingPieces {
   #begun = 0;
   #isScheduled = false;
 
-  /** Resolves when a piece may be read and written. What waits is bounded by the limit of downloads. */
+  /** Resolves when a piece may be read and written. The limit of downloads bounds the waiting ones. */
   next(owner: string): Promise<void> {
     this.#endLater();
     if (this.#begun >= PIECES_PER_TURN || this.#waiting.size > 0)

@@ -60,7 +60,7 @@ export function locate(
 }
 
 /**
- * A file's name as a passage: a note about it, at the place of its first picture. What has a time is shown from its beginning by it.
+ * A file's name as a passage: a note about it, at the place of its first picture. Films and recordings are shown from their beginning.
  */
 export function namePassage(
   { name }: Pick<Item, 'name'>,

@@ -3,7 +3,7 @@ import type { HourPoint, Snapshot } from '../../api/operator.ts';
 const HOUR_SECONDS = 3600;
 /** Between two points while the page is closed. */
 const STEP_MS = 10_000;
-/** Who looks has points as often as this. */
+/** Between two points while the page is open. */
 const STEP_SECONDS_MIN = 2;
 
 type Figures = Pick<Snapshot, 'traffic' | 'queues' | 'revenue' | 'recall_probe'>;

@@ -27,7 +27,7 @@ pub struct PendingSearch {
     pub made: Instant,
 }
 
-/// What came of it.
+/// The outcome.
 pub struct PendingAnswer {
     /// None where the search would keep the thread that encodes for too long, and where the vector may be of no use: the index was
     /// closed, or another model serves one of the lists.
