@@ -6,7 +6,7 @@ import { OWNER_ROWS } from '../../src/cluster/members/node-rows.ts';
 import { ranked } from '../../src/cluster/members/placement.ts';
 import { Etcd } from '../../src/cluster/stores/etcd.ts';
 import { payerTenantId } from '../../src/domain/id.ts';
-import { slotOf } from '../../src/state/slots.ts';
+import { leadsTo } from '../../src/state/book-folders.ts';
 import { clusterSettings } from '../../test/cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { freePorts } from '../../test/rig/free-ports.ts';
@@ -164,7 +164,7 @@ async function inLayout({ name, servers, settings = {} }: Layout, facilitatorUrl
     if (etcd) await untilOwned(etcd, owners);
     console.log(`${name}: started`);
     return await measure({ servers: started, etcd }, (id) =>
-      etcd ? ids.indexOf(owners[slotOf(id, SLOTS)]!) : 0,
+      etcd ? ids.indexOf(owners[leadsTo(id, SLOTS)]!) : 0,
     );
   } finally {
     await Promise.all(started.map((server) => server.stop()));

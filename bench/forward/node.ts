@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { routesBySlot } from '../../src/cluster/forward/by-slot.ts';
-import { Forwarding } from '../../src/cluster/forward/forwarding.ts';
-import { peerRoutes } from '../../src/cluster/forward/peer-routes.ts';
+import { SlotForward } from '../../src/cluster/forward/slot-forward.ts';
+import type { ServicesBySlot } from '../../src/cluster/forward/slot-places.ts';
 import { HttpPeerCalls } from '../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../src/cluster/peers/peer-signature.ts';
-import type { Services, ServicesBySlot } from '../../src/http/access/services.ts';
+import type { Services } from '../../src/http/access/services.ts';
 import { sharesOf } from '../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../src/http/exchange/cors.ts';
 import type { Route } from '../../src/http/exchange/route.ts';
@@ -60,7 +59,7 @@ const slots: ServicesBySlot = {
       ? { services }
       : { peer: { id: 'owner', url: ownerUrl }, moved: new Promise(() => undefined) },
 };
-const forwarding = new Forwarding({ slots, signatures, calls: new HttpPeerCalls(signatures) });
+const forward = new SlotForward(slots, { signatures, calls: new HttpPeerCalls(signatures) });
 const routes = [
   route('POST', '/search', async (exchange) => {
     await exchange.body.whole(2 ** 20);
@@ -83,10 +82,7 @@ const server = await listen({
   port: 0,
   cors: new Cors(['*']),
   bodies: sharesOf(96 * 2 ** 20),
-  routes: [
-    ...routesBySlot(slots, () => routes, forwarding),
-    ...peerRoutes(forwarding.ofPeers.handlers, signatures),
-  ],
+  routes: [...forward.routes(() => routes), ...forward.peerRoutes],
   onAnswered: () => undefined,
   onFault: (error) => console.error(error),
 });

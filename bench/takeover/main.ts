@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { slotOf } from '../../src/state/slots.ts';
+import { leadsTo } from '../../src/state/book-folders.ts';
 import { clusterSettings } from '../../test/cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { ClusterNode } from '../../test/payment/crash/cluster-node.ts';
@@ -162,7 +162,7 @@ async function coldSearch() {
     nodes
       .map((_, index) => readFileSync(join(folder, `node-${index}.log`), 'utf8').split('\n'))
       .flatMap((lines) => lines.filter((line) => words.every((word) => line.includes(word)))).length;
-  const moves = () => said('"slot_taken"', `"slot":${slotOf(id, SLOTS)},`);
+  const moves = () => said('"slot_taken"', `"slot":${leadsTo(id, SLOTS)},`);
   const restorations = () => said('"index_restored"', id);
   const search = {
     method: 'POST',

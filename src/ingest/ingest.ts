@@ -37,9 +37,9 @@ export interface IngestDeps {
   /** RFC 3339: when a Tenant's new Item will be disposed of, or null. */
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
-  /** Shared with the process's other slots; absent: its own. */
+  /** Shared with the process's other books; absent: its own. */
   readonly turns?: JobTurns;
-  /** Whether an id leads to this slot; absent: every id does. */
+  /** Whether an id leads to these books; absent: every id does. */
   readonly leadsHere?: LeadsHere;
   readonly newCredit: NewCredit;
   readonly log: (event: object) => void;

@@ -19,28 +19,11 @@ export interface GaugeSources {
     readonly encoders: Pick<ModelVersions, 'previousCount'>;
     readonly tenants: Pick<Tenants, 'openCount'>;
   };
-  readonly slots: {
+  readonly books: {
     readonly ledger: Pick<Ledger, 'totals'>;
     health(): GateHealth;
     jobs(): Readonly<Record<string, number>>;
     lagMs(): number;
-    /** Of this server. */
-    readonly all: readonly unknown[];
-    /** That no server has. */
-    unowned(): number;
-    /** What is followed of other servers' slots; undefined where none has any. */
-    standby():
-      | {
-          readonly slots: number;
-          readonly lagMs: number;
-          readonly indexes: {
-            readonly current: number;
-            readonly behind: number;
-            readonly left_out: number;
-            readonly bytes: number;
-          };
-        }
-      | undefined;
     reencoding(): ReencodingProgress | undefined;
   };
   readonly services: Pick<Services, 'readiness'>;
@@ -48,13 +31,13 @@ export interface GaugeSources {
   readonly running: () => number;
 }
 
-interface GaugeDescription {
+export interface GaugeDescription<Sources> {
   readonly name: string;
   readonly help: string;
   /** Name of the label; without one, the gauge has a single value. */
   readonly label?: string;
   /** The value, or values by the label's. */
-  readonly read: (sources: GaugeSources) => number | Readonly<Record<string, number>>;
+  readonly read: (sources: Sources) => number | Readonly<Record<string, number>>;
 }
 
 /** Smallest units of the asset in a dollar. */
@@ -64,41 +47,11 @@ const UNITS_PER_USD = 1_000_000;
 const NO_REENCODING = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };
 
 /** Every gauge, without the prefix `farthing_` of its name. */
-const GAUGES: readonly GaugeDescription[] = [
+const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
   {
     name: 'ready',
     help: '1 while /readyz answers 200.',
     read: ({ services }) => Number(services.readiness().ready),
-  },
-  { name: 'slots', help: 'Slots that this server answers for.', read: ({ slots }) => slots.all.length },
-  {
-    name: 'slots_unowned',
-    help: 'Slots that no server answers for, as this server sees it.',
-    read: ({ slots }) => slots.unowned(),
-  },
-  {
-    name: 'standby_slots',
-    help: 'Slots of other servers that this one follows.',
-    read: ({ slots }) => slots.standby()?.slots ?? 0,
-  },
-  {
-    name: 'standby_lag_seconds',
-    help: 'For how long the copy of books that is furthest behind has lacked something, as far as is known.',
-    read: ({ slots }) => (slots.standby()?.lagMs ?? 0) / 1000,
-  },
-  {
-    name: 'standby_indexes',
-    help: 'Indexes of the slots that are followed: current, behind, or left out for lack of space.',
-    label: 'state',
-    read: ({ slots }) => {
-      const { current = 0, behind = 0, left_out = 0 } = slots.standby()?.indexes ?? {};
-      return { current, behind, left_out };
-    },
-  },
-  {
-    name: 'standby_bytes',
-    help: 'Bytes of these indexes on this disk (FARTHING_STANDBY_BYTES_MAX).',
-    read: ({ slots }) => slots.standby()?.indexes.bytes ?? 0,
   },
   { name: 'requests_running', help: 'Requests that have no answer yet.', read: ({ running }) => running() },
   {
@@ -127,12 +80,12 @@ const GAUGES: readonly GaugeDescription[] = [
     name: 'jobs',
     help: 'Ingest jobs that have not ended, by state.',
     label: 'state',
-    read: ({ slots }) => slots.jobs(),
+    read: ({ books }) => books.jobs(),
   },
   {
     name: 'log_lag_seconds',
     help: 'For how long the log of the books has lacked something that was written (FARTHING_CLUSTER); over 5, requests are refused.',
-    read: ({ slots }) => slots.lagMs() / 1000,
+    read: ({ books }) => books.lagMs() / 1000,
   },
   {
     name: 'previous_models',
@@ -148,34 +101,34 @@ const GAUGES: readonly GaugeDescription[] = [
     name: 'reencoding',
     help: 'Progress of a change of model, by what is counted.',
     label: 'of',
-    read: ({ slots }) => ({ ...(slots.reencoding() ?? NO_REENCODING) }),
+    read: ({ books }) => ({ ...(books.reencoding() ?? NO_REENCODING) }),
   },
   {
     name: 'payments_running',
     help: 'Paid requests that run.',
-    read: ({ slots }) => slots.health().running,
+    read: ({ books }) => books.health().running,
   },
   {
     name: 'payments_pending',
     help: 'Payments whose outcome is not known.',
-    read: ({ slots }) => slots.health().pending,
+    read: ({ books }) => books.health().pending,
   },
   {
     name: 'facilitator_trouble',
     help: '1 while the facilitator’s last call failed.',
-    read: ({ slots }) => Number(slots.health().facilitator.trouble !== undefined),
+    read: ({ books }) => Number(books.health().facilitator.trouble !== undefined),
   },
   {
     name: 'payments',
     help: 'Payments in the ledger, by outcome.',
     label: 'kind',
-    read: ({ slots }) => totals(slots, ({ count }) => count),
+    read: ({ books }) => totals(books, ({ count }) => count),
   },
   {
     name: 'payments_usd',
     help: 'Amounts in the ledger in US dollars, by outcome.',
     label: 'kind',
-    read: ({ slots }) => totals(slots, ({ amount }) => Number(amount) / UNITS_PER_USD),
+    read: ({ books }) => totals(books, ({ amount }) => Number(amount) / UNITS_PER_USD),
   },
   {
     name: 'data_free_bytes',
@@ -188,25 +141,32 @@ const GAUGES: readonly GaugeDescription[] = [
 ];
 
 function totals(
-  { ledger }: GaugeSources['slots'],
+  { ledger }: GaugeSources['books'],
   figure: (total: JournalTotals[keyof JournalTotals]) => number,
 ): Record<string, number> {
   return Object.fromEntries(Object.entries(ledger.totals()).map(([kind, total]) => [kind, figure(total)]));
 }
 
-/** Adds the gauges to a registry; they are read at each scrape. */
+/** Adds the gauges of each server to a registry; they are read at each scrape. */
 export function addGauges(registry: Registry, sources: GaugeSources): void {
-  for (const { name, help, label, read } of GAUGES) {
-    new Gauge({
-      name: `farthing_${name}`,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [registry],
-      collect() {
-        const value = read(sources);
-        if (typeof value === 'number') this.set(value);
-        else for (const [key, figure] of Object.entries(value)) this.set({ [label!]: key }, figure);
-      },
-    });
-  }
+  for (const gauge of GAUGES) addGauge(registry, gauge, sources);
+}
+
+/** Adds a gauge, which is read at each scrape. */
+export function addGauge<Sources>(
+  registry: Registry,
+  { name, help, label, read }: GaugeDescription<Sources>,
+  sources: Sources,
+): void {
+  new Gauge({
+    name: `farthing_${name}`,
+    help,
+    labelNames: label === undefined ? [] : [label],
+    registers: [registry],
+    collect() {
+      const value = read(sources);
+      if (typeof value === 'number') this.set(value);
+      else for (const [key, figure] of Object.entries(value)) this.set({ [label!]: key }, figure);
+    },
+  });
 }

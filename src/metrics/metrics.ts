@@ -1,5 +1,4 @@
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { ForwardedEvent } from '../cluster/forward/forwarding.ts';
 import { VECTOR_LISTS } from '../domain/family.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
@@ -11,6 +10,17 @@ import { RunningRecall } from './running-recall.ts';
 export interface FacilitatorCall {
   readonly call: 'verify' | 'settle' | 'reconcile';
   readonly outcome: string;
+  readonly milliseconds: number;
+}
+
+/** A request of a client whose books were not at this server. */
+export interface ForwardedEvent {
+  /**
+   * `answered` by their server or, after a wait, here; `lost` with it; `refused` because the books did not come to rest, or too many
+   * wait, or its body is not right; `left`: the client did.
+   */
+  readonly outcome: 'answered' | 'lost' | 'refused' | 'left';
+  /** Until the head of the answer. */
   readonly milliseconds: number;
 }
 
@@ -107,7 +117,7 @@ export class Metrics {
   ]);
   readonly #proxied = this.#histogram(
     'proxied_seconds',
-    'Requests whose slot was not at this server, until the head of their answer (FARTHING_NODE_URL).',
+    'Requests whose books were not at this server, until the head of their answer (FARTHING_NODE_URL).',
     ['outcome'],
   );
   readonly #credits = this.#counter('credits_total', 'Credits given for paid uploads that failed.', []);

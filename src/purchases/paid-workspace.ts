@@ -52,21 +52,21 @@ export class WorkspaceCreation implements EffectHandler<'workspace_create'> {
 }
 
 export interface WorkspaceExtensionDeps {
-  /** Those of the payer's slot. */
+  /** Those of the payer's books. */
   readonly workspaces: Workspaces;
   readonly leadsHere: LeadsHere;
-  /** The extensions of the slot that a workspace's id leads to. @throws interrupted while no server owns it */
+  /** The extensions of other books, which a workspace's id leads to. @throws interrupted while no server owns them */
   readonly extensionsOf: (id: string) => Promise<ExtensionSteps>;
   readonly now?: () => Moment;
 }
 
 /**
- * An extension in another slot counts as bought only if the answer comes within this time. The server that has the workspace asks much
+ * An extension in other books counts as bought only if the answer comes within this time. The server that has the workspace asks much
  * later whether it was bought. By then the answer is known here, or never will be.
  */
 export const BUY_MS_MAX = 10_000;
 
-/** More minutes for a workspace, of any slot: anyone may pay for them. They are added to what is left at commit. */
+/** More minutes for a workspace, of any books: anyone may pay for them. They are added to what is left at commit. */
 export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
   readonly #deps: WorkspaceExtensionDeps;
   /** Bought, and neither committed nor undone by this process. */
@@ -113,7 +113,7 @@ export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
     return this.#underWay.has(step);
   }
 
-  /** Extensions of workspaces in this slot whose payers belong to it, too. `OrphanedExtensions` asks for the others. */
+  /** Extensions of workspaces in these books whose payers belong to them, too. Those of other payers are judged by `OtherBooks.orphansIn`. */
   async pending(): Promise<EffectRef<'workspace_extend'>[]> {
     const { workspaces, leadsHere } = this.#deps;
     return workspaces

@@ -1,13 +1,9 @@
 import { resolve } from 'node:path';
 import type { AnswerMcp } from '../api/mcp.ts';
-import { peerHandlers } from '../cluster/across/peer-handlers.ts';
-import type { Slots } from '../cluster/books/slots.ts';
-import type { Forwarding } from '../cluster/forward/forwarding.ts';
-import { removalHandlers } from '../cluster/handover/removed-copies.ts';
-import type { PeerSignatures } from '../cluster/peers/peer-signature.ts';
 import type { Encoder } from '../encode/encoder.ts';
+import type { Forward } from '../http/access/forward.ts';
 import { Senders } from '../http/access/sender.ts';
-import type { ServicesBySlot } from '../http/access/services.ts';
+import type { Services } from '../http/access/services.ts';
 import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
@@ -20,16 +16,17 @@ import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
 import { familyReports } from '../search/families.ts';
+import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
 import { answeredLine } from './log.ts';
 
 export interface ListenerDeps {
   readonly runtime: Runtime;
-  readonly slots: Slots;
-  readonly services: ServicesBySlot;
+  readonly books: AllBooks;
+  /** Of the books that answer requests that lead to none. */
+  readonly services: Services;
+  readonly forward: Forward;
   readonly mcp: AnswerMcp;
-  /** Where other servers have slots. */
-  readonly peers?: { readonly forwarding: Forwarding; readonly signatures: PeerSignatures };
 }
 
 interface Closable {
@@ -41,15 +38,12 @@ const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 
 /** Opens the public interface. @throws ConfigError when its address cannot be had */
 export function openInterface(
-  { runtime, slots, services, mcp, peers }: ListenerDeps,
+  { runtime, services, forward, mcp }: ListenerDeps,
   traffic: Traffic,
 ): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
-  const { limits, onFault } = services.front;
-  const senders = new Senders(
-    services,
-    peers && { known: peers.forwarding.known, signatures: peers.signatures },
-  );
+  const { limits, onFault } = services;
+  const senders = new Senders(services.gate, forward);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
@@ -61,15 +55,7 @@ export function openInterface(
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
       mcp,
-      ...(peers && {
-        peers: {
-          ...peers,
-          handlers: {
-            ...peerHandlers((id) => slots.booksHere(id)),
-            ...removalHandlers((tenant) => slots.removeCopy(tenant)),
-          },
-        },
-      }),
+      forward,
     }),
     onAnswered: (event) => {
       metrics.answered(event);
@@ -82,14 +68,14 @@ export function openInterface(
 
 /** Opens the operator's page, where the settings want it. @throws ConfigError when its address cannot be had */
 export function openPage(
-  { runtime, slots, services }: ListenerDeps,
+  { runtime, books, services }: ListenerDeps,
   traffic: Traffic,
 ): Promise<Server | undefined> {
   const { settings, metrics, log, encoder, extractor, tenants } = runtime;
   return openOperatorPage({
     settings,
-    snapshot: () => snapshotOf({ encoder, extractor, tenants, books: slots }),
-    services: services.front,
+    snapshot: () => snapshotOf({ encoder, extractor, tenants, books }),
+    services,
     traffic,
     registry: metrics.registry,
     consoleFolder: CONSOLE_FOLDER,
@@ -98,11 +84,11 @@ export function openPage(
 }
 
 /** Opens the operator's socket. A failure costs the operator's commands, not the service. */
-export function openSocket({ runtime, slots }: ListenerDeps): Promise<Closable | undefined> {
+export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable | undefined> {
   const { data, signer, log } = runtime;
   const controlled = {
-    workspaces: slots,
-    backup: slots.backup,
+    workspaces: books,
+    backup: books.backup,
     rotateKey: () => signer.rotate(),
   };
   return openOperatorSocket(data, controlled).catch((error: unknown) => {

@@ -1,33 +1,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { AnswerMcp } from '../api/mcp.ts';
-import { openBooks } from '../cluster/books/open-books.ts';
-import { Slots } from '../cluster/books/slots.ts';
-import type { KeptContent } from '../cluster/content/kept-content.ts';
-import { Forwarding } from '../cluster/forward/forwarding.ts';
-import type { SlotStore } from '../cluster/log/recorded-store.ts';
-import type { SharedSlots } from '../cluster/ownership/shared-slots.ts';
 import type { Encoder } from '../encode/encoder.ts';
-import type { Services, ServicesBySlot } from '../http/access/services.ts';
-import { addGauges } from '../metrics/gauges.ts';
+import { addGauge, addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
 import type { Settings } from '../settings/settings.ts';
-import { slotOf } from '../state/slots.ts';
-import type { Slot, SlotOptions } from '../wiring/books.ts';
-import {
-  eventLog,
-  keysFolder,
-  type ProcessOptions,
-  type Runtime,
-  tenantsFolder,
-  wireProcess,
-} from '../wiring/process.ts';
+import { AllBooks } from '../wiring/all-books.ts';
+import type { BooksOptions } from '../wiring/books.ts';
+import { type ProcessOptions, type Runtime, wireProcess } from '../wiring/process.ts';
 import { servicesOf } from '../wiring/services.ts';
+import { alone, type Topology, type TopologyOptions } from '../wiring/topology.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import type { StartProgress } from './terminal/progress.ts';
 
 /** Sources of time; tests simulate them. */
-export type Times = Pick<ProcessOptions, 'clock'> & Pick<SlotOptions, 'monotonic'>;
+export type Times = Pick<ProcessOptions, 'clock'> & Pick<BooksOptions, 'monotonic'>;
 
 export interface ServeOptions extends Times, Omit<ProcessOptions, 'baseUrl' | 'kept'> {
   readonly progress: StartProgress;
@@ -63,35 +50,28 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   progress.begin('state and indexes');
   const address = new Address(settings);
   const lost = Promise.withResolvers<object>();
-  const onLost = (slot: number, error: unknown) => lost.resolve({ slot, error: String(error) });
   // With its lease over a server cannot take its place among the others: a start that waits for that would wait for ever.
   const orLost = <T>(work: Promise<T>) => Promise.race([work, lost.promise.then(endStart)]);
-  const books = await orLost(openBooks(options, onLost));
-  const kept = await openKept(options, books.stores ?? []).catch(async (error: unknown) => {
-    await books.close();
-    throw error;
-  });
-  const runtime = await wireProcess({ ...options, kept, baseUrl: () => address.base });
-  const { sharing } = books;
-  const slots = new Slots(runtime, { ...books, ...sharing, monotonic });
-  const shared = sharing?.with({ slots, kept: kept!, tenants: runtime.tenants, onLost });
-  await slots.recover();
+  const topology = await orLost(openTopology({ ...options, onLost: lost.resolve }));
+  const runtime = await wireProcess({ ...options, kept: topology.keeper, baseUrl: () => address.base });
+  const placement = topology.place(runtime, { ...(monotonic && { monotonic }) });
+  const books = new AllBooks(runtime, placement);
+  await books.recover();
   progress.begin('console, API and MCP');
-  const services = servicesBySlot(runtime, slots, shared);
+  const services = servicesOf(runtime, books, placement.front);
+  const forward = topology.forward((some) => servicesOf(runtime, books, some));
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
-  const forwarding =
-    sharing && new Forwarding({ ...sharing, slots: services, observe: runtime.metrics.forwarded });
-  const peers = forwarding && { forwarding, signatures: sharing.signatures };
-  const deps = { runtime, slots, services, mcp: mcp.answer, ...(peers && { peers }) };
+  const deps = { runtime, books, services, forward, mcp: mcp.answer };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
   const socket = await openSocket(deps);
   const { registry } = runtime.metrics;
-  addGauges(registry, { runtime, slots, services: services.front, running: () => server.running() });
+  addGauges(registry, { runtime, books, services, running: () => server.running() });
+  for (const gauge of topology.gauges) addGauge(registry, gauge, undefined);
   const metricsServer = await openMetrics(runtime);
-  const sweeper = setInterval(() => void slots.sweep(), SWEEP_INTERVAL_MS);
+  const sweeper = setInterval(() => void books.sweep(), SWEEP_INTERVAL_MS);
   let warming: Promise<void> | undefined;
   const warm = () => {
     warming ??= (async () => {
@@ -100,7 +80,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     })();
     return warming;
   };
-  if (shared) await orLost(shared.start(warm));
+  await orLost(placement.start(warm));
   return {
     url: address.own,
     port: server.port,
@@ -114,65 +94,32 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     stop: async () => {
       runtime.draining.abort();
       // The others answer what this one had, and this one passes on what still comes.
-      await shared?.leave();
+      await placement.leave();
       clearInterval(sweeper);
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
       // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
-      slots.stopWaiting();
-      forwarding?.endStreams();
-      for (const part of [slots.backup, socket, page, server, forwarding, metricsServer]) await part?.close();
-      await slots.endWork();
+      books.stopWaiting();
+      forward.endStreams();
+      for (const part of [books.backup, socket, page, server, forward, metricsServer]) await part?.close();
+      await books.endWork();
       await runtime.closeReaders();
-      await slots.close();
-      await shared?.close();
-      await sharing?.left();
+      await books.close();
       await runtime.close();
     },
   };
 }
 
 function endStart(lost: object): never {
-  throw new Error(`slots were lost during the start: ${JSON.stringify(lost)}`);
+  throw new Error(`books were lost during the start: ${JSON.stringify(lost)}`);
 }
 
-/** Where the settings name an object store: what keeps the Tenants' content there. */
-async function openKept(
-  { settings, data, slotFolders, encoder, log, metrics }: Omit<ServeOptions, 'progress'>,
-  stores: readonly SlotStore[],
-): Promise<KeptContent | undefined> {
-  if (settings.OBJECTS === '') {
-    if (settings.CLUSTER === '') return undefined;
-    const { refuseWithoutObjects } = await import('../cluster/content/books-with-objects.ts');
-    for (const store of stores) refuseWithoutObjects(store);
-    return undefined;
-  }
-  const { openKeptContent } = await import('../cluster/content/kept-content.ts');
-  return openKeptContent({
-    settings,
-    stores,
-    tenantsFolders: slotFolders.map(tenantsFolder),
-    keysFolder: keysFolder(data),
-    spaces: encoder.spaces,
-    log: eventLog(metrics, log),
-    onCalled: metrics.objectsCalled,
-  });
-}
-
-function servicesBySlot(runtime: Runtime, slots: Slots, shared?: SharedSlots): ServicesBySlot {
-  const made = new WeakMap<Slot, Services>();
-  const of = (slot: Slot) => {
-    const services = made.get(slot) ?? servicesOf(runtime, slots, slot);
-    made.set(slot, services);
-    return services;
-  };
-  return {
-    front: of(slots.front),
-    isOne: !shared && slots.count === 1,
-    of: (id) => {
-      const slot = slots.find(id);
-      return slot ? { services: of(slot) } : shared!.whereElse(slotOf(id, slots.count));
-    },
-  };
+/** One server's own, or that of several, whose code is loaded with the setting alone. @throws ConfigError */
+async function openTopology(options: TopologyOptions): Promise<Topology> {
+  const { settings, bookFolders } = options;
+  // A backup of several servers is served by one, with as many sets of books.
+  if (settings.CLUSTER === '' && bookFolders.length === 1) return alone(options);
+  const { openCluster } = await import('../cluster/open.ts');
+  return openCluster(options);
 }
 
 /** The server's addresses: with a free port they are known once it listens. */

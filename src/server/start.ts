@@ -7,9 +7,9 @@ import { Metrics } from '../metrics/metrics.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
+import { claimBookFolders } from '../state/book-folders.ts';
 import { checkDataVersion } from '../state/data-version.ts';
 import { makeFolder } from '../state/make-folder.ts';
-import { claimSlotFolders } from '../state/slots.ts';
 import { checkAddresses } from './addresses.ts';
 import { openLog } from './log.ts';
 import type { Served, Times } from './serve.ts';
@@ -92,7 +92,7 @@ interface DataFolder {
   /** Absolute path. */
   readonly data: string;
   /** Absolute paths. */
-  readonly slotFolders: readonly string[];
+  readonly bookFolders: readonly string[];
   /** Empty: an upload that a former process was receiving is gone. */
   readonly stagingFolder: string;
   readonly lock: { release(): void };
@@ -110,8 +110,8 @@ async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promis
     throw new ConfigError(
       `FARTHING_DATA_DIR=${data}: another Farthing uses this folder; stop it, or set another folder`,
     );
-  const slotFolders = await checkDataVersion(data)
-    .then(() => claimSlotFolders(data, SLOTS))
+  const bookFolders = await checkDataVersion(data)
+    .then(() => claimBookFolders(data, SLOTS))
     .catch((error: unknown) => {
       lock.release();
       throw error;
@@ -119,7 +119,7 @@ async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promis
   const stagingFolder = join(data, 'incoming');
   await rm(stagingFolder, { recursive: true, force: true });
   await makeFolder(stagingFolder, FOLDER_MODE);
-  return { data, slotFolders, stagingFolder, lock };
+  return { data, bookFolders, stagingFolder, lock };
 }
 
 /** Makes the folder of a setting. @throws ConfigError where the kernel makes none, as in `/proc`; other errors of the system */

@@ -79,7 +79,7 @@ export class Tenants {
   readonly #disposed = new Set<string>();
   /** Tenants whose snapshot is being kept. */
   readonly #snapshots = new Set<string>();
-  /** Folders whose slots another server owns. */
+  /** Folders whose books another server owns. */
   readonly #away = new Set<string>();
   #closed = false;
 

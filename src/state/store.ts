@@ -33,6 +33,11 @@ export interface Store {
   /** Writes a consistent copy of all tables into a new folder, which `openStore` can open. Writers are not blocked. */
   copyTo(folder: string): Promise<void>;
   close(): Promise<void>;
+  /**
+   * Resolves once all that was written until now outlives this disk: before that, nothing that depends on it may leave the process.
+   * Absent: nothing is awaited. @throws why it never will
+   */
+  stable?(): Promise<void>;
 }
 
 /** A table's rows as they lie in LMDB. Writes belong in a transaction. */

@@ -1,9 +1,4 @@
-import type { AcrossSlots } from '../cluster/across/across-slots.ts';
-import { OrphanedExtensions } from '../cluster/across/orphaned-extensions.ts';
-import { RequestCount } from '../cluster/forward/request-count.ts';
-import type { CopiesElsewhere } from '../cluster/handover/slot-copies.ts';
-import type { SlotStore } from '../cluster/log/recorded-store.ts';
-import { isPayer, type LeadsHere, type TenantId } from '../domain/id.ts';
+import { isPayer, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
@@ -11,44 +6,47 @@ import { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
 import { Credits } from '../purchases/credits.ts';
+import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
+import type { Store } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
-import { Workspaces } from '../workspace/workspaces.ts';
+import { Workspaces, type WorkspacesDeps } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
 import { type Runtime, tenantsFolder } from './process.ts';
 
-export interface SlotOptions {
+export interface BooksOptions {
   readonly runtime: Runtime;
-  /** Absolute path of the folder that holds the slot's Tenants. */
+  /** Absolute path of the folder that holds their state and their Tenants. */
   readonly folder: string;
-  readonly store: SlotStore;
-  /** Whether an id leads to this slot. */
-  readonly leadsHere: LeadsHere;
-  /** A payer's payment may extend another slot's workspace. */
-  readonly across: AcrossSlots;
-  /** Has other servers remove what they have of a Tenant that has ended. Absent: there are none. */
-  readonly removeCopies?: (tenant: TenantId) => Promise<CopiesElsewhere>;
+  readonly store: Store;
+  /** Absent: each id leads here. */
+  readonly others?: OtherBooks;
   /** Milliseconds from any origin, never going back: rented time passes by it. */
   readonly monotonic?: () => number;
 }
 
-/** The routes' services that belong to one set of books. */
-export interface SlotServices
-  extends Pick<
-    Services,
-    'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry' | 'stable' | 'lagMs'
-  > {
-  readonly running: RequestCount;
+/** Books beside these: a payer's payment may extend a workspace of theirs, and the reverse. */
+export interface OtherBooks extends Pick<WorkspaceExtensionDeps, 'leadsHere' | 'extensionsOf'> {
+  /** Judges extensions of these workspaces whose payers' books are others. */
+  orphansIn(workspaces: Workspaces): { sweep(): Promise<void>; close(): Promise<void> };
+  /** Has other servers remove what they have of a Tenant that has ended. Absent: there are none. */
+  readonly removeCopies?: WorkspacesDeps['removeCopies'];
 }
 
+/** The routes' services that belong to one set of books. */
+export type BooksServices = Pick<
+  Services,
+  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry'
+>;
+
 /** One set of books and the Tenants in it: a whole Farthing in small. */
-export interface Slot {
-  readonly services: SlotServices;
+export interface Books {
+  readonly services: BooksServices;
   /** Absolute path. */
   readonly folder: string;
-  readonly store: SlotStore;
+  readonly store: Store;
   readonly reencoding: Pick<Reencoding, 'progress'>;
   /** Takes the payments that a crash left open to their end. */
   recoverPayments(): Promise<void>;
@@ -66,8 +64,19 @@ export interface Slot {
 
 const WORKSPACE_TTL_MINUTES_DEFAULT = 15;
 
-/** What most parts of a slot stand on. */
-interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'leadsHere' | 'removeCopies'> {
+/** One server's books have no others. */
+const NO_OTHERS: OtherBooks = {
+  leadsHere: () => true,
+  extensionsOf: async (id) => {
+    throw new Error(`${id} leads to these books`);
+  },
+  orphansIn: () => ({ sweep: async () => undefined, close: async () => undefined }),
+};
+
+/** What most parts of a set of books stand on. */
+interface Ground
+  extends Pick<BooksOptions, 'runtime' | 'folder' | 'store'>,
+    Required<Pick<BooksOptions, 'others'>> {
   readonly time: RentedTime;
   readonly credits: Credits;
   /** Cancels a Tenant's jobs and waits for them. */
@@ -75,33 +84,24 @@ interface Ground extends Pick<SlotOptions, 'runtime' | 'folder' | 'store' | 'lea
 }
 
 /** Opens one set of books. It serves once `recoverPayments` and `resume` have resolved. */
-export function wireSlot(options: SlotOptions): Slot {
-  const { runtime, folder, leadsHere, across } = options;
-  const ground = openGround(options, (tenant) => ingest.cancelTenant(tenant));
+export function wireBooks(options: BooksOptions): Books {
+  const { runtime, folder, others = NO_OTHERS } = options;
+  const ground = openGround({ ...options, others }, (tenant) => ingest.cancelTenant(tenant));
   const { store, credits } = ground;
   const workspaces = openWorkspaces(ground);
   const payerIndex = openPayerIndex(ground);
   const reencoding = openReencoding(ground);
   const ingest = openIngest(ground, workspaces, payerIndex);
-  const extensionsOf = (id: string) => across.extensionsOf(id);
-  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, leadsHere, extensionsOf });
-  const orphans = new OrphanedExtensions({
-    workspaces,
-    leadsHere,
-    knows: (payer, step) => across.knows(payer, step),
-    log: runtime.event,
-  });
+  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, ...others });
+  const orphans = others.orphansIn(workspaces);
   const gate = runtime.payments.gate(store, effectHandlers(purchases));
-  const services: SlotServices = {
+  const services: BooksServices = {
     gate,
     ingest,
     workspaces,
     payerIndex,
     purchases,
     items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
-    running: new RequestCount(),
-    ...(store.stable && { stable: () => store.stable!() }),
-    ...(store.lagMs && { lagMs: () => store.lagMs!() }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
   };
   const ending = new AbortController();
@@ -138,8 +138,14 @@ export function wireSlot(options: SlotOptions): Slot {
   };
 }
 
+/** Finishes what a crash left, but jobs. Payments come before the work that they pay for. */
+export async function recoverBooks(books: readonly Books[]): Promise<void> {
+  await Promise.all(books.map((each) => each.recoverPayments()));
+  await Promise.all(books.map((each) => each.resume()));
+}
+
 function openGround(
-  { runtime, folder, store, leadsHere, removeCopies, monotonic }: SlotOptions,
+  { runtime, folder, store, others, monotonic }: BooksOptions & Pick<Ground, 'others'>,
   stopTenant: Ground['stopTenant'],
 ): Ground {
   const { settings, clock } = runtime;
@@ -148,11 +154,12 @@ function openGround(
     ...(monotonic && { monotonic }),
   });
   const credits = new Credits({ store, clock });
-  return { runtime, folder, leadsHere, removeCopies, store, time, credits, stopTenant };
+  return { runtime, folder, others, store, time, credits, stopTenant };
 }
 
-function openWorkspaces({ runtime, leadsHere, removeCopies, store, time, stopTenant }: Ground): Workspaces {
+function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): Workspaces {
   const { settings, clock, tenants, limits, baseUrl } = runtime;
+  const { leadsHere, removeCopies } = others;
   const backups = new BackupsTaken(store);
   return new Workspaces({
     store,
@@ -236,7 +243,7 @@ function openReencoding({ runtime, folder, store }: Ground): Reencoding {
 }
 
 function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerIndex): Ingest {
-  const { runtime, store, leadsHere, credits } = ground;
+  const { runtime, store, others, credits } = ground;
   const { settings, clock, tenants, files, encoders, extractor, listening, limits, jobTurns, metrics } =
     runtime;
   return new Ingest({
@@ -250,7 +257,7 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant)),
     limits: limits.ingest,
     turns: jobTurns,
-    leadsHere,
+    leadsHere: others.leadsHere,
     newCredit: async (payer, job) => {
       await credits.newCredit(payer, job);
       metrics.credited(Number(formatUsd(settings.INGEST_PRICE_USD)));
@@ -261,11 +268,11 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
 
 async function sweep(
   { log }: Runtime,
-  { workspaces, payerIndex }: SlotServices,
+  { workspaces, payerIndex }: BooksServices,
   { beats, ending }: { readonly beats: boolean; readonly ending: AbortSignal },
 ): Promise<void> {
   await workspaces.sweep(beats).catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
-  // The slot may have closed while the workspaces were swept: nothing is read after that.
+  // The books may have closed while the workspaces were swept: nothing is read after that.
   if (!ending.aborted) await payerIndex.sweep();
 }
 

@@ -29,7 +29,7 @@ export const KEPT_IN_ETCD: readonly KeptFact[] = [
   },
 ];
 
-/** @param nodes ids of servers that had the slot before, or followed it, and do not say that their disks have nothing of it */
+/** @param nodes ids of servers that had the books before, or followed them, and do not say that their disks have nothing of it */
 export function keptByNodes(nodes: readonly string[]): KeptFact[] {
   return nodes.map((id) => ({
     what: `files and index, on the disk of the server ${id}`,

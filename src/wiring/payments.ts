@@ -1,4 +1,3 @@
-import type { SlotStore } from '../cluster/log/recorded-store.ts';
 import type { Address } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
@@ -15,6 +14,7 @@ import { PaymentGate } from '../payment/gate/gate.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { Store } from '../state/store.ts';
 
 export interface PaymentsOptions {
   readonly settings: Settings;
@@ -24,10 +24,10 @@ export interface PaymentsOptions {
   readonly observe: (call: FacilitatorCall) => void;
 }
 
-/** The payments of all slots: one facilitator, and one crowd of payers. */
+/** The payments of all books: one facilitator, and one crowd of payers. */
 export interface Payments {
-  /** Opens the gate of a slot. @param handlers commit and undo the effects of payments */
-  gate(store: SlotStore, handlers: EffectHandlers): PaymentGate;
+  /** Opens the gate of a set of books. @param handlers commit and undo the effects of payments */
+  gate(store: Store, handlers: EffectHandlers): PaymentGate;
   /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
   connect(): Promise<void>;
 }
@@ -41,7 +41,7 @@ const PURCHASES_MAX = 1024;
 const STABLE_MS_MAX = 5000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 
-/** Opens the payments, with the facilitator that the settings name or the local one, whose play money lies in the payer's slot. */
+/** Opens the payments, with the facilitator that the settings name or the local one, whose play money lies in the payer's books. */
 export function openPayments(options: PaymentsOptions): Payments {
   const { settings, clock, tenants, log, observe } = options;
   const signatures = new SignatureCheck();
@@ -54,7 +54,7 @@ export function openPayments(options: PaymentsOptions): Payments {
       event: 'local_facilitator',
       note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
     });
-  const local = (store: SlotStore) =>
+  const local = (store: Store) =>
     new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD });
   return {
     connect: async () =>
@@ -73,7 +73,7 @@ export function openPayments(options: PaymentsOptions): Payments {
         },
         signatures,
         facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
-        // The next owner of the slot knows only the log.
+        // The next owner of the books knows only their log.
         answersAfterNote: store.stable !== undefined,
         handlers,
         answers,
@@ -85,9 +85,10 @@ export function openPayments(options: PaymentsOptions): Payments {
   };
 }
 
-/** Settles nothing, and asks for no settlement, which may send it again, before what led to it is safe in the slot's log. */
-function afterStable(facilitator: Facilitator, { stable }: SlotStore): Facilitator {
-  if (!stable) return facilitator;
+/** Settles nothing, and asks for no settlement, which may send it again, before what led to it is safe in the books' log. */
+function afterStable(facilitator: Facilitator, store: Store): Facilitator {
+  if (!store.stable) return facilitator;
+  const stable = () => store.stable!();
   return {
     ...facilitator,
     settle: async (payment, terms) => {

@@ -2,7 +2,7 @@ import type { ModelVersions } from '../encode/model-versions.ts';
 
 type Space = Parameters<ModelVersions['previous']>[0];
 
-/** The models that filled indexes before, while a slot needs them; its indexes are encoded again one at a time in all slots. */
+/** The models that filled indexes before, while books need them; indexes are encoded again one at a time in all books. */
 export class PreviousModels {
   readonly #encoders: Pick<ModelVersions, 'previous' | 'closePrevious'>;
   readonly #needing = new Set<object>();
@@ -12,24 +12,24 @@ export class PreviousModels {
     this.#encoders = encoders;
   }
 
-  /** Loads the model of a space, which `slot` needs until it is done. */
-  load(slot: object, space: Space): Promise<unknown> {
-    this.#needing.add(slot);
+  /** Loads the model of a space, which `books` need until they are done. */
+  load(books: object, space: Space): Promise<unknown> {
+    this.#needing.add(books);
     return this.#encoders.previous(space);
   }
 
-  /** Closes them when no other slot needs one. */
-  async done(slot: object): Promise<void> {
-    this.#needing.delete(slot);
+  /** Closes them when no other books need one. */
+  async done(books: object): Promise<void> {
+    this.#needing.delete(books);
     if (this.#needing.size === 0) await this.#encoders.closePrevious();
   }
 
-  /** As `done`, for a slot that is with another server now. */
-  async left(slot: object): Promise<void> {
-    if (this.#needing.has(slot)) await this.done(slot);
+  /** As `done`, for books that another server has now. */
+  async left(books: object): Promise<void> {
+    if (this.#needing.has(books)) await this.done(books);
   }
 
-  /** Runs the work of one slot at a time, in the order of the calls. */
+  /** Runs the work of one set of books at a time, in the order of the calls. */
   inTurn(work: () => Promise<void>): Promise<void> {
     const done = this.#last.then(work);
     this.#last = done.catch(() => undefined);

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import type { KeptContent } from '../cluster/content/kept-content.ts';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { ModelVersions } from '../encode/model-versions.ts';
@@ -18,8 +17,10 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { RecallProbe } from '../search/recall-probe.ts';
 import { Search } from '../search/search.ts';
 import type { Settings } from '../settings/settings.ts';
+import type { IndexKeeper } from '../shard/keeper.ts';
 import { openTenants, type Tenants } from '../shard/tenants.ts';
-import { slotOf } from '../state/slots.ts';
+import { leadsTo } from '../state/book-folders.ts';
+import type { Store } from '../state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/receipt.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { type Limits, limitsOf } from './limits.ts';
@@ -39,15 +40,28 @@ export interface ProcessOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock?: Clock;
-  /** Absolute paths of the slots' folders: each has the state of its slot and its Tenants. */
-  readonly slotFolders: readonly string[];
+  /** Absolute paths of the books' folders: each has the state of its books and their Tenants. */
+  readonly bookFolders: readonly string[];
   /** Keeps the Tenants' content beyond this disk; undefined: nothing does. */
-  readonly kept: KeptContent | undefined;
+  readonly kept: ContentKeeper | undefined;
   /** Public address of the server; known once it listens. */
   readonly baseUrl: () => string;
 }
 
-/** What a process has once, however many slots it holds: models, readers, limits, keys, log and metrics. */
+/** What keeps the Tenants' content beyond this disk. */
+export interface ContentKeeper {
+  readonly keeper: IndexKeeper;
+  files(tenants: Tenants): StoredFiles;
+  /** Opens the keys that sign receipts: those of this disk, and those that other servers have. */
+  openSigner(): Promise<ReceiptSigner>;
+  /** When the last backup was begun that no server here took; undefined without any. */
+  lastBackup(): Promise<number | undefined>;
+  /** Makes a copied state, beside which all files and indexes lie, one that needs nothing else. */
+  makeAlone(copy: Store): Promise<void>;
+  close(): void;
+}
+
+/** What a process has once, however many books it holds: models, readers, limits, keys, log and metrics. */
 export interface Runtime extends ProcessOptions {
   readonly clock: Clock;
   /** The models in use, and those that filled indexes before. */
@@ -73,7 +87,7 @@ export interface Runtime extends ProcessOptions {
   warn(entry: object): void;
   /** Aborted when the server is to stop: `/readyz` answers 503 from then on. */
   readonly draining: AbortController;
-  /** Ends the reader processes and closes the indexes; before that, every slot has ended its work. */
+  /** Ends the reader processes and closes the indexes; before that, all books have ended their work. */
   closeReaders(): Promise<void>;
   /** Ends the encoders, last of all. */
   close(): Promise<void>;
@@ -91,7 +105,7 @@ export function eventLog(metrics: Metrics, log: Logger): (entry: object) => void
 
 /** Opens what a process has once. */
 export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
-  const { settings, data, slotFolders, clock = systemClock, encoder, encoding, log, metrics } = options;
+  const { settings, data, bookFolders, clock = systemClock, encoder, encoding, log, metrics } = options;
   const event = eventLog(metrics, log);
   const limits = limitsOf(settings, encoder.workers.ingest);
   const extractor = openExtractor({
@@ -108,7 +122,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     log: event,
   });
   const encoders = modelVersions(encoder, encoding);
-  const tenants = tenantsIn(slotFolders, options, event);
+  const tenants = tenantsIn(bookFolders, options, event);
   const files = options.kept?.files(tenants) ?? filesIn(tenants);
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   const { unproved, proved, tenant } = limits.http.incomingBytesMax;
@@ -163,15 +177,15 @@ function modelVersions(encoder: Encoder, encoding: EncoderOptions): ModelVersion
   });
 }
 
-/** The Tenants of all slots, with one bound of open indexes. */
+/** The Tenants of all books, with one bound of open indexes. */
 function tenantsIn(
-  slotFolders: readonly string[],
+  bookFolders: readonly string[],
   { settings, encoder, kept }: ProcessOptions,
   log: (event: object) => void,
 ): Tenants {
-  const all = slotFolders.map(tenantsFolder);
+  const all = bookFolders.map(tenantsFolder);
   return openTenants({
-    folder: { all, of: (tenant) => all[slotOf(tenant, all.length)]! },
+    folder: { all, of: (tenant) => all[leadsTo(tenant, all.length)]! },
     spaces: encoder.spaces,
     openShardsMax: settings.OPEN_SHARDS_MAX,
     sizes: {
@@ -188,9 +202,9 @@ export function keysFolder(data: string): string {
   return join(data, 'keys');
 }
 
-/** Where a slot's Tenants lie. */
-export function tenantsFolder(slotFolder: string): string {
-  return join(slotFolder, 'tenants');
+/** Where the Tenants of books lie. */
+export function tenantsFolder(bookFolder: string): string {
+  return join(bookFolder, 'tenants');
 }
 
 /** Half of the processors: the other half is for the encoders. */

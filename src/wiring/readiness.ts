@@ -1,28 +1,28 @@
-import type { Slots } from '../cluster/books/slots.ts';
 import type { Readiness } from '../http/access/services.ts';
 import { pricesOf } from '../purchases/prices.ts';
 import { familyReports } from '../search/families.ts';
+import type { AllBooks } from './all-books.ts';
 import type { Runtime } from './process.ts';
 
 /** From then on requests are refused. */
 const LAG_MS_MAX = 5000;
 
 /** What `/readyz` answers. */
-export function readinessOf(runtime: Runtime, slots: Slots): Readiness {
+export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
   const { settings, encoder, extractor, draining } = runtime;
   const reasons = [
     ...(draining.signal.aborted ? ['The server is stopping.'] : []),
-    ...(slots.lagMs() > LAG_MS_MAX ? ['The books cannot be written.'] : []),
+    ...(books.lagMs() > LAG_MS_MAX ? ['The books cannot be written.'] : []),
     ...(encoder.serving() ? [] : ['No encoder could be started again.']),
   ];
-  const reencoding = slots.reencoding();
+  const reencoding = books.reencoding();
   return {
     ready: reasons.length === 0,
     body: {
       reasons,
       families: familyReports(encoder),
       queues: encoder.queueDepths(),
-      payment: slots.health(),
+      payment: books.health(),
       extraction: extractor.confinement() ?? 'not started yet',
       prices_usd: pricesOf(settings).listed,
       workspace_minutes: {

@@ -1,17 +1,17 @@
-import type { Slots } from '../cluster/books/slots.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Services, Terms } from '../http/access/services.ts';
 import { pricesOf } from '../purchases/prices.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { Slot } from './books.ts';
+import type { AllBooks } from './all-books.ts';
+import type { Books } from './books.ts';
 import type { Runtime } from './process.ts';
 import { readinessOf } from './readiness.ts';
 
-/** What the routes need: what the process has once, and the books of one slot. */
-export function servicesOf(runtime: Runtime, slots: Slots, slot: Slot): Services {
+/** What the routes need: what the process has once, and one set of books. */
+export function servicesOf(runtime: Runtime, all: AllBooks, books: Books): Services {
   const { settings, metrics, log, limits, search, previews, incoming, tenantLimits } = runtime;
   return {
-    ...slot.services,
+    ...books.services,
     search,
     previews,
     baseUrl: runtime.baseUrl,
@@ -24,7 +24,7 @@ export function servicesOf(runtime: Runtime, slots: Slots, slot: Slot): Services
       metrics.logged({ event: 'fault' });
       log.error({ event: 'fault', request_id: requestId, err: error });
     },
-    readiness: () => readinessOf(runtime, slots),
+    readiness: () => readinessOf(runtime, all),
     jwks: async () => {
       await runtime.signer.refresh();
       return runtime.signer.jwks();

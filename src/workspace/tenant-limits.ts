@@ -22,7 +22,7 @@ interface Usage {
 
 /** Tenants that are remembered before idle ones are forgotten. */
 const REMEMBERED_MAX = 4096;
-const SLOT_RETRY_AFTER_S = 1;
+const PLACE_RETRY_AFTER_S = 1;
 
 /**
  * Limits for each Tenant, so that one Tenant's flood costs its neighbours little: requests per second (generic cell rate
@@ -75,7 +75,7 @@ export class TenantLimits {
   #take(tenant: TenantId, kind: 'searches' | 'ingests' | 'streams', atOnceMax: number): () => void {
     const usage = this.#usageOf(tenant, this.#monotonic());
     if (usage[kind] >= atOnceMax)
-      throw limited(`More than ${atOnceMax} ${kind} at once.`, SLOT_RETRY_AFTER_S);
+      throw limited(`More than ${atOnceMax} ${kind} at once.`, PLACE_RETRY_AFTER_S);
     usage[kind] += 1;
     let taken = true;
     return () => {

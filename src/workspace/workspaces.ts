@@ -43,7 +43,7 @@ export interface WorkspacesDeps {
   /** Whether encrypted copies of the workspaces' content lie beyond this disk; absent: none do. */
   readonly hasCopies?: boolean;
   readonly settings?: Partial<WorkspaceSettings>;
-  /** Whether a new workspace's id leads to this slot; absent: every id does. */
+  /** Whether a new workspace's id leads to these books; absent: every id does. */
   readonly leadsHere?: LeadsHere;
   readonly log: (event: object) => void;
 }

@@ -4,7 +4,7 @@ import { applyEntries } from '../../src/cluster/log/recorded-store.ts';
 import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
 import { Etcd } from '../../src/cluster/stores/etcd.ts';
 import { Lease } from '../../src/cluster/stores/lease.ts';
-import { claimSlotFolders } from '../../src/state/slots.ts';
+import { claimBookFolders } from '../../src/state/book-folders.ts';
 import { openStore } from '../../src/state/store.ts';
 
 /**
@@ -36,7 +36,7 @@ export async function makeBooksOfLogs(
       onLost: () => undefined,
       ...(leaseSeconds !== undefined && { lease: takeLease }),
     });
-    for (const [slot, inFolder] of (await claimSlotFolders(folder, slots)).entries()) {
+    for (const [slot, inFolder] of (await claimBookFolders(folder, slots)).entries()) {
       const store = openStore(join(inFolder, 'state'));
       const { entries } = await logs[slot]!.open(undefined);
       const all: Uint8Array[] = [];

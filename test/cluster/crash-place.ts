@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bookFolders } from '../../src/state/book-folders.ts';
 import { bootNoteOf } from '../../src/state/log-position.ts';
-import { slotFolders } from '../../src/state/slots.ts';
 import { CutDisk } from '../rig/cut-disk.ts';
 import { TESTED } from '../rig/environment.ts';
 import type { Random } from '../rig/random.ts';
@@ -187,7 +187,7 @@ export class CrashPlace {
   /** The kernel draws a number for each boot, by which a server knows that a copy of a log may be damaged. */
   async #noteFormerBoot(): Promise<void> {
     if (!existsSync(this.dataFolder)) return;
-    for (const folder of await slotFolders(this.dataFolder)) {
+    for (const folder of await bookFolders(this.dataFolder)) {
       const note = bootNoteOf(join(folder, 'state'));
       if (existsSync(note)) writeFileSync(note, 'a former boot');
     }

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Journal } from '../../src/payment/records/journal.ts';
 import { Ledger } from '../../src/payment/records/ledger.ts';
-import { slotFolders } from '../../src/state/slots.ts';
+import { bookFolders } from '../../src/state/book-folders.ts';
 import { openStore } from '../../src/state/store.ts';
 
 /** The books of a stopped server, of all its slots. */
@@ -14,7 +14,7 @@ export interface StoppedBooks {
 }
 
 export async function openBooks(data: string): Promise<StoppedBooks> {
-  const stores = (await slotFolders(data)).map((folder) => openStore(join(folder, 'state')));
+  const stores = (await bookFolders(data)).map((folder) => openStore(join(folder, 'state')));
   return {
     ledger: new Ledger(stores.map((store) => new Journal(store))),
     rows: <V>(table: string) => stores.flatMap((store) => [...store.table<V>(table).range()]),
@@ -24,6 +24,6 @@ export async function openBooks(data: string): Promise<StoppedBooks> {
 
 /** Names of the folders of all Tenants. */
 export async function tenantFolders(data: string): Promise<string[]> {
-  const folders = await slotFolders(data);
+  const folders = await bookFolders(data);
   return (await Promise.all(folders.map((folder) => readdir(join(folder, 'tenants'))))).flat();
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { payerTenantId } from '../../src/domain/id.ts';
-import { slotOf } from '../../src/state/slots.ts';
+import { leadsTo } from '../../src/state/book-folders.ts';
 import { runCommand } from '../operator/commands/run-command.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../rig/test-server.ts';
 
@@ -12,7 +12,7 @@ const SLOTS = 4;
 const dataFolder = join(t.testdir({}), 'data');
 const environment = { FARTHING_SLOTS: String(SLOTS), DATA_DIR: dataFolder, METRICS_PORT: '0' };
 const server = await startTestServer(t, environment);
-const slotOfPayer = (agent: TestAgent) => slotOf(payerTenantId(agent.account.address), SLOTS);
+const slotOfPayer = (agent: TestAgent) => leadsTo(payerTenantId(agent.account.address), SLOTS);
 
 /** A payer of each slot. */
 const agents = await Promise.all(
@@ -31,9 +31,9 @@ t.test('a workspace and its jobs are in the slot of the payer, whose ids lead th
   for (const [slot, agent] of agents.entries()) {
     const workspace = await agent.rent();
     workspaces.push(workspace);
-    t.equal(slotOf(workspace.id, SLOTS), slot);
+    t.equal(leadsTo(workspace.id, SLOTS), slot);
     const uploaded = await workspace.ingest('tides.txt', `Tides follow the moon, in slot ${slot}.`);
-    t.equal(slotOf(uploaded.body.job_id, SLOTS), slot);
+    t.equal(leadsTo(uploaded.body.job_id, SLOTS), slot);
     const found = await workspace.search({ query: 'what moves the sea?' });
     t.match(found.body.hits[0].snippet, new RegExp(`in slot ${slot}`));
     t.ok(existsSync(join(dataFolder, 'slots', String(slot), 'tenants', workspace.id)));
@@ -51,7 +51,7 @@ t.test('a workspace and its jobs are in the slot of the payer, whose ids lead th
 t.test('an upload that is paid for is found by its payer and its job, whatever the slot', async (t) => {
   for (const agent of agents) {
     const { body } = await agent.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
-    t.equal(slotOf(body.job_id, SLOTS), slotOfPayer(agent));
+    t.equal(leadsTo(body.job_id, SLOTS), slotOfPayer(agent));
     t.equal((await agent.get(`/agent/v1/jobs/${body.job_id}`)).body.state, 'searchable');
     t.equal((await agent.get(`/agent/v1/items/${body.item.id}`)).body.name, 'gulls.txt');
     const { hits } = (await agent.post('/agent/v1/search', { query: 'who watches birds?' })).body;

@@ -3,15 +3,16 @@ import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
 
 /**
- * bin → server → cluster → operator → metrics → http → purchases → {search, ingest, workspace, payment} → {encode, extract, shard, state, peers} →
+ * bin → server → cluster → wiring → operator → metrics → http → purchases → {search, ingest, workspace, payment} → {encode, extract, shard, state} →
  * {native, settings, api} → domain; bin → cli → mcp → client → api → domain: the agent's side, which takes only the wire's types of the server.
- * What only several servers need is `cluster`: nothing below it knows it but DOORS, which load it when it is wanted.
+ * What only several servers need is `cluster`: nothing else knows it but its DOORS.
  * api is low: the wire's shapes, which the server, the client, MCP and the console share.
  */
 const RANKS: Readonly<Record<string, number>> = {
-  bin: 10,
-  server: 9,
-  cluster: 8,
+  bin: 11,
+  server: 10,
+  cluster: 9,
+  wiring: 8,
   operator: 7,
   metrics: 6,
   http: 5,
@@ -24,7 +25,6 @@ const RANKS: Readonly<Record<string, number>> = {
   extract: 2,
   shard: 2,
   state: 2,
-  peers: 2,
   native: 1,
   settings: 1,
   api: 1,
@@ -38,8 +38,8 @@ const RANKS: Readonly<Record<string, number>> = {
   domain: 0,
 };
 
-/** Files below `cluster` that load parts of it, when a command or a setting wants it. */
-const DOORS = ['operator/commands/command.ts', 'operator/doctor/doctor.ts'];
+/** Files that load parts of `cluster`, when a setting or a command wants it. */
+const DOORS = ['operator/commands/command.ts', 'operator/doctor/doctor.ts', 'server/serve.ts'];
 
 /** Packages that only one folder may import. Everything else is free. */
 const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly string[] }[] = [
@@ -88,6 +88,18 @@ t.test(
     t.same(wrong, []);
   },
 );
+
+t.test('the cluster is one room with three doors, which are opened when it is wanted', async (t) => {
+  const outside = files.filter((file) => folderOf(file) !== 'cluster');
+  const knowing = outside.filter((file) =>
+    importsOf(file).some(
+      (name) => folderOf(relative(root, resolve(root, dirname(file), name))) === 'cluster',
+    ),
+  );
+  t.same(knowing.sort(), DOORS);
+  for (const file of knowing)
+    t.notMatch(readFileSync(join(root, file), 'utf8'), /from '[./]+\/cluster\//, `${file} loads it late`);
+});
 
 /** Imports that are gone at run time, each as one line. */
 const TYPES = /^(?:import|export) type [^;]*;/gm;

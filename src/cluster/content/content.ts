@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import { slotOf } from '../../state/slots.ts';
+import { leadsTo } from '../../state/book-folders.ts';
 import type { SlotStore } from '../log/recorded-store.ts';
 import type { Objects } from '../stores/objects/objects.ts';
 import { type ClusterKey, type SealKey, seal, unseal } from '../stores/seal.ts';
@@ -64,7 +64,7 @@ export class Content {
 
   /** Gives a slot up: another server goes on with it. Its indexes are closed by then. */
   async leave(slot: number): Promise<void> {
-    const isIn = (tenant: string) => slotOf(tenant, this.#deps.slots) === slot;
+    const isIn = (tenant: string) => leadsTo(tenant, this.#deps.slots) === slot;
     await Promise.allSettled([...this.#turns].flatMap(([tenant, turn]) => (isIn(tenant) ? turn : [])));
     // Another server may give a payer's index another key.
     this.#keys.forgetAll(isIn);
@@ -78,7 +78,7 @@ export class Content {
 
   /** @throws interrupted for a Tenant whose slot is with another server */
   rows(tenant: string): ContentRows {
-    const rows = this.#rows.get(slotOf(tenant, this.#deps.slots));
+    const rows = this.#rows.get(leadsTo(tenant, this.#deps.slots));
     if (rows) return rows;
     throw new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
       retryAfterS: 1,

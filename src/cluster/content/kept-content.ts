@@ -1,13 +1,11 @@
 import { rootCause } from '../../domain/error.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
 import { filesIn } from '../../ingest/items/files.ts';
-import type { StoredFiles } from '../../ingest/ports/ports.ts';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { IndexKeeper } from '../../shard/keeper.ts';
 import type { Tenants } from '../../shard/tenants.ts';
-import type { Store } from '../../state/store.ts';
-import { openReceiptSigner, type ReceiptSigner } from '../../workspace/disposal/receipt.ts';
+import type { ContentKeeper } from '../../wiring/process.ts';
+import { openReceiptSigner } from '../../workspace/disposal/receipt.ts';
 import type { SlotStore } from '../log/recorded-store.ts';
 import { BACKUP_ROWS } from '../members/node-rows.ts';
 import { untilAnswered } from '../stores/kv.ts';
@@ -36,23 +34,14 @@ export interface KeptContentOptions {
   readonly onCalled: (call: ObjectsCall) => void;
 }
 
-/** What keeps the Tenants' content beyond this disk. */
-export interface KeptContent {
-  readonly keeper: IndexKeeper;
+/** What keeps the Tenants' content beyond this disk. Its keys and its last backup are those of the cluster: it waits while etcd is away. */
+export interface KeptContent extends ContentKeeper {
   /** Takes up a slot, before anything asks for its Tenants. */
   enter(slot: number, store: SlotStore): Promise<void>;
   /** Gives a slot up. Its indexes are closed by then. */
   leave(slot: number): Promise<void>;
-  files(tenants: Tenants): StoredFiles;
   /** Copies of the indexes of slots that other servers have. */
   follow(tenants: Tenants): FollowedIndexes;
-  /** Opens the keys that sign receipts: those of this disk, and those of the cluster. Waits while etcd is away. */
-  openSigner(): Promise<ReceiptSigner>;
-  /** Makes a copied state of a slot, beside which all files and indexes lie, one that needs no objects. */
-  makeAlone(copy: Store): Promise<void>;
-  /** When the last backup of the whole cluster was begun; undefined without any. Waits while etcd is away. */
-  lastBackup(): Promise<number | undefined>;
-  close(): void;
 }
 
 /** The keys are asked for again a second later: a member that stands still may not keep a request for long. */

@@ -1,34 +1,21 @@
-import type { IncomingMessage } from 'node:http';
 import { FarthingError } from '../../domain/error.ts';
 import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
-import { Senders } from '../../http/access/sender.ts';
-import type { ServicesBySlot } from '../../http/access/services.ts';
 import { bearerToken } from '../../http/access/workspace-access.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
 import type { RelayedReply, Reply } from '../../http/exchange/reply.ts';
+import type { ForwardedEvent } from '../../metrics/metrics.ts';
 import type { Peer } from '../peers/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-calls.ts';
 import { PeerConnections } from '../peers/peer-connections.ts';
 import type { PeerSignatures } from '../peers/peer-signature.ts';
-import { DeliveryReports } from './delivery-reports.ts';
+import { DeliveryReports } from './deliveries.ts';
 import { KnownElsewhere } from './known-elsewhere.ts';
-import { OwnerRequest, type PassedBody } from './owner-request.ts';
+import { OwnerRequest, type PassedBody, type Sent } from './owner-request.ts';
 import { ACCEPTED_HEADER, DELIVERY_HEADER } from './passed-headers.ts';
 import { type AnswerHere, OWNS_CALL, PeerRequests } from './peer-requests.ts';
-import { Places } from './places.ts';
-import { relayedAnswer } from './relayed-answer.ts';
-import { crowded, type SlotWait, type SlotWaitLimits, SlotWaits, slotMoves } from './slot-waits.ts';
-
-/** A request of a client whose slot was not at this server. */
-export interface ForwardedEvent {
-  /**
-   * `answered` by the owner or, after a wait, here; `lost` with the owner; `refused` because its slot did not come to rest, or too
-   * many wait, or its body is not right; `left`: the client did.
-   */
-  readonly outcome: 'answered' | 'lost' | 'refused' | 'left';
-  /** Until the head of the answer. */
-  readonly milliseconds: number;
-}
+import { Share } from './share.ts';
+import type { ServicesBySlot, SlotServices } from './slot-places.ts';
+import { crowded, type SlotWait, type SlotWaitLimits, SlotWaits, slotMoves } from './waits.ts';
 
 export interface ForwardingOptions {
   readonly slots: ServicesBySlot;
@@ -36,6 +23,8 @@ export interface ForwardingOptions {
   readonly signatures: PeerSignatures;
   /** Of the other servers, where it is not one that Node trusts; PEM. */
   readonly ca?: string | undefined;
+  /** Whose turn a request takes where many are under way. */
+  readonly senderOf: (exchange: Exchange) => string;
   readonly observe?: (event: ForwardedEvent) => void;
   readonly limits?: Partial<ForwardingLimits>;
 }
@@ -68,7 +57,7 @@ const BUFFERED_BYTES_MAX = 256 * 1024;
 const RETRY_AFTER_S = 2;
 
 /** Where a request leads to, and what may be done with it. */
-export interface Led {
+export interface Destination {
   /** The id that leads to its slot. */
   readonly key: string;
   readonly isPaid: boolean;
@@ -83,26 +72,23 @@ export class Forwarding {
   /** What other servers pass on to this one. */
   readonly ofPeers: PeerRequests;
   readonly #options: ForwardingOptions;
-  readonly #limits: ForwardingLimits;
-  readonly #connections: PeerConnections;
   readonly #waits: SlotWaits;
-  readonly #underWay: Places;
-  readonly #reports: DeliveryReports;
-  /** Event streams of other servers that are passed on. */
-  readonly #streams = new Set<OwnerRequest>();
-  readonly #senderOf: (exchange: Exchange) => string;
+  readonly #senders: Senders;
 
   constructor(options: ForwardingOptions) {
-    const { slots, calls, signatures } = options;
+    const { slots, calls, signatures, senderOf } = options;
     const limits = { ...LIMITS, ...options.limits };
-    const senders = new Senders(slots, { known: this.known, signatures });
     this.#options = options;
-    this.#connections = new PeerConnections(options.ca);
-    this.#limits = limits;
-    this.#senderOf = (exchange) => senders.of(exchange);
-    this.#waits = new SlotWaits(limits, this.#senderOf);
-    this.#underWay = new Places(limits.underWayMax, limits.ofSenderUnderWayMax);
-    this.#reports = new DeliveryReports(calls);
+    this.#waits = new SlotWaits(limits, senderOf);
+    this.#senders = {
+      ...options,
+      limits,
+      known: this.known,
+      connections: new PeerConnections(options.ca),
+      share: new Share(limits.underWayMax, limits.ofSenderUnderWayMax),
+      reports: new DeliveryReports(calls),
+      streams: new Set(),
+    };
     this.ofPeers = new PeerRequests(slots, signatures, limits.reportMsMax);
   }
 
@@ -113,7 +99,7 @@ export class Forwarding {
 
   /** Requests that are at other servers. */
   get underWay(): number {
-    return this.#underWay.taken;
+    return this.#senders.share.count;
   }
 
   /**
@@ -121,202 +107,260 @@ export class Forwarding {
    * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where
    *   nothing happened because the slot did not come to rest
    */
-  async answer(exchange: Exchange, led: Led, here: AnswerHere): Promise<Reply> {
-    const place = this.#options.slots.of(led.key);
+  async answer(exchange: Exchange, destination: Destination, here: AnswerHere): Promise<Reply> {
+    const { slots, observe } = this.#options;
+    const place = slots.of(destination.key);
     if ('services' in place) return here(place.services);
-    const { front } = this.#options.slots;
     // Made-up payments stay here.
-    if (led.isPaid && !front.gate.isGenuine(exchange.payment)) return here(front);
+    if (destination.isPaid && !slots.front.gate.isGenuine(exchange.payment)) return here(slots.front);
     const wait = this.#waits.of(exchange);
-    const way: Way = { exchange, led, wait, body: undefined, isSunk: false, isLost: false };
+    const request = new ForwardedRequest(exchange, destination, wait, this.#senders);
+    let outcome: ForwardedEvent['outcome'] = 'answered';
     try {
-      const reply = await this.#look(way, here);
-      this.#observe('answered', exchange);
-      return reply;
+      return await request.answer(here);
     } catch (error) {
-      this.#observe(exchange.signal.aborted ? 'left' : way.isLost ? 'lost' : 'refused', exchange);
+      outcome = exchange.signal.aborted ? 'left' : request.isLost ? 'lost' : 'refused';
       throw error;
     } finally {
+      observe?.({ outcome, milliseconds: performance.now() - exchange.startedAt });
       wait.end();
     }
   }
 
   /** This server stops: event streams would keep it until their jobs end. Their clients connect again, elsewhere. */
   endStreams(): void {
-    for (const request of this.#streams) request.destroy();
+    for (const request of this.#senders.streams) request.destroy();
   }
 
   /** Ends the reports that are under way. Answers of this server that wait for one count as lost. */
   async close(): Promise<void> {
-    await this.#reports.whenIdle();
+    await this.#senders.reports.whenIdle();
     this.ofPeers.close();
-    this.#connections.close();
+    this.#senders.connections.close();
+  }
+}
+
+/** What requests are sent with. */
+interface Senders extends Pick<ForwardingOptions, 'slots' | 'calls' | 'signatures' | 'senderOf'> {
+  readonly limits: ForwardingLimits;
+  readonly known: KnownElsewhere;
+  readonly connections: PeerConnections;
+  readonly share: Share;
+  readonly reports: DeliveryReports;
+  /** Event streams of other servers that are passed on. */
+  readonly streams: Set<OwnerRequest>;
+}
+
+type State =
+  | { readonly name: 'locating' }
+  | { readonly name: 'waiting'; readonly moved: Promise<void>; readonly asksAgain: boolean }
+  | { readonly name: 'sending'; readonly peer: Peer; readonly moved: Promise<void> }
+  | { readonly name: 'here'; readonly services: SlotServices }
+  | { readonly name: 'answered'; readonly reply: RelayedReply }
+  | { readonly name: 'lost' };
+
+/**
+ * A client's request whose slot was not at this server.
+ *
+ *                                                       it moved, or it is time to ask the same owner again
+ *                       ┌─────────────────────────────────────────────────────────┐
+ *                       ▼         on its way between two servers                  │
+ *     ● ─────────→ locating ──────────────────────────────────────────────→ waiting ──→ refused: 10 s are over,
+ *                       │  │                                                      ▲          or too many wait
+ *       it is here now  │  │ another server has it                                │
+ *                       ▼  ▼                            not taken; or lost, once, │
+ *     answered ←───── here  sending ──────────────────────────────────────────────┘
+ *         ▲                 │  │  │                     where it may be sent twice
+ *         └─────────────────┘  │  └──→ refused: too many are under way, or not taken after its body was streamed
+ *          the owner answers   │
+ *                              └──→ lost: settlement_pending where it is paid, otherwise interrupted
+ *
+ * `not taken`: nothing happened there. `lost`: it may have happened, so it is sent to nobody a second time unless it changes nothing. A
+ * refused request happened nowhere. A client that leaves ends each state.
+ */
+class ForwardedRequest {
+  readonly #exchange: Exchange;
+  readonly #destination: Destination;
+  readonly #wait: SlotWait;
+  readonly #senders: Senders;
+  readonly #token: string | undefined;
+  /** All of a small body, once it was read. */
+  #body: Buffer | undefined;
+  #wasSentTwice = false;
+  #state: State = { name: 'locating' };
+
+  constructor(exchange: Exchange, destination: Destination, wait: SlotWait, senders: Senders) {
+    this.#exchange = exchange;
+    this.#destination = destination;
+    this.#wait = wait;
+    this.#senders = senders;
+    this.#token = destination.isPaid ? undefined : bearerToken(exchange);
   }
 
-  /** Until somebody answers. */
-  async #look(way: Way, here: AnswerHere): Promise<Reply> {
-    const { exchange, led, wait } = way;
-    const token = led.isPaid ? undefined : bearerToken(exchange);
-    this.#prove(exchange, led, token);
-    for (let isRepeated = false; ; ) {
-      exchange.signal.throwIfAborted();
-      const place = this.#options.slots.of(led.key);
-      if ('services' in place) {
-        if (way.isSunk) throw slotMoves();
-        if (way.body) exchange.body.putBack(way.body);
-        return here(place.services);
+  /** It may have happened, and nobody knows. */
+  get isLost(): boolean {
+    return this.#state.name === 'lost';
+  }
+
+  async answer(here: AnswerHere): Promise<Reply> {
+    this.#countBytesForSender();
+    for (;;) {
+      const state = this.#state;
+      switch (state.name) {
+        case 'locating':
+          this.#state = this.#locate();
+          break;
+        case 'waiting':
+          await (state.asksAgain ? this.#wait.untilAgain(state.moved) : this.#wait.until(state.moved));
+          this.#state = { name: 'locating' };
+          break;
+        case 'sending':
+          this.#state = await this.#send(state);
+          break;
+        case 'here':
+          if (this.#body) this.#exchange.body.putBack(this.#body);
+          return here(state.services);
+        case 'answered':
+          return state.reply;
+        case 'lost':
+          throw lost(this.#destination);
       }
-      if ('moving' in place) {
-        await wait.until(place.moving);
-        continue;
-      }
-      const asked = await this.#ask(way, place.peer);
-      if (typeof asked === 'object') {
-        this.#remember(led, token, asked);
-        return asked.reply;
-      }
-      if (asked === 'lost') {
-        if (!led.isRepeatable || isRepeated || way.isSunk) throw lost(led);
-        isRepeated = true;
-        way.isLost = false;
-      }
-      await wait.untilAgain(place.moved);
     }
   }
 
-  /** Passes the request on to the owner of its slot, once. */
-  async #ask(way: Way, peer: Peer): Promise<Asked | 'away' | 'lost'> {
-    const { exchange, led } = way;
-    const { slots, signatures } = this.#options;
-    const body = await this.#bodyFor(way, peer);
-    if (body === 'away') return 'away';
-    const leave = this.#underWay.take(() => this.#senderOf(exchange));
+  #locate(): State {
+    this.#exchange.signal.throwIfAborted();
+    const place = this.#senders.slots.of(this.#destination.key);
+    if ('services' in place) return { name: 'here', services: place.services };
+    if ('moving' in place) return { name: 'waiting', moved: place.moving, asksAgain: false };
+    return { name: 'sending', ...place };
+  }
+
+  /** Sends the request to the owner of its slot, once. */
+  async #send({ peer, moved }: State & { name: 'sending' }): Promise<State> {
+    const again: State = { name: 'waiting', moved, asksAgain: true };
+    if (this.#isStreamed && !(await this.#isOwner(peer))) return again;
+    const body = await this.#readBody();
+    const leave = this.#senders.share.enter(() => this.#senders.senderOf(this.#exchange));
     if (!leave) throw crowded();
-    const ends = [leave];
-    const end = () => {
-      for (const each of ends.splice(0)) each();
-    };
+    let isPassedOn = false;
     try {
-      const request = new OwnerRequest(exchange, body, { peer, connections: this.#connections, signatures });
-      const isThere = () => {
-        const place = slots.of(led.key);
-        return 'peer' in place && place.peer.id === peer.id;
+      const request = new OwnerRequest(this.#exchange, body, { peer, ...this.#senders });
+      const unwatch = this.#watch(request, peer);
+      const end = () => {
+        unwatch();
+        leave();
       };
-      ends.push(watch(request, isThere, this.#limits));
-      const answer = await request.answer(body);
-      if (typeof answer === 'object') {
-        const asked = await this.#relayed(exchange, request, answer.response, { peer, end });
-        if (asked) return asked;
+      try {
+        const sent = await request.send(body);
+        const reply = sent.outcome === 'answered' && (await this.#relay(request, sent, peer, end));
+        if (reply) {
+          isPassedOn = true;
+          return { name: 'answered', reply };
+        }
+        if (sent.outcome !== 'not taken') return this.#lost(body, again);
+        if (body === 'streamed') throw slotMoves();
+        return again;
+      } finally {
+        if (!isPassedOn) unwatch();
       }
-      end();
-      way.isSunk ||= body === 'streamed';
-      way.isLost = answer !== 'away';
-      return answer === 'away' ? 'away' : 'lost';
-    } catch (error) {
-      end();
-      throw error;
+    } finally {
+      if (!isPassedOn) leave();
     }
   }
 
-  /** A small body is read whole, once; of a larger one nothing is taken before the owner has the slot. */
-  async #bodyFor(way: Way, peer: Peer): Promise<PassedBody | 'away'> {
-    const { exchange, led } = way;
-    if (way.isSunk) throw slotMoves();
-    const { headers } = exchange.head;
-    const isChunked = headers.has('transfer-encoding');
-    const bytes = Number(headers.get('content-length') ?? 0);
-    if (!isChunked && bytes === 0) return undefined;
-    if (!isChunked && bytes <= BUFFERED_BYTES_MAX) {
-      way.body ??= await exchange.body.whole(BUFFERED_BYTES_MAX);
-      return way.body;
-    }
-    try {
-      const told = await this.#options.calls.call(peer, OWNS_CALL, { key: led.key });
-      return (told as { owns?: unknown }).owns === true ? 'streamed' : 'away';
-    } catch (error) {
-      exchange.signal.throwIfAborted();
-      if (error instanceof PeerAwayError || error instanceof PeerLostError) return 'away';
-      throw error;
-    }
+  #lost(body: PassedBody, again: State): State {
+    if (!this.#destination.isRepeatable || this.#wasSentTwice || body === 'streamed') return { name: 'lost' };
+    this.#wasSentTwice = true;
+    return again;
   }
 
-  /** @returns undefined where the owner is gone before all of a small answer came */
-  async #relayed(
-    exchange: Exchange,
+  /** @param end called once the client has the answer, or left @returns undefined where the owner is gone before all of a small answer came */
+  async #relay(
     request: OwnerRequest,
-    response: IncomingMessage,
-    { peer, end }: { readonly peer: Peer; readonly end: () => void },
-  ): Promise<Asked | undefined> {
-    const id = response.headers[DELIVERY_HEADER] as string | undefined;
-    const isAccepted = response.headers[ACCEPTED_HEADER] !== undefined;
-    if (response.headers['content-type']?.startsWith('text/event-stream')) this.#streams.add(request);
-    const reply = await relayedAnswer(exchange, request, response, (whole) => {
+    { response }: Sent & { outcome: 'answered' },
+    peer: Peer,
+    end: () => void,
+  ): Promise<RelayedReply | undefined> {
+    const { streams, reports } = this.#senders;
+    const { headers } = response;
+    const id = headers[DELIVERY_HEADER] as string | undefined;
+    if (headers['content-type']?.startsWith('text/event-stream')) streams.add(request);
+    const reply = await request.relay(response, (whole) => {
       end();
-      this.#streams.delete(request);
+      streams.delete(request);
       if (!whole) request.destroy();
-      if (id !== undefined) this.#reports.send(peer, id, whole);
+      if (id !== undefined) reports.send(peer, id, whole);
     });
-    return reply && { reply, isAccepted };
+    if (reply) this.#remember(reply.status, headers[ACCEPTED_HEADER] !== undefined);
+    return reply;
   }
 
-  /** The bytes of who is known count with those of the known. */
-  #prove(exchange: Exchange, { key, isPaid }: Led, token: string | undefined): void {
-    if (exchange.body.complete) return;
+  /** Gives up an owner that stands still, once its slot is elsewhere. @returns ends it */
+  #watch(request: OwnerRequest, peer: Peer): () => void {
+    const { slots, limits } = this.#senders;
+    let movedAt: number | undefined;
+    const timer = setInterval(() => {
+      const place = slots.of(this.#destination.key);
+      const isThere = 'peer' in place && place.peer.id === peer.id;
+      movedAt = isThere ? undefined : (movedAt ?? performance.now());
+      if (movedAt === undefined) return;
+      if (Math.min(performance.now() - movedAt, request.silentMs) >= limits.silentMsMax) request.destroy();
+    }, limits.lookMs).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** A body that is not read before it is sent: of its bytes nothing is taken before the owner has the slot. */
+  get #isStreamed(): boolean {
+    const { headers } = this.#exchange.head;
+    return (
+      headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > BUFFERED_BYTES_MAX
+    );
+  }
+
+  async #readBody(): Promise<PassedBody> {
+    if (this.#isStreamed) return 'streamed';
+    if (Number(this.#exchange.head.headers.get('content-length') ?? 0) === 0) return undefined;
+    this.#body ??= await this.#exchange.body.whole(BUFFERED_BYTES_MAX);
+    return this.#body;
+  }
+
+  /** Whether a server says that it has the slot. */
+  async #isOwner(peer: Peer): Promise<boolean> {
+    try {
+      const answer = await this.#senders.calls.call(peer, OWNS_CALL, { key: this.#destination.key });
+      return (answer as { owns?: unknown }).owns === true;
+    } catch (error) {
+      this.#exchange.signal.throwIfAborted();
+      if (error instanceof PeerAwayError || error instanceof PeerLostError) return false;
+      throw error;
+    }
+  }
+
+  /** The bytes of a sender that is known count with those of the known. */
+  #countBytesForSender(): void {
+    const { body } = this.#exchange;
+    const { key, isPaid } = this.#destination;
+    const { slots, known } = this.#senders;
+    if (body.complete) return;
     if (isPaid) {
-      const payer = this.#options.slots.front.gate.knownPayer(exchange.payment);
-      if (payer !== undefined) exchange.body.proved(payerTenantId(payer));
-    } else if (token !== undefined && this.known.opens(key, token)) exchange.body.proved(key);
+      const payer = slots.front.gate.knownPayer(this.#exchange.payment);
+      if (payer !== undefined) body.proved(payerTenantId(payer));
+    } else if (this.#token !== undefined && known.opens(key, this.#token)) body.proved(key);
   }
 
-  #remember({ key, isPaid }: Led, token: string | undefined, { reply, isAccepted }: Asked): void {
+  #remember(status: number, isAccepted: boolean): void {
+    const { key, isPaid } = this.#destination;
+    const { slots, known } = this.#senders;
     const tenant = key as TenantId;
-    if (isPaid && isAccepted && isPayer(tenant))
-      this.#options.slots.front.gate.paidElsewhere(walletOf(tenant));
-    if (token === undefined) return;
-    if (isAccepted) this.known.remember(key, token);
-    else if (reply.status === 401) this.known.forget(key, token);
-  }
-
-  #observe(outcome: ForwardedEvent['outcome'], exchange: Exchange): void {
-    this.#options.observe?.({ outcome, milliseconds: performance.now() - exchange.startedAt });
+    if (isPaid && isAccepted && isPayer(tenant)) slots.front.gate.paidElsewhere(walletOf(tenant));
+    if (this.#token === undefined) return;
+    if (isAccepted) known.remember(key, this.#token);
+    else if (status === 401) known.forget(key, this.#token);
   }
 }
 
-/** What the owner answered. */
-interface Asked {
-  readonly reply: RelayedReply;
-  readonly isAccepted: boolean;
-}
-
-/** A request while it looks for the owner of its slot. */
-interface Way {
-  readonly exchange: Exchange;
-  readonly led: Led;
-  readonly wait: SlotWait;
-  /** All of a small body. */
-  body: Buffer | undefined;
-  /** Its body was passed on as it came: it cannot be sent to another server. */
-  isSunk: boolean;
-  /** It may have happened. */
-  isLost: boolean;
-}
-
-/** Gives up an owner that stands still, once its slot is elsewhere. @returns ends it */
-function watch(
-  request: OwnerRequest,
-  isThere: () => boolean,
-  { lookMs, silentMsMax }: ForwardingLimits,
-): () => void {
-  let movedAt: number | undefined;
-  const timer = setInterval(() => {
-    movedAt = isThere() ? undefined : (movedAt ?? performance.now());
-    if (movedAt !== undefined && Math.min(performance.now() - movedAt, request.silentMs) >= silentMsMax)
-      request.destroy();
-  }, lookMs).unref();
-  return () => clearInterval(timer);
-}
-
-function lost({ isPaid }: Led): FarthingError {
+function lost({ isPaid }: Destination): FarthingError {
   return !isPaid
     ? new FarthingError(
         'interrupted',

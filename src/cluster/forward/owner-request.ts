@@ -2,23 +2,29 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { free } from '../../http/body/gathered.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
+import type { RelayedReply } from '../../http/exchange/reply.ts';
 import type { Peer } from '../peers/peer.ts';
 import type { PeerConnections, PeerRequest } from '../peers/peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from '../peers/peer-signature.ts';
-import { aboutForwarded, asBytes, ELSEWHERE_HEADER, passedOn } from './passed-headers.ts';
+import { aboutForwarded, asBytes, ELSEWHERE_HEADER, passedBack, passedOn } from './passed-headers.ts';
 
 /** The body of a request that is passed on: none, all of it, or read as it comes. */
 export type PassedBody = Buffer | 'streamed' | undefined;
 
-/** What came of a request that was sent to the owner of its slot. */
-export type OwnerAnswer =
-  | { readonly response: IncomingMessage }
-  /** Nothing happened: it could not be reached, or has not the slot. */
-  | 'away'
+/** The outcome of a request that was sent to the owner of its slot. */
+export type Sent =
+  | { readonly outcome: 'answered'; readonly response: IncomingMessage }
+  /** Nothing happened: the owner could not be reached, or has not the slot. */
+  | { readonly outcome: 'not taken' }
   /** It may have happened. */
-  | 'lost';
+  | { readonly outcome: 'lost' };
 
-/** A client's request under way to the owner of its slot. */
+const NOT_TAKEN: Sent = { outcome: 'not taken' };
+const LOST: Sent = { outcome: 'lost' };
+/** Smaller answers reach the client whole or not at all. */
+const WHOLE_BYTES_MAX = 64 * 1024;
+
+/** A client's request that is sent to the owner of its slot, and the owner's answer. */
 export class OwnerRequest {
   readonly #exchange: Exchange;
   readonly #sent: PeerRequest;
@@ -60,36 +66,61 @@ export class OwnerRequest {
   }
 
   /** @throws why the body ended early, where nobody waits for an answer any more */
-  async answer(body: PassedBody): Promise<OwnerAnswer> {
+  async send(body: PassedBody): Promise<Sent> {
     const { request, mayHaveArrived } = this.#sent;
-    const answered = new Promise<OwnerAnswer>((resolve) => {
-      request.on('error', () => resolve(mayHaveArrived() ? 'lost' : 'away'));
+    const ended = new Promise<Sent>((resolve) => {
+      request.on('error', () => resolve(mayHaveArrived() ? LOST : NOT_TAKEN));
       request.once('response', (response: IncomingMessage) => {
         this.#response = response;
         response.on('error', () => undefined);
         this.#heardAt = performance.now();
-        resolve(response.headers[ELSEWHERE_HEADER] === undefined ? { response } : 'away');
+        const isTaken = response.headers[ELSEWHERE_HEADER] === undefined;
+        resolve(isTaken ? { outcome: 'answered', response } : NOT_TAKEN);
       });
     });
     if (body !== 'streamed') {
       request.end(body);
-      const answer = await answered;
-      if (answer === 'away') this.#response?.resume();
-      return answer;
+      const sent = await ended;
+      if (sent === NOT_TAKEN) this.#response?.resume();
+      return sent;
     }
     const pumped = this.#pump().catch((error: unknown) => {
       // The owner has answered, or is gone, before it took everything.
-      if (this.#response || request.destroyed) return answered;
+      if (this.#response || request.destroyed) return ended;
       request.destroy();
       throw error;
     });
-    const answer = await Promise.race([answered, pumped.then(() => answered)]);
-    if (answer === 'away') request.destroy();
-    return answer;
+    const sent = await Promise.race([ended, pumped.then(() => ended)]);
+    if (sent === NOT_TAKEN) request.destroy();
+    return sent;
+  }
+
+  /**
+   * The owner's answer for the client, as it comes.
+   * @param delivered called once, with whether all of it reached the network
+   * @returns undefined where the owner is gone before all of a small answer came
+   */
+  async relay(
+    response: IncomingMessage,
+    delivered: (whole: boolean) => void,
+  ): Promise<RelayedReply | undefined> {
+    const { headers, statusCode: status = 0, statusMessage: reason = '' } = response;
+    const length = headers['content-length'];
+    const bytes = length === undefined ? undefined : Number(length);
+    const pieces = this.#pieces();
+    const body = { bytes, pieces, isComplete: () => response.complete };
+    const reply = { status, reason, sent: passedBack(response), delivered };
+    if (this.#exchange.head.method === 'HEAD' || status === 304) {
+      await gathered(pieces);
+      return { ...reply, relayed: body };
+    }
+    if (bytes === undefined || bytes > WHOLE_BYTES_MAX) return { ...reply, relayed: body };
+    const whole = await gathered(pieces);
+    return whole.byteLength < bytes ? undefined : { ...reply, relayed: { ...body, whole } };
   }
 
   /** The pieces of the answer. They end early where the owner is gone. */
-  async *pieces(): AsyncGenerator<Uint8Array> {
+  async *#pieces(): AsyncGenerator<Uint8Array> {
     const response = this.#response!;
     try {
       for await (const piece of response) {
@@ -136,4 +167,10 @@ function framing(headers: ReadonlyMap<string, string>, body: PassedBody): Record
     return length === undefined ? { 'transfer-encoding': 'chunked' } : { 'content-length': length };
   if (body !== undefined) return { 'content-length': String(body.byteLength) };
   return length === undefined ? {} : { 'content-length': length };
+}
+
+async function gathered(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(piece);
+  return all.length === 1 ? all[0]! : Buffer.concat(all);
 }

@@ -1,14 +1,14 @@
 import { FarthingError } from '../../domain/error.ts';
-import type { Services, ServicesBySlot } from '../../http/access/services.ts';
+import type { Services } from '../../http/access/services.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
 import type { Reply } from '../../http/exchange/reply.ts';
 import { PEER_HEADER, type PeerSignatures } from '../peers/peer-signature.ts';
-import { DELIVERED_CALL } from './delivery-reports.ts';
-import { HeldDeliveries } from './held-deliveries.ts';
+import { AwaitedDeliveries, DELIVERED_CALL } from './deliveries.ts';
 import { ACCEPTED_HEADER, aboutForwarded, DELIVERY_HEADER, ELSEWHERE_HEADER } from './passed-headers.ts';
+import type { ServicesBySlot, SlotServices } from './slot-places.ts';
 
 /** Answers a request with the services of its slot, at this server. */
-export type AnswerHere = (services: Services) => Promise<Reply> | Reply;
+export type AnswerHere = (services: SlotServices) => Promise<Reply> | Reply;
 
 /** Below the path of calls. */
 export const OWNS_CALL = 'owns';
@@ -17,20 +17,20 @@ export const OWNS_CALL = 'owns';
 export class PeerRequests {
   readonly #slots: ServicesBySlot;
   readonly #signatures: PeerSignatures;
-  readonly #held: HeldDeliveries;
+  readonly #deliveries: AwaitedDeliveries;
 
   /** @param reportMsMax a server that passed an answer on reports its delivery by then */
   constructor(slots: ServicesBySlot, signatures: PeerSignatures, reportMsMax: number) {
     this.#slots = slots;
     this.#signatures = signatures;
-    this.#held = new HeldDeliveries(reportMsMax);
+    this.#deliveries = new AwaitedDeliveries(reportMsMax);
   }
 
   /** What other servers ask of this one. */
   readonly handlers = {
     [OWNS_CALL]: async (body: unknown) => ({ owns: 'services' in this.#slots.of(textOf(body, 'key')) }),
     [DELIVERED_CALL]: async (body: unknown) => {
-      this.#held.report(textOf(body, 'id'), (body as { whole?: unknown }).whole === true);
+      this.#deliveries.report(textOf(body, 'id'), (body as { whole?: unknown }).whole === true);
       return {};
     },
   };
@@ -54,19 +54,19 @@ export class PeerRequests {
     if ('relayed' in reply) return reply;
     const headers = { ...reply.headers, ...acceptance(exchange, place.services) };
     if (!('delivered' in reply) || !reply.delivered) return { ...reply, headers };
-    const id = this.#held.hold(reply.delivered);
+    const id = this.#deliveries.add(reply.delivered);
     return {
       ...reply,
       headers: { ...headers, [DELIVERY_HEADER]: id },
       delivered: (whole) => {
-        if (!whole) this.#held.report(id, false);
+        if (!whole) this.#deliveries.report(id, false);
       },
     };
   }
 
   /** Answers that wait for a report count as lost. */
   close(): void {
-    this.#held.close();
+    this.#deliveries.close();
   }
 }
 

@@ -25,7 +25,7 @@ export interface RecordedStore extends Store {
 }
 
 /** The state of a slot: with a log, or without one. */
-export interface SlotStore extends Store, Partial<Pick<RecordedStore, 'stable'>> {
+export interface SlotStore extends Store {
   /** For how many milliseconds the log has not had the oldest write that it lacks; 0 when it has all. */
   lagMs?(): number;
   /** Shortens the log when that is worth it. Called once a second. */

@@ -2,8 +2,8 @@ import { rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemClock } from '../../domain/clock.ts';
 import { finishDraft, newDraft } from '../../operator/backup/data-copy.ts';
+import { claimBookFolders } from '../../state/book-folders.ts';
 import { checkDataVersion } from '../../state/data-version.ts';
-import { claimSlotFolders } from '../../state/slots.ts';
 import { keepKeysIn } from '../../workspace/disposal/receipt-keys.ts';
 import { BACKUP_ROWS } from '../members/node-rows.ts';
 import { receiptKeysRow } from '../stores/sealed-row.ts';
@@ -45,7 +45,7 @@ async function fill(draft: string, backup: ClusterBackup): Promise<number> {
   await checkDataVersion(draft);
   const keys = await receiptKeysRow(etcd, cluster, clusterKeys).read();
   if (keys) await keepKeysIn(join(draft, 'keys'), keys.text);
-  const folders = await claimSlotFolders(draft, slots);
+  const folders = await claimBookFolders(draft, slots);
   await copyBooksAtMoment({
     etcd,
     cluster,

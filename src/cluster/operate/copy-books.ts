@@ -4,7 +4,7 @@ import { rootCause } from '../../domain/error.ts';
 import { finishDraft, newDraft } from '../../operator/backup/data-copy.ts';
 import { type CommandIo, EXIT, settingsOf, UsageError } from '../../operator/io.ts';
 import type { Settings } from '../../settings/settings.ts';
-import { claimSlotFolders } from '../../state/slots.ts';
+import { claimBookFolders } from '../../state/book-folders.ts';
 import { type ClusterConfig, readClusterConfig } from '../members/cluster-config.ts';
 import type { Etcd } from '../stores/etcd.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../stores/named-stores.ts';
@@ -21,7 +21,7 @@ export async function copyClusterBooks(folder: string, io: CommandIo): Promise<n
   await withCluster(settings, async (etcd, { slots }) => {
     const draft = await newDraft(resolve(settings.DATA_DIR), target);
     try {
-      const folders = await claimSlotFolders(draft, slots);
+      const folders = await claimBookFolders(draft, slots);
       const states = new Map(folders.map((slot, number) => [number, join(slot, 'state')]));
       const signal = io.interruption?.();
       const onSlot = (slot: number) => io.progress?.(`slot ${slot + 1} of ${slots}`);

@@ -4,8 +4,8 @@ import { rootCause } from '../../domain/error.ts';
 import { whileStopped } from '../../operator/backup/stopped-backup.ts';
 import { type CommandIo, EXIT, settingsOf, UsageError } from '../../operator/io.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { bookFolders } from '../../state/book-folders.ts';
 import { forgetLog, keepPosition } from '../../state/log-position.ts';
-import { slotFolders } from '../../state/slots.ts';
 import { openStore, type RawStore } from '../../state/store.ts';
 import { openReceiptSigner } from '../../workspace/disposal/receipt.ts';
 import { markBooks } from '../content/books-with-objects.ts';
@@ -69,7 +69,7 @@ async function importStopped(
   { etcd, objects }: { etcd: Etcd; objects: Objects },
   io: CommandIo,
 ): Promise<number> {
-  const slots = await slotFolders(data);
+  const slots = await bookFolders(data);
   const states = slots.map((slot) => join(slot, 'state'));
   const stores = states.map((state) => openStore(state));
   try {

@@ -1,5 +1,5 @@
-import type { SlotPlace } from '../../http/access/services.ts';
 import type { KeptContent } from '../content/kept-content.ts';
+import type { SlotPlace } from '../forward/slot-places.ts';
 import { CopiesHere, type Step } from '../handover/copies-here.ts';
 import { type CopiesElsewhere, ignoreLost, SlotCopies } from '../handover/slot-copies.ts';
 import type { Standby } from '../handover/standby.ts';

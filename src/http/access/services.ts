@@ -1,6 +1,4 @@
 import type { ReadyAnswer } from '../../api/service.ts';
-import type { RequestCount } from '../../cluster/forward/request-count.ts';
-import type { Peer } from '../../cluster/peers/peer.ts';
 import type { TenantId } from '../../domain/id.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { Previews } from '../../ingest/items/previews.ts';
@@ -33,35 +31,10 @@ export interface Services {
   readonly tenantLimits: TenantLimits;
   /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */
   readonly expiry: (tenant: TenantId) => string | null;
-  /**
-   * Resolves once the slot's writes until now may be acknowledged; absent: at once. @throws FarthingError when they never may
-   */
-  readonly stable?: () => Promise<void>;
-  /** Milliseconds since the oldest write that may not be acknowledged yet; absent: none ever waits. */
-  readonly lagMs?: () => number;
-  /** Counts running requests; absent: not counted. */
-  readonly running?: RequestCount;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
   readonly jwks: () => Promise<object>;
 }
-
-/** The services of each slot; what a process has once is the same in all. */
-export interface ServicesBySlot {
-  /** For requests that lead to no slot. */
-  readonly front: Services;
-  /** Every id leads to the slot of `front`. */
-  readonly isOne: boolean;
-  /** Where the slot is that an id leads to: a Tenant's or a job's. */
-  of(id: string): SlotPlace;
-}
-
-/** Where a slot is: with this server, with another one, or on its way between two. */
-export type SlotPlace =
-  | { readonly services: Services }
-  /** `moved`, `moving`: resolves once it is at another place than this. */
-  | { readonly peer: Peer; readonly moved: Promise<void> }
-  | { readonly moving: Promise<void> };
 
 /** What the pages for agents say of this server beside its prices. */
 export interface Terms {

@@ -1,9 +1,6 @@
 import type { AnswerMcp } from '../../api/mcp.ts';
-import { routesBySlot } from '../../cluster/forward/by-slot.ts';
-import type { Forwarding } from '../../cluster/forward/forwarding.ts';
-import { type PeerHandlers, peerRoutes } from '../../cluster/forward/peer-routes.ts';
-import type { PeerSignatures } from '../../cluster/peers/peer-signature.ts';
-import type { Services, ServicesBySlot } from '../access/services.ts';
+import { answeredHere, type Forward, tokenOpens } from '../access/forward.ts';
+import type { Services } from '../access/services.ts';
 import { guidance } from '../docs/agent-guide.ts';
 import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
@@ -38,37 +35,21 @@ export interface RouteOptions {
   /** Folder of the built console; undefined: it is disabled. */
   readonly consoleFolder: string | undefined;
   readonly mcp: AnswerMcp;
-  /** Where other servers have slots. */
-  readonly peers?: {
-    readonly forwarding: Forwarding;
-    readonly signatures: PeerSignatures;
-    /** What they may ask for beside what forwarding needs. */
-    readonly handlers: PeerHandlers;
-  };
+  /** Brings requests to their books; absent: all are those of the services. */
+  readonly forward?: Forward;
 }
 
 /** Every route of the server. */
 export function allRoutes(
-  slots: ServicesBySlot,
-  { notes, consoleFolder, mcp, peers }: RouteOptions,
+  services: Services,
+  { notes, consoleFolder, mcp, forward = answeredHere(services) }: RouteOptions,
 ): Route[] {
-  const services = slots.front;
   const routes: Route[] = [
-    ...routesBySlot(slots, tenantRoutes, peers?.forwarding),
+    ...forward.routes(tenantRoutes),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
     ...entryRoutes(services, { routes: () => routes, consoleFolder }),
-    mcpRoute(mcp, services.limits, (workspace, token) => {
-      const place = slots.of(workspace);
-      if ('services' in place) return place.services.workspaces.tokenOpens(workspace, token);
-      return token !== undefined && (peers?.forwarding.known.opens(workspace, token) ?? false);
-    }),
-    ...(peers
-      ? peerRoutes(
-          { ...peers.handlers, ...peers.forwarding.ofPeers.handlers },
-          peers.signatures,
-          services.onFault,
-        )
-      : []),
+    mcpRoute(mcp, services.limits, (workspace, token) => tokenOpens(forward, workspace, token)),
+    ...forward.peerRoutes,
     ...serviceRoutes(services, {
       notes,
       description: () =>

@@ -6,7 +6,7 @@ import type { Job } from '../../domain/job.ts';
 type Origin = Pick<Item, 'id' | 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
   Partial<Pick<Item, 'parent_item_id' | 'path'>>;
 
-/** The id of a new Item, whose job's id leads to the slot. */
+/** The id of a new Item, whose job's id leads to the books. */
 export function newItemId(leadsHere: LeadsHere): ItemId {
   return newId('item', (item) => leadsHere(jobOfItem(item)));
 }

@@ -26,7 +26,7 @@ export interface AcceptanceDeps {
   readonly clock: Clock;
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
-  /** A new job's id leads to its slot. */
+  /** A new job's id leads to its books. */
   readonly leadsHere: LeadsHere;
   readonly jobs: JobTable;
   readonly awaitingPayment: JobsAwaitingPayment;

@@ -9,7 +9,7 @@ export interface WaitingJob {
 }
 
 /**
- * Runs a few jobs at once, fairly among the Tenants of all slots of a process. One Tenant's jobs leave at least one place to the
+ * Runs a few jobs at once, fairly among the Tenants of all books of a process. One Tenant's jobs leave at least one place to the
  * others.
  */
 export class JobTurns {
@@ -23,13 +23,13 @@ export class JobTurns {
     this.#queue = new FairQueue({ tenantTakenMax: Math.max(1, atOnceMax - 1) });
   }
 
-  /** Adds a slot. @param unfinished number of its jobs that have not ended @returns takes it out again */
+  /** Adds the jobs of one set of books. @param unfinished number of its jobs that have not ended @returns takes it out again */
   join(unfinished: () => number): () => void {
     this.#counts.add(unfinished);
     return () => void this.#counts.delete(unfinished);
   }
 
-  /** Jobs of all slots that have not ended. */
+  /** Jobs of all books that have not ended. */
   get unfinished(): number {
     let sum = 0;
     for (const count of this.#counts) sum += count();

@@ -45,7 +45,7 @@ interface QueuedJob extends WaitingJob {
   running?: Promise<void>;
 }
 
-/** Runs the jobs of one slot, each in its turn. */
+/** Runs the jobs of one set of books, each in its turn. */
 export class JobRunner {
   readonly #deps: RunnerDeps;
   readonly #entries = new Map<JobId, QueuedJob>();

@@ -1,5 +1,5 @@
 export interface IngestLimits {
-  /** Jobs that may wait or run, in all slots of a process. */
+  /** Jobs that may wait or run, in all books of a process. */
   readonly jobsMax: number;
   /** Jobs of one Tenant that may wait or run: a quarter of all, so that others get in. */
   readonly jobsPerTenantMax: number;

@@ -18,8 +18,8 @@ import { BackupsTaken } from './backups-taken.ts';
 import { completeCopy, knownIn } from './copied-index.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 
-/** State of one slot, and its folder: the data folder, or one in it. */
-export interface SlotState {
+/** State of one set of books, and its folder: the data folder, or one in it. */
+export interface BooksState {
   /** Absolute path. */
   readonly folder: string;
   readonly store: Store;
@@ -29,8 +29,8 @@ export interface LiveBackupDeps {
   /** Absolute path of the data folder. */
   readonly data: string;
   /** Those of this server. @throws FarthingError where others are elsewhere */
-  readonly slots: () => readonly SlotState[];
-  /** Runs work while no slot changes another one. */
+  readonly books: () => readonly BooksState[];
+  /** Runs work while no books change others. */
   readonly whileApart?: (work: () => Promise<void>) => Promise<void>;
   /** Makes a copied state one that needs nothing but its folder. Absent: each is. */
   readonly makeAlone?: (copy: Store) => Promise<void>;
@@ -47,7 +47,7 @@ const BUSY_TRIES_MAX = 100;
 const BUSY_PAUSE_MS = 200;
 
 /**
- * Backs up a running server. First comes a consistent snapshot of each slot's state: ledger, registry, jobs. Then each Tenant of
+ * Backs up a running server. First comes a consistent snapshot of the books' state: ledger, registry, jobs. Then each Tenant of
  * that registry is copied, each by a snapshot of its index. Items that the copied state doesn't know are removed from
  * the copy, and so are Tenants that ended during the backup. A start repairs the rest, as after a crash.
  *
@@ -81,24 +81,24 @@ export class LiveBackup {
 
   async #take(target: string): Promise<void> {
     const { data, whileApart = (work) => work(), clock, log } = this.#deps;
-    const slots = this.#deps.slots();
+    const books = this.#deps.books();
     const draft = await newDraft(data, target);
-    const copyOf = ({ folder }: SlotState) => join(draft, relative(data, folder));
+    const copyOf = ({ folder }: BooksState) => join(draft, relative(data, folder));
     try {
       const takenAt = clock.now();
       // Written before anything is copied: every receipt from here on mentions it.
-      for (const { store } of slots) await new BackupsTaken(store).note(takenAt);
+      for (const { store } of books) await new BackupsTaken(store).note(takenAt);
       await whileApart(async () => {
-        for (const slot of slots) {
-          await mkdir(copyOf(slot), { recursive: true, mode: 0o700 });
-          await slot.store.copyTo(join(copyOf(slot), 'state'));
+        for (const one of books) {
+          await mkdir(copyOf(one), { recursive: true, mode: 0o700 });
+          await one.store.copyTo(join(copyOf(one), 'state'));
         }
       });
-      for (const slot of slots) await this.#copyTenants(slot.store, copyOf(slot), takenAt);
+      for (const one of books) await this.#copyTenants(one.store, copyOf(one), takenAt);
       await copyRest(
         data,
         draft,
-        slots.flatMap(({ folder }) => partsOf(relative(data, folder))),
+        books.flatMap(({ folder }) => partsOf(relative(data, folder))),
       );
       this.#stop.signal.throwIfAborted();
       await finishDraft(draft, target);
@@ -109,7 +109,7 @@ export class LiveBackup {
     }
   }
 
-  /** @param folder of the slot in the draft */
+  /** @param folder of the books in the draft */
   async #copyTenants(store: Store, folder: string, takenAt: number): Promise<void> {
     const copy = openStore(join(folder, 'state'));
     try {
@@ -121,11 +121,11 @@ export class LiveBackup {
     }
   }
 
-  async #copyTenantsOf(copy: Store, store: Store, slot: string, takenAt: number): Promise<void> {
+  async #copyTenantsOf(copy: Store, store: Store, folder: string, takenAt: number): Promise<void> {
     const { spaces, clock } = this.#deps;
     const registry = new CopiedRegistry(copy, clock);
     const known = knownIn(copy, clock, takenAt);
-    const copies = openTenants({ folder: join(slot, 'tenants'), spaces, openShardsMax: 1 });
+    const copies = openTenants({ folder: join(folder, 'tenants'), spaces, openShardsMax: 1 });
     await copies.resumeDisposals();
     try {
       for await (const tenant of registry.tenants()) {
@@ -166,7 +166,7 @@ export class LiveBackup {
   }
 }
 
-/** What is copied of a slot by itself, relative to the data folder. */
+/** What is copied of books by itself, relative to the data folder. */
 function partsOf(folder: string): string[] {
   return [join(folder, 'state'), join(folder, 'tenants')];
 }

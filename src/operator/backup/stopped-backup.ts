@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { native } from '../../native/index.ts';
+import { bookFolders } from '../../state/book-folders.ts';
 import { checkDataVersion } from '../../state/data-version.ts';
-import { slotFolders } from '../../state/slots.ts';
 import { openStore } from '../../state/store.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, exists, finishDraft, newDraft } from './data-copy.ts';
@@ -41,8 +41,8 @@ export async function restore(source: string, data: string): Promise<void> {
 }
 
 async function noteBackup(data: string): Promise<void> {
-  for (const slot of await slotFolders(data)) {
-    const state = join(slot, 'state');
+  for (const books of await bookFolders(data)) {
+    const state = join(books, 'state');
     if (!(await exists(state))) continue;
     const store = openStore(state);
     try {

@@ -77,13 +77,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'cluster status': {
     usage: '',
-    about: 'The servers of FARTHING_CLUSTER, their slots, and slots that nobody has.',
+    about: 'The servers of FARTHING_CLUSTER, and what each of them has.',
     words: NOTHING,
     run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).showCluster(io),
   },
   'cluster drain': {
     usage: 'ID [--undo]',
-    about: 'Has a server give its slots to the others, before it is stopped.',
+    about: 'Has a server give what it has to the others, before it is stopped.',
     words: ONE,
     options: { undo: { type: 'boolean' } },
     run: async ({ words, options }, io) =>

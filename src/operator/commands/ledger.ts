@@ -4,7 +4,7 @@ import { formatUsd } from '../../domain/money.ts';
 import { native } from '../../native/index.ts';
 import { Journal, type JournalEntry, type JournalTotals } from '../../payment/records/journal.ts';
 import { Ledger } from '../../payment/records/ledger.ts';
-import { slotFolders } from '../../state/slots.ts';
+import { bookFolders } from '../../state/book-folders.ts';
 import { openStore } from '../../state/store.ts';
 import { type CommandIo, dataFolder, EXIT, UsageError } from '../io.ts';
 
@@ -36,7 +36,7 @@ export interface LedgerOptions {
 export async function exportLedger(options: LedgerOptions, io: CommandIo): Promise<number> {
   const selection = selectionOf(options);
   const folder = dataFolder(io);
-  const states = (await slotFolders(folder)).map((slot) => join(slot, 'state'));
+  const states = (await bookFolders(folder)).map((books) => join(books, 'state'));
   if (!states.every((state) => existsSync(state)))
     throw new Error(`FARTHING_DATA_DIR=${folder}: there is no ledger here`);
   const lock = native.lockFolder(folder);

@@ -18,8 +18,8 @@ const OF_ONE_PAYER = 1 / 8;
 const OF_STRANGERS = 1 / 2;
 
 /**
- * Shares out the purchases that may run at once in all gates of a process: slots multiply no limit. A payment of unknown outcome runs
- * nothing, but is kept until its window ends: it takes a place of its payer only.
+ * Shares out the purchases that may run at once in all gates of a process: several sets of books multiply no limit. A payment of
+ * unknown outcome runs nothing, but is kept until its window ends: it takes a place of its payer only.
  */
 export class Crowd {
   readonly lines = new VerificationLines();

@@ -3,7 +3,7 @@ import type { Journal, JournalEntry, JournalKind, JournalSum, JournalTotals } fr
 const KINDS: readonly JournalKind[] = ['settled', 'refused', 'pending', 'presumed'];
 const PAGE = 1000;
 
-/** The journals of several slots, read as one. */
+/** The journals of several sets of books, read as one. */
 export class Ledger {
   readonly #journals: readonly Journal[];
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { Places } from '../../../src/cluster/forward/places.ts';
+import { Share } from '../../../src/cluster/forward/share.ts';
 import { sharesOf } from '../../../src/http/body/shared-bytes.ts';
 import { BEARER, inWorkspace, startNodes, workspaceRoute } from './nodes.ts';
 import { relayBefore } from './relay.ts';
@@ -95,10 +95,10 @@ t.test('connections to an owner are used again', async (t) => {
 t.test(
   'while little is under way nobody is asked who they are; then each sender has its share',
   async (t) => {
-    const places = new Places(16, 2);
+    const share = new Share(16, 2);
     const asked: string[] = [];
     const take = (sender: string) =>
-      places.take(() => {
+      share.enter(() => {
         asked.push(sender);
         return sender;
       });
@@ -109,9 +109,9 @@ t.test(
       ['many', 'many', 'many', 'one', 'many', 'two'].map((sender) => take(sender) !== undefined),
       [true, true, false, true, false, true],
     );
-    t.equal(places.taken, 8);
+    t.equal(share.count, 8);
     for (const giveBack of first) giveBack!();
-    t.equal(places.taken, 4);
+    t.equal(share.count, 4);
     t.notOk(take('many'));
     t.ok(take('three'));
   },

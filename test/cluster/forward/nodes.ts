@@ -1,20 +1,17 @@
 import { request } from 'node:http';
 import type { Test } from 'tap';
-import { routesBySlot } from '../../../src/cluster/forward/by-slot.ts';
-import {
-  type ForwardedEvent,
-  Forwarding,
-  type ForwardingLimits,
-} from '../../../src/cluster/forward/forwarding.ts';
-import { peerRoutes } from '../../../src/cluster/forward/peer-routes.ts';
+import type { Forwarding, ForwardingLimits } from '../../../src/cluster/forward/forwarding.ts';
 import { RequestCount } from '../../../src/cluster/forward/request-count.ts';
+import { SlotForward } from '../../../src/cluster/forward/slot-forward.ts';
+import type { ServicesBySlot, SlotPlace, SlotServices } from '../../../src/cluster/forward/slot-places.ts';
 import { HttpPeerCalls } from '../../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
-import type { Services, ServicesBySlot, SlotPlace } from '../../../src/http/access/services.ts';
+import type { Services } from '../../../src/http/access/services.ts';
 import { type Shares, sharesOf } from '../../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
 import type { Route } from '../../../src/http/exchange/route.ts';
 import { type AnsweredEvent, listen, type Server } from '../../../src/http/exchange/server.ts';
+import type { ForwardedEvent } from '../../../src/metrics/metrics.ts';
 import type { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 export type NodeName = 'a' | 'b' | 'c';
@@ -89,8 +86,9 @@ export async function startNodes(
   const open = async (name: NodeName): Promise<TestNode> => {
     const signatures = new PeerSignatures(peerKeysOf('d'.repeat(64)), name);
     const calls = new HttpPeerCalls(signatures);
+    const faults: unknown[] = [];
     const slots: ServicesBySlot = {
-      front: servicesOf('front'),
+      front: { ...servicesOf('front'), onFault: (error) => void faults.push(error) },
       isOne: false,
       of: (): SlotPlace => {
         looks[name] += 1;
@@ -104,17 +102,16 @@ export async function startNodes(
     const own = servicesOf(name, running);
     const forwarded: ForwardedEvent[] = [];
     const answered: AnsweredEvent[] = [];
-    const faults: unknown[] = [];
     const observe = (event: ForwardedEvent) => void forwarded.push(event);
-    const forwarding = new Forwarding({ slots, calls, signatures, observe, limits });
+    const forward = new SlotForward(slots, { calls, signatures, observe, limits });
     const server: Server = await listen({
       host: '127.0.0.1',
       port: 0,
       cors: new Cors(['*']),
       bodies,
       routes: [
-        ...routesBySlot(slots, (services) => table(services as Services & NodeServices), forwarding),
-        ...peerRoutes(forwarding.ofPeers.handlers, signatures, (error) => faults.push(error)),
+        ...forward.routes((services) => table(services as Services & NodeServices)),
+        ...forward.peerRoutes,
       ],
       onAnswered: (event) => answered.push(event),
       onFault: (error) => faults.push(error),
@@ -124,7 +121,7 @@ export async function startNodes(
     const stop = () => {
       stopped ??= (async () => {
         await server.close();
-        await forwarding.close();
+        await forward.close();
         calls.close();
       })();
       return stopped;
@@ -134,7 +131,7 @@ export async function startNodes(
       name,
       url: urls[name],
       port: server.port,
-      forwarding,
+      forwarding: forward.forwarding!,
       signatures,
       answered,
       forwarded,
@@ -158,7 +155,7 @@ export async function startNodes(
   };
 }
 
-function servicesOf(name: NodeServices['name'], running = new RequestCount()): Services {
+function servicesOf(name: NodeServices['name'], running = new RequestCount()): SlotServices {
   return {
     name,
     running,
@@ -169,7 +166,7 @@ function servicesOf(name: NodeServices['name'], running = new RequestCount()): S
       isGenuine: (sent: RequestPayment) => sent.parsed()?.payment.signature !== FORGED_SIGNATURE,
       paidElsewhere: () => undefined,
     },
-  } as unknown as Services;
+  } as unknown as SlotServices;
 }
 
 /** A route of the workspace. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { promptReplies } from '../../../src/cluster/forward/prompt-replies.ts';
+import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
@@ -18,12 +18,12 @@ t.test(
   async (t) => {
     let begun = 0;
     let lag = 11;
-    const handle = promptReplies(
+    const handle = safeAnswers(
       () => {
         begun += 1;
         return ANSWER;
       },
-      () => lag,
+      { lagMs: () => lag },
       FAST,
     );
     await t.rejects(Promise.resolve(handle(exchangeWith({}), {})), {
@@ -45,11 +45,7 @@ t.test('a request that runs is given up; what it still answers counts as not del
     const { promise, resolve } = Promise.withResolvers<typeof ANSWER & { delivered(whole: boolean): void }>();
     let lag = 0;
     const answering = Promise.resolve(
-      promptReplies(
-        () => promise,
-        () => lag,
-        FAST,
-      )(exchangeWith(headers), {}),
+      safeAnswers(() => promise, { lagMs: () => lag }, FAST)(exchangeWith(headers), {}),
     );
     lag = 11;
     await t.rejects(answering, { code, retryAfterS: 5 });

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { stableReplies } from '../../../src/cluster/forward/stable-replies.ts';
+import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
 import type { EventsReply, Reply } from '../../../src/http/exchange/reply.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
@@ -22,7 +22,7 @@ t.test('an answer, and a refusal, waits for the log', async (t) => {
   for (const handle of [() => ANSWER, () => Promise.reject(new Error('refused'))]) {
     const log = heldLog();
     let told = false;
-    const reply = Promise.resolve(stableReplies(handle, log.stable)(exchange, {})).then(
+    const reply = Promise.resolve(safeAnswers(handle, log)(exchange, {})).then(
       () => (told = true),
       ({ message }: Error) => {
         told = true;
@@ -56,7 +56,7 @@ t.test('what the log will never have is not told, and counts as not delivered', 
   for (const reply of replies) {
     const log = heldLog();
     log.reject(new Error('fenced'));
-    await t.rejects(Promise.resolve(stableReplies(() => reply, log.stable)(exchange, {})), /fenced/);
+    await t.rejects(Promise.resolve(safeAnswers(() => reply, log)(exchange, {})), /fenced/);
   }
   t.same(seen, [false, false, 'content closed', 'events closed']);
 });
@@ -66,7 +66,7 @@ t.test('whether a payment is charged whose answer may never be told is not known
   for (const handle of [() => ANSWER, () => Promise.reject(new Error('a closed store'))]) {
     const log = heldLog();
     log.reject(new Error('fenced'));
-    const reply = Promise.resolve(stableReplies(handle, log.stable)(paid, {}));
+    const reply = Promise.resolve(safeAnswers(handle, log)(paid, {}));
     await t.rejects(reply, { code: 'settlement_pending', retryAfterS: 2 });
   }
 });
@@ -81,10 +81,9 @@ t.test('each event waits for the log', async (t) => {
     calls += 1;
     if (calls === 3) throw new Error('fenced');
   };
-  const reply = (await stableReplies(
-    () => ({ status: 200, headers: {}, events, close: () => undefined }),
+  const reply = (await safeAnswers(() => ({ status: 200, headers: {}, events, close: () => undefined }), {
     stable,
-  )(exchange, {})) as EventsReply;
+  })(exchange, {})) as EventsReply;
   const told: object[] = [];
   await t.rejects(
     (async () => {

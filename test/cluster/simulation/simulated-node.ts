@@ -94,7 +94,7 @@ export class SimulatedNode {
   async answer(name: string, body: unknown): Promise<unknown> {
     const handlers = removalHandlers(async (tenant) => {
       if (this.#options.plant === 'says of a copy that is there that it is removed') return;
-      await this.#shared!.removeCopy(slotOf(tenant), tenant);
+      await this.#shared!.removeCopy(leadsTo(tenant), tenant);
     });
     return handlers[name]!(body);
   }
@@ -324,7 +324,7 @@ export class SimulatedNode {
   }
 }
 
-function slotOf(tenant: string): number {
+function leadsTo(tenant: string): number {
   return Number(/^t(\d+)-/.exec(tenant)![1]);
 }
 

@@ -1,8 +1,12 @@
 import t from 'tap';
 import { KnownElsewhere } from '../../../src/cluster/forward/known-elsewhere.ts';
+import { SlotForward } from '../../../src/cluster/forward/slot-forward.ts';
+import type { ServicesBySlot } from '../../../src/cluster/forward/slot-places.ts';
+import { HttpPeerCalls } from '../../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
+import { answeredHere } from '../../../src/http/access/forward.ts';
 import { Senders } from '../../../src/http/access/sender.ts';
-import type { Services, ServicesBySlot } from '../../../src/http/access/services.ts';
+import type { Services } from '../../../src/http/access/services.ts';
 import type { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 let lookedUp = 0;
@@ -20,14 +24,9 @@ const services = {
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
-const slots: ServicesBySlot = { front: services, isOne: true, of: () => ({ services }) };
+const newSenders = () => new Senders(services.gate, answeredHere(services));
 
-function sender(
-  path: string,
-  headers: Record<string, string> = {},
-  query = '',
-  senders = new Senders(slots),
-) {
+function sender(path: string, headers: Record<string, string> = {}, query = '', senders = newSenders()) {
   const head = { method: 'POST', path, query, headers: new Map(Object.entries(headers)) };
   const xPayment = headers['x-payment'];
   const isPresent = (xPayment ?? headers['payment-signature']) !== undefined;
@@ -61,7 +60,7 @@ t.test('whoever brings nothing waits behind no made-up payment', async (t) => {
 });
 
 t.test('a token that opened its workspace is looked up once, another one each time', async (t) => {
-  const senders = new Senders(slots);
+  const senders = newSenders();
   const ask = (token: string) =>
     sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', senders);
   const before = lookedUp;
@@ -73,13 +72,16 @@ t.test('a token that opened its workspace is looked up once, another one each ti
 
 t.test('where other servers have slots, they are senders, and the tokens that they accepted', async (t) => {
   const signatures = new PeerSignatures(peerKeysOf('a'.repeat(64)), 'a');
-  const known = new KnownElsewhere();
   const elsewhere: ServicesBySlot = {
     front: services,
     isOne: false,
     of: () => ({ peer: { id: 'b', url: 'http://127.0.0.1:1' }, moved: new Promise(() => undefined) }),
   };
-  const senders = new Senders(elsewhere, { known, signatures });
+  const calls = new HttpPeerCalls(signatures);
+  t.teardown(() => calls.close());
+  const forward = new SlotForward(elsewhere, { calls, signatures });
+  const { known } = forward.forwarding!;
+  const senders = new Senders(services.gate, forward);
   const search = (token: string) =>
     sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', senders);
   t.equal(search('good'), '', 'nobody accepted it yet');

@@ -94,7 +94,7 @@ function backupOf(data: string, place: Place, meanwhile: () => Promise<void>): L
   let begun: Promise<void> | undefined;
   return new LiveBackup({
     data,
-    slots: () => [{ folder: data, store: place.store }],
+    books: () => [{ folder: data, store: place.store }],
     tenants: {
       folder: (tenant) => place.tenants.folder(tenant),
       useIfThere: async (...call) => {

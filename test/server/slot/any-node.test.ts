@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import t from 'tap';
 import { ranked } from '../../../src/cluster/members/placement.ts';
 import { payerTenantId } from '../../../src/domain/id.ts';
-import { slotOf } from '../../../src/state/slots.ts';
+import { leadsTo } from '../../../src/state/book-folders.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { freePorts } from '../../rig/free-ports.ts';
@@ -60,7 +60,7 @@ function ownerOf(slot: number): number {
 function payerOf(owner: number, url: string): TestAgent {
   for (;;) {
     const agent = new TestAgent(url);
-    if (ownerOf(slotOf(payerTenantId(agent.account.address), SLOTS)) === owner) return agent;
+    if (ownerOf(leadsTo(payerTenantId(agent.account.address), SLOTS)) === owner) return agent;
   }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FarthingError } from '../../domain/error.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
-import { Places } from './places.ts';
+import { Share } from './share.ts';
 
 export interface SlotWaitLimits {
   /** A slot that is on its way between two servers is waited for. */
@@ -20,39 +20,39 @@ const RETRY_AFTER_S = 2;
 /** Requests that wait until their slots come to rest. */
 export class SlotWaits {
   readonly #limits: SlotWaitLimits;
-  readonly #places: Places;
+  readonly #share: Share;
   readonly #senderOf: (exchange: Exchange) => string;
 
   constructor(limits: SlotWaitLimits, senderOf: (exchange: Exchange) => string) {
     this.#limits = limits;
-    this.#places = new Places(limits.waitingMax, limits.ofSenderWaitingMax);
+    this.#share = new Share(limits.waitingMax, limits.ofSenderWaitingMax);
     this.#senderOf = senderOf;
   }
 
   /** Requests that wait. */
   get count(): number {
-    return this.#places.taken;
+    return this.#share.count;
   }
 
   /** The waits of one request. */
   of(exchange: Exchange): SlotWait {
-    const take = () => this.#places.take(() => this.#senderOf(exchange));
-    return new SlotWait(exchange.signal, take, this.#limits.waitMsMax);
+    const enter = () => this.#share.enter(() => this.#senderOf(exchange));
+    return new SlotWait(exchange.signal, enter, this.#limits.waitMsMax);
   }
 }
 
-/** One request's waits: it takes its place at the first, and gives it back at the end. Nothing of the request happens while it waits. */
+/** One request's waits: it counts from the first to the end. Nothing of the request happens while it waits. */
 export class SlotWait {
-  readonly #left: AbortSignal;
-  readonly #take: () => (() => void) | undefined;
+  readonly #signal: AbortSignal;
+  readonly #takeRoom: () => (() => void) | undefined;
   readonly #until: number;
-  #giveBack: (() => void) | undefined;
+  #leave: (() => void) | undefined;
   #pauses = 0;
   #moves = 0;
 
-  constructor(left: AbortSignal, take: () => (() => void) | undefined, waitMsMax: number) {
-    this.#left = left;
-    this.#take = take;
+  constructor(signal: AbortSignal, takeRoom: () => (() => void) | undefined, waitMsMax: number) {
+    this.#signal = signal;
+    this.#takeRoom = takeRoom;
     this.#until = performance.now() + waitMsMax;
   }
 
@@ -72,7 +72,7 @@ export class SlotWait {
   /** @returns whether the slot has moved */
   async #race(moved: Promise<void>, milliseconds: number): Promise<boolean> {
     const over = new AbortController();
-    const signal = AbortSignal.any([this.#left, over.signal]);
+    const signal = AbortSignal.any([this.#signal, over.signal]);
     const late = pause(milliseconds, false, { signal }).catch(() => false);
     const hasMoved = await Promise.race([
       moved.then(
@@ -83,21 +83,21 @@ export class SlotWait {
     ]);
     over.abort();
     await late;
-    this.#left.throwIfAborted();
+    this.#signal.throwIfAborted();
     return hasMoved;
   }
 
   end(): void {
-    this.#giveBack?.();
-    this.#giveBack = undefined;
+    this.#leave?.();
+    this.#leave = undefined;
   }
 
   /** @returns milliseconds that are left */
   #enter(): number {
     const leftMs = this.#until - performance.now();
     if (leftMs <= 0) throw slotMoves();
-    this.#giveBack ??= this.#take();
-    if (!this.#giveBack) throw crowded();
+    this.#leave ??= this.#takeRoom();
+    if (!this.#leave) throw crowded();
     return leftMs;
   }
 }

@@ -1,0 +1,23 @@
+import type { Services } from '../../http/access/services.ts';
+import type { Peer } from '../peers/peer.ts';
+import type { Safety } from './safe-answers.ts';
+
+/** The services of a slot that is at this server. */
+export type SlotServices = Services & Safety;
+
+/** The services of each slot; what a process has once is the same in all. */
+export interface ServicesBySlot {
+  /** For requests that lead to no slot. */
+  readonly front: SlotServices;
+  /** Every id leads to the slot of `front`. */
+  readonly isOne: boolean;
+  /** Where the slot is that an id leads to: a Tenant's or a job's. */
+  of(id: string): SlotPlace;
+}
+
+/** Where a slot is: with this server, with another one, or on its way between two. */
+export type SlotPlace<Here = SlotServices> =
+  | { readonly services: Here }
+  /** `moved`, `moving`: resolves once it is at another place than this. */
+  | { readonly peer: Peer; readonly moved: Promise<void> }
+  | { readonly moving: Promise<void> };

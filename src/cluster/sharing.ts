@@ -1,0 +1,25 @@
+import type { PeerPurchases } from './across/peer-purchases.ts';
+import type { SlotPlace } from './forward/slot-places.ts';
+import type { CopiesElsewhere } from './handover/slot-copies.ts';
+import type { StandbyFigures } from './handover/standby.ts';
+
+/** A place among servers that share their slots. */
+export interface Sharing {
+  /** Where a slot is that is not here. */
+  whereElse(slot: number): Exclude<SlotPlace, { services: unknown }>;
+  /** Has the other servers remove what they have of a Tenant that has ended. */
+  removeCopies(slot: number, tenant: string): Promise<CopiesElsewhere>;
+  /** Removes what this disk has of a Tenant that has ended at another server. @throws PeerAwayError where that cannot be said */
+  removeCopy(slot: number, tenant: string): Promise<void>;
+  /** What is followed of other servers' slots. */
+  standby(): StandbyFigures;
+  /** Number of slots that no server has. */
+  unowned(): number;
+  /** Milliseconds since the lease was last renewed, where it may be over; otherwise 0. */
+  silentMs(): number;
+  readonly purchases: PeerPurchases;
+  /** As those of a `Placement`. */
+  start(warm: () => Promise<void>): Promise<void>;
+  leave(): Promise<void>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,211 @@
+import { join } from 'node:path';
+import { FarthingError } from '../domain/error.ts';
+import { leadsTo } from '../state/book-folders.ts';
+import { type Books, type BooksOptions, recoverBooks, wireBooks } from '../wiring/books.ts';
+import type { Placement } from '../wiring/placement.ts';
+import { type Runtime, tenantsFolder } from '../wiring/process.ts';
+import { AcrossSlots } from './across/across-slots.ts';
+import { Crossing } from './across/crossing.ts';
+import { OrphanedExtensions } from './across/orphaned-extensions.ts';
+import type { BooksHere } from './across/peer-handlers.ts';
+import { RequestCount } from './forward/request-count.ts';
+import type { SlotPlace } from './forward/slot-places.ts';
+import type { SlotStore } from './log/recorded-store.ts';
+import type { Sharing } from './sharing.ts';
+import { within } from './stores/within.ts';
+
+export interface SlotsOptions extends Pick<BooksOptions, 'monotonic'> {
+  /** States of the slots in order, where this server has all of them. Absent: they come and go by `enter` and `leave`. */
+  readonly stores?: readonly SlotStore[];
+  /** Books that nothing is ever written to, for requests that lead to no slot. With `stores`, the first slot answers them. */
+  readonly front?: SlotStore;
+  /** The slots that other servers have. Absent: none. */
+  readonly sharing?: Sharing;
+}
+
+/** The books of a slot that is at this server. */
+export interface Slot extends Books {
+  readonly store: SlotStore;
+  /** Requests that it is answering. */
+  readonly running: RequestCount;
+}
+
+/** The slots that are at this server. */
+export class Slots implements Placement {
+  readonly front: Slot;
+  readonly #runtime: Runtime;
+  readonly #options: SlotsOptions;
+  readonly #crossing = new Crossing();
+  readonly #across: AcrossSlots;
+  /** By number, in order. */
+  #here: ReadonlyMap<number, Slot>;
+  /** Slots whose requests may not come yet: their payments are being recovered. */
+  readonly #entering = new Map<number, Slot>();
+
+  constructor(runtime: Runtime, options: SlotsOptions) {
+    this.#runtime = runtime;
+    this.#options = options;
+    const { stores = [], front, sharing } = options;
+    this.#across = new AcrossSlots({
+      placeOf: (id) => {
+        const slot = this.numberOf(id);
+        const here = this.#here.get(slot) ?? this.#entering.get(slot);
+        return here ? { services: { ...here.services, ...safetyOf(here) } } : sharing!.whereElse(slot);
+      },
+      crossing: this.#crossing,
+      ...(sharing && { peers: sharing.purchases }),
+    });
+    this.#here = new Map(stores.map((store, number) => [number, this.#wire(number, store)]));
+    this.front = front ? this.#wireFront(front) : this.#here.get(0)!;
+  }
+
+  /** Number of slots, with those that are elsewhere. */
+  get count(): number {
+    return this.#runtime.bookFolders.length;
+  }
+
+  get all(): readonly Slot[] {
+    return [...this.#here.values()];
+  }
+
+  /** Number of the slot that an id leads to. */
+  numberOf(id: string): number {
+    return leadsTo(id, this.count);
+  }
+
+  /** Where the slot is that an id leads to: a Tenant's or a job's. */
+  placeOf(id: string): SlotPlace<Slot> {
+    const slot = this.numberOf(id);
+    const here = this.#here.get(slot);
+    return here ? { services: here } : this.#options.sharing!.whereElse(slot);
+  }
+
+  of(id: string): Slot {
+    const slot = this.#here.get(this.numberOf(id));
+    if (slot) return slot;
+    throw new FarthingError('not_found', 'Another server has it. Ask there.');
+  }
+
+  /** The books here that an id leads to, as other servers ask for them. */
+  booksHere(id: string): BooksHere | undefined {
+    return this.#across.booksHere(id);
+  }
+
+  /** Takes up a slot that this server has claimed. Its requests may come once this resolves. */
+  async enter(number: number, store: SlotStore): Promise<void> {
+    const { bookFolders, tenants } = this.#runtime;
+    const folder = tenantsFolder(bookFolders[number]!);
+    tenants.enter(folder);
+    await tenants.resumeDisposals([folder]);
+    const slot = this.#wire(number, store);
+    this.#entering.set(number, slot);
+    try {
+      await recoverBooks([slot]);
+      // The slot answers meanwhile: where the object store is away, this may take as long.
+      void slot
+        .resumeJobs()
+        .catch((error: unknown) => this.#runtime.event({ event: 'jobs_not_resumed', error: String(error) }));
+      this.#here = new Map([...this.#here, [number, slot] as const].sort(([a], [b]) => a - b));
+    } catch (error) {
+      await slot.endWork().catch(() => undefined);
+      await tenants.leave(folder);
+      throw error;
+    } finally {
+      this.#entering.delete(number);
+    }
+  }
+
+  /** Gives a slot up: ends its work, and closes its indexes. Its state stays open. @param msMax for requests that run to end */
+  async giveUp(number: number, msMax: number): Promise<void> {
+    const slot = this.#here.get(number)!;
+    this.#here = new Map([...this.#here].filter(([other]) => other !== number));
+    slot.services.ingest.stopWaiting();
+    await within(msMax, slot.running.none());
+    await slot.endWork();
+    await this.#runtime.previousModels.left(slot.store);
+    await this.#runtime.tenants.leave(tenantsFolder(this.#runtime.bookFolders[number]!));
+  }
+
+  lagMs(): number {
+    const lags = this.all.map(({ store }) => store.lagMs?.() ?? 0);
+    return Math.max(this.#options.sharing?.silentMs() ?? 0, ...lags);
+  }
+
+  apart(work: () => Promise<void>): Promise<void> {
+    return this.#crossing.apart(work);
+  }
+
+  mustHaveAll(): void {
+    if (this.all.length === this.count) return;
+    throw new FarthingError(
+      'not_ready',
+      `This server has ${this.all.length} of ${this.count} slots: a backup would lack the others.`,
+    );
+  }
+
+  async sweep(): Promise<void> {
+    for (const { store } of this.all) await store.trim?.();
+  }
+
+  async start(warm: () => Promise<void>): Promise<void> {
+    await this.#options.sharing?.start(warm);
+  }
+
+  async leave(): Promise<void> {
+    await this.#options.sharing?.leave();
+  }
+
+  async close(): Promise<void> {
+    if (this.#options.front) {
+      await this.front.endWork();
+      await this.front.close();
+    }
+    await this.#options.sharing?.close();
+  }
+
+  #wire(number: number, store: SlotStore): Slot {
+    const leadsHere = (id: string) => this.numberOf(id) === number;
+    return this.#wireIn(this.#runtime.bookFolders[number]!, store, leadsHere, number);
+  }
+
+  #wireFront(store: SlotStore): Slot {
+    return this.#wireIn(join(this.#runtime.data, 'front'), store, () => {
+      throw new Error('nothing leads to books that are never written');
+    });
+  }
+
+  #wireIn(folder: string, store: SlotStore, leadsHere: (id: string) => boolean, number?: number): Slot {
+    const { sharing, monotonic } = this.#options;
+    const runtime = this.#runtime;
+    const across = this.#across;
+    const books = wireBooks({
+      runtime,
+      folder,
+      store,
+      ...(monotonic && { monotonic }),
+      others: {
+        leadsHere,
+        extensionsOf: (id) => across.extensionsOf(id),
+        orphansIn: (workspaces) =>
+          new OrphanedExtensions({
+            workspaces,
+            leadsHere,
+            knows: (payer, step) => across.knows(payer, step),
+            log: runtime.event,
+          }),
+        ...(sharing &&
+          number !== undefined && { removeCopies: (tenant) => sharing.removeCopies(number, tenant) }),
+      },
+    });
+    return { ...books, store, running: new RequestCount() };
+  }
+}
+
+/** What the answers of a slot wait for. */
+export function safetyOf({ store, running }: Slot) {
+  return {
+    running,
+    ...(store.stable && { stable: () => store.stable!() }),
+    ...(store.lagMs && { lagMs: () => store.lagMs!() }),
+  };
+}

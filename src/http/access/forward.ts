@@ -1,0 +1,40 @@
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Route } from '../exchange/route.ts';
+import type { Services } from './services.ts';
+
+/** Brings requests to the books that they lead to, in this process or at another server. */
+export interface Forward {
+  /** The routes of payers and workspaces. @param table makes those of one set of books */
+  routes(table: (services: Services) => readonly Route[]): readonly Route[];
+  /** What other servers may ask of this one. */
+  readonly peerRoutes: readonly Route[];
+  /** Whether another server sent a call. */
+  isPeerCall(exchange: Pick<Exchange, 'head' | 'header'>): boolean;
+  /** The services of the books that an id leads to, a Tenant's or a job's; undefined where they are not here. */
+  find(id: string): Services | undefined;
+  /** Whether another server has accepted a workspace's token. */
+  isAcceptedElsewhere(workspace: string, token: string): boolean;
+  /** Ends event streams of other servers, whose clients connect again elsewhere: this server stops. */
+  endStreams(): void;
+  close(): Promise<void>;
+}
+
+/** A server alone answers everything. */
+export function answeredHere(services: Services): Forward {
+  return {
+    routes: (table) => table(services),
+    peerRoutes: [],
+    isPeerCall: () => false,
+    find: () => services,
+    isAcceptedElsewhere: () => false,
+    endStreams: () => undefined,
+    close: async () => undefined,
+  };
+}
+
+/** Whether a token opens a workspace, as far as this server knows. */
+export function tokenOpens(forward: Forward, workspace: string, token: string | undefined): boolean {
+  const services = forward.find(workspace);
+  if (services) return services.workspaces.tokenOpens(workspace, token);
+  return token !== undefined && forward.isAcceptedElsewhere(workspace, token);
+}

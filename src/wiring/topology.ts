@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+import { answeredHere, type Forward } from '../http/access/forward.ts';
+import type { Services } from '../http/access/services.ts';
+import type { GaugeDescription } from '../metrics/gauges.ts';
+import { forgetLog } from '../state/log-position.ts';
+import { openStore } from '../state/store.ts';
+import { type Books, type BooksOptions, wireBooks } from './books.ts';
+import { type Placement, placedHere } from './placement.ts';
+import type { ContentKeeper, ProcessOptions, Runtime } from './process.ts';
+
+export interface TopologyOptions
+  extends Pick<ProcessOptions, 'settings' | 'data' | 'bookFolders' | 'encoder' | 'log' | 'metrics'> {
+  /** Books are lost while they are in use: this process may answer nothing more. @param event for the log */
+  readonly onLost: (event: object) => void;
+}
+
+/**
+ * Where the books are, and who answers for them. `alone` is a server's own; `cluster` has the other, for several servers.
+ *
+ *     Topology ─┬─ Books      one set of them, opened over a store              (books.ts)
+ *               ├─ Placement  which books are here                              (placement.ts)
+ *               └─ Forward    brings a request to its books, here or elsewhere  (http/access/forward.ts)
+ */
+export interface Topology {
+  /** Keeps the Tenants' content beyond this disk; undefined: nothing does. */
+  readonly keeper: ContentKeeper | undefined;
+  /** To be called once. */
+  place(runtime: Runtime, times: Pick<BooksOptions, 'monotonic'>): Placement;
+  /** To be called after `place`. @param servicesOf makes those of books */
+  forward(servicesOf: (books: Books) => Services): Forward;
+  /** What only this topology has to show. */
+  readonly gauges: readonly GaugeDescription<undefined>[];
+}
+
+/** One server, with one set of books in its data folder. */
+export async function alone({ data }: Pick<TopologyOptions, 'data'>): Promise<Topology> {
+  const folder = join(data, 'state');
+  const store = openStore(folder);
+  await forgetLog(store, folder);
+  let books: Books;
+  return {
+    keeper: undefined,
+    place: (runtime, times) => {
+      books = wireBooks({ runtime, folder: data, store, ...times });
+      return placedHere(books);
+    },
+    forward: (servicesOf) => answeredHere(servicesOf(books)),
+    gauges: [],
+  };
+}
