@@ -26,12 +26,12 @@ export interface PaidRequest {
   prepare(payer: Address, prove: () => Promise<void>): Promise<string>;
   /**
    * The work itself.
-   * @param signal aborted when nobody waits for the outcome any more, neither the request nor a copy of it
+   * @param signal aborted when neither the request nor a copy of it waits for the outcome
    * @param willCharge called by pure work, if at all, once nothing but trouble of the server can end it uncharged: what a settlement needs
    *   is then written beside the rest of the work
    */
   run(signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome>;
-  /** Called once after `prepare`, even a failed one, when the request is over: frees what it acquired. */
+  /** Called once after `prepare`, even a failed one, when the request has ended: frees what it acquired. */
   dispose(): Promise<void>;
 }
 
