@@ -8,9 +8,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t, { type Test } from 'tap';
 import { deep, onlyDeep } from '../rig/deep.ts';
-import { docBlocks } from '../rig/doc-blocks.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { docBlocks } from './doc-blocks.ts';
 
 /** What stands in the docs, copied literally but for the server's address, does what it says. */
 

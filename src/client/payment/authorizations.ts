@@ -47,6 +47,7 @@ export class Authorizations {
   /**
    * @param maxPriceUsd of this call, below the client's own limit
    * @throws payment_unsupported, price_over_limit, budget_exceeded, payment_declined: nothing was signed then
+   * @internal The declarations of the protocol's package need Node's: those of this client name none of them.
    */
   async take(required: PaymentRequired, maxPriceUsd?: Usd): Promise<Authorization> {
     const { scheme, client, http } = await this.#ready();
@@ -87,7 +88,7 @@ export class Authorizations {
     this.#deps.budget.spend(amount);
   }
 
-  /** Reads the 402's header, which every answer of this status has. */
+  /** @internal Reads the 402's header, which every answer of this status has. */
   async required(headers: Headers, body: unknown): Promise<PaymentRequired> {
     const { http } = await this.#ready();
     try {

@@ -1,9 +1,9 @@
 import type { Clock } from '../../domain/clock.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
-import type { PaidRequest } from '../paid-request.ts';
 import { isSameAuthorization, type Payment } from '../payment.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
+import type { PaidRequest } from './attempt.ts';
 import { termsOf } from './checkout.ts';
 import { checkWindow } from './checks.ts';
 import type { Verifications } from './verifications.ts';

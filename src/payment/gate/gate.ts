@@ -5,7 +5,6 @@ import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../do
 import type { Store } from '../../state/store.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
-import type { PaidRequest } from '../paid-request.ts';
 import { type Payment, paymentKey } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
@@ -15,7 +14,7 @@ import { type ChallengeSettings, Challenges } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
 import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
-import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
+import { clientGone, type PaidAttempt, type PaidRequest, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
 import { ContractWallets } from './contract-wallets.ts';

@@ -2,7 +2,7 @@ import t from 'tap';
 import { paid } from '../../../src/http/access/paid.ts';
 import type { Services } from '../../../src/http/access/services.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
-import type { PaidRequest } from '../../../src/payment/paid-request.ts';
+import type { PaidRequest } from '../../../src/payment/gate/attempt.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { TenantLimits } from '../../../src/workspace/tenant-limits.ts';
 import { addressOf, wallet } from '../../payment/rig/payments.ts';
