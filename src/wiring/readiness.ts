@@ -30,6 +30,7 @@ export function readinessOf(runtime: Runtime, slots: Slots): Readiness {
         max: settings.WORKSPACE_TTL_MINUTES_MAX,
       },
       ...(reencoding && { reencoding }),
+      ...(slots.modelsDiffer !== undefined && { models_differ: slots.modelsDiffer }),
     },
   };
 }

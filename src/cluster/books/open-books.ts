@@ -12,7 +12,10 @@ import type { Joined } from '../ownership/join-cluster.ts';
 import type { SharedSlots, SharedSlotsOptions } from '../ownership/shared-slots.ts';
 import type { Elsewhere } from './slots.ts';
 
-export type BooksOptions = Pick<ProcessOptions, 'settings' | 'data' | 'slotFolders' | 'log' | 'metrics'>;
+export type BooksOptions = Pick<
+  ProcessOptions,
+  'settings' | 'data' | 'slotFolders' | 'encoder' | 'log' | 'metrics'
+>;
 
 /** In the data folder: books that nothing is written to. */
 const FRONT_FOLDER = 'front';
@@ -59,7 +62,7 @@ export async function openBooks(
 }
 
 async function openSharedBooks(
-  { settings, data, slotFolders, log, metrics }: BooksOptions,
+  { settings, data, slotFolders, encoder, log, metrics }: BooksOptions,
   onLost: (slot: number, error: unknown) => void,
 ): Promise<Books> {
   const [{ joinCluster }, { SharedSlots }, { SlotFolders }, { NO_STANDBY, Standby }, { StateCopy }] =
@@ -73,10 +76,17 @@ async function openSharedBooks(
   const report = eventLog(metrics, log);
   const joined = await joinCluster({
     settings,
+    spaces: encoder.spaces,
     log: report,
     onLost: (error) => onLost(0, error),
     onCommitted: metrics.logCommitted,
   });
+  const { modelsDiffer } = joined;
+  if (modelsDiffer !== undefined) {
+    const event = { event: 'models_differ', how: modelsDiffer, consequence: 'this server takes no slots' };
+    metrics.logged(event);
+    log.error(event);
+  }
   const folder = join(data, FRONT_FOLDER);
   await rm(folder, { recursive: true, force: true });
   const front = openStore(folder, { durable: false });
@@ -95,6 +105,7 @@ async function openSharedBooks(
         removeCopy: (slot, tenant) => shared!.removeCopy(slot, tenant),
         standby: () => standby?.figures ?? NO_STANDBY,
         unowned: () => shared!.unowned(),
+        modelsDiffer,
         silentMs: () => (joined.lease.holds ? 0 : joined.lease.silentMs),
         purchases: new PeerPurchases(joined.calls),
       },

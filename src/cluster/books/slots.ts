@@ -47,6 +47,8 @@ export interface Elsewhere {
   unowned(): number;
   /** Milliseconds since the lease was last renewed, where it may be over; otherwise 0. */
   silentMs(): number;
+  /** How this server's models differ from the cluster's, where they do. */
+  readonly modelsDiffer: string | undefined;
   readonly purchases: PeerPurchases;
 }
 
@@ -254,6 +256,11 @@ export class Slots {
       this.#options.elsewhere?.silentMs() ?? 0,
       ...this.all.map(({ store }) => store.lagMs?.() ?? 0),
     );
+  }
+
+  /** How this server's models differ from the cluster's: it takes no slots. */
+  get modelsDiffer(): string | undefined {
+    return this.#options.elsewhere?.modelsDiffer;
   }
 
   /** Number of slots that no server has. */
