@@ -73,6 +73,12 @@ export const ReadinessSchema = Type.Object(
         ),
       ),
     ),
+    models_differ: Type.Optional(
+      Type.String({
+        description:
+          "How this server's models differ from its cluster's. It passes requests on and has no indexes.",
+      }),
+    ),
     queues: Details('Calls that wait for an encoder.'),
     payment: Details<{ facilitator: { kind: string } }>(
       'The facilitator, and payments that run or wait for their outcome.',

@@ -60,13 +60,20 @@ async function openAlone(options: TopologyOptions, onLost: OnLost): Promise<Topo
 
 /** The slots come and go. */
 async function openShared(options: TopologyOptions, onLost: OnLost): Promise<Topology> {
-  const { settings, data, log, metrics } = options;
+  const { settings, data, encoder, log, metrics } = options;
   const joined = await joinCluster({
     settings,
+    spaces: encoder.spaces,
     log: eventLog(metrics, log),
     onLost: (error) => onLost(0, error),
     onCommitted: metrics.logCommitted,
   });
+  const { modelsDiffer } = joined;
+  if (modelsDiffer !== undefined) {
+    const event = { event: 'models_differ', how: modelsDiffer, consequence: 'this server takes no slots' };
+    metrics.logged(event);
+    log.error(event);
+  }
   const folder = join(data, FRONT_FOLDER);
   await rm(folder, { recursive: true, force: true });
   const front = openStore(folder, { durable: false });
@@ -122,6 +129,7 @@ function shareSlots(runtime: Runtime, times: Times, { joined, front, kept, onLos
     removeCopy: (slot, tenant) => owned.removeCopy(slot, tenant),
     standby: () => standby?.figures ?? NO_STANDBY,
     unowned: () => owned.unowned(),
+    modelsDiffer: joined.modelsDiffer,
     silentMs: () => (joined.lease.holds ? 0 : joined.lease.silentMs),
     purchases: new PeerPurchases(joined.calls),
     start: (warm) => owned.start(warm),

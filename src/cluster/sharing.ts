@@ -15,6 +15,8 @@ export interface Sharing {
   standby(): StandbyFigures;
   /** Number of slots that no server has. */
   unowned(): number;
+  /** How this server's models differ from the cluster's, where they do: it takes no slots. */
+  readonly modelsDiffer: string | undefined;
   /** Milliseconds since the lease was last renewed, where it may be over; otherwise 0. */
   silentMs(): number;
   readonly purchases: PeerPurchases;

@@ -131,6 +131,10 @@ export class Slots implements Placement {
     return Math.max(this.#options.sharing?.silentMs() ?? 0, ...lags);
   }
 
+  get modelsDiffer(): string | undefined {
+    return this.#options.sharing?.modelsDiffer;
+  }
+
   apart(work: () => Promise<void>): Promise<void> {
     return this.#crossing.apart(work);
   }

@@ -2,14 +2,7 @@ import { resolve } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
 import type { FilledSpace } from '../domain/space.ts';
 import { type Encoder, type EncoderOptions, WorkerEncoder } from './encoder.ts';
-import { type ChosenWeights, readChosenWeights, saveChosenWeights } from './models/chosen-weights.ts';
 import { findInstalled, type Installed } from './models/installed.ts';
-import {
-  comparisonsOf,
-  readComparisons,
-  saveComparisons,
-  withComparisons,
-} from './models/kept-comparisons.ts';
 import type { Manifest } from './models/manifest.ts';
 import { withNative } from './models/native-weights.ts';
 import { findPreviousModel } from './models/previous-model.ts';
@@ -19,7 +12,7 @@ import { Verification } from './models/verification.ts';
 import type { CutSettings } from './text/passage.ts';
 import { type AvailableTowers, availableTowers } from './workers/available-towers.ts';
 import { workerCounts } from './workers/worker-counts.ts';
-import { type Chosen, chooseProviders, startWorkers, type Workers } from './workers/workers.ts';
+import { chooseProviders, startWorkers, type Workers } from './workers/workers.ts';
 
 /**
  * Opens the models in use and starts the workers, warm.
@@ -32,13 +25,9 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const verification = await Verification.open(modelsFolder, cacheFolder);
   const installed = await findInstalled(manifest, modelsFolder, verification, provider);
   await verification.save();
-  const previous = await readChosenWeights(cacheFolder);
-  const kept = await readComparisons(cacheFolder);
-  const compared = { ...installed, towers: withComparisons(withNative(installed.towers, provider), kept) };
-  return startEncoder(manifest, compared, options, previous, async (chosen) => {
-    await saveChosenWeights(cacheFolder, previous, chosen.towers);
-    await saveComparisons(cacheFolder, kept, comparisonsOf(compared.towers, chosen));
-  });
+  const { missing, passedOver } = installed;
+  const towers = withNative(installed.towers, provider);
+  return startEncoder(manifest, { towers, missing, passedOver }, options);
 }
 
 /**
@@ -56,28 +45,26 @@ export async function openPreviousEncoder(
   return model && startEncoder(model.manifest, model.installed, { ...options, provider: 'auto' });
 }
 
-/** @param previous the weights of the last start, which stay unless others are clearly faster */
 async function startEncoder(
   manifest: Manifest,
   installed: Installed,
   options: EncoderOptions,
-  previous: ChosenWeights = {},
-  remember: (chosen: Chosen) => Promise<void> = async () => {},
 ): Promise<Encoder> {
   const started = performance.now();
   const { cacheFolder, log, alarm = log } = options;
   const cutting = cuttingOf(manifest, installed.towers);
-  const { towers, rejected, slower } = await chooseProviders(installed.towers, cutting, previous);
+  const { towers, natives, rejected } = await chooseProviders(installed.towers, cutting);
   const usable = availableTowers(towers, installed.missing, rejected);
   const counts = workerCounts({ query: options.queryWorkers, ingest: options.ingestWorkers }, usable.towers);
-  const starting = startWorkers(usable.towers, cutting, counts, cacheFolder);
+  const starting = startWorkers({ towers: usable.towers, natives }, cutting, counts, cacheFolder);
   options.onBegun?.();
   const workers = await starting;
   const available = availableTowers(usable.towers, usable.missing, openingFailures(workers));
   await refuseMissing(available, workers, options);
-  await remember({ towers: available.towers, rejected, slower });
-  const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, rejected);
-  for (const rejection of rejected) alarm({ event: 'provider_rejected', ...rejection });
+  // A model of another shape than the native encoder's is no fault.
+  const faults = rejected.filter(({ provider }) => provider !== 'native');
+  const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, faults);
+  for (const fault of faults) alarm({ event: 'provider_rejected', ...fault });
   log({
     event: 'encoder_ready',
     ms: Math.round(performance.now() - started),
@@ -85,7 +72,7 @@ async function startEncoder(
     workers: counts,
     spaces: encoder.spaces.map(({ name, weights, warmupMs }) => ({ name, weights, warmup_ms: warmupMs })),
     missing: encoder.missing,
-    passed_over: [...installed.passedOver, ...rejected, ...slower],
+    passed_over: [...installed.passedOver, ...rejected],
   });
   return encoder;
 }

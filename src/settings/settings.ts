@@ -289,7 +289,7 @@ export const SETTINGS = {
   PROVIDER: setting(
     choice('auto', 'cuda', 'webgpu', 'cpu', 'native'),
     'auto',
-    "What runs the models. `auto` takes the fastest provider with the right results; with any other, the start fails unless it serves. `cpu` is ONNX Runtime on the processor, `native` this server's own encoder for texts.",
+    "What runs the models. `auto`: CUDA where it serves with the right numbers, otherwise the processor, with this server's own encoder for every text model that it can run and ONNX Runtime for the others. With any other, the start fails unless it serves: `cpu` is ONNX Runtime on the processor, `native` the own encoder for texts, `webgpu` any GPU.",
   ),
   QUERY_WORKERS: setting(
     integer(0, 64),

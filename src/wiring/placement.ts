@@ -10,6 +10,8 @@ export interface Placement {
   of(id: string): Books;
   /** For how many milliseconds books have lacked a place that outlives this server for what they wrote; 0 when they have one. */
   lagMs(): number;
+  /** How this server's models differ from those of the servers beside it: it gets no books. Undefined where they are the same. */
+  readonly modelsDiffer?: string | undefined;
   /** Runs work while no books change others. */
   apart(work: () => Promise<void>): Promise<void>;
   /** @throws FarthingError where some books are at another server: a backup would lack them */

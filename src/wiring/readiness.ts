@@ -16,6 +16,7 @@ export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
     ...(encoder.serving() ? [] : ['No encoder could be started again.']),
   ];
   const reencoding = books.reencoding();
+  const { modelsDiffer } = books.placement;
   return {
     ready: reasons.length === 0,
     body: {
@@ -30,6 +31,7 @@ export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
         max: settings.WORKSPACE_TTL_MINUTES_MAX,
       },
       ...(reencoding && { reencoding }),
+      ...(modelsDiffer !== undefined && { models_differ: modelsDiffer }),
     },
   };
 }

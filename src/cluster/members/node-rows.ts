@@ -15,6 +15,8 @@ const Node = Type.Object({
   ready: Type.Boolean(),
   /** Slots that it could not open: others are to have them, if any can. */
   unable: Type.Optional(Type.Array(Type.Integer())),
+  /** How its models differ from the cluster's: it takes no slots. */
+  models_differ: Type.Optional(Type.String()),
 });
 
 const Known = Type.Object({ url: Type.String(), since: Type.String() });

@@ -2,6 +2,7 @@ import type { Finding } from '../../api/operator.ts';
 import { rootCause } from '../../domain/error.ts';
 import { ok, problem, warning } from '../../operator/finding.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { NODE_ROWS } from '../members/node-rows.ts';
 import { AccessRefusedError, type Etcd, type EtcdMember } from '../stores/etcd.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../stores/named-stores.ts';
 import { UnsuitableStoreError } from '../stores/objects/objects.ts';
@@ -18,10 +19,28 @@ export async function books(settings: Settings): Promise<Finding[]> {
   if (settings.CLUSTER === '') return [ok('books', 'on this disk alone')];
   const etcd = await namedEtcd(settings);
   try {
-    return [await reads(etcd, `/farthing/${clusterName(settings)}/`), ...(await etcd.members()).map(member)];
+    const cluster = clusterName(settings);
+    const answers = await reads(etcd, `/farthing/${cluster}/`);
+    const differing = answers.state === 'ok' ? await modelsOf(etcd, cluster) : [];
+    return [answers, ...differing, ...(await etcd.members()).map(member)];
   } finally {
     etcd.close();
   }
+}
+
+/** The living servers whose models are not the cluster's. */
+async function modelsOf(etcd: Etcd, cluster: string): Promise<Finding[]> {
+  const { from, to } = NODE_ROWS.range(cluster);
+  const rows = await etcd.range(from, to);
+  return rows.flatMap(({ key, value }) => {
+    const { models_differ: how } = NODE_ROWS.parse(key, value);
+    if (how === undefined) return [];
+    return problem(
+      'models of the cluster',
+      `${NODE_ROWS.name(cluster, key)} takes no slots: ${how}`,
+      'Give it the same models and FARTHING_PROVIDER, or: farthing admin cluster forget-models, and restart each server.',
+    );
+  });
 }
 
 /** A read that most members agree on. */

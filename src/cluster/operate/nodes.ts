@@ -1,6 +1,7 @@
 import { toTimestamp } from '../../domain/clock.ts';
 import { rootCause } from '../../domain/error.ts';
 import { type CommandIo, EXIT, settingsOf, UsageError } from '../../operator/io.ts';
+import { forgetModels } from '../members/agreed-models.ts';
 import { raiseFormat, readUpgrade, type Upgrade } from '../members/cluster-config.ts';
 import {
   COPY_ROWS,
@@ -34,6 +35,8 @@ export function showCluster(io: CommandIo): Promise<number> {
     io.write(`\n${config.slots} slots, format ${config.format}${lacking}\n`);
     for (const [id, { unable = [] }] of rows.nodes)
       if (unable.length > 0) io.write(`${id} could not open ${unable.join(', ')}; its log says why.\n`);
+    for (const [id, { models_differ: how }] of rows.nodes)
+      if (how !== undefined) io.write(`${id} takes no slots: ${how}.\n`);
     if (upgrade.possible !== undefined)
       io.write(
         `Every server knows format ${upgrade.possible}: "farthing admin cluster finish-upgrade" raises it.\n`,
@@ -86,6 +89,17 @@ export function forgetNode(id: string, io: CommandIo): Promise<number> {
     );
     const rest = copies.length === 0 ? '' : ' Its disk may have files of workspaces: destroy it.';
     io.write(`${id} is forgotten.${rest} It is known again as soon as it starts.\n`);
+    return EXIT.done;
+  });
+}
+
+/** The next server that starts decides on the cluster's models. @throws UsageError, Error with what to do */
+export function forgetClusterModels(io: CommandIo): Promise<number> {
+  return withRows(io, async ({ cluster, etcd }) => {
+    await forgetModels(etcd, cluster);
+    io.write(
+      `The next server that starts decides on the models of ${cluster}. Servers that run keep theirs until they start again.\n`,
+    );
     return EXIT.done;
   });
 }

@@ -5,6 +5,7 @@ import { fileOf, secretOf } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { LEASE_ANSWER_MS_MAX } from '../log/logged-stores.ts';
 import { prefixOf } from '../log/slot-logs.ts';
+import { type AgreedSpace, agreeOnModels } from '../members/agreed-models.ts';
 import { agreeOnConfig } from '../members/cluster-config.ts';
 import { Membership } from '../members/membership.ts';
 import { ClaimError } from '../members/slot-claims.ts';
@@ -18,6 +19,8 @@ import { clusterName, namedEtcd } from '../stores/named-stores.ts';
 
 export interface JoinOptions {
   readonly settings: Settings;
+  /** Of the models in use. */
+  readonly spaces: readonly AgreedSpace[];
   readonly log: (event: object) => void;
   /** The lease is over: this process may answer nothing. */
   readonly onLost: (error: unknown) => void;
@@ -33,6 +36,8 @@ export interface Joined {
   readonly lease: Lease;
   readonly commits: GroupCommit;
   readonly membership: Membership;
+  /** How this server's models differ from the cluster's: it takes no slots. */
+  readonly modelsDiffer: string | undefined;
   /** By which servers of the cluster know each other. */
   readonly signatures: PeerSignatures;
   readonly calls: PeerCalls;
@@ -43,7 +48,8 @@ export interface Joined {
 }
 
 /** Joins the cluster that the settings name, without taking slots yet; waits while etcd is away. @throws ConfigError */
-export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOptions): Promise<Joined> {
+export async function joinCluster(options: JoinOptions): Promise<Joined> {
+  const { settings, spaces, log, onLost, onCommitted } = options;
   const [kv, leases] = [
     await namedEtcd(settings),
     // A member that stands still may not cost a renewal.
@@ -58,6 +64,7 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       if (error instanceof AccessRefusedError) throw error;
     });
     await answered(() => agreeOnConfig({ kv, cluster, node, slots: settings.SLOTS }));
+    const modelsDiffer = await answered(() => agreeOnModels(kv, cluster, spaces));
     const lease = await answered(() =>
       Lease.take({ leases, seconds: settings.CLUSTER_LEASE_SECONDS, onLost }),
     );
@@ -67,6 +74,7 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       weight: settings.NODE_WEIGHT,
       since: toTimestamp(Date.now()),
       ready: false,
+      ...(modelsDiffer !== undefined && { models_differ: modelsDiffer }),
     };
     const membership = await answered(() =>
       Membership.join({ kv, watches: kv, cluster, node, row, lease, log, slots: settings.SLOTS }),
@@ -82,6 +90,7 @@ export async function joinCluster({ settings, log, onLost, onCommitted }: JoinOp
       lease,
       commits: new GroupCommit({ kv, log, ...(onCommitted && { onCommitted }) }),
       membership,
+      modelsDiffer,
       signatures,
       calls,
       ca,

@@ -27,6 +27,8 @@ interface SlotsHere {
 
 export interface SharedSlotsOptions
   extends Pick<Joined, 'kv' | 'cluster' | 'node' | 'lease' | 'commits' | 'membership' | 'calls'> {
+  /** How this server's models differ from the cluster's, where they do: it takes no slots. */
+  readonly modelsDiffer?: string | undefined;
   /** Number of slots. */
   readonly count: number;
   readonly disk: SlotDisk;
@@ -111,6 +113,7 @@ export class SharedSlots {
   async start(warm: () => Promise<void>): Promise<void> {
     this.#running = this.#run();
     await this.#haveFollowed(warm);
+    if (this.#options.modelsDiffer !== undefined) return;
     await this.#options.membership.setReady(true);
     this.#isTaking = true;
     this.#wake();

@@ -1,9 +1,9 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Engine, Provider } from './manifest.ts';
 
 /**
- * `auto`: the fastest provider with the right numbers. Any other: this provider or none. `native` runs texts alone, and leaves
- * other inputs to `cpu`.
+ * `auto`: CUDA where it serves with the right numbers, otherwise the processor. Any other: this provider or none. `native` runs
+ * texts alone, and leaves other inputs to `cpu`.
  */
 export type ProviderChoice = 'auto' | Engine;
 
@@ -13,16 +13,9 @@ export function deviceRefusal(provider: Provider, choice: ProviderChoice): strin
   if (asked !== 'auto' && asked !== provider) return `only ${choice} was asked for`;
   // A configured provider is tried anyway: its failure is the reason.
   if (choice !== 'auto' || provider === 'cpu') return undefined;
+  // A graphics unit may be slower than its processor, and software may stand in for one: nobody is given it unasked.
+  if (provider === 'webgpu') return 'it is used with FARTHING_PROVIDER=webgpu alone';
   // WSL shows every GPU as /dev/dxg.
   const nvidia = existsSync('/dev/nvidiactl') || existsSync('/dev/dxg');
-  if (provider === 'cuda') return nvidia ? undefined : 'there is no NVIDIA device';
-  return nvidia || hasRenderNode() ? undefined : 'there is no GPU device';
-}
-
-function hasRenderNode(): boolean {
-  try {
-    return readdirSync('/dev/dri').some((name) => name.startsWith('renderD'));
-  } catch {
-    return false;
-  }
+  return nvidia ? undefined : 'there is no NVIDIA device';
 }

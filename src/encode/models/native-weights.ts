@@ -27,8 +27,8 @@ export function nativeCandidate(candidate: Candidate): Candidate {
 }
 
 /**
- * The towers with the native encoder's candidates. `auto`: before those of the processor, with which they are compared;
- * `native`: in their place; any other choice: none.
+ * The towers with the native encoder's candidates. `auto`: before those of ONNX Runtime on the processor, which is left the
+ * models that the native encoder cannot run; `native`: in their place; any other choice: none.
  */
 export function withNative(towers: Towers, choice: ProviderChoice): Towers {
   if (choice !== 'auto' && choice !== 'native') return towers;

@@ -65,13 +65,6 @@ export class PictureRunner implements Runner {
     return vector;
   }
 
-  async fullRun(rows: number): Promise<void> {
-    const picture = testPattern(this.#tower);
-    const rgb = new Uint8Array(rows * picture.length);
-    for (let row = 0; row < rows; row++) rgb.set(picture, row * picture.length);
-    await this.encode(rgb, rows, 'ingest', new Float32Array(rows * this.dimensions), false);
-  }
-
   async #run(
     rgb: Uint8Array,
     rows: number,

@@ -15,8 +15,4 @@ export interface Runner {
   readonly dimensions: number;
   /** The vector, of unit length, of an input that is always the same, encoded as a query. */
   probe(): Promise<Float32Array>;
-  /** Milliseconds of processor time that the model has taken here, from any start; undefined where they are not known. */
-  processorMs?(): number | undefined;
-  /** One run of an ingest, with as many of the largest inputs. */
-  fullRun(rows: number): Promise<void>;
 }

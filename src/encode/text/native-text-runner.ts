@@ -8,7 +8,7 @@ import {
 } from '../../native/index.ts';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';
-import { longTexts, PROBE_TEXT } from './probe.ts';
+import { PROBE_TEXT } from './probe.ts';
 import type { QuerySearch } from './query-search.ts';
 
 type Encoder = Awaited<ReturnType<typeof native.NativeTextEncoder.open>>;
@@ -76,6 +76,7 @@ export class NativeTextRunner implements Runner {
     return { runs, tokens, padding: 0, sinceMs };
   }
 
+  /** Milliseconds of processor time that the model has taken here. */
   processorMs(): number {
     return this.#threadMs;
   }
@@ -84,12 +85,6 @@ export class NativeTextRunner implements Runner {
     const vector = new Float32Array(this.dimensions);
     await this.encode([PROBE_TEXT], 'query', vector, 0, vector.length);
     return vector;
-  }
-
-  /** On the threads for queries: at the priority of passages it would be compared with what else runs on the machine. */
-  async fullRun(rows: number): Promise<void> {
-    const texts = longTexts(rows, this.#tower.settings.limit);
-    await this.encode(texts, 'query', new Float32Array(rows * this.dimensions), 0, this.dimensions);
   }
 }
 

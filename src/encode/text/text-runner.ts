@@ -4,7 +4,7 @@ import { KeptTensor } from '../session/kept-tensor.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';
 import { type Output, paddedRows, type Session, toUnitLength } from '../session/session.ts';
 import { groupByLength, type Run } from './grouping.ts';
-import { longTexts, PROBE_TEXT } from './probe.ts';
+import { PROBE_TEXT } from './probe.ts';
 
 /** A text model in one worker: tokenises, runs, pools. Its tensors' memory is allocated once, for the largest run. */
 export class TextRunner implements Runner {
@@ -66,7 +66,7 @@ export class TextRunner implements Runner {
     return totals;
   }
 
-  /** ONNX Runtime computes on the calling thread. */
+  /** Milliseconds of processor time, from any start: ONNX Runtime computes on the calling thread. */
   processorMs(): number | undefined {
     return native.threadMs() ?? undefined;
   }
@@ -75,11 +75,6 @@ export class TextRunner implements Runner {
     const vector = new Float32Array(this.dimensions);
     await this.encode([PROBE_TEXT], 'query', vector, 0, vector.length);
     return vector;
-  }
-
-  async fullRun(rows: number): Promise<void> {
-    const vectors = new Float32Array(rows * this.dimensions);
-    await this.encode(longTexts(rows, this.#settings.limit), 'ingest', vectors, 0, this.dimensions);
   }
 
   async #run(batch: InstanceType<typeof native.TokenBatch>, { rows, width }: Run): Promise<Output> {

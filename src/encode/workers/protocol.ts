@@ -15,9 +15,9 @@ export interface WorkerSettings {
   readonly cutting: CutSettings;
 }
 
-/** A worker that only tries candidates is started with the weights that each tower had at the last start. */
+/** A worker that only tries candidates opens none. */
 export interface ChoosingSettings extends WorkerSettings {
-  readonly choosing?: readonly (string | undefined)[];
+  readonly choosing?: true;
 }
 
 /** Vectors of texts by each of the towers, side by side in a row. */
@@ -48,7 +48,7 @@ export type EncodeTask = TextsTask | RowsTask;
 export type Task =
   /** Which towers are open, and how fast they are. */
   | { readonly kind: 'report' }
-  /** Tries every candidate of every tower. */
+  /** Tries the GPUs of every tower. */
   | { readonly kind: 'choose' }
   | EncodeTask
   | CutTask;
@@ -63,13 +63,10 @@ export interface TowerReport {
   readonly failure?: string;
 }
 
-/** The provider that serves a tower, and why the others do not. */
+/** What is left of a tower's candidates once its GPUs are tried: one of them, or those on the processor. */
 export interface TowerChoice {
-  /** Absent when no candidate serves. */
-  readonly candidate?: Candidate;
+  readonly candidates: readonly Candidate[];
   readonly rejected: readonly { readonly provider: string; readonly reason: string }[];
-  /** Candidates with the right numbers that were not chosen. */
-  readonly slower: readonly { readonly provider: string; readonly reason: string }[];
 }
 
 export interface WorkTotals {

@@ -46,43 +46,12 @@ async function openRunner(
   }
 }
 
-const TRIED_QUERIES = 24;
-const TRIED_RUNS = 10;
-
-/** Least milliseconds of one query, and of one input in a full run of an ingest. */
-export interface Times {
-  readonly queryMs: number;
-  readonly rowMs: number;
-}
-
-/** How long an open model takes: what else runs here only adds to the least of some runs. */
-export async function wallTimesOf(
-  { runner }: OpenTower,
-  rows: number,
-  now = () => performance.now(),
-): Promise<Times> {
-  const queries = await measured(TRIED_QUERIES, () => runner.probe(), now);
-  const runs = await measured(TRIED_RUNS, () => runner.fullRun(rows), now);
-  return { queryMs: Math.min(...queries), rowMs: Math.min(...runs) / rows };
-}
-
-/** The same in processor time, which does not depend on what else runs here; undefined where it is not known. */
-export async function processorTimesOf(opened: OpenTower, rows: number): Promise<Times | undefined> {
-  const now = () => opened.runner.processorMs?.() ?? Number.NaN;
-  return Number.isNaN(now()) ? undefined : wallTimesOf(opened, rows, now);
-}
-
 async function medianMs(run: () => Promise<unknown>): Promise<number> {
-  const times = await measured(WARMUP_RUNS, run, () => performance.now());
-  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
-}
-
-async function measured(runs: number, run: () => Promise<unknown>, now: () => number): Promise<number[]> {
   const times: number[] = [];
-  for (let index = 0; index < runs; index++) {
-    const start = now();
+  for (let index = 0; index < WARMUP_RUNS; index++) {
+    const start = performance.now();
     await run();
-    times.push(now() - start);
+    times.push(performance.now() - start);
   }
-  return times;
+  return times.sort((a, b) => a - b)[Math.floor(times.length / 2)]!;
 }

@@ -1,7 +1,6 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
 import { native } from '../../native/index.ts';
-import type { Candidate } from '../models/tower.ts';
 import { PictureRunner } from '../picture/picture-runner.ts';
 import type { RunTotals, Use } from '../session/runner.ts';
 import type { CutPassage } from '../text/passage.ts';
@@ -76,12 +75,9 @@ class Worker {
   }
 
   async #choose(): Promise<TowerChoice[]> {
-    const { towers, choosing = [] } = this.#settings;
     const choices: TowerChoice[] = [];
-    for (const [index, tower] of towers.entries()) {
-      const open = (candidate: Candidate, measured: boolean) => tryTower(tower, candidate, measured);
-      choices.push(await chooseCandidate(tower.candidates, open, choosing[index]));
-    }
+    for (const tower of this.#settings.towers)
+      choices.push(await chooseCandidate(tower.candidates, (candidate) => tryTower(tower, candidate)));
     return choices;
   }
 

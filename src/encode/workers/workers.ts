@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import { type ChosenWeights, previousWeights } from '../models/chosen-weights.ts';
 import { embedLabels, readLabels } from '../models/labels.ts';
 import {
   type Failure,
@@ -32,39 +31,44 @@ export interface Workers {
 /** The towers with one candidate each, that of the provider that serves, or none. */
 export interface Chosen {
   readonly towers: Towers;
+  /** The native encoder's models, by the names of their models. */
+  readonly natives: ReadonlyMap<string, NativeTextRunner>;
   readonly rejected: readonly Failure[];
-  /** Candidates with the right numbers that were not chosen. */
-  readonly slower: readonly Failure[];
 }
 
-/** Lets a worker try the candidates. Where one on the processor is the only one, there is nothing to try. */
-export async function chooseProviders(
-  towers: Towers,
-  cutting: CutSettings,
-  previous: ChosenWeights,
-): Promise<Chosen> {
-  if (towers.every(({ candidates }) => candidates.length === 1 && onProcessor(candidates[0]!)))
-    return { towers, rejected: [], slower: [] };
-  const thread = new EncoderThread({
-    ...sharedMemory(towers),
-    role: 'query',
-    towers,
-    cutting,
-    choosing: previousWeights(towers, previous),
-  });
+/** Takes each tower's first candidate that serves. GPUs are tried in a worker; a model that the native encoder runs is opened. */
+export async function chooseProviders(towers: Towers, cutting: CutSettings): Promise<Chosen> {
+  const hasGpu = towers.some(({ candidates }) => !candidates.every(onProcessor));
+  const tried = hasGpu ? await tryGpus(towers, cutting) : { towers, rejected: [] };
+  const natives = new Map<string, NativeTextRunner>();
+  const rejected: Failure[] = [...tried.rejected];
+  const chosen: Tower[] = [];
+  for (const tower of tried.towers) {
+    const [first, second] = tower.candidates;
+    let candidate = first;
+    if (tower.kind === 'text' && first?.provider === 'native') {
+      const { model } = tower;
+      const opened = await NativeTextRunner.open(tower, first).catch((error: Error) => error);
+      if (opened instanceof Error) {
+        rejected.push({ model, provider: 'native', reason: opened.message });
+        candidate = second;
+      } else natives.set(model, opened);
+    }
+    chosen.push({ ...tower, candidates: candidate ? [candidate] : [] });
+  }
+  return { towers: chosen, natives, rejected };
+}
+
+async function tryGpus(towers: Towers, cutting: CutSettings): Promise<Omit<Chosen, 'natives'>> {
+  const memory = sharedMemory(towers);
+  const thread = new EncoderThread({ ...memory, role: 'query', towers, cutting, choosing: true });
   try {
     const choices = await thread.choose();
-    const passedOver = (why: 'rejected' | 'slower') =>
-      choices.flatMap((choice, index) =>
-        choice[why].map((failure) => ({ model: towers[index]!.model, ...failure })),
-      );
     return {
-      towers: towers.map((tower, index) => {
-        const candidate = choices[index]?.candidate;
-        return { ...tower, candidates: candidate ? [candidate] : [] };
-      }),
-      rejected: passedOver('rejected'),
-      slower: passedOver('slower'),
+      towers: towers.map((tower, index) => ({ ...tower, candidates: choices[index]!.candidates })),
+      rejected: choices.flatMap(({ rejected }, index) =>
+        rejected.map((failure) => ({ model: towers[index]!.model, ...failure })),
+      ),
     };
   } finally {
     await thread.close();
@@ -76,14 +80,14 @@ export async function chooseProviders(
  * ready: the first requests need no more.
  */
 export async function startWorkers(
-  chosen: Towers,
+  { towers: chosen, natives: opened }: Pick<Chosen, 'towers' | 'natives'>,
   cutting: CutSettings,
   counts: WorkerCounts,
   cacheFolder: string,
 ): Promise<Workers> {
   const towers = keepingGraphs(chosen, cacheFolder);
   const { labels } = sharedMemory(towers);
-  const natives = await openNatives(towers);
+  const natives = towers.map(({ kind, model }) => (kind === 'text' ? opened.get(model) : undefined));
   const start = (role: EncoderThread['role'], count: number): EncoderThread[] =>
     Array.from({ length: count }, () => {
       // All workers share the table of labels; each has its own memory for tasks.
@@ -113,16 +117,6 @@ export async function startWorkers(
     await Promise.all(threads.map((thread) => thread.close()));
     throw new FarthingError('models_invalid', 'The encoders could not be started.', { cause: error });
   }
-}
-
-/** The native encoder's models, by the index of their tower. One that fails is reported by the workers, which open it, too. */
-function openNatives(towers: Towers): Promise<(NativeTextRunner | undefined)[]> {
-  const opening = towers.map(async (tower) => {
-    const candidate = tower.candidates[0];
-    if (tower.kind !== 'text' || candidate?.provider !== 'native') return undefined;
-    return NativeTextRunner.open(tower, candidate).catch(() => undefined);
-  });
-  return Promise.all(opening);
 }
 
 /** Keeps graphs optimised for the processor in the cache folder: opening them takes a third of the time. */

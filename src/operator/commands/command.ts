@@ -101,6 +101,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     words: NOTHING,
     run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).finishUpgrade(io),
   },
+  'cluster forget-models': {
+    usage: '',
+    about: 'Has the next server that starts decide on the models of FARTHING_CLUSTER.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).forgetClusterModels(io),
+  },
   'cluster books': {
     usage: 'DIR',
     about: 'Copies the books of FARTHING_CLUSTER, while its servers run, to a new folder: for ledger export.',

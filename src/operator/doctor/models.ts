@@ -5,6 +5,7 @@ import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
 import { lacksOf } from '../../encode/models/readiness.ts';
 import { reportNative } from '../../encode/native-report.ts';
+import { native } from '../../native/index.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 
@@ -61,20 +62,11 @@ export async function nativeEncoder(settings: Settings): Promise<Finding[]> {
   const check = 'native encoder';
   const reports = await reportNative(MODELS_DIR, resolve(CACHE_DIR || join(DATA_DIR, 'cache')), PROVIDER);
   if (reports.length === 0) return [ok(check, `not used: FARTHING_PROVIDER=${PROVIDER}, or no text model`)];
-  return reports.map(({ model, state, reason }) => {
-    switch (state) {
-      case 'serves':
-        return ok(check, `runs ${model}: ${reason}`);
-      case 'slower':
-        return ok(check, `ONNX Runtime runs ${model}: ${reason}`);
-      case 'unmeasured':
-        return ok(check, `can run ${model} (${reason}); the next start compares it with ONNX Runtime`);
-      case 'refused':
-        return PROVIDER === 'native'
-          ? problem(check, `cannot run ${model}: ${reason}`, 'Set FARTHING_PROVIDER=auto.')
-          : ok(check, `ONNX Runtime runs ${model}: ${reason}`);
-    }
-    return state satisfies never;
+  return reports.map(({ model, refusal }) => {
+    if (refusal === undefined) return ok(check, `runs ${model} (${native.encoderKernelName()})`);
+    return PROVIDER === 'native'
+      ? problem(check, `cannot run ${model}: ${refusal}`, 'Set FARTHING_PROVIDER=auto.')
+      : ok(check, `ONNX Runtime runs ${model}: ${refusal}`);
   });
 }
 
@@ -88,7 +80,8 @@ function providerFinding(
   const asked = configured === 'native' ? 'cpu' : configured;
   if (asked !== 'auto' && asked !== provider) return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
   const forced = asked === provider;
-  const refusal = refusalOf(provider, 'auto');
+  // Of CUDA, whether there is a device; WebGPU has no cheap sign of one.
+  const refusal = refusalOf(provider, provider === 'webgpu' ? asked : 'auto');
   if (refusal !== undefined)
     return forced
       ? problem(
@@ -99,8 +92,7 @@ function providerFinding(
       : ok(check, `not used: ${refusal}`);
   const lacks = lacksOf(provider, known);
   // Missing weights for the processor are a finding of their model.
-  if (lacks.length === 0 || provider === 'cpu')
-    return ok(check, 'may serve; tried and measured at the start');
+  if (lacks.length === 0 || provider === 'cpu') return ok(check, 'may serve; tried at the start');
   const found = `there is a device, but ${lacks.map(({ what }) => what).join('; ')}`;
   const remedy = lacks.map(({ command }) => command).join('; ');
   return forced ? problem(check, found, remedy) : warning(check, found, remedy);

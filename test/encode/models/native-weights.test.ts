@@ -1,13 +1,5 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import t from 'tap';
 import { findInstalled, type Installed } from '../../../src/encode/models/installed.ts';
-import {
-  comparisonsOf,
-  readComparisons,
-  saveComparisons,
-  withComparisons,
-} from '../../../src/encode/models/kept-comparisons.ts';
 import { nativeSha256, withNative } from '../../../src/encode/models/native-weights.ts';
 import { findPreviousModel } from '../../../src/encode/models/previous-model.ts';
 import { readManifest } from '../../../src/encode/models/read-manifest.ts';
@@ -62,29 +54,4 @@ t.test('the model that filled a space comes back with its arithmetic', async (t)
   }
   const unknown = { role: 'text_semantic', modelSha256: nativeSha256('other weights') };
   t.equal(await findPreviousModel(manifest, MODELS, verification, unknown), undefined);
-});
-
-t.test('a comparison is made once for each machine, model and version', async (t) => {
-  const folder = t.testdir();
-  t.same(await readComparisons(folder), {});
-  const both = withNative((await installed()).towers, 'auto');
-  const chosen = both.map((tower) => ({ ...tower, candidates: [tower.candidates[0]!] }));
-  const slower = [{ model: MINILM, provider: 'cpu', reason: 'slower' }];
-  const found = comparisonsOf(both, { towers: chosen, rejected: [], slower });
-  t.match(Object.values(found), [{ serves: 'native', reason: 'slower' }]);
-  await saveComparisons(folder, {}, found);
-  const kept = await readComparisons(folder);
-  t.same(kept, found);
-  t.same(providers(withComparisons(both, kept)), [['native'], ['cpu']]);
-  t.same(comparisonsOf(withComparisons(both, kept), { towers: chosen, rejected: [], slower }), {});
-
-  const otherWeights = both.map((tower) => ({
-    ...tower,
-    candidates: tower.candidates.map((candidate) => ({ ...candidate, sha256: `other ${candidate.sha256}` })),
-  }));
-  t.same(providers(withComparisons(otherWeights, kept)), [['native', 'cpu'], ['cpu']]);
-
-  const path = join(folder, 'processor-comparisons.json');
-  await writeFile(path, (await readFile(path, 'utf8')).slice(1));
-  t.same(await readComparisons(folder), {}, 'a damaged file');
 });

@@ -91,14 +91,17 @@ t.test('a GPU without its library or its weights does not pass for one that may 
     rmSync(join(folder, 'all-MiniLM-L6-v2', name), { force: true });
   const settings = readConfig(environmentOf({ MODELS_DIR: folder, DATA_DIR: join(folder, '../data') }));
   const present = () => undefined;
-  const [cuda, webgpu, cpu] = await providers(settings, present);
+  const [cuda, , cpu] = await providers(settings, present);
   const pull = /npx farthing admin models pull all-MiniLM-L6-v2/;
   t.match(cuda, { state: 'warning', found: /weights of all-MiniLM-L6-v2 for cuda/, remedy: pull });
-  t.match(webgpu, { state: 'warning', found: /weights of all-MiniLM-L6-v2 for webgpu/, remedy: pull });
   t.match(cpu, { state: 'ok' });
   const [forced, other] = await providers({ ...settings, PROVIDER: 'cuda' }, present);
   t.match(forced, { state: 'problem', remedy: pull });
   t.match(other, { state: 'ok', found: /PROVIDER=cuda/ });
+  const [, unasked] = await providers(settings);
+  t.match(unasked, { state: 'ok', found: /used with FARTHING_PROVIDER=webgpu alone/ });
+  const [, webgpu] = await providers({ ...settings, PROVIDER: 'webgpu' });
+  t.match(webgpu, { state: 'problem', found: /weights of all-MiniLM-L6-v2 for webgpu/, remedy: pull });
 });
 
 t.test('what CUDA lacks is its library, and then the weights, each with its command', async (t) => {

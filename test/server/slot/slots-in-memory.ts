@@ -19,6 +19,7 @@ export interface InMemoryOptions {
   readonly onLost: (slot: number, error: unknown) => void;
   /** Of its disk; throws where it cannot be opened. */
   readonly open?: (slot: number) => void;
+  readonly modelsDiffer?: string;
 }
 
 /** A server's slots over a store in memory, with nothing in them. Time stands still until it is set. */
@@ -30,6 +31,7 @@ export async function slotsInMemory({
   clock,
   onLost,
   open = () => undefined,
+  modelsDiffer,
 }: InMemoryOptions) {
   const lease = { id: node, holds: true } as Lease;
   const common = { kv, cluster: CLUSTER, node, lease, log: () => undefined };
@@ -39,6 +41,7 @@ export async function slotsInMemory({
   const slots = new SharedSlots({
     ...common,
     membership,
+    modelsDiffer,
     count,
     calls: {} as PeerCalls,
     commits: new GroupCommit({ kv }),
