@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-data bench-measured bench-quick measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -139,7 +139,7 @@ etcd: .build/etcd ## The server of etcd from its Go module, for the tests of src
 	@mkdir -p .build
 	cd scripts/etcd && go build -trimpath -o ../../$@ .
 
-# Tests that take long, each at the length that its variables give. docs/measured.md says what they show.
+# Tests that take long, each at the length that its variables give. bench/record/NOTES.md says what they have shown.
 # ETCD=1: books in etcd and content in objects, the whole data folder deleted after each kill (needs `make etcd`). POWER=1: power cuts (needs root).
 crash: setup
 	@node test/payment/crash/main.ts
