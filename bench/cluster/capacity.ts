@@ -10,16 +10,15 @@ import { slotOf } from '../../src/state/slots.ts';
 import { clusterSettings } from '../../test/cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { freePorts } from '../../test/rig/free-ports.ts';
-import { BenchWorkspace, type StartedServer, startServer } from '../rig/agent.ts';
+import { BenchWorkspace, quantile, type StartedServer, startServer } from '../rig/agent.ts';
 import { startAgreeingFacilitator } from '../rig/facilitator.ts';
 import { BenchPayer } from '../rig/payer.ts';
 import { untilIdle } from '../rig/process-tree.ts';
 import { WireClient } from '../rig/wire-client.ts';
-import { looks } from './looks.ts';
 import { change, medians, type Parts, type Rig, used } from './parts.ts';
 
 /**
- * Processor time of each request and of nothing, by process. One server without a cluster; one, two and
+ * Milliseconds of each request, and processor time of it and of nothing, by process. One server without a cluster; one, two and
  * three that share their slots, asked at the owner and at another server; three of which none stands by. Objects lie in a folder, so that the store's
  * share is the servers'. What the processes use without requests is taken off.
  */
@@ -98,6 +97,7 @@ async function measure(rig: Rig, ownerOf: (id: string) => number) {
   const kinds = await kindsAt(rig, ownerOf);
   const { rate, questions } = await idle(rig);
   const found = new Map<string, Parts[]>();
+  const times = new Map<string, number[]>();
   let number = 0;
   for (let round = 0; round <= ROUNDS; round++)
     for (const [name, { count, ask }] of Object.entries(kinds))
@@ -105,10 +105,13 @@ async function measure(rig: Rig, ownerOf: (id: string) => number) {
         const asks = [];
         for (let at = 0; at < count; at++) asks.push(await ask(number++));
         const client = await WireClient.open(rig.servers[through]!.url);
+        const key = through === 0 ? name : `${name}, passed on`;
+        const ms: number[] = [];
         const [before, began] = [used(rig, through), performance.now()];
         for (const [path, headers, body] of asks) {
           const answer = await client.send('POST', path, headers, body);
           if (answer.status >= 300) throw new Error(`${name} was answered ${answer.status}: ${answer.body}`);
+          ms.push(answer.ms);
         }
         const seconds = (performance.now() - began) / 1000;
         const parts = change(before, used(rig, through), count);
@@ -125,15 +128,17 @@ async function measure(rig: Rig, ownerOf: (id: string) => number) {
           others: others === 0 ? 0 : rate.others! * shares.others,
           etcd: rate.etcd!,
         };
-        const key = through === 0 ? name : `${name}, passed on`;
         const net = Object.entries(parts).map(([part, ms]) => [part, ms - (idled[part]! * seconds) / count]);
-        if (round > 0) found.set(key, [...(found.get(key) ?? []), Object.fromEntries(net) as Parts]);
+        if (round === 0) continue;
+        found.set(key, [...(found.get(key) ?? []), Object.fromEntries(net) as Parts]);
+        times.set(key, [...(times.get(key) ?? []), ...ms]);
       }
   const requests = Object.fromEntries(Array.from(found, ([key, all]) => [key, medians(all)]));
   return {
     idle_ms_a_second: medians([rate]),
     etcd_questions_a_second: Math.round(questions),
-    ms_a_request: requests,
+    processor_ms: requests,
+    p50_ms: Object.fromEntries(Array.from(times, ([key, ms]) => [key, quantile(ms, 0.5)])),
   };
 }
 
@@ -172,17 +177,6 @@ async function inLayout({ name, servers, settings = {} }: Layout, facilitatorUrl
   }
 }
 
-async function inEtcd<T>(work: (etcd: EtcdServers) => Promise<T>): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'farthing-capacity-'));
-  const etcd = await EtcdServers.start(folder);
-  try {
-    return await work(etcd);
-  } finally {
-    await etcd.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
 async function untilOwned(etcd: EtcdServers, owners: readonly string[]): Promise<void> {
   const kv = new Etcd(etcd.addresses);
   const { from, to } = OWNER_ROWS.range(CLUSTER);
@@ -203,7 +197,6 @@ export const facts: Record<string, object> = {};
 try {
   for (const layout of LAYOUTS.filter(({ name }) => ONLY.test(name)))
     facts[layout.name] = await inLayout(layout, facilitator.url);
-  facts.looks = await inEtcd(looks);
 } finally {
   facilitator.close();
 }

@@ -9,7 +9,6 @@ import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { GarageServer, withoutGarage } from '../../test/cluster/objects/garage-server.ts';
 import { BenchWorkspace, quantile, startServer } from '../rig/agent.ts';
 import { post } from '../rig/payer.ts';
-import { restoreTimes } from './restore.ts';
 
 /**
  * What files and indexes in objects cost. Uploads at a server with its disk alone, one
@@ -55,7 +54,6 @@ const etcd = await EtcdServers.start(join(folder, 'etcd'));
 const garage = isFolder ? undefined : await GarageServer.start(join(folder, 'garage'));
 try {
   await garage?.bucket('bench');
-  await garage?.bucket('restore');
   mkdirSync(join(folder, 'objects'));
   const data = join(folder, 'data');
   mkdirSync(data);
@@ -117,7 +115,6 @@ try {
   }
   facts.after_loss = { start_ms: starts, first_search_ms: searches };
   for (const server of [servers.disk, servers.etcd, objects]) await server.stop();
-  facts.restored_ms = await restoreTimes(objectsIn('restore', ''), join(folder, 'restore'));
 } finally {
   await etcd.stop();
   await garage?.stop();
