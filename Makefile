@@ -6,6 +6,8 @@ SHELL := /bin/sh
 export PATH := $(CURDIR)/node_modules/.bin:$(HOME)/.cargo/bin:$(PATH)
 # Packages and crates come side by side: the one waits for the network and the disk, the other for the processor.
 MAKEFLAGS += --jobs=2
+# No program below is a make: cargo would look for the job server of this one, and warn.
+unexport MAKEFLAGS MFLAGS
 # The CPU build of ONNX Runtime is inside its package; the installer would fetch GPU libraries besides.
 export ONNXRUNTIME_NODE_INSTALL := skip
 
@@ -17,22 +19,27 @@ TARGET = $(shell rustc -vV | sed -n 's/^host: //p')
 ADDON := src/native/addon/built
 CLIENT := dist/client/index.js
 TAP := node_modules/.tap-built
-PEERS := bench/peers/node_modules/.package-lock.json
-PEERS_INDEX := bench/peers/index/node_modules/.package-lock.json
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CONSOLE := .build/console/index.html
 SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-whole bench-quick soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(ADDON) $(CONSOLE) $(SERVER) $(CLIENT) $(TAP) ## Install the packages, build the native part, the console, the server, the client and the test runner
 
-$(CHECKED): scripts/prerequisites.sh native/Cargo.toml
+# What a bench lacks is told before anything is installed or built.
+BENCHES := $(patsubst bench-%,%,$(filter bench-%,$(filter-out bench-data bench-measured,$(MAKECMDGOALS)))) \
+  $(if $(filter bench,$(MAKECMDGOALS)),$(NAME)) $(filter quality siege soak samples,$(MAKECMDGOALS))
+.PHONY: bench-checked
+bench-checked:
+	@$(foreach name,$(BENCHES),node bench/check.js $(name);)
+
+$(CHECKED): scripts/prerequisites.sh native/Cargo.toml $(if $(strip $(BENCHES)),| bench-checked)
 	@scripts/prerequisites.sh
 	@mkdir -p $(@D) && touch $@
 
@@ -50,11 +57,6 @@ $(MODULES): package.json package-lock.json | $(CHECKED)
 $(TAP): $(MODULES) .taprc
 	@echo "── building the test runner"
 	@npx tap build >/dev/null 2>&1
-	@touch $@
-
-$(PEERS): bench/peers/package.json
-	@echo "── installing the servers that benches compare with (once)"
-	cd bench/peers && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error
 	@touch $@
 
 $(CRATES): $(NATIVE_SOURCES) | $(CHECKED)
@@ -102,45 +104,28 @@ test-deep: setup ## What `make test` leaves out or does few times, at full lengt
 test-all: setup ## Both, and one sum
 	@node test/all.ts --all
 
-quality: setup ## Retrieval quality over HTTP, on the sets beside the tree or SET=folder
-	@node bench/quality/main.ts $(SET)
-
 NAME ?= whole
 
-bench: setup ## The whole job beside an assembled stack, with a report (SET=folder); NAME=list lists the other benches
-	@case "$(NAME)" in list) node bench/list.ts ;; *) $(MAKE) --no-print-directory bench-$(NAME) ;; esac
-
-bench-whole: setup $(PEERS) $(PEERS_INDEX)
-	@# Recall against speed comes from the day's bench-index; a small one where there was none.
-	@ls bench/record/$$(date -u +%F)-*/index.json >/dev/null 2>&1 || ROWS=10000 TENANTS=100 SENTENCES=3000 node bench/index/main.ts || true
-	@node --no-warnings bench/whole/main.ts
-
-bench-quick: setup $(PEERS)
-	@PLAN=quick node --no-warnings bench/whole/main.ts
-
-bench-pay: $(PEERS)
-bench-index: $(PEERS_INDEX)
+bench: $(if $(filter list,$(NAME)),,setup) ## The whole job beside an assembled stack; NAME=list lists the other benches
+	@node --no-warnings bench/$(if $(filter list,$(NAME)),check.js,main.ts) $(NAME)
 
 # Variables of the command line (ROWS=10000) reach the programs as environment.
 bench-%: setup
-	@test -f bench/$*/main.ts || { echo "There is no bench \"$*\": make bench NAME=list lists them." >&2; exit 2; }
-	@node --no-warnings bench/$*/main.ts
+	@node --no-warnings bench/main.ts $*
 
+bench-data: setup ## Bring larger sets for the benches, or say where they come from
+	@node --no-warnings bench/data.ts
+
+quality: bench-quality ## Retrieval quality over HTTP, on the sets of the tree or SET=folder
 siege: bench-siege ## A paying client's searches while strangers attack (ATTACK=words SECONDS=10)
-
-# Former names.
 soak: bench-soak
 samples: bench-samples
+gpu-check: bench-gpu ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
 
-$(PEERS_INDEX): bench/peers/index/package.json
-	cd bench/peers/index && npm install --no-save --no-audit --no-fund --loglevel=error
-	@touch $@
+measured: bench-measured ## Write docs/measured.md and the README's table from bench/record
 
 gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDIA driver)
 	@scripts/gpu.sh
-
-gpu-check: setup ## Parity, throughput, latency and fallback on a GPU; exit code 3 without one
-	@node bench/gpu/main.ts
 
 garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for the tests of src/cluster/stores/objects (needs Rust; minutes)
 
@@ -154,7 +139,7 @@ etcd: .build/etcd ## The server of etcd from its Go module, for the tests of src
 	@mkdir -p .build
 	cd scripts/etcd && go build -trimpath -o ../../$@ .
 
-# Tests that take long, each at the length that its variables give. docs/measured.md says what they show.
+# Tests that take long, each at the length that its variables give. bench/record/NOTES.md says what they have shown.
 # ETCD=1: books in etcd and content in objects, the whole data folder deleted after each kill (needs `make etcd`). POWER=1: power cuts (needs root).
 crash: setup
 	@node test/payment/crash/main.ts

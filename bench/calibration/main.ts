@@ -1,22 +1,17 @@
 /**
  * Fits the curves of `models/manifest.json` and judges them on collections that they were not fitted on.
  *
- *   npx node bench/calibration/main.ts [SET…] [--data ../shared/data] [--cache /tmp/farthing-calibration]
- *       [--provider auto] [--fresh]
- *
- * Each collection (by default all in `data/text`; also folders of BEIR's shape) is encoded once and searched once: with its own
+ * Each collection of SETS that is there is encoded once and searched once: with its own
  * queries, with names, numbers and codes of its texts, and in indexes of about 1, 10 and 100 Segments with and without the answer. The
- * candidates are kept in the cache folder, so that fitting needs no model; `--fresh` searches again. Every query counts a second time
+ * candidates are kept in the cache folder, so that fitting needs no model; FRESH=1 searches again. Every query counts a second time
  * without its answers. The curves of the manifest are fitted on all collections; what is judged is fitted on the others.
  */
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { ProviderChoice } from '../../src/encode/models/device.ts';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
-import { machine, writeRecord } from '../rig/record.ts';
 import { ndcg } from '../rig/retrieval.ts';
+import { isBeirSet, whereOf } from '../sets/where.js';
 import { type Collection, encodedCollection } from './collection.ts';
 import { type Dump, dumpCollection } from './dump.ts';
 import { calibrationError, type FirstHit, rounded, Thresholds } from './first-hits.ts';
@@ -33,23 +28,13 @@ import {
 import { fitPictures } from './pictures.ts';
 
 const root = join(import.meta.dirname, '../..');
-const { values, positionals } = parseArgs({
-  options: {
-    data: { type: 'string' },
-    cache: { type: 'string' },
-    provider: { type: 'string' },
-    fresh: { type: 'boolean' },
-  },
-  allowPositionals: true,
+const cacheFolder = resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-calibration'));
+const folders = process.env.SETS!.split(',').flatMap((name) => {
+  const folder = whereOf(name);
+  if (folder !== undefined && isBeirSet(folder)) return folder;
+  console.log(`left out: there is no set "${name}"`);
+  return [];
 });
-const data = resolve(values.data ?? join(root, '../shared/data'));
-const cacheFolder = resolve(values.cache ?? join(tmpdir(), 'farthing-calibration'));
-const folders = [
-  ...readdirSync(join(data, 'text'), { withFileTypes: true }).flatMap((entry) =>
-    entry.isDirectory() ? join(data, 'text', entry.name) : [],
-  ),
-  ...positionals.map((folder) => resolve(folder)),
-];
 /**
  * How much queries without their answers, queries of small indexes, and exact queries count beside a collection's own; and of small
  * indexes, where as many queries have no answer, those whose first hit lacks what is named.
@@ -61,7 +46,7 @@ const POOLED_BELOW = 200;
 /** Unrelated Segments should move a right first hit's confidence by at most this. */
 const MOVE_MAX = 0.1;
 
-const before = machine();
+export let facts = {};
 const encoder = await openEncoder({
   modelsFolder: join(root, 'models'),
   cacheFolder,
@@ -70,13 +55,12 @@ const encoder = await openEncoder({
   queryQueueMax: 64,
   ingestQueueMax: 64,
   log: () => {},
-  ...(values.provider && { provider: values.provider as ProviderChoice }),
 });
 try {
   const dumps = new Map<string, Dump>();
   const collections = new Map<string, Collection>();
   const pathOf = (folder: string) => join(cacheFolder, `candidates-${basename(folder)}.json`);
-  if (values.fresh || folders.some((folder) => !existsSync(pathOf(folder))))
+  if (process.env.FRESH || folders.some((folder) => !existsSync(pathOf(folder))))
     for (const folder of folders)
       collections.set(folder, await encodedCollection(encoder, folder, cacheFolder));
   for (const folder of folders) {
@@ -89,9 +73,10 @@ try {
     dumps.set(basename(folder), JSON.parse(readFileSync(path, 'utf8')) as Dump);
   }
   const views = (Object.keys(VIEWS) as View[]).map((view) => judge(view, dumps));
-  const pictures = existsSync(join(data, 'photos')) ? await fitPictures(encoder, data) : undefined;
+  const photos = whereOf('photos');
+  const pictures = photos === undefined ? undefined : await fitPictures(encoder, photos);
   console.log(JSON.stringify(pictures));
-  console.log(`record: ${writeRecord('calibration', { views, pictures }, before)}`);
+  facts = { views, pictures };
 } finally {
   await encoder.close();
 }

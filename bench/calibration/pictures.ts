@@ -1,14 +1,13 @@
-import { join } from 'node:path';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
+import { readBeirSet, setFolder } from '../sets/beir.ts';
 import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';
-import { readSciFact } from '../sets/scifact.ts';
 import { fitLogistic, type Judged } from './logistic.ts';
 
 /** Hits of a search that somebody looks at. */
 const DEPTH = 10;
-/** One in so many claims is asked for among the photographs: about as many as have a caption. */
-const CLAIMS_STEP = 9;
+/** One in so many of SciFact's claims is asked for among the photographs: about as many as have a caption. */
+const QUERIES_STEP = 9;
 /** Pictures of small indexes. */
 const FEW = [3, 10];
 /** There are few pictures. */
@@ -24,8 +23,8 @@ type Searches = readonly Results[];
  * Log-odds of pictures by their cosine: captioned photographs and changed copies of them, each query once where its picture is in
  * the index and once where it is not; claims, which no photograph answers, count as queries in words as well.
  */
-export async function fitPictures(encoder: Encoder, data: string) {
-  const { words, pictures } = await pictureResults(encoder, data);
+export async function fitPictures(encoder: Encoder, photos: string) {
+  const { words, pictures } = await pictureResults(encoder, photos);
   return { visual_words: fitted(words), visual_picture: fitted(pictures) };
 }
 
@@ -46,11 +45,11 @@ function fitted(queries: readonly Searches[]) {
 
 async function pictureResults(
   encoder: Encoder,
-  data: string,
+  photos: string,
 ): Promise<{ words: Searches[]; pictures: Searches[] }> {
   const spec = encoder.pictureSpec;
   if (!spec) throw new Error('there is no picture model to calibrate');
-  const photographs = await readPhotographs(join(data, 'photos'));
+  const photographs = await readPhotographs(photos);
   const pixels = await Promise.all(photographs.map((photograph) => pixelsOf(photograph, spec)));
   const { visual_picture: stored = [], visual_words: placed = [] } = await encoder.encodeIngest(
     'picture',
@@ -82,9 +81,9 @@ async function pictureResults(
     const { visual_words: query } = await encoder.encodeQuery('text', caption, { tenant: TENANT });
     words.push(withAndWithout(against(query!, placed), index));
   }
-  const { claims } = await readSciFact(join(data, 'text/scifact'));
-  for (const [number, { text }] of claims.entries()) {
-    if (number % CLAIMS_STEP !== 0) continue;
+  const { queries } = await readBeirSet(setFolder('scifact'));
+  for (const [number, { text }] of queries.entries()) {
+    if (number % QUERIES_STEP !== 0) continue;
     const { visual_words: query } = await encoder.encodeQuery('text', text, { tenant: TENANT });
     const scores = against(query!, placed);
     const few = FEW.map((count) => all.slice(number % 20, (number % 20) + count));

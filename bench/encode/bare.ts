@@ -1,71 +1,59 @@
-import { once } from 'node:events';
-import { join, resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
-import { readManifest } from '../../src/encode/models/read-manifest.ts';
-import type { BareResult, BareSettings, BareWork } from './bare-thread.ts';
+import type { NativeTextRunner } from '../../src/encode/text/native-text-runner.ts';
+import { openModels } from './models.ts';
 
-const MODELS = resolve(import.meta.dirname, '../../models');
-
-/** The embedded text model and nothing else, on so many threads. */
-export interface Bare {
-  run(work: BareWork): Promise<BareResult & { readonly perSecond: number; readonly tokensPerSecond: number }>;
-  close(): Promise<void>;
+export interface BareWork {
+  readonly texts: readonly string[];
+  /** Texts of one run. */
+  readonly rows: number;
+  /** Goes round until then; 0: each text once. */
+  readonly milliseconds: number;
 }
 
-/** Threads that run the embedded text model and nothing else, with the settings that the server runs it with. */
-export class BareThreads implements Bare {
-  readonly #threads: readonly Worker[];
+/** The native encoder with nothing around it: so many runs at once as the server has workers, tokenising included. */
+export class Bare {
+  readonly #runner: NativeTextRunner;
+  readonly #atOnce: number;
+  readonly #use: 'query' | 'ingest';
 
-  static async open(count: number, niceness: number): Promise<BareThreads> {
-    const manifest = await readManifest(MODELS);
-    const model = manifest.models.find(({ name }) => name === manifest.use.text_semantic)!;
-    const variant = model.text!.variants.find(({ providers }) => providers.includes('cpu'))!;
-    const settings: BareSettings = {
-      weights: join(MODELS, model.files[variant.file]!.path),
-      tokenizer: join(MODELS, model.files[model.text!.tokenizer]!.path),
-      sessionOptions: variant.session_options ?? {},
-      niceness,
+  /** @param use passages are encoded at a lower priority */
+  static async open(atOnce: number, use: 'query' | 'ingest'): Promise<Bare> {
+    const { native } = await openModels();
+    return new Bare(native as NativeTextRunner, atOnce, use);
+  }
+
+  private constructor(runner: NativeTextRunner, atOnce: number, use: 'query' | 'ingest') {
+    this.#runner = runner;
+    this.#atOnce = atOnce;
+    this.#use = use;
+  }
+
+  async run({ texts, rows, milliseconds }: BareWork) {
+    const counted = { texts: 0, tokens: 0, runMs: [] as number[] };
+    const [started, processorBefore] = [performance.now(), this.#runner.processorMs()];
+    let next = 0;
+    const isOver = () =>
+      milliseconds > 0 ? performance.now() - started > milliseconds : next >= texts.length;
+    const worker = async () => {
+      const target = new Float32Array(rows * this.#runner.dimensions);
+      while (!isOver()) {
+        const from = next % texts.length;
+        const batch = texts.slice(from, from + rows);
+        next += batch.length;
+        const before = performance.now();
+        const { tokens } = await this.#runner.encode(batch, this.#use, target, 0, this.#runner.dimensions);
+        counted.runMs.push(performance.now() - before);
+        counted.texts += batch.length;
+        counted.tokens += tokens;
+      }
     };
-    const threads = Array.from(
-      { length: count },
-      () => new Worker(new URL('./bare-thread.ts', import.meta.url), { workerData: settings }),
-    );
-    await Promise.all(threads.map((thread) => once(thread, 'message')));
-    return new BareThreads(threads);
-  }
-
-  private constructor(threads: readonly Worker[]) {
-    this.#threads = threads;
-  }
-
-  /** All threads at once, each with its share of the texts, or with all of them where the time is given. */
-  async run(
-    work: BareWork,
-  ): Promise<BareResult & { readonly perSecond: number; readonly tokensPerSecond: number }> {
-    const parts = await Promise.all(
-      this.#threads.map(async (thread, index) => {
-        const share = work.texts.filter((_, text) => text % this.#threads.length === index);
-        const answer = once(thread, 'message') as Promise<[BareResult]>;
-        thread.postMessage({ ...work, texts: work.milliseconds > 0 ? work.texts : share });
-        return (await answer)[0];
-      }),
-    );
-    const milliseconds = Math.max(...parts.map((part) => part.milliseconds));
-    const sum = (of: (part: BareResult) => number) => parts.reduce((total, part) => total + of(part), 0);
-    const [texts, tokens] = [sum((part) => part.texts), sum((part) => part.tokens)];
+    await Promise.all(Array.from({ length: this.#atOnce }, worker));
+    const took = performance.now() - started;
     return {
-      texts,
-      tokens,
-      milliseconds,
-      processorMs: sum((part) => part.processorMs),
-      runMs: parts.flatMap((part) => part.runMs),
-      perSecond: (1000 * texts) / milliseconds,
-      tokensPerSecond: (1000 * tokens) / milliseconds,
+      ...counted,
+      milliseconds: took,
+      processorMs: this.#runner.processorMs() - processorBefore,
+      perSecond: (1000 * counted.texts) / took,
+      tokensPerSecond: (1000 * counted.tokens) / took,
     };
-  }
-
-  async close(): Promise<void> {
-    // None of them is inside a run: each has answered.
-    await Promise.all(this.#threads.map((thread) => thread.terminate()));
   }
 }

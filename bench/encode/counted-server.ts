@@ -7,8 +7,6 @@ import { readConfig } from '../../src/settings/config.ts';
 
 export interface ServerCounts {
   readonly counters: EncoderCounters;
-  /** Who encodes texts: `native`, or ONNX Runtime's provider. */
-  readonly textProvider: string | undefined;
   readonly workers: { readonly query: number; readonly ingest: number };
   /** Processor time of the whole process since the start, which a busy machine does not stretch. */
   readonly processorMs: number;
@@ -34,7 +32,6 @@ process.on('message', () => {
     counters: running.encoder.counters(),
     processorMs: processorMs(),
     workers: running.encoder.workers,
-    textProvider: running.encoder.spaces.find(({ name }) => name === 'text_semantic')?.provider,
     loopDelayMs: { p50: late(delay.percentile(50)), p99: late(delay.percentile(99)), max: late(delay.max) },
   };
   delay.reset();

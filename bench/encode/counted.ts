@@ -32,6 +32,8 @@ export class CountedServer {
           LOG_LEVEL: 'warn',
           TENANT_REQUESTS_PER_SECOND: '1000000',
           TENANT_SEARCHES_AT_ONCE: '100000',
+          // On a busy machine searches wait longer: that is measured, and not refused.
+          QUERY_WAIT_MS_MAX: '0',
           ...environment,
         }),
       },

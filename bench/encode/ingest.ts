@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 import { native } from '../../src/native/index.ts';
 import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
-import { readSciFact, type SciFact } from '../sets/scifact.ts';
-import { openBare } from './bare-native.ts';
+import { type BeirDocument, benchSet, markdownOf } from '../sets/beir.ts';
+import { Bare } from './bare.ts';
 import { CountedServer } from './counted.ts';
 import { pacedSearches, shortQueries } from './queries.ts';
 
 const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/tokenizer.json');
 const CLIENTS = 12;
-const NICENESS = 10;
 const QUERY_EVERY_MS = 50;
 
-type Abstracts = SciFact['abstracts'];
+type Abstracts = readonly BeirDocument[];
 
 /** What the server encodes of some abstracts. */
 function passagesOf(abstracts: Abstracts): string[] {
@@ -23,8 +22,8 @@ function passagesOf(abstracts: Abstracts): string[] {
 
 async function ingest(title: string, workspace: BenchWorkspace, abstracts: Abstracts): Promise<number> {
   const started = performance.now();
-  await inParallel(title, abstracts, CLIENTS, ({ id, title, text }) =>
-    workspace.ingest(`${id}.md`, new TextEncoder().encode(`# ${title}\n\n${text}\n`)),
+  await inParallel(title, abstracts, CLIENTS, (one) =>
+    workspace.ingest(`${one.id}.md`, new TextEncoder().encode(markdownOf(one))),
   );
   return performance.now() - started;
 }
@@ -33,20 +32,20 @@ async function ingest(title: string, workspace: BenchWorkspace, abstracts: Abstr
  * Claims 2 and 3: tokens a second of an ingest through the server against the model by itself on the same texts, with as
  * many threads at the same priority, in turns; then what an ingest does to searches.
  */
-export async function ingestAgainstBare(folder: string, documents: number) {
-  const scifact = await readSciFact(folder);
+export async function ingestAgainstBare(documents: number) {
+  const set = await benchSet();
   const half = Math.floor(documents / 2);
   const [first, second, third] = [
-    scifact.abstracts.slice(0, half),
-    scifact.abstracts.slice(half, 2 * half),
-    scifact.abstracts.slice(2 * half, 3 * half),
+    set.documents.slice(0, half),
+    set.documents.slice(half, 2 * half),
+    set.documents.slice(2 * half, 3 * half),
   ];
   const server = await CountedServer.start();
-  const { workers, textProvider } = await server.counts();
-  const bare = await openBare(textProvider, workers.ingest, NICENESS);
+  const { workers } = await server.counts();
+  const bare = await Bare.open(workers.ingest, 'ingest');
   try {
     const workspace = await BenchWorkspace.rent(server.url, 240);
-    await ingest('warm-up', workspace, scifact.abstracts.slice(-CLIENTS));
+    await ingest('warm-up', workspace, set.documents.slice(-CLIENTS));
     const rounds = [];
     for (const part of [first, second]) {
       const before = await server.counts();
@@ -57,30 +56,25 @@ export async function ingestAgainstBare(folder: string, documents: number) {
       const served = (1000 * tokens) / ms;
       rounds.push({
         documents_per_second: (1000 * part.length) / ms,
-        served_tokens_per_second: served,
-        bare_tokens_per_second: alone.tokensPerSecond,
+        tokens: { value: served, unit: '/s', peer: 'the bare encoder', peer_value: alone.tokensPerSecond },
         share: served / alone.tokensPerSecond,
         processor_ms_a_token: {
           served: (processorMs - before.processorMs) / tokens,
           bare: alone.processorMs / alone.tokens,
         },
-        tokens: { served: tokens, bare: alone.tokens },
         loop_delay_ms: loopDelayMs,
       });
     }
     return {
-      threads: workers.ingest,
-      clients: CLIENTS,
       share_of_bare: quantile(
         rounds.map(({ share }) => share),
         0.5,
       ),
       loop_delay_p99_ms: Math.max(...rounds.map(({ loop_delay_ms }) => loop_delay_ms.p99)),
       rounds,
-      searches: await searchesDuring(workspace, third, shortQueries(scifact)),
+      searches: await searchesDuring(workspace, third, shortQueries(set)),
     };
   } finally {
-    await bare.close();
     await server.stop();
   }
 }

@@ -2,18 +2,17 @@ import { join } from 'node:path';
 import { native } from '../../src/native/index.ts';
 import { BenchWorkspace, inParallel, quantile } from '../rig/agent.ts';
 import { WireClient } from '../rig/wire-client.ts';
-import { readSciFact, type SciFact } from '../sets/scifact.ts';
-import { openBare } from './bare-native.ts';
-import { besideBusyThread } from './busy-thread.ts';
+import { type BeirSet, benchSet, markdownOf } from '../sets/beir.ts';
+import { Bare } from './bare.ts';
 import { CountedServer } from './counted.ts';
 
 const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/tokenizer.json');
 const ROUNDS = 3;
 
-/** The beginnings of claims that have 8 to 12 tokens. */
-export function shortQueries({ claims }: SciFact): string[] {
+/** The beginnings of queries that have 8 to 12 tokens. */
+export function shortQueries({ queries }: BeirSet): string[] {
   const tokenizer = new native.TextTokenizer(TOKENIZER, { limit: 256, specialTokens: true, dropped: [] });
-  return claims.flatMap(({ text }) => {
+  return queries.flatMap(({ text }) => {
     const words = text.split(' ');
     for (let count = Math.min(10, words.length); count > 0; count--) {
       const query = words.slice(0, count).join(' ');
@@ -68,16 +67,16 @@ const ratio = (values: readonly number[]) => quantile(values, 0.5);
  * Claims 1 and 2: queries through the server against the model by itself, in turns, so that both have the machine in the
  * same state.
  */
-export async function queriesAgainstBare(folder: string, seconds: number, documents: number) {
-  const scifact = await readSciFact(folder);
-  const queries = shortQueries(scifact);
+export async function queriesAgainstBare(seconds: number, documents: number) {
+  const set = await benchSet();
+  const queries = shortQueries(set);
   const server = await CountedServer.start();
-  const { workers, textProvider } = await server.counts();
-  const bare = await openBare(textProvider, workers.query, 0);
+  const { workers } = await server.counts();
+  const bare = await Bare.open(workers.query, 'query');
   try {
     const workspace = await BenchWorkspace.rent(server.url, 240);
-    await inParallel('ingest', scifact.abstracts.slice(0, documents), 8, ({ id, title, text }) =>
-      workspace.ingest(`${id}.md`, new TextEncoder().encode(`# ${title}\n\n${text}\n`)),
+    await inParallel('ingest', set.documents.slice(0, documents), 8, (one) =>
+      workspace.ingest(`${one.id}.md`, new TextEncoder().encode(markdownOf(one))),
     );
     await searchFor(workspace, 16, queries, 1_000);
     await server.counts();
@@ -88,9 +87,6 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
       const { counters, loopDelayMs, processorMs } = await server.counts();
       const batch = Math.max(1, Math.round(served.times.length / (counters.runs - before.counters.runs)));
       const alone = await bare.run({ texts: queries, rows: batch, milliseconds: seconds * 1_000 });
-      const shared = await besideBusyThread(() =>
-        bare.run({ texts: queries, rows: batch, milliseconds: seconds * 500 }),
-      );
       const one = await searchFor(workspace, 1, queries, seconds * 500);
       const forward = await bare.run({ texts: queries, rows: 1, milliseconds: seconds * 500 });
       const parts = {
@@ -100,12 +96,14 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
       };
       rounds.push({
         clients_16: {
-          served_per_second: served.perSecond,
+          per_second: {
+            value: served.perSecond,
+            unit: '/s',
+            peer: 'the bare encoder',
+            peer_value: alone.perSecond,
+          },
           mean_batch: batch,
-          bare_per_second: alone.perSecond,
           share: served.perSecond / alone.perSecond,
-          bare_per_second_beside_a_busy_thread: shared.perSecond,
-          share_of_bare_beside_a_busy_thread: served.perSecond / shared.perSecond,
           processor_ms_a_query: {
             served: (processorMs - before.processorMs) / served.times.length,
             bare: alone.processorMs / alone.texts,
@@ -123,18 +121,12 @@ export async function queriesAgainstBare(folder: string, seconds: number, docume
       });
     }
     return {
-      threads: workers.query,
-      documents,
       share_of_bare: ratio(rounds.map(({ clients_16 }) => clients_16.share)),
-      share_of_bare_beside_a_busy_thread: ratio(
-        rounds.map(({ clients_16 }) => clients_16.share_of_bare_beside_a_busy_thread),
-      ),
       round_trip_ratio: ratio(rounds.map(({ client_1 }) => client_1.ratio)),
       loop_delay_p99_ms: ratio(rounds.map(({ clients_16 }) => clients_16.loop_delay_ms.p99)),
       rounds,
     };
   } finally {
-    await bare.close();
     await server.stop();
   }
 }

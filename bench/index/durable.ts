@@ -52,7 +52,7 @@ const put = (shard: Shard, id: string, count: number) =>
  * Durable appends beside lmdb's own commits on the same disk, in turns, so that both meet the same machine: one small Item after
  * the other, many at once, and a large one.
  */
-export function appendFigures() {
+function appendFigures() {
   return withTenants(1, (tenants, folder) =>
     tenants.use('ws_a', { create: true }, async (shard) => {
       const lmdb = openLmdb({ path: join(folder, 'lmdb'), overlappingSync: false });
@@ -77,15 +77,25 @@ export function appendFigures() {
       );
       await lmdb.close();
       return {
-        small_item_p50_ms: quantile(small, 0.5),
-        small_item_p99_ms: quantile(small, 0.99),
-        lmdb_commit_p50_ms: quantile(commits, 0.5),
-        lmdb_commit_p99_ms: quantile(commits, 0.99),
-        small_items_together: TOGETHER,
+        small_item_p50_ms: {
+          value: quantile(small, 0.5),
+          unit: 'ms',
+          peer: 'lmdb',
+          peer_value: quantile(commits, 0.5),
+        },
+        small_item_p99_ms: {
+          value: quantile(small, 0.99),
+          unit: 'ms',
+          peer: 'lmdb',
+          peer_value: quantile(commits, 0.99),
+        },
         small_items_together_per_second: Math.round((TOGETHER / together) * 1000),
-        bulk_rows: BULK_ROWS,
-        bulk_rows_per_second: Math.round((BULK_ROWS / bulk_ms) * 1000),
-        lmdb_bulk_rows_per_second: Math.round((BULK_ROWS / lmdb_bulk_ms) * 1000),
+        bulk_rows_per_second: {
+          value: (1000 * BULK_ROWS) / bulk_ms,
+          unit: '/s',
+          peer: 'lmdb',
+          peer_value: (1000 * BULK_ROWS) / lmdb_bulk_ms,
+        },
       };
     }),
   );
@@ -98,7 +108,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Searches of 10,000 rows, idle and while Items are appended to the same index without a pause. */
-export function ingestFigures() {
+function ingestFigures() {
   return withTenants(1, (tenants) =>
     tenants.use('ws_a', { create: true }, async (shard) => {
       await put(shard, 'base', ROWS_IN_USE);
@@ -140,7 +150,7 @@ async function searches(shard: Shard, count: number): Promise<number[]> {
 }
 
 /** Many Tenants with one Item each: memory, open files, and the first search of one with 10,000 rows that was closed. */
-export function tenantFigures(count: number) {
+function tenantFigures(count: number) {
   // Fewer than there are, so that the large one is closed between its searches.
   const openShardsMax = Math.max(1, Math.min(256, count - 1));
   return withTenants(openShardsMax, async (tenants) => {
@@ -187,3 +197,10 @@ function memoryMiB(): { own: number; mapped: number } {
   const mib = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024;
   return { own: mib('RssAnon'), mapped: mib('RssFile') };
 }
+
+const TENANTS = Number(process.env.TENANTS);
+export const facts = {
+  appends: await appendFigures(),
+  ingest: await ingestFigures(),
+  ...(TENANTS > 0 && { tenants: await tenantFigures(TENANTS) }),
+};

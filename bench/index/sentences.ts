@@ -2,51 +2,46 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
-import { readSciFact } from '../sets/scifact.ts';
+import { Random } from '../../test/rig/random.ts';
+import { type BeirSet, benchSet } from '../sets/beir.ts';
 
-/** Rows of one space, row by row, and queries that were made by the same model. */
-export interface BenchVectors {
-  readonly dimensions: number;
-  readonly rows: Float32Array;
-  readonly queries: Float32Array;
-}
-
-const ROOT = resolve(import.meta.dirname, '../..');
-const SCIFACT = resolve(ROOT, '../shared/data/text/scifact');
+const MODELS = resolve(import.meta.dirname, '../../models');
 /** Texts that are encoded with one call: enough to keep the worker busy. */
 const TEXTS_PER_CALL = 64;
+/** Words of a passage: what a model with 256 tokens takes. */
+const PASSAGE_WORDS = 150;
 
-/** True when the texts are there; without them there is nothing real to measure. */
-export const hasSciFact = (): boolean => existsSync(SCIFACT);
-
-/**
- * Sentences of SciFact's abstracts and its 300 claims, encoded by the installed text model. The first call encodes, which
- * takes minutes unless `sentencesMax` says less; the vectors are kept in `cacheFolder` under the model's SHA-256.
- */
-export async function sentenceVectors(cacheFolder: string, sentencesMax: number): Promise<BenchVectors> {
-  const encoder = await openEncoder({
-    modelsFolder: join(ROOT, 'models'),
+export const benchEncoder = (cacheFolder: string) =>
+  openEncoder({
+    modelsFolder: MODELS,
     cacheFolder,
     queryWorkers: 1,
     ingestWorkers: 1,
-    queryQueueMax: 64,
+    queryQueueMax: 512,
     ingestQueueMax: 64,
     log: () => {},
   });
+
+/**
+ * Sentences of the set's texts and its queries, encoded by the installed text model, row by row. The first call encodes, which
+ * takes minutes unless `sentencesMax` says less; the vectors are kept in `cacheFolder` under the set and the model's SHA-256.
+ */
+export async function sentenceVectors(
+  cacheFolder: string,
+  sentencesMax: number,
+): Promise<{ readonly rows: Float32Array; readonly queries: Float32Array }> {
+  const set = await benchSet();
+  const encoder = await benchEncoder(cacheFolder);
   try {
     const space = encoder.spaces.find(({ name }) => name === 'text_semantic');
     if (!space) throw new Error('there is no text model');
-    const { abstracts, claims } = await readSciFact(SCIFACT);
     const encode = async (name: string, texts: readonly string[]) => {
-      const path = join(cacheFolder, `${name}-${space.modelSha256}.f32`);
+      const path = join(cacheFolder, `${set.name}-${name}-${space.modelSha256}.f32`);
       if (existsSync(path)) return new Float32Array((await readFile(path)).buffer.slice(0));
       const vectors = new Float32Array(texts.length * space.dimensions);
       for (let from = 0; from < texts.length; from += TEXTS_PER_CALL) {
-        const { text_semantic: rows = [] } = await encoder.encodeIngest(
-          'text',
-          texts.slice(from, from + TEXTS_PER_CALL),
-          { tenant: 'bench' },
-        );
+        const call = texts.slice(from, from + TEXTS_PER_CALL);
+        const { text_semantic: rows = [] } = await encoder.encodeIngest('text', call, { tenant: 'bench' });
         for (const [index, row] of rows.entries()) vectors.set(row, (from + index) * space.dimensions);
         process.stderr.write(`\r${from} of ${texts.length} sentences encoded`);
       }
@@ -54,19 +49,41 @@ export async function sentenceVectors(cacheFolder: string, sentencesMax: number)
       await writeFile(path, new Uint8Array(vectors.buffer));
       return vectors;
     };
-    const sentences = abstracts.flatMap(({ text }) => sentencesOf(text)).slice(0, sentencesMax);
-    const claimTexts = claims.map(({ text }) => text);
+    const sentences = sentencesIn(set).slice(0, sentencesMax);
+    const queries = set.queries.map(({ text }) => text);
     return {
-      dimensions: space.dimensions,
       rows: await encode(`sentences-${sentences.length}`, sentences),
-      queries: await encode('claims', claimTexts),
+      queries: await encode('queries', queries),
     };
   } finally {
     await encoder.close();
   }
 }
 
-export function sentencesOf(text: string): string[] {
-  const sentences = new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text);
-  return [...sentences].map(({ segment }) => segment.trim()).filter((sentence) => sentence.length > 10);
+function sentencesIn({ documents }: BeirSet): string[] {
+  const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
+  return documents
+    .flatMap(({ text }) => [...segmenter.segment(text)].map(({ segment }) => segment.trim()))
+    .filter((sentence) => sentence.length > 10);
+}
+
+/**
+ * As many passages as wanted, each of sentences picked at random from all of the set's texts: real words in their real
+ * frequencies, in texts that nobody wrote. The queries are the set's as they are.
+ */
+export async function recombined(seed: number): Promise<{ passage: () => string; queries: string[] }> {
+  const set = await benchSet();
+  const sentences = sentencesIn(set);
+  const counts = sentences.map((sentence) => sentence.split(/\s+/).length);
+  const random = new Random(seed);
+  const passage = () => {
+    const parts: string[] = [];
+    for (let words = 0; words < PASSAGE_WORDS; ) {
+      const at = random.below(sentences.length);
+      parts.push(sentences[at]!);
+      words += counts[at]!;
+    }
+    return parts.join(' ');
+  };
+  return { passage, queries: set.queries.map(({ text }) => text) };
 }

@@ -5,19 +5,19 @@ import type { Shard } from '../../src/shard/shard.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
 import { quantile } from '../rig/agent.ts';
 import { benchItem } from './engines.ts';
-import { recombinedSciFact } from './recombined.ts';
+import { recombined } from './sentences.ts';
 
 const BATCH = 4096;
 const ROUNDS = 2;
 /** Depths: what an agent looks at, what a fusion takes, and what a search asks so that a hundred places come of it. */
 const DEPTHS = [10, 100, 200];
 
-/** BM25 over so many passages (sentences of SciFact's abstracts, recombined), asked with SciFact's claims. */
-export async function wordFigures(count: number) {
+/** BM25 over so many passages (sentences of the set, recombined), asked with the set's queries: ROWS=100000. A million take minutes to fill. */
+async function wordFigures(count: number) {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
   const tenants = openTenants({ folder, spaces: [], openShardsMax: 1 });
   try {
-    const { passage, claims } = await recombinedSciFact(5);
+    const { passage, queries } = await recombined(5);
     const started = performance.now();
     for (let from = 0; from < count; from += BATCH) {
       const id = `i${from}`;
@@ -34,30 +34,25 @@ export async function wordFigures(count: number) {
     const depths = await tenants.use('ws_words', {}, async (shard) => {
       await shard.whenIdle();
       const figures: object[] = [];
-      for (const k of DEPTHS) figures.push(await depthFigures(shard, claims, k));
+      for (const k of DEPTHS) figures.push(await depthFigures(shard, queries, k));
       return figures;
     });
-    return {
-      corpus: 'sentences of SciFact’s abstracts, recombined; SciFact’s 300 claims',
-      passages: count,
-      fill_s,
-      depths,
-    };
+    return { rows: count, fill_s, depths };
   } finally {
     await tenants.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function depthFigures(shard: Shard, claims: readonly string[], k: number): Promise<object> {
+async function depthFigures(shard: Shard, queries: readonly string[], k: number): Promise<object> {
   const milliseconds: number[] = [];
   let scanned = 0;
   // The first round reads the pages in.
   for (let round = 0; round <= ROUNDS; round += 1)
-    for (const claim of claims) {
+    for (const query of queries) {
       const snapshot = shard.snapshot();
       const before = performance.now();
-      const ranking = snapshot.searchWords(claim, k);
+      const ranking = snapshot.searchWords(query, k);
       if (round > 0) {
         milliseconds.push(performance.now() - before);
         scanned += ranking.scanned;
@@ -73,3 +68,7 @@ async function depthFigures(shard: Shard, claims: readonly string[], k: number):
     postings_scored_a_query: Math.round(scanned / milliseconds.length),
   };
 }
+
+const words: object[] = [];
+for (const rows of process.env.ROWS!.split(',').map(Number)) words.push(await wordFigures(rows));
+export const facts = { words };

@@ -1,6 +1,7 @@
-import type { Run } from '../load/drive.ts';
+import type { Run } from '../rig/drive.ts';
+import { median } from '../rig/figures.ts';
 import type { Who } from './contenders.ts';
-import { type Measured, median } from './measure.ts';
+import type { Measured } from './measure.ts';
 
 /** What the project aims at beside the assembled stack, and what this run says of it. */
 export interface Claim {

@@ -1,12 +1,11 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { LoadRequest, Order } from '../load/order.ts';
-import { BenchPayer, type Offer } from '../load/payer.ts';
-import { untilIdle } from '../load/process-tree.ts';
 import { type BenchServer, startScript, startServer } from '../rig/agent.ts';
+import { forkFacilitator } from '../rig/facilitator.ts';
+import type { LoadRequest, Order } from '../rig/order.ts';
+import { BenchPayer, type Offer } from '../rig/payer.ts';
+import { untilIdle } from '../rig/process-tree.ts';
 
 /** The servers that do the whole job, with the same payments in front of the same facilitator. */
 export type Who = 'farthing' | 'assembled';
@@ -70,8 +69,8 @@ export interface Contest {
 
 /** Starts all that are installed, before one facilitator that agrees to everything. */
 export async function startContest(): Promise<Contest> {
-  const facilitator = fork(join(import.meta.dirname, '../pay/facilitator-process.ts'));
-  const [url] = (await once(facilitator, 'message')) as [string];
+  const facilitator = await forkFacilitator();
+  const { url } = facilitator;
   const common = { FACILITATOR_URL: url, PAY_TO };
   const contenders = [new Contender('farthing', await startServer({ ...common, ...UNLIMITED }))];
   if (hasAssembled()) {
@@ -82,10 +81,10 @@ export async function startContest(): Promise<Contest> {
   await Promise.all(contenders.map(({ server }) => untilIdle(server.pid)));
   return {
     contenders,
-    verifyTakes: (milliseconds) => void facilitator.send(milliseconds),
+    verifyTakes: facilitator.verifyTakes,
     stop: async () => {
       await Promise.all(contenders.map(({ server }) => server.stop()));
-      facilitator.disconnect();
+      facilitator.close();
     },
   };
 }

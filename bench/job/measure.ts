@@ -1,7 +1,8 @@
 import { loadavg } from 'node:os';
-import { drive, type Run } from '../load/drive.ts';
-import type { Loop } from '../load/loops.ts';
-import type { LoadRequest } from '../load/order.ts';
+import { drive, type Run } from '../rig/drive.ts';
+import { median } from '../rig/figures.ts';
+import type { Loop } from '../rig/loops.ts';
+import type { LoadRequest } from '../rig/order.ts';
 import { type BeirDocument, type BeirSet, firstDocuments, markdownOf } from '../sets/beir.ts';
 import type { Contender, Contest, Who } from './contenders.ts';
 import type { Plan, Scenario } from './scenarios.ts';
@@ -99,10 +100,4 @@ export class Measurement {
     const order = await contender.order('ingest', part, rest);
     await drive(order, contender.server.pid, () => []);
   }
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = values.toSorted((one, other) => one - other);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

@@ -1,4 +1,4 @@
-import type { Loop } from '../load/loops.ts';
+import type { Loop } from '../rig/loops.ts';
 import type { Who } from './contenders.ts';
 
 /** One measurement: who is asked what, by how many, how long and how often. */

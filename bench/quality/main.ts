@@ -1,21 +1,19 @@
 import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { writeReport } from '../report/report.ts';
+import { join } from 'node:path';
 import { startServer } from '../rig/agent.ts';
-import { machine, writeRecord } from '../rig/record.ts';
-import type { Reliable } from '../rig/reliability.ts';
-import { isBeirSet, SCIFACT } from '../sets/beir.ts';
+import { type Reliable, reliabilityOf } from '../rig/reliability.ts';
+import { setFolder } from '../sets/beir.ts';
+import { isBeirSet, whereOf } from '../sets/where.js';
 import { judgePages } from './pages.ts';
 import { judgePhotographs } from './photographs.ts';
 import { judgeText } from './text.ts';
 
 /**
- * Retrieval quality over HTTP, on real sets: `make quality` (those beside the tree, where they are), or `make quality SET=folder` for
- * any folder: of BEIR's shape, of pictures with their captions.json, or of files with their questions.json.
+ * Retrieval quality over HTTP: on the sets of the tree and those beside it, or on the folders that SET names, separated by commas: of
+ * BEIR's shape, of pictures with their captions.json, or of files with their questions.json.
  */
-
-const SHARED = resolve(import.meta.dirname, '../../../shared/data');
-const SETS = [SCIFACT, join(SHARED, 'photos'), join(import.meta.dirname, 'pages')];
+const OWN = ['almanac', 'pages'].map((name) => join(import.meta.dirname, name));
+const SETS = ['jargon', 'scifact', 'photos'].flatMap((name) => whereOf(name) ?? []);
 
 interface Judged {
   readonly figures: object;
@@ -33,12 +31,11 @@ async function judge(serverUrl: string, folder: string): Promise<Judged | undefi
   return undefined;
 }
 
-const given = process.argv.slice(2).map((path) => resolve(path));
-const of = machine();
+const given = (process.env.SET || '').split(',').filter((name) => name !== '');
 const server = await startServer();
 const judged: Judged[] = [];
 try {
-  for (const folder of given.length > 0 ? given : SETS) {
+  for (const folder of given.length > 0 ? given.map(setFolder) : [...SETS, ...OWN]) {
     const one = await judge(server.url, folder);
     if (one) judged.push(one);
   }
@@ -46,9 +43,7 @@ try {
   await server.stop();
 }
 if (judged.length === 0) process.exit(3);
-const sets = judged.map(({ figures }) => figures);
-const reliability = judged.flatMap((one) => one.reliability);
-const name =
-  given.length > 0 ? `quality-${given.map((path) => path.split('/').at(-1)).join('-')}` : 'quality';
-const path = writeRecord(name, { sets, reliability }, of);
-console.log(`record: ${path}\nreport: ${await writeReport(path)}`);
+export const facts = {
+  sets: judged.map(({ figures }) => figures),
+  ...reliabilityOf(judged.flatMap(({ reliability }) => reliability)),
+};

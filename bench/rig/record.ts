@@ -1,49 +1,77 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus, loadavg, release, totalmem } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { native } from '../../src/native/index.ts';
+import { type Cell, csvOf, rowsIn } from './csv.ts';
+import { type Facts, figuresOf } from './figures.ts';
 
-/** What figures depend on besides the code; the load is that of before the run. */
-export function machine() {
+/** Columns of a record; a row is one figure of one run. */
+export const COLUMNS = [
+  'date',
+  'machine',
+  'simd',
+  'cores',
+  'load',
+  'commit',
+  'bench',
+  'command',
+  'metric',
+  'value',
+  'unit',
+  'low',
+  'high',
+  'peer',
+  'peer_value',
+] as const;
+export type Row = Readonly<Record<(typeof COLUMNS)[number], Cell>>;
+
+export interface Machine {
+  readonly machine: string;
+  /** Of our own kernels; a processor's name does not tell what it can do. */
+  readonly simd: string;
+  readonly cores: number;
+  /** Before the run: the last minute's. */
+  readonly load: number;
+  readonly commit: string;
+}
+
+/** What figures depend on besides the code. */
+export function machineHere(): Machine {
   const gpu = firstLine('nvidia-smi', ['--query-gpu=name,driver_version', '--format=csv,noheader']);
   return {
-    processor: cpus()[0]?.model ?? 'unknown',
-    /** Of our own kernels; a processor's name does not tell what it can do. */
-    instructions: native.kernelName(),
+    machine: [cpus()[0]?.model ?? 'unknown', gpu].filter(Boolean).join(' + '),
+    simd: native.kernelName(),
     cores: availableParallelism(),
-    memory_gib: Math.round(totalmem() / 2 ** 30),
-    kernel: release(),
-    node: process.version,
-    load_before: loadavg().map((value) => Number(value.toFixed(2))),
-    commit: firstLine('git', ['rev-parse', '--short', 'HEAD']) ?? 'unknown',
-    ...(gpu === undefined ? {} : { gpu }),
+    load: Number(loadavg()[0]!.toFixed(1)),
+    commit: firstLine('git', ['rev-parse', '--short=8', 'HEAD']) ?? 'unknown',
   };
 }
 
 function firstLine(command: string, args: readonly string[]): string | undefined {
   try {
-    return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).split(
-      '\n',
-    )[0];
+    const output = execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    return output.split('\n')[0];
   } catch {
     return undefined;
   }
 }
 
-/** Writes `bench/record/<date>-<machine>/<name>.json` (RECORD_DIR instead of `bench/record`); returns its path. */
-export function writeRecord(name: string, facts: object, of: ReturnType<typeof machine>): string {
-  const host = (of.gpu ?? of.processor)
+export const RECORDS = join(import.meta.dirname, '../record');
+
+/** Appends a run's figures to `bench/record/<date>-<machine>.csv` (RECORD_DIR instead of `bench/record`); returns its path. */
+export function record(bench: string, command: string, facts: Facts, of: Machine): string {
+  const folder = resolve(process.env.RECORD_DIR || RECORDS);
+  mkdirSync(folder, { recursive: true });
+  const date = new Date().toISOString().slice(0, 10);
+  const host = of.machine
     .toLowerCase()
-    .replace(/\(r\)|\(tm\)|cpu|processor/g, ' ')
+    .replace(/\(r\)|\(tm\)|cpu|processor|\d+-core/g, ' ')
     .replace(/[^a-z0-9.]+/g, '-')
     .replace(/^-|-$/g, '');
-  const folder = resolve(
-    process.env.RECORD_DIR ?? join(import.meta.dirname, '../record'),
-    `${new Date().toISOString().slice(0, 10)}-${host}-${of.cores}c`,
-  );
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${name}.json`);
-  writeFileSync(path, `${JSON.stringify({ machine: of, ...facts }, null, 2)}\n`);
+  const path = join(folder, `${date}-${host}-${of.cores}c.csv`);
+  const rows = figuresOf(facts).map((figure): Row => ({ date, ...of, bench, command, ...figure }));
+  const former = existsSync(path) ? rowsIn<Row>(readFileSync(path, 'utf8')) : [];
+  writeFileSync(path, csvOf(COLUMNS, [...former, ...rows]));
   return path;
 }

@@ -46,3 +46,15 @@ export class Reliability {
 }
 
 const rounded = (value: number) => Math.round(value * 1000) / 1000;
+
+/** For a record: the errors by set and list, and for a curve the share of relevant hits by their mean confidence. */
+export function reliabilityOf(all: readonly Reliable[]) {
+  const named = (of: (one: Reliable) => unknown) =>
+    Object.fromEntries(all.map((one) => [`${one.set} ${one.list}`, of(one)]));
+  return {
+    calibration_error: named(({ ece }) => ece),
+    reliability: named(({ bins }) =>
+      Object.fromEntries(bins.map(({ confidence, relevant }) => [confidence.toFixed(3), relevant])),
+    ),
+  };
+}

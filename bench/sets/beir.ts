@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { whereOf } from './where.js';
 
 /** A set of BEIR's shape (Thakur et al. 2021, arXiv:2104.08663): documents, queries, and which belong together how well. */
 export interface BeirSet {
@@ -18,11 +19,15 @@ export interface BeirDocument {
   readonly text: string;
 }
 
-/** Where SciFact lies beside the tree. */
-export const SCIFACT = resolve(import.meta.dirname, '../../../shared/data/text/scifact');
+/** The folder of the set that SET names: `jargon`, which is in the tree, when it names none. @throws when it is absent */
+export function setFolder(name = process.env.SET || 'jargon'): string {
+  const folder = whereOf(name);
+  if (folder === undefined)
+    throw new Error(`there is no set "${name}": make bench-data lists where it may come from`);
+  return folder;
+}
 
-export const isBeirSet = (folder: string): boolean =>
-  ['corpus.jsonl', 'queries.jsonl'].every((name) => existsSync(join(folder, name)));
+export const benchSet = (): Promise<BeirSet> => readBeirSet(setFolder());
 
 /**
  * Reads `corpus.jsonl`, `queries.jsonl` and the judgements: `qrels.tsv`, or in `qrels/` the split `test`, else `dev`, else the

@@ -1,42 +1,37 @@
-/**
- * Makes a set of BEIR's shape out of manual pages, for languages that have no other set at hand:
- *
- *   npx node bench/sets/man-pages.ts /usr/share/man/de/man1 OUT [PAGES]      (Debian: manpages-de)
- *
- * A query is what a page's NAME section says that the program does; the answer is that page, without that section (known-item search).
- */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
-const [from, to, pagesMax = '400'] = process.argv.slice(2);
-if (!from || !to) {
-  console.error('npx node bench/sets/man-pages.ts FOLDER OUT [PAGES]');
-  process.exit(2);
-}
 /** Longer pages take longer to encode and say nothing more about the method. */
 const CHARACTERS_MAX = 4000;
 const CHARACTERS_MIN = 400;
 const QUERY_WORDS_MIN = 3;
+const PAGES_MAX = 400;
 
-const [corpus, queries, judgements]: [object[], object[], string[]] = [[], [], []];
-for (const name of readdirSync(from).sort()) {
-  if (corpus.length >= Number(pagesMax)) break;
-  const bytes = readFileSync(join(from, name));
-  const page = partsOf((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'));
-  if (!page || page.query.split(/\s+/).length < QUERY_WORDS_MIN || page.text.length < CHARACTERS_MIN)
-    continue;
-  const id = String(corpus.length + 1);
-  corpus.push({ _id: id, title: '', text: page.text.slice(0, CHARACTERS_MAX) });
-  queries.push({ _id: id, text: page.query });
-  judgements.push(`${id}\t${id}\t1`);
+/**
+ * Makes a set of BEIR's shape out of manual pages, for languages that have no other set at hand. A query is what a page's NAME section
+ * says that the program does; the answer is that page, without that section (known-item search). @returns the number of pages
+ */
+export function makeManPagesSet(from: string, to: string): number {
+  const [corpus, queries, judgements]: [object[], object[], string[]] = [[], [], []];
+  for (const name of readdirSync(from).sort()) {
+    if (corpus.length >= PAGES_MAX) break;
+    const bytes = readFileSync(join(from, name));
+    const page = partsOf((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'));
+    if (!page || page.query.split(/\s+/).length < QUERY_WORDS_MIN || page.text.length < CHARACTERS_MIN)
+      continue;
+    const id = String(corpus.length + 1);
+    corpus.push({ _id: id, title: '', text: page.text.slice(0, CHARACTERS_MAX) });
+    queries.push({ _id: id, text: page.query });
+    judgements.push(`${id}\t${id}\t1`);
+  }
+  mkdirSync(to, { recursive: true });
+  const jsonl = (rows: readonly object[]) => `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;
+  writeFileSync(join(to, 'corpus.jsonl'), jsonl(corpus));
+  writeFileSync(join(to, 'queries.jsonl'), jsonl(queries));
+  writeFileSync(join(to, 'qrels.tsv'), `query-id\tcorpus-id\tscore\n${judgements.join('\n')}\n`);
+  return corpus.length;
 }
-mkdirSync(join(to, 'qrels'), { recursive: true });
-const jsonl = (rows: readonly object[]) => `${rows.map((row) => JSON.stringify(row)).join('\n')}\n`;
-writeFileSync(join(to, 'corpus.jsonl'), jsonl(corpus));
-writeFileSync(join(to, 'queries.jsonl'), jsonl(queries));
-writeFileSync(join(to, 'qrels/test.tsv'), `query-id\tcorpus-id\tscore\n${judgements.join('\n')}\n`);
-console.log(`${corpus.length} pages and as many queries in ${to}`);
 
 /** The first section is the page's name, whatever its language. */
 function partsOf(source: string): { query: string; text: string } | undefined {

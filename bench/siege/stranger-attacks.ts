@@ -15,13 +15,10 @@ import {
   post,
   REFUSED_PAUSE_MS,
 } from './requests.ts';
-import type { Attack } from './strangers.ts';
+import { type Attack, repeated, type Strangers } from './strangers.ts';
 
-const pipelined = (request: string, times: number): Attack => ({
-  connections: 8,
-  mebibytes: 64,
-  run: (strangers) => strangers.each(8, () => strangers.send([request.repeat(times)])),
-});
+const pipelined = (request: string, times: number): Attack =>
+  repeated(8, 64, (strangers) => strangers.send([request.repeat(times)]));
 
 const faulty = JSON.stringify({
   jsonrpc: '2.0',
@@ -35,52 +32,28 @@ export const STRANGER_ATTACKS: Readonly<Record<string, Attack>> = {
   'pipelined description': pipelined(head('GET /openapi.json'), 500),
   'pipelined liveness': pipelined(head('GET /healthz'), 10_000),
   'pipelined unpaid searches': pipelined(`${head('POST /agent/v1/search', length(2))}{}`, 2000),
-  'MCP calls with many faults': {
-    connections: 4,
-    mebibytes: 512,
-    run: (strangers) => strangers.each(4, () => strangers.send(post('/mcp', mcp, faulty))),
-  },
-  'MCP bodies that drip': {
-    connections: 60,
-    mebibytes: 1024,
-    run: (strangers) =>
-      strangers.each(60, () =>
-        strangers.send(
-          dripping([
-            head('POST /mcp', `${mcp}${length(16 * MEBIBYTE)}`),
-            ...inPieces(Buffer.alloc(15 * MEBIBYTE, ' ')),
-          ]),
-        ),
-      ),
-  },
-  'search bodies of empty wallets that drip': {
-    connections: 60,
-    mebibytes: 1024,
-    run: (strangers) =>
-      strangers.each(60, async () =>
-        strangers.send(
-          dripping([
-            head('POST /agent/v1/search', `${await payment()}Transfer-Encoding: chunked\r\n`),
-            `${(16 * MEBIBYTE).toString(16)}\r\n`,
-            ...inPieces(Buffer.alloc(1000 * 1024, ' ')),
-          ]),
-        ),
-      ),
-  },
-  'uploads of empty wallets': {
-    connections: 24,
-    mebibytes: 1024,
-    run: (strangers) =>
-      strangers.each(24, async () =>
-        strangers.send([
-          head(
-            'POST /agent/v1/ingest',
-            `${await payment()}Connection: close\r\nTransfer-Encoding: chunked\r\n`,
-          ),
-          ...chunks(60),
-        ]),
-      ),
-  },
+  'MCP calls with many faults': repeated(4, 512, (strangers) => strangers.send(post('/mcp', mcp, faulty))),
+  'MCP bodies that drip': repeated(60, 1024, (strangers) =>
+    strangers.send(
+      dripping([
+        head('POST /mcp', `${mcp}${length(16 * MEBIBYTE)}`),
+        ...inPieces(Buffer.alloc(15 * MEBIBYTE, ' ')),
+      ]),
+    ),
+  ),
+  'search bodies of empty wallets that drip': repeated(60, 1024, async (strangers) =>
+    strangers.send(
+      dripping([
+        head('POST /agent/v1/search', `${await payment()}Transfer-Encoding: chunked\r\n`),
+        `${(16 * MEBIBYTE).toString(16)}\r\n`,
+        ...inPieces(Buffer.alloc(1000 * 1024, ' ')),
+      ]),
+    ),
+  ),
+  'uploads of empty wallets': repeated(24, 1024, async (strangers) => {
+    const headers = `${await payment()}Connection: close\r\nTransfer-Encoding: chunked\r\n`;
+    await strangers.send([head('POST /agent/v1/ingest', headers), ...chunks(60)]);
+  }),
   'large pictures of empty wallets': {
     connections: 70,
     mebibytes: 256,
@@ -92,32 +65,25 @@ export const STRANGER_ATTACKS: Readonly<Record<string, Attack>> = {
     },
   },
   'long signatures at a slow facilitator': {
-    connections: 1500,
-    mebibytes: 64,
+    ...repeated(1500, 64, async (strangers) => {
+      const signature = `0x${randomBytes(100).toString('hex')}` as const;
+      await searchUnfunded(strangers, { ...(await sign(wallet(), { value: PRICE })), signature });
+    }),
     facilitatorCallsPerSecond: 250,
-    run: (strangers) =>
-      strangers.each(1500, async () => {
-        const signature = `0x${randomBytes(100).toString('hex')}` as const;
-        const paid = `X-PAYMENT: ${v1Header({ ...(await sign(wallet(), { value: PRICE })), signature })}\r\n`;
-        await strangers.send(post('/agent/v1/search', paid, '{"query":"gulls"}'));
-        await pause(REFUSED_PAUSE_MS);
-      }),
   },
   'empty wallets at a slow facilitator': {
-    connections: 300,
-    mebibytes: 64,
+    ...repeated(300, 64, async (strangers) =>
+      searchUnfunded(strangers, await sign(wallet(), { value: PRICE })),
+    ),
     facilitatorCallsPerSecond: 250,
-    run: (strangers) =>
-      strangers.each(300, async () => {
-        const paid = `X-PAYMENT: ${v1Header(await sign(wallet(), { value: PRICE }))}\r\n`;
-        await strangers.send(post('/agent/v1/search', paid, '{"query":"gulls"}'));
-        await pause(REFUSED_PAUSE_MS);
-      }),
   },
-  'drips after a refusal': {
-    connections: 1000,
-    mebibytes: 16,
-    run: (strangers) =>
-      strangers.each(1000, () => strangers.send(dripping([head('POST /agent/v1/search', length(MEBIBYTE))]))),
-  },
+  'drips after a refusal': repeated(1000, 16, (strangers) =>
+    strangers.send(dripping([head('POST /agent/v1/search', length(MEBIBYTE))])),
+  ),
 };
+
+async function searchUnfunded(strangers: Strangers, signed: Parameters<typeof v1Header>[0]): Promise<void> {
+  const paid = `X-PAYMENT: ${v1Header(signed)}\r\n`;
+  await strangers.send(post('/agent/v1/search', paid, '{"query":"gulls"}'));
+  await pause(REFUSED_PAUSE_MS);
+}

@@ -11,6 +11,22 @@ export interface Attack {
   run(strangers: Strangers, target: Target): Promise<void>;
 }
 
+/** An attack that does one thing over and over on so many connections at a time. @param act gets a number of its own */
+export function repeated(
+  connections: number,
+  mebibytes: number,
+  act: (strangers: Strangers, target: Target, number: number) => Promise<void>,
+): Attack {
+  return {
+    connections,
+    mebibytes,
+    run: (strangers, target) => {
+      let number = 0;
+      return strangers.each(connections, () => act(strangers, target, ++number));
+    },
+  };
+}
+
 /** Connections of one attacker, bounded in their bytes; they end with the attack. */
 export class Strangers {
   readonly host: string;

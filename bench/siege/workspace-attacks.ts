@@ -16,7 +16,7 @@ import {
   REFUSED_PAUSE_MS,
   type Target,
 } from './requests.ts';
-import type { Attack } from './strangers.ts';
+import { type Attack, repeated, type Strangers } from './strangers.ts';
 
 /** A job of the workspace that takes a while. @returns its path, and its item's */
 async function longJob(
@@ -59,6 +59,26 @@ async function backUp(folder: string, over: AbortSignal): Promise<void> {
   }
 }
 
+/** An upload into the workspace, whose connection ends with it. */
+const upload = (strangers: Strangers, target: Target, name: string, body: Uint8Array | string) => {
+  const named = `${bearer(target)}Content-Disposition: attachment; filename="${name}"\r\n`;
+  return strangers.send(post(`${target.workspace.path}/ingest`, named, body));
+};
+
+const search = (strangers: Strangers, target: Target, body: Uint8Array | string) =>
+  strangers.send(post(`${target.workspace.path}/search`, bearer(target), body));
+
+const uploadsBesideBackups = repeated(8, 256, (strangers, target, number) =>
+  upload(strangers, target, `${number}.txt`, `${number} ${'Ships lie in the harbour. '.repeat(10_000)}`),
+);
+const largeSearches = repeated(64, 256, (strangers, target, number) =>
+  search(
+    strangers,
+    target,
+    JSON.stringify({ query: `"Ship ${number}" lies in harbour`, k: 1000, explain: true }),
+  ),
+);
+
 /** With the token of a workspace that costs a cent. */
 export const WORKSPACE_ATTACKS: Readonly<Record<string, Attack>> = {
   'nested JSON from a cheap workspace': {
@@ -66,63 +86,34 @@ export const WORKSPACE_ATTACKS: Readonly<Record<string, Attack>> = {
     mebibytes: 1024,
     run: (strangers, target) => {
       const body = Buffer.alloc(15 * MEBIBYTE, '[');
-      return strangers.each(4, () =>
-        strangers.send(post(`${target.workspace.path}/search`, bearer(target), body)),
-      );
+      return strangers.each(4, () => search(strangers, target, body));
     },
   },
-  'uploads that drip into a cheap workspace': {
-    connections: 64,
-    mebibytes: 1024,
-    run: (strangers, target) =>
-      strangers.each(64, async () =>
-        strangers.send(
-          dripping([
-            head(`POST ${target.workspace.path}/ingest`, `${bearer(target)}${length(60 * MEBIBYTE)}`),
-            ...inPieces(Buffer.alloc(20 * MEBIBYTE, 'word ')),
-          ]),
-        ),
-      ),
-  },
-  'slow documents in a cheap workspace': {
-    connections: 4,
-    mebibytes: 256,
-    run: async (strangers, target) => {
-      let number = 0;
-      const names = Object.keys(SLOW_FILES);
-      await strangers.each(4, () => {
-        number += 1;
-        const name = names[number % names.length]!;
-        const named = `${bearer(target)}Content-Disposition: attachment; filename="${name}"\r\n`;
-        return strangers.send(post(`${target.workspace.path}/ingest`, named, SLOW_FILES[name]!(number)));
-      });
-    },
-  },
+  'uploads that drip into a cheap workspace': repeated(64, 1024, (strangers, target) =>
+    strangers.send(
+      dripping([
+        head(`POST ${target.workspace.path}/ingest`, `${bearer(target)}${length(60 * MEBIBYTE)}`),
+        ...inPieces(Buffer.alloc(20 * MEBIBYTE, 'word ')),
+      ]),
+    ),
+  ),
+  'slow documents in a cheap workspace': repeated(4, 256, (strangers, target, number) => {
+    const names = Object.keys(SLOW_FILES);
+    const name = names[number % names.length]!;
+    return upload(strangers, target, name, SLOW_FILES[name]!(number));
+  }),
   'uploads to a cheap workspace beside backups': {
-    connections: 8,
-    mebibytes: 256,
+    ...uploadsBesideBackups,
     run: async (strangers, target) => {
-      const words = 'Ships lie in the harbour. '.repeat(10_000);
-      let number = 0;
-      const uploads = strangers.each(8, () => {
-        number += 1;
-        const named = `${bearer(target)}Content-Disposition: attachment; filename="${number}.txt"\r\n`;
-        return strangers.send(post(`${target.workspace.path}/ingest`, named, `${number} ${words}`));
-      });
+      const uploads = uploadsBesideBackups.run(strangers, target);
       await Promise.all([uploads, backUp(target.folder, strangers.over)]);
     },
   },
   'large searches of a cheap workspace': {
-    connections: 64,
-    mebibytes: 256,
+    ...largeSearches,
     run: async (strangers, target) => {
       await longJob(target, 5_000);
-      let number = 0;
-      await strangers.each(64, () => {
-        number += 1;
-        const body = JSON.stringify({ query: `"Ship ${number}" lies in harbour`, k: 1000, explain: true });
-        return strangers.send(post(`${target.workspace.path}/search`, bearer(target), body));
-      });
+      await largeSearches.run(strangers, target);
     },
   },
   'event streams of a cheap workspace': {
@@ -147,62 +138,36 @@ export const WORKSPACE_ATTACKS: Readonly<Record<string, Attack>> = {
       });
     },
   },
-  'new connections of a cheap workspace': {
-    connections: 512,
-    mebibytes: 64,
-    run: (strangers, target) =>
-      strangers.each(512, () =>
-        strangers.send([
-          head(`GET ${target.workspace.path}/usage`, `${bearer(target)}Connection: close\r\n`),
-        ]),
-      ),
-  },
+  'new connections of a cheap workspace': repeated(512, 64, (strangers, target) =>
+    strangers.send([head(`GET ${target.workspace.path}/usage`, `${bearer(target)}Connection: close\r\n`)]),
+  ),
   'previews of a cheap workspace': {
     connections: 200,
     mebibytes: 64,
     run: async (strangers, target) => {
-      const { width, height } = { width: 8000, height: 8000 };
-      const create = { width, height, channels: 3, background: '#2040c0' } as const;
+      const create = { width: 8000, height: 8000, channels: 3, background: '#2040c0' } as const;
       const picture = await sharp({ create }).png().toBuffer();
       let page = 0;
-      await strangers.each(200, async () => {
+      await strangers.each(200, () => {
         page += 1;
         const other = Buffer.concat([picture, Buffer.from(String(page))]);
-        const named = `${bearer(target)}Content-Disposition: attachment; filename="${page}.png"\r\n`;
-        await strangers.send(post(`${target.workspace.path}/ingest`, named, other));
+        return upload(strangers, target, `${page}.png`, other);
       });
     },
   },
-  'MCP calls that wait, from a cheap workspace': {
-    connections: 400,
-    mebibytes: 64,
-    run: async (strangers, target) => {
-      const [, , , , id] = target.workspace.path.split('/');
-      let number = 0;
-      await strangers.each(400, () => {
-        number += 1;
-        const params = {
-          name: 'ingest',
-          arguments: { name: `${number}.txt`, text: `Words ${number}. `.repeat(1000) },
-        };
-        const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-        return strangers.send(post(`/mcp?workspace=${id}`, mcp + bearer(target), call));
-      });
-    },
-  },
-  'nested web pages in a cheap workspace': {
-    connections: 6,
-    mebibytes: 128,
-    run: async (strangers, target) => {
-      const page = Buffer.from(`<!doctype html><p>words ${'<div>'.repeat(1_000_000)}`);
-      let pages = 0;
-      await strangers.each(6, () => {
-        pages += 1;
-        const named = `${bearer(target)}Content-Disposition: attachment; filename="${pages}.html"\r\n`;
-        return strangers.send(
-          post(`${target.workspace.path}/ingest`, named, Buffer.concat([page, Buffer.from(`${pages}`)])),
-        );
-      });
-    },
-  },
+  'MCP calls that wait, from a cheap workspace': repeated(400, 64, (strangers, target, number) => {
+    const [, , , , id] = target.workspace.path.split('/');
+    const text = `Words ${number}. `.repeat(1000);
+    const params = { name: 'ingest', arguments: { name: `${number}.txt`, text } };
+    const call = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    return strangers.send(post(`/mcp?workspace=${id}`, mcp + bearer(target), call));
+  }),
+  'nested web pages in a cheap workspace': repeated(6, 128, (strangers, target, number) =>
+    upload(
+      strangers,
+      target,
+      `${number}.html`,
+      `<!doctype html><p>words ${'<div>'.repeat(1_000_000)}${number}`,
+    ),
+  ),
 };

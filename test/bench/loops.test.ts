@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { Connections } from '../../bench/load/connections.ts';
-import { runLoop } from '../../bench/load/loops.ts';
-import { usageOf } from '../../bench/load/process-tree.ts';
+import { Connections } from '../../bench/rig/connections.ts';
+import { runLoop } from '../../bench/rig/loops.ts';
+import { usageOf } from '../../bench/rig/process-tree.ts';
 
 const never = new AbortController().signal;
 

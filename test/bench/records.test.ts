@@ -1,64 +1,73 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { compareRecords } from '../../bench/compare/regression.ts';
 import { claimsOf } from '../../bench/job/claims.ts';
-import { latencyOf } from '../../bench/load/drive.ts';
-import { writeReport } from '../../bench/report/report.ts';
-import { driftOf } from '../../bench/soak/drift.ts';
+import { writeReport } from '../../bench/report.ts';
+import { compareRecords } from '../../bench/rig/compare-records.ts';
+import { csvOf, rowsIn } from '../../bench/rig/csv.ts';
+import { latencyOf } from '../../bench/rig/drive.ts';
+import { type Figure, figuresOf } from '../../bench/rig/figures.ts';
+import { COLUMNS, type Row } from '../../bench/rig/record.ts';
+import { driftOf } from '../../bench/tenants/drift.ts';
 
-const machine = { processor: 'a processor', cores: 2 };
-const run = (perSecond: number, ms: number) => ({
-  per_second: perSecond,
-  latency_ms: latencyOf(Array.from({ length: 100 }, (_, index) => ms * (1 + index / 100))),
-  cpu_ms_per_answer: 5,
-  anonymous_mib: 300,
-});
-const record = (rates: readonly number[], ms: readonly number[], loop: object = { clients: 1 }) => ({
-  machine,
-  scenarios: [
-    {
-      scenario: 'search-1',
-      title: 'Paid searches & more',
-      who: 'farthing',
-      loop,
-      runs: rates.map((rate, index) => run(rate, ms[index]!)),
-    },
-  ],
-});
+const RUN = {
+  date: '2026-11-25',
+  machine: 'a processor',
+  simd: 'avx2',
+  cores: 2,
+  load: 0.5,
+  commit: 'abc',
+  bench: 'quick',
+  command: 'make bench NAME=quick',
+};
+const record = (facts: object, of: object = {}): Row[] =>
+  figuresOf(facts).map((figure) => ({ ...RUN, ...of, ...figure }));
+const search = (perSecond: readonly number[], ms: readonly number[]) =>
+  record({ 'search-1': { per_second: perSecond, p50_ms: ms } });
 const verdicts = (...of: Parameters<typeof compareRecords>) =>
-  Object.fromEntries(
-    compareRecords(...of).changes.map(({ name, verdict }) => [name.split(': ')[1], verdict]),
-  );
+  Object.fromEntries(compareRecords(...of).changes.map(({ name, verdict }) => [name.split('/')[1], verdict]));
+
+t.test('numbers become rows with a unit, lists their median and spread, a peer stands beside', async (t) => {
+  const beside: Figure = { value: 2, unit: 'ms', peer: 'other', peer_value: 4 };
+  const figures = figuresOf({
+    beside,
+    searches_ms: [3, 1, 2],
+    engines: [{ engine: 'one, two', rows: 10, p50_ms: 0.5, note: 'text' }],
+    absent: undefined,
+  });
+  t.match(figures, [
+    { metric: 'beside', value: 2, unit: 'ms', peer: 'other', peer_value: 4 },
+    { metric: 'searches_ms', value: 2, unit: 'ms', low: 1, high: 3 },
+    { metric: 'engines/one, two, rows 10/p50_ms', value: 0.5, unit: 'ms', low: '', peer: '' },
+  ]);
+  t.equal(figures.length, 3);
+  const rows = record({ 'a "quoted", name': 1 });
+  t.same(rowsIn(csvOf(COLUMNS, rows)), rows, 'what is written is read');
+  t.throws(() => rowsIn('a,b\n1\n'), /line 2 has 1 cells, not 2/);
+});
 
 t.test('a difference within the noise of the runs is none; one beyond it is a regression', async (t) => {
-  const before = record([100, 104, 98], [10, 10.4, 9.8]);
-  t.match(verdicts(before, record([97, 101, 99], [10.1, 10, 10.3])), {
-    'a second': 'same',
-    'p50 ms': 'same',
+  const before = search([100, 104, 98], [10, 10.4, 9.8]);
+  t.match(verdicts(before, search([97, 101, 99], [10.1, 10, 10.3])), { per_second: 'same', p50_ms: 'same' });
+  t.match(verdicts(before, search([80, 82, 81], [13, 13.2, 13.1])), {
+    per_second: 'worse',
+    p50_ms: 'worse',
   });
-  t.match(verdicts(before, record([80, 82, 81], [13, 13.2, 13.1])), {
-    'a second': 'worse',
-    'p50 ms': 'worse',
-  });
-  t.match(verdicts(before, record([150, 149, 151], [6, 6.1, 6.2])), {
-    'a second': 'better',
-    'p99 ms': 'better',
+  t.match(verdicts(before, search([150, 149, 151], [6, 6.1, 6.2])), {
+    per_second: 'better',
+    p50_ms: 'better',
   });
 });
 
 t.test('runs that differ as much among themselves hide a difference', async (t) => {
-  const noisy = record([100, 60, 140], [10, 6, 14]);
-  t.match(verdicts(noisy, record([80, 50, 110], [13, 9, 17])), { 'a second': 'same', 'p50 ms': 'same' });
+  const noisy = search([100, 60, 140], [10, 6, 14]);
+  t.match(verdicts(noisy, search([80, 50, 110], [13, 9, 17])), { per_second: 'same', p50_ms: 'same' });
 });
 
 t.test('the rate of an open loop is no figure, and other machines are told apart', async (t) => {
-  const open = record([100, 100], [10, 10], { perSecond: 100 });
-  t.notOk('a second' in verdicts(open, record([50, 50], [10, 10], { perSecond: 50 })));
-  t.equal(
-    compareRecords(open, { ...open, machine: { processor: 'another', cores: 2 } }).machinesDiffer,
-    true,
-  );
+  const open = (rate: number, of = {}) => record({ 'search-half': { per_second: [rate] } }, of);
+  t.same(verdicts(open(100), open(50)), {});
+  t.equal(compareRecords(open(100), open(100, { machine: 'another' })).machinesDiffer, true);
 });
 
 t.test('a run judges the aims by its own figures, and says what it did not measure', async (t) => {
@@ -69,7 +78,10 @@ t.test('a run judges the aims by its own figures, and says what it did not measu
     loop: { clients: 1 },
     runs: [
       {
-        ...run(perSecond, ms),
+        per_second: perSecond,
+        latency_ms: latencyOf([ms]),
+        cpu_ms_per_answer: 5,
+        anonymous_mib: 300,
         refused: 0,
         refused_ms: null,
         statuses: {},
@@ -116,30 +128,26 @@ t.test('memory that settles is flat, memory that climbs is not', async (t) => {
   t.ok(driftOf(Array.from({ length: 90 }, (_, index) => 300 + 2 * index)).share > 0.1);
 });
 
-t.test('a report is one page that asks nobody, with its plots beside it as SVG', async (t) => {
+t.test('a report is one page that asks nobody, with tables and charts', async (t) => {
   const folder = join(t.testdir({}), 'record');
   mkdirSync(folder);
-  const write = (name: string, facts: object) => writeFileSync(join(folder, name), JSON.stringify(facts));
-  write('bench-120000.json', record([100, 104], [10, 11]));
-  const engines = [{ engine: 'one', rows: 1000, p50_ms: 0.1, recall_at_30: 1 }];
-  write('index.json', { engines });
-  const bins = [
-    { confidence: 0.1, relevant: 0.12, pairs: 50 },
-    { confidence: 0.8, relevant: 0.7, pairs: 20 },
-  ];
-  write('quality.json', { reliability: [{ set: 'a set', list: 'raw', ece: 0.04, bins }] });
-  const page = readFileSync(await writeReport(join(folder, 'bench-120000.json')), 'utf8');
-  t.notMatch(page, /<script|<link|https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
-  t.match(page, /Paid searches &amp; more/);
-  t.same(readdirSync(join(folder, 'plots')).sort(), [
-    'latency.svg',
-    'recall.svg',
-    'reliability.svg',
-    'throughput.svg',
+  const path = join(folder, 'one.csv');
+  const beside = { value: 100, unit: '/s', peer: 'assembled', peer_value: 50 };
+  const facts = { 'search-1': { per_second: beside }, 'search-16': { per_second: beside }, 'a <b>': 1 };
+  writeFileSync(path, csvOf(COLUMNS, record(facts)));
+  const page = readFileSync(writeReport(path), 'utf8');
+  t.notMatch(page, /<script src|<link|src="http/);
+  t.match(page, /a &lt;b&gt;/);
+  const charts = JSON.parse(/const charts = (.*)/.exec(page)![1]!);
+  t.match(charts, [
+    {
+      title: 'Paid searches a second',
+      series: [{}, { label: 'farthing' }, { label: 'assembled' }],
+      data: [
+        [1, 16],
+        [100, 100],
+        [50, 50],
+      ],
+    },
   ]);
-  for (const name of readdirSync(join(folder, 'plots'))) {
-    const svg = readFileSync(join(folder, 'plots', name), 'utf8');
-    t.match(svg, /^<svg [\s\S]*<\/svg>\n$/);
-    t.notMatch(svg, /NaN|undefined|Infinity/, name);
-  }
 });

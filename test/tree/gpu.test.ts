@@ -3,14 +3,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { inherited } from '../../bench/encode/counted.ts';
-import { lostDevice } from '../../bench/gpu/parts.ts';
+import { lostDevice } from '../../bench/encode/gpu-parts.ts';
 
 const TREE = join(import.meta.dirname, '../..');
 const gpu = ['/dev/nvidiactl', '/dev/dxg'].some(existsSync) || existsSync('/dev/dri');
 const skip = gpu && 'this machine has a GPU';
 
 t.test('without a GPU, "make gpu-check" says so and ends with 3', { skip }, async (t) => {
-  const { status, stderr } = spawnSync(process.execPath, ['bench/gpu/main.ts'], {
+  const { status, stderr } = spawnSync(process.execPath, ['bench/main.ts', 'gpu'], {
     cwd: TREE,
     encoding: 'utf8',
   });

@@ -35,7 +35,7 @@ export async function models(settings: Settings): Promise<Finding[]> {
       return warning(
         `model ${name}`,
         `${family}; its confidence was never measured and stays low`,
-        'Fit it with bench/calibration/main.ts, or choose a model of the manifest that has curves.',
+        'Fit it with make bench NAME=calibration, or choose a model of the manifest that has curves.',
       );
     return refused.length === 0
       ? ok(

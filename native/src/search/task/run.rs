@@ -19,7 +19,7 @@ use crate::shard::hits::{WrittenHits, hits};
 use crate::shard::query::Conditional;
 use crate::shard::snapshot::Snapshot;
 
-/// Most hits that are written on the caller's thread: each takes 5 to 9 microseconds (`node bench/search/hits.ts`).
+/// Most hits that are written on the caller's thread: each takes 5 to 9 microseconds (`make bench NAME=hits`).
 const HITS_AT_ONCE_MAX: u64 = 100;
 
 /// What is asked of the lists of a plan.

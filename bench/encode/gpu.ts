@@ -1,0 +1,105 @@
+import { join, resolve } from 'node:path';
+import type { Encoder } from '../../src/encode/encoder.ts';
+import { deviceRefusal } from '../../src/encode/models/device.ts';
+import { Library } from '../../src/encode/models/library.ts';
+import type { Provider } from '../../src/encode/models/manifest.ts';
+import { lacksOf } from '../../src/encode/models/readiness.ts';
+import { openEncoder } from '../../src/encode/open-encoder.ts';
+import { familyReports } from '../../src/search/families.ts';
+import { quantile } from '../rig/agent.ts';
+import { clientsThroughServer } from './gpu-clients.ts';
+import { cosine, lostDevice, sentences } from './gpu-parts.ts';
+
+/**
+ * What a GPU does for this server: parity with the processor, throughput over batches and lengths, latency
+ * of 1, 16 and 256 clients through the whole server, memory, and what happens when the device is lost. Without a GPU it says
+ * so and ends with 3; without the provider's library or weights it names the commands that bring them.
+ */
+
+const MODELS = resolve(import.meta.dirname, '../../models');
+const CACHE = join(import.meta.dirname, '../../node_modules/.cache/farthing-gpu');
+/** Of vectors on the GPU to those of the same weights on the processor. */
+const PARITY_MIN = 0.999;
+const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const WORDS = [6, 24, 96, 190];
+const CLIENTS = [1, 16, 256];
+
+function open(provider: 'auto' | Provider): Promise<Encoder> {
+  return openEncoder({
+    modelsFolder: MODELS,
+    cacheFolder: CACHE,
+    queryQueueMax: 4096,
+    ingestQueueMax: 4096,
+    provider,
+    log: (event) => console.log(JSON.stringify(event)),
+  });
+}
+
+const missing = (['cuda', 'webgpu'] as const).map((provider) => deviceRefusal(provider, 'auto'));
+if (missing.every((reason) => reason !== undefined)) {
+  console.error(
+    `gpu-check was not run: ${missing[0]}. It needs an NVIDIA driver (see "make gpu") or a Vulkan device.`,
+  );
+  process.exit(3);
+}
+
+const provider = (process.env.PROVIDER || (missing[0] === undefined ? 'cuda' : 'webgpu')) as
+  | 'cuda'
+  | 'webgpu';
+const lacks = lacksOf(provider, await new Library(MODELS, CACHE).models());
+if (lacks.length > 0) {
+  for (const { what, command } of lacks) console.error(`${what}. Run: ${command}`);
+  process.exit(1);
+}
+const encoder = await open(provider).catch((error: Error) => {
+  console.error(`${provider} does not serve: ${error.message}`);
+  process.exit(1);
+});
+export const facts: Record<string, unknown> = { provider, families: familyReports(encoder) };
+const faults: string[] = [];
+const options = { tenant: 'gpu-check' };
+
+const texts = sentences(64, 40);
+const onGpu = (await encoder.encodeIngest('text', texts, options)).text_semantic!;
+const processor = await open('cpu');
+const onCpu = (await processor.encodeIngest('text', texts, options)).text_semantic!;
+await processor.close();
+const cosines = onGpu.map((vector, index) => cosine(vector, onCpu[index]!));
+// The processor runs int8 weights: their agreement is told, and judged is that of the same weights, at the start's probe.
+facts.cosine_to_int8_on_processor = {
+  mean: cosines.reduce((a, b) => a + b, 0) / cosines.length,
+  least: Math.min(...cosines),
+};
+facts.parity_of_same_weights = `at least ${PARITY_MIN}: the provider is refused at the start otherwise`;
+
+facts.throughput = [];
+for (const words of WORDS) {
+  for (const batch of BATCHES) {
+    const inputs = sentences(batch, words);
+    await encoder.encodeIngest('text', inputs, options);
+    const times: number[] = [];
+    for (let run = 0; run < 10; run++) {
+      const started = performance.now();
+      await encoder.encodeIngest('text', inputs, options);
+      times.push(performance.now() - started);
+    }
+    const ms = quantile(times, 0.5);
+    (facts.throughput as object[]).push({ words, batch, ms, passages_per_second: (1000 * batch) / ms });
+  }
+}
+facts.memory = process.memoryUsage();
+await encoder.close();
+
+const clients = await clientsThroughServer(provider, CLIENTS);
+facts.clients = clients;
+const sixteen = clients.find((one) => one.clients === 16)!;
+if (sixteen.per_second < 10_000)
+  faults.push(`16 clients: ${sixteen.per_second.toFixed(0)} queries/s, aim 10,000`);
+if (sixteen.p50_ms > 2) faults.push(`16 clients: p50 ${sixteen.p50_ms.toFixed(2)} ms, aim 2`);
+
+const lost = await lostDevice(MODELS, CACHE);
+facts.lost_device = lost.served;
+faults.push(...lost.faults);
+facts.faults = faults;
+for (const fault of faults) console.log(`missed: ${fault}`);
+process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,9 +1,0 @@
-import { startAgreeingFacilitator } from './agreeing-facilitator.ts';
-
-/** The agreeing facilitator as a process of its own; told by messages how many milliseconds a verification takes. */
-const facilitator = await startAgreeingFacilitator();
-process.on('message', (verifyMs: number) => {
-  facilitator.verifyMs = verifyMs;
-});
-process.once('disconnect', () => process.exit(0));
-process.send!(facilitator.url);
