@@ -102,7 +102,7 @@ export function wireSlot(options: SlotOptions): Slot {
     running: new RequestCount(),
     ...(store.stable && { stable: () => store.stable!() }),
     ...(store.lagMs && { lagMs: () => store.lagMs!() }),
-    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.views.expiry(tenant)),
   };
   const ending = new AbortController();
   let resuming: Promise<void> = Promise.resolve();
@@ -247,7 +247,7 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     ...(listening && { listening }),
     store,
     clock,
-    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant)),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.views.expiry(tenant)),
     limits: limits.ingest,
     turns: jobTurns,
     leadsHere,

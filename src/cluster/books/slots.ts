@@ -295,7 +295,7 @@ export class Slots {
 
   /** Workspaces of all slots in order of their ids, at most `limit` of each slot. */
   list({ after, limit }: { after?: string; limit: number }): WorkspacePage {
-    const pages = this.all.map(({ services }) => services.workspaces.list({ after, limit }));
+    const pages = this.all.map(({ services }) => services.workspaces.views.list({ after, limit }));
     // Beyond the first of the pages' ends, another workspace of its slot may come.
     const known = pages.flatMap(({ next }) => next ?? []).sort()[0];
     const workspaces = pages
@@ -306,7 +306,7 @@ export class Slots {
   }
 
   show(id: WorkspaceId) {
-    return this.of(id).services.workspaces.show(id);
+    return this.of(id).services.workspaces.views.show(id);
   }
 
   /** @throws not_found */
