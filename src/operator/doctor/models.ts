@@ -85,9 +85,9 @@ function providerFinding(
   refusalOf: typeof deviceRefusal,
 ): Finding {
   const check = `provider ${provider}`;
-  const asked = configured === 'native' ? 'cpu' : configured;
-  if (asked !== 'auto' && asked !== provider) return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
-  const forced = asked === provider;
+  const wanted = configured === 'native' ? 'cpu' : configured;
+  if (wanted !== 'auto' && wanted !== provider) return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
+  const forced = wanted === provider;
   const refusal = refusalOf(provider, 'auto');
   if (refusal !== undefined)
     return forced
