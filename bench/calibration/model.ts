@@ -44,6 +44,13 @@ function mapViews<T>(of: (view: (typeof VIEWS)[View]) => T): Readonly<Record<Vie
   return Object.fromEntries(made) as Record<View, T>;
 }
 
+/** What `judgePassages` answers. */
+interface Judged {
+  readonly features: Readonly<Record<Feature, number>>;
+  readonly candidates: readonly number[];
+  readonly orders: readonly number[];
+}
+
 /** One query's places in order, and what says how likely the first is. */
 export interface Example {
   readonly features: Readonly<Record<Feature, number>>;
@@ -74,12 +81,13 @@ export function exampleOf(query: DumpedQuery, view: View, unanswerable = false):
   const scaleOf = { raw_words: query.words, text_semantic: query.meaning };
   const evidence: Evidence = { scales: lists.map((name) => scaleOf[name]), candidates, said };
   const judged = native.judgePassages(PLANS[view], JSON.stringify(evidence));
-  if (!judged) return undefined;
+  if (judged === null) return undefined;
+  const { features, candidates: ordered, orders } = JSON.parse(judged) as Judged;
   return {
-    features: judged.features,
-    places: judged.candidates.map((candidate, at) => {
+    features,
+    places: ordered.map((candidate, at) => {
       const document = documents[candidate]!;
-      return { document, relevant: relevant.has(document), order: judged.orders[at]! };
+      return { document, relevant: relevant.has(document), order: orders[at]! };
     }),
     answers: unanswerable ? 0 : relevant.size,
   };

@@ -28,6 +28,17 @@ export const ItemSchema = Type.Object(
     created_at: Timestamp('When it was accepted.'),
     expires_at: Type.Union([Timestamp('When it will be disposed of.'), Type.Null()]),
     title: Type.Optional(Type.String()),
+    charset: Type.Optional(
+      Type.Object(
+        {
+          name: Type.String({
+            description: 'As the Encoding Standard of the web names it; besides, `ibm850`.',
+          }),
+          guessed: Type.Boolean({ description: 'Neither the text nor its bytes say it.' }),
+        },
+        described('Character set of a text file.'),
+      ),
+    ),
     pages: Type.Optional(Count('Pages, for paged documents.')),
     duration_s: Type.Optional(Type.Number()),
     not_searchable: Type.Optional(

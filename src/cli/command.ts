@@ -34,12 +34,12 @@ export async function runAgentCommand(words: readonly string[], io: Io): Promise
       io.write(`farthing ${VERSION}\n`);
       return EXIT.done;
     }
-    const asked = commandOf(wantsHelp ? before.filter((word) => !word.startsWith('-')) : words);
-    if (asked.kind !== 'command' || wantsHelp || asked.help) {
-      io.write(helpOf(asked, io.out?.columns));
+    const parsed = commandOf(wantsHelp ? before.filter((word) => !word.startsWith('-')) : words);
+    if (parsed.kind !== 'command' || wantsHelp || parsed.help) {
+      io.write(helpOf(parsed, io.out?.columns));
       return EXIT.done;
     }
-    return await run(asked.name, asked.rest, io);
+    return await run(parsed.name, parsed.rest, io);
   } catch (error) {
     return explainFailure(error, io, words.includes('--json'));
   }

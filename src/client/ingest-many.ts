@@ -55,7 +55,7 @@ const FATAL = new Set([
  * @throws the first error that ends the whole run, after the running uploads have ended
  */
 export async function ingestMany(
-  one: (source: Source, options: IngestOptions) => Promise<IngestAnswer>,
+  ingest: (source: Source, options: IngestOptions) => Promise<IngestAnswer>,
   sources: Iterable<NamedSource> | AsyncIterable<NamedSource>,
   options: IngestManyOptions = {},
 ): Promise<IngestSummary> {
@@ -74,7 +74,7 @@ export async function ingestMany(
     const { source, name } = isBare(entry) ? { source: entry, name: undefined } : entry;
     const { signal, wait, waitMs, onProgress } = options;
     try {
-      const answer = await one(source, {
+      const answer = await ingest(source, {
         name,
         signal,
         wait,

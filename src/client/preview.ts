@@ -19,8 +19,8 @@ export function previewPath(item: string, { page, time_s }: PreviewPart): string
 
 /** The given values as a query, with its question mark; empty without any. */
 export function queryOf(values: Readonly<Record<string, string | number | undefined>>): string {
-  const given = Object.entries(values).flatMap(([name, value]) =>
+  const pairs = Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`],
   );
-  return given.length === 0 ? '' : `?${given.join('&')}`;
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }

@@ -55,6 +55,13 @@ export interface PictureSpec {
   readonly resample: 'nearest' | 'linear' | 'cubic' | 'mitchell' | 'lanczos2' | 'lanczos3';
 }
 
+/** The character set of a text: named by itself or by its mark, or guessed. */
+export interface Charset {
+  /** As the Encoding Standard of the web has it; besides, `ibm850`. */
+  readonly name: string;
+  readonly guessed: boolean;
+}
+
 export type DocumentKind = 'text' | 'document' | 'picture' | 'video' | 'audio' | 'archive';
 
 /** What opening a file tells: its type and basic facts, before its content is read. */
@@ -73,6 +80,7 @@ export interface FileInfo {
   readonly width?: number;
   readonly height?: number;
   readonly title?: string;
+  readonly charset?: Charset;
   /** Archives and mails with attachments: the files inside, each to become an Item, and their bytes. */
   readonly members?: number;
   readonly membersBytes?: number;

@@ -72,18 +72,31 @@ export class Ingest {
     this.#deps = deps;
     this.#jobs = new JobTable(deps.store, deps.clock);
     this.#tenants = tenantsWithRetry(deps.tenants, this.#closing.signal);
-    const files = deps.files ?? filesIn(deps.tenants);
-    const admitted = { ...deps, files, tenants: this.#tenants, jobs: this.#jobs };
-    this.#ends = new JobEnds(admitted);
-    this.#turns = deps.turns ?? new JobTurns(deps.limits.jobsAtOnce);
-    this.#runner = new JobRunner({ ...admitted, ends: this.#ends, turns: this.#turns });
+    const { extractor, encoder, listening, limits, clock, expiry, newCredit, log } = deps;
+    const { files = filesIn(deps.tenants), leadsHere = () => true } = deps;
+    const stored = { files, jobs: this.#jobs };
+    this.#ends = new JobEnds({ ...stored, tenants: this.#tenants, newCredit, log });
+    this.#turns = deps.turns ?? new JobTurns(limits.jobsAtOnce);
+    this.#runner = new JobRunner({
+      ...stored,
+      tenants: this.#tenants,
+      extractor,
+      encoder,
+      limits,
+      listening,
+      ends: this.#ends,
+      turns: this.#turns,
+      log,
+    });
     this.#awaitingPayment = new JobsAwaitingPayment();
     this.#leaveTurns = this.#turns.join(() => this.#runner.size + this.#awaitingPayment.size);
     this.#acceptance = new Acceptance({
-      ...deps,
-      files,
-      leadsHere: deps.leadsHere ?? (() => true),
-      jobs: this.#jobs,
+      ...stored,
+      tenants: deps.tenants,
+      clock,
+      expiry,
+      limits,
+      leadsHere,
       awaitingPayment: this.#awaitingPayment,
       jobsOf: (tenant) => this.#runner.ofTenant(tenant),
       start: (job, info) => this.#runner.start(job, info),

@@ -53,8 +53,8 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     ) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const asked = { query, image, families, k, exact, minConfidence, signal };
-      const body = await (workspace ?? client).search(asked);
+      const request = { query, image, families, k, exact, minConfidence, signal };
+      const body = await (workspace ?? client).search(request);
       return { body, scope: { workspace: workspace?.id } };
     },
     ingest: async (file, scope) => {
@@ -103,8 +103,9 @@ export function sourceOf({ path, text, content_b64, name }: ArgumentsOf<'ingest'
   source: string | Blob;
   name?: string;
 } {
-  const given = [path, text, content_b64].filter((value) => value !== undefined);
-  if (given.length !== 1) throw new FarthingError('field_invalid', 'Give one of path, text and content_b64.');
+  const sources = [path, text, content_b64].filter((value) => value !== undefined);
+  if (sources.length !== 1)
+    throw new FarthingError('field_invalid', 'Give one of path, text and content_b64.');
   if (path !== undefined) return { source: path, name };
   if (text !== undefined) return { source: new Blob([text]), name: name ?? 'note.txt' };
   const bytes = typeof content_b64 === 'string' ? Buffer.from(content_b64, 'base64') : content_b64!;

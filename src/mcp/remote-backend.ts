@@ -81,11 +81,11 @@ export function remoteBackend(deps: RemoteDeps): Backend {
       const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
       return send('POST', scopeOf(scope), '/ingest', { body: source, headers });
     },
-    workspace_create: (given) => send('POST', {}, '/workspaces', { body: JSON.stringify(given) }),
+    workspace_create: (args) => send('POST', {}, '/workspaces', { body: JSON.stringify(args) }),
     // Paid for, in a workspace: anybody may extend it.
-    workspace_extend: async (given, scope) =>
+    workspace_extend: async (args, scope) =>
       send('POST', needed(scope), '/extend', {
-        body: JSON.stringify(given),
+        body: JSON.stringify(args),
         ...(deps.payment !== undefined && { headers: { 'PAYMENT-SIGNATURE': encode(deps.payment) } }),
       }),
     workspace_usage: async (_none, scope) => send('GET', needed(scope), '/usage'),

@@ -122,7 +122,7 @@ export function ingestResult(
     return { ...result(text, { ...body }, receipt), isError: true };
   }
   const { id, name, media_type, segments, pages } = item;
-  const counted = (count: number, of: string) => `${count} ${of}${count === 1 ? '' : 's'}`;
+  const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const size = `${counted(segments, 'segment')}${pages === undefined ? '' : `, ${counted(pages, 'page')}`}`;
   const words = duplicate ? 'was there already' : `is ${job.state}`;
   const link: ContentBlock = {

@@ -101,8 +101,8 @@ async function call<Name extends ToolName>(
   name: Name,
   { workspace, token, ...checked }: Scope,
 ): Promise<CallToolResult> {
-  const given = checked as ArgumentsOf<Name>;
+  const args = checked as ArgumentsOf<Name>;
   const calls: ToolCalls = backend;
-  const answered = await calls[name](given, { workspace, token });
-  return TOOLS[name].result(backend, answered, given);
+  const answered = await calls[name](args, { workspace, token });
+  return TOOLS[name].result(backend, answered, args);
 }

@@ -41,7 +41,7 @@ interface Definition<Arguments, Answer> {
   result(
     source: ItemSource,
     answered: Answered<Answer>,
-    given: Arguments,
+    args: Arguments,
   ): CallToolResult | Promise<CallToolResult>;
 }
 
@@ -65,15 +65,15 @@ export const TOOL_K_DEFAULT = 10;
 const ITEMS_MAX = 100;
 export const ITEMS_DEFAULT = 20;
 
-const given = (description: string, maxLength?: number) =>
+const optionalText = (description: string, maxLength?: number) =>
   Type.Optional(Type.String({ description, ...(maxLength !== undefined && { maxLength }) }));
 const shown = (type: string, description?: string) => ({ type, ...(description && { description }) });
 const money = shown('string', 'US dollars, as a decimal.');
 
 const searchArguments = Type.Object({
-  query: given('What to look for, in words.', QUERY_LENGTH_MAX),
-  image_path: given('Path of a picture to search with.', PATH_LENGTH_MAX),
-  image_b64: given('Base64 of a picture to search with.'),
+  query: optionalText('What to look for, in words.', QUERY_LENGTH_MAX),
+  image_path: optionalText('Path of a picture to search with.', PATH_LENGTH_MAX),
+  image_b64: optionalText('Base64 of a picture to search with.'),
   families: Type.Optional(
     Type.Array(Type.Unsafe<Family>({ enum: FAMILIES }), {
       maxItems: FAMILIES_ASKED_MAX,
@@ -114,10 +114,10 @@ const bytes = (description: string) =>
   Type.Optional(Type.Unsafe<string | Uint8Array>(Type.String({ description })));
 
 const ingestArguments = Type.Object({
-  path: given('Path of the file.', PATH_LENGTH_MAX),
+  path: optionalText('Path of the file.', PATH_LENGTH_MAX),
   text: bytes('The file’s text.'),
   content_b64: bytes('The file’s bytes, in base64.'),
-  name: given('File name that hits show.', NAME_LENGTH_MAX),
+  name: optionalText('File name that hits show.', NAME_LENGTH_MAX),
 });
 
 const createArguments = Type.Object({
@@ -139,7 +139,7 @@ const listArguments = Type.Object({
       description: `Items at most; default ${ITEMS_DEFAULT}.`,
     }),
   ),
-  after: given('The former answer’s `next`.', ID_LENGTH_MAX),
+  after: optionalText('The former answer’s `next`.', ID_LENGTH_MAX),
 });
 
 const itemId = Type.String({
@@ -310,7 +310,7 @@ export const TOOL_NAMES = Object.keys(TOOLS) as ToolName[];
 
 /** One method for each tool. */
 export type ToolCalls = {
-  readonly [Name in ToolName]: (given: Given[Name], scope: Scope) => Promise<Answered<Answers[Name]>>;
+  readonly [Name in ToolName]: (args: Given[Name], scope: Scope) => Promise<Answered<Answers[Name]>>;
 };
 
 /** What the tools call: a client with its own wallet, or the server that they are mounted on. */
@@ -344,8 +344,8 @@ function scopeArguments(kind: Kind, scope: 'chosen' | 'named'): TProperties {
       ? 'Id of the workspace that is meant.'
       : `Workspace id; default: the one ${chosen}. "none": your own index, paid by the call, as without any.`;
   return {
-    workspace: given(workspace, ID_LENGTH_MAX),
-    token: given(
+    workspace: optionalText(workspace, ID_LENGTH_MAX),
+    token: optionalText(
       'Capability token of the workspace; default: the bearer token of the connection.',
       TOKEN_LENGTH_MAX,
     ),

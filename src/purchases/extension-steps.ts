@@ -27,7 +27,7 @@ export interface ExtensionSteps {
 export function extensionsIn(workspaces: Workspaces): ExtensionSteps {
   const answerOf = (record: WorkspaceAnswer): Answer => ({
     status: 200,
-    headers: workspaces.headers(record.id),
+    headers: workspaces.views.headers(record.id),
     body: { ...record, charged: true },
   });
   return {

@@ -45,7 +45,7 @@ export class WorkspaceCreation implements EffectHandler<'workspace_create'> {
   #answer(id: WorkspaceId, { record, token }: { record: object; token?: string }): Answer {
     return {
       status: 201,
-      headers: this.#workspaces.headers(id),
+      headers: this.#workspaces.views.headers(id),
       body: { ...record, ...(token !== undefined && { capability_token: token }), charged: true },
     };
   }
@@ -79,9 +79,9 @@ export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
   /** @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited, interrupted */
   async buy(request: ExtensionRequest): Promise<WorkOutcome> {
     const { now = moment } = this.#deps;
-    const asked = now();
+    const startedAt = now();
     const ref = await (await this.#stepsOf(request.id)).extend(request);
-    if (!this.#deps.leadsHere(ref.workspace) && msBetween(asked, now()) > BUY_MS_MAX)
+    if (!this.#deps.leadsHere(ref.workspace) && msBetween(startedAt, now()) > BUY_MS_MAX)
       throw new FarthingError('interrupted', 'The workspace took too long to answer.', { retryAfterS: 2 });
     this.#underWay.add(ref.step);
     return { charged: true, effect: { kind: 'workspace_extend', ref } };

@@ -26,12 +26,12 @@ const kept = new WeakMap<readonly ServedSpace[], Map<string, KeptPlan>>();
 export function planSearch(input: SearchInput, encoder: PlanEncoder): SearchPlan {
   const { spaces, fusion } = encoder;
   const { families = FAMILIES, query, image } = input;
-  const asked = [
+  const choices = [
     ...FAMILIES.map((family) => families.includes(family)),
     query !== undefined,
     image !== undefined,
   ];
-  const key = asked.map(Number).join('');
+  const key = choices.map(Number).join('');
   const plans = kept.get(spaces) ?? new Map<string, KeptPlan>();
   const known = plans.get(key);
   if (known?.fusion === fusion) return known;

@@ -131,11 +131,11 @@ export class Search {
     tenant: string,
     state: IndexState,
     input: SearchInput,
-    asked: Asked,
+    request: Asked,
   ): Promise<SearchResult | undefined> {
     const { encoders, extractor, observe, probe } = this.#deps;
     const { previous } = state;
-    const { signal, started, expiresAt = null } = asked;
+    const { signal, started, expiresAt = null } = request;
     const encoder = previous.length === 0 ? encoders.current : await encoders.searching(previous);
     const plan = admitted(encoder, input);
     const { lists } = plan;
@@ -149,7 +149,7 @@ export class Search {
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const depth = depthOf(input, encoder);
     const search = askedSearch(plan, input, encoder, { depth, expiresAt });
-    const found = await this.#answer(tenant, state, input, { ...asked, encoder, lists, search, onTask });
+    const found = await this.#answer(tenant, state, input, { ...request, encoder, lists, search, onTask });
     if (!found) return undefined;
     const { answer, vectors, encodedAt } = found;
     const { hits, corrected, segments, confidence, scanMs, fuseMs } = answer;

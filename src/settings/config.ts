@@ -19,12 +19,12 @@ export function readConfig(environment: Environment): Settings {
   const faults = [...unknownNames(environment, file)];
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const name of SETTING_NAMES) {
-    const given = givenIn(environment, name, faults) ?? givenIn(file, name, faults);
-    const text = given === undefined ? SETTINGS[name].initial : String(given.value);
+    const source = givenIn(environment, name, faults) ?? givenIn(file, name, faults);
+    const text = source === undefined ? SETTINGS[name].initial : String(source.value);
     try {
       settings[name] = SETTINGS[name].read(text);
     } catch (error) {
-      faults.push(`${given?.name ?? variableOf(name)}=${JSON.stringify(text)}: ${(error as Error).message}`);
+      faults.push(`${source?.name ?? variableOf(name)}=${JSON.stringify(text)}: ${(error as Error).message}`);
     }
   }
   if (faults.length === 0)
@@ -76,14 +76,14 @@ function givenIn(
   faults: string[],
 ): Given | undefined {
   const variable = variableOf(setting);
-  const given = [variable, setting]
+  const values = [variable, setting]
     .filter((name) => source[name] !== undefined)
     .map((name) => ({ name, value: source[name] }));
-  if (given.length > 1 && String(given[0]!.value) !== String(given[1]!.value))
+  if (values.length > 1 && String(values[0]!.value) !== String(values[1]!.value))
     faults.push(
       `${variable} and ${setting} are the same setting and have different values: leave out ${setting}`,
     );
-  return given[0];
+  return values[0];
 }
 
 function readFile(named: string | undefined): Record<string, unknown> {

@@ -125,7 +125,7 @@ export class AllBooks {
 
   /** Workspaces in order of their ids, at most `limit` of each set of books. */
   list({ after, limit }: { after?: string; limit: number }): WorkspacePage {
-    const pages = this.#all.map(({ services }) => services.workspaces.list({ after, limit }));
+    const pages = this.#all.map(({ services }) => services.workspaces.views.list({ after, limit }));
     // Beyond the first of the pages' ends, another workspace of its books may come.
     const known = pages.flatMap(({ next }) => next ?? []).sort()[0];
     const workspaces = pages
@@ -137,7 +137,7 @@ export class AllBooks {
 
   /** @throws not_found where another server has it */
   show(id: WorkspaceId) {
-    return this.placement.of(id).services.workspaces.show(id);
+    return this.placement.of(id).services.workspaces.views.show(id);
   }
 
   /** @throws not_found */

@@ -102,7 +102,7 @@ export function wireBooks(options: BooksOptions): Books {
     payerIndex,
     purchases,
     items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
-    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.expiry(tenant)),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.views.expiry(tenant)),
   };
   const ending = new AbortController();
   let resuming: Promise<void> = Promise.resolve();
@@ -254,7 +254,7 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     ...(listening && { listening }),
     store,
     clock,
-    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.expiry(tenant)),
+    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.views.expiry(tenant)),
     limits: limits.ingest,
     turns: jobTurns,
     leadsHere: others.leadsHere,

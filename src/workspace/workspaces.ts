@@ -1,11 +1,11 @@
-import type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
+import type { DisposalAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
 import type { Address } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
 import { idFrom, type LeadsHere, newId, parseId, type StepId, type WorkspaceId } from '../domain/id.ts';
 import type { WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
 import type { Store } from '../state/store.ts';
-import { Activity, type CountedSearch } from './activity/activity.ts';
+import { Activity } from './activity/activity.ts';
 import { Disposals, disposalAnswer } from './disposal/disposal.ts';
 import type { ReceiptSigner } from './disposal/receipt.ts';
 import type { KeptElsewhere, RemoveCopies } from './disposal/receipt-claims.ts';
@@ -20,7 +20,7 @@ import { RunningRequests } from './tenant/running-requests.ts';
 import type { RentedTime } from './time/rented-time.ts';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './time/settings.ts';
 import { extendedWorkspace } from './views/public-record.ts';
-import { type WorkspacePage, WorkspaceViews } from './views/views.ts';
+import { WorkspaceViews } from './views/views.ts';
 
 export interface WorkspacesDeps {
   readonly store: Store;
@@ -70,15 +70,17 @@ const UNKNOWN_ID = idFrom('workspace', '0'.repeat(32));
  */
 export class Workspaces {
   readonly prices: WorkspacePrices;
+  /** What is shown of workspaces. */
+  readonly views: WorkspaceViews;
+  /** What happens in them: counters and past searches. */
+  readonly activity: Activity;
   readonly #deps: WorkspacesDeps;
   readonly #records: WorkspaceRecords;
   readonly #extensions: Extensions;
-  readonly #activity: Activity;
   readonly #requests = new RunningRequests();
   readonly #disposals: Disposals;
   readonly #sweeper: Sweeper;
   readonly #pendingEffects: PendingEffects;
-  readonly #views: WorkspaceViews;
 
   constructor(deps: WorkspacesDeps) {
     const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [], hasCopies = false } = deps;
@@ -99,8 +101,8 @@ export class Workspaces {
     this.#pendingEffects = pendingEffects;
     this.#records = records;
     this.#extensions = extensions;
-    this.#activity = activity;
-    this.#views = new WorkspaceViews({ ...deps, records, activity });
+    this.activity = activity;
+    this.views = new WorkspaceViews({ ...deps, records, activity });
     this.#disposals = new Disposals({
       ...deps,
       records,
@@ -150,7 +152,7 @@ export class Workspaces {
   }
 
   #withToken(record: WorkspaceRecord, token: string): CreatedWorkspace {
-    const shown = this.#views.ofRecord(record);
+    const shown = this.views.ofRecord(record);
     return shown.state === 'active' ? { record: shown, token } : { record: shown };
   }
 
@@ -225,49 +227,6 @@ export class Workspaces {
     return this.#requests.enter(id, giveUp);
   }
 
-  /** The record as its holder sees it; undefined for an unknown id. */
-  show(id: WorkspaceId): WorkspaceAnswer | undefined {
-    return this.#views.show(id);
-  }
-
-  /** Up to `limit` workspaces in order of their ids, as the operator sees them. */
-  list(options: { after?: string; limit: number }): WorkspacePage {
-    return this.#views.list(options);
-  }
-
-  /** Headers with the seconds and dollars left; none for an unknown workspace. */
-  headers(id: WorkspaceId): Record<string, string> {
-    return this.#views.headers(id);
-  }
-
-  /** RFC 3339: when the paid time ends, as it looks now; null for an unknown workspace. */
-  expiry(id: WorkspaceId): string | null {
-    return this.#views.expiry(id);
-  }
-
-  /** As `expiry`, of a record that was read for this request. */
-  expiryOf(record: WorkspaceRecord): string {
-    return this.#views.expiryOf(record);
-  }
-
-  countSearch(id: WorkspaceId, search: CountedSearch): void {
-    this.#activity.countSearch(id, search);
-  }
-
-  countIngest(id: WorkspaceId): void {
-    this.#activity.countIngest(id);
-  }
-
-  /** @throws workspace_unauthorized for an unknown workspace. */
-  usage(id: WorkspaceId): Promise<UsageAnswer> {
-    return this.#views.usage(id);
-  }
-
-  /** Past searches, newest first. `before` is the `next` of the previous page. */
-  history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryAnswer> {
-    return this.#activity.history(id, page);
-  }
-
   /**
    * DELETE: destroys the workspace's data and returns the signed receipt. A repeated DELETE gets the same receipt for 24
    * hours. @throws workspace_unauthorized
@@ -313,7 +272,7 @@ export class Workspaces {
   async sweep(beats = true): Promise<void> {
     if (beats) await this.#deps.time.beat();
     // Counters that cannot be written must not delay a disposal.
-    await Promise.all([this.#activity.flush(), this.#sweeper.sweep()]);
+    await Promise.all([this.activity.flush(), this.#sweeper.sweep()]);
   }
 
   /** At start: resumes interrupted disposals. Requests may be served at the same time. */
@@ -325,7 +284,7 @@ export class Workspaces {
   async close(): Promise<void> {
     this.#sweeper.stop();
     await this.#disposals.whenIdle();
-    await this.#activity.flush();
+    await this.activity.flush();
     await this.#deps.time.beat();
   }
 }

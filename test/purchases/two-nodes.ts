@@ -166,7 +166,7 @@ export class TwoNodes {
   }
 
   async minutesPaid(): Promise<number> {
-    const { ttl_seconds_left } = await this.world.workspaces.usage(this.id as never);
+    const { ttl_seconds_left } = await this.world.workspaces.views.usage(this.id as never);
     return Math.round(ttl_seconds_left / 60);
   }
 

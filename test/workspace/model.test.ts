@@ -172,7 +172,7 @@ class Driver {
   async search(): Promise<void> {
     const workspace = this.any((one) => this.model.isLive(one));
     if (!workspace) return;
-    this.world.workspaces.countSearch(workspace.id, { query: 'q', k: 3, hits: 1, latency_ms: 2 });
+    this.world.workspaces.activity.countSearch(workspace.id, { query: 'q', k: 3, hits: 1, latency_ms: 2 });
     workspace.searches += 1;
   }
 
@@ -184,7 +184,7 @@ class Driver {
       .toString(16)
       .padStart(64, '0');
     this.world.tenants.ingest(workspace.id, digest);
-    this.world.workspaces.countIngest(workspace.id);
+    this.world.workspaces.activity.countIngest(workspace.id);
     workspace.digests.push(digest);
     workspace.ingests += 1;
   }
@@ -304,7 +304,7 @@ class Driver {
       });
     this.world.boundariesLeft = Number.POSITIVE_INFINITY;
     const heartbeat = this.world.heartbeat();
-    const begun = this.world.workspaces.show(workspace.id)?.state !== 'active';
+    const begun = this.world.workspaces.views.show(workspace.id)?.state !== 'active';
     this.leaves.length = 0;
     this.world.restart(0);
     const { searches, ingests } = workspace;
@@ -353,7 +353,7 @@ class Driver {
       same(world.workspaces.tokenOpens(id, token), live && token !== undefined, `${id}: its token opens`);
       const dead = this.random.pick(deadTokens) ?? newToken();
       same(world.workspaces.tokenOpens(id, dead), false, `${id}: a dead token opens`);
-      const shown = world.workspaces.show(id);
+      const shown = world.workspaces.views.show(id);
       if (workspace.state === 'pending' || workspace.state === 'undone' || workspace.state === 'forgotten') {
         same(shown, undefined, `${id}: shown`);
         continue;
@@ -373,7 +373,7 @@ class Driver {
     }
     const random = this.any(({ state }) => state === 'active');
     if (!random) return;
-    const { searches, ingests, items } = await world.workspaces.usage(random.id);
+    const { searches, ingests, items } = await world.workspaces.views.usage(random.id);
     same(searches, random.searches, 'searches');
     same(ingests, random.ingests, 'ingests');
     same(items, random.digests.length, 'items');

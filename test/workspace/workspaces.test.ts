@@ -46,8 +46,12 @@ t.test('the paid minutes begin at commit, and the record has every field', async
   const world = await World.open(t.testdir());
   t.teardown(() => world.close());
   const { id } = await world.workspaces.create({ ttlMinutes: 5000, spendLimit: 1_000_000n });
-  t.equal(world.workspaces.show(id), undefined, 'a creation that waits for its payment is shown to nobody');
-  t.strictSame(world.workspaces.headers(id), {});
+  t.equal(
+    world.workspaces.views.show(id),
+    undefined,
+    'a creation that waits for its payment is shown to nobody',
+  );
+  t.strictSame(world.workspaces.views.headers(id), {});
   world.minutes(3);
   const { record, token } = await world.workspaces.commitCreation(id);
   t.match(token, /^fws_/);
@@ -65,12 +69,12 @@ t.test('the paid minutes begin at commit, and the record has every field', async
     limits: { file_bytes_max: 1000 },
     links: { self: `http://127.0.0.1:8402/agent/v1/workspaces/${id}` },
   });
-  t.strictSame(world.workspaces.headers(id), {
+  t.strictSame(world.workspaces.views.headers(id), {
     'X-Workspace-TTL-Seconds': '86400',
     'X-Workspace-Spend-Remaining-USD': '0.27',
   });
   const other = await world.active();
-  t.strictSame(world.workspaces.headers(other.id), { 'X-Workspace-TTL-Seconds': '900' });
+  t.strictSame(world.workspaces.views.headers(other.id), { 'X-Workspace-TTL-Seconds': '900' });
 });
 
 t.test('a repeated commit gives no new minutes and revokes the previous token', async (t) => {
@@ -168,19 +172,23 @@ t.test(
     const { id, token } = await world.active({ ttlMinutes: 2 });
     world.clock.jump(86_400_000);
     t.ok(world.workspaces.tokenOpens(id, token));
-    t.equal(world.workspaces.expiry(id), '2026-11-22T09:02:00.000Z', 'its end moves with the wall clock');
+    t.equal(
+      world.workspaces.views.expiry(id),
+      '2026-11-22T09:02:00.000Z',
+      'its end moves with the wall clock',
+    );
     world.clock.jump(-7 * 86_400_000);
     world.minutes(1);
     await world.workspaces.sweep();
     world.restart(50 * 60_000);
     t.equal(
-      world.workspaces.show(id)?.ttl_seconds_left,
+      world.workspaces.views.show(id)?.ttl_seconds_left,
       60,
       'the time that the server was down is given back',
     );
     world.clock.advance(59_999);
     t.ok(world.workspaces.tokenOpens(id, token));
-    t.equal(world.workspaces.headers(id)['X-Workspace-TTL-Seconds'], '0');
+    t.equal(world.workspaces.views.headers(id)['X-Workspace-TTL-Seconds'], '0');
     world.clock.advance(1);
     t.notOk(world.workspaces.tokenOpens(id, token));
   },
@@ -191,7 +199,7 @@ t.test('more downtime than the setting allows is not given back', async (t) => {
   t.teardown(() => world.close());
   const { id, token } = await world.active({ ttlMinutes: 20 });
   world.restart(70 * 60_000);
-  t.equal(world.workspaces.show(id)?.ttl_seconds_left, 600);
+  t.equal(world.workspaces.views.show(id)?.ttl_seconds_left, 600);
   world.restart(71 * 60_000);
   t.notOk(world.workspaces.tokenOpens(id, token));
 });
@@ -202,7 +210,7 @@ t.test(
     const world = await World.open(t.testdir());
     t.teardown(() => world.close());
     const { id } = await world.active({ spendLimit: 20_000n });
-    t.match(await world.workspaces.usage(id), {
+    t.match(await world.workspaces.views.usage(id), {
       searches: 0,
       items: 0,
       segments: 0,
@@ -210,14 +218,14 @@ t.test(
       latency_ms: { p50: null },
     });
     world.tenants.ingest(id, 'a'.repeat(64));
-    world.workspaces.countIngest(id);
+    world.workspaces.activity.countIngest(id);
     for (let index = 1; index <= 100; index += 1) {
-      world.workspaces.countSearch(id, { query: `q${index}`, k: 30, hits: 2, latency_ms: index });
+      world.workspaces.activity.countSearch(id, { query: `q${index}`, k: 30, hits: 2, latency_ms: index });
     }
     world.minutes(1);
     await world.workspaces.sweep();
     world.restart();
-    const usage = await world.workspaces.usage(id);
+    const usage = await world.workspaces.views.usage(id);
     const { latency_ms, ...rest } = usage;
     t.strictSame(rest, {
       id,
@@ -235,7 +243,7 @@ t.test(
     });
     t.ok(latency_ms.p50! >= 50 && latency_ms.p50! < 55);
     t.equal(latency_ms.max, 100);
-    const page = await world.workspaces.history(id, { limit: 2 });
+    const page = await world.workspaces.activity.history(id, { limit: 2 });
     t.strictSame(page.entries[0], {
       at: '2026-11-21T09:00:00.000Z',
       query: 'q100',
@@ -243,9 +251,9 @@ t.test(
       hits: 2,
       latency_ms: 100,
     });
-    world.workspaces.countSearch(id, { image_sha256: 'b'.repeat(64), k: 1, hits: 0, latency_ms: 3 });
+    world.workspaces.activity.countSearch(id, { image_sha256: 'b'.repeat(64), k: 1, hits: 0, latency_ms: 3 });
     t.match(
-      (await world.workspaces.history(id, { limit: 1 })).entries,
+      (await world.workspaces.activity.history(id, { limit: 1 })).entries,
       [{ image_sha256: 'b'.repeat(64), hits: 0 }],
       'not flushed yet',
     );
@@ -256,7 +264,7 @@ t.test('neither token nor query ever reaches the shared state', async (t) => {
   const folder = t.testdir();
   const world = await World.open(folder);
   const { id, token } = await world.active();
-  world.workspaces.countSearch(id, { query: 'a secret query', k: 30, hits: 0, latency_ms: 1 });
+  world.workspaces.activity.countSearch(id, { query: 'a secret query', k: 30, hits: 0, latency_ms: 1 });
   await world.workspaces.sweep();
   await world.close();
   for (const name of readdirSync(join(folder, 'state'))) {
@@ -272,11 +280,11 @@ t.test('the operator sees the paid workspaces, page by page', async (t) => {
   const ids = (await Promise.all(Array.from({ length: 5 }, () => world.active()))).map(({ id }) => id).sort();
   await world.workspaces.create({});
   t.strictSame(
-    world.workspaces.list({ limit: 100 }).workspaces.map(({ id }) => id),
+    world.workspaces.views.list({ limit: 100 }).workspaces.map(({ id }) => id),
     ids,
   );
   t.strictSame(
-    world.workspaces.list({ limit: 100, after: ids[2] }).workspaces.map(({ id }) => id),
+    world.workspaces.views.list({ limit: 100, after: ids[2] }).workspaces.map(({ id }) => id),
     ids.slice(3),
   );
 });
@@ -287,13 +295,13 @@ t.test('two sets of books in one process know nothing of each other', async (t) 
   t.teardown(() => Promise.all([first.close(), second.close()]));
   const { id, token } = await first.active();
   const other = await second.active();
-  first.workspaces.countSearch(id, { query: 'q', k: 1, hits: 0, latency_ms: 1 });
+  first.workspaces.activity.countSearch(id, { query: 'q', k: 1, hits: 0, latency_ms: 1 });
   t.ok(first.workspaces.tokenOpens(id, token));
   t.notOk(second.workspaces.tokenOpens(id, token));
-  t.equal(second.workspaces.show(id), undefined);
-  t.match(await second.workspaces.usage(other.id), { searches: 0 });
+  t.equal(second.workspaces.views.show(id), undefined);
+  t.match(await second.workspaces.views.usage(other.id), { searches: 0 });
   first.minutes(15);
   await Promise.all([first.workspaces.sweep(), second.workspaces.sweep()]);
-  t.equal(first.workspaces.show(id)?.state, 'disposed');
+  t.equal(first.workspaces.views.show(id)?.state, 'disposed');
   t.ok(second.workspaces.tokenOpens(other.id, other.token), 'its own clock has not moved');
 });

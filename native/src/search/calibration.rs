@@ -1,10 +1,12 @@
 //! What a fit of the curves is made from: the evidence of real queries, and the order and the features that it leads to.
 
+use super::curve::Features;
 use super::evidence::Evidence;
-use super::features::Features;
-use super::order::{Ordered, order_passages};
+use super::features::features_of;
+use super::order::order_passages;
 use super::plan::Plan;
 use crate::error::{Result, ShardError};
+use serde::Serialize;
 
 impl Evidence {
     pub fn to_json(&self) -> Result<String> {
@@ -16,10 +18,28 @@ impl Evidence {
     }
 }
 
-/// Passages in their order, each a place, and the features of the first. None if there are none.
-pub fn judged(plan: &Plan, evidence: &Evidence) -> Option<(Features, Vec<Ordered>)> {
+/// Passages in their order, each a place, and the features of the first.
+#[derive(Debug, Serialize)]
+pub struct Judged {
+    pub features: Features,
+    /// By their numbers in the evidence.
+    pub candidates: Vec<usize>,
+    pub orders: Vec<f64>,
+}
+
+impl Judged {
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| ShardError::internal(error.to_string()))
+    }
+}
+
+/// None if there are no passages.
+pub fn judge(plan: &Plan, evidence: &Evidence) -> Option<Judged> {
     let all: Vec<usize> = (0..evidence.candidates.len()).collect();
     let ordered = order_passages(plan, evidence, &all);
-    let features = (!ordered.is_empty()).then(|| Features::of(plan, evidence, &ordered))?;
-    Some((features, ordered))
+    (!ordered.is_empty()).then(|| Judged {
+        features: features_of(plan, evidence, &ordered),
+        candidates: ordered.iter().map(|passage| passage.candidate).collect(),
+        orders: ordered.iter().map(|passage| passage.order).collect(),
+    })
 }

@@ -1,63 +1,28 @@
 //! What says how likely the first passage is to answer.
 
+use super::curve::Features;
 use super::evidence::Evidence;
 use super::order::Ordered;
-use super::plan::{Curve, Plan, Scans};
+use super::plan::{Plan, Scans};
 
 const GAP_MAX: f64 = 0.6;
 const GAP_SIXTH_MAX: f64 = 1.0;
 const NEXT: usize = 10;
 const COSINE_LEAD_MAX: f64 = 0.3;
 
-/// The features of the first place. `CURVE_FEATURES` in `src/encode/models/manifest.ts` names the same.
-#[derive(Debug, Clone, Copy)]
-pub struct Features {
-    /// Its distance to the second and to the sixth in units of the order.
-    pub gap: f64,
-    pub gap_sixth: f64,
-    /// ln(1 + nats of the query's information that it holds).
-    pub held: f64,
-    /// The root of the share that is in codes, numbers and names which it lacks.
-    pub lacks: f64,
-    /// Whether it is one of few with every word as it is written.
-    pub written: f64,
-    /// The product of its shares of the lists' best evidence.
-    pub agreement: f64,
-    pub cosine: f64,
-    /// How far the next ten are below its cosine in the mean.
-    pub lead: f64,
-}
-
-impl Features {
-    /// `ordered`: one passage of each place, at least one.
-    pub fn of(plan: &Plan, evidence: &Evidence, ordered: &[Ordered]) -> Self {
-        let top = &ordered[0];
-        let behind = |rank: usize, most: f64| ordered.get(rank).map_or(most, |other| most.min(top.order - other.order));
-        Self {
-            gap: behind(1, GAP_MAX),
-            gap_sixth: behind(5, GAP_SIXTH_MAX),
-            held: (top.held * information(plan, evidence)).ln_1p(),
-            lacks: top.lacks.sqrt(),
-            written: f64::from(u8::from(top.written)),
-            agreement: agreement(plan, evidence, ordered),
-            cosine: top.cosine,
-            lead: cosine_lead(ordered),
-        }
-    }
-
-    /// The log-odds that a curve gives a place with these features.
-    pub fn log_odds(&self, curve: &Curve) -> f64 {
-        let pairs = [
-            (curve.gap, self.gap),
-            (curve.gap_sixth, self.gap_sixth),
-            (curve.held, self.held),
-            (curve.lacks, self.lacks),
-            (curve.written, self.written),
-            (curve.agreement, self.agreement),
-            (curve.cosine, self.cosine),
-            (curve.lead, self.lead),
-        ];
-        pairs.into_iter().fold(curve.bias, |sum, (weight, value)| sum + weight * value)
+/// The features of the first place. `ordered`: one passage of each place, at least one.
+pub fn features_of(plan: &Plan, evidence: &Evidence, ordered: &[Ordered]) -> Features {
+    let top = &ordered[0];
+    let behind = |rank: usize, most: f64| ordered.get(rank).map_or(most, |other| most.min(top.order - other.order));
+    Features {
+        gap: behind(1, GAP_MAX),
+        gap_sixth: behind(5, GAP_SIXTH_MAX),
+        held: (top.held * information(plan, evidence)).ln_1p(),
+        lacks: top.lacks.sqrt(),
+        written: f64::from(u8::from(top.written)),
+        agreement: agreement(plan, evidence, ordered),
+        cosine: top.cosine,
+        lead: cosine_lead(ordered),
     }
 }
 

@@ -2,6 +2,7 @@
 //! answer, and what is shown. Which lists there are and how they count is the caller's plan.
 
 pub mod calibration;
+pub mod curve;
 pub mod evidence;
 pub mod features;
 pub mod fusion;

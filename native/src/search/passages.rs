@@ -1,27 +1,15 @@
 //! Log-odds that a passage answers, from what the lists of passages say of it. Confidence is their logistic function (Platt 1999,
 //! "Probabilistic outputs for support vector machines"). The parameters come from the manifest; `bench/calibration` fits them.
 
+use super::curve::{Curve, Features};
 use super::evidence::Evidence;
-use super::features::{Features, information};
+use super::features::{features_of, information};
 use super::likelihood::{Likelihood, Part};
 use super::order::{Ordered, order_passages};
-use super::plan::{Curve, Plan, Scans};
+use super::plan::{Plan, Scans};
 use super::query::QueryFacts;
 use super::segment_map::SegmentSet;
 
-/// Without a fitted curve: ranking is unchanged and confidence is low.
-const CONSERVATIVE: Curve = Curve {
-    bias: -1.5,
-    slope: 3.0,
-    gap: 1.0,
-    gap_sixth: 0.0,
-    held: 0.0,
-    lacks: 0.0,
-    written: 0.0,
-    agreement: 0.0,
-    cosine: 0.0,
-    lead: 0.0,
-};
 /// Words that a query which is no name has at least, stop words not counted; and words that a question has.
 const SENTENCE_WORDS: f64 = 2.9;
 const QUESTION_WORDS: f64 = 1.9;
@@ -36,7 +24,7 @@ pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], qu
     let words = by_words.filter(|_| !is_by_meaning_alone(plan, evidence, &ordered, query));
     let curve = curve_of(plan, words, by_meaning);
     let places = best_of_each_place(evidence, &ordered);
-    let base = Features::of(plan, evidence, &places).log_odds(&curve) - curve.slope * top.order;
+    let base = curve.log_odds(&features_of(plan, evidence, &places)) - curve.slope * top.order;
     ordered.iter().map(|one| likelihood(evidence, one, (by_words, by_meaning), &curve, base)).collect()
 }
 
@@ -62,7 +50,12 @@ fn curve_of(plan: &Plan, words: Option<usize>, meaning: Option<usize>) -> Curve 
         (Some(words), Some(meaning)) => meaning.with_words.or(words.curve),
         (words, meaning) => words.or(meaning).and_then(|list| list.curve),
     };
-    measured.unwrap_or(CONSERVATIVE)
+    measured.unwrap_or_else(conservative)
+}
+
+/// Without a fitted curve: ranking is unchanged and confidence is low.
+fn conservative() -> Curve {
+    Curve { bias: -1.5, slope: 3.0, weights: Features { gap: 1.0, ..Features::default() } }
 }
 
 fn likelihood(

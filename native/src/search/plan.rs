@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::curve::Curve;
 use crate::error::{Result, ShardError};
 
 /// What is ranked: lists of one kind are summed, kinds are compared by probability. In this order the earlier wins a tie.
@@ -80,23 +81,6 @@ pub struct Calibration {
     pub a: f64,
     pub b: f64,
     #[serde(default)]
-    pub lead: f64,
-}
-
-/// The log-odds of a first place: a bias, and for each feature how much it counts.
-#[derive(Debug, Clone, Copy, Default, Deserialize)]
-#[serde(default)]
-pub struct Curve {
-    pub bias: f64,
-    /// Log-odds for each unit by which a place is ordered behind the first.
-    pub slope: f64,
-    pub gap: f64,
-    pub gap_sixth: f64,
-    pub held: f64,
-    pub lacks: f64,
-    pub written: f64,
-    pub agreement: f64,
-    pub cosine: f64,
     pub lead: f64,
 }
 

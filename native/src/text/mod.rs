@@ -1,6 +1,7 @@
 //! Text before it is indexed or encoded: its language, tokens and passages; and the snippets of what is found.
 
 pub mod characters;
+pub mod charset;
 pub mod language;
 pub mod passages;
 pub mod pieces;

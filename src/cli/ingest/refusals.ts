@@ -16,9 +16,9 @@ const REASON_LENGTH_MAX = 80;
 /** Files that were not taken, by reason, the most common first. @param columns of the terminal */
 export function refusalsText(refused: readonly Refused[], columns = Infinity): string {
   const byReason = new Map<string, Refused[]>();
-  for (const one of refused) {
-    const reason = reasonOf(one.error);
-    byReason.set(reason, [...(byReason.get(reason) ?? []), one]);
+  for (const file of refused) {
+    const reason = reasonOf(file.error);
+    byReason.set(reason, [...(byReason.get(reason) ?? []), file]);
   }
   const groups = [...byReason.values()].toSorted((a, b) => b.length - a.length);
   const digits = String(groups[0]?.length ?? 0).length;

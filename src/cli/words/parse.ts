@@ -36,8 +36,8 @@ export function commandOf(words: readonly string[]): Asked {
   const [first = 'help', second, ...rest] = words;
   if (first === 'help') {
     if (second === undefined) return { kind: 'help' };
-    const asked = commandOf([second, ...rest]);
-    return asked.kind === 'command' ? { ...asked, help: true } : asked;
+    const topic = commandOf([second, ...rest]);
+    return topic.kind === 'command' ? { ...topic, help: true } : topic;
   }
   if (isCommand(first)) return { kind: 'command', name: first, rest: words.slice(1) };
   if (Object.hasOwn(GROUPS, first)) {
@@ -107,17 +107,17 @@ export function parseCall<Name extends CommandName>(name: Name, args: readonly s
 function optionValue(
   { value, multiple }: CommandSpec['options'][string],
   rawName: string,
-  given: string | undefined,
+  text: string | undefined,
   before: unknown,
 ): string | string[] | boolean {
   if (value === undefined) {
-    if (given !== undefined) throw new UsageError(`${rawName} takes no value.`);
+    if (text !== undefined) throw new UsageError(`${rawName} takes no value.`);
     return true;
   }
   // Node takes what follows for the value even if it looks like an option, which it never is here.
-  if (given === undefined || /^-[^\d.]/.test(given))
+  if (text === undefined || /^-[^\d.]/.test(text))
     throw new UsageError(`${rawName} wants a value: ${rawName} ${value}.`);
-  return multiple ? [...((before as string[] | undefined) ?? []), given] : given;
+  return multiple ? [...((before as string[] | undefined) ?? []), text] : text;
 }
 
 function unknownOption(rawName: string, command: CommandName, { options }: CommandSpec): UsageError {

@@ -61,10 +61,10 @@ function endText(id: string, files: number | undefined): string {
 
 /** The data is destroyed even where the receipt is in doubt. */
 async function withDoubt(
-  asked: Promise<DisposalAnswer>,
+  disposing: Promise<DisposalAnswer>,
 ): Promise<{ disposal: DisposalAnswer; doubt?: FarthingError }> {
   try {
-    return { disposal: await asked };
+    return { disposal: await disposing };
   } catch (error) {
     const { facts } = error as FarthingError;
     const disposal = facts?.disposal as DisposalAnswer | undefined;

@@ -29,7 +29,7 @@ export async function workspaceCreate({ values }: Call<'workspace create'>, io: 
   const { id, token } = workspace;
   const { expires_at, ttl_minutes, ttl_minutes_asked } = record;
   await makeCurrent(io, id, { server: access.client.baseUrl, token, expires_at });
-  const asked =
+  const difference =
     ttl_minutes_asked === null || ttl_minutes_asked === ttl_minutes
       ? ''
       : ` (you asked for ${ttl_minutes_asked})`;
@@ -37,7 +37,7 @@ export async function workspaceCreate({ values }: Call<'workspace create'>, io: 
     values.json,
     io,
     { ...record },
-    `${id}: yours for ${counted(ttl_minutes, 'minute')}${asked}, until ${timeText(expires_at)}`,
+    `${id}: yours for ${counted(ttl_minutes, 'minute')}${difference}, until ${timeText(expires_at)}`,
   );
   explainSpending(access, io);
   if (io.err && !values.json)

@@ -31,7 +31,7 @@ export class Budget {
   /** Whether one call may cost so much. @param maxPriceUsd the call's own limit, which cannot raise the client's @throws price_over_limit */
   checkPrice(amount: AtomicAmount, maxPriceUsd?: Usd): void {
     const limits = [...(maxPriceUsd === undefined ? [] : [parseUsd(String(maxPriceUsd))]), this.#priceMax];
-    const limit = limits.find((one) => amount > one);
+    const limit = limits.find((max) => amount > max);
     if (limit === undefined) return;
     throw new FarthingError(
       'price_over_limit',

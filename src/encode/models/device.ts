@@ -9,8 +9,8 @@ export type ProviderChoice = 'auto' | Engine;
 
 /** Why a provider need not be tried here, by cheap signs: a laptop's start must not wait for drivers. */
 export function deviceRefusal(provider: Provider, choice: ProviderChoice): string | undefined {
-  const asked = choice === 'native' ? 'cpu' : choice;
-  if (asked !== 'auto' && asked !== provider) return `only ${choice} was asked for`;
+  const wanted = choice === 'native' ? 'cpu' : choice;
+  if (wanted !== 'auto' && wanted !== provider) return `only ${choice} was asked for`;
   // A configured provider is tried anyway: its failure is the reason.
   if (choice !== 'auto' || provider === 'cpu') return undefined;
   // A graphics unit may be slower than its processor, and software may stand in for one: nobody is given it unasked.

@@ -202,7 +202,7 @@ function isInstalled(model: ManifestModel, there: ReadonlySet<string>): boolean 
 function lacksWeights(model: ManifestModel, provider: Provider, there: ReadonlySet<string>): boolean {
   return encodingPartsOf(model).some((part) => {
     const variants: readonly ManifestVariant[] = part.variants;
-    const own = variants.filter(({ providers }) => providers.includes(provider));
-    return own.length > 0 && !own.some(({ file }) => there.has(file));
+    const usable = variants.filter(({ providers }) => providers.includes(provider));
+    return usable.length > 0 && !usable.some(({ file }) => there.has(file));
   });
 }

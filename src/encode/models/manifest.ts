@@ -68,7 +68,7 @@ export const CURVE_FEATURES = [
   'lead',
 ] as const;
 
-/** What the log-odds of a first hit are made of: see `Curve` in `native/src/search/plan.rs`. */
+/** What the log-odds of a first hit are made of: see `native/src/search/curve.rs`. */
 const Curve = closed({
   bias: Type.Number(),
   slope: Type.Number({ minimum: 0 }),

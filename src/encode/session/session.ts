@@ -57,13 +57,13 @@ export async function openSession(candidate: Candidate): Promise<Session> {
   };
   return {
     async run(feeds, outputs) {
-      const given: Record<string, ort.Tensor> = {};
-      for (const [name, dims] of Object.entries(outputs)) given[name] = keptFor(name).of(dims);
+      const tensors: Record<string, ort.Tensor> = {};
+      for (const [name, dims] of Object.entries(outputs)) tensors[name] = keptFor(name).of(dims);
       // ONNX Runtime writes into these tensors, and refuses them if shape or type differ. The tensors that the binding returns
       // are others, over new memory in each run.
-      await session.run(feeds, given);
+      await session.run(feeds, tensors);
       return Object.fromEntries(
-        Object.entries(given).map(([name, tensor]) => [
+        Object.entries(tensors).map(([name, tensor]) => [
           name,
           { data: KeptTensor.data<Float32Array>(tensor), dims: tensor.dims },
         ]),

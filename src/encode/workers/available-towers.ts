@@ -39,21 +39,21 @@ export function availableTowers(
 
 /** Why a tower cannot serve; undefined while it can. */
 function failureOf({ model, candidates }: Tower, failures: readonly Failure[]): string | undefined {
-  const own = failures.filter((failure) => failure.model === model);
-  if (candidates.length > 0 && own.every(({ provider }) => provider !== '')) return undefined;
-  const reasons = own.map(({ provider, reason }) => (provider ? `${provider}: ${reason}` : reason));
+  const modelFailures = failures.filter((failure) => failure.model === model);
+  if (candidates.length > 0 && modelFailures.every(({ provider }) => provider !== '')) return undefined;
+  const reasons = modelFailures.map(({ provider, reason }) => (provider ? `${provider}: ${reason}` : reason));
   return reasons.join('; ') || 'no provider can run it';
 }
 
 /** Queries that nothing answers without a tower: its own, and those of the spaces that it fills. */
 function missingWithout(tower: Tower, towers: Towers, reason: string): Missing[] {
-  const own = tower.searches.map((space) => ({ space, asksWith: tower.kind, reason }));
+  const unsearched = tower.searches.map((space) => ({ space, asksWith: tower.kind, reason }));
   const others = spacesFilledBy(tower).flatMap((space) =>
     towers
       .filter((other) => other !== tower && other.searches.includes(space))
       .map(({ kind }) => ({ space, asksWith: kind, reason })),
   );
-  return [...own, ...others];
+  return [...unsearched, ...others];
 }
 
 function spacesFilledBy(tower: Tower): Tower['searches'] {

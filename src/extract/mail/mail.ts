@@ -5,7 +5,7 @@ import { giveBlocks } from '../reading/blocks.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { giveBytes, type MemberSink } from '../reading/sink.ts';
-import { decodeText } from '../text/charset.ts';
+import { readText } from '../text/charset.ts';
 import { readHtml } from '../text/html.ts';
 import { shorten } from '../text/outline.ts';
 import { readPlain } from '../text/plain.ts';
@@ -29,7 +29,7 @@ const DELIMITER = /^--(.*?)(?:--)?[ \t]*\r?$/gm;
 /** A mail is a document, and an archive of its attachments. */
 export const mail: MakeReader = (mediaType) => ({
   sniff: (file) => {
-    const text = file.find(decodeText);
+    const text = file.find(readText)?.text;
     return text !== undefined && looksLikeMail(text);
   },
   open: ({ bytes }, { limits }) => openMail(bytes, mediaType, limits),

@@ -1,5 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { looksLikeWriting } from './writing.ts';
+import type { Charset } from '../../domain/document.ts';
+import { native } from '../../native/index.ts';
+import { irregularity, looksWritten } from './writing.ts';
 
 /** Control characters that text does not contain. Bytes that Windows-1252 leaves undefined decode to them too. */
 const FOREIGN_CONTROL = /(?![\t\n\f\r])\p{Cc}/gu;
@@ -8,45 +10,54 @@ const FOREIGN_CONTROL = /(?![\t\n\f\r])\p{Cc}/gu;
 const STRAY_CONTROL = /(?!\x1b[@-_]|[\t\n\f\r])\p{Cc}/u;
 /** Code points that no text has: unassigned, private, half of a pair, damaged. */
 const UNWRITTEN = /[\p{Cn}\p{Co}\p{Cs}\ufffd]/gu;
-const KANA = /[\u3041-\u30fe]/g;
-const RARE_IN_JAPANESE = /[\p{Co}\uff61-\uff9f]/gu;
-const BEYOND_ASCII = /[^\p{ASCII}]+/gu;
 
 /** Text has at most this share of control characters. Compressed data has a tenth, a coloured log a hundredth. */
 const FOREIGN_SHARE_MAX = 0.02;
-/** Japanese text has at least this share of kana among its letters. */
-const KANA_SHARE_MIN = 0.2;
-const RARE_SHARE_MAX = 0.1;
-const KANA_KINDS_MIN = 12;
-/** Letters in a row, in the mean. */
-const JAPANESE_WORD_MIN = 2;
-const JAPANESE = ['shift_jis', 'euc-jp'];
-
 /** Bytes from the start by which text and UTF-16 are recognised. */
 const PROBE_BYTES = 256 * 1024;
-/** Bytes in which a page or an XML document declares its character set (HTML, 4.2.5.4). */
-const DECLARED_BYTES = 1024;
+/** Bytes in which a page or an XML document declares its character set. Browsers read on where it comes later than 1 KiB, too. */
+const DECLARED_BYTES = 8192;
 const DECLARED = [
   /^\s*<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})/i,
   /<meta\s[^>]{0,300}?charset\s{0,9}=\s{0,9}["']?\s{0,9}([\w.:-]{1,40})/i,
 ];
 /** Damaged UTF-8 has at most this share of broken letters among those beyond ASCII. In other character sets nearly all are. */
 const DAMAGED_SHARE_MAX = 0.1;
-/** With less damage than this, letters of two bytes are letters. */
-const RARELY_DAMAGED_SHARE = 0.01;
+const ESCAPE = 0x1b;
+/** The only character set of ASCII's bytes alone: they are letters behind escapes. */
+const ISO_2022_JP = 'ISO-2022-JP';
+/** Bytes by which guesses are compared. */
+const JUDGED_BYTES = 64 * 1024;
+/** Guesses for text in the Latin script, which Macs and DOS had their own character sets for. The detector knows neither. */
+const LATIN = /^(?:windows-125[0247]|iso-8859-(?:2|10|13|14|15|16))$/;
+const OLD_LATIN = ['macintosh', 'ibm850'];
+/** Bytes from 0x80 in code page 850: that of DOS in Western Europe. */
+const IBM850 =
+  'ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜø£Ø×ƒáíóúñÑªº¿®¬½¼¡«»░▒▓│┤ÁÂÀ©╣║╗╝¢¥┐└┴┬├─┼ãÃ╚╔╩╦╠═╬¤ðÐÊËÈıÍÎÏ┘┌█▄¦Ì▀ÓßÔÒõÕµþÞÚÛÙýÝ¯´\u00ad±‗¾¶§÷¸°¨·¹³²■\u00a0';
+
+/** Text, and the character set that its bytes were in. */
+export interface DecodedText {
+  readonly text: string;
+  readonly charset: Charset;
+}
+
+/** {@link readText} without the character set. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  return readText(bytes)?.text;
+}
 
 /**
  * Decodes text: UTF-8, UTF-16 (with or without a byte order mark), the character set that an HTML or XML document declares,
- * Shift-JIS and EUC-JP, or Windows-1252, which contains Latin-1. Control characters are dropped; line ends become "\n".
+ * or the likeliest one. Control characters are dropped; line ends become "\n".
  * @returns undefined when the bytes are no text. A zero byte outside UTF-16 is in no text, and in every binary header.
  */
-export function decodeText(bytes: Uint8Array): string | undefined {
+export function readText(bytes: Uint8Array): DecodedText | undefined {
   const probe = bytes.subarray(0, PROBE_BYTES);
   const decode = decoderOf(bytes, probe);
-  const start = decode?.(probe);
-  if (!decode || start === undefined || !isText(start)) return undefined;
-  const text = probe.length === bytes.length ? start : decode(bytes);
-  return text && withoutControls(withPlainLineEnds(text));
+  const start = decode?.(probe, probe.length === bytes.length);
+  if (!decode || !start || !isText(start.text)) return undefined;
+  const whole = probe.length === bytes.length ? start : decode(bytes, true);
+  return whole && { ...whole, text: withoutControls(withPlainLineEnds(whole.text)) };
 }
 
 /** Characters that are replaced in at a time: the places of all replacements are in memory together. */
@@ -69,14 +80,22 @@ export function withoutControls(text: string): string {
   return text.replace(FOREIGN_CONTROL, '');
 }
 
-type Decoder = (bytes: Uint8Array) => string | undefined;
+type Decoder = (bytes: Uint8Array, isWhole: boolean) => DecodedText | undefined;
 
 /** Undefined for bytes that are no text whatever the character set. */
 function decoderOf(bytes: Uint8Array, probe: Uint8Array): Decoder | undefined {
   const utf16 = recogniseUtf16(probe);
-  if (utf16) return (part) => writtenText(new TextDecoder(utf16.charset).decode(part), utf16.isMarked);
+  if (utf16) {
+    const { charset, isMarked } = utf16;
+    return (part) => named(writtenText(new TextDecoder(charset).decode(part), isMarked), charset, !isMarked);
+  }
   if (bytes.includes(0)) return undefined;
-  return probe[0] === 0xef && probe[1] === 0xbb && probe[2] === 0xbf ? damagedUtf8 : decodeBytes;
+  const isMarked = probe[0] === 0xef && probe[1] === 0xbb && probe[2] === 0xbf;
+  return isMarked ? (part) => named(damagedUtf8(part), 'utf-8', false) : decodeBytes;
+}
+
+function named(text: string | undefined, name: string, guessed: boolean): DecodedText | undefined {
+  return text === undefined ? undefined : { text, charset: { name, guessed } };
 }
 
 /** The text of UTF-16; undefined for other data that begins with a mark, or has zeros in every other byte. */
@@ -89,34 +108,44 @@ function isText(probe: string): boolean {
   return (probe.match(FOREIGN_CONTROL)?.length ?? 0) <= probe.length * FOREIGN_SHARE_MAX;
 }
 
-function decodeBytes(bytes: Uint8Array): string | undefined {
+function decodeBytes(bytes: Uint8Array, isWhole: boolean): DecodedText | undefined {
   // Valid UTF-8 with letters beyond ASCII is no accident, whatever the document declares.
   const declared = declaredCharset(bytes);
   if (isUtf8(bytes) && !(declared && isAscii(bytes))) {
+    if (bytes.includes(ESCAPE) && native.guessCharset(bytes, isWhole) === ISO_2022_JP)
+      return named(decodeWhole(bytes, ISO_2022_JP), 'iso-2022-jp', true);
     const text = new TextDecoder().decode(bytes);
-    return STRAY_CONTROL.test(text) && !looksLikeWriting(bytes) ? undefined : text;
+    return STRAY_CONTROL.test(text) && !looksWritten(text, bytes) ? undefined : named(text, 'utf-8', false);
   }
   return (
-    (declared && decodeWhole(bytes, declared)) ??
-    damagedUtf8(bytes) ??
-    decodeJapanese(bytes) ??
-    (looksLikeWriting(bytes) ? new TextDecoder('windows-1252').decode(bytes) : undefined)
+    (declared && named(decodeWhole(bytes, declared), declared.toLowerCase(), false)) ||
+    (named(damagedUtf8(bytes), 'utf-8', true) ?? guessed(bytes, isWhole))
   );
 }
 
-/** By its kana: nearly any bytes beyond ASCII are letters of some kind in these character sets. */
-function decodeJapanese(bytes: Uint8Array): string | undefined {
-  return JAPANESE.map((charset) => decodeWhole(bytes, charset)).find((text) => {
-    const words = text?.match(BEYOND_ASCII) ?? [];
-    const letters = words.join('');
-    const kana = letters.match(KANA) ?? [];
-    return (
-      kana.length > letters.length * KANA_SHARE_MIN &&
-      new Set(kana).size >= Math.min(KANA_KINDS_MIN, letters.length / 4) &&
-      (letters.match(RARE_IN_JAPANESE)?.length ?? 0) <= letters.length * RARE_SHARE_MAX &&
-      letters.length >= words.length * JAPANESE_WORD_MIN
-    );
-  });
+/** In the likeliest character set; undefined for bytes that are no writing in it. */
+function guessed(bytes: Uint8Array, isWhole: boolean): DecodedText | undefined {
+  const first = native.guessCharset(bytes, isWhole).toLowerCase();
+  const names = LATIN.test(first) ? [first, ...OLD_LATIN] : [first];
+  const start = bytes.subarray(0, JUDGED_BYTES);
+  const texts = names.map((name) => decodeAs(name, start));
+  const wrong = texts.map(irregularity);
+  const best = wrong.indexOf(Math.min(...wrong));
+  if (!looksWritten(texts[best]!, start)) return undefined;
+  return named(
+    start.length === bytes.length ? texts[best] : decodeAs(names[best]!, bytes),
+    names[best]!,
+    true,
+  );
+}
+
+function decodeAs(name: string, bytes: Uint8Array): string {
+  return name === 'ibm850' ? ibm850(bytes) : new TextDecoder(name).decode(bytes);
+}
+
+function ibm850(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+  return text.replace(/[\x80-\xff]/g, (letter) => IBM850[letter.charCodeAt(0) - 0x80]!);
 }
 
 function declaredCharset(bytes: Uint8Array): string | undefined {
@@ -137,23 +166,17 @@ function decodeWhole(bytes: Uint8Array, charset: string): string | undefined {
   }
 }
 
-/**
- * UTF-8 with some damaged letters; undefined for text in another character set. Letters of three bytes are no accident.
- * Those of two may be any bytes beyond ASCII.
- */
+/** UTF-8 with some damaged letters; undefined for text in another character set, where nearly all are. */
 function damagedUtf8(bytes: Uint8Array): string | undefined {
   const text = new TextDecoder().decode(bytes);
-  let [foreign, long, damaged] = [0, 0, 0];
+  let [foreign, damaged] = [0, 0];
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code > 0x7f) foreign++;
     if (code === 0xfffd) damaged++;
-    else if (code >= 0x800) long++;
   }
   if (damaged > foreign * DAMAGED_SHARE_MAX) return undefined;
-  return long > foreign / 2 || looksLikeWriting(bytes, damaged <= foreign * RARELY_DAMAGED_SHARE ? 2 : 1)
-    ? text
-    : undefined;
+  return looksWritten(text.replaceAll('\ufffd', ''), bytes) ? text : undefined;
 }
 
 interface Utf16 {

@@ -3,7 +3,7 @@ import { FarthingError } from '../../domain/error.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooManyCharacters } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
-import { decodeText } from './charset.ts';
+import { type DecodedText, readText } from './charset.ts';
 
 const START_LENGTH = 8192;
 /** A text of this length is read in some milliseconds. */
@@ -33,15 +33,15 @@ export function textReader({ looksLike, check, read }: TextFormat): MakeReader {
       return sample !== undefined && looksLike(sample);
     },
     open: (file, { limits }) => {
-      const text = textOf(file);
+      const { text, charset } = textOf(file);
       if (!/\S/.test(text)) throw new FarthingError('file_empty', 'The file holds nothing but white space.');
       if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
       check?.(text);
-      return { kind: 'text', mediaType };
+      return { kind: 'text', mediaType, charset };
     },
     readsAlong: ({ bytes }) => bytes.length <= READ_ALONG_BYTES_MAX,
     read: async (file, { limits }, sink) => {
-      const text = textOf(file);
+      const { text } = textOf(file);
       if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
       const { title, blocks } = read(text);
       for (const block of blocks) await sink.block(block);
@@ -50,14 +50,14 @@ export function textReader({ looksLike, check, read }: TextFormat): MakeReader {
   });
 }
 
-function textOf(file: SourceFile): string {
-  const text = file.find(decodeText);
-  if (text === undefined) throw corrupt('it is no text');
-  return text;
+function textOf(file: SourceFile): DecodedText {
+  const decoded = file.find(readText);
+  if (!decoded) throw corrupt('it is no text');
+  return decoded;
 }
 
 function sampleOf(file: SourceFile): TextSample | undefined {
-  const text = file.find(decodeText);
+  const text = file.find(readText)?.text;
   if (text === undefined) return undefined;
   const start = text
     .slice(0, START_LENGTH)

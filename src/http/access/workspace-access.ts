@@ -55,7 +55,7 @@ export async function withWorkspace(
     const headers = {
       'Cache-Control': 'private',
       ...answer.headers,
-      ...workspaces.headers(workspace.id),
+      ...workspaces.views.headers(workspace.id),
     };
     if ('events' in answer) {
       leavesLater = true;

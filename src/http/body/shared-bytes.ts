@@ -52,13 +52,13 @@ export class SharedBytes {
 
   /** Counts more bytes of a holding. Until all fit, a holding of this owner, or of the owner of the most, is refused: maybe this one. */
   add(holding: Holding, bytes: number): void {
-    const own = this.#of(holding.owner);
-    own.holdings.add(holding);
+    const held = this.#of(holding.owner);
+    held.holdings.add(holding);
     holding.bytes += bytes;
-    own.bytes += bytes;
+    held.bytes += bytes;
     this.#bytes += bytes;
     for (;;) {
-      const over = this.#over(own, holding);
+      const over = this.#over(held, holding);
       if (!over) return;
       const taken = over.bytes;
       this.remove(over);
@@ -71,25 +71,25 @@ export class SharedBytes {
   remove(holding: Holding, bytes = holding.bytes): void {
     holding.bytes -= bytes;
     this.#bytes -= bytes;
-    const own = this.#held.get(holding.owner);
-    if (!own) return;
-    own.bytes -= bytes;
+    const held = this.#held.get(holding.owner);
+    if (!held) return;
+    held.bytes -= bytes;
     if (holding.bytes > 0) return;
-    own.holdings.delete(holding);
-    if (own.holdings.size === 0) this.#held.delete(holding.owner);
+    held.holdings.delete(holding);
+    if (held.holdings.size === 0) this.#held.delete(holding.owner);
   }
 
   #of(owner: Owner): Held {
     const known = this.#held.get(owner);
     if (known) return known;
-    const own = { holdings: new Set<Holding>(), bytes: 0 };
-    this.#held.set(owner, own);
-    return own;
+    const held = { holdings: new Set<Holding>(), bytes: 0 };
+    this.#held.set(owner, held);
+    return held;
   }
 
   /** What is to be refused now; undefined when all fits. */
-  #over(own: Held, holding: Holding): Holding | undefined {
-    if (own.bytes > this.#ownerBytesMax) return largest(own) ?? holding;
+  #over(owners: Held, holding: Holding): Holding | undefined {
+    if (owners.bytes > this.#ownerBytesMax) return largest(owners) ?? holding;
     if (this.#bytes <= this.#bytesMax) return undefined;
     let [most, found] = [0, undefined as Holding | undefined];
     for (const held of this.#held.values()) {

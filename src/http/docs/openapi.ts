@@ -183,7 +183,7 @@ function errorsOf({ security, errors, requestBody, also = [] }: Operation): Json
       ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
       ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
     ];
-    const other = also.find((one) => one.status === status);
+    const other = also.find((response) => response.status === status);
     responses[status] = {
       description: other ? `${other.description} ${describeStatus(status)}` : describeStatus(status),
       headers: headersOf(headers),

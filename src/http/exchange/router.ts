@@ -50,11 +50,11 @@ export class Router<R extends RoutePattern> {
 function match(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
   const params: Record<string, string> = {};
   for (const [index, part] of pattern.entries()) {
-    const given = segments[index]!;
+    const segment = segments[index]!;
     if (part.startsWith('{')) {
-      if (given.length === 0) return undefined;
-      params[part.slice(1, -1)] = given;
-    } else if (part !== given) {
+      if (segment.length === 0) return undefined;
+      params[part.slice(1, -1)] = segment;
+    } else if (part !== segment) {
       return undefined;
     }
   }

@@ -107,7 +107,7 @@ export function workspaceIngestRoute(services: Services): Route {
               'duplicate' in inspected
                 ? inspected.duplicate
                 : await ingest.accept(id, upload, inspected.info, { held: false });
-            if (!accepted.duplicate) services.workspaces.countIngest(id);
+            if (!accepted.duplicate) services.workspaces.activity.countIngest(id);
             const body = shownIngest(accepted, false, services.expiry(id));
             const answer = await whenDone(services, exchange, { status: 200, headers: {}, body });
             return { ...answer, body: { ...answer.body, ...named(upload.warnings) } };

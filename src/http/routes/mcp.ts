@@ -1,10 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { native } from '../../native/index.ts';
 import type { HttpLimits } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
-import { OFF_THREAD_BYTES } from '../body/body.ts';
+import { splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { LoopLoad, PacedCalls } from '../exchange/loop-load.ts';
 import type { Operation, Route } from '../exchange/route.ts';
@@ -16,8 +15,8 @@ const WORKSPACE_CALLS_MAX = 64;
 /** Of these, all that bring no workspace's token, whether they pay or not. */
 const UNPROVED_CALLS_MAX = 128;
 const UNPROVED = 'unproved';
-/** Of a message without its picture or file: it is parsed and validated on the event loop, before any payment. */
-const MESSAGE_LIMITS = { bytes: 64 * 1024, values: 1024 };
+/** Of a body that is no object: its first sign says whether it is a batch. */
+const BATCH_START_BYTES = 1024;
 /** Headers that the transport and the tools read. */
 const PASSED_ON = /^(?:accept|authorization|content-type|mcp-[a-z0-9-]+)$/;
 /** Values that the web platform's `Headers` accept. */
@@ -110,9 +109,9 @@ class Calls {
 
   /** @returns to be called at the end of the call. @throws overloaded */
   enter(owner: string, atOnceMax: number): () => void {
-    const own = this.#running.get(owner) ?? 0;
-    if (own >= atOnceMax || this.#sum >= CALLS_MAX) throw TOO_MANY;
-    this.#running.set(owner, own + 1);
+    const running = this.#running.get(owner) ?? 0;
+    if (running >= atOnceMax || this.#sum >= CALLS_MAX) throw TOO_MANY;
+    this.#running.set(owner, running + 1);
     this.#sum += 1;
     return () => {
       const left = this.#running.get(owner)! - 1;
@@ -124,28 +123,17 @@ class Calls {
 }
 
 async function readMessage(body: Buffer): Promise<SentMessage> {
-  const { json, batch, tooLarge, picture, text, content, contentUnreadable } =
-    body.byteLength > OFF_THREAD_BYTES
-      ? await native.splitMcpMessageOffThread(body, MESSAGE_LIMITS)
-      : native.splitMcpMessageNow(body, MESSAGE_LIMITS);
+  const { json, picture, text, content, isUnreadable } = await splitBody(body, true);
   // Each message of a batch would count as a request: one body could hold hundreds.
-  if (batch)
+  if (json === undefined && /^\s*\[/.test(body.toString('utf8', 0, BATCH_START_BYTES)))
     throw new FarthingError('request_malformed', 'Send one message a request: batches are not taken.');
-  if (tooLarge) {
-    const { bytes, values } = MESSAGE_LIMITS;
-    throw new FarthingError(
-      'body_too_large',
-      `Send at most ${bytes} bytes and ${values} values of JSON beside image_b64, text or content_b64.`,
-      { facts: { limit_bytes: bytes } },
-    );
-  }
   return {
     message: json === undefined ? undefined : JSON.parse(json),
     files: {
       ...(picture && { image_b64: picture }),
       ...(text && { text }),
       ...(content && { content_b64: content }),
-      ...(contentUnreadable && { content_b64: null }),
+      ...(isUnreadable && { content_b64: null }),
     },
   };
 }

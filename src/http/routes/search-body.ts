@@ -2,13 +2,9 @@ import { SearchRequestSchema } from '../../api/requests.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
-import { native } from '../../native/index.ts';
-import { OFF_THREAD_BYTES } from '../body/body.ts';
+import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
-
-/** Beside the picture: it is parsed and validated on the event loop. */
-const JSON_BYTES_MAX = 64 * 1024;
 
 const validator = new Validator(SearchRequestSchema, (field, error) =>
   field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',
@@ -34,20 +30,20 @@ export interface ParsedSearch {
 /** Reads and validates a SearchRequest. @throws a 400 that names the field. */
 export async function readSearch(exchange: Exchange, bodyBytesMax: number): Promise<ParsedSearch> {
   const body = await exchange.body.whole(bodyBytesMax);
-  const split =
-    body.byteLength > OFF_THREAD_BYTES
-      ? await native.splitSearchBodyOffThread(body, JSON_BYTES_MAX)
-      : native.splitSearchBodyNow(body, JSON_BYTES_MAX);
+  const split = await splitBody(body, false);
   // What is no JSON object is parsed once more, for its error.
-  if (split.tooLarge || (split.json === undefined && body.byteLength > JSON_BYTES_MAX)) throw tooLarge();
-  const { value, warnings } = validator.validate(parseJsonObject(split.json ?? body.toString('utf8')));
-  if (split.imageUnreadable) {
+  if (split.json === undefined && body.byteLength > BODY_LIMITS.bytes) throw bodyTooLarge();
+  const sent = parseJsonObject(split.json ?? body.toString('utf8'));
+  // An empty string stands in its place.
+  if (split.picture || split.isUnreadable) delete sent.image_b64;
+  const { value, warnings } = validator.validate(sent);
+  if (split.isUnreadable) {
     throw new FarthingError('image_unreadable', 'image_b64: send a picture file in standard base64.', {
       facts: { field: 'image_b64' },
     });
   }
   const query = value.query?.trim() ? value.query : undefined;
-  const image = split.image ?? undefined;
+  const image = split.picture;
   if (query === undefined && image === undefined) {
     throw new FarthingError('search_empty', 'Send "query" (words), "image_b64" (a picture), or both.', {
       facts: { field: 'query' },
@@ -55,7 +51,7 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   }
   const families = canonicalFamilies(value.families);
   const k = value.k ?? K_DEFAULT;
-  const imageSha256 = split.imageSha256?.toString('hex');
+  const imageSha256 = split.pictureSha256?.toString('hex');
   const options = {
     ...(value.explain === true && ({ explain: true } as const)),
     ...(value.exact === true && ({ exact: true } as const)),
@@ -71,14 +67,4 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
 /** Sorted and without duplicates, so that the same set is the same request. */
 function canonicalFamilies(families: readonly string[] | undefined): readonly Family[] | undefined {
   return families && FAMILIES.filter((family) => families.includes(family));
-}
-
-function tooLarge(): FarthingError {
-  return new FarthingError(
-    'body_too_large',
-    `Send at most ${JSON_BYTES_MAX} bytes of JSON beside image_b64.`,
-    {
-      facts: { limit_bytes: JSON_BYTES_MAX },
-    },
-  );
 }

@@ -141,10 +141,10 @@ export function workspaceSearchRoute(services: Services): Route {
             exchange,
             services.limits.searchBodyBytesMax,
           );
-          const expiresAt = services.workspaces.expiryOf(workspace);
+          const expiresAt = services.workspaces.views.expiryOf(workspace);
           const result = await services.search.run(workspace.id, input, exchange.signal, { expiresAt });
           const { explain: _, exact: __, ...asked } = identity;
-          services.workspaces.countSearch(workspace.id, {
+          services.workspaces.activity.countSearch(workspace.id, {
             ...asked,
             hits: result.hits.length,
             latency_ms: result.latency_ms,

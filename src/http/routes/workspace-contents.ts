@@ -53,7 +53,7 @@ function historyRoute(services: Services): Route {
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
         const query = new URLSearchParams(exchange.head.query);
         const before = query.get('before') ?? undefined;
-        const page = await services.workspaces.history(id, { before, limit: limitOf(exchange) });
+        const page = await services.workspaces.activity.history(id, { before, limit: limitOf(exchange) });
         return { status: 200, headers: {}, body: { ...page } };
       }),
   };

@@ -178,7 +178,7 @@ export function usageRoute(services: Services): Route {
       withWorkspace(services, exchange, params.id!, async ({ id }) => ({
         status: 200,
         headers: {},
-        body: { ...(await services.workspaces.usage(id)) },
+        body: { ...(await services.workspaces.views.usage(id)) },
       })),
   };
 }

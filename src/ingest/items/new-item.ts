@@ -13,7 +13,7 @@ export function newItemId(leadsHere: LeadsHere): ItemId {
 
 /** An Item before its file is read, with the facts that opening it told. */
 export function pendingItem(origin: Origin, info: FileInfo): Item {
-  const { pages, duration_s, width, height, title, notSearchable, members } = info;
+  const { pages, duration_s, width, height, title, charset, notSearchable, members } = info;
   const { id, name, bytes, sha256, created_at, expires_at, parent_item_id, path } = origin;
   return {
     id,
@@ -29,6 +29,7 @@ export function pendingItem(origin: Origin, info: FileInfo): Item {
     ...(parent_item_id !== undefined && { parent_item_id }),
     ...(path !== undefined && { path }),
     ...(title !== undefined && { title }),
+    ...(charset && { charset }),
     ...(pages !== undefined && { pages }),
     ...(duration_s !== undefined && { duration_s }),
     ...(members !== undefined && { members }),

@@ -77,11 +77,11 @@ function providerFinding(
   refusalOf: typeof deviceRefusal,
 ): Finding {
   const check = `provider ${provider}`;
-  const asked = configured === 'native' ? 'cpu' : configured;
-  if (asked !== 'auto' && asked !== provider) return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
-  const forced = asked === provider;
+  const wanted = configured === 'native' ? 'cpu' : configured;
+  if (wanted !== 'auto' && wanted !== provider) return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
+  const forced = wanted === provider;
   // Of CUDA, whether there is a device; WebGPU has no cheap sign of one.
-  const refusal = refusalOf(provider, provider === 'webgpu' ? asked : 'auto');
+  const refusal = refusalOf(provider, provider === 'webgpu' ? wanted : 'auto');
   if (refusal !== undefined)
     return forced
       ? problem(

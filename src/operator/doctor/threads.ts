@@ -31,8 +31,8 @@ function pidsMax(cgroups: string, mounted: string): number | undefined {
 
 function around(mounted: string, path: string): number[] {
   const limit = limitOf(join(mounted, path, 'pids.max'));
-  const own = limit === undefined ? [] : [limit];
-  return path === '/' ? own : [...own, ...around(mounted, dirname(path))];
+  const limits = limit === undefined ? [] : [limit];
+  return path === '/' ? limits : [...limits, ...around(mounted, dirname(path))];
 }
 
 function limitOf(file: string): number | undefined {

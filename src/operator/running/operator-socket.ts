@@ -5,6 +5,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { parseId } from '../../domain/id.ts';
+import type { WorkspaceViews } from '../../workspace/views/views.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
 
@@ -18,7 +19,7 @@ const PAGE = 500;
 
 /** What the operator controls. */
 export interface Controlled {
-  readonly workspaces: Pick<Workspaces, 'list' | 'show' | 'disposeAsOperator'>;
+  readonly workspaces: Pick<WorkspaceViews, 'list' | 'show'> & Pick<Workspaces, 'disposeAsOperator'>;
   readonly backup: Pick<LiveBackup, 'take'>;
   rotateKey(): Promise<string>;
 }

@@ -6,7 +6,7 @@ import type { GateHealth } from '../../payment/gate/gate.ts';
 import type { Ledger } from '../../payment/records/ledger.ts';
 import { familyReports } from '../../search/families.ts';
 import type { Tenants } from '../../shard/tenants.ts';
-import type { Workspaces } from '../../workspace/workspaces.ts';
+import type { WorkspaceViews } from '../../workspace/views/views.ts';
 
 export interface SnapshotDeps {
   readonly encoder: Encoder;
@@ -16,7 +16,7 @@ export interface SnapshotDeps {
   readonly books: {
     readonly ledger: Ledger;
     health(): GateHealth;
-    list: Workspaces['list'];
+    list: WorkspaceViews['list'];
   };
 }
 

@@ -32,7 +32,7 @@ const CHAIN_LAG_S = 60n;
 export function provenBy(
   seen: Sighting | undefined,
   payment: Payment,
-  told?: string,
+  refusalReason?: string,
 ): Settlement | { readonly kind: 'absent' } | undefined {
   switch (seen?.kind) {
     case undefined:
@@ -43,8 +43,12 @@ export function provenBy(
       return { kind: 'refused', reason: 'authorization_already_used' };
     case 'unused':
       if (seen.chainTimeS > payment.validBefore + CHAIN_LAG_S) return { kind: 'absent' };
-      if (told !== undefined && faultOf(told) === 'insufficient_funds' && seen.balance < payment.value)
-        return { kind: 'refused', reason: told };
+      if (
+        refusalReason !== undefined &&
+        faultOf(refusalReason) === 'insufficient_funds' &&
+        seen.balance < payment.value
+      )
+        return { kind: 'refused', reason: refusalReason };
       return undefined;
     default:
       return seen satisfies never;

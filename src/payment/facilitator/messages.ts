@@ -1,7 +1,7 @@
 import { type Asset, isNetworkOf } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
 import { type PaymentTerms, requirementsV1, requirementsV2 } from '../wire/challenge.ts';
-import { own } from '../wire/strict-json.ts';
+import { ownMember } from '../wire/strict-json.ts';
 import type { Settlement, Verification } from './facilitator.ts';
 import type { JsonReply } from './json-http.ts';
 import { isCertain, isTrouble } from './reasons.ts';
@@ -17,15 +17,16 @@ export type Supported = ReadonlyMap<Asset['network'], readonly (1 | 2)[]>;
 
 /** What it settles of our assets' networks; undefined when the answer is none. */
 export function readSupported({ status, body }: Reply, assets: readonly Asset[]): Supported | undefined {
-  const kinds = own(body, 'kinds');
+  const kinds = ownMember(body, 'kinds');
   if (status !== 200 || !Array.isArray(kinds)) return undefined;
   const supported = new Map<Asset['network'], readonly (1 | 2)[]>();
   for (const asset of assets) {
     const ours = kinds.filter(
-      (kind) => own(kind, 'scheme') === 'exact' && isNetworkOf(asset, String(own(kind, 'network'))),
+      (kind) =>
+        ownMember(kind, 'scheme') === 'exact' && isNetworkOf(asset, String(ownMember(kind, 'network'))),
     );
     const versions = ([1, 2] as const).filter((version) =>
-      ours.some((kind) => own(kind, 'x402Version') === version),
+      ours.some((kind) => ownMember(kind, 'x402Version') === version),
     );
     if (versions.length > 0) supported.set(asset.network, versions);
   }
@@ -98,11 +99,11 @@ export function isAnswer(reply: JsonReply): boolean {
 
 /** The verification, or what is wrong with the facilitator. */
 export function readVerification({ status, body }: Reply, payment: Payment): Verification | string {
-  const isValid = own(body, 'isValid');
+  const isValid = ownMember(body, 'isValid');
   if (isValid === true && status === 200) {
     return namesOtherPayer(body, payment) ? 'it verified another payer' : { valid: true };
   }
-  const reason = own(body, 'invalidReason');
+  const reason = ownMember(body, 'invalidReason');
   if (isValid === false && typeof reason === 'string' && status < 500 && !isTrouble(reason))
     return { valid: false, reason };
   return `/verify answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
@@ -116,23 +117,27 @@ export function readSettlement(
   { status, body, retryAfter }: Reply,
   payment: Payment,
 ): Settlement | { readonly kind: 'turned_away'; readonly detail: string } {
-  const success = own(body, 'success');
-  const transaction = own(body, 'transaction');
+  const success = ownMember(body, 'success');
+  const transaction = ownMember(body, 'transaction');
   if (success === true) {
     if (status < 200 || status > 299) return { kind: 'unknown', detail: `it settled and answered ${status}` };
     if (typeof transaction !== 'string' || !TRANSACTION.test(transaction)) {
       return { kind: 'unknown', detail: 'it settled without a transaction' };
     }
     if (namesOtherPayer(body, payment)) return { kind: 'unknown', detail: 'it settled for another payer' };
-    const network = own(body, 'network');
+    const network = ownMember(body, 'network');
     if (typeof network === 'string' && network !== '' && !isNetworkOf(payment.asset, network)) {
       return { kind: 'unknown', detail: 'it settled on another network' };
     }
     return { kind: 'settled', transaction };
   }
-  const reason = own(body, 'errorReason');
+  const reason = ownMember(body, 'errorReason');
   if (success === false && typeof reason === 'string' && status < 500) {
-    const failure = { reason, message: textOf(own(body, 'errorMessage')), transaction: textOf(transaction) };
+    const failure = {
+      reason,
+      message: textOf(ownMember(body, 'errorMessage')),
+      transaction: textOf(transaction),
+    };
     if (isCertain(failure)) return { kind: 'refused', reason };
   }
   const detail = `/settle answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
@@ -145,6 +150,6 @@ function textOf(member: unknown): string {
 }
 
 function namesOtherPayer(body: unknown, payment: Payment): boolean {
-  const payer = own(body, 'payer');
+  const payer = ownMember(body, 'payer');
   return typeof payer === 'string' && payer !== '' && payer.toLowerCase() !== payment.payer;
 }

@@ -116,11 +116,11 @@ export class RemoteFacilitator implements Facilitator {
     // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
     if (!admits(this.#settling, payment)) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
     const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
-    const told = await this.#settleOnce(payment, terms, deadlineMs, 'first');
-    if (told.kind === 'not_sent' || (told.kind === 'turned_away' && !this.#parts.witness))
-      throw this.#unavailable(told.detail);
-    this.#trouble = 'detail' in told ? told.detail : undefined;
-    return await this.#judge(told, payment);
+    const response = await this.#settleOnce(payment, terms, deadlineMs, 'first');
+    if (response.kind === 'not_sent' || (response.kind === 'turned_away' && !this.#parts.witness))
+      throw this.#unavailable(response.detail);
+    this.#trouble = 'detail' in response ? response.detail : undefined;
+    return await this.#judge(response, payment);
   }
 
   /** With a witness the chain decides; without one the settlement is sent again, which the nonce makes harmless. */
@@ -136,26 +136,26 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   /** What a facilitator's word is worth: where there is a witness, only a success, and that only unless it is confirmed, too. */
-  async #judge(told: Told, payment: Payment): Promise<Settlement> {
+  async #judge(response: Told, payment: Payment): Promise<Settlement> {
     const { witness, confirms = false } = this.#parts;
-    switch (told.kind) {
+    switch (response.kind) {
       case 'settled':
-        return witness && confirms ? await this.#confirm(told.transaction, payment) : told;
+        return witness && confirms ? await this.#confirm(response.transaction, payment) : response;
       case 'refused': {
-        if (!witness) return told;
-        const proven = provenBy(await this.#look(payment), payment, told.reason);
-        if (proven?.kind === 'settled') this.#contradicted(told.reason, payment);
-        if (proven?.kind === 'absent') return told;
+        if (!witness) return response;
+        const proven = provenBy(await this.#look(payment), payment, response.reason);
+        if (proven?.kind === 'settled') this.#contradicted(response.reason, payment);
+        if (proven?.kind === 'absent') return response;
         return (
-          proven ?? { kind: 'unknown', detail: `refused, which the chain does not show: ${told.reason}` }
+          proven ?? { kind: 'unknown', detail: `refused, which the chain does not show: ${response.reason}` }
         );
       }
       case 'unknown':
       case 'turned_away':
       case 'not_sent':
-        return { kind: 'unknown', detail: told.detail };
+        return { kind: 'unknown', detail: response.detail };
       default:
-        return told satisfies never;
+        return response satisfies never;
     }
   }
 
@@ -171,9 +171,9 @@ export class RemoteFacilitator implements Facilitator {
     return { kind: 'unknown', detail: `the chain does not show the transfer of ${transaction}` };
   }
 
-  #contradicted(told: string, { payer, nonce }: Payment): void {
-    this.#trouble = `the chain shows otherwise than it said: ${told.slice(0, 100)}`;
-    this.#parts.log({ level: 'error', event: 'facilitator_contradicted', told, payer, nonce });
+  #contradicted(claim: string, { payer, nonce }: Payment): void {
+    this.#trouble = `the chain shows otherwise than it said: ${claim.slice(0, 100)}`;
+    this.#parts.log({ level: 'error', event: 'facilitator_contradicted', told: claim, payer, nonce });
   }
 
   health(): FacilitatorHealth {
@@ -190,11 +190,11 @@ export class RemoteFacilitator implements Facilitator {
     return { url: bare, bearerToken, supported: new Map(), verifying: this.#circuit(`${bare}/verify`) };
   }
 
-  #circuit(of: string): Circuit {
+  #circuit(endpoint: string): Circuit {
     const { clock, log } = this.#parts;
     return new Circuit({
       clock,
-      onOpen: () => log({ level: 'warn', event: 'facilitator_circuit_open', of }),
+      onOpen: () => log({ level: 'warn', event: 'facilitator_circuit_open', of: endpoint }),
     });
   }
 

@@ -1,5 +1,5 @@
 import type { Hex, Payment } from '../payment.ts';
-import { own } from '../wire/strict-json.ts';
+import { ownMember } from '../wire/strict-json.ts';
 import type { ChainWitness, Sighting } from './chain-witness.ts';
 import { exchangeJson } from './json-http.ts';
 
@@ -121,7 +121,7 @@ export class RpcWitness implements ChainWitness {
       deadlineMs: DEADLINE_MS,
       replyBytesMax: REPLY_BYTES_MAX,
     });
-    const result = reply.kind === 'reply' ? own(reply.body, 'result') : undefined;
+    const result = reply.kind === 'reply' ? ownMember(reply.body, 'result') : undefined;
     if (result === undefined || result === null) {
       const detail = reply.kind === 'reply' ? `answered ${reply.status}` : reply.detail;
       throw new Error(`The chain's node: ${method} ${detail}`);

@@ -12,10 +12,10 @@ export class InFlightRepetition {
   /** It went out, or did not. */
   finish!: () => void;
 
-  constructor(of: { payer: Address; requestHash: string; keyHash: string | undefined }) {
-    this.payer = of.payer;
-    this.requestHash = of.requestHash;
-    this.keyHash = of.keyHash;
+  constructor(request: { payer: Address; requestHash: string; keyHash: string | undefined }) {
+    this.payer = request.payer;
+    this.requestHash = request.requestHash;
+    this.keyHash = request.keyHash;
     this.over = new Promise((resolve) => {
       this.finish = resolve;
     });

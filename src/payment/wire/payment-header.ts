@@ -2,7 +2,7 @@ import type { Address } from '../../domain/address.ts';
 import type { PaymentCredentials } from '../../domain/payment.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Hex, SentPayment } from '../payment.ts';
-import { own, parseStrictObject } from './strict-json.ts';
+import { ownMember, parseStrictObject } from './strict-json.ts';
 
 /** Characters of a payment header; HTTP refuses headers over 16 kB anyway. */
 const HEADER_LENGTH_MAX = 16 * 1024;
@@ -25,7 +25,7 @@ export function parsePaymentHeader(credentials: PaymentCredentials): ParsedPayme
   const text = decodeBase64(header);
   const object = text === undefined ? undefined : parseStrictObject(text);
   if (!object) throw new PaymentRefused('payment_malformed');
-  const version = own(object, 'x402Version');
+  const version = ownMember(object, 'x402Version');
   if (version !== 1 && version !== 2) throw new PaymentRefused('unsupported_version');
   return version === 1 ? readV1(object) : readV2(object);
 }
@@ -61,46 +61,46 @@ function decodeBase64(header: string): string | undefined {
 function readV1(object: object): ParsedPayment {
   const payment: SentPayment = {
     version: 1,
-    scheme: text(own(object, 'scheme')),
-    networkName: text(own(object, 'network')),
-    ...readAuthorization(own(object, 'payload')),
+    scheme: text(ownMember(object, 'scheme')),
+    networkName: text(ownMember(object, 'network')),
+    ...readAuthorization(ownMember(object, 'payload')),
   };
   return { payment, identifier: readIdentifier(object) };
 }
 
 function readV2(object: object): ParsedPayment {
-  const accepted = own(object, 'accepted');
+  const accepted = ownMember(object, 'accepted');
   const optional = (name: string) => {
-    const value = own(accepted, name);
+    const value = ownMember(accepted, name);
     return value === undefined ? undefined : text(value);
   };
   const payment: SentPayment = {
     version: 2,
-    scheme: text(own(accepted, 'scheme')),
-    networkName: text(own(accepted, 'network')),
+    scheme: text(ownMember(accepted, 'scheme')),
+    networkName: text(ownMember(accepted, 'network')),
     accepted: { asset: optional('asset'), payTo: optional('payTo'), amount: optional('amount') },
-    ...readAuthorization(own(object, 'payload')),
+    ...readAuthorization(ownMember(object, 'payload')),
   };
   return { payment, identifier: readIdentifier(object) };
 }
 
 function readAuthorization(payload: unknown) {
-  const authorization = own(payload, 'authorization');
+  const authorization = ownMember(payload, 'authorization');
   return {
-    payer: address(own(authorization, 'from')),
-    payTo: address(own(authorization, 'to')),
-    value: uint256(own(authorization, 'value')),
-    validAfter: uint256(own(authorization, 'validAfter')),
-    validBefore: uint256(own(authorization, 'validBefore')),
-    nonce: hex(own(authorization, 'nonce'), 32, 32),
-    signature: hex(own(payload, 'signature'), 0, SIGNATURE_BYTES_MAX),
+    payer: address(ownMember(authorization, 'from')),
+    payTo: address(ownMember(authorization, 'to')),
+    value: uint256(ownMember(authorization, 'value')),
+    validAfter: uint256(ownMember(authorization, 'validAfter')),
+    validBefore: uint256(ownMember(authorization, 'validBefore')),
+    nonce: hex(ownMember(authorization, 'nonce'), 32, 32),
+    signature: hex(ownMember(payload, 'signature'), 0, SIGNATURE_BYTES_MAX),
   };
 }
 
 /** The client's id; undefined when it only echoes the server's declaration, which has none. */
 function readIdentifier(object: object): unknown {
-  const info = own(own(own(object, 'extensions'), 'payment-identifier'), 'info');
-  return own(info, 'id') ?? undefined;
+  const info = ownMember(ownMember(ownMember(object, 'extensions'), 'payment-identifier'), 'info');
+  return ownMember(info, 'id') ?? undefined;
 }
 
 function text(value: unknown): string {

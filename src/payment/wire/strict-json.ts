@@ -54,7 +54,7 @@ function endOfString(text: string, start: number): number {
 }
 
 /** The own property of an untrusted object, never one of its prototype. */
-export function own(object: unknown, name: string): unknown {
+export function ownMember(object: unknown, name: string): unknown {
   return typeof object === 'object' && object !== null && Object.hasOwn(object, name)
     ? (object as Record<string, unknown>)[name]
     : undefined;

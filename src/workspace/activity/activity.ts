@@ -110,7 +110,7 @@ export class Activity {
     for (const [id, entry] of dirty) await this.#writeHistory(id, entry);
   }
 
-  /** A page of the history, up to the latest search. */
+  /** Past searches, newest first. `before` is the `next` of the previous page. */
   async history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryAnswer> {
     const entry = this.#entries.get(id);
     if (entry) await this.#writeHistory(id, entry);

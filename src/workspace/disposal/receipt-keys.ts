@@ -180,7 +180,7 @@ function merged(a: KeyFile, b: KeyFile): KeyFile {
     return same && !same.privateKey ? same : key;
   });
   const keys = [...both, ...other.values()];
-  return { keys: keys.sort((one, next) => compare(one.created, next.created) || compare(one.kid, next.kid)) };
+  return { keys: keys.sort((key, next) => compare(key.created, next.created) || compare(key.kid, next.kid)) };
 }
 
 function compare(a: string, b: string): number {

@@ -38,12 +38,13 @@ export class WorkspaceViews {
     return publicWorkspace(record, time, { limits, links: links(record.id) });
   }
 
-  /** Undefined for an unknown id. */
+  /** The record as its holder sees it; undefined for an unknown id. */
   show(id: WorkspaceId): WorkspaceAnswer | undefined {
     const record = this.#shown(id);
     return record && this.ofRecord(record);
   }
 
+  /** Up to `limit` workspaces in order of their ids, as the operator sees them. */
   list(options: { after?: string; limit: number }): WorkspacePage {
     const records = this.#deps.records.list(options);
     const workspaces = records
@@ -52,16 +53,19 @@ export class WorkspaceViews {
     return { workspaces, next: records.length === options.limit ? records.at(-1)!.id : null };
   }
 
+  /** Headers with the seconds and dollars left; none for an unknown workspace. */
   headers(id: WorkspaceId): Record<string, string> {
     const record = this.#shown(id);
     return record ? workspaceHeaders(record, this.#deps.time) : {};
   }
 
+  /** RFC 3339: when the paid time ends, as it looks now; null for an unknown workspace. */
   expiry(id: WorkspaceId): string | null {
     const record = this.#shown(id);
     return record ? this.expiryOf(record) : null;
   }
 
+  /** As `expiry`, of a record that was read for this request. */
   expiryOf(record: WorkspaceRecord): string {
     return expiryOf(record, this.#deps.time);
   }

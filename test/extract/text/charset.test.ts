@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import t from 'tap';
-import { decodeText } from '../../../src/extract/text/charset.ts';
+import { decodeText, readText } from '../../../src/extract/text/charset.ts';
+import { encodedIn } from '../samples/encoded-in.ts';
 
 const TEXT = 'Größe, naïve Café — 東京\nsecond line';
 
@@ -68,6 +69,61 @@ t.test('the whole text decides on its character set, not only its start', async 
   const damaged = Buffer.from(`${'Größe и свет, '.repeat(20)}?`);
   damaged[damaged.length - 1] = 0xff;
   t.match(decodeText(damaged), /Größe и свет, \ufffd$/, 'one damaged letter does not change all others');
+});
+
+/** A sentence or two in each old character set, as one finds them in files. */
+const WRITTEN: readonly (readonly [text: string, ...charsets: string[]])[] = [
+  ['Смотритель маяка считал чаек на рассвете.', 'windows-1251', 'koi8-u', 'ibm866'],
+  ['Ключ висит за дверью', 'windows-1251'],
+  ['Имя;Город;Сумма\nИванов;Москва;120\nПетрова;Казань;75\n', 'windows-1251'],
+  ['Ο φύλακας του φάρου μετρούσε τους γλάρους κάθε πρωί.', 'windows-1253'],
+  ['Latarnik liczył mewy o świcie i zapisywał ich liczbę w żółtym zeszycie.', 'windows-1250', 'iso-8859-2'],
+  ['Strážce majáku počítal racky za úsvitu a zapisoval čísla do žlutého sešitu.', 'windows-1250'],
+  ['Az öreg őr a tűz mellett számolta a sirályokat, és egy sárga füzetbe írta.', 'iso-8859-2'],
+  ['Fener bekçisi şafakta martıları sayıyor, sayıyı sarı bir deftere yazıyordu.', 'windows-1254'],
+  ['שומר המגדלור ספר את השחפים עם שחר', 'windows-1255'],
+  ['كان حارس المنارة يعد النوارس عند الفجر', 'windows-1256'],
+  ['등대지기는 매일 아침 갈매기를 세고 그 수를 공책에 적었다.', 'euc-kr'],
+  ['守塔人每天清晨数海鸥，并把数字写在蓝色的本子里。', 'gbk'],
+  ['守塔人每天清晨數海鷗，並把數字寫在藍色的本子裡。', 'big5'],
+  ['灯台守は毎朝カモメを数えて、青いノートに書きました。', 'shift_jis', 'euc-jp'],
+  ['Le gardien comptait les goélands à l’aube, où les élèves étaient déjà.', 'windows-1252', 'macintosh'],
+  ['Der Wärter zählte früh die Möwen und schrieb ihre Zahl in ein grünes Heft.', 'windows-1252', 'macintosh'],
+  ['Café Größe', 'windows-1252'],
+  ['The keeper’s log – “gulls at dawn” – was never found.', 'windows-1252'],
+];
+
+t.test(
+  'text that names no character set is read in the likeliest, which is said to be guessed',
+  async (t) => {
+    for (const [text, ...charsets] of WRITTEN)
+      for (const name of charsets)
+        for (const times of [1, 20]) {
+          const written = Array.from({ length: times }, () => text).join('\n');
+          t.same(readText(encodedIn(name, written)), { text: written, charset: { name, guessed: true } });
+        }
+    t.match(readText(Buffer.from('W\x84rter z\x84hlt fr\x81h die M\x94wen', 'latin1')), {
+      text: 'Wärter zählt früh die Möwen',
+      charset: { name: 'ibm850', guessed: true },
+    });
+    t.match(readText(Buffer.from('\x1b$B@hF|$NM<J}\x1b(B, 7')), {
+      text: '先日の夕方, 7',
+      charset: { name: 'iso-2022-jp', guessed: true },
+    });
+  },
+);
+
+t.test('a character set that the text or its mark names is not guessed', async (t) => {
+  for (const [bytes, name] of [
+    [Buffer.from('plain'), 'utf-8'],
+    [Buffer.from('Größe'), 'utf-8'],
+    [Buffer.from('\ufeffGröße'), 'utf-8'],
+    [Buffer.from('\ufeffGröße', 'utf16le'), 'utf-16le'],
+    [encodedIn('koi8-r', '<meta charset=KOI8-R><p>Свет'), 'koi8-r'],
+    [encodedIn('koi8-r', `<!--${'x'.repeat(2000)}--><meta charset=koi8-r><p>Свет`), 'koi8-r'],
+  ] as const)
+    t.same(readText(bytes)?.charset, { name, guessed: false }, name);
+  t.same(readText(Buffer.from('no mark', 'utf16le'))?.charset, { name: 'utf-16le', guessed: true });
 });
 
 t.test('bytes that are no text are recognised', async (t) => {

@@ -144,10 +144,10 @@ t.test('a copy has what the copied registry knows, and nothing that has ended me
   );
   t.match(restored.workspaces.authenticate(kept.id, kept.token), { id: kept.id, state: 'active' });
   t.same(await restored.items(empty.id), []);
-  t.equal(restored.workspaces.show(deleted.id)?.state, 'disposed');
+  t.equal(restored.workspaces.views.show(deleted.id)?.state, 'disposed');
   t.equal(existsSync(restored.tenants.folder(deleted.id)), false, 'nothing of it in the copy');
   t.equal((await restored.workspaces.dispose(deleted.id, deleted.token)).receipt, receipt);
-  t.equal(restored.workspaces.show(later!.id), undefined, 'rented later');
+  t.equal(restored.workspaces.views.show(later!.id), undefined, 'rented later');
   t.equal(existsSync(restored.tenants.folder(later!.id)), false);
   t.equal(existsSync(restored.tenants.folder(payer)), false, 'no registry knows this payer');
   t.same(readdirSync(folder).toSorted(), ['copy', 'data'], 'no draft is left');

@@ -13,9 +13,9 @@ async function filled(world: World) {
   const workspace = await world.active();
   for (const digest of DIGESTS) {
     world.tenants.ingest(workspace.id, digest);
-    world.workspaces.countIngest(workspace.id);
+    world.workspaces.activity.countIngest(workspace.id);
   }
-  world.workspaces.countSearch(workspace.id, { query: 'where?', k: 30, hits: 1, latency_ms: 2 });
+  world.workspaces.activity.countSearch(workspace.id, { query: 'where?', k: 30, hits: 1, latency_ms: 2 });
   await world.workspaces.sweep();
   return workspace;
 }
@@ -112,7 +112,7 @@ t.test(
     await world.workspaces.sweep();
     t.ok(await isRefused(world.workspaces.dispose(id, token)));
     t.equal(world.store.table('workspace_tokens').get(id), undefined);
-    t.equal(world.workspaces.show(id)?.state, 'disposed');
+    t.equal(world.workspaces.views.show(id)?.state, 'disposed');
     world.minutes(91 * 24 * 60);
     // The token of the one whose time was over is due first, then its record.
     await world.workspaces.sweep();
@@ -181,7 +181,7 @@ t.test(
     while (world.stopped.length < 1) await new Promise(setImmediate);
     t.notOk(world.workspaces.tokenOpens(id, token));
     t.ok(world.tenants.has(id), 'its data is there for the running request');
-    world.workspaces.countSearch(id, { query: 'late', k: 1, hits: 0, latency_ms: 1 });
+    world.workspaces.activity.countSearch(id, { query: 'late', k: 1, hits: 0, latency_ms: 1 });
     leave();
     t.match((await disposal).claims, { searches: 2 });
     t.strictSame(world.stopped, [id, id]);
@@ -197,7 +197,7 @@ t.test('a request that never ends delays its disposal by a set time only', async
   t.notOk(world.tenants.has(id));
   t.match(world.events[0], { event: 'disposal_without_waiting' });
   world.tenants.ingest(id, 'c'.repeat(64));
-  world.workspaces.countSearch(id, { query: 'too late', k: 1, hits: 0, latency_ms: 1 });
+  world.workspaces.activity.countSearch(id, { query: 'too late', k: 1, hits: 0, latency_ms: 1 });
   await world.workspaces.sweep();
   leave();
   while (world.tenants.has(id)) await new Promise(setImmediate);
@@ -220,7 +220,7 @@ t.test(
       completed = world.boundariesLeft > 0;
       world.restart();
       await world.workspaces.resume();
-      if (world.workspaces.show(id)?.state === 'active') {
+      if (world.workspaces.views.show(id)?.state === 'active') {
         t.ok(world.tenants.has(id), `${boundaries}: nothing had begun`);
         t.ok(world.workspaces.tokenOpens(id, token));
       }
@@ -270,9 +270,9 @@ t.test('a failed disposal is retried: later by the sweep, at once by the next DE
   t.match(world.events.at(-1), { event: 'sweep_failed', workspace: other.id });
   world.boundariesLeft = Number.POSITIVE_INFINITY;
   await world.workspaces.sweep();
-  t.equal(world.workspaces.show(other.id)?.state, 'disposing', 'not at once');
+  t.equal(world.workspaces.views.show(other.id)?.state, 'disposing', 'not at once');
   world.minutes(1);
   await world.workspaces.sweep();
-  t.equal(world.workspaces.show(other.id)?.state, 'disposed');
+  t.equal(world.workspaces.views.show(other.id)?.state, 'disposed');
   t.notOk(world.tenants.has(other.id));
 });

@@ -19,7 +19,7 @@ t.test('an extension adds to what is left at commit, and its record is the stepâ
   const { id } = await world.active({ ttlMinutes: 10, spendLimit: 100_000n });
   world.minutes(4);
   const { step } = await world.workspaces.extend(id, { payer: PAYER });
-  t.equal(world.workspaces.show(id)?.ttl_seconds_left, 360, 'nothing is added before the payment');
+  t.equal(world.workspaces.views.show(id)?.ttl_seconds_left, 360, 'nothing is added before the payment');
   world.minutes(1);
   const record = await world.workspaces.commitExtension(step);
   t.strictSame(record, {
@@ -75,8 +75,8 @@ t.test('racing extensions together never exceed the spend limit', async (t) => {
   await Promise.all(
     steps.flatMap((step) => [world.workspaces.commitExtension(step), world.workspaces.commitExtension(step)]),
   );
-  t.match(world.workspaces.show(id), { spend_usd: '0.055', ttl_seconds_left: 90 * 60 });
-  t.equal(world.workspaces.headers(id)['X-Workspace-Spend-Remaining-USD'], '0');
+  t.match(world.workspaces.views.show(id), { spend_usd: '0.055', ttl_seconds_left: 90 * 60 });
+  t.equal(world.workspaces.views.headers(id)['X-Workspace-Spend-Remaining-USD'], '0');
 });
 
 t.test('racing extensions together never exceed the total time', async (t) => {
@@ -176,7 +176,7 @@ t.test('an undone extension lets an expired workspace end', async (t) => {
   await world.workspaces.sweep();
   await world.workspaces.undoExtension(step);
   await world.workspaces.sweep();
-  t.equal(world.workspaces.show(id)?.state, 'disposed');
+  t.equal(world.workspaces.views.show(id)?.state, 'disposed');
 });
 
 t.test('creations and extensions with an open payment can be listed at a start', async (t) => {

@@ -1,3 +1,2 @@
-pub mod mcp_message;
 pub mod payment_signature;
-pub mod search_body;
+pub mod split_body;

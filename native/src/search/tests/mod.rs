@@ -6,9 +6,10 @@ mod properties;
 
 use std::collections::BTreeMap;
 
+use super::curve::{Curve, Features};
 use super::evidence::{Evidence, Rates, ScannedList};
 use super::fusion::{FusedPlace, fuse as fuse_evidence};
-use super::plan::{Calibration, CosineScale, Curve, Kind, Plan, PlannedList, Scans};
+use super::plan::{Calibration, CosineScale, Kind, Plan, PlannedList, Scans};
 use super::query::QueryFacts;
 use crate::error::Result;
 use crate::ranking::place::Place;
@@ -85,20 +86,13 @@ fn planned(name: &str) -> PlannedList {
         _ => ("visual", Kind::Pictures, Scans::Vectors),
     };
     let curve = match name {
-        "text_semantic" => Some(Curve { bias: -3.0, slope: 8.0, cosine: 3.0, gap: 1.0, ..Curve::default() }),
-        "raw_words" => Some(Curve { bias: -4.0, slope: 6.0, gap: 4.0, held: 1.3, ..Curve::default() }),
+        "text_semantic" => Some((-3.0, 8.0, Features { cosine: 3.0, gap: 1.0, ..Features::default() })),
+        "raw_words" => Some((-4.0, 6.0, Features { gap: 4.0, held: 1.3, ..Features::default() })),
         _ => None,
     };
-    let with_words = Curve {
-        bias: -3.0,
-        slope: 5.0,
-        gap: 3.0,
-        held: 1.2,
-        lacks: -2.0,
-        written: 1.0,
-        agreement: 0.9,
-        ..Curve::default()
-    };
+    let curve = curve.map(|(bias, slope, weights)| Curve { bias, slope, weights });
+    let weights = Features { gap: 3.0, held: 1.2, lacks: -2.0, written: 1.0, agreement: 0.9, ..Features::default() };
+    let with_words = Curve { bias: -3.0, slope: 5.0, weights };
     let calibration = match name {
         "visual_words" => Some(Calibration { a: 11.0, b: -7.0, lead: 0.0 }),
         "visual_picture" => Some(Calibration { a: 19.0, b: -13.0, lead: 0.0 }),

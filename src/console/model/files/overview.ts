@@ -61,9 +61,7 @@ function grouped(failed: readonly FileEntry[]): Failure[] {
     const why = reasonOf(file);
     groups.set(why, [...(groups.get(why) ?? []), file]);
   }
-  return [...groups]
-    .map(([why, files]) => ({ why, files }))
-    .sort((one, other) => other.files.length - one.files.length);
+  return [...groups].map(([why, files]) => ({ why, files })).sort((a, b) => b.files.length - a.files.length);
 }
 
 /** Without the file's own name, so that the same fault of many files is one. */

@@ -62,7 +62,7 @@ export interface FoundMoment {
 /** Moments of a film's or recording's hit in order of time, its best among them: a film that is found by its name has none that is best. */
 export function momentsOf({ locator: { time_s }, confidence, moments = [] }: Hit): FoundMoment[] {
   const best = time_s === undefined ? [] : [{ time_s, confidence }];
-  return [...best, ...moments].sort((one, other) => one.time_s - other.time_s);
+  return [...best, ...moments].sort((a, b) => a.time_s - b.time_s);
 }
 
 /** `k` of the next, deeper search; undefined when there is none. */

@@ -41,10 +41,10 @@ export function previewOf(
   const key = `${item.id}/${page ?? 0}/${time_s ?? 0}`;
   let request = kept.get(key);
   if (!request) {
-    const asked: Request = {
+    const made: Request = {
       wanted: 0,
       picture: inTurn(async () => {
-        if (asked.wanted === 0) {
+        if (made.wanted === 0) {
           kept.delete(key);
           return undefined;
         }
@@ -54,16 +54,16 @@ export function previewOf(
         return blob && { blob, address: URL.createObjectURL(blob) };
       }),
     };
-    request = asked;
-    kept.set(key, asked);
+    request = made;
+    kept.set(key, made);
     if (kept.size > KEPT_MAX) forget(kept.keys().next().value!);
   }
-  const asked = request;
-  asked.wanted += 1;
+  const shared = request;
+  shared.wanted += 1;
   signal?.addEventListener('abort', () => {
-    asked.wanted -= 1;
+    shared.wanted -= 1;
   });
-  return asked.picture;
+  return shared.picture;
 }
 
 /** Frees every preview: the workspace is gone. */

@@ -91,9 +91,9 @@ function showReceipt({ disposal, doubt }: VerifiedReceipt): void {
   });
 }
 
-async function verified(asked: Promise<DisposalAnswer>): Promise<VerifiedReceipt> {
+async function verified(disposing: Promise<DisposalAnswer>): Promise<VerifiedReceipt> {
   try {
-    return { disposal: await asked };
+    return { disposal: await disposing };
   } catch (error) {
     const known = error instanceof FarthingError ? error : undefined;
     const disposal = known?.facts.disposal as DisposalAnswer | undefined;

@@ -99,13 +99,15 @@ function Families() {
   const { families } = form;
   const toggle = (family: Family) =>
     changeForm({
-      families: families.includes(family) ? families.filter((one) => one !== family) : [...families, family],
+      families: families.includes(family)
+        ? families.filter((chosen) => chosen !== family)
+        : [...families, family],
     });
   return (
     <fieldset class="options">
       <legend class="unseen">Families to search; none means all that apply</legend>
       {FAMILIES.map((family) => {
-        const isMissing = facts?.families.find((one) => one.family === family)?.available === false;
+        const isMissing = facts?.families.find((served) => served.family === family)?.available === false;
         return (
           <label key={family} class="toggle" data-family={family} title={FAMILY_TABLE[family].finds}>
             <input

@@ -28,14 +28,14 @@ export function WalletStep({ facts }: { facts: ReadyAnswer }) {
             Use a play wallet
           </button>
         )}
-        {others.map((one) => (
+        {others.map((wallet) => (
           <button
             type="button"
-            key={one.name}
+            key={wallet.name}
             disabled={busy !== undefined}
-            onClick={() => void takeWallet(one)}
+            onClick={() => void takeWallet(wallet)}
           >
-            Connect {one.name}
+            Connect {wallet.name}
           </button>
         ))}
         {!isPlay && !wallet && list.length === 0 && (
