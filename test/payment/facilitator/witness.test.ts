@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Sighting } from '../../../src/payment/facilitator/chain-witness.ts';
-import { receiptOf, sign, v2Header, wallet } from '../rig/payments.ts';
+import { paid, receiptOf, wallet } from '../rig/payments.ts';
 import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 import { type Asking, buy, codeOf } from '../rig/requests.ts';
 
@@ -13,7 +13,7 @@ type Rig = Awaited<ReturnType<typeof openRemoteRig>>;
 
 async function askingOf(rig: Rig, account = wallet()): Promise<Asking> {
   const validBefore = BigInt(Math.floor(rig.clock.now() / 1000) + WINDOW_S);
-  return { paymentSignature: v2Header(await sign(account, { validBefore })) };
+  return { ...(await paid(account, { validBefore })) };
 }
 
 t.test('a balance that the chain shows too low, too, is a refusal at once', async (t) => {

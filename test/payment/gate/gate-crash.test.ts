@@ -5,7 +5,7 @@ import type { Store } from '../../../src/state/store.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
-import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { paid, wallet } from '../rig/payments.ts';
 import { ask, buy, numberedWork } from '../rig/requests.ts';
 
 /** A store of a process that dies before its n-th write: that write and all later ones never happen and never return. */
@@ -56,12 +56,10 @@ for (const work of ['pure', 'pure and sure of its charge', 'effect'] as const) {
             return await numberedWork();
           };
           let first: GateAnswer | undefined;
-          const running = before.gate
-            .handle(ask({ paymentSignature: v2Header(await sign(account)), mode, run }))
-            .then((answer) => {
-              first = answer;
-              answer.delivered(true);
-            });
+          const running = before.gate.handle(ask({ ...(await paid(account)), mode, run })).then((answer) => {
+            first = answer;
+            answer.delivered(true);
+          });
           await Promise.race([death, running.then(() => before.gate.close())]);
           await turn();
           if (!dead) break;
@@ -78,7 +76,7 @@ for (const work of ['pure', 'pure and sure of its charge', 'effect'] as const) {
             `after ${writes} writes`,
           );
           const retry = await buy(after, {
-            paymentSignature: v2Header(await sign(account)),
+            ...(await paid(account)),
             mode,
             run:
               mode === 'pure'

@@ -4,7 +4,7 @@ import { FarthingError } from '../../../src/domain/error.ts';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
-import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
 import { ask, buy, numberedWork } from '../rig/requests.ts';
 
 /** The note that a settlement needs, written while the work still runs. */
@@ -78,7 +78,7 @@ t.test(
 t.test('where answers come after the note of their settlement, the books have it before', async (t) => {
   const rig = openRig(t, { facilitator: forgetful, answersAfterNote: true });
   const payments = rig.store.table<{ state: string }>('payments');
-  const answer = await rig.gate.handle(ask({ paymentSignature: v2Header(await sign(wallet())) }));
+  const answer = await rig.gate.handle(ask(await paid()));
   t.match([...payments.range()], [{ value: { state: 'settled' } }]);
   answer.delivered(true);
 });
