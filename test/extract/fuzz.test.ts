@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { ERRORS } from '../../src/domain/error.ts';
-import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
+import type { Extractor } from '../../src/extract/extractor.ts';
 import { deep } from '../rig/deep.ts';
+import { testExtractor } from '../rig/test-extractor.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 
 /** Randomly changed files of every format. FUZZ_SECONDS sets the duration; FUZZ_SEED repeats a run. */
@@ -23,13 +23,8 @@ const FOLDERS = [
 t.test(
   `every changed file is read or refused by code, and the readers keep reading (FUZZ_SEED=${SEED})`,
   async (t) => {
-    const extractor = openExtractor({
-      pictureSpec: undefined,
-      limits: { ...EXTRACT_LIMITS, extractSecondsMax: 60 },
-      scratchFolder: join(t.testdir(), 'scratch'),
-      log: () => undefined,
-    });
-    t.teardown(() => extractor.close());
+    const { extractor } = testExtractor(t, { limits: { extractSecondsMax: 60 } });
+    t.testdir({});
     const files = FOLDERS.filter(existsSync).flatMap((folder) =>
       readdirSync(folder)
         .filter((name) => /\.\w{3,4}$/.test(name))

@@ -4,7 +4,7 @@ import t from 'tap';
 import { toFarthingError } from '../../src/domain/error.ts';
 import { newId } from '../../src/domain/id.ts';
 import { newToken } from '../../src/workspace/records/token.ts';
-import { World } from './world.ts';
+import { openWorld, World } from './world.ts';
 
 /** A refusal, as an answer shows it. */
 async function refusal(work: () => unknown) {
@@ -18,8 +18,7 @@ async function refusal(work: () => unknown) {
 }
 
 t.test('a price is base plus clamped minutes, and a spend limit below it is noted', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { workspaces } = world;
   const { prices } = workspaces;
   t.strictSame(prices.creation({}), { minutes: 15, amount: 17_500n });
@@ -43,8 +42,7 @@ t.test('a price is base plus clamped minutes, and a spend limit below it is note
 });
 
 t.test('the paid minutes begin at commit, and the record has every field', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.workspaces.create({ ttlMinutes: 5000, spendLimit: 1_000_000n });
   t.equal(world.workspaces.show(id), undefined, 'a creation that waits for its payment is shown to nobody');
   t.strictSame(world.workspaces.headers(id), {});
@@ -74,8 +72,7 @@ t.test('the paid minutes begin at commit, and the record has every field', async
 });
 
 t.test('a repeated commit gives no new minutes and revokes the previous token', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await world.active();
   world.minutes(5);
   for (const again of [() => world.workspaces.commitCreation(id), () => world.workspaces.reissue(id)]) {
@@ -113,8 +110,7 @@ t.test('an undone creation leaves nothing, and a paid one cannot be undone', asy
 });
 
 t.test('every wrong id and token is refused alike, in authentication and in DELETE', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const mine = await world.active();
   const foreign = await world.active();
   const expired = await world.active({ ttlMinutes: 1 });
@@ -163,8 +159,7 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
 t.test(
   'a workspace expires to the millisecond, whatever happens to the wall clock or the server',
   async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
+    const world = await openWorld(t);
     const { id, token } = await world.active({ ttlMinutes: 2 });
     world.clock.jump(86_400_000);
     t.ok(world.workspaces.tokenOpens(id, token));
@@ -187,8 +182,7 @@ t.test(
 );
 
 t.test('more downtime than the setting allows is not given back', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await world.active({ ttlMinutes: 20 });
   world.restart(70 * 60_000);
   t.equal(world.workspaces.show(id)?.ttl_seconds_left, 600);
@@ -199,8 +193,7 @@ t.test('more downtime than the setting allows is not given back', async (t) => {
 t.test(
   'usage shows time, money, contents and the latency of its own searches; counts outlive a restart',
   async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
+    const world = await openWorld(t);
     const { id } = await world.active({ spendLimit: 20_000n });
     t.match(await world.workspaces.usage(id), {
       searches: 0,
@@ -267,8 +260,7 @@ t.test('neither token nor query ever reaches the shared state', async (t) => {
 });
 
 t.test('the operator sees the paid workspaces, page by page', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const ids = (await Promise.all(Array.from({ length: 5 }, () => world.active()))).map(({ id }) => id).sort();
   await world.workspaces.create({});
   t.strictSame(

@@ -5,7 +5,7 @@ import { errorCode, FarthingError } from '../../../src/domain/error.ts';
 import { newId } from '../../../src/domain/id.ts';
 import { verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
 import { digestOfItems } from '../../../src/workspace/tenant/inventory.ts';
-import { Crash, PAYER, World } from '../world.ts';
+import { Crash, openWorld, PAYER, type World } from '../world.ts';
 
 const DIGESTS = ['b'.repeat(64), 'a'.repeat(64)];
 
@@ -39,8 +39,7 @@ t.test('the digest over the items is the same in any order and can be computed b
 });
 
 t.test('DELETE destroys the folder, and its receipt says what was destroyed and what is kept', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.minutes(2);
   const answer = await world.workspaces.dispose(id, token);
@@ -81,8 +80,7 @@ t.test('DELETE destroys the folder, and its receipt says what was destroyed and 
 });
 
 t.test('a receipt counts and digests the same items: the searchable ones', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.tenants.ingest(id, 'c'.repeat(64), 'failed');
   world.tenants.ingest(id, 'd'.repeat(64), 'pending');
@@ -95,8 +93,7 @@ t.test('a receipt counts and digests the same items: the searchable ones', async
 t.test(
   'a repeated DELETE gets the same answer for 24 hours, then none, and finally the record goes',
   async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
+    const world = await openWorld(t);
     const { id, token } = await filled(world);
     const first = await world.workspaces.dispose(id, token);
     const { step } = await world
@@ -124,8 +121,7 @@ t.test(
 );
 
 t.test('racing DELETEs destroy once and get one receipt', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   const answers = await Promise.all(Array.from({ length: 10 }, () => world.workspaces.dispose(id, token)));
   for (const answer of answers) t.strictSame(answer, answers[0]);
@@ -135,8 +131,7 @@ t.test('racing DELETEs destroy once and get one receipt', async (t) => {
 t.test(
   'expiry and the operator end a workspace the same way, and the receipt names the reason',
   async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
+    const world = await openWorld(t);
     const expired = await filled(world);
     const operators = await filled(world);
     t.match((await world.workspaces.disposeAsOperator(operators.id)).claims, {
@@ -173,8 +168,7 @@ t.test(
 t.test(
   'requests that began before the end finish, later ones are refused, and jobs are stopped again after them',
   async (t) => {
-    const world = await World.open(t.testdir(), { drainSecondsMax: 60 });
-    t.teardown(() => world.close());
+    const world = await openWorld(t, { drainSecondsMax: 60 });
     const { id, token } = await filled(world);
     const leave = world.workspaces.enter(id);
     const disposal = world.workspaces.dispose(id, token);
@@ -189,8 +183,7 @@ t.test(
 );
 
 t.test('a request that never ends delays its disposal by a set time only', async (t) => {
-  const world = await World.open(t.testdir(), { drainSecondsMax: 0.01 });
-  t.teardown(() => world.close());
+  const world = await openWorld(t, { drainSecondsMax: 0.01 });
   const { id, token } = await filled(world);
   const leave = world.workspaces.enter(id);
   await world.workspaces.dispose(id, token);
@@ -207,8 +200,7 @@ t.test('a request that never ends delays its disposal by a set time only', async
 t.test(
   'a disposal cut short by a crash at any boundary completes at start, with the right receipt',
   async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
+    const world = await openWorld(t);
     let boundaries = 0;
     for (let completed = false; !completed; boundaries += 1) {
       const { id, token } = await filled(world);
@@ -239,8 +231,7 @@ t.test(
 );
 
 t.test('a server that stops before counting leaves the count to the next start', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.tenants.useIfThere = () =>
     Promise.reject(new FarthingError('interrupted', 'The server is stopping.'));
@@ -254,8 +245,7 @@ t.test('a server that stops before counting leaves the count to the next start',
 });
 
 t.test('a failed disposal is retried: later by the sweep, at once by the next DELETE', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.boundariesLeft = 3;
   await t.rejects(world.workspaces.dispose(id, token));
