@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { EXTRACT_LIMITS, type ExtractLimits } from '../../src/domain/document.ts';
 import { READABLE_TYPES } from '../../src/extract/formats.ts';
-import { testExtractor } from '../rig/test-extractor.ts';
+import { testExtractor } from '../rig/readers.ts';
 import { zipOf } from './samples/archives.ts';
 import {
   bombPdf,

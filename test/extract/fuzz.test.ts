@@ -4,7 +4,7 @@ import t from 'tap';
 import { ERRORS } from '../../src/domain/error.ts';
 import type { Extractor } from '../../src/extract/extractor.ts';
 import { deep } from '../rig/deep.ts';
-import { testExtractor } from '../rig/test-extractor.ts';
+import { testExtractor } from '../rig/readers.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 
 /** Randomly changed files of every format. FUZZ_SECONDS sets the duration; FUZZ_SEED repeats a run. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ListQuery, Snapshot } from '../../src/shard/snapshot.ts';
-import { itemOf, open, passage, towards } from './fixtures.ts';
+import { itemOf, openFor, passage, towards } from './fixtures.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -15,8 +15,7 @@ const MEANING: ListQuery = { space: 'text_semantic', vector: towards(0) };
 const TEXTS = ['red fox', 'red red hen', 'a fox and a hen', 'a heron', 'red heron by the water'];
 
 t.test('a rating gives the scores that a search gives', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   await tenants.use('ws_rate', { create: true }, async (shard) => {
     for (const [index, text] of TEXTS.entries()) {
       const id = `item_${index}`;
@@ -44,8 +43,7 @@ t.test('a rating gives the scores that a search gives', async (t) => {
 t.test(
   'few Segments that have the words as they are written are told from those with the same stems',
   async (t) => {
-    const tenants = open(t.testdir());
-    t.teardown(() => tenants.close());
+    const tenants = openFor(t);
     await tenants.use('ws_written', { create: true }, async (shard) => {
       const texts = [
         'The Bridges of a family',
@@ -74,8 +72,7 @@ t.test(
 );
 
 t.test('the sample of a space depends on its living rows, not on how they are stored', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   const rows = Array.from({ length: 3_000 }, (_, index) => towards((index * 7) % 31));
   const fill = (tenant: string, step: number) =>
     tenants.use(tenant, { create: true }, async (shard) => {
@@ -101,8 +98,7 @@ t.test('the sample of a space depends on its living rows, not on how they are st
 });
 
 t.test('a Segment without a row is not a number, and an index without rows has no sample', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   await tenants.use('ws_none', { create: true }, async (shard) => {
     await shard.append(itemOf('item_a'), [passage('item_a', 'words alone', { vectors: {} })]);
     const snapshot = shard.snapshot();

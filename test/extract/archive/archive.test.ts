@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { cleanPath } from '../../../src/extract/process/member-writer.ts';
-import { openBytes, recognisedType, unpackBytes } from '../../rig/readers.ts';
-import { testExtractor } from '../../rig/test-extractor.ts';
+import { openBytes, recognisedType, testExtractor, unpackBytes } from '../../rig/readers.ts';
 import { tarGzOf, tarHeader, tarOf, zipOf } from '../samples/archives.ts';
 import '../../rig/teardown-order.ts';
 

@@ -9,7 +9,7 @@ import { cueText } from '../../../src/extract/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
 import { fromRaw } from '../../../src/extract/picture/picture-content.ts';
 import { deep } from '../../rig/deep.ts';
-import { testExtractor } from '../../rig/test-extractor.ts';
+import { testExtractor } from '../../rig/readers.ts';
 import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
 
 const SAMPLES = '../shared/data/samples';

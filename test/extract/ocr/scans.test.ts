@@ -6,7 +6,7 @@ import type { Extracted } from '../../../src/domain/document.ts';
 import { missingLanguages } from '../../../src/extract/ocr/tesseract.ts';
 import { Pdfium } from '../../../src/extract/pdf/pdfium.ts';
 import { onlyDeep } from '../../rig/deep.ts';
-import { testExtractor } from '../../rig/test-extractor.ts';
+import { testExtractor } from '../../rig/readers.ts';
 import { pdfOf, pdfStream } from '../samples/hostile.ts';
 
 const SAMPLES = '../shared/data/samples';

@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { EXTRACT_LIMITS, type PictureContent } from '../../../src/domain/document.ts';
 import { readPictures } from '../../../src/extract/picture/picture-sequence.ts';
-import { testExtractor } from '../../rig/test-extractor.ts';
+import { testExtractor } from '../../rig/readers.ts';
 
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';

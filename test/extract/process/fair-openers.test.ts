@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { testExtractor } from '../../rig/test-extractor.ts';
+import { testExtractor } from '../../rig/readers.ts';
 import { laughingPdf } from '../samples/hostile.ts';
 import '../../rig/teardown-order.ts';
 

@@ -96,17 +96,6 @@ t.test('a payer pays the item’s price for a preview, and nothing for a refusal
   t.notOk(refused.headers.get('payment-response'));
 });
 
-t.test('the description names both', async (t) => {
-  const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
-    paths: Record<string, { get: { responses: Record<string, { content: object }> } }>;
-  };
-  for (const path of [
-    '/agent/v1/items/{item_id}/preview',
-    '/agent/v1/workspaces/{id}/items/{item_id}/preview',
-  ])
-    t.ok('image/webp' in paths[path]!.get.responses[200]!.content, path);
-});
-
 t.test('a moment of an animation is shown', async (t) => {
   const workspace = await agent.rent();
   const frames = ['#ff0000', '#0000ff'].map((background) => ({

@@ -12,8 +12,8 @@ import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
 import { Journal } from '../../../src/payment/records/journal.ts';
 import { openStore } from '../../../src/state/store.ts';
-import { payV1 } from '../../rig/legacy-client.ts';
 import { startTestServer, TestAgent, type TestServer } from '../../rig/test-server.ts';
+import { payV1 } from '../rig/legacy-client.ts';
 import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { noChain, startChain } from './chain.ts';
 
