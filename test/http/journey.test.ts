@@ -80,77 +80,70 @@ t.test('an agent pays by the call with the unmodified v2 client', async (t) => {
   });
 });
 
-t.test(
-  'a workspace: rented, filled, searched, extended, and disposed of with a receipt that can be checked',
-  async (t) => {
-    const agent = new TestAgent(server.url);
-    const created = await agent.post('/agent/v1/workspaces', { ttl_minutes: 100000, spend_limit_usd: 5 });
-    t.match(created, {
-      status: 201,
-      body: {
-        ttl_minutes_asked: 100000,
-        ttl_minutes: 1440,
-        price_usd: '0.73',
-        spend_limit_usd: '5',
-        capability_token: /^fws_/,
-      },
+t.test('a workspace: rented, filled, searched, extended, disposed of with a receipt', async (t) => {
+  const agent = new TestAgent(server.url);
+  const created = await agent.post('/agent/v1/workspaces', { ttl_minutes: 100000, spend_limit_usd: 5 });
+  t.match(created, {
+    status: 201,
+    body: {
+      ttl_minutes_asked: 100000,
+      ttl_minutes: 1440,
+      price_usd: '0.73',
+      spend_limit_usd: '5',
+      capability_token: /^fws_/,
+    },
+  });
+  const { id, capability_token: token } = created.body;
+  const call = async (method: string, path: string, body?: string) => {
+    const response = await fetch(`${server.url}/agent/v1/workspaces/${id}${path}`, {
+      method,
+      body,
+      headers: { Authorization: `Bearer ${token}`, Prefer: 'wait=60' },
     });
-    const { id, capability_token: token } = created.body;
-    const call = async (method: string, path: string, body?: string) => {
-      const response = await fetch(`${server.url}/agent/v1/workspaces/${id}${path}`, {
-        method,
-        body,
-        headers: { Authorization: `Bearer ${token}`, Prefer: 'wait=60' },
-      });
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: (await response.json()) as Record<string, unknown>,
-      };
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Record<string, unknown>,
     };
+  };
 
-    const text = await call('POST', '/ingest', 'The lighthouse keeper counts gulls at dawn.');
-    t.match(text, {
-      status: 200,
-      body: { item: { media_type: 'text/plain', state: 'searchable' }, charged: false },
-    });
-    const hits = await call(
-      'POST',
-      '/search',
-      JSON.stringify({ query: 'who watches birds in the morning?' }),
-    );
-    t.match(hits, { status: 200, body: { hits: [{ snippet: /lighthouse/ }] } });
-    t.match(hits.headers.get('X-Workspace-TTL-Seconds'), /^\d+$/);
-    t.equal(hits.headers.get('X-Workspace-Spend-Remaining-USD'), '4.27');
-    t.match(await call('GET', '/usage'), {
-      status: 200,
-      body: { searches: 1, ingests: 1, items: 1, spend_usd: '0.73' },
-    });
+  const text = await call('POST', '/ingest', 'The lighthouse keeper counts gulls at dawn.');
+  t.match(text, {
+    status: 200,
+    body: { item: { media_type: 'text/plain', state: 'searchable' }, charged: false },
+  });
+  const hits = await call('POST', '/search', JSON.stringify({ query: 'who watches birds in the morning?' }));
+  t.match(hits, { status: 200, body: { hits: [{ snippet: /lighthouse/ }] } });
+  t.match(hits.headers.get('X-Workspace-TTL-Seconds'), /^\d+$/);
+  t.equal(hits.headers.get('X-Workspace-Spend-Remaining-USD'), '4.27');
+  t.match(await call('GET', '/usage'), {
+    status: 200,
+    body: { searches: 1, ingests: 1, items: 1, spend_usd: '0.73' },
+  });
 
-    const extended = await agent.post(`/agent/v1/workspaces/${id}/extend`, { ttl_minutes: 10 });
-    t.match(extended, { status: 200, body: { id, ttl_minutes: 10, price_usd: '0.005', spend_usd: '0.735' } });
-    t.notOk('capability_token' in extended.body);
-    const over = await agent.post(`/agent/v1/workspaces/${id}/extend`, { ttl_minutes: 1440 });
-    t.equal(over.status, 200);
+  const extended = await agent.post(`/agent/v1/workspaces/${id}/extend`, { ttl_minutes: 10 });
+  t.match(extended, { status: 200, body: { id, ttl_minutes: 10, price_usd: '0.005', spend_usd: '0.735' } });
+  t.notOk('capability_token' in extended.body);
+  const over = await agent.post(`/agent/v1/workspaces/${id}/extend`, { ttl_minutes: 1440 });
+  t.equal(over.status, 200);
 
-    const folder = server.running.tenantFolder(id);
-    await t.resolves(access(folder));
-    const disposed = await call('DELETE', '');
-    t.match(disposed, { status: 200, body: { id, state: 'disposed' } });
-    const keys = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as Parameters<
-      typeof createLocalJWKSet
-    >[0];
-    const { payload } = await compactVerify(String(disposed.body.receipt), createLocalJWKSet(keys));
-    t.same(JSON.parse(new TextDecoder().decode(payload)), disposed.body.claims);
-    await t.rejects(access(folder), 'the folder is gone');
-    t.equal(
-      (await call('DELETE', '')).body.receipt,
-      disposed.body.receipt,
-      'the same DELETE again: the same receipt',
-    );
-    t.equal((await call('GET', '/usage')).status, 401);
-  },
-);
+  const folder = server.running.tenantFolder(id);
+  await t.resolves(access(folder));
+  const disposed = await call('DELETE', '');
+  t.match(disposed, { status: 200, body: { id, state: 'disposed' } });
+  const keys = (await (await fetch(`${server.url}/.well-known/jwks.json`)).json()) as Parameters<
+    typeof createLocalJWKSet
+  >[0];
+  const { payload } = await compactVerify(String(disposed.body.receipt), createLocalJWKSet(keys));
+  t.same(JSON.parse(new TextDecoder().decode(payload)), disposed.body.claims);
+  await t.rejects(access(folder), 'the folder is gone');
+  t.equal(
+    (await call('DELETE', '')).body.receipt,
+    disposed.body.receipt,
+    'the same DELETE again: the same receipt',
+  );
+  t.equal((await call('GET', '/usage')).status, 401);
+});
 
 for (const network of ['eip155:8453', 'base']) {
   t.test(`v1 and v2 clients pay with ${network} in the body`, async (t) => {

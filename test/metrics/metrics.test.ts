@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { get } from '../rig/raw-get.ts';
+import { get } from '../http/raw-get.ts';
 import { lacksProgram } from '../rig/run-program.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
