@@ -61,22 +61,19 @@ t.test('an unused authorization is pending until its window is over by the time 
   t.equal(rig.charges(), 0);
 });
 
-t.test(
-  'a settlement that is made long after it was refused is found, and its answer is served',
-  async (t) => {
-    const rig = await openRemoteRig(t, { chain: 'asked' });
-    const account = wallet();
-    rig.index(account);
-    rig.server.behaviour.settle = 'bad_request_unsettled';
-    const payment = await askingOf(rig, account);
-    t.equal(await codeOf(buy(rig, payment)), 'settlement_pending');
-    // The facilitator uses the authorization that it held back, and goes on lying.
-    rig.server.behaviour.settle = 'settled_400';
-    const answer = await buyPatiently(rig, await askingOf(rig, account));
-    t.equal(answer.status, 200);
-    t.equal(rig.charges(), 1);
-  },
-);
+t.test('a settlement made long after its refusal is found, and answered', async (t) => {
+  const rig = await openRemoteRig(t, { chain: 'asked' });
+  const account = wallet();
+  rig.index(account);
+  rig.server.behaviour.settle = 'bad_request_unsettled';
+  const payment = await askingOf(rig, account);
+  t.equal(await codeOf(buy(rig, payment)), 'settlement_pending');
+  // The facilitator uses the authorization that it held back, and goes on lying.
+  rig.server.behaviour.settle = 'settled_400';
+  const answer = await buyPatiently(rig, await askingOf(rig, account));
+  t.equal(answer.status, 200);
+  t.equal(rig.charges(), 1);
+});
 
 t.test('whom the chain contradicts is in the log and in the health', async (t) => {
   for (const [how, chain, told] of [

@@ -21,10 +21,7 @@ const asking = async (account = wallet(), more: Asking = {}): Promise<Asking> =>
 
 /** Work that goes on until it is let end. */
 function heldWork() {
-  let end!: () => void;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let began = 0;
   let onBegin: () => void = () => {};
   const run = async (): Promise<WorkOutcome> => {

@@ -16,39 +16,33 @@ t.test('a request without a payment is answered 402 without being read', async (
   t.equal(answer.body.error, 'payment_required');
 });
 
-t.test(
-  'a v2 payment buys the answer, with a receipt in both headers that says that no money moved',
-  async (t) => {
-    const rig = openRig(t);
-    const account = wallet();
-    const answer = await buy(rig, await paid(account));
-    t.equal(answer.status, 200);
-    t.equal(answer.headers['Cache-Control'], 'private');
-    t.equal(answer.headers['X-PAYMENT-RESPONSE'], answer.headers['PAYMENT-RESPONSE']);
-    t.match(receiptOf(answer), {
-      success: true,
-      network: 'eip155:8453',
-      payer: addressOf(account),
-      extra: { moneyMoved: false },
-    });
-    t.match(String(receiptOf(answer)?.transaction), /^0x10ca1[0-9a-f]{59}$/);
-    const { timing } = answer.body as { timing: { verify_ms: number; settle_ms: number } };
-    t.ok(timing.settle_ms > 0 && timing.verify_ms >= 0);
-    t.equal(rig.local.balance(addressOf(account)), 99_994_000n);
-  },
-);
+t.test('a v2 payment buys the answer, with a receipt in both headers', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  const answer = await buy(rig, await paid(account));
+  t.equal(answer.status, 200);
+  t.equal(answer.headers['Cache-Control'], 'private');
+  t.equal(answer.headers['X-PAYMENT-RESPONSE'], answer.headers['PAYMENT-RESPONSE']);
+  t.match(receiptOf(answer), {
+    success: true,
+    network: 'eip155:8453',
+    payer: addressOf(account),
+    extra: { moneyMoved: false },
+  });
+  t.match(String(receiptOf(answer)?.transaction), /^0x10ca1[0-9a-f]{59}$/);
+  const { timing } = answer.body as { timing: { verify_ms: number; settle_ms: number } };
+  t.ok(timing.settle_ms > 0 && timing.verify_ms >= 0);
+  t.equal(rig.local.balance(addressOf(account)), 99_994_000n);
+});
 
-t.test(
-  'a v1 payment is accepted under either name of the network, and its receipt mirrors the name',
-  async (t) => {
-    const rig = openRig(t);
-    for (const network of ['base', 'eip155:8453']) {
-      const answer = await buy(rig, { xPayment: v1Header(await sign(wallet()), { network }) });
-      t.equal(answer.status, 200);
-      t.equal(receiptOf(answer)?.network, network);
-    }
-  },
-);
+t.test('a v1 payment may use either name of the network; its receipt mirrors it', async (t) => {
+  const rig = openRig(t);
+  for (const network of ['base', 'eip155:8453']) {
+    const answer = await buy(rig, { xPayment: v1Header(await sign(wallet()), { network }) });
+    t.equal(answer.status, 200);
+    t.equal(receiptOf(answer)?.network, network);
+  }
+});
 
 t.test('a wallet is known once it has paid, and by its own signature alone', async (t) => {
   const rig = openRig(t);
@@ -108,39 +102,33 @@ t.test('rule 4(a): copies whose bodies arrived before the settlement get the ver
 t.test('a copy whose body arrives after the settlement was sent is refused', async (t) => {
   const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
-  let arrive!: () => void;
-  const body = new Promise<void>((resolve) => {
-    arrive = resolve;
-  });
+  const { promise: body, resolve: arrive } = Promise.withResolvers<void>();
   const late = buy(rig, { paymentSignature: header, onPrepare: () => body });
   t.equal((await buy(rig, { paymentSignature: header })).status, 200);
   arrive();
   t.equal((await late).body.error, 'authorization_already_used');
 });
 
-t.test(
-  'rule 4(b): the same idempotency key gets the stored answer, with the same or with a fresh payment',
-  async (t) => {
-    const rig = openRig(t);
-    const account = wallet();
-    rig.index(account);
-    const payload = await sign(account);
-    const first = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-    const again = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-    const fresh = await sign(account);
-    const withFresh = await buy(rig, { paymentSignature: v2Header(fresh, { identifier: KEY }) });
-    for (const answer of [again, withFresh]) {
-      t.same(answer.body, first.body);
-      t.same(answer.headers, first.headers);
-    }
-    t.equal(chargesOf(rig), 1);
-    t.equal(
-      (await buy(rig, { paymentSignature: v2Header(fresh), hash: 'b'.repeat(64) })).status,
-      200,
-      'the fresh payment stayed unused',
-    );
-  },
-);
+t.test('rule 4(b): the same idempotency key gets the stored answer, however paid', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  rig.index(account);
+  const payload = await sign(account);
+  const first = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+  const again = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+  const fresh = await sign(account);
+  const withFresh = await buy(rig, { paymentSignature: v2Header(fresh, { identifier: KEY }) });
+  for (const answer of [again, withFresh]) {
+    t.same(answer.body, first.body);
+    t.same(answer.headers, first.headers);
+  }
+  t.equal(chargesOf(rig), 1);
+  t.equal(
+    (await buy(rig, { paymentSignature: v2Header(fresh), hash: 'b'.repeat(64) })).status,
+    200,
+    'the fresh payment stayed unused',
+  );
+});
 
 t.test('a stored answer is given again after the authorization has expired', async (t) => {
   const rig = openRig(t);
@@ -160,37 +148,31 @@ t.test('a stored answer is given again after the authorization has expired', asy
   );
 });
 
-t.test(
-  'a stored answer that was lost is worked out anew, uncharged and with the first receipt',
-  async (t) => {
-    const rig = openRig(t);
-    const payload = await sign(wallet());
-    const first = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-    await rig.gate.close();
-    const again = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-    t.equal(again.status, 200);
-    t.not(again.body.work, first.body.work, 'this Tenant has no folder, so nothing was stored');
-    t.equal(again.headers['PAYMENT-RESPONSE'], first.headers['PAYMENT-RESPONSE']);
-    t.equal(chargesOf(rig), 1);
-  },
-);
+t.test('a stored answer that was lost is made anew, uncharged, with its receipt', async (t) => {
+  const rig = openRig(t);
+  const payload = await sign(wallet());
+  const first = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+  await rig.gate.close();
+  const again = await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+  t.equal(again.status, 200);
+  t.not(again.body.work, first.body.work, 'this Tenant has no folder, so nothing was stored');
+  t.equal(again.headers['PAYMENT-RESPONSE'], first.headers['PAYMENT-RESPONSE']);
+  t.equal(chargesOf(rig), 1);
+});
 
-t.test(
-  'rule 6: an idempotency key with another request is a conflict, and another payer may use the same key',
-  async (t) => {
-    const rig = openRig(t);
-    const account = wallet();
-    const payload = await sign(account);
-    await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
-    const other = { idempotencyKey: KEY, hash: 'b'.repeat(64) };
-    t.equal(
-      await codeOf(buy(rig, { ...other, paymentSignature: v2Header(payload) })),
-      'idempotency_key_reused',
-    );
-    t.equal(await codeOf(buy(rig, { ...other, ...(await paid(account)) })), 'idempotency_key_reused');
-    t.equal((await buy(rig, { ...other, ...(await paid()) })).status, 200);
-  },
-);
+t.test('rule 6: an idempotency key with another request is a conflict, for its payer', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  const payload = await sign(account);
+  await buy(rig, { paymentSignature: v2Header(payload), idempotencyKey: KEY });
+  const other = { idempotencyKey: KEY, hash: 'b'.repeat(64) };
+  t.equal(
+    await codeOf(buy(rig, { ...other, paymentSignature: v2Header(payload) })),
+    'idempotency_key_reused',
+  );
+  t.equal(await codeOf(buy(rig, { ...other, ...(await paid(account)) })), 'idempotency_key_reused');
+  t.equal((await buy(rig, { ...other, ...(await paid()) })).status, 200);
+});
 
 t.test('a second request with the same idempotency key waits for the first', async (t) => {
   const rig = openRig(t);
@@ -204,37 +186,31 @@ t.test('a second request with the same idempotency key waits for the first', asy
   t.equal(chargesOf(rig), 1);
 });
 
-t.test(
-  'an idempotency key is 16 to 128 characters, and extension and header are one name space',
-  async (t) => {
-    const rig = openRig(t);
-    const payload = await sign(wallet());
-    const paid = { paymentSignature: v2Header(payload) };
-    t.equal(await codeOf(buy(rig, { ...paid, idempotencyKey: 'x'.repeat(15) })), 'idempotency_key_invalid');
-    t.equal(await codeOf(buy(rig, { ...paid, idempotencyKey: 'x'.repeat(129) })), 'idempotency_key_invalid');
-    const both = { paymentSignature: v2Header(payload, { identifier: KEY }) };
-    t.equal(await codeOf(buy(rig, { ...both, idempotencyKey: `${KEY}-other` })), 'idempotency_key_invalid');
-    t.equal((await buy(rig, { ...both, idempotencyKey: KEY })).status, 200);
-    t.equal((await buy(rig, { idempotencyKey: 'short' })).status, 402, 'without a payment it is a 402');
-  },
-);
+t.test('an idempotency key is 16 to 128 characters, in extension or header', async (t) => {
+  const rig = openRig(t);
+  const payload = await sign(wallet());
+  const paid = { paymentSignature: v2Header(payload) };
+  t.equal(await codeOf(buy(rig, { ...paid, idempotencyKey: 'x'.repeat(15) })), 'idempotency_key_invalid');
+  t.equal(await codeOf(buy(rig, { ...paid, idempotencyKey: 'x'.repeat(129) })), 'idempotency_key_invalid');
+  const both = { paymentSignature: v2Header(payload, { identifier: KEY }) };
+  t.equal(await codeOf(buy(rig, { ...both, idempotencyKey: `${KEY}-other` })), 'idempotency_key_invalid');
+  t.equal((await buy(rig, { ...both, idempotencyKey: KEY })).status, 200);
+  t.equal((await buy(rig, { idempotencyKey: 'short' })).status, 402, 'without a payment it is a 402');
+});
 
-t.test(
-  'rule 4(c): a freshly signed payment gets the answer that was not delivered, and stays unused',
-  async (t) => {
-    const rig = openRig(t);
-    const account = wallet();
-    rig.index(account);
-    const first = await buyAndLose(rig, await paid(account));
-    const fresh = v2Header(await sign(account));
-    const second = await buy(rig, { paymentSignature: fresh });
-    t.same(second.body, first.body);
-    t.equal(chargesOf(rig), 1);
-    const third = await buy(rig, { paymentSignature: fresh });
-    t.not(third.body.work, first.body.work, 'once delivered, the next such request is a new purchase');
-    t.equal(chargesOf(rig), 2);
-  },
-);
+t.test('rule 4(c): a fresh payment gets the answer that was lost, and stays unused', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  rig.index(account);
+  const first = await buyAndLose(rig, await paid(account));
+  const fresh = v2Header(await sign(account));
+  const second = await buy(rig, { paymentSignature: fresh });
+  t.same(second.body, first.body);
+  t.equal(chargesOf(rig), 1);
+  const third = await buy(rig, { paymentSignature: fresh });
+  t.not(third.body.work, first.body.work, 'once delivered, the next such request is a new purchase');
+  t.equal(chargesOf(rig), 2);
+});
 
 t.test('rule 4(c) needs a fresh payment of the same payer for the same request', async (t) => {
   const rig = openRig(t);
@@ -295,37 +271,34 @@ t.test('an answer that is lost again is still owed', async (t) => {
   t.equal(chargesOf(rig), 1);
 });
 
-t.test(
-  'rule 5: after an uncharged outcome the authorization and the idempotency key are free again',
-  async (t) => {
-    const rig = openRig(t);
-    const header = v2Header(await sign(wallet()));
-    const empty: WorkOutcome = {
-      charged: false,
-      answer: { status: 200, headers: {}, body: { hits: [], charged: false } },
-    };
-    const unpaid = await buy(rig, {
-      paymentSignature: header,
-      idempotencyKey: KEY,
-      run: async () => empty,
-    });
-    t.equal(unpaid.body.charged, false);
-    t.equal(receiptOf(unpaid), undefined);
-    const failing = async () => Promise.reject(new FarthingError('item_not_found', 'No such item.'));
-    t.equal(
-      await codeOf(buy(rig, { paymentSignature: header, idempotencyKey: KEY, run: failing })),
-      'item_not_found',
-    );
-    const badBody = () => Promise.reject(new FarthingError('search_empty', 'Nothing to search for.'));
-    t.equal(await codeOf(buy(rig, { paymentSignature: header, onPrepare: badBody })), 'search_empty');
-    t.equal(chargesOf(rig), 0);
-    t.equal(
-      (await buy(rig, { paymentSignature: header, idempotencyKey: KEY, hash: 'b'.repeat(64) })).status,
-      200,
-    );
-    t.equal(chargesOf(rig), 1);
-  },
-);
+t.test('rule 5: an uncharged outcome frees the authorization and the idempotency key', async (t) => {
+  const rig = openRig(t);
+  const header = v2Header(await sign(wallet()));
+  const empty: WorkOutcome = {
+    charged: false,
+    answer: { status: 200, headers: {}, body: { hits: [], charged: false } },
+  };
+  const unpaid = await buy(rig, {
+    paymentSignature: header,
+    idempotencyKey: KEY,
+    run: async () => empty,
+  });
+  t.equal(unpaid.body.charged, false);
+  t.equal(receiptOf(unpaid), undefined);
+  const failing = async () => Promise.reject(new FarthingError('item_not_found', 'No such item.'));
+  t.equal(
+    await codeOf(buy(rig, { paymentSignature: header, idempotencyKey: KEY, run: failing })),
+    'item_not_found',
+  );
+  const badBody = () => Promise.reject(new FarthingError('search_empty', 'Nothing to search for.'));
+  t.equal(await codeOf(buy(rig, { paymentSignature: header, onPrepare: badBody })), 'search_empty');
+  t.equal(chargesOf(rig), 0);
+  t.equal(
+    (await buy(rig, { paymentSignature: header, idempotencyKey: KEY, hash: 'b'.repeat(64) })).status,
+    200,
+  );
+  t.equal(chargesOf(rig), 1);
+});
 
 t.test('copies of a request that ends uncharged get the same refusal', async (t) => {
   const rig = openRig(t);
@@ -407,10 +380,7 @@ t.test('a client that leaves while its copy waits is charged once, and the copy 
   const rig = openRig(t);
   const header = v2Header(await sign(wallet()));
   const leaving = new AbortController();
-  let finish!: () => void;
-  const working = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const { promise: working, resolve: finish } = Promise.withResolvers<void>();
   const first = rig.gate.handle(
     ask({ paymentSignature: header, signal: leaving.signal, run: () => working.then(numberedWork) }),
   );
@@ -425,10 +395,7 @@ t.test('a client that leaves while its copy waits is charged once, and the copy 
 
 /** Work that is given up when it is told to. */
 function stoppableWork(): { run: (signal: AbortSignal) => Promise<WorkOutcome>; finish: () => void } {
-  let finish!: () => void;
-  const done = new Promise<void>((resolve) => {
-    finish = resolve;
-  });
+  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
   const run = async (signal: AbortSignal) => {
     await new Promise<void>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error('given up')));
@@ -454,29 +421,26 @@ t.test('work is not given up while a copy of its request waits', async (t) => {
   t.equal(chargesOf(rig), 1);
 });
 
-t.test(
-  'work is given up when everybody has left, and a copy that comes then is a purchase of its own',
-  async (t) => {
-    const rig = openRig(t);
-    const { paymentSignature } = await paid();
-    const [first, copy] = [new AbortController(), new AbortController()];
-    const { run } = stoppableWork();
-    const left = [
-      rig.gate.handle(ask({ paymentSignature, run, signal: first.signal })),
-      rig.gate.handle(ask({ paymentSignature, signal: copy.signal })),
-    ];
-    await new Promise(setImmediate);
-    first.abort();
-    copy.abort();
-    const late = buy(rig, { paymentSignature });
-    t.same(
-      (await Promise.allSettled(left)).map(({ status }) => status),
-      ['rejected', 'rejected'],
-    );
-    t.equal((await late).status, 200);
-    t.equal(chargesOf(rig), 1);
-  },
-);
+t.test('work is given up when everybody left; a copy then is a new purchase', async (t) => {
+  const rig = openRig(t);
+  const { paymentSignature } = await paid();
+  const [first, copy] = [new AbortController(), new AbortController()];
+  const { run } = stoppableWork();
+  const left = [
+    rig.gate.handle(ask({ paymentSignature, run, signal: first.signal })),
+    rig.gate.handle(ask({ paymentSignature, signal: copy.signal })),
+  ];
+  await new Promise(setImmediate);
+  first.abort();
+  copy.abort();
+  const late = buy(rig, { paymentSignature });
+  t.same(
+    (await Promise.allSettled(left)).map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  t.equal((await late).status, 200);
+  t.equal(chargesOf(rig), 1);
+});
 
 t.test('what prepare acquired is given back once, whatever came of it', async (t) => {
   const rig = openRig(t);

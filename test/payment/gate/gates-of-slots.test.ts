@@ -6,7 +6,7 @@ import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { forgetful, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
-import { addressOf, paid, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { addressOf, paid, sign, v1Header, wallet } from '../rig/payments.ts';
 import { ask as asked, buy, codeOf, numberedWork } from '../rig/requests.ts';
 
 /** Several gates in one process, one for each slot. */
@@ -14,10 +14,7 @@ import { ask as asked, buy, codeOf, numberedWork } from '../rig/requests.ts';
 t.test('gates share the places of strangers: a second slot gives none more', async (t) => {
   const crowd = new Crowd(16);
   const rigs = [openRig(t, { crowd }), openRig(t, { crowd })];
-  let end!: () => void;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const begun: Promise<void>[] = [];
   const ask = async (number: number) => {
     const hash = String(number).padStart(64, '0');

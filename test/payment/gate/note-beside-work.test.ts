@@ -52,28 +52,25 @@ t.test('work that fails after all is not charged, and leaves its authorization f
   t.equal((await buy(rig, { paymentSignature })).status, 200);
 });
 
-t.test(
-  'nothing is noted for work that is sure before its payment is verified, while it is not',
-  async (t) => {
-    const refusing = (local: Facilitator): Facilitator => ({
-      ...forgetful(local),
-      verify: async () => ({ valid: false, reason: 'insufficient_funds' }),
-    });
-    const states = new Set<string | undefined>();
-    const { rig, buying, stateNow } = await bought(t, refusing, async (willCharge, stateNow) => {
-      willCharge();
-      for (let turns = 0; turns < 50; turns++) {
-        await turn();
-        states.add(stateNow());
-      }
-      return numberedWork();
-    });
-    t.match(await buying, { status: 402, body: { error: 'insufficient_funds' } });
-    t.notOk(states.has('settling'));
-    t.equal(stateNow(), undefined);
-    t.equal(chargesOf(rig), 0);
-  },
-);
+t.test('nothing is noted for work that is sure before its payment is verified', async (t) => {
+  const refusing = (local: Facilitator): Facilitator => ({
+    ...forgetful(local),
+    verify: async () => ({ valid: false, reason: 'insufficient_funds' }),
+  });
+  const states = new Set<string | undefined>();
+  const { rig, buying, stateNow } = await bought(t, refusing, async (willCharge, stateNow) => {
+    willCharge();
+    for (let turns = 0; turns < 50; turns++) {
+      await turn();
+      states.add(stateNow());
+    }
+    return numberedWork();
+  });
+  t.match(await buying, { status: 402, body: { error: 'insufficient_funds' } });
+  t.notOk(states.has('settling'));
+  t.equal(stateNow(), undefined);
+  t.equal(chargesOf(rig), 0);
+});
 
 t.test('where answers come after the note of their settlement, the books have it before', async (t) => {
   const rig = openRig(t, { facilitator: forgetful, answersAfterNote: true });
