@@ -33,7 +33,14 @@ t.test('an agent pays by the call with the unmodified v2 client', async (t) => {
     status: 200,
     body: {
       charged: true,
-      item: { media_type: 'application/pdf', state: 'searchable' },
+      item: {
+        media_type: 'application/pdf',
+        state: 'searchable',
+        pages: 5,
+        segments: 5,
+        title: 'A Small Almanac',
+        families: ['text_semantic', 'raw'],
+      },
       job: { state: 'searchable' },
     },
   });

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
-import { openRig } from '../rig/gate-rig.ts';
+import { forgetful, openRig } from '../rig/gate-rig.ts';
 import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
 import { ask, buy, buyAndLose } from '../rig/requests.ts';
 
@@ -15,16 +15,11 @@ interface Watched {
 function openWatched(t: Test) {
   const watched: Watched = { verifications: 0, hasMoney: true };
   const facilitator = (local: Facilitator): Facilitator => ({
-    outcomeIsKnowable: local.outcomeIsKnowable,
-    verifiesContractWallets: false,
+    ...forgetful(local),
     verify: async (payment, terms) => {
       watched.verifications += 1;
       return watched.hasMoney ? local.verify(payment, terms) : { valid: false, reason: 'insufficient_funds' };
     },
-    settle: (payment, terms) => local.settle(payment, terms),
-    reconcile: (payment, terms) => local.reconcile(payment, terms),
-    connect: async () => {},
-    health: () => local.health(),
   });
   return { rig: openRig(t, { facilitator }), watched };
 }
