@@ -8,6 +8,7 @@ import t from 'tap';
 import { WORDS } from '../../src/cli/words/completion.ts';
 import { SPECS } from '../../src/cli/words/specs.ts';
 import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
+import { lacksProgram } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { Agent, COMMAND } from './cli-agent.ts';
 
@@ -316,9 +317,7 @@ t.test('the completion knows every command, and no other', async (t) => {
   t.same(admin.toSorted(), Object.keys(ADMIN_COMMANDS).toSorted());
 });
 
-const noZsh = spawnSync('zsh', ['--version']).status === 0 ? false : 'there is no zsh';
-
-t.test('the completion is valid zsh', { skip: noZsh }, async (t) => {
+t.test('the completion is valid zsh', { skip: lacksProgram('zsh') }, async (t) => {
   const agent = new Agent(t.testdir({}), server.url);
   const { out } = await agent.run(['completion', 'zsh']);
   // What completion adds is printed; the rest of it wants a terminal.

@@ -1,14 +1,14 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import t, { type Test } from 'tap';
 import { deep, onlyDeep } from '../rig/deep.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { lacksProgram, outputOf } from '../rig/run-program.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { docBlocks } from './doc-blocks.ts';
 
@@ -30,14 +30,8 @@ async function folderFor(t: Pick<Test, 'teardown'>): Promise<string> {
   return folder;
 }
 
-async function run(command: string, args: readonly string[], cwd: string, home = cwd): Promise<string> {
-  const environment = { ...BARE_ENVIRONMENT, HOME: home, NO_COLOR: '1' };
-  const child = spawn(command, args, { cwd, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = new Promise<number | null>((done) => child.once('exit', done));
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  if ((await ended) !== 0) throw new Error(`${command} ended badly: ${out}${err}`);
-  return out;
-}
+const run = (command: string, words: readonly string[], cwd: string, home = cwd) =>
+  outputOf(command, words, { cwd, env: { ...BARE_ENVIRONMENT, HOME: home, NO_COLOR: '1' } });
 
 async function runTypeScript(t: Pick<Test, 'teardown'>, code: string): Promise<string> {
   const folder = await folderFor(t);
@@ -65,7 +59,6 @@ const pythonPath = python();
 const needsPython = pythonPath
   ? false
   : 'no python3 with requests and eth-account: python3 -m venv .build/python && .build/python/bin/pip install requests eth-account';
-const needsCurl = spawnSync('curl', ['--version']).status === 0 ? false : 'there is no curl';
 
 t.test(
   'the Python quickstart pays, ingests a PDF and finds its page',
@@ -80,7 +73,7 @@ t.test(
 
 t.test(
   'the curl quickstart pays, ingests a PDF and finds its page',
-  { skip: onlyDeep || needsCurl },
+  { skip: onlyDeep || lacksProgram('curl') },
   async (t) => {
     const home = await folderFor(t);
     const out = await run('sh', ['-euc', blocks('quickstart-curl.md', 'sh')[0]!], root, home);

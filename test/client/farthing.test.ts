@@ -151,44 +151,41 @@ t.test('a wallet that speaks EIP-1193 is asked for its address, its chain and on
   ]);
 });
 
-t.test(
-  'many files are uploaded a few at once, refused ones are counted, and an interrupted run resumes',
-  async (t) => {
-    const workspace = await new Farthing({ baseUrl: url, account: wallet() }).workspaces.create();
-    const done = new Map<string, unknown>();
-    const log = {
-      has: (key: string) => done.has(key),
-      add: (key: string, outcome: unknown) => void done.set(key, outcome),
-    };
-    const files = Array.from({ length: 9 }, (_, index) => new File([`Gull ${index}.`], `gull-${index}.txt`));
-    const bad = { source: new Blob(['']), name: 'empty.txt' };
-    const stop = new AbortController();
-    const first = workspace.ingestMany(files, {
-      log,
-      concurrency: 2,
-      signal: stop.signal,
-      onOutcome: () => done.size >= 4 && stop.abort(),
-    });
-    await t.rejects(first, { name: 'AbortError' });
-    const before = done.size;
-    t.ok(before >= 4 && before < 9);
-    const same = new File(['Gull 0.'], 'same.txt');
-    const summary = await workspace.ingestMany([...files, bad, same], { log });
-    t.match(summary, {
-      skipped: before,
-      duplicates: Number,
-      failed: [{ key: 'empty.txt', error: { code: 'file_empty' } }],
-    });
-    t.ok(summary.duplicates >= 1);
-    t.equal((await workspace.usage()).items, 9);
-    const gone = new Farthing({ baseUrl: url }).workspaces.open({ id: workspace.id, token: 'fws_wrong' });
-    await t.rejects(
-      gone.ingestMany(files),
-      { code: 'workspace_unauthorized' },
-      'an error that ends the run is not counted per file',
-    );
-  },
-);
+t.test('many files go up a few at once; refused ones are counted; a run resumes', async (t) => {
+  const workspace = await new Farthing({ baseUrl: url, account: wallet() }).workspaces.create();
+  const done = new Map<string, unknown>();
+  const log = {
+    has: (key: string) => done.has(key),
+    add: (key: string, outcome: unknown) => void done.set(key, outcome),
+  };
+  const files = Array.from({ length: 9 }, (_, index) => new File([`Gull ${index}.`], `gull-${index}.txt`));
+  const bad = { source: new Blob(['']), name: 'empty.txt' };
+  const stop = new AbortController();
+  const first = workspace.ingestMany(files, {
+    log,
+    concurrency: 2,
+    signal: stop.signal,
+    onOutcome: () => done.size >= 4 && stop.abort(),
+  });
+  await t.rejects(first, { name: 'AbortError' });
+  const before = done.size;
+  t.ok(before >= 4 && before < 9);
+  const same = new File(['Gull 0.'], 'same.txt');
+  const summary = await workspace.ingestMany([...files, bad, same], { log });
+  t.match(summary, {
+    skipped: before,
+    duplicates: Number,
+    failed: [{ key: 'empty.txt', error: { code: 'file_empty' } }],
+  });
+  t.ok(summary.duplicates >= 1);
+  t.equal((await workspace.usage()).items, 9);
+  const gone = new Farthing({ baseUrl: url }).workspaces.open({ id: workspace.id, token: 'fws_wrong' });
+  await t.rejects(
+    gone.ingestMany(files),
+    { code: 'workspace_unauthorized' },
+    'an error that ends the run is not counted per file',
+  );
+});
 
 t.test('an absent server and a foreign one are told apart', async (t) => {
   const nobody = createServer();

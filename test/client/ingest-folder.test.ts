@@ -24,24 +24,21 @@ const FILES = {
   '.hidden': { 'secret.txt': 'not to be sent' },
 };
 
-t.test(
-  'a folder is uploaded by one call, which tells the price before and what was refused after',
-  async (t) => {
-    const folder = t.testdir(FILES);
-    const client = farthing();
-    const { keep, told } = priceTold();
-    const summary = await client.ingestFolder(folder, { onPrice: keep });
-    t.match(told(), { files: 3, uploaded: 0, usd: '0.09' });
-    t.match(summary, { ingested: 2, skipped: 0 });
-    t.equal(summary.failed.length, 1);
-    t.equal(client.spending.spentUsd, '0.06', 'what is refused costs nothing');
+t.test('one call uploads a folder, tells the price before and refusals after', async (t) => {
+  const folder = t.testdir(FILES);
+  const client = farthing();
+  const { keep, told } = priceTold();
+  const summary = await client.ingestFolder(folder, { onPrice: keep });
+  t.match(told(), { files: 3, uploaded: 0, usd: '0.09' });
+  t.match(summary, { ingested: 2, skipped: 0 });
+  t.equal(summary.failed.length, 1);
+  t.equal(client.spending.spentUsd, '0.06', 'what is refused costs nothing');
 
-    writeFileSync(join(folder, 'more.txt'), 'Fog horns.');
-    const again = await client.ingestFolder(folder, { onPrice: keep });
-    t.match(told(), { files: 2, uploaded: 2 });
-    t.match(again, { ingested: 1, skipped: 2 });
-  },
-);
+  writeFileSync(join(folder, 'more.txt'), 'Fog horns.');
+  const again = await client.ingestFolder(folder, { onPrice: keep });
+  t.match(told(), { files: 2, uploaded: 2 });
+  t.match(again, { ingested: 1, skipped: 2 });
+});
 
 t.test('a price that is declined sends nothing', async (t) => {
   const client = farthing();
@@ -50,20 +47,17 @@ t.test('a price that is declined sends nothing', async (t) => {
   t.equal(client.spending.spentUsd, '0');
 });
 
-t.test(
-  'in a workspace the files cost nothing, and another workspace does not count them as there',
-  async (t) => {
-    const folder = t.testdir(FILES);
-    const client = farthing();
-    for (let round = 0; round < 2; round += 1) {
-      const workspace = await client.workspaces.create();
-      const { keep, told } = priceTold();
-      await workspace.ingestFolder(folder, { onPrice: keep });
-      t.match(told(), { files: 3, uploaded: 0, usd: '0' });
-      t.equal((await workspace.items()).items.length, 2);
-    }
-  },
-);
+t.test('in a workspace files cost nothing, and each workspace gets its own', async (t) => {
+  const folder = t.testdir(FILES);
+  const client = farthing();
+  for (let round = 0; round < 2; round += 1) {
+    const workspace = await client.workspaces.create();
+    const { keep, told } = priceTold();
+    await workspace.ingestFolder(folder, { onPrice: keep });
+    t.match(told(), { files: 3, uploaded: 0, usd: '0' });
+    t.equal((await workspace.items()).items.length, 2);
+  }
+});
 
 t.test('a folder that is not there is an error of its own', async (t) => {
   await t.rejects(farthing().ingestFolder(join(t.testdirName, 'absent')), { code: 'source_unreadable' });

@@ -1,14 +1,13 @@
-import { spawn } from 'node:child_process';
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { build } from 'esbuild';
 import t, { type Test } from 'tap';
 import { chromiumMissing, openBrowser, PATIENCE_MS, visit } from '../console/browser.ts';
 import { noChain, startChain } from '../payment/chain/chain.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { outputOf } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import type { JourneyReport } from './runtimes/journey.ts';
 
@@ -52,20 +51,9 @@ async function run(
   args: readonly string[],
 ): Promise<JourneyReport> {
   const home = t.testdir({});
-  const child = spawn(command, [...args, join(folder, 'command.ts'), server.url, almanac], {
-    env: {
-      ...BARE_ENVIRONMENT,
-      HOME: home,
-      DENO_DIR: join(home, 'deno'),
-      DENO_NO_UPDATE_CHECK: '1',
-      NO_COLOR: '1',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<number | null>((done) => child.once('exit', done));
-  const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
-  if ((await ended) !== 0) throw new Error(`${command} ended badly: ${out}${err}`);
-  return JSON.parse(out) as JourneyReport;
+  const env = { ...BARE_ENVIRONMENT, HOME: home, DENO_DIR: join(home, 'deno'), DENO_NO_UPDATE_CHECK: '1' };
+  const words = [...args, join(folder, 'command.ts'), server.url, almanac];
+  return JSON.parse(await outputOf(command, words, { env: { ...env, NO_COLOR: '1' } })) as JourneyReport;
 }
 
 t.test('in Node it pays, ingests, finds, shows, and verifies the receipt', async (t) => {

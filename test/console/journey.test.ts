@@ -26,85 +26,82 @@ if (lacking) {
   const server = await startTestServer(t);
   const browser = await openBrowser(t);
 
-  t.test(
-    'by mouse: pay, add files, search by words and by pictures, reload, extend, destroy, a checked receipt',
-    async (t) => {
-      const { page, requested, faults } = await visit(browser, server.url);
-      await seen(page.locator('.order .chosen', { hasText: 'Play wallet' }));
-      await page.getByText('1 h', { exact: true }).click();
-      await seen(page.getByText('0.04', { exact: true }));
-      t.same(await violations(page), []);
-      await shoot(page, '1-start');
-      await rent(page);
+  t.test('by mouse, from payment over searches and reloads to a checked receipt', async (t) => {
+    const { page, requested, faults } = await visit(browser, server.url);
+    await seen(page.locator('.order .chosen', { hasText: 'Play wallet' }));
+    await page.getByText('1 h', { exact: true }).click();
+    await seen(page.getByText('0.04', { exact: true }));
+    t.same(await violations(page), []);
+    await shoot(page, '1-start');
+    await rent(page);
 
-      const files = ['almanac.pdf', 'chelsea.png', 'coffee.png'];
-      await addFiles(page, files.map(sample));
-      await dropFile(page, 'h1', 'tea.txt', sample('tea.txt'));
-      await searchable(page, 4);
-      await addFiles(page, odd('odd.bin'));
-      await seen(page.locator('.failure .why'));
+    const files = ['almanac.pdf', 'chelsea.png', 'coffee.png'];
+    await addFiles(page, files.map(sample));
+    await dropFile(page, 'h1', 'tea.txt', sample('tea.txt'));
+    await searchable(page, 4);
+    await addFiles(page, odd('odd.bin'));
+    await seen(page.locator('.failure .why'));
 
-      await ask(page, 'where is the waggle dance');
-      await seen(page.getByText(/page \d of 5/));
-      await seen(page.locator('.hit .thumbnail[data-state="shown"]'));
-      const marked = await page.locator('.hit mark').allTextContents();
-      t.ok(marked.length > 0);
-      t.same(
-        marked.filter((word) => !/waggle|dance/i.test(word)),
-        [],
-        'no stop word is marked',
-      );
-      t.same(await violations(page), []);
-      await shoot(page, '2-words');
+    await ask(page, 'where is the waggle dance');
+    await seen(page.getByText(/page \d of 5/));
+    await seen(page.locator('.hit .thumbnail[data-state="shown"]'));
+    const marked = await page.locator('.hit mark').allTextContents();
+    t.ok(marked.length > 0);
+    t.same(
+      marked.filter((word) => !/waggle|dance/i.test(word)),
+      [],
+      'no stop word is marked',
+    );
+    t.same(await violations(page), []);
+    await shoot(page, '2-words');
 
-      await page.locator('.hit .title').first().click();
-      await seen(page.locator('dialog[open] .large img'));
-      t.same(await violations(page), []);
-      await shoot(page, '3-hit');
-      await page.getByRole('button', { name: 'Close' }).click();
+    await page.locator('.hit .title').first().click();
+    await seen(page.locator('dialog[open] .large img'));
+    t.same(await violations(page), []);
+    await shoot(page, '3-hit');
+    await page.getByRole('button', { name: 'Close' }).click();
 
-      await page.getByLabel('Picture to search with').setInputFiles(sample('chelsea.png'));
-      await seen(page.getByAltText('Searching with chelsea.png'));
-      await seen(page.locator('[data-layout="grid"] .hit').first().getByText('chelsea.png'));
-      await shoot(page, '4-picture');
-      await page.reload();
-      await seen(page.getByAltText('Searching with chelsea.png'));
-      await seen(page.locator('.hit').first().getByText('chelsea.png'));
-      await searchable(page, 4);
-      await page.goBack();
-      await answered(page, 'where is the waggle dance');
-      await seen(page.locator('.usage div', { hasText: 'Searches' }).getByText('2', { exact: true }));
+    await page.getByLabel('Picture to search with').setInputFiles(sample('chelsea.png'));
+    await seen(page.getByAltText('Searching with chelsea.png'));
+    await seen(page.locator('[data-layout="grid"] .hit').first().getByText('chelsea.png'));
+    await shoot(page, '4-picture');
+    await page.reload();
+    await seen(page.getByAltText('Searching with chelsea.png'));
+    await seen(page.locator('.hit').first().getByText('chelsea.png'));
+    await searchable(page, 4);
+    await page.goBack();
+    await answered(page, 'where is the waggle dance');
+    await seen(page.locator('.usage div', { hasText: 'Searches' }).getByText('2', { exact: true }));
 
-      await dropFile(page, '.search', 'dropped.png', sample('coffee.png'));
-      await seen(page.getByAltText('Searching with dropped.png'));
-      await seen(page.locator('.hit').first().getByText('coffee.png'));
-      await page.getByRole('button', { name: 'More like this: coffee.png' }).click();
-      await seen(page.getByAltText('Searching with coffee.png'));
-      // The same hit as before: the next search would cut this one off, and it would not count.
-      await seen(page.locator('.usage div', { hasText: 'Searches' }).getByText('4', { exact: true }));
-      await pastePicture(page, sample('chelsea.png'));
-      await seen(page.locator('.hit').first().getByText('chelsea.png'));
+    await dropFile(page, '.search', 'dropped.png', sample('coffee.png'));
+    await seen(page.getByAltText('Searching with dropped.png'));
+    await seen(page.locator('.hit').first().getByText('coffee.png'));
+    await page.getByRole('button', { name: 'More like this: coffee.png' }).click();
+    await seen(page.getByAltText('Searching with coffee.png'));
+    // The same hit as before: the next search would cut this one off, and it would not count.
+    await seen(page.locator('.usage div', { hasText: 'Searches' }).getByText('4', { exact: true }));
+    await pastePicture(page, sample('chelsea.png'));
+    await seen(page.locator('.hit').first().getByText('chelsea.png'));
 
-      await page.getByRole('button', { name: /^Pay .* USD$/ }).click();
-      await seen(page.getByText('0.0475 USD'));
-      await page.getByText(/^Requests/).click();
-      await seen(page.getByText('402').first());
+    await page.getByRole('button', { name: /^Pay .* USD$/ }).click();
+    await seen(page.getByText('0.0475 USD'));
+    await page.getByText(/^Requests/).click();
+    await seen(page.getByText('402').first());
 
-      await page.getByRole('button', { name: 'Destroy and get the receipt' }).click();
-      await page.getByRole('button', { name: 'Destroy', exact: true }).click();
-      await seen(page.getByText(/The signature is good/));
-      t.match(await page.locator('.receipt').textContent(), /4 items[\s\S]*5 searches[\s\S]*0\.0475 USD/);
-      t.same(await violations(page), []);
-      await shoot(page, '6-receipt');
-      t.same(faults, []);
-      t.same(foreign(requested, server.url), [], 'no request leaves the origin');
-      t.same(
-        requested.filter((address) => /waggle|where/.test(address)),
-        [],
-        'what is searched for stands in no address that is sent',
-      );
-    },
-  );
+    await page.getByRole('button', { name: 'Destroy and get the receipt' }).click();
+    await page.getByRole('button', { name: 'Destroy', exact: true }).click();
+    await seen(page.getByText(/The signature is good/));
+    t.match(await page.locator('.receipt').textContent(), /4 items[\s\S]*5 searches[\s\S]*0\.0475 USD/);
+    t.same(await violations(page), []);
+    await shoot(page, '6-receipt');
+    t.same(faults, []);
+    t.same(foreign(requested, server.url), [], 'no request leaves the origin');
+    t.same(
+      requested.filter((address) => /waggle|where/.test(address)),
+      [],
+      'what is searched for stands in no address that is sent',
+    );
+  });
 
   t.test('by keyboard alone, in the dark, on a narrow screen', async (t) => {
     const { page, requested, faults } = await visit(browser, server.url, {

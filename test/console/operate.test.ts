@@ -1,5 +1,5 @@
 import t from 'tap';
-import { get } from '../rig/raw-get.ts';
+import { get } from '../http/raw-get.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 
@@ -69,11 +69,6 @@ t.test('the doctor reports on a running server', async (t) => {
   const checks = findings.map(({ check }) => check);
   for (const check of ['processor', 'memory', 'facilitator']) t.ok(checks.includes(check), check);
   t.notOk(checks.includes('port'), 'its own port is no fault');
-});
-
-t.test('without the setting there is no operator’s port', async (t) => {
-  const other = await startTestServer(t);
-  t.equal(other.running.adminPort, undefined);
 });
 
 const lacking = missing();

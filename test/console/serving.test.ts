@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { get } from '../rig/raw-get.ts';
+import { get } from '../http/raw-get.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { BUILT, notBuilt, PATIENCE_MS } from './browser.ts';
 
@@ -75,10 +75,4 @@ t.test('the first view is small', async (t) => {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   t.comment(`${total} bytes of brotli in ${sizes.length} files`);
   t.ok(total <= FIRST_VIEW_BYTES_MAX, `${total} bytes`);
-});
-
-t.test('CONSOLE=0 disables it', async (t) => {
-  const bare = await startTestServer(t, { CONSOLE: '0' });
-  const { headers } = await get(bare, '/', BROWSER.headers);
-  t.match(headers['content-type'], /^text\/plain/);
 });

@@ -50,31 +50,28 @@ const only = <N extends SettingName>(setting: N): Settings[N] => {
   return [...values][0]!;
 };
 
-t.test(
-  'three servers are set up as docs/cluster.md asks, each with a name and an address of its own',
-  async (t) => {
-    t.equal(settings.length, 3);
-    for (const [name, { environment = {} }] of named('farthing'))
-      for (const [variable, value] of Object.entries(environment)) {
-        t.type(value, 'string', `${name}: ${variable}`);
-        t.ok(Object.hasOwn(SETTINGS, variable.slice(PREFIX.length)), `${name}: ${variable} is a setting`);
-      }
-    const port = only('PORT');
-    t.same(
-      settings.map(([, { NODE_URL }]) => NODE_URL),
-      settings.map(([name]) => `http://${name}:${port}`),
-    );
-    t.equal(new Set(settings.map(([, { NODE_ID }]) => NODE_ID)).size, 3);
-    t.equal(only('SLOTS'), 8 * settings.length);
-    t.ok(only('CLUSTER_LEASE_SECONDS') > 0);
-    t.equal(only('HOST'), '0.0.0.0', 'others reach it');
-    t.match(image, new RegExp(`^EXPOSE ${port}$`, 'm'));
-    t.equal(
-      only('BASE_URL'),
-      `http://${composition.services.balancer!.ports![0]!.split(':').slice(0, 2).join(':')}`,
-    );
-  },
-);
+t.test('three servers as docs/cluster.md asks, each with its name and address', async (t) => {
+  t.equal(settings.length, 3);
+  for (const [name, { environment = {} }] of named('farthing'))
+    for (const [variable, value] of Object.entries(environment)) {
+      t.type(value, 'string', `${name}: ${variable}`);
+      t.ok(Object.hasOwn(SETTINGS, variable.slice(PREFIX.length)), `${name}: ${variable} is a setting`);
+    }
+  const port = only('PORT');
+  t.same(
+    settings.map(([, { NODE_URL }]) => NODE_URL),
+    settings.map(([name]) => `http://${name}:${port}`),
+  );
+  t.equal(new Set(settings.map(([, { NODE_ID }]) => NODE_ID)).size, 3);
+  t.equal(only('SLOTS'), 8 * settings.length);
+  t.ok(only('CLUSTER_LEASE_SECONDS') > 0);
+  t.equal(only('HOST'), '0.0.0.0', 'others reach it');
+  t.match(image, new RegExp(`^EXPOSE ${port}$`, 'm'));
+  t.equal(
+    only('BASE_URL'),
+    `http://${composition.services.balancer!.ports![0]!.split(':').slice(0, 2).join(':')}`,
+  );
+});
 
 t.test('servers name the members of etcd and the bucket that are there', async (t) => {
   const members = named('etcd');
@@ -106,34 +103,31 @@ t.test('servers name the members of etcd and the bucket that are there', async (
   t.match(chapter, ` ${only('OBJECTS_KEY_ID')} `, 'the key that the page has Garage take');
 });
 
-t.test(
-  'what is mounted is here, or is made as the page says; each volume is declared, and used once',
-  async (t) => {
-    const volumes: string[] = [];
-    for (const [name, service] of services) {
-      for (const mount of service.volumes ?? []) {
-        const source = mount.split(':')[0]!;
-        if (source.startsWith('.')) t.ok(existsSync(join(deploy, source)), `${name}: ${source}`);
-        else volumes.push(source);
-      }
-      for (const secret of service.secrets ?? []) t.ok(composition.secrets[secret], `${name}: ${secret}`);
+t.test('mounts exist or are made as the page says; volumes are declared, used once', async (t) => {
+  const volumes: string[] = [];
+  for (const [name, service] of services) {
+    for (const mount of service.volumes ?? []) {
+      const source = mount.split(':')[0]!;
+      if (source.startsWith('.')) t.ok(existsSync(join(deploy, source)), `${name}: ${source}`);
+      else volumes.push(source);
     }
-    t.same(volumes.sort(), Object.keys(composition.volumes).sort());
-    for (const { file } of Object.values(composition.secrets)) {
-      const made = file.replace(/^\$\{KEYS:-([^}]+)\}/, '$KEYS');
-      t.match(chapter, `> ${made}`, `${made} is made`);
-      t.match(chapter, `KEYS=${/^\$\{KEYS:-([^}]+)\}/.exec(file)?.[1]}`);
-    }
-    const inside = (path: string, service: string) =>
-      composition.services[service]!.secrets!.map((secret) => `/run/secrets/${secret}`).includes(path);
-    for (const [name, { CLUSTER_KEY_FILE, OBJECTS_SECRET_FILE, DATA_DIR }] of settings) {
-      t.ok(inside(CLUSTER_KEY_FILE, name));
-      t.ok(inside(OBJECTS_SECRET_FILE, name));
-      t.same(composition.services[name]!.volumes, [`${name}:${DATA_DIR}`]);
-    }
-    t.ok(inside(/^rpc_secret_file = "(.*)"$/m.exec(garage)![1]!, 'garage'));
-  },
-);
+    for (const secret of service.secrets ?? []) t.ok(composition.secrets[secret], `${name}: ${secret}`);
+  }
+  t.same(volumes.sort(), Object.keys(composition.volumes).sort());
+  for (const { file } of Object.values(composition.secrets)) {
+    const made = file.replace(/^\$\{KEYS:-([^}]+)\}/, '$KEYS');
+    t.match(chapter, `> ${made}`, `${made} is made`);
+    t.match(chapter, `KEYS=${/^\$\{KEYS:-([^}]+)\}/.exec(file)?.[1]}`);
+  }
+  const inside = (path: string, service: string) =>
+    composition.services[service]!.secrets!.map((secret) => `/run/secrets/${secret}`).includes(path);
+  for (const [name, { CLUSTER_KEY_FILE, OBJECTS_SECRET_FILE, DATA_DIR }] of settings) {
+    t.ok(inside(CLUSTER_KEY_FILE, name));
+    t.ok(inside(OBJECTS_SECRET_FILE, name));
+    t.same(composition.services[name]!.volumes, [`${name}:${DATA_DIR}`]);
+  }
+  t.ok(inside(/^rpc_secret_file = "(.*)"$/m.exec(garage)![1]!, 'garage'));
+});
 
 t.test('each service has a check of its health, and waits for services that are there', async (t) => {
   for (const [name, { healthcheck, depends_on: awaited = [] }] of services) {

@@ -68,7 +68,7 @@ async function startNginx(t: Pick<Test, 'teardown'>, folder: string, port: numbe
 }
 
 t.test(
-  'behind nginx as documented: payments, uploads and tokens pass, and no forwarded header is believed',
+  'behind nginx payments, uploads and tokens pass; no forwarded header is believed',
   { skip },
   async (t) => {
     const port = await freePort();

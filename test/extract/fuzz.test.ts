@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
 import { ERRORS } from '../../src/domain/error.ts';
-import { type Extractor, openExtractor } from '../../src/extract/extractor.ts';
+import type { Extractor } from '../../src/extract/extractor.ts';
 import { deep } from '../rig/deep.ts';
+import { testExtractor } from '../rig/readers.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 
 /** Randomly changed files of every format. FUZZ_SECONDS sets the duration; FUZZ_SEED repeats a run. */
@@ -20,41 +20,33 @@ const FOLDERS = [
   ...['pdf', 'office', 'image', 'audio', 'video'].map((kind) => `../shared/data/samples/${kind}`),
 ];
 
-t.test(
-  `every changed file is read or refused by code, and the readers keep reading (FUZZ_SEED=${SEED})`,
-  async (t) => {
-    const extractor = openExtractor({
-      pictureSpec: undefined,
-      limits: { ...EXTRACT_LIMITS, extractSecondsMax: 60 },
-      scratchFolder: join(t.testdir(), 'scratch'),
-      log: () => undefined,
-    });
-    t.teardown(() => extractor.close());
-    const files = FOLDERS.filter(existsSync).flatMap((folder) =>
-      readdirSync(folder)
-        .filter((name) => /\.\w{3,4}$/.test(name))
-        .map((name) => join(folder, name)),
-    );
-    const seeds: Seed[] = [
-      ...files.map((name) => ({ name, bytes: () => readFileSync(name) })),
-      ...Object.entries(FORMAT_SAMPLES).map(([name, bytes]) => ({ name, bytes })),
-    ];
-    const random = randomNumbers(SEED);
-    const path = join(t.testdirName, 'changed');
-    const outcomes = new Map<string, number>();
-    const end = performance.now() + SECONDS * 1000;
-    for (let count = 0; count === 0 || performance.now() < end; count++) {
-      const seed = seeds[Math.floor(random() * seeds.length)]!;
-      writeFileSync(path, changed(Buffer.from(await seed.bytes()), random));
-      const outcome = await outcomeOf(extractor, path, `${path}.member`);
-      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
-      if (outcome !== 'read' && (!Object.hasOwn(ERRORS, outcome) || outcome === 'internal'))
-        t.fail(`change ${count} of ${seed.name} ended as ${outcome}`);
-    }
-    t.comment(JSON.stringify(Object.fromEntries(outcomes)));
-    t.match(await extractor.open('samples/tea.txt', {}), { mediaType: 'text/plain' });
-  },
-);
+t.test(`every changed file is read or refused by code (FUZZ_SEED=${SEED})`, async (t) => {
+  const { extractor } = testExtractor(t, { limits: { extractSecondsMax: 60 } });
+  t.testdir({});
+  const files = FOLDERS.filter(existsSync).flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => /\.\w{3,4}$/.test(name))
+      .map((name) => join(folder, name)),
+  );
+  const seeds: Seed[] = [
+    ...files.map((name) => ({ name, bytes: () => readFileSync(name) })),
+    ...Object.entries(FORMAT_SAMPLES).map(([name, bytes]) => ({ name, bytes })),
+  ];
+  const random = randomNumbers(SEED);
+  const path = join(t.testdirName, 'changed');
+  const outcomes = new Map<string, number>();
+  const end = performance.now() + SECONDS * 1000;
+  for (let count = 0; count === 0 || performance.now() < end; count++) {
+    const seed = seeds[Math.floor(random() * seeds.length)]!;
+    writeFileSync(path, changed(Buffer.from(await seed.bytes()), random));
+    const outcome = await outcomeOf(extractor, path, `${path}.member`);
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+    if (outcome !== 'read' && (!Object.hasOwn(ERRORS, outcome) || outcome === 'internal'))
+      t.fail(`change ${count} of ${seed.name} ended as ${outcome}`);
+  }
+  t.comment(JSON.stringify(Object.fromEntries(outcomes)));
+  t.match(await extractor.open('samples/tea.txt', {}), { mediaType: 'text/plain' });
+});
 
 /** Opens, reads and unpacks a file. @returns `read`, or the code of the refusal. */
 async function outcomeOf(extractor: Extractor, path: string, member: string): Promise<string> {

@@ -230,39 +230,30 @@ t.test('a withdrawn job vanishes with its item and its file, also after a restar
   t.same(files(rig), []);
 });
 
-t.test(
-  'bytes whose payment is open are waited for: a duplicate if it succeeds, a new item if it fails',
-  async (t) => {
-    const rig = openRig(t);
-    const first = await rig.add('held bytes', { held: true });
-    const waiting = rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'held bytes'));
-    await rig.ingest.release(first.id);
-    t.match(await waiting, { duplicate: { item: { id: first.item } } });
+t.test('bytes whose payment is open are waited for, and are a duplicate if it succeeds', async (t) => {
+  const rig = openRig(t);
+  const first = await rig.add('held bytes', { held: true });
+  const waiting = rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'held bytes'));
+  await rig.ingest.release(first.id);
+  t.match(await waiting, { duplicate: { item: { id: first.item } } });
 
-    const second = await rig.add('more bytes', { held: true });
-    const waitingToo = rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'more bytes'));
-    await rig.ingest.withdraw(second.id);
-    t.ok('info' in (await waitingToo));
-  },
-);
+  const second = await rig.add('more bytes', { held: true });
+  const waitingToo = rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'more bytes'));
+  await rig.ingest.withdraw(second.id);
+  t.ok('info' in (await waitingToo));
+});
 
-t.test(
-  'the same bytes that come while their first upload is being written wait for its payment',
-  async (t) => {
-    const rig = openRig(t, { heldWaitSecondsMax: 1 });
-    const [upload, copy] = [
-      await rig.tenants.stage(TENANT, 'twice'),
-      await rig.tenants.stage(TENANT, 'twice'),
-    ];
-    await rig.tenants.use(TENANT, { create: true }, () => undefined);
-    const second = new Promise<Awaited<ReturnType<Ingest['inspect']>>>((resolve) => {
-      rig.tenants.shard(TENANT).onPut = () => resolve(rig.ingest.inspect(TENANT, copy));
-    });
-    const { job } = await rig.ingest.accept(TENANT, upload, TEXT, { held: true });
-    await rig.ingest.release(job.id);
-    t.match(await second, { duplicate: { item: { id: job.item } } });
-  },
-);
+t.test('the same bytes wait for the payment of an upload that is being written', async (t) => {
+  const rig = openRig(t, { heldWaitSecondsMax: 1 });
+  const [upload, copy] = [await rig.tenants.stage(TENANT, 'twice'), await rig.tenants.stage(TENANT, 'twice')];
+  await rig.tenants.use(TENANT, { create: true }, () => undefined);
+  const second = new Promise<Awaited<ReturnType<Ingest['inspect']>>>((resolve) => {
+    rig.tenants.shard(TENANT).onPut = () => resolve(rig.ingest.inspect(TENANT, copy));
+  });
+  const { job } = await rig.ingest.accept(TENANT, upload, TEXT, { held: true });
+  await rig.ingest.release(job.id);
+  t.match(await second, { duplicate: { item: { id: job.item } } });
+});
 
 t.test('an acceptance that fails half-way does not block another upload of the same bytes', async (t) => {
   const rig = openRig(t);
@@ -274,28 +265,25 @@ t.test('an acceptance that fails half-way does not block another upload of the s
   t.match(await rig.add('no room for it', { held: true }), { state: 'accepted' });
 });
 
-t.test(
-  'jobs interrupted by the end of the server run again, and are given up after too many attempts; one that never began is not',
-  async (t) => {
-    const rig = openRig(t, { attemptsMax: 2, jobsAtOnce: 1 });
-    rig.extractor.hold();
-    const added = [await rig.add('one', { creditTo: PAYER }), await rig.add('two', { creditTo: PAYER })];
-    // A start takes them in the order of their ids.
-    const [begins, waits] = added.map(({ id }) => id).sort() as [Job['id'], Job['id']];
-    for (const attempts of [1, 2]) {
-      const begun = rig.extractor.begun.length;
-      await rig.restart();
-      while (rig.extractor.begun.length === begun) await new Promise(setImmediate);
-      t.match(rig.ingest.job(begins), { attempts });
-      t.match(rig.ingest.job(waits), { state: 'accepted', attempts: undefined });
-    }
+t.test('interrupted jobs run again until too many attempts; one not begun has none', async (t) => {
+  const rig = openRig(t, { attemptsMax: 2, jobsAtOnce: 1 });
+  rig.extractor.hold();
+  const added = [await rig.add('one', { creditTo: PAYER }), await rig.add('two', { creditTo: PAYER })];
+  // A start takes them in the order of their ids.
+  const [begins, waits] = added.map(({ id }) => id).sort() as [Job['id'], Job['id']];
+  for (const attempts of [1, 2]) {
+    const begun = rig.extractor.begun.length;
     await rig.restart();
-    t.match(rig.ingest.job(begins), { state: 'failed', error: { code: 'interrupted' } });
-    t.same(rig.credits, [`${PAYER} ${begins}`]);
-    rig.extractor.go();
-    t.match(await rig.ingest.waitFor(waits, A_WHILE_MS), { state: 'searchable', attempts: 1 });
-  },
-);
+    while (rig.extractor.begun.length === begun) await new Promise(setImmediate);
+    t.match(rig.ingest.job(begins), { attempts });
+    t.match(rig.ingest.job(waits), { state: 'accepted', attempts: undefined });
+  }
+  await rig.restart();
+  t.match(rig.ingest.job(begins), { state: 'failed', error: { code: 'interrupted' } });
+  t.same(rig.credits, [`${PAYER} ${begins}`]);
+  rig.extractor.go();
+  t.match(await rig.ingest.waitFor(waits, A_WHILE_MS), { state: 'searchable', attempts: 1 });
+});
 
 t.test('a start that ends before a file can be opened is no attempt at any job', async (t) => {
   const rig = openRig(t, { attemptsMax: 1 });
@@ -316,26 +304,23 @@ t.test('a start that ends before a file can be opened is no attempt at any job',
   t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', attempts: 1 });
 });
 
-t.test(
-  'an interrupted job ends searchable after the restart, and a committed one is not repeated',
-  async (t) => {
-    const rig = openRig(t);
-    rig.extractor.hold();
-    const job = await rig.add('interrupted');
-    await rig.ingest.close();
-    rig.extractor.go();
-    await rig.restart();
-    t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', segments: 2 });
+t.test('an interrupted job ends searchable after a restart; a committed one is done', async (t) => {
+  const rig = openRig(t);
+  rig.extractor.hold();
+  const job = await rig.add('interrupted');
+  await rig.ingest.close();
+  rig.extractor.go();
+  await rig.restart();
+  t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', segments: 2 });
 
-    // The disk after a crash between the commit and the job's last row.
-    const rows = rig.store.table<Job>('jobs');
-    await rows.put(job.id, { ...rows.get(job.id)!, state: 'committing', progress: 0.95 });
-    const before = rig.extractor.begun.length;
-    await rig.restart();
-    t.match(rig.ingest.job(job.id), { state: 'searchable', progress: 1 });
-    t.equal(rig.extractor.begun.length, before);
-  },
-);
+  // The disk after a crash between the commit and the job's last row.
+  const rows = rig.store.table<Job>('jobs');
+  await rows.put(job.id, { ...rows.get(job.id)!, state: 'committing', progress: 0.95 });
+  const before = rig.extractor.begun.length;
+  await rig.restart();
+  t.match(rig.ingest.job(job.id), { state: 'searchable', progress: 1 });
+  t.equal(rig.extractor.begun.length, before);
+});
 
 t.test('an acceptance that the end of the server cut short leaves nothing', async (t) => {
   const rig = openRig(t);
@@ -389,28 +374,25 @@ t.test('a paid job whose index ended while its payment was open ends at its rele
   t.same(rig.credits, [`${PAYER} ${job.id}`]);
 });
 
-t.test(
-  'a damaged index delays no other tenant at a start, and its job resumes once it is whole',
-  async (t) => {
-    const rig = openRig(t);
-    rig.extractor.hold();
-    const broken = await rig.add('broken', { creditTo: PAYER });
-    const other = await rig.add('other', { tenant: OTHER_TENANT });
-    await rig.ingest.close();
-    rig.extractor.go();
-    rig.tenants.damaged.add(TENANT);
-    await rig.restart();
-    t.match(await rig.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
-    t.match(
-      rig.events.find(({ event }) => event === 'ingest_stuck'),
-      { error: /shard_corrupt/ },
-    );
-    t.match(rig.ingest.job(broken.id), { state: 'accepted' });
-    rig.tenants.damaged.clear();
-    await rig.restart();
-    t.match(await rig.ingest.waitFor(broken.id, A_WHILE_MS), { state: 'searchable' });
-  },
-);
+t.test('a damaged index delays no other tenant; its job resumes once it is whole', async (t) => {
+  const rig = openRig(t);
+  rig.extractor.hold();
+  const broken = await rig.add('broken', { creditTo: PAYER });
+  const other = await rig.add('other', { tenant: OTHER_TENANT });
+  await rig.ingest.close();
+  rig.extractor.go();
+  rig.tenants.damaged.add(TENANT);
+  await rig.restart();
+  t.match(await rig.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
+  t.match(
+    rig.events.find(({ event }) => event === 'ingest_stuck'),
+    { error: /shard_corrupt/ },
+  );
+  t.match(rig.ingest.job(broken.id), { state: 'accepted' });
+  rig.tenants.damaged.clear();
+  await rig.restart();
+  t.match(await rig.ingest.waitFor(broken.id, A_WHILE_MS), { state: 'searchable' });
+});
 
 t.test('a payment settled during a start releases its job once', async (t) => {
   const rig = openRig(t);

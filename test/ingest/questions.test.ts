@@ -66,7 +66,7 @@ const QUESTIONS: readonly Question[] = [
 ];
 
 t.test(
-  'questions about files of every kind find the right file and the right page or second first',
+  'questions about files of every kind find the right file and place first',
   { skip: existsSync(SAMPLES) ? false : 'the shared sample files are not here' },
   async (t) => {
     const server = await startTestServer(t);

@@ -74,32 +74,29 @@ t.test('an answer stays short however many faults a message has', async (t) => {
   }
 });
 
-t.test(
-  'without its picture or file a message has at most 64 KiB and 1,024 values, at any depth',
-  async (t) => {
-    const bodies = {
-      families: search({ families: Array(2 ** 19).fill({}) }),
-      unknown: search(Object.fromEntries(Array.from({ length: 2 ** 16 }, (_, index) => [`k${index}`, 0]))),
-      query: search({ query: 'x'.repeat(REST_BYTES_MAX) }),
-      elsewhere: message('tools/list', { text: 'x'.repeat(REST_BYTES_MAX) }),
-      meta: message('tools/call', { name: 'search', _meta: { 'x402/payment': 'x'.repeat(REST_BYTES_MAX) } }),
-      member: JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(REST_BYTES_MAX), method: 'ping' }),
-      icons: initialize(Array(1024).fill({})),
-      nested: search({}).replace('{}}}', `{"families":${'['.repeat(1024)}${']'.repeat(1024)}}}}`),
-    };
-    const longest = await longestJson(async () => {
-      for (const [name, body] of Object.entries(bodies)) {
-        const init = { method: 'POST', headers: HEADERS, body };
-        const answer = await fetch(`${server.url}/mcp`, init);
-        t.equal(answer.status, 413, name);
-        const problem = await answer.text();
-        t.match(problem, /"code":"body_too_large".*"limit_bytes":65536/, name);
-        t.ok(problem.length < 1000);
-      }
-    });
-    t.ok(longest < 1000, `${longest} characters of JSON`);
-  },
-);
+t.test('without picture or file a message has at most 64 KiB and 1,024 values', async (t) => {
+  const bodies = {
+    families: search({ families: Array(2 ** 19).fill({}) }),
+    unknown: search(Object.fromEntries(Array.from({ length: 2 ** 16 }, (_, index) => [`k${index}`, 0]))),
+    query: search({ query: 'x'.repeat(REST_BYTES_MAX) }),
+    elsewhere: message('tools/list', { text: 'x'.repeat(REST_BYTES_MAX) }),
+    meta: message('tools/call', { name: 'search', _meta: { 'x402/payment': 'x'.repeat(REST_BYTES_MAX) } }),
+    member: JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(REST_BYTES_MAX), method: 'ping' }),
+    icons: initialize(Array(1024).fill({})),
+    nested: search({}).replace('{}}}', `{"families":${'['.repeat(1024)}${']'.repeat(1024)}}}}`),
+  };
+  const longest = await longestJson(async () => {
+    for (const [name, body] of Object.entries(bodies)) {
+      const init = { method: 'POST', headers: HEADERS, body };
+      const answer = await fetch(`${server.url}/mcp`, init);
+      t.equal(answer.status, 413, name);
+      const problem = await answer.text();
+      t.match(problem, /"code":"body_too_large".*"limit_bytes":65536/, name);
+      t.ok(problem.length < 1000);
+    }
+  });
+  t.ok(longest < 1000, `${longest} characters of JSON`);
+});
 
 t.test('a body that is not a message is refused unparsed', async (t) => {
   const large = 2 ** 20;

@@ -58,155 +58,152 @@ async function overHttp(
 
 const textOf = ({ content }: CallToolResult) => (content[0] as { text: string }).text;
 
-t.test(
-  'over HTTP the official client lists the tools, is asked for a payment, and pays in _meta',
-  async (t) => {
-    const host = await overHttp(t);
-    const { tools } = await host.client.listTools();
-    t.same(
-      tools.map(({ name }) => name),
-      NAMES,
-    );
-    t.ok(tools.every(({ annotations, outputSchema }) => annotations?.title && outputSchema));
-    t.equal(tools.find(({ name }) => name === 'workspace_dispose')!.annotations!.destructiveHint, true);
+t.test('over HTTP the official client lists the tools and pays in _meta', async (t) => {
+  const host = await overHttp(t);
+  const { tools } = await host.client.listTools();
+  t.same(
+    tools.map(({ name }) => name),
+    NAMES,
+  );
+  t.ok(tools.every(({ annotations, outputSchema }) => annotations?.title && outputSchema));
+  t.equal(tools.find(({ name }) => name === 'workspace_dispose')!.annotations!.destructiveHint, true);
 
-    const payer = new x402Client().register(
-      'eip155:*',
-      new ExactEvmScheme(privateKeyToAccount(generatePrivateKey())),
-    );
-    const payFor = async (asked: CallToolResult) => ({
-      'x402/payment': await payer.createPaymentPayload(asked.structuredContent as unknown as PaymentRequired),
-    });
-    const file = { content_b64: readFileSync(almanac, 'base64'), name: 'almanac.pdf' };
-    const unpaid = await host.call('ingest', file);
-    t.match(unpaid, { isError: true, structuredContent: { x402Version: 2, accepts: [{ amount: '30000' }] } });
-    t.match(JSON.parse(textOf(unpaid)), { 'x402/error': { code: 402, data: { x402Version: 2 } } });
-    const payment = await payFor(unpaid);
-    const paid = await host.call('ingest', file, payment);
-    t.match(paid, {
-      structuredContent: { charged: true, item: { name: 'almanac.pdf', state: 'searchable' } },
-      _meta: { 'x402/payment-response': { success: true, transaction: /^0x/ } },
-    });
-    t.notOk(paid.isError);
-    const again = await host.call('search', { query: QUESTION }, payment);
-    t.match(
-      again,
-      { isError: true, structuredContent: { error: 'authorization_already_used' } },
-      'a payment pays once',
-    );
-    const found = await host.call(
-      'search',
-      { query: QUESTION, k: 3 },
-      await payFor(await host.call('search', {})),
-    );
-    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
-    t.match(found.content[1], { type: 'resource_link', name: 'almanac.pdf', mimeType: 'application/pdf' });
-    t.match(await host.call('search', { query: QUESTION, k: 'many' }), {
-      isError: true,
-      structuredContent: { error: { code: 'field_invalid' } },
-    });
+  const payer = new x402Client().register(
+    'eip155:*',
+    new ExactEvmScheme(privateKeyToAccount(generatePrivateKey())),
+  );
+  const payFor = async (asked: CallToolResult) => ({
+    'x402/payment': await payer.createPaymentPayload(asked.structuredContent as unknown as PaymentRequired),
+  });
+  const file = { content_b64: readFileSync(almanac, 'base64'), name: 'almanac.pdf' };
+  const unpaid = await host.call('ingest', file);
+  t.match(unpaid, { isError: true, structuredContent: { x402Version: 2, accepts: [{ amount: '30000' }] } });
+  t.match(JSON.parse(textOf(unpaid)), { 'x402/error': { code: 402, data: { x402Version: 2 } } });
+  const payment = await payFor(unpaid);
+  const paid = await host.call('ingest', file, payment);
+  t.match(paid, {
+    structuredContent: { charged: true, item: { name: 'almanac.pdf', state: 'searchable' } },
+    _meta: { 'x402/payment-response': { success: true, transaction: /^0x/ } },
+  });
+  t.notOk(paid.isError);
+  const again = await host.call('search', { query: QUESTION }, payment);
+  t.match(
+    again,
+    { isError: true, structuredContent: { error: 'authorization_already_used' } },
+    'a payment pays once',
+  );
+  const found = await host.call(
+    'search',
+    { query: QUESTION, k: 3 },
+    await payFor(await host.call('search', {})),
+  );
+  t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
+  t.match(found.content[1], { type: 'resource_link', name: 'almanac.pdf', mimeType: 'application/pdf' });
+  t.match(await host.call('search', { query: QUESTION, k: 'many' }), {
+    isError: true,
+    structuredContent: { error: { code: 'field_invalid' } },
+  });
 
-    const rent = { ttl_minutes: 20 };
-    const rented = await host.call(
-      'workspace_create',
-      rent,
-      await payFor(await host.call('workspace_create', rent)),
-    );
-    const { id, capability_token: token } = rented.structuredContent as {
-      id: string;
-      capability_token: string;
-    };
-    t.match(token, /^fws_/);
-    const inside = await overHttp(t, `?workspace=${id}`, token);
-    t.match(await inside.call('ingest', { text: 'A puffin is no gull.', name: 'puffin.txt' }), {
-      structuredContent: { charged: false, item: { state: 'searchable' } },
-    });
-    const hits = await inside.call('search', { query: 'puffin' });
-    t.match(textOf(hits), /puffin\.txt/);
-    t.notMatch(textOf(hits), /Understood/);
-    const slip = await inside.call('search', { query: 'pufin' });
-    t.match(slip.structuredContent, { corrected: 'puffin' });
-    t.match(textOf(slip), /^Understood as: puffin\n/);
-    t.match(hits.content[1], { uri: `${server.url}/agent/v1/workspaces/${id}/items/` });
-    await inside.call('ingest', file);
-    const shown = await inside.call('search', { query: QUESTION, k: 1, thumbnails: 1 });
-    const [image, , link] = shown.content.slice(1);
-    t.match(image, { type: 'image', mimeType: 'image/webp', data: String }, 'the page is shown');
-    t.match(link, {
-      type: 'resource_link',
-      name: /^thumbnail of almanac\.pdf \(page \d/,
-      mimeType: 'image/webp',
-    });
-    const { uri } = link as { uri: string };
-    t.match(uri, /\/preview\?page=\d+$/);
-    const [thumbnail] = (await inside.client.readResource({ uri })).contents;
-    t.match(thumbnail, { mimeType: 'image/webp', blob: (image as { data: string }).data });
-    const [item] = (await inside.client.readResource({ uri: uri.replace(/\/preview.*$/, '') })).contents;
-    t.match(JSON.parse((item as { text: string }).text), { name: 'almanac.pdf', pages: Number });
-    await t.rejects(host.client.readResource({ uri }), { message: /unauthorized/ }, 'not without the token');
-    const byCall = await host.call('search', {
-      query: QUESTION,
-      k: 1,
-      thumbnails: 1,
-      workspace: id,
-      token,
-    });
-    t.match(byCall.content[1], image as object, 'with the token of the call, too');
-    t.notMatch(JSON.stringify(byCall), token);
-    await t.rejects(inside.client.readResource({ uri: 'file:///etc/passwd' }), { message: /no resource/ });
-    const { resourceTemplates } = await inside.client.listResourceTemplates();
-    t.ok(
-      resourceTemplates.every(({ uriTemplate }) =>
-        uriTemplate.startsWith(`${server.url}/agent/v1/workspaces/`),
-      ),
-    );
-    const own = await payFor(await host.call('search', {}));
-    const linked = await host.call('search', { query: QUESTION, k: 1, thumbnails: 1 }, own);
-    t.same(
-      linked.content.map(({ type }) => type),
-      ['text', 'resource_link', 'resource_link'],
-      'no second payment',
-    );
-    const ownPicture = (linked.content[2] as { uri: string }).uri;
-    await t.rejects(host.client.readResource({ uri: ownPicture }), { message: /paid for/ });
-    const listed = await inside.call('item_list', { limit: 1 });
-    t.match(textOf(listed), /^puffin\.txt \(item_\w+\), text\/plain\nThere are more: after "item_\w+"\.$/);
-    const { next: after } = listed.structuredContent as { next: string };
-    const [{ id: pdf }] = (await inside.call('item_list', { after })).structuredContent!.items as [
-      { id: string },
-    ];
-    t.match(textOf(await inside.call('item_read', { item: pdf, page: 2 })), /^\(page 2.*\)\n\S/);
-    t.match(await inside.call('item_read', { item: pdf, page: 999 }), {
-      isError: true,
-      content: [{ text: 'field_invalid: page: there is no text at page 999 of this item.' }],
-    });
-    t.match(await inside.call('item_delete', { item: after }), { structuredContent: { state: 'deleted' } });
-    t.match(await inside.call('item_read', { item: after }), {
-      isError: true,
-      structuredContent: { error: { code: 'item_not_found' } },
-    });
-    const more = { ttl_minutes: 5, workspace: id };
-    const asked = await host.call('workspace_extend', more);
-    t.match(asked, { isError: true, structuredContent: { accepts: [{ amount: '2500' }] } });
-    t.match(await host.call('workspace_extend', more, await payFor(asked)), {
-      structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
-    });
-    const refused = await host.call('workspace_usage', { workspace: id, token: 'fws_wrong' });
-    t.match(refused, {
-      isError: true,
-      structuredContent: { error: { code: 'workspace_unauthorized', status: 401 } },
-    });
-    const leaked = await inside.call('workspace_usage', { workspace: `ws_${'0'.repeat(32)}` });
-    t.match(leaked, { isError: true }, 'the connection’s token goes to its own workspace alone');
-    t.match(await host.call('workspace_usage', { workspace: id, token }), {
-      structuredContent: { items: 1 },
-    });
-    t.match(await inside.call('workspace_dispose', {}), { isError: true }, 'never by default');
-    t.match(await inside.call('workspace_dispose', { workspace: id }), {
-      structuredContent: { claims: { workspace: id } },
-    });
-  },
-);
+  const rent = { ttl_minutes: 20 };
+  const rented = await host.call(
+    'workspace_create',
+    rent,
+    await payFor(await host.call('workspace_create', rent)),
+  );
+  const { id, capability_token: token } = rented.structuredContent as {
+    id: string;
+    capability_token: string;
+  };
+  t.match(token, /^fws_/);
+  const inside = await overHttp(t, `?workspace=${id}`, token);
+  t.match(await inside.call('ingest', { text: 'A puffin is no gull.', name: 'puffin.txt' }), {
+    structuredContent: { charged: false, item: { state: 'searchable' } },
+  });
+  const hits = await inside.call('search', { query: 'puffin' });
+  t.match(textOf(hits), /puffin\.txt/);
+  t.notMatch(textOf(hits), /Understood/);
+  const slip = await inside.call('search', { query: 'pufin' });
+  t.match(slip.structuredContent, { corrected: 'puffin' });
+  t.match(textOf(slip), /^Understood as: puffin\n/);
+  t.match(hits.content[1], { uri: `${server.url}/agent/v1/workspaces/${id}/items/` });
+  await inside.call('ingest', file);
+  const shown = await inside.call('search', { query: QUESTION, k: 1, thumbnails: 1 });
+  const [image, , link] = shown.content.slice(1);
+  t.match(image, { type: 'image', mimeType: 'image/webp', data: String }, 'the page is shown');
+  t.match(link, {
+    type: 'resource_link',
+    name: /^thumbnail of almanac\.pdf \(page \d/,
+    mimeType: 'image/webp',
+  });
+  const { uri } = link as { uri: string };
+  t.match(uri, /\/preview\?page=\d+$/);
+  const [thumbnail] = (await inside.client.readResource({ uri })).contents;
+  t.match(thumbnail, { mimeType: 'image/webp', blob: (image as { data: string }).data });
+  const [item] = (await inside.client.readResource({ uri: uri.replace(/\/preview.*$/, '') })).contents;
+  t.match(JSON.parse((item as { text: string }).text), { name: 'almanac.pdf', pages: Number });
+  await t.rejects(host.client.readResource({ uri }), { message: /unauthorized/ }, 'not without the token');
+  const byCall = await host.call('search', {
+    query: QUESTION,
+    k: 1,
+    thumbnails: 1,
+    workspace: id,
+    token,
+  });
+  t.match(byCall.content[1], image as object, 'with the token of the call, too');
+  t.notMatch(JSON.stringify(byCall), token);
+  await t.rejects(inside.client.readResource({ uri: 'file:///etc/passwd' }), { message: /no resource/ });
+  const { resourceTemplates } = await inside.client.listResourceTemplates();
+  t.ok(
+    resourceTemplates.every(({ uriTemplate }) =>
+      uriTemplate.startsWith(`${server.url}/agent/v1/workspaces/`),
+    ),
+  );
+  const own = await payFor(await host.call('search', {}));
+  const linked = await host.call('search', { query: QUESTION, k: 1, thumbnails: 1 }, own);
+  t.same(
+    linked.content.map(({ type }) => type),
+    ['text', 'resource_link', 'resource_link'],
+    'no second payment',
+  );
+  const ownPicture = (linked.content[2] as { uri: string }).uri;
+  await t.rejects(host.client.readResource({ uri: ownPicture }), { message: /paid for/ });
+  const listed = await inside.call('item_list', { limit: 1 });
+  t.match(textOf(listed), /^puffin\.txt \(item_\w+\), text\/plain\nThere are more: after "item_\w+"\.$/);
+  const { next: after } = listed.structuredContent as { next: string };
+  const [{ id: pdf }] = (await inside.call('item_list', { after })).structuredContent!.items as [
+    { id: string },
+  ];
+  t.match(textOf(await inside.call('item_read', { item: pdf, page: 2 })), /^\(page 2.*\)\n\S/);
+  t.match(await inside.call('item_read', { item: pdf, page: 999 }), {
+    isError: true,
+    content: [{ text: 'field_invalid: page: there is no text at page 999 of this item.' }],
+  });
+  t.match(await inside.call('item_delete', { item: after }), { structuredContent: { state: 'deleted' } });
+  t.match(await inside.call('item_read', { item: after }), {
+    isError: true,
+    structuredContent: { error: { code: 'item_not_found' } },
+  });
+  const more = { ttl_minutes: 5, workspace: id };
+  const asked = await host.call('workspace_extend', more);
+  t.match(asked, { isError: true, structuredContent: { accepts: [{ amount: '2500' }] } });
+  t.match(await host.call('workspace_extend', more, await payFor(asked)), {
+    structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
+  });
+  const refused = await host.call('workspace_usage', { workspace: id, token: 'fws_wrong' });
+  t.match(refused, {
+    isError: true,
+    structuredContent: { error: { code: 'workspace_unauthorized', status: 401 } },
+  });
+  const leaked = await inside.call('workspace_usage', { workspace: `ws_${'0'.repeat(32)}` });
+  t.match(leaked, { isError: true }, 'the connection’s token goes to its own workspace alone');
+  t.match(await host.call('workspace_usage', { workspace: id, token }), {
+    structuredContent: { items: 1 },
+  });
+  t.match(await inside.call('workspace_dispose', {}), { isError: true }, 'never by default');
+  t.match(await inside.call('workspace_dispose', { workspace: id }), {
+    structuredContent: { claims: { workspace: id } },
+  });
+});
 
 t.test('resources are read below a public address that has a path', async (t) => {
   const address = 'https://files.example/farthing';
@@ -268,77 +265,74 @@ t.test('requests that are not MCP are refused, and GET has nothing to stream', a
   t.equal(large.status, 413);
 });
 
-t.test(
-  'over stdio it pays from a local wallet within its budget, and says when the budget is used up',
-  async (t) => {
-    const agent = new Agent(t.testdir({ 'gull.txt': 'A gull.' }), server.url);
-    await agent.run(['wallet', 'new']);
-    const host = new TestHost();
-    const transport = new StdioClientTransport({
-      command: process.execPath,
-      args: [LAUNCHER, 'mcp', '--budget', '0.06'],
-      env: { ...agent.environment },
-    });
-    await host.client.connect(transport, PATIENT);
-    t.teardown(() => host.client.close());
-    t.same(
-      (await host.client.listTools()).tools.map(({ name }) => name),
-      NAMES,
-    );
-    t.match(await host.call('ingest', { path: join(agent.home, 'gull.txt') }), {
-      structuredContent: { charged: true },
-    });
-    t.match(await host.call('workspace_usage', {}), {
-      isError: true,
-      content: [{ text: /create one first/ }],
-    });
-    const rented = await host.call('workspace_create', { ttl_minutes: 15 });
-    t.match(rented.structuredContent, { ttl_minutes: 15, left_usd: '0.0125' });
-    t.notMatch(JSON.stringify(rented), /fws_/, 'the model never sees the token');
-    t.match(await host.call('ingest', { path: almanac }), { structuredContent: { charged: false } });
-    const found = await host.call('search', { query: QUESTION, k: 1 });
-    t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
-    t.notMatch(JSON.stringify(found), /gull\.txt/, 'the workspace is meant');
-    const shown = await host.call('search', { query: QUESTION, k: 1, thumbnails: 8 });
-    t.same(
-      shown.content.map(({ type }) => type),
-      ['text', 'image', 'resource_link', 'resource_link'],
-    );
-    const { uri } = shown.content[3] as { uri: string };
-    t.match((await host.client.readResource({ uri }, PATIENT)).contents, [{ mimeType: 'image/webp' }]);
-    const [{ id: pdf }] = (await host.call('item_list', {})).structuredContent!.items as [{ id: string }];
-    t.match(textOf(await host.call('item_read', { item: pdf })), /^\(page 1.*\)\n\S/);
-    t.match(await host.call('workspace_extend', { ttl_minutes: 5 }), {
-      structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
-    });
-    t.match(
-      await agent.run(['workspace', 'usage']),
-      { code: 2 },
-      'the commands have their own current workspace',
-    );
-    const over = await host.call('workspace_create', { ttl_minutes: 60 });
-    t.ok(over.isError);
-    t.match(
-      textOf(over),
-      /budget_exceeded: The price is 0\.04 USD and 0\.01 of the budget of 0\.06 USD are left/,
-    );
-    t.match(await host.call('ingest', { path: '/no/such/file' }), {
-      isError: true,
-      content: [{ text: /cannot be read/ }],
-    });
-    const { id } = rented.structuredContent as { id: string };
-    t.match(await host.call('workspace_dispose', { workspace: id }), {
-      structuredContent: { claims: { workspace: id } },
-    });
-    const ended = await host.call('search', { query: 'gull' });
-    t.match(
-      textOf(ended),
-      /has ended.*workspace "none".*workspace_create/s,
-      'it is not paid by the call instead',
-    );
-    t.match(textOf(await host.call('search', { query: 'gull', workspace: 'none' })), /^1\. gull\.txt/m);
-  },
-);
+t.test('over stdio it pays from a local wallet within its budget', async (t) => {
+  const agent = new Agent(t.testdir({ 'gull.txt': 'A gull.' }), server.url);
+  await agent.run(['wallet', 'new']);
+  const host = new TestHost();
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [LAUNCHER, 'mcp', '--budget', '0.06'],
+    env: { ...agent.environment },
+  });
+  await host.client.connect(transport, PATIENT);
+  t.teardown(() => host.client.close());
+  t.same(
+    (await host.client.listTools()).tools.map(({ name }) => name),
+    NAMES,
+  );
+  t.match(await host.call('ingest', { path: join(agent.home, 'gull.txt') }), {
+    structuredContent: { charged: true },
+  });
+  t.match(await host.call('workspace_usage', {}), {
+    isError: true,
+    content: [{ text: /create one first/ }],
+  });
+  const rented = await host.call('workspace_create', { ttl_minutes: 15 });
+  t.match(rented.structuredContent, { ttl_minutes: 15, left_usd: '0.0125' });
+  t.notMatch(JSON.stringify(rented), /fws_/, 'the model never sees the token');
+  t.match(await host.call('ingest', { path: almanac }), { structuredContent: { charged: false } });
+  const found = await host.call('search', { query: QUESTION, k: 1 });
+  t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
+  t.notMatch(JSON.stringify(found), /gull\.txt/, 'the workspace is meant');
+  const shown = await host.call('search', { query: QUESTION, k: 1, thumbnails: 8 });
+  t.same(
+    shown.content.map(({ type }) => type),
+    ['text', 'image', 'resource_link', 'resource_link'],
+  );
+  const { uri } = shown.content[3] as { uri: string };
+  t.match((await host.client.readResource({ uri }, PATIENT)).contents, [{ mimeType: 'image/webp' }]);
+  const [{ id: pdf }] = (await host.call('item_list', {})).structuredContent!.items as [{ id: string }];
+  t.match(textOf(await host.call('item_read', { item: pdf })), /^\(page 1.*\)\n\S/);
+  t.match(await host.call('workspace_extend', { ttl_minutes: 5 }), {
+    structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
+  });
+  t.match(
+    await agent.run(['workspace', 'usage']),
+    { code: 2 },
+    'the commands have their own current workspace',
+  );
+  const over = await host.call('workspace_create', { ttl_minutes: 60 });
+  t.ok(over.isError);
+  t.match(
+    textOf(over),
+    /budget_exceeded: The price is 0\.04 USD and 0\.01 of the budget of 0\.06 USD are left/,
+  );
+  t.match(await host.call('ingest', { path: '/no/such/file' }), {
+    isError: true,
+    content: [{ text: /cannot be read/ }],
+  });
+  const { id } = rented.structuredContent as { id: string };
+  t.match(await host.call('workspace_dispose', { workspace: id }), {
+    structuredContent: { claims: { workspace: id } },
+  });
+  const ended = await host.call('search', { query: 'gull' });
+  t.match(
+    textOf(ended),
+    /has ended.*workspace "none".*workspace_create/s,
+    'it is not paid by the call instead',
+  );
+  t.match(textOf(await host.call('search', { query: 'gull', workspace: 'none' })), /^1\. gull\.txt/m);
+});
 
 t.test('over stdio without a wallet it says how to make one, and finds it without a restart', async (t) => {
   const agent = new Agent(t.testdir({}), server.url);
@@ -357,25 +351,22 @@ t.test('over stdio without a wallet it says how to make one, and finds it withou
   t.match(await host.call('workspace_create', {}), { structuredContent: { ttl_minutes: 15 } });
 });
 
-t.test(
-  'what is no workspace id stays one, and a payment that no header has room for is refused',
-  async (t) => {
-    const host = await overHttp(t);
-    for (const workspace of ['..', '../..', '%2e%2e', 'ws_0/../..', 'search']) {
-      const { isError, structuredContent } = await host.call('search', { query: 'a', workspace, token: 'x' });
-      t.match(
-        { isError, structuredContent },
-        {
-          isError: true,
-          structuredContent: { error: { code: 'workspace_unauthorized' } },
-        },
-      );
-    }
-    const large = await host.call('search', { query: 'a' }, { 'x402/payment': { x: 'x'.repeat(20_000) } });
-    t.match(large, { isError: true, structuredContent: { error: { code: 'request_malformed' } } });
-    t.match(textOf(large), /payment in _meta/);
-    const nested = JSON.parse(`${'['.repeat(900)}${']'.repeat(900)}`) as object;
-    const deep = await host.call('search', { query: 'a' }, { 'x402/payment': nested });
-    t.match(deep, { isError: true, structuredContent: { error: 'payment_malformed' } });
-  },
-);
+t.test('odd workspace ids and payments too large for a header are refused', async (t) => {
+  const host = await overHttp(t);
+  for (const workspace of ['..', '../..', '%2e%2e', 'ws_0/../..', 'search']) {
+    const { isError, structuredContent } = await host.call('search', { query: 'a', workspace, token: 'x' });
+    t.match(
+      { isError, structuredContent },
+      {
+        isError: true,
+        structuredContent: { error: { code: 'workspace_unauthorized' } },
+      },
+    );
+  }
+  const large = await host.call('search', { query: 'a' }, { 'x402/payment': { x: 'x'.repeat(20_000) } });
+  t.match(large, { isError: true, structuredContent: { error: { code: 'request_malformed' } } });
+  t.match(textOf(large), /payment in _meta/);
+  const nested = JSON.parse(`${'['.repeat(900)}${']'.repeat(900)}`) as object;
+  const deep = await host.call('search', { query: 'a' }, { 'x402/payment': nested });
+  t.match(deep, { isError: true, structuredContent: { error: 'payment_malformed' } });
+});

@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { get } from '../rig/raw-get.ts';
+import { get } from '../http/raw-get.ts';
+import { lacksProgram } from '../rig/run-program.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** What Prometheus reads of a server that was used; and that the dashboard and the alerts name nothing else. */
@@ -101,7 +102,7 @@ t.test('every metric that the dashboard and the alerts name exists', async (t) =
 
 t.test(
   'a real Prometheus loads the alerts, and every query of both returns data',
-  { skip: withoutPrometheus() },
+  { skip: lacksProgram('prometheus', 'promtool') },
   async (t) => {
     const folder = t.testdir({
       'farthing.rules.yml': rules,
@@ -155,16 +156,6 @@ t.test(
 
 interface RuleGroup {
   readonly rules: readonly { readonly name: string; readonly health: string }[];
-}
-
-/** Why there is no Prometheus here; false when there is one. */
-function withoutPrometheus(): string | false {
-  try {
-    execFileSync('promtool', ['--version'], { stdio: 'pipe' });
-    return false;
-  } catch {
-    return 'prometheus is not installed (apt-get install prometheus)';
-  }
 }
 
 async function addressOf(log: NodeJS.ReadableStream): Promise<string> {

@@ -130,10 +130,7 @@ t.test(
   async (t) => {
     const nodes = await TwoNodes.open(t);
     nodes.startPayers({ dies: true });
-    let buyer!: () => void;
-    const isBought = new Promise<void>((resolve) => {
-      buyer = resolve;
-    });
+    const { promise: isBought, resolve: buyer } = Promise.withResolvers<void>();
     // The process ends here.
     const run = async (): Promise<WorkOutcome> => {
       await nodes.buy();
@@ -159,10 +156,7 @@ t.test(
 
 t.test('of a crash after the note the payment knows, and takes the minutes to their end', async (t) => {
   const nodes = await TwoNodes.open(t);
-  let settling!: () => void;
-  const isSettling = new Promise<void>((resolve) => {
-    settling = resolve;
-  });
+  const { promise: isSettling, resolve: settling } = Promise.withResolvers<void>();
   nodes.startPayers({
     dies: true,
     facilitator: (local) =>

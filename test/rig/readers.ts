@@ -1,16 +1,38 @@
+import { join } from 'node:path';
 import {
   type Block,
   EXTRACT_LIMITS,
+  type Extracted,
   type ExtractLimits,
   type FileInfo,
   type PictureContent,
 } from '../../src/domain/document.ts';
+import { type ExtractorOptions, openExtractor } from '../../src/extract/extractor.ts';
 import { FORMATS } from '../../src/extract/formats.ts';
 import { Readers } from '../../src/extract/read.ts';
 import type { FormatReader } from '../../src/extract/reading/format-reader.ts';
 import type { Summary } from '../../src/extract/reading/sink.ts';
 import { SourceFile } from '../../src/extract/reading/source-file.ts';
 import { recognise } from '../../src/extract/recognise.ts';
+import { type Teardown, temporaryFolder } from './temporary-folder.ts';
+
+type Options = Partial<Omit<ExtractorOptions, 'limits'>> & { readonly limits?: Partial<ExtractLimits> };
+
+/** Readers in processes of their own, as a server has them; closed when the test ends. Without other wishes pictures have no pixels. */
+export function testExtractor(t: Teardown, { limits, ...options }: Options = {}) {
+  const scratchFolder = join(temporaryFolder(t), 'scratch');
+  const extractor = openExtractor({
+    pictureSpec: undefined,
+    scratchFolder,
+    log: () => undefined,
+    ...options,
+    limits: { ...EXTRACT_LIMITS, ...limits },
+  });
+  t.teardown(() => extractor.close());
+  const read = async (path: string): Promise<Extracted> =>
+    extractor.extract(path, await extractor.open(path, { name: path }));
+  return { extractor, scratchFolder, read };
+}
 
 export interface ReadFile extends Summary {
   readonly fileInfo: FileInfo;

@@ -18,19 +18,16 @@ for (const [refused, named, environment] of [
     { ADMIN_PORT: String(port) },
   ],
 ] as const) {
-  t.test(
-    `a start with ${refused} names the settings and ends with 2, before any model is opened`,
-    async (t) => {
-      const { child, ended } = spawnBuilt(
-        t,
-        { DEMO: '0', INGEST_WORKERS: '8', LOG_LEVEL: 'fatal', ...environment },
-        { stdio: ['ignore', 'ignore', 'pipe'] },
-      );
-      const [said, [status, signal]] = await Promise.all([text(child.stderr!), ended]);
-      t.match(said, new RegExp(`^Farthing does not start:\\n  ${named}: cannot listen on [^\\n]+\\n$`));
-      t.strictSame([status, signal], [2, null]);
-    },
-  );
+  t.test(`a start with ${refused} names the settings and ends with 2`, async (t) => {
+    const { child, ended } = spawnBuilt(
+      t,
+      { DEMO: '0', INGEST_WORKERS: '8', LOG_LEVEL: 'fatal', ...environment },
+      { stdio: ['ignore', 'ignore', 'pipe'] },
+    );
+    const [said, [status, signal]] = await Promise.all([text(child.stderr!), ended]);
+    t.match(said, new RegExp(`^Farthing does not start:\\n  ${named}: cannot listen on [^\\n]+\\n$`));
+    t.strictSame([status, signal], [2, null]);
+  });
 }
 
 for (const setting of ['DATA_DIR', 'CACHE_DIR']) {

@@ -56,7 +56,7 @@ for (const [held, status] of [
   [true, 1],
 ] as const) {
   t.test(
-    `SIGTERM ends the process with ${status} ${held ? 'at the deadline, when a request never ends' : 'when nothing runs'}`,
+    `SIGTERM ends the process with ${status} ${held ? 'at its deadline' : 'when nothing runs'}`,
     async (t) => {
       const { child, ended } = spawnBuilt(t, {
         DEMO: '0',

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Test } from 'tap';
 import type { Item } from '../../src/api/items.ts';
 import type { ItemId } from '../../src/domain/id.ts';
 import type { SpaceSpec } from '../../src/domain/space.ts';
@@ -50,6 +51,13 @@ export function passage(
     vectors: { text_semantic: towards(0) },
     ...rest,
   };
+}
+
+/** Closed when the test ends. */
+export function openFor(t: Pick<Test, 'testdir' | 'teardown'>, openShardsMax = 16, spaces = SPACES): Tenants {
+  const tenants = open(t.testdir(), openShardsMax, spaces);
+  t.teardown(() => tenants.close());
+  return tenants;
 }
 
 export function open(folder: string, openShardsMax = 16, spaces = SPACES): Tenants {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ListQuery, Snapshot } from '../../src/shard/snapshot.ts';
-import { itemOf, open, passage, towards } from './fixtures.ts';
+import { itemOf, openFor, passage, towards } from './fixtures.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -15,8 +15,7 @@ const MEANING: ListQuery = { space: 'text_semantic', vector: towards(0) };
 const TEXTS = ['red fox', 'red red hen', 'a fox and a hen', 'a heron', 'red heron by the water'];
 
 t.test('a rating gives the scores that a search gives', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   await tenants.use('ws_rate', { create: true }, async (shard) => {
     for (const [index, text] of TEXTS.entries()) {
       const id = `item_${index}`;
@@ -41,41 +40,28 @@ t.test('a rating gives the scores that a search gives', async (t) => {
   });
 });
 
-t.test(
-  'few Segments that have the words as they are written are told from those with the same stems',
-  async (t) => {
-    const tenants = open(t.testdir());
-    t.teardown(() => tenants.close());
-    await tenants.use('ws_written', { create: true }, async (shard) => {
-      const texts = [
-        'The Bridges of a family',
-        'a bridge, bridged',
-        'see bridges.example.org',
-        'no such word',
-      ];
-      for (const [index, text] of texts.entries())
-        await shard.append(itemOf(`item_${index}`), [passage(`item_${index}`, text)]);
-      await shard.append({ ...itemOf('item_titled'), title: 'Bridges' }, [
-        passage('item_titled', 'a text', { words: 'Bridges\na text' }),
-      ]);
-      const snapshot = shard.snapshot();
-      const written = (words: string) => [...snapshot.rate({ words }, Uint32Array.of(1)).written];
-      const itself = (segment: number) => [
-        segment,
-        { place: segment, moment: segment, size: 0, note: false },
-      ];
-      t.same(written('bridges'), [0, 2, 4].map(itself));
-      t.same(written('Bridges family'), [0].map(itself));
-      t.same(written('bridging'), []);
-      t.same(written('bridges absentword'), []);
-      snapshot.close();
-    });
-  },
-);
+t.test('a few Segments with the words as written are told from those with the stems', async (t) => {
+  const tenants = openFor(t);
+  await tenants.use('ws_written', { create: true }, async (shard) => {
+    const texts = ['The Bridges of a family', 'a bridge, bridged', 'see bridges.example.org', 'no such word'];
+    for (const [index, text] of texts.entries())
+      await shard.append(itemOf(`item_${index}`), [passage(`item_${index}`, text)]);
+    await shard.append({ ...itemOf('item_titled'), title: 'Bridges' }, [
+      passage('item_titled', 'a text', { words: 'Bridges\na text' }),
+    ]);
+    const snapshot = shard.snapshot();
+    const written = (words: string) => [...snapshot.rate({ words }, Uint32Array.of(1)).written];
+    const itself = (segment: number) => [segment, { place: segment, moment: segment, size: 0, note: false }];
+    t.same(written('bridges'), [0, 2, 4].map(itself));
+    t.same(written('Bridges family'), [0].map(itself));
+    t.same(written('bridging'), []);
+    t.same(written('bridges absentword'), []);
+    snapshot.close();
+  });
+});
 
 t.test('the sample of a space depends on its living rows, not on how they are stored', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   const rows = Array.from({ length: 3_000 }, (_, index) => towards((index * 7) % 31));
   const fill = (tenant: string, step: number) =>
     tenants.use(tenant, { create: true }, async (shard) => {
@@ -101,8 +87,7 @@ t.test('the sample of a space depends on its living rows, not on how they are st
 });
 
 t.test('a Segment without a row is not a number, and an index without rows has no sample', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   await tenants.use('ws_none', { create: true }, async (shard) => {
     await shard.append(itemOf('item_a'), [passage('item_a', 'words alone', { vectors: {} })]);
     const snapshot = shard.snapshot();

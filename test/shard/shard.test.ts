@@ -3,15 +3,14 @@ import t, { type Test } from 'tap';
 import { errorCode } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { placeAt, type RankedList, type Snapshot } from '../../src/shard/snapshot.ts';
-import { itemOf, open, passage, sha256, towards } from './fixtures.ts';
+import { itemOf, openFor, passage, sha256, towards } from './fixtures.ts';
 import '../rig/teardown-order.ts';
 
 const NEVER = new AbortController().signal;
 
 /** Runs against a fresh index. */
 async function withShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {
-  const tenants = open(test.testdir());
-  test.teardown(() => tenants.close());
+  const tenants = openFor(test);
   await tenants.use('ws_a', { create: true }, run);
 }
 
@@ -145,16 +144,6 @@ t.test('an item that is appended again replaces its earlier version', async (t) 
   });
 });
 
-t.test('equal scores are ordered by insertion', async (t) => {
-  await withShard(t, async (shard) => {
-    for (const id of ['a', 'b', 'c', 'd']) await shard.append(itemOf(id), [passage(id, 'same words')]);
-    look(shard, (snapshot) => {
-      t.same([...snapshot.searchVector('text_semantic', towards(0.2), 3).segments], [0, 1, 2]);
-      t.same([...snapshot.searchWords('words', 3).segments], [0, 1, 2]);
-    });
-  });
-});
-
 t.test('items are found by their digest while pending or searchable, not once failed', async (t) => {
   await withShard(t, async (shard) => {
     await shard.putItem(itemOf('a', { state: 'pending' }));
@@ -173,32 +162,6 @@ t.test('items are listed in order of insertion, page by page', async (t) => {
     const first = shard.items({ limit: 2 }).map(({ id }) => id);
     const rest = shard.items({ after: 'z', limit: 10 }).map(({ id }) => id);
     t.same([...first, ...rest], ids);
-  });
-});
-
-t.test('phrases in quotes match in order', async (t) => {
-  await withShard(t, async (shard) => {
-    await shard.append(itemOf('a'), [passage('a', 'the man bites the dog')]);
-    await shard.append(itemOf('b'), [passage('b', 'the dog bites the man')]);
-    look(shard, (snapshot) => {
-      t.same([...snapshot.searchWords('"dog bites the man"', 5).segments], [1]);
-      t.same([...snapshot.searchWords('dog bites man', 5).segments], [0, 1]);
-    });
-  });
-});
-
-t.test('text in Chinese, Japanese and Korean is found by parts of it', async (t) => {
-  await withShard(t, async (shard) => {
-    await shard.append(itemOf('a'), [
-      passage('a', '北京大学的图书馆'),
-      passage('a', '東京タワーの夜景'),
-      passage('a', '서울대학교 도서관'),
-    ]);
-    look(shard, (snapshot) => {
-      t.same([...snapshot.searchWords('图书馆', 5).segments], [0]);
-      t.same([...snapshot.searchWords('タワー', 5).segments], [1]);
-      t.same([...snapshot.searchWords('대학교', 5).segments], [2]);
-    });
   });
 });
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { errorCode } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { placeAt, type RankedList } from '../../src/shard/snapshot.ts';
-import { itemOf, open, passage } from './fixtures.ts';
+import { itemOf, openFor, passage } from './fixtures.ts';
 import '../rig/teardown-order.ts';
 
 /** With this many dimensions a few rows make a long scan. */
@@ -19,8 +19,7 @@ function row(seed: number): Float32Array {
 }
 
 async function withLargeShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {
-  const tenants = open(test.testdir(), 4, WIDE);
-  test.teardown(() => tenants.close());
+  const tenants = openFor(test, 4, WIDE);
   await tenants.use('ws_a', { create: true }, async (shard) => {
     const segments = Array.from({ length: ROWS }, (_, index) =>
       passage('a', 'word', { place: index >> 1, vectors: { wide: row(index) } }),
@@ -61,8 +60,7 @@ t.test('a long scan leaves the event loop free, and gives the same hits as a sho
 });
 
 t.test('many words, and phrases, are searched on another thread where few words are not', async (t) => {
-  const tenants = open(t.testdir(), 4, WIDE);
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t, 4, WIDE);
   await tenants.use('ws_a', { create: true }, async (shard) => {
     const words = 'ab cd '.repeat(100);
     await shard.append(

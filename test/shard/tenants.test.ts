@@ -4,7 +4,7 @@ import t from 'tap';
 import { FarthingError } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
-import { itemOf, open, passage } from './fixtures.ts';
+import { itemOf, open, openFor, passage } from './fixtures.ts';
 import '../rig/teardown-order.ts';
 
 const ABSENT = { code: 'not_found' };
@@ -15,8 +15,7 @@ async function fill(shard: Shard): Promise<void> {
 }
 
 t.test('an absent tenant is created only on request', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   t.equal(tenants.exists('ws_a'), false);
   await t.rejects(
     tenants.use('ws_a', {}, () => 1),
@@ -50,15 +49,13 @@ t.test('appended items are there after closing and opening', async (t) => {
 });
 
 t.test('tenants do not see each other', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   await tenants.use('ws_a', { create: true }, fill);
   t.equal(await tenants.use('ws_b', { create: true }, (shard) => shard.item('a')), undefined);
 });
 
 t.test('no more indexes are open than allowed, and all can be used', async (t) => {
-  const tenants = open(t.testdir(), 3);
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t, 3);
   const names = Array.from({ length: 10 }, (_, index) => `ws_${index}`);
   for (const name of names) {
     await tenants.use(name, { create: true }, fill);
@@ -72,8 +69,7 @@ t.test('no more indexes are open than allowed, and all can be used', async (t) =
 });
 
 t.test('an index in use is not closed for another, whose use is refused as overload', async (t) => {
-  const tenants = open(t.testdir(), 1);
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t, 1);
   await tenants.use('ws_a', { create: true }, async (shard) => {
     await t.rejects(
       tenants.use('ws_b', { create: true }, () => 1),
@@ -85,8 +81,7 @@ t.test('an index in use is not closed for another, whose use is refused as overl
 });
 
 t.test('many first uses at once open an index once', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   const uses = Array.from({ length: 20 }, (_, index) => {
     return tenants.use('ws_a', { create: true }, (shard) =>
       shard.append(itemOf(`i${index}`), [passage(`i${index}`, 'x')]),
@@ -132,8 +127,7 @@ t.test('a disposal waits for running work, and leaves nothing', async (t) => {
 });
 
 t.test('an absent or disposed tenant is undefined to a use that allows for its absence', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   t.equal(await tenants.useIfThere('ws_a', () => 1), undefined);
   t.equal(tenants.exists('ws_a'), false, 'asking makes nothing');
   await tenants.use('ws_a', { create: true }, fill);
@@ -225,8 +219,7 @@ t.test('after a change of model the old space serves until the new one has every
 });
 
 t.test('a disposed tenant stays gone, unless it may return', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   for (const tenant of ['ws_a', 'payer_b']) await tenants.use(tenant, { create: true }, () => undefined);
   await tenants.dispose('ws_a');
   await tenants.dispose('payer_b', { mayReturn: true });
@@ -253,8 +246,7 @@ t.test('a closed tenant is never reported as absent, and is not disposed of', as
 });
 
 t.test('idle indexes are closed, those in use are not, and all can be opened again', async (t) => {
-  const tenants = open(t.testdir());
-  t.teardown(() => tenants.close());
+  const tenants = openFor(t);
   await tenants.use('ws_a', { create: true }, fill);
   await tenants.use('ws_b', { create: true }, async (shard) => {
     await fill(shard);
@@ -273,8 +265,7 @@ t.test(
   async (t) => {
     const own = () =>
       Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
-    const tenants = open(t.testdir(), 64);
-    t.teardown(() => tenants.close());
+    const tenants = openFor(t, 64);
     await tenants.use('ws_first', { create: true }, fill);
     const before = own();
     // LMDB asks for 3 MiB for each of them, of which it uses a few pages.

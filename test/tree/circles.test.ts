@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import t from 'tap';
+import { betweenFolders, circlesIn } from './graph.ts';
 
 /**
  * No circle of imports between files, or between folders (a folder is the files directly in it), in TypeScript; imports of types count.
@@ -37,43 +38,6 @@ function importsOf(part: string): Map<string, Set<string>> {
     imports.set(file, new Set(targets.filter((target) => files.has(target) && target !== file)));
   }
   return imports;
-}
-
-/** The same between folders. */
-function betweenFolders(imports: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
-  const folders = new Map<string, Set<string>>();
-  for (const [file, targets] of imports) {
-    const folder = dirname(file);
-    const known = folders.get(folder) ?? new Set();
-    folders.set(folder, known);
-    for (const target of targets) if (dirname(target) !== folder) known.add(dirname(target));
-  }
-  return folders;
-}
-
-/** Strongly connected components of more than one node (Tarjan, SIAM J. Comput. 1 (1972) 146). */
-function circlesIn(graph: ReadonlyMap<string, ReadonlySet<string>>): string[] {
-  const order = new Map<string, number>();
-  const lowest = new Map<string, number>();
-  const stack: string[] = [];
-  const circles: string[] = [];
-  const visit = (node: string): number => {
-    const own = order.size;
-    order.set(node, own);
-    lowest.set(node, own);
-    stack.push(node);
-    for (const next of graph.get(node) ?? []) {
-      if (!order.has(next)) lowest.set(node, Math.min(lowest.get(node)!, visit(next)));
-      else if (stack.includes(next)) lowest.set(node, Math.min(lowest.get(node)!, order.get(next)!));
-    }
-    if (lowest.get(node) === own) {
-      const component = stack.splice(stack.indexOf(node));
-      if (component.length > 1) circles.push(component.sort().join(' ↔ '));
-    }
-    return lowest.get(node)!;
-  };
-  for (const node of graph.keys()) if (!order.has(node)) visit(node);
-  return circles;
 }
 
 t.test('a circle is found', async (t) => {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import t from 'tap';
+import { betweenFolders, circlesIn, type Uses } from './graph.ts';
 
 /**
  * The folders of the native crate, each with those that its files may use. A file directly in `src` is of the folder `.`.
@@ -61,13 +62,10 @@ const BINDING: Readonly<Record<string, readonly string[]>> = {
   text: ['.'],
 };
 
-const FILES_MAX = 18;
 const NATIVE = resolve(import.meta.dirname, '../../native');
 
 /** Sources of a crate by their paths below its root, without tests. */
 type Sources = ReadonlyMap<string, string>;
-/** What each file, or each folder, uses. */
-type Uses = ReadonlyMap<string, ReadonlySet<string>>;
 
 function sourcesOf(root: string): Sources {
   const names = readdirSync(root, { recursive: true, encoding: 'utf8' });
@@ -171,41 +169,8 @@ function usesOf(sources: Sources): Uses {
   );
 }
 
-/** What each folder uses, by the files directly in it. */
-function folderUses(uses: Uses): Uses {
-  const folders = new Map<string, Set<string>>();
-  for (const [file, targets] of uses) {
-    const from = dirname(file);
-    const used = folders.get(from) ?? new Set();
-    folders.set(from, used);
-    for (const target of targets) if (dirname(target) !== from) used.add(dirname(target));
-  }
-  return folders;
-}
-
-/** Each circle once, as `a → b → a`. */
-function circlesOf(uses: Uses): string[] {
-  const circles = new Set<string>();
-  const done = new Set<string>();
-  const walk = (node: string, way: readonly string[]) => {
-    const at = way.indexOf(node);
-    if (at >= 0) {
-      const circle = way.slice(at);
-      const first = circle.indexOf(circle.toSorted()[0]!);
-      const turned = [...circle.slice(first), ...circle.slice(0, first)];
-      circles.add([...turned, turned[0]].join(' → '));
-      return;
-    }
-    if (done.has(node)) return;
-    for (const next of uses.get(node) ?? []) walk(next, [...way, node]);
-    done.add(node);
-  };
-  for (const node of uses.keys()) walk(node, []);
-  return [...circles].sort();
-}
-
 function againstTable(uses: Uses, table: Readonly<Record<string, readonly string[]>>): string[] {
-  return [...folderUses(uses)].flatMap(([folder, targets]) =>
+  return [...betweenFolders(uses)].flatMap(([folder, targets]) =>
     [...targets]
       .filter((target) => !table[folder]?.includes(target))
       .map((target) => `${folder} uses ${target}`),
@@ -219,34 +184,23 @@ for (const [crate, table] of [
   const sources = sourcesOf(join(NATIVE, crate));
   const uses = usesOf(sources);
 
-  t.test(`native/${crate}: no circle between files`, async (t) => t.same(circlesOf(uses), []));
+  t.test(`native/${crate}: no circle between files`, async (t) => t.same(circlesIn(uses), []));
 
-  t.test(`native/${crate}: no circle between folders`, async (t) => t.same(circlesOf(folderUses(uses)), []));
+  t.test(`native/${crate}: no circle between folders`, async (t) =>
+    t.same(circlesIn(betweenFolders(uses)), []),
+  );
 
   t.test(`native/${crate}: each folder uses only those that its line of the table names`, async (t) => {
-    t.same([...folderUses(uses).keys()].sort(), Object.keys(table).sort());
+    t.same([...betweenFolders(uses).keys()].sort(), Object.keys(table).sort());
     t.same(againstTable(uses, table), []);
   });
 }
 
-t.test(`no folder of native has more than ${FILES_MAX} files`, async (t) => {
-  const counts = new Map<string, number>();
-  for (const entry of readdirSync(NATIVE, { recursive: true, withFileTypes: true })) {
-    const folder = entry.parentPath.slice(NATIVE.length + 1);
-    if (entry.isFile() && folder.split('/')[0] !== 'target')
-      counts.set(folder, (counts.get(folder) ?? 0) + 1);
-  }
-  t.same(
-    [...counts].filter(([, count]) => count > FILES_MAX),
-    [],
-  );
-});
-
 t.test('a circle is found however it is written, and what is for tests alone makes none', async (t) => {
-  const circles = (files: Record<string, string>) => circlesOf(usesOf(new Map(Object.entries(files))));
+  const circles = (files: Record<string, string>) => circlesIn(usesOf(new Map(Object.entries(files))));
   const ground = { 'lib.rs': 'pub mod a;\npub mod b;', 'a/mod.rs': 'pub mod x;', 'b/mod.rs': 'pub mod y;' };
   const back = 'use crate::a::x::X;';
-  const found = ['a/x.rs → b/y.rs → a/x.rs'];
+  const found = ['a/x.rs ↔ b/y.rs'];
   for (const forth of [
     'use crate::b::y;',
     'use crate::{a::x::Z, b::{y::{self, Y}}};',
@@ -268,7 +222,7 @@ t.test('a circle is found however it is written, and what is for tests alone mak
   }
   t.same(
     circles({ 'a/mod.rs': 'pub mod x;\nfn f() { x::g() }', 'a/x.rs': 'use super::f;' }),
-    ['a/mod.rs → a/x.rs → a/mod.rs'],
+    ['a/mod.rs ↔ a/x.rs'],
     'a parent and its child',
   );
   const folders = usesOf(
@@ -283,6 +237,6 @@ t.test('a circle is found however it is written, and what is for tests alone mak
       }),
     ),
   );
-  t.same([circlesOf(folders), circlesOf(folderUses(folders))], [[], ['a → b → a']], 'folders alone');
+  t.same([circlesIn(folders), circlesIn(betweenFolders(folders))], [[], ['a ↔ b']], 'folders alone');
   t.same(againstTable(folders, { a: ['b'], b: [] }), ['b uses a']);
 });

@@ -9,7 +9,7 @@ import { digestOfItems } from '../../src/workspace/tenant/inventory.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
-import { Crash, PAYER, PRICING, World } from './world.ts';
+import { Crash, openWorld, PAYER, PRICING, type World } from './world.ts';
 
 const STEPS = Number(process.env.WORKSPACE_MODEL_STEPS ?? deep(300, 1000));
 const SEED = Number(process.env.WORKSPACE_MODEL_SEED ?? Date.now() % 2 ** 31);
@@ -399,8 +399,7 @@ function codeOf(error: unknown): string {
 
 t.test(`${STEPS} random steps of many workspaces agree with the model (seed ${SEED})`, async (t) => {
   t.setTimeout(30_000 + STEPS * 100);
-  const world = await World.open(t.testdir(), { drainSecondsMax: 0.001 });
-  t.teardown(() => world.close());
+  const world = await openWorld(t, { drainSecondsMax: 0.001 });
   const driver = new Driver(world, new Random(SEED));
   let last = '';
   for (let step = 0; step < STEPS; step += 1) {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { toFarthingError } from '../../src/domain/error.ts';
 import { newId } from '../../src/domain/id.ts';
 import { newToken } from '../../src/workspace/records/token.ts';
-import { World } from './world.ts';
+import { openWorld, World } from './world.ts';
 
 /** A refusal, as an answer shows it. */
 async function refusal(work: () => unknown) {
@@ -18,8 +18,7 @@ async function refusal(work: () => unknown) {
 }
 
 t.test('a price is base plus clamped minutes, and a spend limit below it is noted', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { workspaces } = world;
   const { prices } = workspaces;
   t.strictSame(prices.creation({}), { minutes: 15, amount: 17_500n });
@@ -43,8 +42,7 @@ t.test('a price is base plus clamped minutes, and a spend limit below it is note
 });
 
 t.test('the paid minutes begin at commit, and the record has every field', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.workspaces.create({ ttlMinutes: 5000, spendLimit: 1_000_000n });
   t.equal(
     world.workspaces.views.show(id),
@@ -78,8 +76,7 @@ t.test('the paid minutes begin at commit, and the record has every field', async
 });
 
 t.test('a repeated commit gives no new minutes and revokes the previous token', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await world.active();
   world.minutes(5);
   for (const again of [() => world.workspaces.commitCreation(id), () => world.workspaces.reissue(id)]) {
@@ -117,8 +114,7 @@ t.test('an undone creation leaves nothing, and a paid one cannot be undone', asy
 });
 
 t.test('every wrong id and token is refused alike, in authentication and in DELETE', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const mine = await world.active();
   const foreign = await world.active();
   const expired = await world.active({ ttlMinutes: 1 });
@@ -164,39 +160,30 @@ t.test('every wrong id and token is refused alike, in authentication and in DELE
   t.equal(world.workspaces.authenticate(mine.id, mine.token).id, mine.id);
 });
 
-t.test(
-  'a workspace expires to the millisecond, whatever happens to the wall clock or the server',
-  async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
-    const { id, token } = await world.active({ ttlMinutes: 2 });
-    world.clock.jump(86_400_000);
-    t.ok(world.workspaces.tokenOpens(id, token));
-    t.equal(
-      world.workspaces.views.expiry(id),
-      '2026-11-22T09:02:00.000Z',
-      'its end moves with the wall clock',
-    );
-    world.clock.jump(-7 * 86_400_000);
-    world.minutes(1);
-    await world.workspaces.sweep();
-    world.restart(50 * 60_000);
-    t.equal(
-      world.workspaces.views.show(id)?.ttl_seconds_left,
-      60,
-      'the time that the server was down is given back',
-    );
-    world.clock.advance(59_999);
-    t.ok(world.workspaces.tokenOpens(id, token));
-    t.equal(world.workspaces.views.headers(id)['X-Workspace-TTL-Seconds'], '0');
-    world.clock.advance(1);
-    t.notOk(world.workspaces.tokenOpens(id, token));
-  },
-);
+t.test('a workspace expires to the millisecond, over clock jumps and restarts', async (t) => {
+  const world = await openWorld(t);
+  const { id, token } = await world.active({ ttlMinutes: 2 });
+  world.clock.jump(86_400_000);
+  t.ok(world.workspaces.tokenOpens(id, token));
+  t.equal(world.workspaces.views.expiry(id), '2026-11-22T09:02:00.000Z', 'its end moves with the wall clock');
+  world.clock.jump(-7 * 86_400_000);
+  world.minutes(1);
+  await world.workspaces.sweep();
+  world.restart(50 * 60_000);
+  t.equal(
+    world.workspaces.views.show(id)?.ttl_seconds_left,
+    60,
+    'the time that the server was down is given back',
+  );
+  world.clock.advance(59_999);
+  t.ok(world.workspaces.tokenOpens(id, token));
+  t.equal(world.workspaces.views.headers(id)['X-Workspace-TTL-Seconds'], '0');
+  world.clock.advance(1);
+  t.notOk(world.workspaces.tokenOpens(id, token));
+});
 
 t.test('more downtime than the setting allows is not given back', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await world.active({ ttlMinutes: 20 });
   world.restart(70 * 60_000);
   t.equal(world.workspaces.views.show(id)?.ttl_seconds_left, 600);
@@ -204,61 +191,57 @@ t.test('more downtime than the setting allows is not given back', async (t) => {
   t.notOk(world.workspaces.tokenOpens(id, token));
 });
 
-t.test(
-  'usage shows time, money, contents and the latency of its own searches; counts outlive a restart',
-  async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
-    const { id } = await world.active({ spendLimit: 20_000n });
-    t.match(await world.workspaces.views.usage(id), {
-      searches: 0,
-      items: 0,
-      segments: 0,
-      bytes: 0,
-      latency_ms: { p50: null },
-    });
-    world.tenants.ingest(id, 'a'.repeat(64));
-    world.workspaces.activity.countIngest(id);
-    for (let index = 1; index <= 100; index += 1) {
-      world.workspaces.activity.countSearch(id, { query: `q${index}`, k: 30, hits: 2, latency_ms: index });
-    }
-    world.minutes(1);
-    await world.workspaces.sweep();
-    world.restart();
-    const usage = await world.workspaces.views.usage(id);
-    const { latency_ms, ...rest } = usage;
-    t.strictSame(rest, {
-      id,
-      state: 'active',
-      created_at: '2026-11-21T09:00:00.000Z',
-      expires_at: '2026-11-21T09:15:00.000Z',
-      ttl_seconds_left: 840,
-      spend_usd: '0.0175',
-      spend_limit_usd: '0.02',
-      searches: 100,
-      ingests: 1,
-      items: 1,
-      segments: 2,
-      bytes: 100,
-    });
-    t.ok(latency_ms.p50! >= 50 && latency_ms.p50! < 55);
-    t.equal(latency_ms.max, 100);
-    const page = await world.workspaces.activity.history(id, { limit: 2 });
-    t.strictSame(page.entries[0], {
-      at: '2026-11-21T09:00:00.000Z',
-      query: 'q100',
-      k: 30,
-      hits: 2,
-      latency_ms: 100,
-    });
-    world.workspaces.activity.countSearch(id, { image_sha256: 'b'.repeat(64), k: 1, hits: 0, latency_ms: 3 });
-    t.match(
-      (await world.workspaces.activity.history(id, { limit: 1 })).entries,
-      [{ image_sha256: 'b'.repeat(64), hits: 0 }],
-      'not flushed yet',
-    );
-  },
-);
+t.test('usage shows time, money, contents and latency; counts outlive a restart', async (t) => {
+  const world = await openWorld(t);
+  const { id } = await world.active({ spendLimit: 20_000n });
+  t.match(await world.workspaces.views.usage(id), {
+    searches: 0,
+    items: 0,
+    segments: 0,
+    bytes: 0,
+    latency_ms: { p50: null },
+  });
+  world.tenants.ingest(id, 'a'.repeat(64));
+  world.workspaces.activity.countIngest(id);
+  for (let index = 1; index <= 100; index += 1) {
+    world.workspaces.activity.countSearch(id, { query: `q${index}`, k: 30, hits: 2, latency_ms: index });
+  }
+  world.minutes(1);
+  await world.workspaces.sweep();
+  world.restart();
+  const usage = await world.workspaces.views.usage(id);
+  const { latency_ms, ...rest } = usage;
+  t.strictSame(rest, {
+    id,
+    state: 'active',
+    created_at: '2026-11-21T09:00:00.000Z',
+    expires_at: '2026-11-21T09:15:00.000Z',
+    ttl_seconds_left: 840,
+    spend_usd: '0.0175',
+    spend_limit_usd: '0.02',
+    searches: 100,
+    ingests: 1,
+    items: 1,
+    segments: 2,
+    bytes: 100,
+  });
+  t.ok(latency_ms.p50! >= 50 && latency_ms.p50! < 55);
+  t.equal(latency_ms.max, 100);
+  const page = await world.workspaces.activity.history(id, { limit: 2 });
+  t.strictSame(page.entries[0], {
+    at: '2026-11-21T09:00:00.000Z',
+    query: 'q100',
+    k: 30,
+    hits: 2,
+    latency_ms: 100,
+  });
+  world.workspaces.activity.countSearch(id, { image_sha256: 'b'.repeat(64), k: 1, hits: 0, latency_ms: 3 });
+  t.match(
+    (await world.workspaces.activity.history(id, { limit: 1 })).entries,
+    [{ image_sha256: 'b'.repeat(64), hits: 0 }],
+    'not flushed yet',
+  );
+});
 
 t.test('neither token nor query ever reaches the shared state', async (t) => {
   const folder = t.testdir();
@@ -275,8 +258,7 @@ t.test('neither token nor query ever reaches the shared state', async (t) => {
 });
 
 t.test('the operator sees the paid workspaces, page by page', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const ids = (await Promise.all(Array.from({ length: 5 }, () => world.active()))).map(({ id }) => id).sort();
   await world.workspaces.create({});
   t.strictSame(

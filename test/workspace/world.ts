@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Test } from 'tap';
 import { MINUTE_MS } from '../../src/domain/clock.ts';
 import type { WorkspaceId } from '../../src/domain/id.ts';
 import type { WorkspacePricing } from '../../src/domain/workspace.ts';
@@ -27,6 +28,16 @@ export class Crash extends Error {}
 
 /** Pays for extensions. */
 export const PAYER = `0x${'ab'.repeat(20)}` as const;
+
+/** Closed when the test ends. */
+export async function openWorld(
+  t: Pick<Test, 'testdir' | 'teardown'>,
+  settings: Partial<WorkspaceSettings> = {},
+): Promise<World> {
+  const world = await World.open(t.testdir(), settings);
+  t.teardown(() => world.close());
+  return world;
+}
 
 /** A server's workspaces over a real store, with simulated time, and a process that can end at any boundary. */
 export class World {

@@ -3,10 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { openExtractor } from '../../../src/extract/extractor.ts';
 import { cleanPath } from '../../../src/extract/process/member-writer.ts';
-import { openBytes, recognisedType, unpackBytes } from '../../rig/readers.ts';
+import { openBytes, recognisedType, testExtractor, unpackBytes } from '../../rig/readers.ts';
 import { tarGzOf, tarHeader, tarOf, zipOf } from '../samples/archives.ts';
 import '../../rig/teardown-order.ts';
 
@@ -128,13 +126,8 @@ t.test('the path of a member cannot lead outside', async (t) => {
 });
 
 t.test('an archive is unpacked into the given files, and nowhere else', async (t: Test) => {
-  const extractor = openExtractor({
-    pictureSpec: undefined,
-    limits: EXTRACT_LIMITS,
-    scratchFolder: join(t.testdir(), 'scratch'),
-    log: () => undefined,
-  });
-  t.teardown(() => extractor.close());
+  const { extractor } = testExtractor(t);
+  t.testdir({});
   const large = Buffer.alloc(3 * 2 ** 20, 'some words that repeat ');
   const path = join(t.testdirName, 'archive');
   writeFileSync(path, zipOf({ '../../escaped.txt': 'out', 'large.txt': large }));

@@ -1,32 +1,22 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AV_CODEC_ID_ASS, AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_SUBRIP } from 'node-av/constants';
 import sharp from 'sharp';
 import t from 'tap';
-import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../../src/domain/document.ts';
-import { openExtractor } from '../../../src/extract/extractor.ts';
+import type { PictureContent } from '../../../src/domain/document.ts';
 import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
 import { cueText } from '../../../src/extract/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
 import { fromRaw } from '../../../src/extract/picture/picture-content.ts';
 import { deep } from '../../rig/deep.ts';
+import { testExtractor } from '../../rig/readers.ts';
 import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
 
 const SAMPLES = '../shared/data/samples';
 const SHORT_FILM = 'bottle-detection.mp4';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
 
-const extractor = openExtractor({
-  pictureSpec: undefined,
-  limits: EXTRACT_LIMITS,
-  scratchFolder: join(t.testdir(), 'scratch'),
-  log: () => undefined,
-});
-t.teardown(() => extractor.close());
-
-async function read(path: string): Promise<Extracted> {
-  return extractor.extract(path, await extractor.open(path, {}));
-}
+const { extractor, read } = testExtractor(t);
 
 function bitsApart(a: Uint8Array, b: Uint8Array): number {
   return a.reduce((sum, byte, at) => sum + (byte ^ b[at]!).toString(2).replaceAll('0', '').length, 0);
@@ -98,21 +88,6 @@ t.test('a film without pictures is read as a sound', async (t) => {
     });
     t.equal(samples, FILM_SOUND_RATE);
     await t.rejects(extractor.preview(path, { mediaType, page: 1 }), { code: 'preview_unavailable' });
-  }
-});
-
-t.test('a recording cut off at any tenth is read or refused by code', { skip: needsShared }, async (t) => {
-  for (const name of ['video/bottle-detection.mp4', 'audio/jfk.flac']) {
-    const bytes = readFileSync(`${SAMPLES}/${name}`);
-    for (let tenth = 1; tenth < 10; tenth++) {
-      const path = join(t.testdir(), 'cut');
-      writeFileSync(path, bytes.subarray(0, (bytes.length * tenth) / 10));
-      const outcome = await extractor.open(path, {}).then(
-        () => 'opened',
-        (error: { code: string }) => error.code,
-      );
-      t.ok(['opened', 'file_corrupt'].includes(outcome), `${name} at ${tenth}/10: ${outcome}`);
-    }
   }
 });
 

@@ -2,33 +2,17 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { EXTRACT_LIMITS, type Extracted } from '../../../src/domain/document.ts';
-import { openExtractor } from '../../../src/extract/extractor.ts';
+import type { Extracted } from '../../../src/domain/document.ts';
 import { missingLanguages } from '../../../src/extract/ocr/tesseract.ts';
 import { Pdfium } from '../../../src/extract/pdf/pdfium.ts';
 import { onlyDeep } from '../../rig/deep.ts';
+import { testExtractor } from '../../rig/readers.ts';
 import { pdfOf, pdfStream } from '../samples/hostile.ts';
 
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
 
-function extractorOf(languages: readonly string[]) {
-  const started = openExtractor({
-    pictureSpec: undefined,
-    limits: EXTRACT_LIMITS,
-    scratchFolder: join(t.testdir(), `scratch-${languages.join('-')}`),
-    languages,
-    log: () => undefined,
-  });
-  t.teardown(() => started.close());
-  return started;
-}
-
-const extractor = extractorOf(['eng']);
-
-async function read(path: string): Promise<Extracted> {
-  return extractor.extract(path, await extractor.open(path, {}));
-}
+const { read } = testExtractor(t, { languages: ['eng'] });
 
 function words({ blocks }: Extracted): string {
   return blocks.map(({ text }) => text).join('\n');
@@ -144,5 +128,5 @@ t.test('every page of a fax is read', { skip: needsShared }, async (t) => {
 
 t.test('a language that is not installed is named', async (t) => {
   t.same(missingLanguages(['eng', 'tlh', '../x']), ['tlh', '../x']);
-  t.throws(() => extractorOf(['tlh']), /@tesseract\.js-data\/tlh/);
+  t.throws(() => testExtractor(t, { languages: ['tlh'] }), /@tesseract\.js-data\/tlh/);
 });

@@ -2,24 +2,14 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { EXTRACT_LIMITS, type Extracted, type PictureContent } from '../../../src/domain/document.ts';
-import { openExtractor } from '../../../src/extract/extractor.ts';
+import { EXTRACT_LIMITS, type PictureContent } from '../../../src/domain/document.ts';
 import { readPictures } from '../../../src/extract/picture/picture-sequence.ts';
+import { testExtractor } from '../../rig/readers.ts';
 
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
 
-const extractor = openExtractor({
-  pictureSpec: undefined,
-  limits: EXTRACT_LIMITS,
-  scratchFolder: join(t.testdir(), 'scratch'),
-  log: () => undefined,
-});
-t.teardown(() => extractor.close());
-
-async function read(path: string): Promise<Extracted> {
-  return extractor.extract(path, await extractor.open(path, {}));
-}
+const { read } = testExtractor(t);
 
 t.test(
   'an animation gives shots with times, any other picture one content',
@@ -87,20 +77,4 @@ t.test('an SVG is drawn without the files that it refers to', async (t) => {
   const white = join(folder, 'white.svg');
   writeFileSync(white, '<svg xmlns="http://www.w3.org/2000/svg" width="100" height="100"/>');
   t.same(pictures[0]?.fingerprint, (await read(white)).pictures[0]?.fingerprint);
-});
-
-t.test('a picture cut off at any tenth is read or refused by code', { skip: needsShared }, async (t) => {
-  const folder = t.testdir();
-  for (const name of ['G31D_MULTI.TIF', 'animated-loop-3.gif', 'example.avif']) {
-    const bytes = readFileSync(`${SAMPLES}/image/${name}`);
-    for (let tenth = 1; tenth < 10; tenth++) {
-      const path = join(folder, `${tenth}-${name}`);
-      writeFileSync(path, bytes.subarray(0, (bytes.length * tenth) / 10));
-      const outcome = await extractor.open(path, {}).then(
-        () => 'opened',
-        (error: { code: string }) => error.code,
-      );
-      t.ok(['opened', 'file_corrupt'].includes(outcome), `${name} at ${tenth}/10: ${outcome}`);
-    }
-  }
 });

@@ -1,21 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { openExtractor } from '../../../src/extract/extractor.ts';
+import { testExtractor } from '../../rig/readers.ts';
 import { laughingPdf } from '../samples/hostile.ts';
 import '../../rig/teardown-order.ts';
 
 t.test('a tenant whose files never open delays its own files, and nobody else’s', async (t) => {
   const folder = t.testdir({});
-  const extractor = openExtractor({
-    pictureSpec: undefined,
-    // Longer than any test: nothing here times out.
-    limits: { ...EXTRACT_LIMITS, openSecondsMax: 3600 },
-    scratchFolder: join(folder, 'scratch'),
-    log: () => undefined,
-  });
-  t.teardown(() => extractor.close());
+  // Longer than any test: nothing here times out.
+  const { extractor } = testExtractor(t, { limits: { openSecondsMax: 3600 } });
   const endless = join(folder, 'endless.pdf');
   writeFileSync(endless, laughingPdf(14));
   let ended = 0;

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { openExtractor } from '../../../src/extract/extractor.ts';
+import { testExtractor } from '../../rig/readers.ts';
 import { laughingPdf } from '../samples/hostile.ts';
 import '../../rig/teardown-order.ts';
 
@@ -11,13 +10,7 @@ t.setTimeout(120_000);
 
 t.test('a tenant whose files are read without end delays nobody else’s reading', async (t) => {
   const folder = t.testdir({});
-  const extractor = openExtractor({
-    pictureSpec: undefined,
-    limits: { ...EXTRACT_LIMITS, openSecondsMax: 3600, extractSecondsMax: 3600 },
-    scratchFolder: join(folder, 'scratch'),
-    log: () => undefined,
-  });
-  t.teardown(() => extractor.close());
+  const { extractor } = testExtractor(t, { limits: { openSecondsMax: 3600, extractSecondsMax: 3600 } });
   const endless = join(folder, 'endless.pdf');
   writeFileSync(endless, laughingPdf(14));
   const pdf = { kind: 'document', mediaType: 'application/pdf', pages: 1_000_000 } as const;

@@ -23,28 +23,25 @@ function openFiles(pid: string | number): string[] {
   }
 }
 
-t.test(
-  'processes that read strangers’ files hold none of the server’s, opened before or after their start',
-  async (t) => {
-    const server = await startTestServer(t);
-    const workspace = await new TestAgent(server.url).rent();
-    // The index is open when the process for recordings starts.
-    t.match(await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls.'), { status: 200 });
-    const noise = new Uint8Array(44 + 16_000);
-    noise.set(wavHeader(16_000));
-    t.match(await workspace.ingest('silence.wav', noise), { status: 200 });
-    t.ok(
-      openFiles('self').some((path) => path.endsWith('data.mdb')),
-      'the server has its files open',
-    );
-    const held = children().flatMap(openFiles);
-    t.ok(held.length > 0, 'there are such processes');
-    t.same(
-      held.filter((path) => /\.mdb|\(deleted\)/.test(path)),
-      [],
-    );
-  },
-);
+t.test('processes that read strangers’ files hold none of the server’s', async (t) => {
+  const server = await startTestServer(t);
+  const workspace = await new TestAgent(server.url).rent();
+  // The index is open when the process for recordings starts.
+  t.match(await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls.'), { status: 200 });
+  const noise = new Uint8Array(44 + 16_000);
+  noise.set(wavHeader(16_000));
+  t.match(await workspace.ingest('silence.wav', noise), { status: 200 });
+  t.ok(
+    openFiles('self').some((path) => path.endsWith('data.mdb')),
+    'the server has its files open',
+  );
+  const held = children().flatMap(openFiles);
+  t.ok(held.length > 0, 'there are such processes');
+  t.same(
+    held.filter((path) => /\.mdb|\(deleted\)/.test(path)),
+    [],
+  );
+});
 
 /** Mono, 8,000 samples a second, 16 bits. */
 function wavHeader(bytes: number): Buffer {

@@ -4,21 +4,18 @@ import { looksLikeHtml, readHtml } from '../../../src/extract/text/html.ts';
 import { looksLikeMarkdown, readMarkdown } from '../../../src/extract/text/markdown.ts';
 import { readPlain } from '../../../src/extract/text/plain.ts';
 
-t.test(
-  'the first heading of Markdown is its title; deeper ones are the paths of their sections',
-  async (t) => {
-    const { title, blocks } = readMarkdown(
-      '# Title\n\nIntro.\n\n## One\n\nText one.\n\n### Deep\n\nText deep.\n\nTwo\n---\nText two.\n',
-    );
-    t.equal(title, 'Title');
-    t.same(blocks, [
-      { text: 'Intro.' },
-      { text: 'One\n\nText one.', heading: 'One' },
-      { text: 'Deep\n\nText deep.', heading: 'One › Deep' },
-      { text: 'Two\n\nText two.', heading: 'Two' },
-    ]);
-  },
-);
+t.test('the first heading of Markdown is its title, deeper ones paths of sections', async (t) => {
+  const { title, blocks } = readMarkdown(
+    '# Title\n\nIntro.\n\n## One\n\nText one.\n\n### Deep\n\nText deep.\n\nTwo\n---\nText two.\n',
+  );
+  t.equal(title, 'Title');
+  t.same(blocks, [
+    { text: 'Intro.' },
+    { text: 'One\n\nText one.', heading: 'One' },
+    { text: 'Deep\n\nText deep.', heading: 'One › Deep' },
+    { text: 'Two\n\nText two.', heading: 'Two' },
+  ]);
+});
 
 t.test('markup and link targets are dropped; code is unchanged', async (t) => {
   const source =
@@ -61,23 +58,20 @@ const PAGE = `<!doctype html><html><head><title>A &amp; B</title><style>.x{}</st
 <h2>Part</h2><ul><li>one</li><li>two</li></ul><table><tr><th>Name</th><th>Size</th></tr><tr><td>Oak</td><td>30 m</td></tr></table>
 <img src="http://evil.example/x.png" alt="A tree"><script>evil()</script><div hidden>secret</div><footer>Imprint</footer></body></html>`;
 
-t.test(
-  'HTML gives its title and its main text, without scripts, styles, navigation and addresses',
-  async (t) => {
-    const { title, blocks } = readHtml(PAGE);
-    t.equal(title, 'A & B');
-    t.same(
-      blocks.map(({ heading }) => heading),
-      [undefined, 'Part'],
-    );
-    const text = blocks.map((block) => block.text).join('\n');
-    t.match(text, /First paragraph with a link\./);
-    t.match(text, /- one\n ?- two/);
-    t.match(text, /Name \| Size\nOak \| 30 m/, 'rows stay rows');
-    t.match(text, /A tree/);
-    t.notMatch(text, /alert|evil|Home|secret|Imprint|example|\.x/);
-  },
-);
+t.test('HTML gives title and main text, without scripts, styles, navigation, addresses', async (t) => {
+  const { title, blocks } = readHtml(PAGE);
+  t.equal(title, 'A & B');
+  t.same(
+    blocks.map(({ heading }) => heading),
+    [undefined, 'Part'],
+  );
+  const text = blocks.map((block) => block.text).join('\n');
+  t.match(text, /First paragraph with a link\./);
+  t.match(text, /- one\n ?- two/);
+  t.match(text, /Name \| Size\nOak \| 30 m/, 'rows stay rows');
+  t.match(text, /A tree/);
+  t.notMatch(text, /alert|evil|Home|secret|Imprint|example|\.x/);
+});
 
 t.test('the main element is preferred when it holds the content', async (t) => {
   const main = 'The content of the page. '.repeat(20);

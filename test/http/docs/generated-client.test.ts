@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import ts from 'typescript';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
+import { runProgram } from '../../rig/run-program.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 
 /** The description is enough for a client that is made from it alone, by a generator that others use, to pay, upload, search and rent. */
@@ -67,7 +67,11 @@ t.test('a generated client pays, uploads, searches, rents and disposes as its ty
   await writeFile(program, PROGRAM);
 
   t.same(faultsOfTypes(program), [], 'the program fits the generated types');
-  const { status, output } = await run(program, server.url);
+  const { status, output } = await runProgram(process.execPath, ['--no-warnings', program], {
+    cwd: root,
+    // Without what the test runner puts into NODE_OPTIONS.
+    env: { ...BARE_ENVIRONMENT, SERVER: server.url },
+  });
   t.equal(status, 0, output);
   t.match(JSON.parse(output), {
     state: 'searchable',
@@ -92,19 +96,4 @@ function faultsOfTypes(path: string): string[] {
   };
   const diagnostics = ts.getPreEmitDiagnostics(ts.createProgram([path], options));
   return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
-}
-
-function run(path: string, server: string): Promise<{ status: number | null; output: string }> {
-  return new Promise((done) => {
-    // Without what the test runner puts into NODE_OPTIONS.
-    const env = { ...BARE_ENVIRONMENT, SERVER: server };
-    const child = spawn(process.execPath, ['--no-warnings', path], { cwd: root, env });
-    let output = '';
-    const keep = (piece: Buffer) => {
-      output += piece.toString('utf8');
-    };
-    child.stdout.on('data', keep);
-    child.stderr.on('data', keep);
-    child.on('close', (status) => done({ status, output }));
-  });
 }

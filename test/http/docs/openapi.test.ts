@@ -36,83 +36,78 @@ t.test('the description has no fault that a linter finds', async (t) => {
   );
 });
 
-t.test(
-  'every example of a request is answered with a success as described, and every operation has been',
-  async (t) => {
-    const agent = new TestAgent(server.url);
-    const known: Record<string, string> = {};
-    let token = '';
-    const answered = new Set<string>();
-    const send = async (operationId: string, mediaType?: string): Promise<TestAnswer> => {
-      const { path, method, security, requestBody, responses } = operations.find(
-        (one) => one.operationId === operationId,
-      )!;
-      const url = server.url + path.replace(/\{(\w+)\}/g, (_, name: string) => known[name]!);
-      const content = mediaType === undefined ? undefined : requestBody?.content[mediaType];
-      const headers: Record<string, string> = { Prefer: 'wait=60' };
-      if (security.length > 0) headers.Authorization = `Bearer ${token}`;
-      if (mediaType && mediaType !== 'multipart/form-data') headers['Content-Type'] = mediaType;
-      const response = await agent.fetch(url, {
-        method,
-        headers,
-        body: content && bodyOf(mediaType!, content),
-      });
-      const body = await response.text();
-      const success = Object.keys(responses)[0];
-      t.equal(String(response.status), success, `${operationId} ${mediaType ?? ''}: ${body.slice(0, 300)}`);
-      answered.add(operationId);
-      const isJson = /^application\/json/.test(response.headers.get('content-type') ?? '');
-      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(body) : body };
-    };
-    const inTurn = (id: string) =>
-      Object.keys(
-        operations.find(({ operationId }) => operationId === id)?.requestBody?.content ?? { '': {} },
-      );
-    const examples = async (operationId: string) => {
-      let last: TestAnswer | undefined;
-      for (const type of inTurn(operationId)) last = await send(operationId, type || undefined);
-      return last!.body;
-    };
+t.test('every example of a request succeeds as described, and no operation lacks one', async (t) => {
+  const agent = new TestAgent(server.url);
+  const known: Record<string, string> = {};
+  let token = '';
+  const answered = new Set<string>();
+  const send = async (operationId: string, mediaType?: string): Promise<TestAnswer> => {
+    const { path, method, security, requestBody, responses } = operations.find(
+      (one) => one.operationId === operationId,
+    )!;
+    const url = server.url + path.replace(/\{(\w+)\}/g, (_, name: string) => known[name]!);
+    const content = mediaType === undefined ? undefined : requestBody?.content[mediaType];
+    const headers: Record<string, string> = { Prefer: 'wait=60' };
+    if (security.length > 0) headers.Authorization = `Bearer ${token}`;
+    if (mediaType && mediaType !== 'multipart/form-data') headers['Content-Type'] = mediaType;
+    const response = await agent.fetch(url, {
+      method,
+      headers,
+      body: content && bodyOf(mediaType!, content),
+    });
+    const body = await response.text();
+    const success = Object.keys(responses)[0];
+    t.equal(String(response.status), success, `${operationId} ${mediaType ?? ''}: ${body.slice(0, 300)}`);
+    answered.add(operationId);
+    const isJson = /^application\/json/.test(response.headers.get('content-type') ?? '');
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(body) : body };
+  };
+  const inTurn = (id: string) =>
+    Object.keys(operations.find(({ operationId }) => operationId === id)?.requestBody?.content ?? { '': {} });
+  const examples = async (operationId: string) => {
+    let last: TestAnswer | undefined;
+    for (const type of inTurn(operationId)) last = await send(operationId, type || undefined);
+    return last!.body;
+  };
 
-    const paidFor = await examples('ingest');
-    known.item_id = paidFor.item.id;
-    known.job_id = paidFor.job_id;
-    t.equal((await examples('search')).hits.length > 0, true, 'a paid search finds what was uploaded');
-    for (const id of ['item', 'job', 'jobEvents']) await examples(id);
-    const workspace = await examples('createWorkspace');
-    known.id = workspace.id;
-    token = workspace.capability_token;
-    const included = await examples('ingestWorkspace');
-    known.item_id = included.item.id;
-    known.job_id = included.job_id;
-    for (const id of [
-      'searchWorkspace',
-      'workspaceJob',
-      'workspaceJobEvents',
-      'workspaceHistory',
-      'workspaceItems',
-      'workspaceItem',
-    ])
-      await examples(id);
-    for (const id of [
-      'workspaceItemContent',
-      'workspaceItemText',
-      'workspaceUsage',
-      'extendWorkspace',
-      'deleteWorkspaceItem',
-    ])
-      await examples(id);
-    await examples('disposeWorkspace');
-    await examples('workspaceReceipt');
-    for (const { operationId, path } of operations)
-      if (!path.startsWith('/agent/')) await examples(operationId);
-    // A job that ended can no longer be cancelled, and a text has no picture: previews.test.ts and workspace-contents.test.ts.
-    t.same(
-      operations.map(({ operationId }) => operationId).filter((id) => !answered.has(id)),
-      ['itemPreview', 'cancelWorkspaceJob', 'workspaceItemPreview'],
-    );
-  },
-);
+  const paidFor = await examples('ingest');
+  known.item_id = paidFor.item.id;
+  known.job_id = paidFor.job_id;
+  t.equal((await examples('search')).hits.length > 0, true, 'a paid search finds what was uploaded');
+  for (const id of ['item', 'job', 'jobEvents']) await examples(id);
+  const workspace = await examples('createWorkspace');
+  known.id = workspace.id;
+  token = workspace.capability_token;
+  const included = await examples('ingestWorkspace');
+  known.item_id = included.item.id;
+  known.job_id = included.job_id;
+  for (const id of [
+    'searchWorkspace',
+    'workspaceJob',
+    'workspaceJobEvents',
+    'workspaceHistory',
+    'workspaceItems',
+    'workspaceItem',
+  ])
+    await examples(id);
+  for (const id of [
+    'workspaceItemContent',
+    'workspaceItemText',
+    'workspaceUsage',
+    'extendWorkspace',
+    'deleteWorkspaceItem',
+  ])
+    await examples(id);
+  await examples('disposeWorkspace');
+  await examples('workspaceReceipt');
+  for (const { operationId, path } of operations)
+    if (!path.startsWith('/agent/')) await examples(operationId);
+  // A job that ended can no longer be cancelled, and a text has no picture: previews.test.ts and workspace-contents.test.ts.
+  t.same(
+    operations.map(({ operationId }) => operationId).filter((id) => !answered.has(id)),
+    ['itemPreview', 'cancelWorkspaceJob', 'workspaceItemPreview'],
+  );
+});
 
 function bodyOf(mediaType: string, { example }: { readonly example: unknown }): string | FormData {
   if (mediaType !== 'multipart/form-data')

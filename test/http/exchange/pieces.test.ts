@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t, { type Test } from 'tap';
-import { Cors } from '../../../src/http/exchange/cors.ts';
-import { listen } from '../../../src/http/exchange/server.ts';
+import { serveRoutes } from './serve-routes.ts';
 
 const PIECE_BYTES = 64 * 1024;
 const PIECES = 512;
@@ -18,36 +17,25 @@ interface GivenOut {
 /** A server whose one route gives out 32 MiB, of which each piece is filled with its number; `pieces` of them exist. */
 async function serve(t: Test, pieces = PIECES): Promise<GivenOut> {
   let asked = 0;
-  let close = (): void => undefined;
-  const closed = new Promise<void>((resolve) => {
-    close = resolve;
-  });
+  const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   async function* content() {
     for (let index = 0; index < pieces; index++) {
       asked = index + 1;
       yield new Uint8Array(PIECE_BYTES).fill(index % 251);
     }
   }
-  const server = await listen({
-    host: '127.0.0.1',
-    port: 0,
-    cors: new Cors([]),
-    routes: [
-      {
-        method: 'GET',
-        path: '/content',
-        handle: () => ({
-          status: 200,
-          headers: {},
-          content: { bytes: PIECES * PIECE_BYTES, pieces: content(), close: async () => close() },
-        }),
-      },
-    ],
-    onAnswered: () => undefined,
-    onFault: (error) => t.fail(String(error)),
-  });
-  t.teardown(() => server.close());
-  return { port: server.port, asked: () => asked, closed };
+  const port = await serveRoutes(t, [
+    {
+      method: 'GET',
+      path: '/content',
+      handle: () => ({
+        status: 200,
+        headers: {},
+        content: { bytes: PIECES * PIECE_BYTES, pieces: content(), close: async () => close() },
+      }),
+    },
+  ]);
+  return { port, asked: () => asked, closed };
 }
 
 t.test('a large body arrives whole and in order at a slow reader', async (t) => {
@@ -78,12 +66,9 @@ t.test('content is read only as fast as the client, and closed when the client l
   await closed;
 });
 
-t.test(
-  'a body that ends too early closes its connection, so that it is not mistaken for a complete one',
-  async (t) => {
-    const { port, closed } = await serve(t, 3);
-    const answer = await fetch(`http://127.0.0.1:${port}/content`);
-    await t.rejects(answer.arrayBuffer());
-    await closed;
-  },
-);
+t.test('a body that ends too early closes its connection', async (t) => {
+  const { port, closed } = await serve(t, 3);
+  const answer = await fetch(`http://127.0.0.1:${port}/content`);
+  await t.rejects(answer.arrayBuffer());
+  await closed;
+});

@@ -4,9 +4,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { Cors } from '../../../src/http/exchange/cors.ts';
 import type { Exchange } from '../../../src/http/exchange/exchange.ts';
-import { listen } from '../../../src/http/exchange/server.ts';
+import { serveRoutes } from './serve-routes.ts';
 
 /** Enough to be held back, and little enough to lie in the kernel's buffers meanwhile. */
 const BODY = Buffer.alloc(1_800_000, 'a');
@@ -15,29 +14,20 @@ const LONGER_THAN_IDLE_MS = 15_000;
 
 /** A server whose one route reads its body, calls `work`, and answers with the number of bytes. */
 async function serve(t: Test, work: (exchange: Exchange) => Promise<unknown>): Promise<number> {
-  const server = await listen({
-    host: '127.0.0.1',
-    port: 0,
-    cors: new Cors([]),
-    routes: [
-      {
-        method: 'POST',
-        path: '/upload',
-        handle: async (exchange) => {
-          let bytes = 0;
-          // As a disk may be slower than the network: more is held back than is read.
-          await wait(50);
-          for await (const piece of exchange.body.stream()) bytes += (piece as Buffer).byteLength;
-          await work(exchange);
-          return { status: 200, headers: {}, body: { bytes } };
-        },
+  return serveRoutes(t, [
+    {
+      method: 'POST',
+      path: '/upload',
+      handle: async (exchange) => {
+        let bytes = 0;
+        // As a disk may be slower than the network: more is held back than is read.
+        await wait(50);
+        for await (const piece of exchange.body.stream()) bytes += (piece as Buffer).byteLength;
+        await work(exchange);
+        return { status: 200, headers: {}, body: { bytes } };
       },
-    ],
-    onAnswered: () => undefined,
-    onFault: (error) => t.fail(String(error)),
-  });
-  t.teardown(() => server.close());
-  return server.port;
+    },
+  ]);
 }
 
 t.test('a large upload whose work takes longer than a connection may be idle is answered', async (t) => {
@@ -50,14 +40,8 @@ t.test('a large upload whose work takes longer than a connection may be idle is 
 });
 
 t.test('a client that leaves after a large upload is noticed', async (t) => {
-  let received = (): void => undefined;
-  const arrived = new Promise<void>((resume) => {
-    received = resume;
-  });
-  let noticed = (): void => undefined;
-  const left = new Promise<void>((resume) => {
-    noticed = resume;
-  });
+  const { promise: arrived, resolve: received } = Promise.withResolvers<void>();
+  const { promise: left, resolve: noticed } = Promise.withResolvers<void>();
   const port = await serve(t, async ({ signal }) => {
     received();
     if (!signal.aborted) await once(signal, 'abort');
@@ -75,34 +59,23 @@ t.test('a client that leaves after a large upload is noticed', async (t) => {
 t.test('an unread body stays with its sender, and other requests are answered', async (t) => {
   const flood = 256 * 2 ** 20;
   const quiet = 20;
-  let finish = (): void => undefined;
-  const asked = new Promise<void>((resume) => {
-    finish = resume;
-  });
-  const server = await listen({
-    host: '127.0.0.1',
-    port: 0,
-    cors: new Cors([]),
-    routes: [
-      { method: 'GET', path: '/quiet', handle: () => ({ status: 200, headers: {}, body: {} }) },
-      {
-        method: 'POST',
-        path: '/flood',
-        handle: async ({ body }) => {
-          await asked;
-          await body.whole(2 * flood);
-          return { status: 200, headers: {}, body: {} };
-        },
+  const { promise: asked, resolve: finish } = Promise.withResolvers<void>();
+  const port = await serveRoutes(t, [
+    { method: 'GET', path: '/quiet', handle: () => ({ status: 200, headers: {}, body: {} }) },
+    {
+      method: 'POST',
+      path: '/flood',
+      handle: async ({ body }) => {
+        await asked;
+        await body.whole(2 * flood);
+        return { status: 200, headers: {}, body: {} };
       },
-    ],
-    onAnswered: () => undefined,
-    onFault: (error) => t.fail(String(error)),
-  });
-  t.teardown(() => server.close());
-  const sender = fork(join(import.meta.dirname, 'flood.ts'), [String(server.port), String(flood)]);
+    },
+  ]);
+  const sender = fork(join(import.meta.dirname, 'flood.ts'), [String(port), String(flood)]);
   await once(sender, 'message');
   for (let answered = 0; answered < quiet; answered++) {
-    const answer = await fetch(`http://127.0.0.1:${server.port}/quiet`);
+    const answer = await fetch(`http://127.0.0.1:${port}/quiet`);
     await answer.arrayBuffer();
   }
   sender.send('how much?');

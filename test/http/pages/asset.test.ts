@@ -2,8 +2,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import type { Services } from '../../../src/http/access/services.ts';
 import { serviceRoutes } from '../../../src/http/routes/service.ts';
-import { get } from '../../rig/raw-get.ts';
 import { startTestServer } from '../../rig/test-server.ts';
+import { get } from '../raw-get.ts';
 
 /** Texts about the server itself, which anybody may ask for without paying. */
 

@@ -1,5 +1,8 @@
 import t from 'tap';
+import type { SearchAnswer } from '../../../src/api/search.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+
+/** What an answer says of itself: whether it answers, what it proves, how the query was understood. */
 
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);
@@ -107,4 +110,87 @@ t.test('what is named and is nowhere is not answered by its relatives', async (t
     const { body } = await workspace.search({ query });
     t.match(body, { answered: true, hits: [{ item: { name } }] }, `${query}: ${body.hits[0]?.confidence}`);
   }
+});
+
+const proved = await agent.rent();
+
+t.test('an empty index has nothing to prove', async (t) => {
+  t.match((await proved.search({ query: 'gulls' })).body, { exact: true, bounds: {} });
+});
+
+t.test('every answer says for each family whether it is proved', async (t) => {
+  await proved.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
+  const { body } = await proved.search({ query: 'who counts gulls?', families: ['text_semantic', 'raw'] });
+  t.equal(body.exact, true);
+  t.same(body.bounds, { text_semantic: { exact: true }, raw: { exact: true } });
+  const words = await proved.search({ query: 'gulls', families: ['raw'] });
+  t.same(words.body.bounds, { raw: { exact: true } });
+});
+
+t.test('a proof can be requested, with the same hits where the answer is proved anyway', async (t) => {
+  const request = { query: 'who counts gulls?', explain: true };
+  const plain = await proved.search(request);
+  const exact = await proved.search({ ...request, exact: true });
+  t.equal(exact.body.exact, true);
+  const found = ({ hits }: { hits: { item: { id: string }; score: number }[] }) =>
+    hits.map(({ item, score }) => [item.id, score]);
+  t.same(found(exact.body), found(plain.body));
+  for (const { method } of exact.body.explanation.lists) t.equal(method, 'proved');
+  t.match(await proved.search({ query: 'gulls', exact: 'yes' }), {
+    status: 400,
+    body: { code: 'field_invalid', field: 'exact' },
+  });
+});
+
+t.test('slips and quoted phrases, through all families', async (t) => {
+  const workspace = await agent.rent();
+  await workspace.ingest(
+    'rabbits.txt',
+    'Fibonacci counted rabbits: each pair bears another pair every month.',
+  );
+  await workspace.ingest(
+    'gulls.txt',
+    'The lighthouse keeper counts the grey gulls at dawn, by the old harbour wall.',
+  );
+  await workspace.ingest('wall.txt', 'Grey walls shelter the harbour; gulls nest in the old lighthouse.');
+  await workspace.ingest('screws.txt', 'Screws of 5 inches hold the boards; 3" nails hold the roof.');
+
+  const search = async (query: string, more: object = {}): Promise<SearchAnswer> =>
+    (await workspace.search({ query, ...more })).body;
+  const found = ({ hits }: SearchAnswer) => hits.map(({ item }) => item.name).sort();
+
+  t.test('a query with slips is answered as it was meant, and says so', async (t) => {
+    const { corrected, hits, explanation } = await search('Fibbonaci rabits', { explain: true });
+    t.equal(corrected, 'fibonacci rabbits');
+    t.equal(hits[0]!.item.name, 'rabbits.txt');
+    const { snippet, highlights } = hits[0]!;
+    const marked = highlights!.map(([start, end]) => snippet!.slice(start, end));
+    t.same(marked, ['Fibonacci', 'rabbits'], 'the words that were meant are highlighted');
+    const lists = new Map(explanation!.lists.map(({ list, corrected }) => [list, corrected]));
+    t.equal(lists.get('raw_words'), corrected);
+    t.equal(lists.get('text_semantic'), undefined, 'meaning was asked as it was written');
+  });
+
+  t.test('a query without slips, and one that is quoted, is not corrected', async (t) => {
+    for (const query of ['Fibonacci rabbits', '"Fibbonaci rabits"', 'rabbits 12345678'])
+      t.notOk('corrected' in (await search(query)), query);
+  });
+
+  t.test('a quoted phrase binds passages of every family', async (t) => {
+    t.same(found(await search('"grey gulls"')), ['gulls.txt']);
+    t.same(found(await search('where are "grey gulls" and walls of a harbour?')), ['gulls.txt']);
+    t.same(found(await search('“old harbour wall”', { families: ['text_semantic'] })), ['gulls.txt']);
+    t.match(await search('"gulls grey"'), { hits: [], answered: false, reason: 'nothing_found' });
+  });
+
+  t.test('of several phrases all must be there', async (t) => {
+    t.same(found(await search('"lighthouse keeper" "grey gulls"')), ['gulls.txt']);
+    t.match(await search('"lighthouse keeper" "grey walls"'), { hits: [], reason: 'nothing_found' });
+  });
+
+  t.test('unbalanced quotes and inch marks are no phrase', async (t) => {
+    const all = ['gulls.txt', 'rabbits.txt', 'screws.txt', 'wall.txt'];
+    for (const query of ['"gulls grey', 'gulls grey"', '5" screws and 3" nails', '“gulls grey'])
+      t.same(found(await search(query)), all, query);
+  });
 });

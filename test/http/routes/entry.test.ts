@@ -1,10 +1,17 @@
+import { join } from 'node:path';
 import t from 'tap';
 import { DESCRIPTIONS } from '../../../src/http/docs/operation-descriptions.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** What somebody finds who knows the server's address alone. */
 
-const server = await startTestServer(t, { CONTACT: 'operator@example.org' });
+const folders = t.testdir({});
+const server = await startTestServer(t, { CONTACT: 'operator@example.org', DATA_DIR: join(folders, 'a') });
+const bare = await startTestServer(t, {
+  CONSOLE: '0',
+  X402_BODY_NETWORK: 'base',
+  DATA_DIR: join(folders, 'b'),
+});
 const get = (path: string, headers: Record<string, string> = {}) => fetch(server.url + path, { headers });
 
 t.test('a program at / is led to what it can read; a browser gets the console', async (t) => {
@@ -21,8 +28,11 @@ t.test('a program at / is led to what it can read; a browser gets the console', 
 });
 
 t.test('without a console, / is text for browsers too', async (t) => {
-  const bare = await startTestServer(t, { CONSOLE: '0' });
   t.match(await (await fetch(bare.url, { headers: { Accept: 'text/html' } })).text(), /# Farthing/);
+});
+
+t.test('without the setting there is no operator’s port', async (t) => {
+  t.equal(server.running.adminPort, undefined);
 });
 
 t.test('crawlers, browsers and catalogues find what they look for', async (t) => {
@@ -37,42 +47,31 @@ t.test('crawlers, browsers and catalogues find what they look for', async (t) =>
   t.equal(resources.length, 6, 'every paid operation');
 });
 
-t.test(
-  'the description names the operator, says how to use the server, and describes each operation',
-  async (t) => {
-    const { info, paths } = (await (await get('/openapi.json')).json()) as {
-      info: Record<string, unknown>;
-      paths: Record<string, Record<string, { operationId: string; description?: string }>>;
-    };
-    t.match(info, { contact: { email: 'operator@example.org' }, 'x-guidance': /agents\.md/ });
-    const operations = Object.values(paths).flatMap((path) => Object.values(path));
-    for (const { operationId, description } of operations) t.ok(description, operationId);
-    t.same(operations.map(({ operationId }) => operationId).toSorted(), Object.keys(DESCRIPTIONS).toSorted());
-  },
-);
+t.test('the description names the operator, guides, and describes each operation', async (t) => {
+  const { info, paths } = (await (await get('/openapi.json')).json()) as {
+    info: Record<string, unknown>;
+    paths: Record<string, Record<string, { operationId: string; description?: string }>>;
+  };
+  t.match(info, { contact: { email: 'operator@example.org' }, 'x-guidance': /agents\.md/ });
+  const operations = Object.values(paths).flatMap((path) => Object.values(path));
+  for (const { operationId, description } of operations) t.ok(description, operationId);
+  t.same(operations.map(({ operationId }) => operationId).toSorted(), Object.keys(DESCRIPTIONS).toSorted());
+});
 
 t.test('who reads the guide knows whether its client can pay', async (t) => {
   for (const path of ['/agents.md', '/llms.txt'])
     t.match(await (await get(path)).text(), /v1 \(x402-fetch, x402-axios\) cannot/);
-  const both = await startTestServer(t, { X402_BODY_NETWORK: 'base' });
-  t.match(await (await fetch(`${both.url}/llms.txt`)).text(), /v2 and v1 can pay/);
+  t.match(await (await fetch(`${bare.url}/llms.txt`)).text(), /v2 and v1 can pay/);
 });
 
-t.test(
-  'a wrong value is answered with those that are allowed, an unknown field with those that are read',
-  async (t) => {
-    const workspace = await new TestAgent(server.url).rent();
-    const wrong = await workspace.send(
-      'POST',
-      '/search',
-      JSON.stringify({ query: 'x', families: ['words'] }),
-    );
-    const allowed = ['visual', 'text_semantic', 'raw'];
-    t.equal(wrong.status, 400);
-    const problem = wrong.body as unknown as { detail: string; allowed: string[] };
-    t.same(problem.allowed.toSorted(), allowed.toSorted());
-    t.match(problem.detail, /^families: Send one of .*text_semantic/);
-    const unknown = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', limit: 3 }));
-    t.match(unknown.body, { warnings: [/"limit".*Known: query, image_b64, families, k/] });
-  },
-);
+t.test('a wrong value is answered with allowed ones, an unknown field with known ones', async (t) => {
+  const workspace = await new TestAgent(server.url).rent();
+  const wrong = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', families: ['words'] }));
+  const allowed = ['visual', 'text_semantic', 'raw'];
+  t.equal(wrong.status, 400);
+  const problem = wrong.body as unknown as { detail: string; allowed: string[] };
+  t.same(problem.allowed.toSorted(), allowed.toSorted());
+  t.match(problem.detail, /^families: Send one of .*text_semantic/);
+  const unknown = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', limit: 3 }));
+  t.match(unknown.body, { warnings: [/"limit".*Known: query, image_b64, families, k/] });
+});

@@ -37,10 +37,7 @@ t.test('a paid upload that spans the end of its payer’s index keeps the index'
   const [agent, other] = [new TestAgent(server.url), new TestAgent(server.url)];
   t.match(await agent.ingest('before.txt', 'Tides follow the moon.'), { body: { charged: true } });
   t.match(await other.ingest('another.txt', 'Gulls nest on the cliffs.'), { body: { charged: true } });
-  let goOn = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    goOn = resolve;
-  });
+  const { promise: held, resolve: goOn } = Promise.withResolvers<void>();
   const pay = wrapFetchWithPaymentFromConfig(halves(held), {
     schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(agent.account) }],
   });

@@ -117,22 +117,6 @@ t.test('a running ingest can be cancelled by its job or by its item, and leaves 
   t.match(await workspace.send('DELETE', '/jobs/job_nonsense'), { status: 404 });
 });
 
-t.test('the description names every way into a workspace', async (t) => {
-  const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as {
-    paths: Record<string, Record<string, unknown>>;
-  };
-  const below = '/agent/v1/workspaces/{id}';
-  const expected: Record<string, string[]> = {
-    '/history': ['get'],
-    '/items': ['get'],
-    '/items/{item_id}': ['delete', 'get'],
-    '/items/{item_id}/content': ['get'],
-    '/jobs/{job_id}': ['delete', 'get'],
-  };
-  for (const [path, methods] of Object.entries(expected))
-    t.same(Object.keys(paths[below + path] ?? {}).sort(), methods, path);
-});
-
 t.test('pages of items continue one another; the last says so, and none starts over', async (t) => {
   const workspace = await new TestAgent(server.url).rent();
   const ids: string[] = [];

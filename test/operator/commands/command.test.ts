@@ -99,16 +99,11 @@ t.test('after a rotation, receipts of the former key are still checked with what
   const kept = JSON.parse(readFileSync(join(data, 'keys/receipt-keys.json'), 'utf8'));
   t.equal(kept.keys.filter(({ privateKey }: { privateKey?: object }) => privateKey).length, 1);
 
+  t.equal(server.running.stop(), server.running.stop(), 'stopped twice, it stops once');
   await server.stop();
   const stopped = await farthing(data, ['keys', 'rotate']);
   t.equal(stopped.code, 0, 'of a stopped server too');
   t.match(await farthing(data, ['receipt', 'verify', '-'], former), { code: 0 });
-});
-
-t.test('a server that is stopped twice stops once', async (t) => {
-  const { running } = await startTestServer(t, {});
-  t.equal(running.stop(), running.stop());
-  await running.stop();
 });
 
 t.test('a data folder of a newer version is refused and left as it is', async (t) => {

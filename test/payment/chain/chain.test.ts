@@ -10,12 +10,10 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
-import { Journal } from '../../../src/payment/records/journal.ts';
-import { openStore } from '../../../src/state/store.ts';
-import { payV1 } from '../../rig/legacy-client.ts';
-import { startTestServer, TestAgent, type TestServer } from '../../rig/test-server.ts';
+import { TestAgent } from '../../rig/test-server.ts';
+import { payV1 } from '../rig/legacy-client.ts';
 import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { noChain, startChain } from './chain.ts';
+import { noChain, startChain, startPaidServer } from './chain.ts';
 
 /** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */
 
@@ -24,17 +22,6 @@ const TRANSFER_ABI = parseAbi([
 ]);
 const PURSE = 10_000_000n;
 
-/** What the books of a server that has been stopped say. */
-async function booksOf({ dataFolder }: TestServer) {
-  const store = openStore(`${dataFolder}/state`);
-  try {
-    const journal = new Journal(store);
-    return { totals: journal.totals(), entries: [...journal.entries()] };
-  } finally {
-    await store.close();
-  }
-}
-
 const receiptOf = (headers: Headers) =>
   JSON.parse(Buffer.from(headers.get('PAYMENT-RESPONSE')!, 'base64').toString('utf8')) as {
     transaction: string;
@@ -42,17 +29,10 @@ const receiptOf = (headers: Headers) =>
   };
 
 t.test(
-  'on a real chain, v1 and v2 clients pay for every paid route, and its balances equal our books',
+  'v1 and v2 clients pay for every route; the chain’s balances equal our books',
   { skip: noChain ?? false },
   async (t) => {
-    const chain = await startChain(t);
-    const facilitator = await chain.facilitator();
-    const merchant = wallet().address;
-    const server = await startTestServer(t, {
-      FACILITATOR_URL: facilitator.url,
-      PAY_TO: merchant,
-      RPC_URL: chain.url,
-    });
+    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t);
     const agent = new TestAgent(server.url);
     const legacy = privateKeyToAccount(generatePrivateKey());
     await chain.mint(agent.account.address, PURSE);
@@ -88,8 +68,7 @@ t.test(
     const refused = await poor.post('/agent/v1/workspaces', {});
     t.equal(refused.status, 402, 'a wallet without money buys nothing');
 
-    await server.stop();
-    const { totals, entries } = await booksOf(server);
+    const { totals, entries } = await booksAtEnd();
     const sum = (payer: string) =>
       entries
         .filter((entry) => entry.kind === 'settled' && entry.payer === payer.toLowerCase())
@@ -107,17 +86,10 @@ t.test(
 );
 
 t.test(
-  'a settlement that is made and whose answer is dropped is found on the chain, and the retry gets its answer',
+  'a settlement whose answer is dropped is found on the chain',
   { skip: noChain ?? false },
   async (t) => {
-    const chain = await startChain(t);
-    const facilitator = await chain.facilitator();
-    const merchant = wallet().address;
-    const server = await startTestServer(t, {
-      FACILITATOR_URL: facilitator.url,
-      PAY_TO: merchant,
-      RPC_URL: chain.url,
-    });
+    const { chain, facilitator, merchant, server, booksAtEnd } = await startPaidServer(t);
     const agent = new TestAgent(server.url);
     await chain.mint(agent.account.address, PURSE);
     await facilitator.behave('drops_after');
@@ -152,24 +124,17 @@ t.test(
         t.notOk(JSON.stringify(body).includes('fws_'), 'no token');
       }
     }
-    await server.stop();
-    const { totals } = await booksOf(server);
+    const { totals } = await booksAtEnd();
     t.match(totals, { settled: { count: 1 }, pending: { count: 0 } });
     t.equal(await chain.balance(merchant), BigInt(totals.settled.amount));
   },
 );
 
 t.test(
-  'on a real chain, a facilitator that settles and answers 400, or says that it settled and did not, cheats nobody',
+  'a facilitator that lies about a settlement on the chain cheats nobody',
   { skip: noChain ?? false },
   async (t) => {
-    const chain = await startChain(t);
-    const facilitator = await chain.facilitator();
-    const merchant = wallet().address;
-    const server = await startTestServer(t, {
-      FACILITATOR_URL: facilitator.url,
-      PAY_TO: merchant,
-      RPC_URL: chain.url,
+    const { chain, facilitator, merchant, server, booksAtEnd } = await startPaidServer(t, {
       CONFIRM_SETTLEMENTS: '1',
     });
     const agent = new TestAgent(server.url);
@@ -187,8 +152,7 @@ t.test(
     while (again.body.code === 'settlement_pending') again = await rent();
     t.equal(again.status, 201);
     t.equal(await chain.balance(merchant), 2n * paidOnce);
-    await server.stop();
-    const { totals } = await booksOf(server);
+    const { totals } = await booksAtEnd();
     t.match(totals, { settled: { count: 2 }, pending: { count: 0 } });
   },
 );

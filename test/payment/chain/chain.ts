@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Test } from 'tap';
 import {
   concat,
   createTestClient,
@@ -20,7 +21,9 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
+import { openBooks } from '../../rig/stopped-books.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
+import { startTestServer } from '../../rig/test-server.ts';
 
 /** A real EVM chain of its own process on loopback, with the id of Base and a USDC at USDC's address. */
 
@@ -167,6 +170,30 @@ export async function startChain(t: Teardown): Promise<Chain> {
       return startFacilitator(t, { RPC_URL: url, PRIVATE_KEY: key, WALLET_FACTORIES: factories.join(',') });
     },
   };
+}
+
+/** A chain, a facilitator on it, and a server that is paid through it. `factories`: as of `Chain.facilitator`. */
+export async function startPaidServer(
+  t: Pick<Test, 'testdir' | 'teardown'>,
+  environment: Readonly<Record<string, string>> = {},
+  factories: (chain: Chain) => Promise<readonly Hex[]> = async () => [],
+) {
+  const chain = await startChain(t);
+  const facilitator = await chain.facilitator(await factories(chain));
+  const merchant = privateKeyToAccount(generatePrivateKey()).address;
+  const money = { FACILITATOR_URL: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
+  const server = await startTestServer(t, { ...money, ...environment });
+  /** Stops the server. @returns what its books say */
+  const booksAtEnd = async () => {
+    await server.stop();
+    const books = await openBooks(server.dataFolder);
+    try {
+      return { totals: books.ledger.totals(), entries: [...books.ledger.entries(0)] };
+    } finally {
+      await books.close();
+    }
+  };
+  return { chain, facilitator, merchant, server, booksAtEnd };
 }
 
 async function startFacilitator(

@@ -11,11 +11,8 @@ import {
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { Payment } from '../../../src/payment/payment.ts';
-import { Journal } from '../../../src/payment/records/journal.ts';
-import { openStore } from '../../../src/state/store.ts';
 import { type SignedTransfer, tokenDomain, transferOf, transferTypedData } from '../../rig/sign-transfer.ts';
-import { startTestServer } from '../../rig/test-server.ts';
-import { noChain, startChain, type WalletFactory } from '../chain/chain.ts';
+import { noChain, startPaidServer, type WalletFactory } from '../chain/chain.ts';
 import { openRig } from '../rig/gate-rig.ts';
 import { type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { buy } from '../rig/requests.ts';
@@ -37,17 +34,10 @@ async function signAsContract(contract: Hex, owner: Account, signing: Signing): 
 }
 
 t.test(
-  'contract wallets pay, strangers’ signatures for them do not, and the chain agrees with the books',
+  'contract wallets pay by their owner’s signature alone; chain and books agree',
   { skip: noChain ?? false },
   async (t) => {
-    const chain = await startChain(t);
-    const facilitator = await chain.facilitator();
-    const merchant = wallet().address;
-    const server = await startTestServer(t, {
-      FACILITATOR_URL: facilitator.url,
-      PAY_TO: merchant,
-      RPC_URL: chain.url,
-    });
+    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t);
     const owner = wallet();
     const contract = await chain.deployWallet(owner.address);
     await chain.mint(contract, PURSE);
@@ -82,10 +72,7 @@ t.test(
     t.equal(new Set(answers.filter(({ status }) => status === 201).map(({ id }) => id)).size, 1, 'copies');
     t.ok(answers.every(({ status, error }) => status === 201 || error === 'authorization_already_used'));
 
-    await server.stop();
-    const store = openStore(`${server.dataFolder}/state`);
-    t.teardown(() => store.close());
-    const { settled, pending } = new Journal(store).totals();
+    const { settled, pending } = (await booksAtEnd()).totals;
     t.same([settled.count, pending.count], [2, 0]);
     t.equal(await chain.balance(merchant), 2n * PRICE);
     t.equal(await chain.balance(contract), PURSE - 2n * PRICE);
@@ -93,19 +80,15 @@ t.test(
 );
 
 t.test(
-  'a contract wallet that is not deployed yet pays (ERC-6492): its factory is called once, and only an allowed one',
+  'a wallet not deployed yet pays (ERC-6492) through an allowed factory, called once',
   { skip: noChain ?? false },
   async (t) => {
-    const chain = await startChain(t);
-    const factory = await chain.deployFactory();
-    const strangers = await chain.deployFactory();
-    const facilitator = await chain.facilitator([factory.address]);
-    const merchant = wallet().address;
-    const server = await startTestServer(t, {
-      FACILITATOR_URL: facilitator.url,
-      PAY_TO: merchant,
-      RPC_URL: chain.url,
+    let factory!: WalletFactory;
+    const { chain, merchant, server } = await startPaidServer(t, {}, async (chain) => {
+      factory = await chain.deployFactory();
+      return [factory.address];
     });
+    const strangers = await chain.deployFactory();
     const rent = async (owner: Account, from: WalletFactory, signer = owner) => {
       const contract = from.walletOf(owner.address);
       const validBefore = BigInt(Math.floor(Date.now() / 1000) + 280);
@@ -161,47 +144,41 @@ function believing(asked: Payment[]): Facilitator {
   };
 }
 
-t.test(
-  'signatures of contract wallets (ERC-1271, ERC-6492) go to the facilitator undecided and whole',
-  async (t) => {
-    const asked: Payment[] = [];
-    const rig = openRig(t, { facilitator: () => believing(asked) });
-    const inner = `0x${'ab'.repeat(66)}` as const;
-    const deploy = { address: wallet().address, data: '0x12345678' } as const;
-    for (const signature of [inner, serializeErc6492Signature({ ...deploy, signature: inner })]) {
-      asked.length = 0;
-      const payload = { ...(await sign(wallet())), signature: signature.toLowerCase() as Hex };
-      t.equal((await buy(rig, { xPayment: v1Header(payload) })).status, 200);
-      t.same(
-        asked.map((payment) => payment.signature),
-        [payload.signature],
-        'once, before the body is read',
-      );
-      t.equal((await buy(rig, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
-      t.equal(asked.length, 1, 'a copy of a proved payment is proved');
-    }
-    const bad = { ...(await sign(wallet())), signature: `0xbad0${'ab'.repeat(66)}` as const };
-    const refused = await buy(rig, {
-      xPayment: v1Header(bad),
-      onPrepare: () => void t.fail('the body was read'),
-    });
-    t.equal(refused.body.error, 'invalid_signature');
-  },
-);
+t.test('signatures of contract wallets (ERC-1271, ERC-6492) go to the facilitator whole', async (t) => {
+  const asked: Payment[] = [];
+  const rig = openRig(t, { facilitator: () => believing(asked) });
+  const inner = `0x${'ab'.repeat(66)}` as const;
+  const deploy = { address: wallet().address, data: '0x12345678' } as const;
+  for (const signature of [inner, serializeErc6492Signature({ ...deploy, signature: inner })]) {
+    asked.length = 0;
+    const payload = { ...(await sign(wallet())), signature: signature.toLowerCase() as Hex };
+    t.equal((await buy(rig, { xPayment: v1Header(payload) })).status, 200);
+    t.same(
+      asked.map((payment) => payment.signature),
+      [payload.signature],
+      'once, before the body is read',
+    );
+    t.equal((await buy(rig, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
+    t.equal(asked.length, 1, 'a copy of a proved payment is proved');
+  }
+  const bad = { ...(await sign(wallet())), signature: `0xbad0${'ab'.repeat(66)}` as const };
+  const refused = await buy(rig, {
+    xPayment: v1Header(bad),
+    onPrepare: () => void t.fail('the body was read'),
+  });
+  t.equal(refused.body.error, 'invalid_signature');
+});
 
-t.test(
-  'who knows the nonce and the idempotency key of a contract wallet’s payment must prove its signature',
-  async (t) => {
-    const asked: Payment[] = [];
-    const rig = openRig(t, { facilitator: () => believing(asked) });
-    const payload = { ...(await sign(wallet())), signature: `0x${'ab'.repeat(66)}` as const };
-    const key = { idempotencyKey: 'a-private-key-of-mine' };
-    t.equal((await buy(rig, { ...key, xPayment: v1Header(payload) })).status, 200);
-    const guessed = { ...payload, signature: `0xbad0${'cd'.repeat(66)}` as const };
-    t.equal((await buy(rig, { ...key, xPayment: v1Header(guessed) })).body.error, 'invalid_signature');
-    t.equal(asked.length, 2);
-  },
-);
+t.test('nonce and key of a contract wallet’s payment open nothing without its signature', async (t) => {
+  const asked: Payment[] = [];
+  const rig = openRig(t, { facilitator: () => believing(asked) });
+  const payload = { ...(await sign(wallet())), signature: `0x${'ab'.repeat(66)}` as const };
+  const key = { idempotencyKey: 'a-private-key-of-mine' };
+  t.equal((await buy(rig, { ...key, xPayment: v1Header(payload) })).status, 200);
+  const guessed = { ...payload, signature: `0xbad0${'cd'.repeat(66)}` as const };
+  t.equal((await buy(rig, { ...key, xPayment: v1Header(guessed) })).body.error, 'invalid_signature');
+  t.equal(asked.length, 2);
+});
 
 t.test('a refused signature is remembered for half a minute', async (t) => {
   const asked: Payment[] = [];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Misbehaviour } from '../rig/facilitator-server.ts';
 import { fivePayers } from '../rig/five-payers.ts';
-import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
 import { openRemoteRig, outsideFacilitator } from '../rig/remote-rig.ts';
 import { buy, codeOf } from '../rig/requests.ts';
 
@@ -73,8 +73,7 @@ t.test('a facilitator that fails again and again is not asked for a while, and t
   const rig = await openRemoteRig(t);
   rig.freeze();
   rig.server.behaviour.verify = 'error_500';
-  const pay = async () =>
-    codeOf(buy(rig, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }));
+  const pay = async () => codeOf(buy(rig, { ...(await paid(wallet(), { validBefore: inFiveMinutes() })) }));
   for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'facilitator_unavailable');
   const asked = rig.server.seen.verify.length;
   t.ok(asked <= 6, `it was asked ${asked} times for five payments`);
@@ -91,8 +90,7 @@ t.test('when settlements fail in a row, no further payment is begun until one co
   const rig = await openRemoteRig(t);
   rig.freeze();
   rig.server.behaviour.settle = 'drops_after';
-  const pay = async () =>
-    codeOf(buy(rig, { paymentSignature: v2Header(await sign(wallet(), { validBefore: inFiveMinutes() })) }));
+  const pay = async () => codeOf(buy(rig, { ...(await paid(wallet(), { validBefore: inFiveMinutes() })) }));
   for (let payment = 0; payment < 5; payment++) t.equal(await pay(), 'settlement_pending');
   const verified = rig.server.seen.verify.length;
   t.equal(await pay(), 'facilitator_unavailable');
@@ -123,10 +121,10 @@ t.test('one payment that can’t be settled shuts nobody else out', async (t) =>
   const account = wallet();
   rig.index(account);
   rig.server.behaviour.settle = 'unexpected_error';
-  const asking = { paymentSignature: v2Header(await sign(account)) };
+  const asking = await paid(account);
   for (let retry = 0; retry < 12; retry++) t.equal(await codeOf(buy(rig, asking)), 'settlement_pending');
   rig.server.behaviour.settle = 'none';
-  t.equal((await buy(rig, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+  t.equal((await buy(rig, await paid())).status, 200);
 });
 
 for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as const) {
@@ -137,7 +135,7 @@ for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as con
       const rig = await openRemoteRig(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
       await rig.facilitator.connect();
       rig.server.behaviour.verify = how;
-      t.equal((await buy(rig, { paymentSignature: v2Header(await sign(wallet())) })).status, 200);
+      t.equal((await buy(rig, await paid())).status, 200);
       t.equal(rig.charges(), 1);
       t.equal(further.server.seen.verify.length, 1);
       t.equal(further.server.seen.settle.length, 0, 'it never settles');
@@ -151,7 +149,7 @@ t.test('a refusal by the first facilitator is final', async (t) => {
   const further = await outsideFacilitator(t);
   const rig = await openRemoteRig(t, { verifyUrls: [further.server.url] });
   const poor = await buy(rig, {
-    paymentSignature: v2Header(await sign(wallet(), { value: 200_000_000n })),
+    ...(await paid(wallet(), { value: 200_000_000n })),
     amount: 200_000_000n,
   });
   t.equal(poor.body.error, 'insufficient_funds');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Sighting } from '../../../src/payment/facilitator/chain-witness.ts';
-import { receiptOf, sign, v2Header, wallet } from '../rig/payments.ts';
+import { paid, receiptOf, wallet } from '../rig/payments.ts';
 import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 import { type Asking, buy, codeOf } from '../rig/requests.ts';
 
@@ -13,7 +13,7 @@ type Rig = Awaited<ReturnType<typeof openRemoteRig>>;
 
 async function askingOf(rig: Rig, account = wallet()): Promise<Asking> {
   const validBefore = BigInt(Math.floor(rig.clock.now() / 1000) + WINDOW_S);
-  return { paymentSignature: v2Header(await sign(account, { validBefore })) };
+  return { ...(await paid(account, { validBefore })) };
 }
 
 t.test('a balance that the chain shows too low, too, is a refusal at once', async (t) => {
@@ -61,22 +61,19 @@ t.test('an unused authorization is pending until its window is over by the time 
   t.equal(rig.charges(), 0);
 });
 
-t.test(
-  'a settlement that is made long after it was refused is found, and its answer is served',
-  async (t) => {
-    const rig = await openRemoteRig(t, { chain: 'asked' });
-    const account = wallet();
-    rig.index(account);
-    rig.server.behaviour.settle = 'bad_request_unsettled';
-    const payment = await askingOf(rig, account);
-    t.equal(await codeOf(buy(rig, payment)), 'settlement_pending');
-    // The facilitator uses the authorization that it held back, and goes on lying.
-    rig.server.behaviour.settle = 'settled_400';
-    const answer = await buyPatiently(rig, await askingOf(rig, account));
-    t.equal(answer.status, 200);
-    t.equal(rig.charges(), 1);
-  },
-);
+t.test('a settlement made long after its refusal is found, and answered', async (t) => {
+  const rig = await openRemoteRig(t, { chain: 'asked' });
+  const account = wallet();
+  rig.index(account);
+  rig.server.behaviour.settle = 'bad_request_unsettled';
+  const payment = await askingOf(rig, account);
+  t.equal(await codeOf(buy(rig, payment)), 'settlement_pending');
+  // The facilitator uses the authorization that it held back, and goes on lying.
+  rig.server.behaviour.settle = 'settled_400';
+  const answer = await buyPatiently(rig, await askingOf(rig, account));
+  t.equal(answer.status, 200);
+  t.equal(rig.charges(), 1);
+});
 
 t.test('whom the chain contradicts is in the log and in the health', async (t) => {
   for (const [how, chain, told] of [

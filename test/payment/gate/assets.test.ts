@@ -2,7 +2,7 @@ import t from 'tap';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { type SignedTransfer, signTransfer, tokenDomain } from '../../rig/sign-transfer.ts';
-import { type GateRig, openRig, SetClock } from '../rig/gate-rig.ts';
+import { forgetful, type GateRig, openRig, SetClock } from '../rig/gate-rig.ts';
 import {
   MAX_TIMEOUT_SECONDS,
   PAY_TO,
@@ -108,16 +108,12 @@ t.test('the same nonce in two coins is two payments', async (t) => {
   const rig = openRig(t, {
     assets: ASSETS,
     facilitator: (local) => ({
-      outcomeIsKnowable: false,
-      verifiesContractWallets: false,
+      ...forgetful(local),
       verify: async () => ({ valid: true }),
       settle: async ({ asset, nonce }) => {
         transfers.push(`${asset.address}/${nonce}`);
         return { kind: 'settled', transaction: `0x${'1'.repeat(64)}` };
       },
-      reconcile: async () => ({ kind: 'absent' }),
-      connect: async () => {},
-      health: () => local.health(),
     }),
   });
   const account = wallet();

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
-import { openRig } from '../rig/gate-rig.ts';
-import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { forgetful, openRig } from '../rig/gate-rig.ts';
+import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
 import { ask, buy, buyAndLose } from '../rig/requests.ts';
 
 /** A payment that is verified before its request's body is read to the end. */
@@ -15,16 +15,11 @@ interface Watched {
 function openWatched(t: Test) {
   const watched: Watched = { verifications: 0, hasMoney: true };
   const facilitator = (local: Facilitator): Facilitator => ({
-    outcomeIsKnowable: local.outcomeIsKnowable,
-    verifiesContractWallets: false,
+    ...forgetful(local),
     verify: async (payment, terms) => {
       watched.verifications += 1;
       return watched.hasMoney ? local.verify(payment, terms) : { valid: false, reason: 'insufficient_funds' };
     },
-    settle: (payment, terms) => local.settle(payment, terms),
-    reconcile: (payment, terms) => local.reconcile(payment, terms),
-    connect: async () => {},
-    health: () => local.health(),
   });
   return { rig: openRig(t, { facilitator }), watched };
 }
@@ -33,7 +28,7 @@ const proving = (prove: () => Promise<void>) => prove();
 
 t.test('it is verified once, and its purchase goes on', async (t) => {
   const { rig, watched } = openWatched(t);
-  const answer = await buy(rig, { paymentSignature: v2Header(await sign(wallet())), onPrepare: proving });
+  const answer = await buy(rig, { ...(await paid()), onPrepare: proving });
   t.equal(answer.status, 200);
   t.equal(watched.verifications, 1);
 });
@@ -60,15 +55,13 @@ t.test('a payer with an answer to come has paid, and may have nothing left', asy
   const { rig, watched } = openWatched(t);
   const account = wallet();
   rig.index(account);
-  const lost = await buyAndLose(rig, { paymentSignature: v2Header(await sign(account)) });
+  const lost = await buyAndLose(rig, await paid(account));
   watched.hasMoney = false;
-  const again = await rig.gate.handle(
-    ask({ paymentSignature: v2Header(await sign(account)), onPrepare: proving }),
-  );
+  const again = await rig.gate.handle(ask({ ...(await paid(account)), onPrepare: proving }));
   t.equal(again.status, 200);
   t.same(again.body.work, lost.body.work, 'the same answer');
   again.delivered(true);
-  const after = await buy(rig, { paymentSignature: v2Header(await sign(account)), onPrepare: proving });
+  const after = await buy(rig, { ...(await paid(account)), onPrepare: proving });
   t.equal(after.status, 402, 'a new purchase');
 });
 
@@ -78,7 +71,7 @@ t.test('so has one with the idempotency key of a charged request', async (t) => 
   rig.index(account);
   const asking = {
     idempotencyKey: 'a-key-of-this-payer-alone',
-    paymentSignature: v2Header(await sign(account)),
+    ...(await paid(account)),
   };
   const first = await buy(rig, asking);
   watched.hasMoney = false;

@@ -54,54 +54,50 @@ for (const mode of ['pure', 'effect'] as const) {
     ['loses its answer', losing],
     ['refuses at first', refusing],
   ] as const) {
-    t.test(
-      `any write of ${mode} work that fails, at a facilitator that ${name}: charged once, and in the books`,
-      async (t) => {
-        for (let at = 1; at <= WRITES_MAX; at++) {
-          const seen = { failed: false };
-          const rig = openRig(t, {
-            folder: temporaryFolder(t),
-            facilitator,
-            seenStore: (store) => {
-              const { failing, seen: writes } = failingStore(store, at);
-              Object.defineProperty(seen, 'failed', { get: () => writes.failed });
-              return failing;
-            },
-          });
-          const account = wallet();
-          rig.index(account);
-          let things = 0;
-          const run = async (): Promise<WorkOutcome> => {
-            if (mode === 'pure') return await numberedWork();
-            things += 1;
-            return { charged: true, effect: await rig.things.make(`thing ${things}`) };
-          };
-          const asking: Asking = { mode, run, idempotencyKey: 'a-private-key-of-mine' };
-          const untilAnswered = async () => {
-            for (let retry = 0; retry < RETRIES_MAX; retry++) {
-              const paymentSignature = v2Header(await sign(account));
-              const answer = await buy(rig, { ...asking, paymentSignature }).catch(() => undefined);
-              if (answer && answer.status < 300) return;
-            }
-            t.fail(`never answered, though only write ${at} failed`);
-          };
+    t.test(`a failed write of ${mode} work, facilitator ${name}: charged once, in the books`, async (t) => {
+      for (let at = 1; at <= WRITES_MAX; at++) {
+        const seen = { failed: false };
+        const rig = openRig(t, {
+          folder: temporaryFolder(t),
+          facilitator,
+          seenStore: (store) => {
+            const { failing, seen: writes } = failingStore(store, at);
+            Object.defineProperty(seen, 'failed', { get: () => writes.failed });
+            return failing;
+          },
+        });
+        const account = wallet();
+        rig.index(account);
+        let things = 0;
+        const run = async (): Promise<WorkOutcome> => {
+          if (mode === 'pure') return await numberedWork();
+          things += 1;
+          return { charged: true, effect: await rig.things.make(`thing ${things}`) };
+        };
+        const asking: Asking = { mode, run, idempotencyKey: 'a-private-key-of-mine' };
+        const untilAnswered = async () => {
+          for (let retry = 0; retry < RETRIES_MAX; retry++) {
+            const paymentSignature = v2Header(await sign(account));
+            const answer = await buy(rig, { ...asking, paymentSignature }).catch(() => undefined);
+            if (answer && answer.status < 300) return;
+          }
+          t.fail(`never answered, though only write ${at} failed`);
+        };
+        await untilAnswered();
+        await untilAnswered();
+        // The note of a settlement is written, and may fail, a turn behind the answer.
+        await turn();
+        await turn();
+        for (let retry = 0; retry < RETRIES_MAX && rig.gate.health().pending > 0; retry++)
           await untilAnswered();
-          await untilAnswered();
-          // The note of a settlement is written, and may fail, a turn behind the answer.
-          await turn();
-          await turn();
-          for (let retry = 0; retry < RETRIES_MAX && rig.gate.health().pending > 0; retry++)
-            await untilAnswered();
-          t.equal(chargesOf(rig), 1, `one charge, though write ${at} failed`);
-          await rig.gate.close();
-          const { settled, pending, presumed } = rig.gate.journal.totals();
-          t.same([settled.count, pending.count, presumed.count], [1, 0, 0], 'the books agree');
-          if (mode === 'effect')
-            t.same(rig.things.states().filter((state) => state === 'committed').length, 1);
-          if (!seen.failed) return;
-        }
-        t.fail(`more than ${WRITES_MAX} writes`);
-      },
-    );
+        t.equal(chargesOf(rig), 1, `one charge, though write ${at} failed`);
+        await rig.gate.close();
+        const { settled, pending, presumed } = rig.gate.journal.totals();
+        t.same([settled.count, pending.count, presumed.count], [1, 0, 0], 'the books agree');
+        if (mode === 'effect') t.same(rig.things.states().filter((state) => state === 'committed').length, 1);
+        if (!seen.failed) return;
+      }
+      t.fail(`more than ${WRITES_MAX} writes`);
+    });
   }
 }

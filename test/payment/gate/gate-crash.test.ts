@@ -5,7 +5,7 @@ import type { Store } from '../../../src/state/store.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
-import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { paid, wallet } from '../rig/payments.ts';
 import { ask, buy, numberedWork } from '../rig/requests.ts';
 
 /** A store of a process that dies before its n-th write: that write and all later ones never happen and never return. */
@@ -26,7 +26,7 @@ for (const work of ['pure', 'pure and sure of its charge', 'effect'] as const) {
   const mode = work === 'effect' ? 'effect' : 'pure';
   for (const outcomeIsKnowable of [true, false]) {
     t.test(
-      `a crash before any write of ${work} work (facilitator ${outcomeIsKnowable ? 'knows outcomes' : 'forgets'}) neither charges twice nor loses an answer`,
+      `a crash before a write of ${work} work charges once (outcomes known: ${outcomeIsKnowable})`,
       async (t) => {
         for (let writes = 0; writes < WRITES_MAX; writes++) {
           const facilitator = outcomeIsKnowable ? undefined : forgetful;
@@ -56,12 +56,10 @@ for (const work of ['pure', 'pure and sure of its charge', 'effect'] as const) {
             return await numberedWork();
           };
           let first: GateAnswer | undefined;
-          const running = before.gate
-            .handle(ask({ paymentSignature: v2Header(await sign(account)), mode, run }))
-            .then((answer) => {
-              first = answer;
-              answer.delivered(true);
-            });
+          const running = before.gate.handle(ask({ ...(await paid(account)), mode, run })).then((answer) => {
+            first = answer;
+            answer.delivered(true);
+          });
           await Promise.race([death, running.then(() => before.gate.close())]);
           await turn();
           if (!dead) break;
@@ -78,7 +76,7 @@ for (const work of ['pure', 'pure and sure of its charge', 'effect'] as const) {
             `after ${writes} writes`,
           );
           const retry = await buy(after, {
-            paymentSignature: v2Header(await sign(account)),
+            ...(await paid(account)),
             mode,
             run:
               mode === 'pure'
@@ -103,23 +101,20 @@ t.test('effects that no payment knows are undone at a start', async (t) => {
   t.same(rig.things.states(), []);
 });
 
-t.test(
-  'an effect that will not go keeps no other from being undone, and goes at the next start',
-  async (t) => {
-    const rig = openRig(t);
-    const { things } = rig;
-    await things.make('stuck');
-    await things.make('other');
-    const undo = things.undo.bind(things);
-    // One of the two, whichever comes first, will not go.
-    let failures = 1;
-    things.undo = async (ref) => {
-      if (failures-- > 0) throw new Error('its index is damaged');
-      await undo(ref);
-    };
-    await rig.gate.recover();
-    t.equal(things.states().length, 1);
-    await rig.gate.recover();
-    t.same(things.states(), []);
-  },
-);
+t.test('an effect that cannot be undone delays no other, and goes at the next start', async (t) => {
+  const rig = openRig(t);
+  const { things } = rig;
+  await things.make('stuck');
+  await things.make('other');
+  const undo = things.undo.bind(things);
+  // One of the two, whichever comes first, will not go.
+  let failures = 1;
+  things.undo = async (ref) => {
+    if (failures-- > 0) throw new Error('its index is damaged');
+    await undo(ref);
+  };
+  await rig.gate.recover();
+  t.equal(things.states().length, 1);
+  await rig.gate.recover();
+  t.same(things.states(), []);
+});

@@ -4,7 +4,7 @@ import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
-import { addressOf, sign, v2Header, wallet } from '../rig/payments.ts';
+import { addressOf, paid, wallet } from '../rig/payments.ts';
 import { type Asking, buy, codeOf, numberedWork } from '../rig/requests.ts';
 
 /** How many purchases may be in flight, and that no payer takes the places of the others. */
@@ -16,15 +16,12 @@ let requests = 0;
 const asking = async (account = wallet(), more: Asking = {}): Promise<Asking> => {
   requests += 1;
   const hash = String(requests).padStart(64, '0');
-  return { paymentSignature: v2Header(await sign(account)), hash, ...more };
+  return { ...(await paid(account)), hash, ...more };
 };
 
 /** Work that goes on until it is let end. */
 function heldWork() {
-  let end!: () => void;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   let began = 0;
   let onBegin: () => void = () => {};
   const run = async (): Promise<WorkOutcome> => {

@@ -6,7 +6,7 @@ import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { forgetful, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
-import { addressOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { addressOf, paid, sign, v1Header, wallet } from '../rig/payments.ts';
 import { ask as asked, buy, codeOf, numberedWork } from '../rig/requests.ts';
 
 /** Several gates in one process, one for each slot. */
@@ -14,10 +14,7 @@ import { ask as asked, buy, codeOf, numberedWork } from '../rig/requests.ts';
 t.test('gates share the places of strangers: a second slot gives none more', async (t) => {
   const crowd = new Crowd(16);
   const rigs = [openRig(t, { crowd }), openRig(t, { crowd })];
-  let end!: () => void;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const begun: Promise<void>[] = [];
   const ask = async (number: number) => {
     const hash = String(number).padStart(64, '0');
@@ -32,7 +29,7 @@ t.test('gates share the places of strangers: a second slot gives none more', asy
       await ended;
       return numberedWork();
     };
-    return { paymentSignature: v2Header(await sign(wallet())), hash, run };
+    return { ...(await paid()), hash, run };
   };
   const bought = await Promise.all(
     Array.from({ length: 8 }, async (_, number) => {
@@ -66,7 +63,7 @@ t.test('a gate that has lost its books undoes no effect: whoever has them may ha
     undone += 1;
   };
   const run = async () => ({ charged: true as const, effect: await things.make('elsewhere') });
-  await codeOf(buy(rig, { paymentSignature: v2Header(await sign(wallet())), mode: 'effect', run }));
+  await codeOf(buy(rig, { ...(await paid()), mode: 'effect', run }));
   t.equal(undone, 0);
   t.equal(rig.gate.health().pending, 1, 'it is tried again');
   lost = false;

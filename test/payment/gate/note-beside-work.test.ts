@@ -4,7 +4,7 @@ import { FarthingError } from '../../../src/domain/error.ts';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
-import { sign, v2Header, wallet } from '../rig/payments.ts';
+import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
 import { ask, buy, numberedWork } from '../rig/requests.ts';
 
 /** The note that a settlement needs, written while the work still runs. */
@@ -52,33 +52,30 @@ t.test('work that fails after all is not charged, and leaves its authorization f
   t.equal((await buy(rig, { paymentSignature })).status, 200);
 });
 
-t.test(
-  'nothing is noted for work that is sure before its payment is verified, while it is not',
-  async (t) => {
-    const refusing = (local: Facilitator): Facilitator => ({
-      ...forgetful(local),
-      verify: async () => ({ valid: false, reason: 'insufficient_funds' }),
-    });
-    const states = new Set<string | undefined>();
-    const { rig, buying, stateNow } = await bought(t, refusing, async (willCharge, stateNow) => {
-      willCharge();
-      for (let turns = 0; turns < 50; turns++) {
-        await turn();
-        states.add(stateNow());
-      }
-      return numberedWork();
-    });
-    t.match(await buying, { status: 402, body: { error: 'insufficient_funds' } });
-    t.notOk(states.has('settling'));
-    t.equal(stateNow(), undefined);
-    t.equal(chargesOf(rig), 0);
-  },
-);
+t.test('nothing is noted for work that is sure before its payment is verified', async (t) => {
+  const refusing = (local: Facilitator): Facilitator => ({
+    ...forgetful(local),
+    verify: async () => ({ valid: false, reason: 'insufficient_funds' }),
+  });
+  const states = new Set<string | undefined>();
+  const { rig, buying, stateNow } = await bought(t, refusing, async (willCharge, stateNow) => {
+    willCharge();
+    for (let turns = 0; turns < 50; turns++) {
+      await turn();
+      states.add(stateNow());
+    }
+    return numberedWork();
+  });
+  t.match(await buying, { status: 402, body: { error: 'insufficient_funds' } });
+  t.notOk(states.has('settling'));
+  t.equal(stateNow(), undefined);
+  t.equal(chargesOf(rig), 0);
+});
 
 t.test('where answers come after the note of their settlement, the books have it before', async (t) => {
   const rig = openRig(t, { facilitator: forgetful, answersAfterNote: true });
   const payments = rig.store.table<{ state: string }>('payments');
-  const answer = await rig.gate.handle(ask({ paymentSignature: v2Header(await sign(wallet())) }));
+  const answer = await rig.gate.handle(ask(await paid()));
   t.match([...payments.range()], [{ value: { state: 'settled' } }]);
   answer.delivered(true);
 });

@@ -20,41 +20,38 @@ const entry = (change: Partial<JournalEntry> = {}): JournalEntry => ({
   ...change,
 });
 
-t.test(
-  'entries stay in the order of their appending, over restarts and clocks set back, and totals go with them',
-  async (t) => {
-    const store = openStore(join(temporaryFolder(t), 'state'));
-    t.teardown(() => store.close());
-    const journal = new Journal(store);
-    await store.transaction(() => {
-      journal.append(entry({ nonce: '1' }));
-      journal.append(entry({ nonce: '2', kind: 'pending', amount: '10' }));
-    });
-    await store.transaction(() =>
-      new Journal(store).append(entry({ nonce: '3', time: 500, amount: '10' }), { resolves: true }),
-    );
-    t.same(
-      [...journal.entries()].map(({ nonce }) => nonce),
-      ['1', '2', '3'],
-    );
-    t.same(journal.totals(), {
-      settled: { count: 2, amount: '6010' },
-      refused: { count: 0, amount: '0' },
-      pending: { count: 0, amount: '0' },
-      presumed: { count: 0, amount: '0' },
-    });
-    const [first, second] = [...journal.entries({ limit: 2 })];
-    t.same(
-      [...journal.entries({ after: first!.key })].map(({ nonce }) => nonce),
-      ['2', '3'],
-    );
-    t.same(
-      [...journal.entries({ after: second!.key, limit: 1 })].map(({ nonce }) => nonce),
-      ['3'],
-    );
-    t.same([...journal.entries({ since: 1001 })], []);
-  },
-);
+t.test('entries and totals keep their order over restarts and clocks set back', async (t) => {
+  const store = openStore(join(temporaryFolder(t), 'state'));
+  t.teardown(() => store.close());
+  const journal = new Journal(store);
+  await store.transaction(() => {
+    journal.append(entry({ nonce: '1' }));
+    journal.append(entry({ nonce: '2', kind: 'pending', amount: '10' }));
+  });
+  await store.transaction(() =>
+    new Journal(store).append(entry({ nonce: '3', time: 500, amount: '10' }), { resolves: true }),
+  );
+  t.same(
+    [...journal.entries()].map(({ nonce }) => nonce),
+    ['1', '2', '3'],
+  );
+  t.same(journal.totals(), {
+    settled: { count: 2, amount: '6010' },
+    refused: { count: 0, amount: '0' },
+    pending: { count: 0, amount: '0' },
+    presumed: { count: 0, amount: '0' },
+  });
+  const [first, second] = [...journal.entries({ limit: 2 })];
+  t.same(
+    [...journal.entries({ after: first!.key })].map(({ nonce }) => nonce),
+    ['2', '3'],
+  );
+  t.same(
+    [...journal.entries({ after: second!.key, limit: 1 })].map(({ nonce }) => nonce),
+    ['3'],
+  );
+  t.same([...journal.entries({ since: 1001 })], []);
+});
 
 t.test('what was settled is summed by day, newest first', async (t) => {
   const store = openStore(join(temporaryFolder(t), 'state'));
@@ -85,30 +82,27 @@ t.test('sums are exact beyond what a double can count', async (t) => {
   t.equal(journal.totals().settled.amount, '18014398509481986');
 });
 
-t.test(
-  'old entries and too many are dropped, and the totals still reconcile with what is left',
-  async (t) => {
-    const store = openStore(join(temporaryFolder(t), 'state'));
-    t.teardown(() => store.close());
-    const journal = new Journal(store);
-    const day = 86_400_000;
-    await store.transaction(() => {
-      for (let index = 0; index < 10; index++)
-        journal.append(entry({ nonce: `${index}`, time: index * day, amount: `${100 + index}` }));
-    });
-    const reconciled = () => {
-      const left = [...journal.entries()].reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-      t.equal(left + BigInt(journal.dropped().settled.amount), BigInt(journal.totals().settled.amount));
-    };
-    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 1000 }), 3, 'too old');
-    reconciled();
-    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 3, 'too many');
-    reconciled();
-    t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 0);
-    t.same(
-      [...journal.entries()].map(({ nonce }) => nonce),
-      ['6', '7', '8', '9'],
-    );
-    t.equal(journal.totals().settled.count, 10);
-  },
-);
+t.test('old entries and too many are dropped; the totals still reconcile', async (t) => {
+  const store = openStore(join(temporaryFolder(t), 'state'));
+  t.teardown(() => store.close());
+  const journal = new Journal(store);
+  const day = 86_400_000;
+  await store.transaction(() => {
+    for (let index = 0; index < 10; index++)
+      journal.append(entry({ nonce: `${index}`, time: index * day, amount: `${100 + index}` }));
+  });
+  const reconciled = () => {
+    const left = [...journal.entries()].reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    t.equal(left + BigInt(journal.dropped().settled.amount), BigInt(journal.totals().settled.amount));
+  };
+  t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 1000 }), 3, 'too old');
+  reconciled();
+  t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 3, 'too many');
+  reconciled();
+  t.equal(await journal.prune(10 * day, { keepDays: 7, entriesMax: 4 }), 0);
+  t.same(
+    [...journal.entries()].map(({ nonce }) => nonce),
+    ['6', '7', '8', '9'],
+  );
+  t.equal(journal.totals().settled.count, 10);
+});

@@ -48,33 +48,30 @@ async function settle(records: PaymentRecords, payer: Address, effect?: Reserved
   return key;
 }
 
-t.test(
-  'one sweep forgets everything that is due, however much it is, and a file that will not go holds nothing up',
-  async (t) => {
-    const rig = openRig(t);
-    const records = recordsOf(rig);
-    const account = wallet();
-    const payer = addressOf(account);
-    rig.index(account);
-    const [stuck, ...others] = await Promise.all(
-      Array.from({ length: PAYMENTS }, () => settle(records, payer)),
-    );
-    const folder = join(rig.folder, 'tenants', payerTenantId(payer));
-    const answers = new AnswerStore({ tenants: { folder: () => folder }, bytesPerTenantMax: 2 ** 20 });
-    const fileOf = (key: string) => join(folder, 'answers', createHash('sha256').update(key).digest('hex'));
-    await answers.keep(payerTenantId(payer), others[0]!, { status: 200, headers: {}, body: {} });
-    mkdirSync(fileOf(stuck!));
-    t.ok(existsSync(fileOf(others[0]!)));
+t.test('one sweep forgets all that is due; a file that will not go delays nothing', async (t) => {
+  const rig = openRig(t);
+  const records = recordsOf(rig);
+  const account = wallet();
+  const payer = addressOf(account);
+  rig.index(account);
+  const [stuck, ...others] = await Promise.all(
+    Array.from({ length: PAYMENTS }, () => settle(records, payer)),
+  );
+  const folder = join(rig.folder, 'tenants', payerTenantId(payer));
+  const answers = new AnswerStore({ tenants: { folder: () => folder }, bytesPerTenantMax: 2 ** 20 });
+  const fileOf = (key: string) => join(folder, 'answers', createHash('sha256').update(key).digest('hex'));
+  await answers.keep(payerTenantId(payer), others[0]!, { status: 200, headers: {}, body: {} });
+  mkdirSync(fileOf(stuck!));
+  t.ok(existsSync(fileOf(others[0]!)));
 
-    rig.clock.offsetMs = 500 * DAY_MS;
-    await rig.gate.sweep();
-    t.equal(rig.store.table('payments').count(), 0);
-    t.equal(rig.store.table('payments_expiry').count(), 0);
-    t.notOk(existsSync(fileOf(others[0]!)), 'the other answers are gone');
-    t.equal([...rig.gate.journal.entries()].length, 0, 'the books are as short as they should be');
-    t.equal(rig.gate.journal.totals().settled.count, PAYMENTS);
-  },
-);
+  rig.clock.offsetMs = 500 * DAY_MS;
+  await rig.gate.sweep();
+  t.equal(rig.store.table('payments').count(), 0);
+  t.equal(rig.store.table('payments_expiry').count(), 0);
+  t.notOk(existsSync(fileOf(others[0]!)), 'the other answers are gone');
+  t.equal([...rig.gate.journal.entries()].length, 0, 'the books are as short as they should be');
+  t.equal(rig.gate.journal.totals().settled.count, PAYMENTS);
+});
 
 t.test('a settled payment whose effect is not committed yet is kept', async (t) => {
   const rig = openRig(t);

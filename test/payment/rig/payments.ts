@@ -69,6 +69,11 @@ export function v2Header(
   });
 }
 
+/** A payment of the wallet, good and fresh unless it is signed otherwise, as a request brings it. */
+export async function paid(account = wallet(), signing: Signing = {}): Promise<{ paymentSignature: string }> {
+  return { paymentSignature: v2Header(await sign(account, signing)) };
+}
+
 /** The payment that a client sent, as the gate passes it on. */
 export function paymentOf(credentials: PaymentCredentials, asset = BASE_USDC): Payment {
   return { ...parsePaymentHeader(credentials)!.payment, asset };

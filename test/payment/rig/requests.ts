@@ -3,6 +3,7 @@ import type { PaidRequest } from '../../../src/payment/gate/attempt.ts';
 import type { PaymentGate } from '../../../src/payment/gate/gate.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { PRICE } from './payments.ts';
+import type { StoredThings } from './stored-things.ts';
 
 /** Paid requests, sent to a gate without HTTP. */
 
@@ -50,6 +51,12 @@ export async function numberedWork(): Promise<WorkOutcome> {
       body: { work, timing: { ...timing }, charged: true },
     }),
   };
+}
+
+/** What a purchase with an effect asks: the thing of this name. */
+export function making({ things }: { things: StoredThings }, name = 'one') {
+  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await things.make(name) });
+  return { mode: 'effect', run } as const;
 }
 
 export function ask(asking: Asking): PaidRequest {

@@ -41,34 +41,17 @@ t.test('either version is read in either header, to the same payment', async (t)
   t.equal(parsePaymentHeader({}), undefined);
 });
 
-t.test('standard base64 and base64url are read, padded or not', async (t) => {
-  const header = v2Header(payload, { accepted: { note: '>>>???~~~ÿ' } });
-  const url = Buffer.from(header, 'base64').toString('base64url');
-  for (const form of [header, header.replace(/=+$/, ''), url, `${url}==`, ` ${header} `]) {
-    t.equal(parsePaymentHeader({ xPayment: form })!.payment.nonce, payload.authorization.nonce);
-  }
-});
-
-t.test(
-  'the payment identifier of the extension is read, and an echo of the declaration is none',
-  async (t) => {
-    t.equal(
-      parsePaymentHeader({ paymentSignature: v2Header(payload, { identifier: 'pay_0123456789abcdef' }) })!
-        .identifier,
-      'pay_0123456789abcdef',
-    );
-    const echo = {
-      ...JSON.parse(Buffer.from(v2Header(payload), 'base64').toString()),
-      extensions: { 'payment-identifier': { info: { required: false } } },
-    };
-    t.equal(parsePaymentHeader({ paymentSignature: encode(echo) })!.identifier, undefined);
-  },
-);
-
-t.test('a payment of 12 kB is read', async (t) => {
-  const header = v2Header(payload, { accepted: { extra: { padding: 'x'.repeat(8500) } } });
-  t.ok(header.length > 12_000 && header.length < 16_384);
-  t.equal(fault(header), 'none');
+t.test('the payment identifier is read; an echo of its declaration is none', async (t) => {
+  t.equal(
+    parsePaymentHeader({ paymentSignature: v2Header(payload, { identifier: 'pay_0123456789abcdef' }) })!
+      .identifier,
+    'pay_0123456789abcdef',
+  );
+  const echo = {
+    ...JSON.parse(Buffer.from(v2Header(payload), 'base64').toString()),
+    extensions: { 'payment-identifier': { info: { required: false } } },
+  };
+  t.equal(parsePaymentHeader({ paymentSignature: encode(echo) })!.identifier, undefined);
 });
 
 t.test('what cannot be a payment is malformed', async (t) => {

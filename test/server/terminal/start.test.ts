@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
+import { lacksProgram } from '../../rig/run-program.ts';
 import { spawnBuilt } from '../built-process.ts';
 
 /** `script` gives the server a terminal. */
-const withoutTerminal = spawnSync('script', ['--version']).error ? 'script not installed' : false;
+const withoutTerminal = lacksProgram('script');
 
 t.test(
   'on a terminal a start shows its steps, its addresses and whose money it is',

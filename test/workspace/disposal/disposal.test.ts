@@ -5,7 +5,7 @@ import { errorCode, FarthingError } from '../../../src/domain/error.ts';
 import { newId } from '../../../src/domain/id.ts';
 import { verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
 import { digestOfItems } from '../../../src/workspace/tenant/inventory.ts';
-import { Crash, PAYER, World } from '../world.ts';
+import { Crash, openWorld, PAYER, type World } from '../world.ts';
 
 const DIGESTS = ['b'.repeat(64), 'a'.repeat(64)];
 
@@ -39,8 +39,7 @@ t.test('the digest over the items is the same in any order and can be computed b
 });
 
 t.test('DELETE destroys the folder, and its receipt says what was destroyed and what is kept', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.minutes(2);
   const answer = await world.workspaces.dispose(id, token);
@@ -81,8 +80,7 @@ t.test('DELETE destroys the folder, and its receipt says what was destroyed and 
 });
 
 t.test('a receipt counts and digests the same items: the searchable ones', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.tenants.ingest(id, 'c'.repeat(64), 'failed');
   world.tenants.ingest(id, 'd'.repeat(64), 'pending');
@@ -92,105 +90,91 @@ t.test('a receipt counts and digests the same items: the searchable ones', async
   });
 });
 
-t.test(
-  'a repeated DELETE gets the same answer for 24 hours, then none, and finally the record goes',
-  async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
-    const { id, token } = await filled(world);
-    const first = await world.workspaces.dispose(id, token);
-    const { step } = await world
-      .active()
-      .then(({ id: other }) => world.workspaces.extend(other, { payer: PAYER }));
-    await world.workspaces.commitExtension(step);
-    world.minutes(24 * 60 - 1);
-    await world.workspaces.sweep();
-    world.restart();
-    t.strictSame(await world.workspaces.dispose(id, token), first);
-    world.minutes(1);
-    t.ok(await isRefused(world.workspaces.dispose(id, token)), 'before the sweep as after it');
-    await world.workspaces.sweep();
-    t.ok(await isRefused(world.workspaces.dispose(id, token)));
-    t.equal(world.store.table('workspace_tokens').get(id), undefined);
-    t.equal(world.workspaces.views.show(id)?.state, 'disposed');
-    world.minutes(91 * 24 * 60);
-    // The token of the one whose time was over is due first, then its record.
-    await world.workspaces.sweep();
-    await world.workspaces.sweep();
-    for (const table of ['workspaces', 'workspace_due', 'workspace_activity', 'workspace_steps']) {
-      t.equal(world.store.table(table).count(), 0, table);
-    }
-  },
-);
+t.test('a repeated DELETE gets the same answer for 24 hours; later the record goes', async (t) => {
+  const world = await openWorld(t);
+  const { id, token } = await filled(world);
+  const first = await world.workspaces.dispose(id, token);
+  const { step } = await world
+    .active()
+    .then(({ id: other }) => world.workspaces.extend(other, { payer: PAYER }));
+  await world.workspaces.commitExtension(step);
+  world.minutes(24 * 60 - 1);
+  await world.workspaces.sweep();
+  world.restart();
+  t.strictSame(await world.workspaces.dispose(id, token), first);
+  world.minutes(1);
+  t.ok(await isRefused(world.workspaces.dispose(id, token)), 'before the sweep as after it');
+  await world.workspaces.sweep();
+  t.ok(await isRefused(world.workspaces.dispose(id, token)));
+  t.equal(world.store.table('workspace_tokens').get(id), undefined);
+  t.equal(world.workspaces.views.show(id)?.state, 'disposed');
+  world.minutes(91 * 24 * 60);
+  // The token of the one whose time was over is due first, then its record.
+  await world.workspaces.sweep();
+  await world.workspaces.sweep();
+  for (const table of ['workspaces', 'workspace_due', 'workspace_activity', 'workspace_steps']) {
+    t.equal(world.store.table(table).count(), 0, table);
+  }
+});
 
 t.test('racing DELETEs destroy once and get one receipt', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   const answers = await Promise.all(Array.from({ length: 10 }, () => world.workspaces.dispose(id, token)));
   for (const answer of answers) t.strictSame(answer, answers[0]);
   t.equal(world.events.length, 1);
 });
 
-t.test(
-  'expiry and the operator end a workspace the same way, and the receipt names the reason',
-  async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
-    const expired = await filled(world);
-    const operators = await filled(world);
-    t.match((await world.workspaces.disposeAsOperator(operators.id)).claims, {
-      reason: 'operator',
-      items: 2,
-    });
-    t.match((await world.workspaces.disposeAsOperator(operators.id)).claims, { reason: 'operator' }, 'again');
-    world.minutes(15);
-    await world.workspaces.sweep();
-    t.match((await world.workspaces.disposeAsOperator(expired.id)).claims, {
-      reason: 'expired',
-      items: 2,
-      searches: 1,
-    });
-    for (const { id, token } of [expired, operators]) {
-      t.notOk(world.tenants.has(id));
-      t.ok(await isRefused(world.workspaces.dispose(id, token)));
-    }
-    t.ok(await isRefused(world.workspaces.receipt(operators.id, operators.token)));
-    const { receipt } = await world.workspaces.disposeAsOperator(expired.id);
-    t.equal(
-      (await world.workspaces.receipt(expired.id, expired.token)).receipt,
-      receipt,
-      'its holder was away',
-    );
-    world.minutes(24 * 60);
-    t.ok(await isRefused(world.workspaces.receipt(expired.id, expired.token)), 'a day later');
-    const unpaid = await world.workspaces.create({});
-    await t.rejects(world.workspaces.disposeAsOperator(unpaid.id), { code: 'not_found' });
-    await t.rejects(world.workspaces.disposeAsOperator(newId('workspace')), { code: 'not_found' });
-  },
-);
+t.test('expiry and the operator end a workspace alike; the receipt names the reason', async (t) => {
+  const world = await openWorld(t);
+  const expired = await filled(world);
+  const operators = await filled(world);
+  t.match((await world.workspaces.disposeAsOperator(operators.id)).claims, {
+    reason: 'operator',
+    items: 2,
+  });
+  t.match((await world.workspaces.disposeAsOperator(operators.id)).claims, { reason: 'operator' }, 'again');
+  world.minutes(15);
+  await world.workspaces.sweep();
+  t.match((await world.workspaces.disposeAsOperator(expired.id)).claims, {
+    reason: 'expired',
+    items: 2,
+    searches: 1,
+  });
+  for (const { id, token } of [expired, operators]) {
+    t.notOk(world.tenants.has(id));
+    t.ok(await isRefused(world.workspaces.dispose(id, token)));
+  }
+  t.ok(await isRefused(world.workspaces.receipt(operators.id, operators.token)));
+  const { receipt } = await world.workspaces.disposeAsOperator(expired.id);
+  t.equal(
+    (await world.workspaces.receipt(expired.id, expired.token)).receipt,
+    receipt,
+    'its holder was away',
+  );
+  world.minutes(24 * 60);
+  t.ok(await isRefused(world.workspaces.receipt(expired.id, expired.token)), 'a day later');
+  const unpaid = await world.workspaces.create({});
+  await t.rejects(world.workspaces.disposeAsOperator(unpaid.id), { code: 'not_found' });
+  await t.rejects(world.workspaces.disposeAsOperator(newId('workspace')), { code: 'not_found' });
+});
 
-t.test(
-  'requests that began before the end finish, later ones are refused, and jobs are stopped again after them',
-  async (t) => {
-    const world = await World.open(t.testdir(), { drainSecondsMax: 60 });
-    t.teardown(() => world.close());
-    const { id, token } = await filled(world);
-    const leave = world.workspaces.enter(id);
-    const disposal = world.workspaces.dispose(id, token);
-    while (world.stopped.length < 1) await new Promise(setImmediate);
-    t.notOk(world.workspaces.tokenOpens(id, token));
-    t.ok(world.tenants.has(id), 'its data is there for the running request');
-    world.workspaces.activity.countSearch(id, { query: 'late', k: 1, hits: 0, latency_ms: 1 });
-    leave();
-    t.match((await disposal).claims, { searches: 2 });
-    t.strictSame(world.stopped, [id, id]);
-  },
-);
+t.test('requests begun before the end finish, later ones are refused, jobs stop twice', async (t) => {
+  const world = await openWorld(t, { drainSecondsMax: 60 });
+  const { id, token } = await filled(world);
+  const leave = world.workspaces.enter(id);
+  const disposal = world.workspaces.dispose(id, token);
+  while (world.stopped.length < 1) await new Promise(setImmediate);
+  t.notOk(world.workspaces.tokenOpens(id, token));
+  t.ok(world.tenants.has(id), 'its data is there for the running request');
+  world.workspaces.activity.countSearch(id, { query: 'late', k: 1, hits: 0, latency_ms: 1 });
+  leave();
+  t.match((await disposal).claims, { searches: 2 });
+  t.strictSame(world.stopped, [id, id]);
+});
 
 t.test('a request that never ends delays its disposal by a set time only', async (t) => {
-  const world = await World.open(t.testdir(), { drainSecondsMax: 0.01 });
-  t.teardown(() => world.close());
+  const world = await openWorld(t, { drainSecondsMax: 0.01 });
   const { id, token } = await filled(world);
   const leave = world.workspaces.enter(id);
   await world.workspaces.dispose(id, token);
@@ -204,43 +188,38 @@ t.test('a request that never ends delays its disposal by a set time only', async
   t.pass('what it left goes too');
 });
 
-t.test(
-  'a disposal cut short by a crash at any boundary completes at start, with the right receipt',
-  async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
-    let boundaries = 0;
-    for (let completed = false; !completed; boundaries += 1) {
-      const { id, token } = await filled(world);
-      world.boundariesLeft = boundaries;
-      const answer = await world.workspaces.dispose(id, token).catch((error: unknown) => {
-        if (!(error instanceof Crash)) throw error;
-        return undefined;
-      });
-      completed = world.boundariesLeft > 0;
-      world.restart();
-      await world.workspaces.resume();
-      if (world.workspaces.views.show(id)?.state === 'active') {
-        t.ok(world.tenants.has(id), `${boundaries}: nothing had begun`);
-        t.ok(world.workspaces.tokenOpens(id, token));
-      }
-      const again: DisposalAnswer = await world.workspaces.dispose(id, token);
-      t.notOk(world.tenants.has(id));
-      t.match(
-        again.claims,
-        { reason: 'deleted', items: 2, segments: 4, searches: 1, items_sha256: digestOfItems(DIGESTS) },
-        `boundary ${boundaries}`,
-      );
-      t.equal((await verifyReceipt(again.receipt, world.signer.jwks())).valid, true);
-      if (answer) t.strictSame(again, answer);
+t.test('a disposal cut short at any boundary completes at start, with its receipt', async (t) => {
+  const world = await openWorld(t);
+  let boundaries = 0;
+  for (let completed = false; !completed; boundaries += 1) {
+    const { id, token } = await filled(world);
+    world.boundariesLeft = boundaries;
+    const answer = await world.workspaces.dispose(id, token).catch((error: unknown) => {
+      if (!(error instanceof Crash)) throw error;
+      return undefined;
+    });
+    completed = world.boundariesLeft > 0;
+    world.restart();
+    await world.workspaces.resume();
+    if (world.workspaces.views.show(id)?.state === 'active') {
+      t.ok(world.tenants.has(id), `${boundaries}: nothing had begun`);
+      t.ok(world.workspaces.tokenOpens(id, token));
     }
-    t.ok(boundaries > 10, `${boundaries} boundaries`);
-  },
-);
+    const again: DisposalAnswer = await world.workspaces.dispose(id, token);
+    t.notOk(world.tenants.has(id));
+    t.match(
+      again.claims,
+      { reason: 'deleted', items: 2, segments: 4, searches: 1, items_sha256: digestOfItems(DIGESTS) },
+      `boundary ${boundaries}`,
+    );
+    t.equal((await verifyReceipt(again.receipt, world.signer.jwks())).valid, true);
+    if (answer) t.strictSame(again, answer);
+  }
+  t.ok(boundaries > 10, `${boundaries} boundaries`);
+});
 
 t.test('a server that stops before counting leaves the count to the next start', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.tenants.useIfThere = () =>
     Promise.reject(new FarthingError('interrupted', 'The server is stopping.'));
@@ -254,8 +233,7 @@ t.test('a server that stops before counting leaves the count to the next start',
 });
 
 t.test('a failed disposal is retried: later by the sweep, at once by the next DELETE', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await filled(world);
   world.boundariesLeft = 3;
   await t.rejects(world.workspaces.dispose(id, token));

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { toFarthingError } from '../../../src/domain/error.ts';
 import { newId } from '../../../src/domain/id.ts';
-import { PAYER, World } from '../world.ts';
+import { openWorld, PAYER } from '../world.ts';
 
 async function refusal(work: () => Promise<unknown>) {
   try {
@@ -14,8 +14,7 @@ async function refusal(work: () => Promise<unknown>) {
 }
 
 t.test('an extension adds to what is left at commit, and its record is the stepâ€™s', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.active({ ttlMinutes: 10, spendLimit: 100_000n });
   world.minutes(4);
   const { step } = await world.workspaces.extend(id, { payer: PAYER });
@@ -48,8 +47,7 @@ t.test('an extension adds to what is left at commit, and its record is the stepâ
 });
 
 t.test('an undone extension gives back its share of the budget', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.active({ spendLimit: 25_000n });
   const { step } = await world.workspaces.extend(id, { payer: PAYER });
   t.equal(
@@ -64,8 +62,7 @@ t.test('an undone extension gives back its share of the budget', async (t) => {
 });
 
 t.test('racing extensions together never exceed the spend limit', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.active({ spendLimit: 17_500n + 5n * 7_500n });
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, () => world.workspaces.extend(id, { payer: PAYER })),
@@ -80,8 +77,7 @@ t.test('racing extensions together never exceed the spend limit', async (t) => {
 });
 
 t.test('racing extensions together never exceed the total time', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.active({ ttlMinutes: 1440 });
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () => world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 1440 })),
@@ -103,8 +99,7 @@ t.test('racing extensions together never exceed the total time', async (t) => {
 });
 
 t.test('only the holder of a workspace sees its figures', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.active({ spendLimit: 20_000n });
   t.strictSame(await refusal(() => world.workspaces.extend(id, { payer: PAYER })), {
     code: 'spend_limit_exceeded',
@@ -117,8 +112,7 @@ t.test('only the holder of a workspace sees its figures', async (t) => {
 });
 
 t.test('an unknown, unpaid, expired or ended workspace cannot be extended', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const expired = await world.active({ ttlMinutes: 1 });
   const deleted = await world.active();
   await world.workspaces.dispose(deleted.id, deleted.token);
@@ -134,8 +128,7 @@ t.test('an unknown, unpaid, expired or ended workspace cannot be extended', asyn
 });
 
 t.test('a workspace outlives its time while an extension bought in time settles', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id, token } = await world.active({ ttlMinutes: 1 });
   world.tenants.ingest(id, 'a'.repeat(64));
   const { step } = await world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 10 });
@@ -147,29 +140,24 @@ t.test('a workspace outlives its time while an extension bought in time settles'
   t.ok(world.workspaces.tokenOpens(id, token));
 });
 
-t.test(
-  'an extension whose payment stays open keeps no workspace for ever, and a late settlement goes to the books',
-  async (t) => {
-    const world = await World.open(t.testdir());
-    t.teardown(() => world.close());
-    const { id } = await world.active({ ttlMinutes: 1 });
-    world.tenants.ingest(id, 'a'.repeat(64));
-    const { step } = await world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 10 });
-    world.minutes(15);
-    await world.workspaces.sweep();
-    t.notOk(world.tenants.has(id));
-    t.match(await world.workspaces.commitExtension(step), {
-      state: 'disposed',
-      ttl_seconds_left: 0,
-      spend_usd: '0.0155',
-    });
-    t.match(world.events, [{ event: 'workspace_disposed' }, { event: 'extension_paid_after_end' }]);
-  },
-);
+t.test('an open extension keeps no workspace for ever; its late settlement is booked', async (t) => {
+  const world = await openWorld(t);
+  const { id } = await world.active({ ttlMinutes: 1 });
+  world.tenants.ingest(id, 'a'.repeat(64));
+  const { step } = await world.workspaces.extend(id, { payer: PAYER, ttlMinutes: 10 });
+  world.minutes(15);
+  await world.workspaces.sweep();
+  t.notOk(world.tenants.has(id));
+  t.match(await world.workspaces.commitExtension(step), {
+    state: 'disposed',
+    ttl_seconds_left: 0,
+    spend_usd: '0.0155',
+  });
+  t.match(world.events, [{ event: 'workspace_disposed' }, { event: 'extension_paid_after_end' }]);
+});
 
 t.test('an undone extension lets an expired workspace end', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.active({ ttlMinutes: 1 });
   const { step } = await world.workspaces.extend(id, { payer: PAYER });
   world.minutes(2);
@@ -180,8 +168,7 @@ t.test('an undone extension lets an expired workspace end', async (t) => {
 });
 
 t.test('creations and extensions with an open payment can be listed at a start', async (t) => {
-  const world = await World.open(t.testdir());
-  t.teardown(() => world.close());
+  const world = await openWorld(t);
   const { id } = await world.active();
   const pending = await world.workspaces.create({});
   const { step } = await world.workspaces.extend(id, { payer: PAYER });

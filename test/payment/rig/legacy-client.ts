@@ -1,6 +1,6 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../src/payment/asset.ts';
-import { signTransfer, tokenDomain } from './sign-transfer.ts';
+import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { signTransfer, tokenDomain } from '../../rig/sign-transfer.ts';
 
 /** A v1 payment as the legacy clients make it: from the body of the 402. `more`: members that the payment carries besides. */
 export async function payV1(
