@@ -12,7 +12,7 @@ import { type Teardown, temporaryFolder } from '../rig/temporary-folder.ts';
 
 /** The packages of `make package`, as somebody has them who has no tree: installed into an empty folder. */
 
-const MINUTES_MAX = 20;
+const MINUTES_MAX = 10;
 t.setTimeout(MINUTES_MAX * 60_000);
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
