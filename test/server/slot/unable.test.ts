@@ -2,7 +2,7 @@ import t from 'tap';
 import { MemoryKv } from '../../cluster/memory-kv.ts';
 import { slotsInMemory } from './slots-in-memory.ts';
 
-/** A server that cannot open a slot leaves it to another one. */
+/** A server that cannot open a slot, or has other models than its cluster, leaves slots to others. */
 
 const COUNT = 3;
 const MINUTE = 60_000;
@@ -73,4 +73,16 @@ t.test('where no server can open it, the first one goes on trying', async (t) =>
   t.ok(clock.now - before < MINUTE, `within ${clock.now - before} ms`);
   await first.close();
   await second.close();
+});
+
+t.test('a server with other models takes no slots, even while nobody else is there', async (t) => {
+  const common = { kv: new MemoryKv(), count: 3, clock: { now: 0 }, onLost: () => t.fail('a slot was lost') };
+  const differing = await slotsInMemory({ ...common, node: 'n1', weight: 1e9, modelsDiffer: 'other models' });
+  for (let look = 0; look < 10; look++) await differing.membership.looked;
+  t.equal(differing.held.size, 0);
+  const same = await slotsInMemory({ ...common, node: 'n2' });
+  await same.until(() => same.held.size === 3);
+  t.equal(differing.held.size, 0);
+  await same.close();
+  await differing.close();
 });

@@ -1,7 +1,6 @@
 import t from 'tap';
-import { agreeOnModels, forgetModels } from '../../src/cluster/members/agreed-models.ts';
-import { slotsInMemory } from '../server/slot/slots-in-memory.ts';
-import { MemoryKv } from './memory-kv.ts';
+import { agreeOnModels, forgetModels } from '../../../src/cluster/members/agreed-models.ts';
+import { MemoryKv } from '../memory-kv.ts';
 
 const space = (name: string, weights: string) => ({ name, weights, modelSha256: `of ${weights}` });
 const OWN = [space('text_semantic', 'minilm on native'), space('visual_picture', 'mobilenet on cpu')];
@@ -31,16 +30,4 @@ t.test('once they are forgotten the next server decides', async (t) => {
   await forgetModels(kv, 'one');
   t.equal(await agreeOnModels(kv, 'one', OTHER), undefined);
   t.type(await agreeOnModels(kv, 'one', OWN), 'string');
-});
-
-t.test('a server with other models takes no slots, even while nobody else is there', async (t) => {
-  const common = { kv: new MemoryKv(), count: 3, clock: { now: 0 }, onLost: () => t.fail('a slot was lost') };
-  const differing = await slotsInMemory({ ...common, node: 'n1', weight: 1e9, modelsDiffer: 'other models' });
-  for (let look = 0; look < 10; look++) await differing.membership.looked;
-  t.equal(differing.held.size, 0);
-  const same = await slotsInMemory({ ...common, node: 'n2' });
-  await same.until(() => same.held.size === 3);
-  t.equal(differing.held.size, 0);
-  await same.close();
-  await differing.close();
 });
