@@ -162,17 +162,17 @@ function forwardTo(
   sharing?: SharingOptions,
 ): SlotForward {
   const made = new WeakMap<Slot, SlotServices>();
-  const of = (slot: Slot) => {
+  const slotServicesOf = (slot: Slot) => {
     const services = made.get(slot) ?? { ...servicesOf(slot), ...safetyOf(slot) };
     made.set(slot, services);
     return services;
   };
   const placeOf = (id: string) => {
     const place = slots.placeOf(id);
-    return 'services' in place ? { services: of(place.services) } : place;
+    return 'services' in place ? { services: slotServicesOf(place.services) } : place;
   };
   const isOne = !sharing && slots.count === 1;
-  return new SlotForward({ front: of(slots.front), isOne, of: placeOf }, sharing);
+  return new SlotForward({ front: slotServicesOf(slots.front), isOne, of: placeOf }, sharing);
 }
 
 /** Opens the slots' states, and where the settings name a cluster, claims them there. */

@@ -5,9 +5,9 @@ import { type Books, type BooksOptions, recoverBooks, wireBooks } from '../wirin
 import type { Placement } from '../wiring/placement.ts';
 import { type Runtime, tenantsFolder } from '../wiring/process.ts';
 import { AcrossSlots } from './across/across-slots.ts';
-import { Crossing } from './across/crossing.ts';
 import { OrphanedExtensions } from './across/orphaned-extensions.ts';
 import type { BooksHere } from './across/peer-handlers.ts';
+import { SharedLock } from './across/shared-lock.ts';
 import { RequestCount } from './forward/request-count.ts';
 import type { SlotPlace } from './forward/slot-places.ts';
 import type { SlotStore } from './log/recorded-store.ts';
@@ -35,7 +35,7 @@ export class Slots implements Placement {
   readonly front: Slot;
   readonly #runtime: Runtime;
   readonly #options: SlotsOptions;
-  readonly #crossing = new Crossing();
+  readonly #lock = new SharedLock();
   readonly #across: AcrossSlots;
   /** By number, in order. */
   #here: ReadonlyMap<number, Slot>;
@@ -52,7 +52,7 @@ export class Slots implements Placement {
         const here = this.#here.get(slot) ?? this.#entering.get(slot);
         return here ? { services: { ...here.services, ...safetyOf(here) } } : sharing!.whereElse(slot);
       },
-      crossing: this.#crossing,
+      lock: this.#lock,
       ...(sharing && { peers: sharing.purchases }),
     });
     this.#here = new Map(stores.map((store, number) => [number, this.#wire(number, store)]));
@@ -136,7 +136,7 @@ export class Slots implements Placement {
   }
 
   apart(work: () => Promise<void>): Promise<void> {
-    return this.#crossing.apart(work);
+    return this.#lock.exclusive(work);
   }
 
   mustHaveAll(): void {

@@ -30,7 +30,7 @@ process.on('unhandledRejection', stray.unhandledRejection);
 process.on('uncaughtException', stray.uncaughtException);
 process.on('SIGTERM', () => void stop(running, settings));
 process.on('SIGINT', () => void stop(running, settings));
-void running.lost.then((lost) => endWith({ event: 'slot_lost', ...lost }));
+void running.lost.then(endWith);
 announce(running);
 void running.warm();
 await showDemoOnce(settings, running);

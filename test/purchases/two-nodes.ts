@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { AcrossSlots, type PaidPlace, type PaidServices } from '../../src/cluster/across/across-slots.ts';
-import { Crossing } from '../../src/cluster/across/crossing.ts';
 import { OrphanedExtensions } from '../../src/cluster/across/orphaned-extensions.ts';
 import { peerHandlers } from '../../src/cluster/across/peer-handlers.ts';
 import { PeerPurchases } from '../../src/cluster/across/peer-purchases.ts';
+import { SharedLock } from '../../src/cluster/across/shared-lock.ts';
 import { peerRoutes } from '../../src/cluster/forward/peer-routes.ts';
 import type { Peer } from '../../src/cluster/peers/peer.ts';
 import { HttpPeerCalls, PeerAwayError } from '../../src/cluster/peers/peer-calls.ts';
@@ -37,7 +37,7 @@ class Node {
   constructor(id: string, placeOf: (id: string) => PaidPlace) {
     this.calls = new HttpPeerCalls(new PeerSignatures(KEYS, id));
     const peers = new PeerPurchases(this.calls);
-    this.across = new AcrossSlots({ placeOf, crossing: new Crossing(), peers });
+    this.across = new AcrossSlots({ placeOf, lock: new SharedLock(), peers });
   }
 
   async listen(t: Test, id: string): Promise<void> {

@@ -7,9 +7,9 @@ import { type ExtensionSteps, extensionsIn } from '../../purchases/extension-ste
 import type { Purchases } from '../../purchases/purchases.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { Peer } from '../peers/peer.ts';
-import type { Crossing } from './crossing.ts';
 import type { BooksHere } from './peer-handlers.ts';
 import type { PeerPurchases } from './peer-purchases.ts';
+import type { SharedLock } from './shared-lock.ts';
 
 /** What it needs of a slot. */
 export interface PaidServices {
@@ -27,7 +27,7 @@ export type PaidPlace =
 
 export interface AcrossSlotsDeps {
   readonly placeOf: (id: string) => PaidPlace;
-  readonly crossing: Crossing;
+  readonly lock: SharedLock;
   /** Absent: no other server has slots. */
   readonly peers?: PeerPurchases;
 }
@@ -74,13 +74,13 @@ export class AcrossSlots {
   }
 
   #extensionsIn({ workspaces }: PaidServices): ExtensionSteps {
-    const { crossing } = this.#deps;
+    const { lock } = this.#deps;
     const steps = extensionsIn(workspaces);
     return {
-      extend: (request) => crossing.change(() => steps.extend(request)),
-      commit: (ref) => crossing.change(() => steps.commit(ref)),
+      extend: (request) => lock.shared(() => steps.extend(request)),
+      commit: (ref) => lock.shared(() => steps.commit(ref)),
       reissue: (ref) => steps.reissue(ref),
-      undo: (ref) => crossing.change(() => steps.undo(ref)),
+      undo: (ref) => lock.shared(() => steps.undo(ref)),
     };
   }
 

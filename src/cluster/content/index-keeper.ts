@@ -69,7 +69,7 @@ export class ContentIndexKeeper implements IndexKeeper {
       return;
     }
     const began = performance.now();
-    await told(tenant, () => this.#makeAgain(tenant, folder, head, open));
+    await withPlace(tenant, () => this.#makeAgain(tenant, folder, head, open));
     const milliseconds = Math.round(performance.now() - began);
     this.#content.log({ event: 'index_restored', tenant, writes: head.seq, ms: milliseconds });
   }
@@ -287,7 +287,7 @@ function isSame(some: readonly SpaceSpec[], others: readonly SpaceSpec[]): boole
 }
 
 /** What is damaged is an error with its place, never left out. */
-async function told(tenant: string, work: () => Promise<void>): Promise<void> {
+async function withPlace(tenant: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {

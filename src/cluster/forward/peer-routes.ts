@@ -43,8 +43,8 @@ export function peerRoutes(
       } catch (error) {
         const isAway = error instanceof PeerAwayError;
         if (!isAway && toFarthingError(error).code === 'internal') onFault(error, exchange.requestId);
-        const told = isAway ? new FarthingError('interrupted', 'Another server is to be asked.') : error;
-        return outcome(isAway ? 'away' : 'failed', problem(told, exchange.requestId));
+        const shown = isAway ? new FarthingError('interrupted', 'Another server is to be asked.') : error;
+        return outcome(isAway ? 'away' : 'failed', problem(shown, exchange.requestId));
       }
     },
   }));

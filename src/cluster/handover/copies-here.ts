@@ -46,7 +46,7 @@ const RETRY_MS = 5000;
 export class CopiesHere {
   readonly #options: CopiesHereOptions;
   /** Slots of which this disk has what they were as this process gave them up. */
-  readonly #own = new Set<number>();
+  readonly #givenUp = new Set<number>();
   /** When it may be tried again. */
   readonly #retryAt = new Map<number, number>();
 
@@ -77,7 +77,7 @@ export class CopiesHere {
    */
   async take(slot: number, claimed: KvCondition): Promise<BooksCopy | undefined> {
     const { standby, copies } = this.#options;
-    this.#own.delete(slot);
+    this.#givenUp.delete(slot);
     const copy = await standby?.release(slot);
     // Who follows a slot has noted that.
     if (!copy && !(await copies.note(slot, [claimed])))
@@ -86,8 +86,8 @@ export class CopiesHere {
   }
 
   /** This server has given a slot up; its folder is as its books are. */
-  given(slot: number): void {
-    this.#own.add(slot);
+  gaveUp(slot: number): void {
+    this.#givenUp.add(slot);
   }
 
   /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
@@ -101,7 +101,7 @@ export class CopiesHere {
   async #standBy(slot: number): Promise<void> {
     const { disk, copies, standby, log } = this.#options;
     try {
-      if (this.#own.delete(slot)) await disk.keepIndexesAlone(slot);
+      if (this.#givenUp.delete(slot)) await disk.keepIndexesAlone(slot);
       else await disk.removeContent(slot);
       await copies.note(slot);
       await standby!.follow(slot);
@@ -120,7 +120,7 @@ export class CopiesHere {
 
   async #remove(slot: number): Promise<void> {
     const { copies, log } = this.#options;
-    this.#own.delete(slot);
+    this.#givenUp.delete(slot);
     try {
       await copies.remove(slot);
       log({ event: 'content_removed', slot });

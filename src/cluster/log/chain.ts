@@ -18,9 +18,9 @@ export class LogDamagedError extends Error {}
 /** The next entry: the hash of the one before, its own, then what it holds. Its own hash is over the one before and what it holds. */
 export function linked(before: Position, payload: Uint8Array): { position: Position; bytes: Buffer } {
   const former = Buffer.from(before.hash, 'hex');
-  const own = digestOf(former, payload);
-  const position = { number: before.number + 1, hash: own.toString('hex') };
-  return { bytes: Buffer.concat([former, own, payload]), position };
+  const hash = digestOf(former, payload);
+  const position = { number: before.number + 1, hash: hash.toString('hex') };
+  return { bytes: Buffer.concat([former, hash, payload]), position };
 }
 
 /** What an entry holds, and the place behind it. @param where named in errors @throws LogDamagedError */
@@ -29,31 +29,31 @@ export function unlinked(
   bytes: Uint8Array,
   where: string,
 ): { position: Position; payload: Buffer } {
-  const { former, own, payload } = entryIn(bytes, where);
+  const { former, hash, payload } = entryIn(bytes, where);
   if (former.toString('hex') !== before.hash)
     throw new LogDamagedError(
       `${where} does not follow entry ${before.number}: the log is damaged or forked`,
     );
-  return { payload, position: { number: before.number + 1, hash: own.toString('hex') } };
+  return { payload, position: { number: before.number + 1, hash: hash.toString('hex') } };
 }
 
 /** The hash of an entry. @param where named in errors @throws LogDamagedError when it is not of what the entry holds */
 export function hashOfEntry(bytes: Uint8Array, where: string): string {
-  return entryIn(bytes, where).own.toString('hex');
+  return entryIn(bytes, where).hash.toString('hex');
 }
 
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function entryIn(bytes: Uint8Array, where: string): { former: Buffer; own: Buffer; payload: Buffer } {
+function entryIn(bytes: Uint8Array, where: string): { former: Buffer; hash: Buffer; payload: Buffer } {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const former = buffer.subarray(0, HASH_BYTES);
-  const own = buffer.subarray(HASH_BYTES, 2 * HASH_BYTES);
+  const hash = buffer.subarray(HASH_BYTES, 2 * HASH_BYTES);
   const payload = buffer.subarray(2 * HASH_BYTES);
-  if (!digestOf(former, payload).equals(own))
+  if (!digestOf(former, payload).equals(hash))
     throw new LogDamagedError(`${where} is not what was written: the log is damaged`);
-  return { former, own, payload };
+  return { former, hash, payload };
 }
 
 function digestOf(former: Uint8Array, payload: Uint8Array): Buffer {

@@ -117,7 +117,7 @@ export class LogFollower {
   async #goOn(some: readonly Followed[]): Promise<void> {
     const { kv } = this.#options;
     const places = some.map(({ copy }) => copy.position!);
-    const asked = performance.now();
+    const askedAt = performance.now();
     let found: KvRow[][];
     try {
       found = await kv.ranges(
@@ -133,7 +133,7 @@ export class LogFollower {
       return;
     }
     for (const [index, followed] of some.entries())
-      await this.#work(followed, () => this.#advance(followed, found[index]!, asked));
+      await this.#work(followed, () => this.#advance(followed, found[index]!, askedAt));
   }
 
   /** Unless the log is not followed any more. What fails is tried again with the next look. */
@@ -158,7 +158,7 @@ export class LogFollower {
   /** Reads what the copy lacks, however much. */
   async #begin(followed: Followed): Promise<void> {
     const { keys, copy } = followed;
-    const asked = performance.now();
+    const askedAt = performance.now();
     const reader = new LogReader({ read: (...range) => this.#options.kv.range(...range), keys, page: PAGE });
     await catchUp(
       {
@@ -169,11 +169,11 @@ export class LogFollower {
       reader,
     );
     followed.isBegun = true;
-    followed.levelAt = asked;
+    followed.levelAt = askedAt;
   }
 
   /** @param rows from the copy's own last entry on */
-  async #advance(followed: Followed, rows: readonly KvRow[], asked: number): Promise<void> {
+  async #advance(followed: Followed, rows: readonly KvRow[], askedAt: number): Promise<void> {
     const { keys, copy } = followed;
     let position = copy.position!;
     const [first, ...rest] = rows;
@@ -190,7 +190,7 @@ export class LogFollower {
       entries.push(payload);
     }
     if (entries.length > 0) await change(followed, () => copy.apply(entries, position));
-    if (rows.length < ENTRIES_MAX) followed.levelAt = asked;
+    if (rows.length < ENTRIES_MAX) followed.levelAt = askedAt;
     else await this.#beginAgain(followed);
   }
 

@@ -39,19 +39,19 @@ export interface Upgrade {
  */
 export async function agreeOnConfig(options: ConfigOptions): Promise<ClusterConfig> {
   const { kv, cluster, slots, node, formats = FORMATS } = options;
-  const own = FORMAT_ROWS.key(cluster, node);
+  const formatKey = FORMAT_ROWS.key(cluster, node);
   for (;;) {
-    const [[configRow] = [], [ownRow] = []] = await kv.ranges([only(configKey(cluster)), only(own)]);
+    const [[configRow] = [], [formatRow] = []] = await kv.ranges([only(configKey(cluster)), only(formatKey)]);
     const config = configRow ? configIn(configRow) : { format: formats.max, slots };
     if (!knows(formats, config.format)) throw new ClaimError(unknownFormat(cluster, config.format, formats));
     if (config.slots !== slots)
       throw new ClaimError(`the cluster "${cluster}" has ${config.slots} slots, not ${slots}`);
     const { done } = await kv.commit({
       // A former attempt that arrives late says nothing any more.
-      when: [conditionOf(configKey(cluster), configRow), conditionOf(own, ownRow)],
+      when: [conditionOf(configKey(cluster), configRow), conditionOf(formatKey, formatRow)],
       puts: [
         ...(configRow ? [] : [{ key: configKey(cluster), value: bytesOf(config) }]),
-        { key: own, value: FORMAT_ROWS.format(formats) },
+        { key: formatKey, value: FORMAT_ROWS.format(formats) },
         { key: joinedKey(cluster), value: bytesOf({ node }) },
       ],
     });
@@ -142,9 +142,9 @@ function knows({ min, max }: FormatRow, format: number): boolean {
 }
 
 function unknownFormat(cluster: string, format: number, { min, max }: FormatRow): string {
-  const own = min === max ? `${max}` : `${min} to ${max}`;
+  const known = min === max ? `${max}` : `${min} to ${max}`;
   const advice = format > max ? 'a newer' : 'an older';
-  return `the cluster "${cluster}" has format ${format}, and this Farthing reads ${own}: use ${advice} one`;
+  return `the cluster "${cluster}" has format ${format}, and this Farthing reads ${known}: use ${advice} one`;
 }
 
 function configKey(cluster: string): string {

@@ -153,8 +153,8 @@ export class Membership {
   }
 
   #first(slot: number, takes: (id: string) => boolean): string | undefined {
-    const those = this.#orderOf(slot).filter(takes);
-    return those.find((id) => !this.#isUnable(id, slot)) ?? those[0];
+    const taking = this.#orderOf(slot).filter(takes);
+    return taking.find((id) => !this.#isUnable(id, slot)) ?? taking[0];
   }
 
   /** Of itself this node need not wait for a look. */

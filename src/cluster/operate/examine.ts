@@ -72,18 +72,22 @@ function member(found: EtcdMember | Error): Finding {
   const { address, version, hasLeader, dbBytes, quotaBytes, syncMs, errors } = found;
   const quota = quotaBytes > 0 ? ` of ${(quotaBytes / MEBIBYTE).toFixed(0)}` : '';
   const syncs = syncMs === undefined ? '' : `, a sync to its disk takes ${syncMs.toFixed(1)} ms`;
-  const told = `${address}: ${version}, ${(dbBytes / MEBIBYTE).toFixed(0)}${quota} MiB used${syncs}`;
+  const figures = `${address}: ${version}, ${(dbBytes / MEBIBYTE).toFixed(0)}${quota} MiB used${syncs}`;
   if (!hasLeader || errors.length > 0)
     return problem(
       'etcd member',
-      `${told}; ${errors.join(', ') || 'no leader'}`,
+      `${figures}; ${errors.join(', ') || 'no leader'}`,
       'Of NOSPACE: compact, defragment, then etcdctl alarm disarm. Otherwise see its log.',
     );
   if (quotaBytes > 0 && dbBytes > FULL_SHARE * quotaBytes)
-    return warning('etcd member', told, 'Defragment it, or give it a larger --quota-backend-bytes.');
+    return warning('etcd member', figures, 'Defragment it, or give it a larger --quota-backend-bytes.');
   if (syncMs !== undefined && syncMs > SYNC_MS_MAX)
-    return warning('etcd member', told, 'Give it a disk of its own: each payment waits for several syncs.');
-  return ok('etcd member', told);
+    return warning(
+      'etcd member',
+      figures,
+      'Give it a disk of its own: each payment waits for several syncs.',
+    );
+  return ok('etcd member', figures);
 }
 
 /** The object store of `FARTHING_OBJECTS`. A small object is written, read, listed and removed. */

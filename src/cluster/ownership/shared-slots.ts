@@ -79,7 +79,7 @@ export class SharedSlots {
   readonly #copies: SlotCopies;
   readonly #here: CopiesHere;
   /** Slots that were given up, and that no other server has taken as far as is known: until when they are waited for. */
-  readonly #given = new Map<number, number>();
+  readonly #handedOver = new Map<number, number>();
   /** Slots may be placed here. */
   #isTaking = false;
   #isLeaving = false;
@@ -177,12 +177,12 @@ export class SharedSlots {
     this.#isLeaving = true;
     this.#hurriesAt = this.#clock.now() + PATIENCE_MS;
     // With etcd away nobody can be told, and nobody takes anything.
-    let isTold = false;
-    const told = this.#options.membership.setReady(false).then(() => {
-      isTold = true;
+    let isAnnounced = false;
+    const announced = this.#options.membership.setReady(false).then(() => {
+      isAnnounced = true;
     });
-    await within(TELL_MS_MAX, told, this.#clock.pause);
-    if (!isTold) this.#hurriesAt = 0;
+    await within(TELL_MS_MAX, announced, this.#clock.pause);
+    if (!isAnnounced) this.#hurriesAt = 0;
     for (;;) {
       this.#adjust();
       if (this.#held.size === 0 && this.#moving.size === 0 && (standby?.size ?? 0) === 0) return;
@@ -269,10 +269,10 @@ export class SharedSlots {
     if (placed === node || (placed === undefined && !this.#isLeaving)) return false;
     const { owners } = membership.view;
     const now = this.#clock.now();
-    for (const [slot, until] of this.#given)
-      if (now > until || ![undefined, node].includes(owners.get(slot))) this.#given.delete(slot);
+    for (const [slot, until] of this.#handedOver)
+      if (now > until || ![undefined, node].includes(owners.get(slot))) this.#handedOver.delete(slot);
     if (placed === undefined || now > this.#hurriesAt) return true;
-    return this.#moving.size + this.#given.size < HANDED_MAX;
+    return this.#moving.size + this.#handedOver.size < HANDED_MAX;
   }
 
   #mayTry(slot: number): boolean {
@@ -295,7 +295,7 @@ export class SharedSlots {
       const claim = (await tryToClaim(claiming, [slot]))?.get(slot);
       // Another was first, as the next look shows.
       if (!claim) return this.#retryLater(slot, NEXT_LOOK_MS);
-      this.#given.delete(slot);
+      this.#handedOver.delete(slot);
       const followed = await this.#open(slot, claim);
       this.#failed.opened(slot);
       log({ event: 'slot_taken', slot, followed, ms: Math.round(this.#clock.now() - began) });
@@ -377,8 +377,8 @@ export class SharedSlots {
     }
     this.#held.delete(slot);
     // One that nobody can open must not keep the others here.
-    this.#given.set(slot, this.#clock.now() + RETRY_MS);
-    this.#here.given(slot);
+    this.#handedOver.set(slot, this.#clock.now() + RETRY_MS);
+    this.#here.gaveUp(slot);
     // Where it is not answered, the claim ends with the lease, or is found as a stray one.
     const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost, this.#clock.pause);
     await within(TELL_MS_MAX, released, this.#clock.pause);

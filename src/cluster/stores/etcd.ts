@@ -90,7 +90,7 @@ export class Etcd implements Kv, Leases, Watches {
   readonly #answerMsMax: number;
   #token: string | undefined;
   /** Which member is asked; the next one after each failure. */
-  #asked = 0;
+  #current = 0;
   /** Each on the member that is asked. */
   readonly #watches = new Set<ClientRequest>();
   #isClosed = false;
@@ -249,11 +249,11 @@ export class Etcd implements Kv, Leases, Watches {
   }
 
   async #ask(path: string, question: object): Promise<Answer> {
-    const address = this.#addresses[this.#asked % this.#addresses.length]!;
+    const address = this.#addresses[this.#current % this.#addresses.length]!;
     try {
       return await this.#askAs(address, path, JSON.stringify(question));
     } catch (error) {
-      this.#asked += 1;
+      this.#current += 1;
       // A member that stands still tells of no change, either.
       for (const watching of this.#watches) watching.destroy();
       throw new AnswerLostError(`${address.host}: ${(error as Error).message}`, { cause: error });
@@ -262,15 +262,15 @@ export class Etcd implements Kv, Leases, Watches {
 
   /** Until the member tells nothing more. It says first that it watches, which counts as a change: some may have been missed until then. */
   async #watch(question: string, onChange: () => void, signal: AbortSignal): Promise<void> {
-    const address = this.#addresses[this.#asked % this.#addresses.length]!;
+    const address = this.#addresses[this.#current % this.#addresses.length]!;
     if (this.#user) this.#token ??= await this.#authenticate(address, this.#user);
     const url = new URL('/v3/watch', address);
     const options = { method: 'POST', headers: this.#headers(question, this.#token), signal };
-    const asked = this.#request(url, options).on('error', () => undefined);
-    this.#watches.add(asked);
+    const request = this.#request(url, options).on('error', () => undefined);
+    this.#watches.add(request);
     try {
-      const answer = once(asked, 'response', { signal: AbortSignal.timeout(this.#answerMsMax) });
-      asked.end(question);
+      const answer = once(request, 'response', { signal: AbortSignal.timeout(this.#answerMsMax) });
+      request.end(question);
       const [response] = (await answer) as [IncomingMessage];
       let rest = '';
       for await (const piece of response.setEncoding('utf8')) {
@@ -284,8 +284,8 @@ export class Etcd implements Kv, Leases, Watches {
         onChange();
       }
     } finally {
-      this.#watches.delete(asked);
-      asked.destroy();
+      this.#watches.delete(request);
+      request.destroy();
     }
   }
 
@@ -335,9 +335,9 @@ export class Etcd implements Kv, Leases, Watches {
   /** @returns the body of an answer 200 */
   #send(address: URL, options: RequestOptions, body = ''): Promise<string> {
     return new Promise((resolve, reject) => {
-      const asked = this.#request(address, { ...options, signal: AbortSignal.timeout(this.#answerMsMax) });
-      asked.on('error', reject);
-      asked.on('response', (response) => {
+      const request = this.#request(address, { ...options, signal: AbortSignal.timeout(this.#answerMsMax) });
+      request.on('error', reject);
+      request.on('response', (response) => {
         text(response).then((answer) => {
           if (response.statusCode === 200) resolve(answer);
           else if (/permission denied/.test(answer))
@@ -347,7 +347,7 @@ export class Etcd implements Kv, Leases, Watches {
           else reject(new Error(`${response.statusCode} ${answer.slice(0, 200)}`));
         }, reject);
       });
-      asked.end(body);
+      request.end(body);
     });
   }
 }

@@ -31,14 +31,14 @@ export class Lease {
 
   /** @throws AnswerLostError */
   static async take(options: LeaseOptions): Promise<Lease> {
-    const asked = (options.now ?? moment)();
-    return new Lease(await options.leases.grant(options.seconds), asked, options);
+    const askedAt = (options.now ?? moment)();
+    return new Lease(await options.leases.grant(options.seconds), askedAt, options);
   }
 
-  private constructor(id: string, asked: Moment, options: LeaseOptions) {
+  private constructor(id: string, askedAt: Moment, options: LeaseOptions) {
     this.id = id;
     this.#options = options;
-    this.#renewedAt = asked;
+    this.#renewedAt = askedAt;
     const { every = realInterval, seconds } = options;
     this.#stopRenewing = every((1000 * seconds) / RENEWALS_PER_LEASE, () => {
       this.#renewing ??= this.#renew().finally(() => {
@@ -71,10 +71,10 @@ export class Lease {
   }
 
   async #renew(): Promise<void> {
-    const asked = this.#now();
+    const askedAt = this.#now();
     try {
       const seconds = await this.#options.leases.renew(this.id);
-      if (seconds > 0) this.#renewedAt = asked;
+      if (seconds > 0) this.#renewedAt = askedAt;
       else if (!this.#isOver) this.#lose();
     } catch (error) {
       if (!(error instanceof AnswerLostError)) throw error;

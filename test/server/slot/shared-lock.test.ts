@@ -1,23 +1,23 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { Crossing } from '../../../src/cluster/across/crossing.ts';
+import { SharedLock } from '../../../src/cluster/across/shared-lock.ts';
 
 t.test('a moment apart waits for the changes that run, and later ones wait for it', async (t) => {
-  const crossing = new Crossing();
+  const lock = new SharedLock();
   const seen: string[] = [];
   let end!: () => void;
-  const running = crossing.change(async () => {
+  const running = lock.shared(async () => {
     await new Promise<void>((resolve) => {
       end = resolve;
     });
     seen.push('first change');
   });
-  const apart = crossing.apart(async () => {
+  const apart = lock.exclusive(async () => {
     seen.push('apart begins');
     await setImmediate();
     seen.push('apart ends');
   });
-  const later = crossing.change(async () => void seen.push('later change'));
+  const later = lock.shared(async () => void seen.push('later change'));
   await setImmediate();
   t.same(seen, []);
   end();
@@ -26,14 +26,14 @@ t.test('a moment apart waits for the changes that run, and later ones wait for i
 });
 
 t.test('a failure is its own alone', async (t) => {
-  const crossing = new Crossing();
+  const lock = new SharedLock();
   await t.rejects(
-    crossing.change(() => Promise.reject(new Error('of a change'))),
+    lock.shared(() => Promise.reject(new Error('of a change'))),
     /of a change/,
   );
   await t.rejects(
-    crossing.apart(() => Promise.reject(new Error('apart'))),
+    lock.exclusive(() => Promise.reject(new Error('apart'))),
     /apart/,
   );
-  t.equal(await crossing.change(async () => 'goes on'), 'goes on');
+  t.equal(await lock.shared(async () => 'goes on'), 'goes on');
 });
