@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdSerializers } from 'pino';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readableLine } from './terminal/log-line.ts';
@@ -14,9 +14,14 @@ const SECRETS = [
   'capability_token',
 ];
 const redact = {
-  paths: SECRETS.flatMap((name) => ['', '*.', '*.*.', 'err.*.*.'].map((before) => redactPath(before, name))),
+  paths: SECRETS.flatMap((name) =>
+    ['', '*.', '*.*.', 'err.*.*.', 'error.*.*.'].map((before) => redactPath(before, name)),
+  ),
   censor: '[redacted]',
 };
+
+/** JSON has no errors: they would be `{}`. */
+const serializers = { err: stdSerializers.err, error: stdSerializers.err };
 
 type LogSettings = Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>;
 
@@ -30,7 +35,7 @@ export function isReadable({ LOG_FORMAT }: Pick<Settings, 'LOG_FORMAT'>): boolea
  * @param sync each line is written before the call returns, for a process that ends without its exit handlers
  */
 export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
-  const options = { level: settings.LOG_LEVEL, redact };
+  const options = { level: settings.LOG_LEVEL, redact, serializers };
   if (!isReadable(settings)) return pino(options, pino.destination({ sync }));
   // A step of the start may stand on the terminal's line.
   const begin = process.stdout.isTTY ? CLEAR_LINE : '';

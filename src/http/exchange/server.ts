@@ -169,7 +169,7 @@ class Connections {
     const turn = this.#turns.number;
     const isInRead = () => this.#turns.number === turn;
     // A padded answer may not be one that is stored or compared, as those are that somebody paid for.
-    const endsRead = () => place === 'last' && isInRead() && !hasCredentials(head);
+    const endsRead = () => place === 'last' && isInRead() && !hasCredentials(exchange);
     const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
       // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
       isLast: () => this.closing || fault !== undefined || (place === 'last' && isInRead()),
@@ -218,8 +218,9 @@ class Connections {
    * Resolves once nothing more of the read in which a request came is to be served, where its answer ends its connection and cannot be
    * padded: uWebSockets.js drops a connection with requests behind one that has no answer. Behind a chunked body they would be served.
    */
-  async #readOver({ head }: Exchange, place: Place): Promise<void> {
-    if (head.headers.has('transfer-encoding') || (place === 'last' && hasCredentials(head))) await nextTurn();
+  async #readOver(exchange: Exchange, place: Place): Promise<void> {
+    const isChunked = exchange.head.headers.has('transfer-encoding');
+    if (isChunked || (place === 'last' && hasCredentials(exchange))) await nextTurn();
   }
 
   async #answer(exchange: Exchange, fault: Error | undefined, place: Place): Promise<void> {

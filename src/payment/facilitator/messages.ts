@@ -94,7 +94,7 @@ function payloadOf({ payer, payTo, value, validAfter, validBefore, nonce, signat
  */
 export function isAnswer(reply: JsonReply): boolean {
   if (reply.kind !== 'reply' || typeof reply.body !== 'object' || reply.body === null) return false;
-  const told = own(reply.body, 'isValid') ?? own(reply.body, 'success');
+  const told = ownMember(reply.body, 'isValid') ?? ownMember(reply.body, 'success');
   return reply.status < 500 || typeof told === 'boolean';
 }
 
@@ -104,14 +104,8 @@ export function readVerification({ status, body }: Reply, payment: Payment): Ver
   if (isValid === true && status === 200) {
     return namesOtherPayer(body, payment) ? 'it verified another payer' : { valid: true };
   }
-<<<<<<< HEAD
   const reason = ownMember(body, 'invalidReason');
-  if (isValid === false && typeof reason === 'string' && status < 500 && !isTrouble(reason))
-    return { valid: false, reason };
-=======
-  const reason = own(body, 'invalidReason');
   if (isValid === false && typeof reason === 'string' && !isTrouble(reason)) return { valid: false, reason };
->>>>>>> d836a924 (facilitator: no payer opens its circuit)
   return `/verify answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
 }
 
