@@ -30,12 +30,16 @@ export function isReadable({ LOG_FORMAT }: Pick<Settings, 'LOG_FORMAT'>): boolea
   return LOG_FORMAT === 'text' || (LOG_FORMAT === 'auto' && process.stdout.isTTY === true);
 }
 
+export function logOptions(level: string) {
+  return { level, redact, serializers };
+}
+
 /**
  * Opens the log on the standard output: JSON lines, or readable ones for a terminal.
  * @param sync each line is written before the call returns, for a process that ends without its exit handlers
  */
 export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
-  const options = { level: settings.LOG_LEVEL, redact, serializers };
+  const options = logOptions(settings.LOG_LEVEL);
   if (!isReadable(settings)) return pino(options, pino.destination({ sync }));
   // A step of the start may stand on the terminal's line.
   const begin = process.stdout.isTTY ? CLEAR_LINE : '';
