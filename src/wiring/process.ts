@@ -23,8 +23,8 @@ import { leadsTo } from '../state/book-folders.ts';
 import type { Store } from '../state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/receipt.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
-import { type Limits, limitsOf } from './limits.ts';
 import { eventLog } from './event-log.ts';
+import { type Limits, limitsOf } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
 import { PreviousModels } from './previous-models.ts';
 

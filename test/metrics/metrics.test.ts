@@ -156,7 +156,7 @@ t.test(
 
 t.test(
   'promtool finds nothing to say of the names, and a server that is gone raises an alert',
-  { skip: withoutPrometheus() },
+  { skip: lacksProgram('promtool') },
   async (t) => {
     const checked = spawnSync('promtool', ['check', 'metrics'], { input: shown, encoding: 'utf8' });
     t.equal(checked.stdout + checked.stderr, '');

@@ -169,14 +169,19 @@ class Connections {
     const turn = this.#turns.number;
     const isInRead = () => this.#turns.number === turn;
     // A padded answer may not be one that is stored or compared, as those are that somebody paid for.
-    const endsRead = () => place === 'last' && isInRead() && !hasCredentials(exchange);
-    const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
-      // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
-      isLast: () => this.closing || fault !== undefined || (place === 'last' && isInRead()),
-      endsRead,
-      unsent: this.#unsent,
-      bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
-    });
+    const endsRead = (): boolean => place === 'last' && isInRead() && !hasCredentials(exchange);
+    const exchange: Exchange = new Exchange(
+      response,
+      head,
+      this.#options.cors.headers(head.headers.get('origin')),
+      {
+        // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
+        isLast: () => this.closing || fault !== undefined || (place === 'last' && isInRead()),
+        endsRead,
+        unsent: this.#unsent,
+        bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
+      },
+    );
     const place = this.#turns.place(hasCredentials(exchange));
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
