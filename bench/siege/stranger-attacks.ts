@@ -20,6 +20,14 @@ import { type Attack, repeated, type Strangers } from './strangers.ts';
 const pipelined = (request: string, times: number): Attack =>
   repeated(8, 64, (strangers) => strangers.send([request.repeat(times)]));
 
+/** The description, again and again. */
+async function* askedAgain(): AsyncGenerator<string> {
+  for (;;) {
+    yield head('GET /openapi.json');
+    await pause(REFUSED_PAUSE_MS);
+  }
+}
+
 const faulty = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,
@@ -30,6 +38,11 @@ const faulty = JSON.stringify({
 /** From whom nobody knows: without a payment, or with one that no money covers. */
 export const STRANGER_ATTACKS: Readonly<Record<string, Attack>> = {
   'pipelined description': pipelined(head('GET /openapi.json'), 500),
+  'descriptions that nobody reads': {
+    connections: 500,
+    mebibytes: 16,
+    run: (strangers) => strangers.each(500, () => strangers.send(askedAgain(), { reads: false })),
+  },
   'pipelined liveness': pipelined(head('GET /healthz'), 10_000),
   'pipelined unpaid searches': pipelined(`${head('POST /agent/v1/search', length(2))}{}`, 2000),
   'MCP calls with many faults': repeated(4, 512, (strangers) => strangers.send(post('/mcp', mcp, faulty))),

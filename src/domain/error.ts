@@ -98,9 +98,21 @@ export function toFarthingError(error: unknown): FarthingError {
   const { detail, retryAfterS, facts } = (error ?? {}) as Partial<FarthingError>;
   if (code)
     return new FarthingError(code, detail ?? (error as Error).message, { retryAfterS, facts, cause: error });
+  if (isFullDisk(error))
+    return new FarthingError('books_unavailable', 'The disk of the server is full. Try again later.', {
+      retryAfterS: FULL_DISK_RETRY_S,
+      cause: error,
+    });
   return new FarthingError('internal', 'The fault is ours and was logged. Try again later.', {
     cause: error,
   });
+}
+
+const FULL_DISK_RETRY_S = 5;
+
+function isFullDisk(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null | undefined)?.code;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 /** What an error was caused by in the end: a library says `fetch failed`, and its cause which connection was refused. */

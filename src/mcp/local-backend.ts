@@ -99,13 +99,16 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
 }
 
 /** @throws field_invalid, unless there is exactly one of the three */
-export function sourceOf({ path, text, content_b64, name }: ArgumentsOf<'ingest'>): {
+/** @param fields those that the tool has */
+export function sourceOf(
+  { path, text, content_b64, name }: ArgumentsOf<'ingest'>,
+  fields = 'path, text and content_b64',
+): {
   source: string | Blob;
   name?: string;
 } {
   const sources = [path, text, content_b64].filter((value) => value !== undefined);
-  if (sources.length !== 1)
-    throw new FarthingError('field_invalid', 'Give one of path, text and content_b64.');
+  if (sources.length !== 1) throw new FarthingError('field_invalid', `Give one of ${fields}.`);
   if (path !== undefined) return { source: path, name };
   if (text !== undefined) return { source: new Blob([text]), name: name ?? 'note.txt' };
   const bytes = typeof content_b64 === 'string' ? Buffer.from(content_b64, 'base64') : content_b64!;

@@ -76,7 +76,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
       const { text = file.text, content_b64 = file.content_b64 } = deps.files;
       if (content_b64 === null)
         throw new FarthingError('field_invalid', 'content_b64: send the file’s bytes in base64.');
-      const { source, name } = sourceOf({ ...file, text, content_b64 });
+      const { source, name } = sourceOf({ ...file, text, content_b64 }, 'text and content_b64');
       const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name ?? 'upload')}`;
       const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
       return send('POST', scopeOf(scope), '/ingest', { body: source, headers });

@@ -70,7 +70,7 @@ const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
     read: ({ runtime }) => runtime.encoder.queueDepths(),
   },
   {
-    name: 'encoder_count',
+    name: 'encoder_work',
     help: 'Work of the encoders since the start, by what is counted.',
     label: 'of',
     read: ({ runtime }) => ({ ...runtime.encoder.counters() }),

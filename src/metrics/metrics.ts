@@ -132,6 +132,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.registry });
+    for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     // Shown from the start, as zero.
     this.#credits.inc(0);
     this.#creditedUsd.inc(0);
@@ -224,6 +225,9 @@ export class Metrics {
     return new Histogram({ name: `farthing_${name}`, help, labelNames, buckets, registers: [this.registry] });
   }
 }
+
+/** Gauges of prom-client that are named like counters; the series by type say the same. */
+const MISNAMED = ['handles', 'requests', 'resources'].map((what) => `nodejs_active_${what}_total`);
 
 /** Rare events that alerts watch: shown from the start, as zero. */
 const WATCHED_EVENTS = [

@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, pino, stdSerializers } from 'pino';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readableLine } from './terminal/log-line.ts';
@@ -14,9 +14,14 @@ const SECRETS = [
   'capability_token',
 ];
 const redact = {
-  paths: SECRETS.flatMap((name) => ['', '*.', '*.*.', 'err.*.*.'].map((before) => redactPath(before, name))),
+  paths: SECRETS.flatMap((name) =>
+    ['', '*.', '*.*.', 'err.*.*.', 'error.*.*.'].map((before) => redactPath(before, name)),
+  ),
   censor: '[redacted]',
 };
+
+/** JSON has no errors: they would be `{}`. */
+const serializers = { err: stdSerializers.err, error: stdSerializers.err };
 
 type LogSettings = Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>;
 
@@ -25,12 +30,16 @@ export function isReadable({ LOG_FORMAT }: Pick<Settings, 'LOG_FORMAT'>): boolea
   return LOG_FORMAT === 'text' || (LOG_FORMAT === 'auto' && process.stdout.isTTY === true);
 }
 
+export function logOptions(level: string) {
+  return { level, redact, serializers };
+}
+
 /**
  * Opens the log on the standard output: JSON lines, or readable ones for a terminal.
  * @param sync each line is written before the call returns, for a process that ends without its exit handlers
  */
 export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
-  const options = { level: settings.LOG_LEVEL, redact };
+  const options = logOptions(settings.LOG_LEVEL);
   if (!isReadable(settings)) return pino(options, pino.destination({ sync }));
   // A step of the start may stand on the terminal's line.
   const begin = process.stdout.isTTY ? CLEAR_LINE : '';

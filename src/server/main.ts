@@ -61,7 +61,8 @@ function explain(error: unknown): never {
   const refusal = error instanceof ConfigError ? error.message : refusalOf(error);
   if (refusal === undefined) console.error('Farthing does not start:', error);
   else console.error(`Farthing does not start:\n${refusal.replace(/^/gm, '  ')}`);
-  return native.endProcess(2);
+  // A supervisor need not try again what a setting has to mend.
+  return native.endProcess(error instanceof ConfigError ? 2 : 1);
 }
 
 /** Says that the server answers: the banner on a terminal, elsewhere a line of JSON, at every log level: programs wait for it. */

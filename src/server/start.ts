@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { openEncoder } from '../encode/open-encoder.ts';
@@ -10,6 +11,7 @@ import type { Settings } from '../settings/settings.ts';
 import { claimBookFolders } from '../state/book-folders.ts';
 import { checkDataVersion } from '../state/data-version.ts';
 import { makeFolder } from '../state/make-folder.ts';
+import { eventLog } from '../wiring/event-log.ts';
 import { checkAddresses } from './addresses.ts';
 import { openLog } from './log.ts';
 import type { Served, Times } from './serve.ts';
@@ -18,6 +20,8 @@ import { type StartProgress, silentProgress } from './terminal/progress.ts';
 export type { Times } from './serve.ts';
 
 const FOLDER_MODE = 0o700;
+const LOCK_WAIT_MS = 1000;
+const LOCK_LOOK_MS = 20;
 
 export interface Running extends Served {
   readonly startMilliseconds: number;
@@ -37,10 +41,8 @@ export async function start(
   // Its steps and the banner say it.
   if (progress !== silentProgress && level === 'info') log.level = 'warn';
   const metrics = new Metrics();
-  const alarm = (event: object) => {
-    metrics.logged(event);
-    log.error(event);
-  };
+  const logEvent = eventLog(metrics, log);
+  const alarm = (event: object) => logEvent({ ...event, level: 'error' });
   progress.begin('data folder and addresses');
   const folder = await claimDataFolder(settings);
   // Before the models, which take seconds.
@@ -105,7 +107,7 @@ async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promis
   const data = resolve(DATA_DIR);
   await makeSet('DATA_DIR', data);
   if (CACHE_DIR) await makeSet('CACHE_DIR', resolve(CACHE_DIR));
-  const lock = native.lockFolder(data);
+  const lock = await lockFolder(data);
   if (!lock)
     throw new ConfigError(
       `FARTHING_DATA_DIR=${data}: another Farthing uses this folder; stop it, or set another folder`,
@@ -120,6 +122,16 @@ async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promis
   await rm(stagingFolder, { recursive: true, force: true });
   await makeFolder(stagingFolder, FOLDER_MODE);
   return { data, bookFolders, stagingFolder, lock };
+}
+
+/** A reader of a server that was killed has its lock, too, until it has become another program. */
+async function lockFolder(data: string): Promise<ReturnType<typeof native.lockFolder>> {
+  const until = performance.now() + LOCK_WAIT_MS;
+  for (;;) {
+    const lock = native.lockFolder(data);
+    if (lock || performance.now() > until) return lock;
+    await pause(LOCK_LOOK_MS);
+  }
 }
 
 /** Makes the folder of a setting. @throws ConfigError where the kernel makes none, as in `/proc`; other errors of the system */
@@ -144,10 +156,7 @@ function encoderOptions(
     queryQueueMax: settings.QUERY_QUEUE_MAX,
     ...(settings.QUERY_WAIT_MS_MAX > 0 && { queryWaitMsMax: settings.QUERY_WAIT_MS_MAX }),
     ingestQueueMax: settings.INGEST_QUEUE_MAX,
-    log: (event) => {
-      metrics.logged(event);
-      log.info(event);
-    },
+    log: eventLog(metrics, log),
     alarm,
     onTask: metrics.encoded,
   };

@@ -1,5 +1,8 @@
 import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
+import { Reserve } from './reserve.ts';
+import { written } from './writing.ts';
 
 /**
  * One named table of the shared state. Values are JSON-like objects (bigints included). Keys are strings, ordered by
@@ -7,7 +10,10 @@ import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
  */
 export interface Table<V> {
   get(key: string): V | undefined;
-  /** Throws synchronously, before anything is written, when LMDB refuses the key or the value. */
+  /**
+   * Throws synchronously, before anything is written, when LMDB refuses the key or the value. Here and below a promise rejects with
+   * books_unavailable when the disk takes no write.
+   */
   put(key: string, value: V): Promise<void>;
   /** Atomic put-if-absent: true when this call wrote the value. */
   putIfAbsent(key: string, value: V): Promise<boolean>;
@@ -76,15 +82,44 @@ export function openStore(folder: string, { durable = true }: { durable?: boolea
     opened.set(name, database);
     return database as Database<V, string>;
   };
+  const reserve = new Reserve(join(folder, 'data.mdb'), {
+    usedBytes: () => usedBytes(root),
+    alone: (work) => root.transactionSync(work),
+  });
+  let isInside = false;
+  // What a transaction writes is part of it: it may not be refused by itself.
+  const write = <T>(begin: () => Promise<T>): Promise<T> => {
+    if (!isInside) {
+      try {
+        reserve.assertRoom();
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    }
+    return written(begin());
+  };
   return {
-    table: (name) => wrap(databaseOf(name)),
+    table: (name) => wrap(databaseOf(name), write),
     // A plain `transaction` commits what its callback wrote before it threw; a child transaction is aborted.
-    transaction: (work) => root.childTransaction(work),
+    transaction: (work) =>
+      write(() =>
+        root.childTransaction(() => {
+          isInside = true;
+          try {
+            return work();
+          } finally {
+            isInside = false;
+          }
+        }),
+      ),
     copyTo: async (copy) => {
       await mkdir(copy, { mode: 0o700 });
       await root.backup(copy, true);
     },
-    close: () => root.close(),
+    close: async () => {
+      await root.close();
+      reserve.close();
+    },
     names: () => Array.from(root.getKeys(), String),
     raw: (name) => rawTable(databaseOf(name)),
   };
@@ -93,19 +128,25 @@ export function openStore(folder: string, { durable = true }: { durable?: boolea
 function rawTable(database: Database<unknown, string>): RawTable {
   return {
     get: (key) => database.getBinary(key),
-    put: (key, value) => void database.put(key, asBinary(value)),
-    remove: (key) => void database.remove(key),
+    put: (key, value) => void written(database.put(key, asBinary(value))),
+    remove: (key) => void written(database.remove(key)),
     keys: () => database.getKeys(),
   };
 }
 
-function wrap<V>(database: Database<V, string>): Table<V> {
+function usedBytes(root: RootDatabase): number {
+  const { lastPageNumber, pageSize } = root.getStats() as { lastPageNumber: number; pageSize: number };
+  return (lastPageNumber + 1) * pageSize;
+}
+
+function wrap<V>(database: Database<V, string>, write: <T>(begin: () => Promise<T>) => Promise<T>): Table<V> {
   return {
     get: (key) => database.get(key),
     // Not `async`: an error thrown by LMDB must end the surrounding transaction.
-    put: (key, value) => database.put(key, value).then(() => {}),
-    putIfAbsent: (key, value) => database.ifNoExists(key, () => database.put(key, value)),
-    remove: (key) => database.remove(key),
+    put: (key, value) => write(() => database.put(key, value).then(() => {})),
+    putIfAbsent: (key, value) =>
+      write(() => database.ifNoExists(key, () => void written(database.put(key, value)))),
+    remove: (key) => write(() => database.remove(key)),
     range: (options = {}) => database.getRange(options),
     count: () => database.getCount(),
   };

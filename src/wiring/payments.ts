@@ -48,7 +48,7 @@ export function openPayments(options: PaymentsOptions): Payments {
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
   const crowd = new Crowd(PURCHASES_MAX);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
-  const remote = remoteFacilitator(options, payTo);
+  const remote = remoteFacilitator(options, payTo, (payer) => crowd.lines.knows(payer));
   if (!remote)
     log({
       event: 'local_facilitator',
@@ -126,6 +126,7 @@ async function stableInTime(stable: Promise<void>): Promise<void> {
 function remoteFacilitator(
   { settings, clock, log }: PaymentsOptions,
   payTo: Address,
+  knows: (payer: Address) => boolean,
 ): Facilitator | undefined {
   if (settings.FACILITATOR_URL === '') return undefined;
   return new RemoteFacilitator({
@@ -138,6 +139,7 @@ function remoteFacilitator(
     verifyUrls: settings.FACILITATOR_VERIFY_URLS,
     witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
     confirms: settings.CONFIRM_SETTLEMENTS === '1',
+    knows,
     log,
   });
 }

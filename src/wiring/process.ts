@@ -23,6 +23,7 @@ import { leadsTo } from '../state/book-folders.ts';
 import type { Store } from '../state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/receipt.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
+import { eventLog } from './event-log.ts';
 import { type Limits, limitsOf } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
 import { PreviousModels } from './previous-models.ts';
@@ -81,7 +82,7 @@ export interface Runtime extends ProcessOptions {
   readonly jobTurns: JobTurns;
   readonly payments: Payments;
   readonly signer: ReceiptSigner;
-  /** Logs an event and counts it. */
+  /** As `eventLog`. */
   event(entry: object): void;
   /** As `event`, as a warning. */
   warn(entry: object): void;
@@ -94,14 +95,6 @@ export interface Runtime extends ProcessOptions {
 }
 
 const READERS_MAX = 8;
-
-/** Logs an event and counts it. */
-export function eventLog(metrics: Metrics, log: Logger): (entry: object) => void {
-  return (entry) => {
-    metrics.logged(entry);
-    log.info(entry);
-  };
-}
 
 /** Opens what a process has once. */
 export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
@@ -148,10 +141,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     payments: openPayments({ settings, clock, tenants, log: event, observe: metrics.facilitatorCalled }),
     signer: await (options.kept?.openSigner() ?? openReceiptSigner(keysFolder(data))),
     event,
-    warn: (entry) => {
-      metrics.logged(entry);
-      log.warn(entry);
-    },
+    warn: (entry) => event({ ...entry, level: 'warn' }),
     draining: new AbortController(),
     closeReaders: async () => {
       await extractor.close();

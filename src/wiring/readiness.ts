@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs';
 import type { Readiness } from '../http/access/services.ts';
 import { pricesOf } from '../purchases/prices.ts';
 import { familyReports } from '../search/families.ts';
@@ -7,12 +8,16 @@ import type { Runtime } from './process.ts';
 /** From then on requests are refused. */
 const LAG_MS_MAX = 5000;
 
+/** With less, the books cannot be written: a transaction of a payment takes some pages. */
+const FREE_BYTES_MIN = 2 ** 20;
+
 /** What `/readyz` answers. */
 export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
-  const { settings, encoder, extractor, draining } = runtime;
+  const { settings, data, encoder, extractor, draining } = runtime;
   const reasons = [
     ...(draining.signal.aborted ? ['The server is stopping.'] : []),
     ...(books.lagMs() > LAG_MS_MAX ? ['The books cannot be written.'] : []),
+    ...(freeBytes(data) < FREE_BYTES_MIN ? ['The disk is full.'] : []),
     ...(encoder.serving() ? [] : ['No encoder could be started again.']),
   ];
   const reencoding = books.reencoding();
@@ -34,4 +39,9 @@ export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
       ...(modelsDiffer !== undefined && { models_differ: modelsDiffer }),
     },
   };
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -133,7 +133,7 @@ t.test(
     // Of an alert, what it compares: the comparison itself holds only when something is wrong.
     const queries = [
       ...panelQueries.map((query) => query.replaceAll('$__rate_interval', '5m')),
-      ...alertQueries.map((query) => query.replace(/ [<>] [\d.e]+$/, '')),
+      ...alertQueries.map((query) => query.replace(/ [<>] [\d.e]+$/, '').replace(/^absent\((.*)\)$/, '$1')),
     ];
     const waiting = new Set(queries);
     for (let turn = 1; waiting.size > 0 && turn < 200; turn++) {
@@ -151,6 +151,23 @@ t.test(
       [],
     );
     t.equal(groups[0]?.rules.length, alertQueries.length);
+  },
+);
+
+t.test(
+  'promtool finds nothing to say of the names, and a server that is gone raises an alert',
+  { skip: lacksProgram('promtool') },
+  async (t) => {
+    const checked = spawnSync('promtool', ['check', 'metrics'], { input: shown, encoding: 'utf8' });
+    t.equal(checked.stdout + checked.stderr, '');
+    const tested = spawnSync(
+      'promtool',
+      ['test', 'rules', join(deploy, 'prometheus/farthing.rules.test.yml')],
+      {
+        encoding: 'utf8',
+      },
+    );
+    t.equal(tested.status, 0, tested.stdout + tested.stderr);
   },
 );
 

@@ -16,7 +16,7 @@ const TENANT_INCOMING_MIB_MAX = 8 * 64;
 /** Those of one line run side by side. */
 const QUICK = [
   ['pipelined description', 'MCP calls with many faults', 'event streams of a cheap workspace'],
-  ['search bodies of empty wallets that drip'],
+  ['search bodies of empty wallets that drip', 'descriptions that nobody reads'],
 ];
 
 // How long a query may wait on a busy machine is no matter of a test.

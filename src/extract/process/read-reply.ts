@@ -1,5 +1,6 @@
 import type { Block, DocumentKind, FileInfo, Mark, PictureContent } from '../../domain/document.ts';
 import { ERRORS, type ErrorCode, FarthingError } from '../../domain/error.ts';
+import { printable, visible, visibleWith } from '../../domain/file/file-name.ts';
 import type { Preview } from '../../domain/file/preview.ts';
 import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../../domain/file/segment.ts';
 import type { ConfinementReport, Reply } from './messages.ts';
@@ -32,7 +33,7 @@ export function readReply(header: unknown, body: Buffer): Reply {
       return {
         reply: 'done',
         fileInfo: message.fileInfo === undefined ? undefined : readFileInfo(asObject(message.fileInfo)),
-        title: asOptionalText(message.title),
+        title: asOptionalTitle(message.title),
         wasRead: message.wasRead === true,
         ...(message.textless !== undefined && { textless: asArray(message.textless).map(asCount) }),
         worn: message.worn === true,
@@ -56,10 +57,9 @@ function readConfinement(value: Record<string, unknown>): ConfinementReport {
 function readBlock(value: unknown): Block {
   const { text, page, heading, marks, source, confidence, ...times } = asObject(value);
   return {
-    text: asText(text),
+    ...visibleWith(asText(text), marks === undefined ? undefined : asArray(marks).map(readMark)),
     ...(page !== undefined && { page: asCount(page) }),
-    ...(heading !== undefined && { heading: asText(heading) }),
-    ...(marks !== undefined && { marks: asArray(marks).map(readMark) }),
+    ...(heading !== undefined && { heading: visible(asText(heading)) }),
     ...readTimes(times),
     ...(source !== undefined && { source: asOneOf(source, TEXT_SOURCES) }),
     ...(confidence !== undefined && { confidence: asShare(confidence) }),
@@ -138,7 +138,7 @@ function readFileInfo(value: Record<string, unknown>): FileInfo {
   for (const name of ['pages', 'width', 'height', 'members', 'membersBytes'] as const) {
     if (value[name] !== undefined) counts[name] = asCount(value[name]);
   }
-  const title = asOptionalText(value.title);
+  const title = asOptionalTitle(value.title);
   return {
     kind,
     mediaType: asText(value.mediaType),
@@ -173,6 +173,10 @@ function asText(value: unknown): string {
 
 function asOptionalText(value: unknown): string | undefined {
   return value === undefined ? undefined : asText(value);
+}
+
+function asOptionalTitle(value: unknown): string | undefined {
+  return value === undefined ? undefined : printable(asText(value));
 }
 
 function asNumber(value: unknown): number {

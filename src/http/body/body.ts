@@ -117,9 +117,14 @@ export class RequestBody {
     return this.#owner !== undefined;
   }
 
+  /** Whose it is, where somebody is known to pay for it. */
+  get owner(): string | undefined {
+    return typeof this.#owner === 'string' ? this.#owner : undefined;
+  }
+
   /** Whose turn it takes to be read. */
   get sender(): string {
-    return typeof this.#owner === 'string' ? this.#owner : UNPROVED;
+    return this.owner ?? UNPROVED;
   }
 
   /** It ends here: what waits is dropped. */

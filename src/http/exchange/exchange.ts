@@ -6,7 +6,8 @@ import { RequestPayment } from '../../payment/wire/request-payment.ts';
 import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
-import { writeAsItComes, writePieces } from './pieces.ts';
+import type { UnsentBytes } from './outgoing.ts';
+import { type WholeWay, writeAsItComes, writeHeadAlone, writePieces, writeWhole } from './pieces.ts';
 import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
@@ -17,9 +18,10 @@ const STAY_OPEN_MS = 4000;
 
 /**
  * uWebSockets.js gathers answers up to this size while it goes through a read, and ends a connection when it sends them. White
- * space after a JSON answer makes it do so at once.
+ * space after a JSON answer makes it do so at once. What is larger by itself is not gathered, and needs none.
  */
 const CORK_BYTES = 16 * 1024;
+const PADDING = Buffer.alloc(CORK_BYTES, ' ');
 
 const LEFT_STATUS = 499;
 
@@ -94,12 +96,14 @@ function announcedBytes({ headers }: RequestHead): number | undefined {
   return headers.has('transfer-encoding') ? undefined : Number(headers.get('content-length') ?? 0);
 }
 
-/** Whether a connection ends with an answer. */
-export interface Ending {
-  /** Asked at the answer. */
+/** What an answer is written by. */
+export interface Writing {
+  /** Whether the connection ends with the answer. Asked at the answer. */
   readonly isLast: () => boolean;
   /** Asked at the answer: the rest of the same read is not served, so the connection ends before uWebSockets.js handles it. */
   readonly endsRead: () => boolean;
+  /** What waits to be sent, of all connections. */
+  readonly unsent: UnsentBytes;
 }
 
 /** One request and its answer. It is answered exactly once; after the client left, answering does nothing. */
@@ -114,28 +118,30 @@ export class Exchange {
   readonly #response: HttpResponse;
   readonly #left = new AbortController();
   readonly #fixedHeaders: Readonly<Record<string, string>>;
-  readonly #ending: Ending;
+  readonly #writing: Writing;
   #ended = false;
   #gone = false;
+  #isOut = false;
   #status = 0;
 
   constructor(
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    { bodies, ...ending }: Ending & { readonly bodies: Omit<BodyOptions, 'announced'> },
+    { bodies, ...writing }: Writing & { readonly bodies: Omit<BodyOptions, 'announced'> },
   ) {
     this.head = head;
     this.payment = paymentOf(head);
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
-    this.#ending = ending;
+    this.#writing = writing;
     const sent = head.headers.get('x-request-id');
     this.requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
     const source = { pause: () => this.#open(() => response.pause()), resume: () => this.#resume() };
     this.body = new RequestBody(source, { announced: announcedBytes(head), ...bodies });
     response.onAborted(() => {
+      if (this.#isOut) return;
       this.#ended = true;
       this.#gone = true;
       const left = new FarthingError('request_malformed', 'The client closed the connection.');
@@ -159,24 +165,57 @@ export class Exchange {
     return this.head.headers.get(name);
   }
 
-  /** Writes the answer. @returns true when all of it reached the network; false when the client had left */
-  answer({ status, headers, body }: Answer): boolean {
-    const json = jsonText(body, this.#ending.endsRead() ? CORK_BYTES : 0);
-    return this.send(status, { 'Content-Type': 'application/json', ...headers }, json);
+  /**
+   * Writes the answer.
+   * @returns true when all of it reached the network, false when the client had left; a promise of it while the client does not read
+   */
+  answer({ status, headers, body }: Answer): boolean | Promise<boolean> {
+    const json = jsonText(body);
+    const all = { 'Content-Type': 'application/json', ...headers };
+    if (!this.#writing.endsRead() || this.#hasNoBody(status) || json.length > CORK_BYTES)
+      return this.send(status, all, json);
+    if (!this.#begin(status)) return false;
+    this.#response.cork(() => {
+      this.#writeHead(status, all);
+      this.#response.end(Buffer.concat([Buffer.from(json), PADDING]), true);
+    });
+    return true;
   }
 
   /** Writes raw bytes under the given headers; the same result as `answer`. */
-  send(status: number, headers: Readonly<Record<string, string>>, body: string | Uint8Array): boolean {
+  send(
+    status: number,
+    headers: Readonly<Record<string, string>>,
+    body: string | Uint8Array,
+  ): boolean | Promise<boolean> {
+    return this.#whole(status, () => this.#writeHead(status, headers), body);
+  }
+
+  /** Writes a head and a whole body, as far as this answer has one. */
+  #whole(status: number, writeHead: () => void, body: string | Uint8Array): boolean | Promise<boolean> {
     if (!this.#begin(status)) return false;
-    const close = this.#closesAfterAnswer();
-    const response = this.#response;
-    response.cork(() => {
-      this.#writeHead(status, headers);
-      // A 304 has the length of the answer that the client has: a cache may update its entry with it.
-      if (this.head.method === 'HEAD' || status === 304) this.#endWithoutBody(Buffer.byteLength(body), close);
-      else response.end(body, close);
-    });
-    return true;
+    const way = this.#way();
+    // A 304 has the length of the answer that the client has: a cache may update its entry with it.
+    return this.#hasNoBody(status)
+      ? writeHeadAlone(this.#response, writeHead, Buffer.byteLength(body), way)
+      : writeWhole(this.#response, writeHead, body, way);
+  }
+
+  #hasNoBody(status: number): boolean {
+    return this.head.method === 'HEAD' || status === 304;
+  }
+
+  #way(): WholeWay {
+    const close = () => void this.#response.close();
+    return {
+      close: this.#closesAfterAnswer(),
+      gone: this.signal,
+      hold: (body) => this.#writing.unsent.hold(this.body.owner, body, close),
+      onOut: () => {
+        this.#isOut = true;
+        close();
+      },
+    };
   }
 
   /**
@@ -191,10 +230,8 @@ export class Exchange {
       if (!this.#begin(status)) return;
       const response = this.#response;
       if (this.head.method === 'HEAD' || content.bytes === 0) {
-        response.cork(() => {
-          this.#writeHead(status, headers);
-          this.#endWithoutBody(content.bytes, false);
-        });
+        const way = { ...this.#way(), close: false };
+        await writeHeadAlone(response, () => this.#writeHead(status, headers), content.bytes, way);
         return;
       }
       response.cork(() => this.#writeHead(status, headers));
@@ -234,23 +271,18 @@ export class Exchange {
     mayGo: (owner: string) => Promise<void>,
   ): Promise<boolean> {
     const { whole, bytes, pieces } = relayed;
+    const response = this.#response;
+    const writeHead = () => {
+      response.writeStatus(`${status} ${reason}`);
+      for (const [name, value] of sent) response.writeHeader(name, value);
+    };
     try {
+      if (whole) return await this.#whole(status, writeHead, whole);
       if (!this.#begin(status)) return false;
-      const response = this.#response;
-      const close = this.#closesAfterAnswer();
-      const writeHead = () => {
-        response.writeStatus(`${status} ${reason}`);
-        for (const [name, value] of sent) response.writeHeader(name, value);
-      };
-      if (this.head.method === 'HEAD' || status === 304 || whole) {
-        response.cork(() => {
-          writeHead();
-          if (whole) response.end(whole, close);
-          else if (bytes === undefined) response.end(undefined, close);
-          else this.#endWithoutBody(bytes, close);
-        });
-        return true;
-      }
+      if (this.#hasNoBody(status))
+        return await (bytes === undefined
+          ? writeWhole(response, writeHead, '', this.#way())
+          : writeHeadAlone(response, writeHead, bytes, this.#way()));
       response.cork(writeHead);
       const isWhole =
         bytes === undefined
@@ -295,19 +327,9 @@ export class Exchange {
     for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
   }
 
-  #endWithoutBody(bytes: number, close: boolean): void {
-    if (close) {
-      this.#response.endWithoutBody(bytes, true);
-      return;
-    }
-    // Given a length, uWebSockets.js waits for that many bytes and closes the connection at its next request.
-    this.#response.writeHeader('Content-Length', String(bytes));
-    this.#response.endWithoutBody();
-  }
-
   #closesAfterAnswer(): boolean {
     // Proxies differ in where a chunked body ends, and the next request begins.
-    if (this.#ending.isLast() || this.head.headers.has('transfer-encoding')) return true;
+    if (this.#writing.isLast() || this.head.headers.has('transfer-encoding')) return true;
     if (this.body.complete) return false;
     return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;
   }

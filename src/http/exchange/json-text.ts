@@ -4,15 +4,14 @@ import { JsonArray } from '../../domain/json-array.ts';
 const texts = new WeakMap<object, string>();
 
 /**
- * The JSON text of an object, as `JSON.stringify` writes it, with white space after it. Members that are JSON already are copied as
+ * The JSON text of an object, as `JSON.stringify` writes it. Members that are JSON already are copied as
  * bytes. A frozen object is written once, so what is in it must never change.
- * @param padding number of spaces
  */
-export function jsonText(object: Readonly<Record<string, unknown>>, padding = 0): string | Uint8Array {
+export function jsonText(object: Readonly<Record<string, unknown>>): string | Uint8Array {
   if (!Object.values(object).some((value) => value instanceof JsonArray)) {
     const text = texts.get(object) ?? JSON.stringify(object);
     if (Object.isFrozen(object)) texts.set(object, text);
-    return padding > 0 ? text.padEnd(text.length + padding) : text;
+    return text;
   }
   const pieces: (string | Uint8Array)[] = [];
   let text = '';
@@ -26,7 +25,7 @@ export function jsonText(object: Readonly<Record<string, unknown>>, padding = 0)
       text = '';
     }
   }
-  pieces.push(`${text}}${' '.repeat(padding)}`);
+  pieces.push(`${text}}`);
   return joined(pieces);
 }
 

@@ -1,4 +1,5 @@
 import { FairQueue } from '../../domain/fair-queue.ts';
+import { Holding, type Shares } from '../body/shared-bytes.ts';
 
 /** Of stored files, 64 KiB each: the kernel copies half a MiB in half a millisecond. */
 const PIECES_PER_TURN = 8;
@@ -29,5 +30,43 @@ export class OutgoingPieces {
     this.#begun = Math.min(this.#waiting.size, PIECES_PER_TURN);
     if (this.#begun > 0) this.#endLater();
     for (let count = 0; count < this.#begun; count++) this.#waiting.take()?.();
+  }
+}
+
+/**
+ * What whole answers keep in memory while their clients do not read them. Where it is too much, the connection of the largest is ended:
+ * of those that nobody paid for first, since these have a part of their own. Bytes that several answers share count once.
+ */
+export class UnsentBytes {
+  readonly #shares: Shares;
+  readonly #shared = new Map<Uint8Array, number>();
+
+  constructor(shares: Shares) {
+    this.#shares = shares;
+  }
+
+  /** Bytes that wait now. */
+  get bytes(): number {
+    return this.#shares.unproved.bytes + this.#shares.proved.bytes;
+  }
+
+  /**
+   * Counts an answer that waits.
+   * @param owner whose it is; undefined where nobody is known to pay for it
+   * @param giveUp ends its connection; maybe called at once
+   * @returns to be called when the answer waits no more
+   */
+  hold(owner: string | undefined, body: Uint8Array, giveUp: () => void): () => void {
+    const pool = owner === undefined ? this.#shares.unproved : this.#shares.proved;
+    const holding = new Holding(owner ?? body, giveUp);
+    const others = this.#shared.get(body) ?? 0;
+    this.#shared.set(body, others + 1);
+    if (others === 0) pool.add(holding, body.byteLength);
+    return () => {
+      pool.remove(holding);
+      const left = this.#shared.get(body)! - 1;
+      if (left > 0) this.#shared.set(body, left);
+      else this.#shared.delete(body);
+    };
   }
 }

@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
  * Writes a body of a known length, piece by piece, as fast as the client reads it: one piece waits in memory. The status
@@ -63,6 +64,143 @@ export async function writeAsItComes(
   }
   return !gone.aborted;
 }
+
+/** Where whole answers go. */
+export interface WholeWay {
+  /** The connection ends once everything is written. */
+  readonly close: boolean;
+  /** Everything is written, and the connection is to be ended; not called where uWebSockets.js ends it. */
+  readonly onOut: () => void;
+  readonly gone: AbortSignal;
+  /** Counts what waits, until the returned function is called. */
+  readonly hold: (body: Uint8Array) => () => void;
+}
+
+/**
+ * Writes a head and a whole body. The socket gets what it takes, and nothing is copied for it: the rest waits where it is. Until it is
+ * gone, uWebSockets.js serves no other request of the connection, and drops it for one that comes, or where nothing is read for ten seconds.
+ * @returns true where all is written; else a promise: true once it is, false when the client left
+ */
+export function writeWhole(
+  response: HttpResponse,
+  writeHead: () => void,
+  body: string | Uint8Array,
+  way: WholeWay,
+): boolean | Promise<boolean> {
+  if (body.length === 0) {
+    response.cork(() => {
+      writeHead();
+      response.end('', way.close);
+    });
+    return true;
+  }
+  if (way.close) return new ClosingAnswer(response, Buffer.from(body), way).write(writeHead);
+  let isDone = false;
+  response.cork(() => {
+    writeHead();
+    // Without a size it is that of the body.
+    [, isDone] = response.tryEnd(body, 0);
+  });
+  if (isDone) return true;
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const writeRest = () => tryEnd(response, bytes.subarray(response.getWriteOffset()), bytes.byteLength).done;
+  return whenWritable(response, bytes, way, writeRest);
+}
+
+/** Calls `write` whenever the socket takes more, until it says that all is written. */
+async function whenWritable(
+  response: HttpResponse,
+  body: Uint8Array,
+  { gone, hold }: WholeWay,
+  write: () => boolean,
+): Promise<boolean> {
+  const over = Promise.withResolvers<boolean>();
+  response.onWritable(() => {
+    if (write()) over.resolve(true);
+    return true;
+  });
+  gone.addEventListener('abort', () => over.resolve(false), { once: true });
+  const release = hold(body);
+  const whole = await over.promise;
+  release();
+  return whole;
+}
+
+/**
+ * An answer behind which its connection ends. uWebSockets.js ends one only at `end`, which copies what the socket does not take. So the
+ * answer is left open: it is told of more bytes than the head promised, which never come, and the connection is closed when all is out.
+ */
+class ClosingAnswer {
+  readonly #response: HttpResponse;
+  readonly #body: Buffer;
+  readonly #way: WholeWay;
+
+  constructor(response: HttpResponse, body: Buffer, way: WholeWay) {
+    this.#response = response;
+    this.#body = body;
+    this.#way = way;
+  }
+
+  async write(writeHead: () => void): Promise<boolean> {
+    const { gone } = this.#way;
+    this.#response.cork(() => {
+      writeHead();
+      this.#response.writeHeader('Connection', 'close');
+      this.#proceed();
+    });
+    // What came in the same read is over by then, and uWebSockets.js has sent what it gathered meanwhile.
+    await nextTurn();
+    if (gone.aborted) return false;
+    const isOut =
+      this.#isOut() || (await whenWritable(this.#response, this.#body, this.#way, () => this.#isOut()));
+    if (isOut) this.#way.onOut();
+    return isOut;
+  }
+
+  #isOut(): boolean {
+    let isOut = false;
+    this.#response.cork(() => {
+      isOut = this.#proceed();
+    });
+    return isOut;
+  }
+
+  /** @returns true when the socket has taken all */
+  #proceed(): boolean {
+    const last = this.#body.byteLength - 1;
+    const at = this.#response.getWriteOffset();
+    if (at < last && !this.#response.tryEnd(this.#body.subarray(at, last), last + 1)[0]) return false;
+    if (at <= last && !this.#response.tryEnd(this.#body.subarray(last), last + 2)[0]) return false;
+    return this.#response.tryEnd('', last + 3)[0];
+  }
+}
+
+/** Writes a head alone, as of a body of so many bytes; the same result as `writeWhole`. The head holds no length. */
+export function writeHeadAlone(
+  response: HttpResponse,
+  writeHead: () => void,
+  bytes: number,
+  way: WholeWay,
+): boolean | Promise<boolean> {
+  let hasRoom = false;
+  response.cork(() => {
+    writeHead();
+    hasRoom = way.close || bytes === 0;
+    if (way.close) response.endWithoutBody(bytes, true);
+    else if (bytes === 0) response.writeHeader('Content-Length', '0').endWithoutBody();
+    if (hasRoom) return;
+    // It writes the length, and tells whether something is still to be sent.
+    [hasRoom] = response.tryEnd('', bytes);
+    if (hasRoom) response.endWithoutBody();
+  });
+  if (hasRoom) return true;
+  return whenWritable(response, NOTHING, way, () => {
+    response.cork(() => void response.endWithoutBody());
+    return true;
+  });
+}
+
+const NOTHING = new Uint8Array();
 
 function tryEnd(response: HttpResponse, piece: Uint8Array, bytes: number): { taken: boolean; done: boolean } {
   let result: [boolean, boolean] = [false, false];

@@ -8,7 +8,7 @@ import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, hasCredentials, readHead } from './exchange.ts';
 import { DelayedRefusals, LoopLoad } from './loop-load.ts';
-import { OutgoingPieces } from './outgoing.ts';
+import { OutgoingPieces, UnsentBytes } from './outgoing.ts';
 import { isFault, problem } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
@@ -24,6 +24,13 @@ const HEADER_BYTES_MAX = 16 * 1024;
  */
 const RECEIVE_BUFFER_BYTES = 240 * 1024;
 const BODIES_BYTES_MAX = 8 * 2 ** 20;
+/** Of answers that wait for their clients to read, in all: some thousand of a search, and of those that nobody paid for a third. */
+const UNSENT_BYTES_MAX = 64 * 2 ** 20;
+/**
+ * What a connection may keep in the kernel that is not on its way yet (`TCP_NOTSENT_LOWAT`). By itself the kernel takes up to 4 MiB for
+ * each that has been read fast before.
+ */
+const UNSENT_IN_KERNEL_BYTES_MAX = 16 * 1024;
 /** The rate of a body is looked at this often. */
 const RATE_SECONDS = 10;
 
@@ -90,7 +97,7 @@ export async function listen(options: ServerOptions): Promise<Server> {
     () => void connections.giveUpSlowBodies(RATE_SECONDS * bodyBytesPerSecondMin),
     1000 * RATE_SECONDS,
   ).unref();
-  native.limitReceiveBuffers(socket.port, RECEIVE_BUFFER_BYTES);
+  native.limitSocketBuffers(socket.port, RECEIVE_BUFFER_BYTES, UNSENT_IN_KERNEL_BYTES_MAX);
   return {
     port: socket.port,
     running: () => connections.running,
@@ -146,6 +153,7 @@ class Connections {
   readonly #turns = new Turns();
   readonly #refusals = new DelayedRefusals(new LoopLoad());
   readonly #outgoing = new OutgoingPieces();
+  readonly #unsent = new UnsentBytes(sharesOf(UNSENT_BYTES_MAX));
   readonly #bodies: Shares;
   readonly #receiving = new Receiving();
   #onDrained: (() => void) | undefined;
@@ -159,13 +167,21 @@ class Connections {
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
     const turn = this.#turns.number;
-    const endsRead = () => place === 'last' && this.#turns.number === turn;
-    const exchange = new Exchange(response, head, this.#options.cors.headers(head.headers.get('origin')), {
-      // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
-      isLast: () => this.closing || fault !== undefined || endsRead(),
-      endsRead,
-      bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
-    });
+    const isInRead = () => this.#turns.number === turn;
+    // A padded answer may not be one that is stored or compared, as those are that somebody paid for.
+    const endsRead = (): boolean => place === 'last' && isInRead() && !hasCredentials(exchange);
+    const exchange: Exchange = new Exchange(
+      response,
+      head,
+      this.#options.cors.headers(head.headers.get('origin')),
+      {
+        // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
+        isLast: () => this.closing || fault !== undefined || (place === 'last' && isInRead()),
+        endsRead,
+        unsent: this.#unsent,
+        bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
+      },
+    );
     const place = this.#turns.place(hasCredentials(exchange));
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
@@ -199,7 +215,17 @@ class Connections {
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
     if (place === 'later') await this.#turn(exchange).catch(() => undefined);
+    await this.#readOver(exchange, place);
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
+  }
+
+  /**
+   * Resolves once nothing more of the read in which a request came is to be served, where its answer ends its connection and cannot be
+   * padded: uWebSockets.js drops a connection with requests behind one that has no answer. Behind a chunked body they would be served.
+   */
+  async #readOver(exchange: Exchange, place: Place): Promise<void> {
+    const isChunked = exchange.head.headers.has('transfer-encoding');
+    if (isChunked || (place === 'last' && hasCredentials(exchange))) await nextTurn();
   }
 
   async #answer(exchange: Exchange, fault: Error | undefined, place: Place): Promise<void> {
@@ -216,14 +242,16 @@ class Connections {
       routePath = route.path;
       const reply = await route.handle(exchange, params);
       await this.#refusals.wait(reply.status);
+      await this.#readOver(exchange, place);
       said = saidBy(reply);
       await this.#write(exchange, reply);
     } catch (error) {
       if (isFault(error, exchange.signal)) this.#options.onFault(error, exchange.requestId);
       const answer = problem(error, exchange.requestId);
       await this.#refusals.wait(answer.status);
+      await this.#readOver(exchange, place);
       said = exchange.signal.aborted ? { code: 'client_left' } : saidBy(answer);
-      exchange.answer(answer);
+      await exchange.answer(answer);
     }
     this.#options.onAnswered({
       requestId: exchange.requestId,
@@ -238,7 +266,7 @@ class Connections {
 
   async #write(exchange: Exchange, reply: Reply): Promise<void> {
     if ('raw' in reply) {
-      const whole = exchange.send(reply.status, reply.headers, reply.raw);
+      const whole = await exchange.send(reply.status, reply.headers, reply.raw);
       reply.delivered?.(whole);
     } else if ('relayed' in reply) {
       let whole = false;
@@ -250,7 +278,7 @@ class Connections {
     } else if ('content' in reply) await exchange.giveOut(reply, (owner) => this.#outgoing.next(owner));
     else if ('events' in reply) await exchange.stream(reply);
     else {
-      const whole = exchange.answer(reply);
+      const whole = await exchange.answer(reply);
       reply.delivered?.(whole);
     }
   }

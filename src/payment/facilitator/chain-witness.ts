@@ -54,3 +54,9 @@ export function provenBy(
       return seen satisfies never;
   }
 }
+
+/** Why a payment that nobody has settled yet cannot be settled, as the chain shows it; undefined where it shows nothing against it. */
+export function refusedBy(seen: Sighting | undefined, { value }: Payment): string | undefined {
+  if (seen?.kind === 'unused') return seen.balance < value ? 'insufficient_funds' : undefined;
+  return seen && 'authorization_already_used';
+}

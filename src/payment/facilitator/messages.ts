@@ -88,13 +88,14 @@ function payloadOf({ payer, payTo, value, validAfter, validBefore, nonce, signat
 }
 
 /**
- * True for an answer of a facilitator that works, whatever it says about the payment. Its own trouble with one payment counts as
- * one: else a payer whose contract wallet breaks the simulation could shut everybody out.
+ * True for an answer of a facilitator that works, whatever it says about the payment, and under whatever status: some answer 500 where the
+ * payment's simulation was reverted. Its own trouble with one payment counts as one: else a payer whose wallet breaks the simulation
+ * could shut everybody out.
  */
 export function isAnswer(reply: JsonReply): boolean {
-  return (
-    reply.kind === 'reply' && reply.status < 500 && typeof reply.body === 'object' && reply.body !== null
-  );
+  if (reply.kind !== 'reply' || typeof reply.body !== 'object' || reply.body === null) return false;
+  const told = ownMember(reply.body, 'isValid') ?? ownMember(reply.body, 'success');
+  return reply.status < 500 || typeof told === 'boolean';
 }
 
 /** The verification, or what is wrong with the facilitator. */
@@ -104,8 +105,7 @@ export function readVerification({ status, body }: Reply, payment: Payment): Ver
     return namesOtherPayer(body, payment) ? 'it verified another payer' : { valid: true };
   }
   const reason = ownMember(body, 'invalidReason');
-  if (isValid === false && typeof reason === 'string' && status < 500 && !isTrouble(reason))
-    return { valid: false, reason };
+  if (isValid === false && typeof reason === 'string' && !isTrouble(reason)) return { valid: false, reason };
   return `/verify answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
 }
 

@@ -1,12 +1,13 @@
 import { setTimeout as after } from 'node:timers/promises';
+import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
 import { isOfContract } from '../signature.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
-import { type ChainWitness, provenBy, type Sighting } from './chain-witness.ts';
-import { Circuit } from './circuit.ts';
+import { type ChainWitness, provenBy, refusedBy, type Sighting } from './chain-witness.ts';
+import { type Caller, Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 import { exchangeJson, type JsonReply } from './json-http.ts';
 import {
@@ -36,6 +37,8 @@ export interface RemoteFacilitatorDeps extends PaymentTerms {
   readonly confirmIntervalMs?: number;
   readonly verifyDeadlineMs?: number;
   readonly settleDeadlineMs?: number;
+  /** True for a wallet that has paid since the start. Absent: none has. */
+  readonly knows?: (payer: Address) => boolean;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -51,6 +54,10 @@ const CONFIRM_INTERVAL_MS = 500;
 
 /** A settlement in the facilitator's own words. */
 type Told = Settlement | { readonly kind: 'not_sent' | 'turned_away'; readonly detail: string };
+
+interface PaymentCaller extends Caller {
+  readonly isContract: boolean;
+}
 
 /** One address that is asked, and how it has been doing. */
 interface Peer {
@@ -97,10 +104,12 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   async verify(payment: Payment, terms: Terms): Promise<Verification> {
-    if (this.#settling.waitMs > 0) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    const caller = this.#caller(payment);
+    const settlesIn = this.#settling.waitMs(caller);
+    if (settlesIn > 0) throw this.#unavailable(this.#trouble ?? '', settlesIn);
     let trouble: string | undefined;
     for (const peer of this.#verifiers) {
-      if (!admits(peer.verifying, payment)) continue;
+      if (!admits(peer.verifying, caller)) continue;
       const judged = await this.#verifyAt(peer, payment, terms);
       if (typeof judged !== 'string') {
         if (peer === this.#first) this.#trouble = undefined;
@@ -108,13 +117,15 @@ export class RemoteFacilitator implements Facilitator {
       }
       trouble = `${peer.url}: ${judged}`;
     }
-    const waitMs = Math.min(...this.#verifiers.map(({ verifying }) => verifying.waitMs));
+    const waitMs = Math.min(...this.#verifiers.map(({ verifying }) => verifying.waitMs(caller)));
     throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
   }
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
     // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
-    if (!admits(this.#settling, payment)) throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs);
+    const caller = this.#caller(payment);
+    if (!admits(this.#settling, caller))
+      throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs(caller));
     const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
     const response = await this.#settleOnce(payment, terms, deadlineMs, 'first');
     if (response.kind === 'not_sent' || (response.kind === 'turned_away' && !this.#parts.witness))
@@ -185,6 +196,12 @@ export class RemoteFacilitator implements Facilitator {
     };
   }
 
+  #caller(payment: Payment): PaymentCaller {
+    const { payer } = payment;
+    const isContract = isOfContract(payment);
+    return { payer, isContract, isKnown: !isContract && (this.#parts.knows?.(payer) ?? false) };
+  }
+
   #peer(url: string, bearerToken?: string): Peer {
     const bare = url.replace(/\/+$/, '');
     return { url: bare, bearerToken, supported: new Map(), verifying: this.#circuit(`${bare}/verify`) };
@@ -234,8 +251,14 @@ export class RemoteFacilitator implements Facilitator {
     const body = requestBody(payment, terms, this.#parts, peer.supported.get(payment.asset.network));
     const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
     const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
-    report(peer.verifying, payment, isAnswer(reply));
-    return reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
+    const judged = reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
+    const caller = this.#caller(payment);
+    const isUndecided = typeof judged === 'string' && !caller.isContract;
+    const refused = isUndecided ? refusedBy(await this.#look(payment), payment) : undefined;
+    // A payment that the chain refuses is at fault itself, whatever became of the call.
+    if (refused !== undefined) return { valid: false, reason: refused };
+    report(peer.verifying, caller, isAnswer(reply));
+    return judged;
   }
 
   async #settleOnce(
@@ -248,7 +271,7 @@ export class RemoteFacilitator implements Facilitator {
     const body = requestBody(payment, terms, this.#parts, this.#first.supported.get(payment.asset.network));
     const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
     // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
-    if (time === 'first' || isAnswer(reply)) report(this.#settling, payment, isAnswer(reply));
+    if (time === 'first' || isAnswer(reply)) report(this.#settling, this.#caller(payment), isAnswer(reply));
     if (reply.kind !== 'reply')
       return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
     return readSettlement(reply, payment);
@@ -276,12 +299,12 @@ export class RemoteFacilitator implements Facilitator {
 }
 
 /** A contract wallet's code decides how its call ends, and anybody can make one up: it is no trial, and opens and closes nothing. */
-function admits(circuit: Circuit, payment: Payment): boolean {
-  return isOfContract(payment) ? circuit.waitMs === 0 : circuit.admits();
+function admits(circuit: Circuit, caller: PaymentCaller): boolean {
+  return caller.isContract ? circuit.waitMs() === 0 : circuit.admits(caller);
 }
 
-function report(circuit: Circuit, payment: Payment, isWorking: boolean): void {
-  if (isOfContract(payment)) return;
+function report(circuit: Circuit, caller: PaymentCaller, isWorking: boolean): void {
+  if (caller.isContract) return;
   if (isWorking) circuit.succeeded();
-  else circuit.failed();
+  else circuit.failed(caller);
 }

@@ -68,7 +68,7 @@ export class VerificationLines {
     payers: payersLine(OF_PAYING_CONTRACTS),
     strangers: strangersLine(OF_CONTRACTS),
   };
-  /** Refused authorizations of contract wallets, by digest. */
+  /** Refused authorizations, by digest. */
   readonly refusals = new Map<string, Refusal>();
 
   /** The line in which a payment waits for its verification. */
@@ -120,7 +120,7 @@ export class Verifications {
     { signal, isKnown = () => false }: { signal: AbortSignal; isKnown?: () => boolean },
   ): Promise<number> {
     const startedAt = performance.now();
-    const digest = isOfContract(payment) ? digestOf(payment) : undefined;
+    const digest = digestOf(payment);
     this.#refuseAgain(digest);
     const { turnstile, limit } = this.#lines.of(payment);
     const ask = () => this.#facilitator.verify(payment, terms);
@@ -140,16 +140,15 @@ export class Verifications {
     return performance.now() - startedAt;
   }
 
-  #refuseAgain(digest: string | undefined): void {
-    const refusal = digest === undefined ? undefined : this.#lines.refusals.get(digest);
+  #refuseAgain(digest: string): void {
+    const refusal = this.#lines.refusals.get(digest);
     if (!refusal) return;
     const leftMs = refusal.until - this.#clock.now();
     if (leftMs > 0 && leftMs <= REFUSAL_MS) throw new PaymentRefused(refusal.fault);
-    this.#lines.refusals.delete(digest!);
+    this.#lines.refusals.delete(digest);
   }
 
-  #remember(digest: string | undefined, fault: string): void {
-    if (digest === undefined) return;
+  #remember(digest: string, fault: string): void {
     this.#lines.refusals.set(digest, { fault, until: this.#clock.now() + REFUSAL_MS });
     if (this.#lines.refusals.size > REFUSALS_MAX)
       this.#lines.refusals.delete(this.#lines.refusals.keys().next().value!);

@@ -60,6 +60,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function short(value: unknown): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  const { message } = value as { message?: unknown };
+  const text = typeof value === 'string' ? value : String(message ?? JSON.stringify(value));
   return text.length <= VALUE_CHARACTERS_MAX ? text : `${text.slice(0, VALUE_CHARACTERS_MAX)}…`;
 }

@@ -14,13 +14,11 @@ t.test('an object is written as JSON.stringify writes it, arrays that are JSON a
     { none: undefined, a: 1, hits: JsonArray.EMPTY },
   ];
   for (const object of objects) {
-    const text = Buffer.from(jsonText(object)).toString();
-    t.equal(text, JSON.stringify(object));
-    t.equal(Buffer.from(jsonText(object, 5)).toString(), `${text}     `);
+    t.equal(Buffer.from(jsonText(object)).toString(), JSON.stringify(object));
   }
 });
 
-t.test('a frozen object is written once, with any padding', async (t) => {
+t.test('a frozen object is written once', async (t) => {
   let written = 0;
   const counting = {
     toJSON: () => {
@@ -29,7 +27,6 @@ t.test('a frozen object is written once, with any padding', async (t) => {
     },
   };
   const frozen = Object.freeze({ counting });
-  for (const padding of [0, 3, 0])
-    t.equal(jsonText(frozen, padding), `{"counting":"x"}${' '.repeat(padding)}`);
+  for (let time = 0; time < 3; time++) t.equal(jsonText(frozen), '{"counting":"x"}');
   t.equal(written, 1);
 });

@@ -113,3 +113,64 @@ t.test(
     t.ok((await strangers.ended).includes('overloaded'));
   },
 );
+
+const POISONED = 20;
+
+/** Twenty payments, signed by as many wallets or by one, and one that has paid before. */
+async function poisoned(rig: Rig, wallets: 'one wallet' | 'a wallet each') {
+  const regular = wallet();
+  t.equal((await paysOf(rig, regular)).status, 200);
+  const one = wallet();
+  const payments = await Promise.all(
+    Array.from({ length: POISONED }, async () => {
+      const payload = await sign(wallets === 'one wallet' ? one : wallet(), {
+        validBefore: BigInt(Math.floor(rig.clock.now() / 1000) + 280),
+      });
+      return { xPayment: v1Header(payload), hash: randomBytes(32).toString('hex'), payload };
+    }),
+  );
+  const nonces = new Set(payments.map(({ payload }) => payload.authorization.nonce as string));
+  return { regular, payments, isPoisoned: ({ nonce }: { nonce: string }) => nonces.has(nonce) };
+}
+
+t.test('payments that the facilitator answers with 500 for their own fault refuse nobody else', async (t) => {
+  for (const wallets of ['one wallet', 'a wallet each'] as const) {
+    const rig = await openRemoteRig(t);
+    const { regular, payments, isPoisoned } = await poisoned(rig, wallets);
+    rig.server.behaviour.of = (payment) => (isPoisoned(payment) ? 'simulation_500' : undefined);
+    for (const payment of payments) {
+      t.match(await buy(rig, payment), { status: 402, body: { error: 'contract_call_failed' } });
+      t.equal((await paysOf(rig, regular)).status, 200);
+      t.equal((await paysOf(rig)).status, 200, 'a new wallet');
+    }
+    const asked = rig.server.seen.verify.length;
+    t.equal((await buy(rig, payments[0]!)).status, 402);
+    t.equal(rig.server.seen.verify.length, asked, 'what was refused is not asked for again');
+    t.equal(rig.charges(), 1 + 2 * POISONED);
+  }
+});
+
+t.test('payments for which the facilitator fails refuse nobody who has paid', async (t) => {
+  for (const wallets of ['one wallet', 'a wallet each'] as const) {
+    const rig = await openRemoteRig(t);
+    rig.freeze();
+    const { regular, payments, isPoisoned } = await poisoned(rig, wallets);
+    rig.server.behaviour.of = (payment) => (isPoisoned(payment) ? 'error_500' : undefined);
+    for (const payment of payments) t.equal(await codeOf(buy(rig, payment)), 'facilitator_unavailable');
+    if (wallets === 'one wallet') t.equal((await paysOf(rig)).status, 200, 'one wallet opens nothing');
+    t.equal((await paysOf(rig, regular)).status, 200);
+    t.equal((await paysOf(rig)).status, 200, 'a purchase closes what strangers opened');
+  }
+});
+
+t.test('the chain tells that an authorization is gone for which the facilitator fails', async (t) => {
+  const rig = await openRemoteRig(t, {
+    witness: { look: async () => ({ kind: 'used_otherwise' }) as const },
+  });
+  rig.server.behaviour.verify = 'error_500';
+  for (let payment = 0; payment < POISONED; payment++)
+    t.match(await paysOf(rig), { status: 402, body: { error: 'authorization_already_used' } });
+  t.equal(rig.server.seen.verify.length, POISONED, 'each is asked for once');
+  rig.server.behaviour.verify = 'none';
+  t.equal((await paysOf(rig)).status, 200);
+});

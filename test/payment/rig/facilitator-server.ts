@@ -10,7 +10,8 @@ import { encode, paymentOf } from './payments.ts';
  * How a facilitator can go wrong. `drops_after` does its work and then closes the connection without an answer; `timed_out_after` and
  * `pending_after` do it and answer as the schemes of `@x402/evm` 2.27 do when the receipt of a transaction does not come, v1's with the
  * message of viem, v2's when it can't keep the transaction for a retry, either. `used_after` sends the transfer twice itself
- * and answers what became of the second. `reverted` moves nothing.
+ * and answers what became of the second. `reverted` moves nothing. `simulation_500` answers as x402-rs does where the simulation of a transfer
+ * is reverted.
  */
 export type Misbehaviour =
   | 'none'
@@ -28,6 +29,7 @@ export type Misbehaviour =
   | 'reverted'
   | 'redirect'
   | 'unexpected_error'
+  | 'simulation_500'
   | Lie;
 
 export interface FacilitatorServer {
@@ -114,6 +116,10 @@ export async function serveFacilitator(
     if (how === 'huge')
       return void response.end(`{"isValid":true,"success":true,"x":"${'x'.repeat(100_000)}"}`);
     if (how === 'redirect') return void response.writeHead(307, { location: '/elsewhere' }).end();
+    if (how === 'simulation_500') {
+      const invalidReason = 'contract_call_failed';
+      return reply(response, 500, { isValid: false, invalidReason, success: false, payer: payment.payer });
+    }
     if (how === 'unexpected_error') {
       return reply(response, 200, {
         isValid: false,

@@ -8,6 +8,7 @@ import {
   RemoteFacilitator,
   type RemoteFacilitatorDeps,
 } from '../../../src/payment/facilitator/remote-facilitator.ts';
+import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
@@ -63,6 +64,7 @@ export async function openRemoteRig(
   const { ledger, server } = await outsideFacilitator(t, clock, versions);
   const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
   if (silent) deadlines[silent] = IMPATIENT_MS;
+  const crowd = new Crowd(1000);
   const facilitatorEvents: Readonly<Record<string, unknown>>[] = [];
   const facilitator = new RemoteFacilitator({
     url: server.url,
@@ -79,9 +81,10 @@ export async function openRemoteRig(
     log: (event) => facilitatorEvents.push(event),
     ...(chain && { witness: witnessOf(ledger, clock), confirmIntervalMs: 1 }),
     confirms: chain === 'asked before answers',
+    knows: (payer) => crowd.lines.knows(payer),
     ...parts,
   });
-  const rig = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator });
+  const rig = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator, crowd });
   return {
     ...rig,
     server,

@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import t, { type Test } from 'tap';
+import { sharesOf } from '../../../src/http/body/shared-bytes.ts';
+import { Cors } from '../../../src/http/exchange/cors.ts';
+import { UnsentBytes } from '../../../src/http/exchange/outgoing.ts';
+import { listen } from '../../../src/http/exchange/server.ts';
+
+/** Answers that nobody reads: one waits for each connection, within a budget, and nothing behind it is served. */
+
+const MEBIBYTE = 2 ** 20;
+/** More than the kernel takes for a connection. */
+const ANSWER_BYTES = 8 * MEBIBYTE;
+/** A third of the budget of all. */
+const UNPAID_BYTES = 21 * MEBIBYTE;
+const ASSET = Buffer.alloc(ANSWER_BYTES, 'a');
+
+/** What a server has handled, by path. */
+async function serve(
+  t: Test,
+): Promise<{ port: number; handled: Record<string, number>; left: () => number }> {
+  const handled: Record<string, number> = {};
+  let left = 0;
+  const count = (path: string) => {
+    handled[path] = (handled[path] ?? 0) + 1;
+  };
+  const delivered = (whole: boolean) => {
+    if (!whole) left += 1;
+  };
+  const route = (path: string, raw: () => Buffer) => ({
+    method: 'GET' as const,
+    path,
+    handle: () => {
+      count(path);
+      return { status: 200, headers: {}, raw: raw(), delivered };
+    },
+  });
+  const server = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    cors: new Cors([]),
+    routes: [
+      route('/own', () => Buffer.alloc(ANSWER_BYTES, 'a')),
+      route('/shared', () => ASSET),
+      route('/small', () => Buffer.from('small')),
+      {
+        method: 'GET',
+        path: '/json',
+        handle: () => {
+          count('/json');
+          return { status: 200, headers: {}, body: { text: 'j'.repeat(ANSWER_BYTES) }, delivered };
+        },
+      },
+    ],
+    onAnswered: () => undefined,
+    onFault: (error) => t.fail(String(error)),
+  });
+  t.teardown(() => server.close());
+  return { port: server.port, handled, left: () => left };
+}
+
+const get = (path: string, headers = '', method = 'GET') =>
+  `${method} ${path} HTTP/1.1\r\nHost: here\r\n${headers}\r\n`;
+
+/** A connection that reads nothing until it is told to. */
+async function unread(t: Test, port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.pause();
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
+}
+
+t.test('an answer arrives whole however late it is read, and its connection serves on', async (t) => {
+  const { port, handled } = await serve(t);
+  for (const path of ['/own', '/shared', '/json']) {
+    const socket = await unread(t, port);
+    socket.write(get(path));
+    await until(() => handled[path] === 1);
+    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+    let received = '';
+    socket.setEncoding('latin1').on('data', (piece) => {
+      received += piece;
+    });
+    socket.resume();
+    await until(() => received.length > ANSWER_BYTES);
+    const length = Number(/Content-Length: (\d+)/.exec(received)?.[1]);
+    await until(() => received.length >= received.indexOf('\r\n\r\n') + 4 + length);
+    received = '';
+    socket.write(get('/small'));
+    await until(() => received.endsWith('small'));
+    socket.destroy();
+  }
+});
+
+t.test('nothing is served behind an answer that is not read', async (t) => {
+  const { port, handled, left } = await serve(t);
+  for (const path of ['/own', '/json']) {
+    const socket = await unread(t, port);
+    socket.write(get(path) + get('/small').repeat(10));
+    socket.resume();
+    await once(socket, 'close');
+  }
+  await until(() => left() === 2);
+  t.notOk(handled['/small'], 'in the same read');
+  const later = await unread(t, port);
+  later.write(get('/own'));
+  await until(() => handled['/own'] === 2);
+  later.write(get('/small'));
+  await until(() => left() === 3);
+  t.notOk(handled['/small'], 'in a later one');
+});
+
+t.test('heads that are not read end their connection, too', async (t) => {
+  const { port, handled } = await serve(t);
+  const socket = await unread(t, port);
+  let isOver = false;
+  socket.once('close', () => {
+    isOver = true;
+  });
+  const many = get('/small', '', 'HEAD').repeat(16);
+  while (!isOver) {
+    if (socket.destroyed) break;
+    socket.write(many, () => undefined);
+    await new Promise(setImmediate);
+    if ((handled['/small'] ?? 0) > 20_000) break;
+  }
+  t.ok(isOver, `after ${handled['/small']} of them`);
+});
+
+t.test('what waits has a budget, over which connections end; what is shared counts once', async (t) => {
+  const { port, handled, left } = await serve(t);
+  const connections = 10;
+  for (let each = 0; each < connections; each++) (await unread(t, port)).write(get('/shared'));
+  await until(() => handled['/shared'] === connections);
+  for (let each = 0; each < connections; each++) (await unread(t, port)).write(get('/own'));
+  const fit = Math.floor(UNPAID_BYTES / ANSWER_BYTES);
+  // Where the shared answer was counted, one fewer fits.
+  await until(() => handled['/own'] === connections && left() >= connections - fit);
+  t.ok(left() <= connections - fit + 1, `${left()} of ${connections} ended`);
+  const answer = await fetch(`http://127.0.0.1:${port}/small`);
+  t.equal(await answer.text(), 'small', 'others are served');
+});
+
+t.test('the largest is ended first, and what somebody paid for is apart', async (t) => {
+  const unsent = new UnsentBytes(sharesOf(30));
+  const ended: string[] = [];
+  const hold = (name: string, bytes: number, owner?: string) =>
+    unsent.hold(owner, Buffer.alloc(bytes), () => ended.push(name));
+  const release = hold('small', 3);
+  hold('large', 6);
+  hold('paid', 20, 'workspace');
+  hold('more', 4);
+  t.same(ended, ['large']);
+  t.equal(unsent.bytes, 27);
+  release();
+  t.equal(unsent.bytes, 24);
+});
+
+t.test('nothing behind a chunked body is served', async (t) => {
+  const { port, handled } = await serve(t);
+  const socket = connect(port, '127.0.0.1');
+  socket.write(`${get('/small', 'Transfer-Encoding: chunked\r\n')}0\r\n\r\n${get('/small').repeat(3)}`);
+  const answers = await text(socket.setEncoding('latin1'));
+  t.equal(handled['/small'], 1);
+  t.ok((answers.match(/HTTP\/1\.1 /g)?.length ?? 0) <= 1);
+  const alone = connect(port, '127.0.0.1');
+  alone.write(`${get('/small', 'Transfer-Encoding: chunked\r\n')}0\r\n\r\n`);
+  t.match(
+    await text(alone.setEncoding('latin1')),
+    /Connection: close\r\n(.+\r\n)*\r\nsmall$/,
+    'alone it is answered',
+  );
+});
