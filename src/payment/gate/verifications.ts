@@ -41,7 +41,7 @@ const OF_CONTRACTS = {
 const OF_PAYING_CONTRACTS = { ...OF_CONTRACTS, tenantInsideMax: 4, tenantWaitingMax: 64 };
 /** The payers that are known to have paid, since the start: about 100 bytes each. */
 const PAYERS_MAX = 100_000;
-/** A wallet can be given money, or be deployed: a refusal does not hold for long. */
+/** A contract wallet can be given money, or be deployed: a refusal does not hold for long. */
 const REFUSAL_MS = 30_000;
 const REFUSALS_MAX = 4096;
 
@@ -132,7 +132,8 @@ export class Verifications {
         const verification = await (limit ? limit.measured(ask) : ask());
         if (verification.valid) return;
         const fault = faultOf(verification.reason);
-        this.#remember(digest, fault);
+        // A plain wallet that is given money pays at once, by the same authorization.
+        if (isOfContract(payment) || fault !== 'insufficient_funds') this.#remember(digest, fault);
         throw new PaymentRefused(fault);
       },
       { signal, left: clientGone },
