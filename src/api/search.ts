@@ -268,6 +268,14 @@ export const SearchResponseSchema = Type.Object(
         described('The same for each family that was searched.'),
       ),
     ),
+    not_searched: Type.Optional(
+      Type.Array(
+        Type.Object({ family: FamilySchema, reason: Type.Literal('model_not_installed') }),
+        described(
+          'Families that were left out: the index keeps the model that filled it, and the server does not have it any more. The hits are those of the other families.',
+        ),
+      ),
+    ),
     charged: Charged,
     explanation: Type.Optional(Ref(SearchExplanationSchema)),
     warnings: Warnings,

@@ -60,16 +60,11 @@ export const ReadinessSchema = Type.Object(
       Type.Object({ family: FamilySchema, available: Type.Boolean() }, { additionalProperties: true }),
       described('What can be searched, by which models and providers, and why not.'),
     ),
-    reencoding: Type.Optional(
-      Type.Object(
-        {
-          tenants_left: Type.Integer(),
-          segments_done: Type.Integer(),
-          segments_given_up: Type.Integer({ description: 'Their source file was not available.' }),
-          tenants_failed: Type.Integer(),
-        },
+    previous_models: Type.Optional(
+      Type.Array(
+        Type.Object({ space: Type.String(), weights: Type.String(), until: Type.String() }),
         described(
-          'A model change in progress. An index is searched with the previous model until it is re-encoded.',
+          'Models that are not in use and that living indexes may have, each until the last of these ends.',
         ),
       ),
     ),

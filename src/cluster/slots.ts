@@ -122,7 +122,6 @@ export class Slots implements Placement {
     slot.services.ingest.stopWaiting();
     await within(msMax, slot.running.none());
     await slot.endWork();
-    await this.#runtime.previousModels.left(slot.store);
     await this.#runtime.tenants.leave(tenantsFolder(this.#runtime.bookFolders[number]!));
   }
 

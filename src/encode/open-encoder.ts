@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { FarthingError } from '../domain/error.ts';
-import type { FilledSpace } from '../domain/space.ts';
 import { type Encoder, type EncoderOptions, WorkerEncoder } from './encoder.ts';
 import { findInstalled, type Installed } from './models/installed.ts';
 import type { Manifest } from './models/manifest.ts';
 import { withNative } from './models/native-weights.ts';
-import { findPreviousModel } from './models/previous-model.ts';
+import { type FilledBy, findPreviousModel } from './models/previous-model.ts';
 import { readManifest } from './models/read-manifest.ts';
 import { passageTowerOf, type Towers } from './models/tower.ts';
 import { Verification } from './models/verification.ts';
@@ -31,12 +30,12 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
 }
 
 /**
- * Opens the model that filled a space before another came into use. It serves this space alone.
+ * Opens the model that fills a space of an index, whichever is in use now. It serves this space alone.
  * @returns undefined when its weights are not installed.
  */
 export async function openPreviousEncoder(
   options: EncoderOptions,
-  space: FilledSpace,
+  space: FilledBy,
 ): Promise<Encoder | undefined> {
   const modelsFolder = resolve(options.modelsFolder);
   const verification = await Verification.open(modelsFolder, options.cacheFolder);

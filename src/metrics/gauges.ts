@@ -1,9 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { Gauge, type Registry } from 'prom-client';
 import type { Encoder } from '../encode/encoder.ts';
-import type { ModelVersions } from '../encode/model-versions.ts';
+import type { IndexModels } from '../encode/index-models.ts';
 import type { Services } from '../http/access/services.ts';
-import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import type { JournalTotals } from '../payment/records/journal.ts';
 import type { Ledger } from '../payment/records/ledger.ts';
@@ -16,7 +15,7 @@ export interface GaugeSources {
     /** Absolute path of the data folder. */
     readonly data: string;
     readonly encoder: Pick<Encoder, 'queueDepths' | 'counters' | 'spaces' | 'missing' | 'fusion'>;
-    readonly encoders: Pick<ModelVersions, 'previousCount'>;
+    readonly encoders: Pick<IndexModels, 'previousCount'>;
     readonly tenants: Pick<Tenants, 'openCount'>;
   };
   readonly books: {
@@ -24,7 +23,6 @@ export interface GaugeSources {
     health(): GateHealth;
     jobs(): Readonly<Record<string, number>>;
     lagMs(): number;
-    reencoding(): ReencodingProgress | undefined;
   };
   readonly services: Pick<Services, 'readiness'>;
   /** Requests that have no answer yet. */
@@ -42,9 +40,6 @@ export interface GaugeDescription<Sources> {
 
 /** Smallest units of the asset in a dollar. */
 const UNITS_PER_USD = 1_000_000;
-
-/** Shown while no model is being changed. */
-const NO_REENCODING = { tenants_left: 0, segments_done: 0, segments_given_up: 0, tenants_failed: 0 };
 
 /** Every gauge, without the prefix `farthing_` of its name. */
 const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
@@ -89,19 +84,8 @@ const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
   },
   {
     name: 'previous_models',
-    help: 'Models that are loaded only because they filled indexes.',
+    help: 'Models that are open only because living indexes have them.',
     read: ({ runtime }) => runtime.encoders.previousCount,
-  },
-  {
-    name: 'former_models',
-    help: 'The same as farthing_previous_models, for this release.',
-    read: ({ runtime }) => runtime.encoders.previousCount,
-  },
-  {
-    name: 'reencoding',
-    help: 'Progress of a change of model, by what is counted.',
-    label: 'of',
-    read: ({ books }) => ({ ...(books.reencoding() ?? NO_REENCODING) }),
   },
   {
     name: 'payments_running',

@@ -66,7 +66,7 @@ function spaceOf(
   spaces: readonly ServedSpace[],
 ): ServedSpace | undefined {
   const key = lists.map((name) => served.get(name)?.space).find((space) => space !== undefined);
-  return spaces.find((space) => space.key === key);
+  return spaces.find((space) => space.name === key);
 }
 
 function modelOf({ model, revision, provider, warmupMs }: ServedSpace): Partial<FamilyReport> {

@@ -1,13 +1,13 @@
 import { LIST_NAMES, LISTS, type ListName, type ListTraits, QUERY_INPUTS } from '../domain/family.ts';
 import type { ServedSpace } from '../encode/encoder.ts';
-import type { QueryEncoder } from '../encode/model-versions.ts';
+import type { QueryEncoder } from '../encode/index-models.ts';
 import type { ListSettings } from '../encode/models/manifest.ts';
 
 /** A ranked list that the models in use can serve. Its weight and curves come from the models' manifest. */
 export interface ServedList extends ListSettings {
   readonly name: ListName;
   readonly traits: ListTraits;
-  /** Key of the vector space that serves it; absent for lists of the content itself. */
+  /** The vector space that serves it; absent for lists of the content itself. */
   readonly space?: string;
   /** ISO 639-3 codes that the model knows; absent: every language. */
   readonly languages?: readonly string[];
@@ -36,7 +36,7 @@ function servedList(
   const input = QUERY_INPUTS[traits.asksWith];
   const space = spaces.find(({ name, asksWith }) => asksWith[input] && traits.spaces.includes(name));
   const settings = space?.lists[name as keyof typeof space.lists];
-  return space && settings && { name, traits, ...settings, space: space.key, ...space.asksWith[input] };
+  return space && settings && { name, traits, ...settings, space: space.name, ...space.asksWith[input] };
 }
 
 /** Why the models in use do not serve a list. */

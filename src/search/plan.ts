@@ -2,7 +2,7 @@ import { FarthingError } from '../domain/error.ts';
 import { FAMILIES, LIST_NAMES, LISTS } from '../domain/family.ts';
 import type { SearchInput } from '../domain/search.ts';
 import type { ServedSpace } from '../encode/encoder.ts';
-import type { QueryEncoder } from '../encode/model-versions.ts';
+import type { QueryEncoder } from '../encode/index-models.ts';
 import { native } from '../native/index.ts';
 import { reasonUnserved, type ServedList, servedLists } from './lists.ts';
 

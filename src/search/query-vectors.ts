@@ -3,7 +3,7 @@ import { type InputKind, QUERY_INPUTS, type QueryField } from '../domain/family.
 import { parseId } from '../domain/id.ts';
 import type { SearchInput } from '../domain/search.ts';
 import type { QueryOptions } from '../encode/encoder.ts';
-import type { QueryEncoder } from '../encode/model-versions.ts';
+import type { QueryEncoder } from '../encode/index-models.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import type { ListSpace, ListVector } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
@@ -11,7 +11,7 @@ import type { ServedList } from './lists.ts';
 /** What is encoded of a query. */
 export interface QueryVectors {
   readonly picture?: PictureContent;
-  /** By what was encoded and the key of the space. */
+  /** By what was encoded and the name of the space. */
   readonly vectors: Readonly<Partial<Record<InputKind, Readonly<Record<string, Float32Array>>>>>;
 }
 

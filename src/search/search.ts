@@ -1,11 +1,10 @@
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
-import { errorCode, FarthingError } from '../domain/error.ts';
-import { SPACE_NAMES } from '../domain/family.ts';
+import { FarthingError } from '../domain/error.ts';
+import { FAMILIES, LIST_NAMES, LISTS } from '../domain/family.ts';
 import { JsonArray } from '../domain/json-array.ts';
 import type { SearchInput, Verdict } from '../domain/search.ts';
-import type { PreviousSpace } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
-import type { ModelVersions, QueryEncoder } from '../encode/model-versions.ts';
+import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
 import type { Extractor } from '../extract/extractor.ts';
 import { native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -40,7 +39,7 @@ export interface SearchedEvent {
 
 export interface SearchDeps {
   readonly tenants: Tenants;
-  readonly encoders: Pick<ModelVersions, 'current' | 'searching'>;
+  readonly encoders: Pick<IndexModels, 'current' | 'of'>;
   readonly extractor: Extractor;
   readonly observe?: (event: SearchedEvent) => void;
   readonly probe?: RecallProbe;
@@ -81,9 +80,6 @@ interface Answered {
   readonly encodedAt: number;
 }
 
-/** An index changes its model at most once for each of its spaces. */
-const ATTEMPTS_MAX = SPACE_NAMES.length + 1;
-
 /** Encode → scan → fuse, in one Tenant's index. */
 export class Search {
   readonly #deps: SearchDeps;
@@ -112,31 +108,11 @@ export class Search {
     options: SearchOptions = {},
   ): Promise<SearchResult> {
     const started = performance.now();
-    // Begins again if the index ended or changed its model since the query was encoded: vectors of two models are never compared.
-    for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-      const state = await this.#stateOf(tenant);
-      try {
-        const found = await this.#attempt(tenant, state, input, { ...options, signal, started });
-        if (found) return found;
-      } catch (error) {
-        // A previous model closes once no index needs it: this index has dropped it since.
-        if (state.previous.length === 0 || errorCode(error) !== 'not_ready') throw error;
-      }
-    }
-    throw new FarthingError('overloaded', 'The index is changing its models. Try again.', { retryAfterS: 1 });
-  }
-
-  /** Undefined when the index is no longer in that state. */
-  async #attempt(
-    tenant: string,
-    state: IndexState,
-    input: SearchInput,
-    request: Asked,
-  ): Promise<SearchResult | undefined> {
     const { encoders, extractor, observe, probe } = this.#deps;
-    const { previous } = state;
-    const { signal, started, expiresAt = null } = request;
-    const encoder = previous.length === 0 ? encoders.current : await encoders.searching(previous);
+    const { expiresAt = null } = options;
+    const asked = { ...options, signal, started };
+    const state = await this.#stateOf(tenant);
+    const encoder = state.segments === 0 ? encoders.current : await encoders.of(tenant, state.spaces);
     const plan = admitted(encoder, input);
     const { lists } = plan;
     if (state.segments === 0) {
@@ -149,9 +125,10 @@ export class Search {
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const depth = depthOf(input, encoder);
     const search = askedSearch(plan, input, encoder, { depth, expiresAt });
-    const found = await this.#answer(tenant, state, input, { ...request, encoder, lists, search, onTask });
-    if (!found) return undefined;
+    const found = await this.#answer(tenant, state, input, { ...asked, encoder, lists, search, onTask });
+    if (!found) return emptyResult(started);
     const { answer, vectors, encodedAt } = found;
+    const notSearched = lostFamilies(input, encoder);
     const { hits, corrected, segments, confidence, scanMs, fuseMs } = answer;
     const scans = scansOf(lists, answer);
     const timing = { encode_ms: encodedAt - started, scan_ms: scanMs, fuse_ms: fuseMs };
@@ -164,6 +141,7 @@ export class Search {
       ...(corrected !== undefined && { corrected }),
       exact,
       bounds: boundsOf(scans),
+      ...(notSearched.length > 0 && { not_searched: notSearched }),
       searchable: true,
       latency_ms: performance.now() - started,
       timing,
@@ -174,7 +152,7 @@ export class Search {
   /** Encodes the query and searches, in one task where the native encoder makes all of its vectors. */
   async #answer(
     tenant: string,
-    { previous, pendingSearch }: IndexState,
+    { pendingSearch }: IndexState,
     input: SearchInput,
     { encoder, lists, search, signal, onTask, onCertain }: Planned,
   ): Promise<Answered | undefined> {
@@ -193,17 +171,16 @@ export class Search {
       if (there) return { answer: there, vectors, encodedAt: there.encodedAt };
       const { picture } = encoded;
       if (picture) search.askPicture(picture.fingerprint, picture.digest);
-      const answer = await this.#scan(tenant, previous, search, vectors, signal);
+      const answer = await this.#scan(tenant, search, vectors, signal);
       return answer && { answer, vectors, encodedAt };
     } finally {
       pending?.close();
     }
   }
 
-  /** Searches with vectors that are made. Undefined when the index is no longer in the state that they were made for. */
+  /** Searches with vectors that are made. Undefined when the index has ended since. */
   #scan(
     tenant: string,
-    previous: readonly PreviousSpace[],
     search: NativeSearch,
     vectors: readonly ListVector[],
     signal: AbortSignal,
@@ -212,7 +189,6 @@ export class Search {
       if (signal.aborted) throw clientLeft();
       return this.#deps.tenants.useIfThere(tenant, (shard) =>
         withSnapshot(shard, (snapshot) => {
-          if (!isSame(snapshot.previousSpaces(), previous)) return undefined;
           return unlessLeft(signal, async () =>
             snapshot.search(search, vectors, { signal, mayBlock: alone }),
           );
@@ -226,7 +202,7 @@ export class Search {
       ...shard.state(),
       pendingSearch: shard.pendingSearch,
     }));
-    return state ?? { segments: 0, previous: [] };
+    return state ?? { segments: 0, spaces: [] };
   }
 }
 
@@ -286,8 +262,22 @@ function emptyResult(started: number): SearchResult {
   };
 }
 
-function isSame(a: readonly PreviousSpace[], b: readonly PreviousSpace[]): boolean {
-  return a.length === b.length && a.every(({ key }, index) => key === b[index]!.key);
+/** Families that were asked for, and whose vectors in this index no installed model can search. */
+function lostFamilies(
+  input: SearchInput,
+  { lost = [] }: QueryEncoder,
+): NonNullable<SearchAnswer['not_searched']> {
+  const asked = LIST_NAMES.map((name) => LISTS[name]).filter(
+    ({ family, asksWith }) => (input.families ?? FAMILIES).includes(family) && input[asksWith] !== undefined,
+  );
+  return FAMILIES.filter((family) =>
+    asked.some(
+      (list) =>
+        list.family === family &&
+        list.scans === 'vectors' &&
+        lost.some(({ space }) => list.spaces.includes(space)),
+    ),
+  ).map((family) => ({ family, reason: 'model_not_installed' as const }));
 }
 
 /** Holds one snapshot while `work` runs. Pages are not reused until it ends: keep it short. */

@@ -247,6 +247,11 @@ export const SETTINGS = {
     '1440',
     'Lifetime of a payer’s index after its last paid upload.',
   ),
+  PREVIOUS_MODEL_DAYS: setting(
+    integer(1, 3650),
+    '30',
+    'Days after a change of model at which payers’ indexes that the previous model filled end, however often they are extended.',
+  ),
   ANSWER_KEEP_MINUTES: setting(integer(1, 1440), '15', 'How long a paid answer is kept for retries.'),
   JOURNAL_KEEP_DAYS: setting(integer(1, 36_500), '400', 'How long entries of the ledger are kept.'),
   JOURNAL_ENTRIES_MAX: setting(

@@ -100,7 +100,6 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
       return found ? { first: found[0], count: found[1] } : undefined;
     },
     counts,
-    previousSpaces: () => spaces.serving(snapshot),
     blocks: () => crossing(() => snapshot.blocks()),
     close,
     [Symbol.dispose]: close,

@@ -1,6 +1,6 @@
 import type { Item } from '../api/items.ts';
 import type { SegmentRecord } from '../api/search.ts';
-import { isPreviousKey } from '../domain/space.ts';
+import type { SpaceSpec } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
 import { type AskedQueries, openSnapshot } from './open-snapshot.ts';
 import { PendingSearch } from './pending-search.ts';
@@ -19,13 +19,15 @@ export interface SegmentInput {
   readonly fingerprint?: Uint8Array;
   /** SHA-256 of the picture's file. */
   readonly digest?: Uint8Array;
-  /** One row for each space: unit length, finite. Rows of a previous model that the index has dropped are left out. */
+  /** One row for each space: unit length, finite. */
   readonly vectors: Readonly<Record<string, Float32Array>>;
 }
 
 /** An open index. Every write is durable when its promise resolves. */
 export interface Shard {
   snapshot(): Snapshot;
+  /** One for each role that the index has or may get, each with the model that fills it until the index ends. */
+  readonly spaces: readonly SpaceSpec[];
   /** What a search must know before its query is encoded. */
   state(): ShardState;
   /**
@@ -49,20 +51,6 @@ export interface Shard {
   items(options: { after?: string; limit: number }): Item[];
   /** Resolves when the background work that earlier writes caused (merges, bits, graphs) is done. */
   whenIdle(): Promise<void>;
-  /** Segments, ascending, with a row in one space, none in the other, and not given up. Removed ones are left out. */
-  lacking(from: string, to: string, givenUp: Uint32Array, limit: number): Promise<Uint32Array>;
-  /**
-   * Adds rows of one space to stored Segments; `values` holds them one after the other. Segments that were removed, or
-   * have a row, are skipped.
-   */
-  putRows(space: string, segments: Uint32Array, values: Float32Array): Promise<void>;
-  /**
-   * Makes one space serve instead of another, whose vectors are removed. Returns false, and changes nothing, while a
-   * Segment that is not given up lacks a row in the new space.
-   */
-  switchSpace(from: string, to: string, givenUp: Uint32Array): Promise<boolean>;
-  /** Removes the leavings of interrupted changes of model. */
-  removeStaleSpaces(): Promise<void>;
   /** Writes a consistent copy of the index, without free pages, into an empty folder. Writers are not blocked. */
   copyTo(folder: string): Promise<void>;
 }
@@ -81,6 +69,7 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
         spaces,
         asked,
       ),
+    spaces: spaces.specs,
     state: () => spaces.stateOf(shard),
     pendingSearch: (search, lists, signal) => {
       const [numbers, names] = [lists.map(({ list }) => list), lists.map(({ space }) => name(space))];
@@ -90,16 +79,6 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
       );
     },
     append: (item, segments) => append(shard, spaces, item, segments),
-    lacking: (from, to, givenUp, limit) =>
-      awaitCrossing(() => native.lackingSegments(shard, name(from), name(to), givenUp, limit)),
-    putRows: async (space, segments, values) =>
-      void (await awaitCrossing(() => native.putRows(shard, name(space), segments, values))),
-    switchSpace: (from, to, givenUp) =>
-      awaitCrossing(() => native.switchSpace(shard, name(from), name(to), givenUp)),
-    removeStaleSpaces: async () => {
-      for (const previous of spaces.previousNames)
-        await awaitCrossing(() => native.removeSpace(shard, previous));
-    },
     putItem: async (item) => void (await awaitCrossing(() => shard.putItem(JSON.stringify(item)))),
     removeItem: (id) => awaitCrossing(() => shard.removeItem(id)),
     item: (id) => reading(shard, (snapshot) => parsed<Item>(snapshot.item(id))),
@@ -133,8 +112,6 @@ function addTo(
   const [names, rows]: [string[], Float32Array[]] = [[], []];
   for (const [space, row] of Object.entries(vectors)) {
     const name = spaces.name(space);
-    // The index may have dropped a previous model after the Segment was encoded by it.
-    if (name === undefined && isPreviousKey(space)) continue;
     names.push(name ?? space);
     rows.push(row);
   }

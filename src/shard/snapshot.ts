@@ -2,7 +2,6 @@ import type { Item } from '../api/items.ts';
 import type { SegmentRecord } from '../api/search.ts';
 import type { JsonArray } from '../domain/json-array.ts';
 import type { ScanMethod } from '../domain/search.ts';
-import type { PreviousSpace } from '../domain/space.ts';
 import type { native, Vocabulary } from '../native/index.ts';
 
 /** Best first; equal scores in order of insertion. */
@@ -185,8 +184,6 @@ export interface Snapshot {
   /** The first of an Item's Segments, and how many it has: they follow each other. */
   segmentsOf(item: string): { readonly first: number; readonly count: number } | undefined;
   counts(): ShardCounts;
-  /** Spaces of previous models, which serve until the model in use has filled its own. */
-  previousSpaces(): readonly PreviousSpace[];
   /** Number of rows of each block, of all families: shows the effect of merges. */
   blocks(): number[];
   close(): void;

@@ -1,56 +1,44 @@
-import { type PreviousSpace, previousKey } from '../domain/space.ts';
+import { LISTS, type SegmentKind, VECTOR_LISTS } from '../domain/family.ts';
+import type { SpaceSpec } from '../domain/space.ts';
 import { crossing, native } from '../native/index.ts';
 
 type NativeShard = InstanceType<typeof native.NativeShard>;
-type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 
 /** An index as it is before a query is encoded for it. */
 export interface ShardState {
   readonly segments: number;
-  /** Spaces of previous models that still serve. */
-  readonly previous: readonly PreviousSpace[];
+  readonly spaces: readonly SpaceSpec[];
 }
 
-/** The spaces of an open index by their keys: a model in use goes by its role, a previous model by its `previousKey`. */
+/**
+ * The spaces of an open index by their roles. An index keeps its models: what holds vectors stays with the model that made them,
+ * and a kind of Segments that has vectors gets no further space. Other roles belong to the models in use.
+ */
 export class OpenSpaces {
-  readonly #names = new Map<string, string>();
-  readonly #previous: (PreviousSpace & { readonly name: string })[] = [];
+  readonly specs: readonly SpaceSpec[];
+  readonly #names: ReadonlyMap<string, string>;
 
-  /** @param inUse number of spaces that the index was opened with */
-  constructor(shard: NativeShard, inUse: number) {
-    for (const [index, { name, role, modelSha256 }] of crossing(() => native.openSpaces(shard)).entries()) {
-      const key = index < inUse ? role : previousKey({ role, modelSha256 });
-      this.#names.set(key, name);
-      if (index >= inUse) this.#previous.push({ role, key, modelSha256, name });
-    }
+  constructor(shard: NativeShard) {
+    const all = crossing(() => native.openSpaces(shard));
+    const filled = new Set(all.flatMap(({ role, stored }) => (stored ? kindOf(role) : [])));
+    const open = all.filter(({ role, stored }) => stored || !filled.has(kindOf(role)));
+    this.specs = open.map(({ role, dimensions, modelSha256 }) => ({ name: role, dimensions, modelSha256 }));
+    this.#names = new Map(open.map(({ role, name }) => [role, name]));
   }
 
   /** The native name; undefined for a space that this index does not have. */
-  name(key: string): string | undefined {
-    return this.#names.get(key);
-  }
-
-  /** Spaces of previous models that still serve in a snapshot. */
-  serving(snapshot: NativeSnapshot): PreviousSpace[] {
-    return this.#ofPrevious(({ role }) => crossing(() => native.servingSpace(snapshot, role)));
+  name(role: string): string | undefined {
+    return this.#names.get(role);
   }
 
   /** What a search must know of the index before its query is encoded. */
   stateOf(shard: NativeShard): ShardState {
-    const roles = this.#previous.map(({ role }) => role);
-    const { segments, serving } = crossing(() => native.shardState(shard, roles));
-    return { segments, previous: this.#ofPrevious((_, at) => serving[at]) };
+    return { segments: crossing(() => native.segmentCount(shard)), spaces: this.specs };
   }
+}
 
-  #ofPrevious(serving: (space: PreviousSpace, at: number) => string | null | undefined): PreviousSpace[] {
-    return this.#previous.flatMap((space, at) => {
-      const { role, key, modelSha256, name } = space;
-      return serving(space, at) === name ? [{ role, key, modelSha256 }] : [];
-    });
-  }
-
-  /** Native names of all spaces of previous models. */
-  get previousNames(): string[] {
-    return this.#previous.map(({ name }) => name);
-  }
+/** Kind of Segment whose vectors a space holds; its own name for one that no list knows. */
+function kindOf(role: string): SegmentKind | string {
+  const list = VECTOR_LISTS.find((name) => LISTS[name].spaces.includes(role));
+  return list ? LISTS[list].kind : role;
 }

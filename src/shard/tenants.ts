@@ -25,6 +25,8 @@ export interface TenantsOptions {
   readonly sizes?: SearchSizes;
   /** Where the indexes survive the loss of this disk; absent: nowhere. */
   readonly keeper?: IndexKeeper;
+  /** Told of each Tenant whose folder is gone. */
+  readonly onDisposed?: (tenant: string) => void;
   /** Receives events of background work: failed merges. */
   readonly log?: (event: object) => void;
 }
@@ -72,6 +74,7 @@ export class Tenants {
   readonly #openShardsMax: number;
   readonly #sizes: SearchSizes;
   readonly #keeper: IndexKeeper | undefined;
+  readonly #onDisposed: (tenant: string) => void;
   readonly #log: (event: object) => void;
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>();
@@ -83,8 +86,18 @@ export class Tenants {
   readonly #away = new Set<string>();
   #closed = false;
 
-  constructor({ folder, spaces, openShardsMax, sizes = {}, keeper, log = () => {} }: TenantsOptions) {
+  constructor(options: TenantsOptions) {
+    const {
+      folder,
+      spaces,
+      openShardsMax,
+      sizes = {},
+      keeper,
+      onDisposed = () => {},
+      log = () => {},
+    } = options;
     this.#keeper = keeper;
+    this.#onDisposed = onDisposed;
     this.#log = log;
     this.#folders =
       typeof folder === 'string' ? { all: [resolve(folder)], of: () => resolve(folder) } : folder;
@@ -316,7 +329,7 @@ export class Tenants {
     await makeFolder(folder);
     const spaces = specs.map(({ name, dimensions, modelSha256 }) => ({ name, dimensions, modelSha256 }));
     const opened = await awaitCrossing(() => native.openShard(folder, spaces, { ...this.#sizes }));
-    return { native: opened, shard: shardOf(opened, new OpenSpaces(opened, spaces.length)) };
+    return { native: opened, shard: shardOf(opened, new OpenSpaces(opened)) };
   }
 
   async #closeIdlest(): Promise<void> {
@@ -349,6 +362,7 @@ export class Tenants {
     }
     await unlinkTenant(this.#folders.of(tenant), tenant);
     await this.#keeper?.destroy(tenant);
+    this.#onDisposed(tenant);
     if (!mayReturn) this.#remember(tenant);
   }
 

@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../domain/id.ts';
-import type { ReencodingProgress } from '../ingest/reencoding/reencoding.ts';
 import { LiveBackup } from '../operator/backup/live-backup.ts';
+import type { PreviousModel } from '../operator/doctor/models.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import { Ledger } from '../payment/records/ledger.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
@@ -111,16 +111,15 @@ export class AllBooks {
     };
   }
 
-  /** Undefined when no change of model is under way. */
-  reencoding(): ReencodingProgress | undefined {
-    const all = this.#all.flatMap(({ reencoding }) => reencoding.progress() ?? []);
-    if (all.length === 0) return undefined;
-    return {
-      tenants_left: sum(all.map(({ tenants_left }) => tenants_left)),
-      segments_done: sum(all.map(({ segments_done }) => segments_done)),
-      segments_given_up: sum(all.map(({ segments_given_up }) => segments_given_up)),
-      tenants_failed: sum(all.map(({ tenants_failed }) => tenants_failed)),
-    };
+  /** Models that are not in use and that living indexes may have, each until the last of these ends: RFC 3339. */
+  previousModels(): PreviousModel[] {
+    const latest = new Map<string, PreviousModel>();
+    for (const model of this.#all.flatMap((books) => books.previousModels())) {
+      const key = `${model.space} ${model.weights}`;
+      const known = latest.get(key);
+      if (!known || known.until < model.until) latest.set(key, model);
+    }
+    return [...latest.values()];
   }
 
   /** Workspaces in order of their ids, at most `limit` of each set of books. */

@@ -1,20 +1,22 @@
+import { HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import { isPayer, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
-import { Reencoding } from '../ingest/reencoding/reencoding.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
+import type { PreviousModel } from '../operator/doctor/models.ts';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
+import { ModelHistory } from '../state/model-history.ts';
 import type { Store } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces, type WorkspacesDeps } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
-import { type Runtime, tenantsFolder } from './process.ts';
+import type { Runtime } from './process.ts';
 
 export interface BooksOptions {
   readonly runtime: Runtime;
@@ -47,7 +49,8 @@ export interface Books {
   /** Absolute path. */
   readonly folder: string;
   readonly store: Store;
-  readonly reencoding: Pick<Reencoding, 'progress'>;
+  /** Models that are not in use and that living indexes may have; RFC 3339. */
+  previousModels(): PreviousModel[];
   /** Takes the payments that a crash left open to their end. */
   recoverPayments(): Promise<void>;
   /** Then finishes the rest but jobs: disposals. */
@@ -74,10 +77,9 @@ const NO_OTHERS: OtherBooks = {
 };
 
 /** What most parts of a set of books stand on. */
-interface Ground
-  extends Pick<BooksOptions, 'runtime' | 'folder' | 'store'>,
-    Required<Pick<BooksOptions, 'others'>> {
+interface Ground extends Pick<BooksOptions, 'runtime' | 'store'>, Required<Pick<BooksOptions, 'others'>> {
   readonly time: RentedTime;
+  readonly models: ModelHistory;
   readonly credits: Credits;
   /** Cancels a Tenant's jobs and waits for them. */
   readonly stopTenant: (tenant: TenantId) => Promise<void>;
@@ -90,7 +92,6 @@ export function wireBooks(options: BooksOptions): Books {
   const { store, credits } = ground;
   const workspaces = openWorkspaces(ground);
   const payerIndex = openPayerIndex(ground);
-  const reencoding = openReencoding(ground);
   const ingest = openIngest(ground, workspaces, payerIndex);
   const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, ...others });
   const orphans = others.orphansIn(workspaces);
@@ -110,15 +111,18 @@ export function wireBooks(options: BooksOptions): Books {
     services,
     folder,
     store,
-    reencoding,
+    previousModels: () =>
+      ground.models
+        .previous()
+        .map(({ until, ...model }) => ({ ...model, until: ground.time.toTimestamp(until) })),
     recoverPayments: async () => {
       await credits.recover();
       await gate.recover();
     },
     resume: async () => {
+      await noteModels(ground);
       await workspaces.resume();
       await payerIndex.sweep();
-      await reencoding.start();
     },
     resumeJobs: () => {
       resuming = ingest.resume();
@@ -131,7 +135,7 @@ export function wireBooks(options: BooksOptions): Books {
     },
     endWork: async () => {
       ending.abort();
-      for (const part of [reencoding, ingest, gate, orphans, workspaces, payerIndex]) await part.close();
+      for (const part of [ingest, gate, orphans, workspaces, payerIndex]) await part.close();
       await resuming.catch(() => undefined);
     },
     close: () => store.close(),
@@ -145,7 +149,7 @@ export async function recoverBooks(books: readonly Books[]): Promise<void> {
 }
 
 function openGround(
-  { runtime, folder, store, others, monotonic }: BooksOptions & Pick<Ground, 'others'>,
+  { runtime, store, others, monotonic }: BooksOptions & Pick<Ground, 'others'>,
   stopTenant: Ground['stopTenant'],
 ): Ground {
   const { settings, clock } = runtime;
@@ -154,7 +158,14 @@ function openGround(
     ...(monotonic && { monotonic }),
   });
   const credits = new Credits({ store, clock });
-  return { runtime, folder, others, store, time, credits, stopTenant };
+  const models = new ModelHistory({
+    store,
+    now: () => time.now(),
+    inUse: runtime.encoder.spaces,
+    extendedMs: 24 * HOUR_MS * settings.PREVIOUS_MODEL_DAYS,
+    lifetimeMs: MINUTE_MS * Math.max(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX, settings.PAYER_INDEX_MINUTES),
+  });
+  return { runtime, others, store, time, models, credits, stopTenant };
 }
 
 function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): Workspaces {
@@ -204,7 +215,7 @@ function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): W
   });
 }
 
-function openPayerIndex({ runtime, store, time, stopTenant }: Ground): PayerIndex {
+function openPayerIndex({ runtime, store, time, models, stopTenant }: Ground): PayerIndex {
   const { tenants } = runtime;
   return new PayerIndex({
     store,
@@ -213,33 +224,18 @@ function openPayerIndex({ runtime, store, time, stopTenant }: Ground): PayerInde
     tenants: { dispose: (tenant) => tenants.dispose(tenant, { mayReturn: true }) },
     stopTenant,
     lifetimeHours: runtime.settings.PAYER_INDEX_MINUTES / 60,
+    endsBy: (begunAt) => models.endsBy(begunAt),
     log: runtime.event,
   });
 }
 
-function openReencoding({ runtime, folder, store }: Ground): Reencoding {
-  const { encoder, extractor, tenants, files, previousModels } = runtime;
-  return new Reencoding({
-    tenants: {
-      folder: (tenant) => tenants.folder(tenant),
-      list: () => tenants.list([tenantsFolder(folder)]),
-      use: (tenant, how, work) => tenants.use(tenant, how, work),
-    },
-    files,
-    extractor,
-    encoder,
-    store,
-    inUse: encoder.spaces.map(({ name, modelSha256, weights }) => ({
-      role: name,
-      modelSha256,
-      model: weights,
-    })),
-    load: (space) => previousModels.load(store, space),
-    inTurn: (work) => previousModels.inTurn(work),
-    onDone: () => previousModels.done(store),
-    log: runtime.event,
-    warn: runtime.warn,
-  });
+/** An index keeps the models of its beginning: says which ones others replace from now on. */
+async function noteModels({ runtime, models }: Ground): Promise<void> {
+  for (const { name, weights: from } of await models.start()) {
+    const to = runtime.encoder.spaces.find((space) => space.name === name)?.weights ?? 'none';
+    const consequence = 'new indexes have the new model; those that there are keep theirs until they end';
+    runtime.warn({ event: 'model_changed', space: name, from, to, consequence });
+  }
 }
 
 function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerIndex): Ingest {
@@ -254,7 +250,8 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     ...(listening && { listening }),
     store,
     clock,
-    expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiryAfterIngest() : workspaces.views.expiry(tenant)),
+    expiry: (tenant) =>
+      isPayer(tenant) ? payerIndex.expiryAfterIngest(tenant) : workspaces.views.expiry(tenant),
     limits: limits.ingest,
     turns: jobTurns,
     leadsHere: others.leadsHere,

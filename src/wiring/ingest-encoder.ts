@@ -1,24 +1,17 @@
-import type { ModelVersions } from '../encode/model-versions.ts';
+import type { IndexModels } from '../encode/index-models.ts';
 import type { IngestEncoder } from '../ingest/ports/ports.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
-/** Encodes for ingests: an index that a previous model still serves gets that model's vectors, too. */
-export function ingestEncoder(encoders: ModelVersions, tenants: Tenants): IngestEncoder {
-  const encoder = encoders.current;
-  const previousOf = (tenant: string) =>
-    tenants.use(tenant, {}, (shard) => {
-      const snapshot = shard.snapshot();
-      try {
-        return snapshot.previousSpaces();
-      } finally {
-        snapshot.close();
-      }
-    });
+/** Encodes for ingests, each index by its own models. */
+export function ingestEncoder(models: IndexModels, tenants: Tenants): IngestEncoder {
+  const { current } = models;
   return {
-    pictureSpec: encoder.pictureSpec,
-    cutPassages: (document, options) => encoder.cutPassages(document, options),
-    encodeIngest: async (kind, inputs, options) =>
-      encoders.encodeIngest(kind, inputs, options, await previousOf(options.tenant)),
-    admitIngest: () => encoder.admitIngest(),
+    pictureSpec: current.pictureSpec,
+    cutPassages: (document, options) => current.cutPassages(document, options),
+    encodeIngest: async (kind, inputs, options) => {
+      const spaces = await tenants.use(options.tenant, {}, (shard) => shard.spaces);
+      return models.encodeIngest(kind, inputs, options, spaces);
+    },
+    admitIngest: () => current.admitIngest(),
   };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../domain/clock.ts';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
-import { ModelVersions } from '../encode/model-versions.ts';
+import { IndexModels } from '../encode/index-models.ts';
 import { openPreviousEncoder } from '../encode/open-encoder.ts';
 import { type Listening, openListening } from '../encode/speech/listening.ts';
 import { type Extractor, openExtractor } from '../extract/extractor.ts';
@@ -26,7 +26,6 @@ import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { eventLog } from './event-log.ts';
 import { type Limits, limitsOf } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
-import { PreviousModels } from './previous-models.ts';
 
 export interface ProcessOptions {
   readonly settings: Settings;
@@ -66,8 +65,7 @@ export interface ContentKeeper {
 export interface Runtime extends ProcessOptions {
   readonly clock: Clock;
   /** The models in use, and those that filled indexes before. */
-  readonly encoders: ModelVersions;
-  readonly previousModels: PreviousModels;
+  readonly encoders: IndexModels;
   readonly extractor: Extractor;
   /** Finds speech in recordings; undefined without its models. */
   readonly listening: Listening | undefined;
@@ -114,8 +112,8 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     cacheFolder: encoding.cacheFolder,
     log: event,
   });
-  const encoders = modelVersions(encoder, encoding);
-  const tenants = tenantsIn(bookFolders, options, event);
+  const encoders = indexModels(encoder, encoding);
+  const tenants = tenantsIn(bookFolders, options, encoders, event);
   const files = options.kept?.files(tenants) ?? filesIn(tenants);
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   const { unproved, proved, tenant } = limits.http.incomingBytesMax;
@@ -123,7 +121,6 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     ...options,
     clock,
     encoders,
-    previousModels: new PreviousModels(encoders),
     extractor,
     listening,
     limits,
@@ -151,16 +148,16 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     },
     close: async () => {
       options.kept?.close();
-      await encoders.closePrevious();
+      await encoders.close();
       await encoder.close();
     },
   };
 }
 
-function modelVersions(encoder: Encoder, encoding: EncoderOptions): ModelVersions {
-  return new ModelVersions({
+function indexModels(encoder: Encoder, encoding: EncoderOptions): IndexModels {
+  return new IndexModels({
     current: encoder,
-    // Searches keep their speed; one worker is enough for ingests into indexes that are being re-encoded.
+    // Searches keep their speed; one worker is enough for ingests into the indexes of a previous model.
     open: (space) =>
       openPreviousEncoder({ ...encoding, queryWorkers: encoder.workers.query, ingestWorkers: 1 }, space),
     log: encoding.log,
@@ -171,6 +168,7 @@ function modelVersions(encoder: Encoder, encoding: EncoderOptions): ModelVersion
 function tenantsIn(
   bookFolders: readonly string[],
   { settings, encoder, kept }: ProcessOptions,
+  encoders: IndexModels,
   log: (event: object) => void,
 ): Tenants {
   const all = bookFolders.map(tenantsFolder);
@@ -183,6 +181,7 @@ function tenantsIn(
       ...(settings.GRAPH_ROWS_MIN !== undefined && { graphRowsMin: settings.GRAPH_ROWS_MIN }),
     },
     ...(kept && { keeper: kept.keeper }),
+    onDisposed: (tenant) => encoders.ended(tenant),
     log,
   });
 }

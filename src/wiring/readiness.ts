@@ -20,7 +20,7 @@ export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
     ...(freeBytes(data) < FREE_BYTES_MIN ? ['The disk is full.'] : []),
     ...(encoder.serving() ? [] : ['No encoder could be started again.']),
   ];
-  const reencoding = books.reencoding();
+  const previous = books.previousModels();
   const { modelsDiffer } = books.placement;
   return {
     ready: reasons.length === 0,
@@ -35,7 +35,7 @@ export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
         min: settings.WORKSPACE_TTL_MINUTES_MIN,
         max: settings.WORKSPACE_TTL_MINUTES_MAX,
       },
-      ...(reencoding && { reencoding }),
+      ...(previous.length > 0 && { previous_models: previous }),
       ...(modelsDiffer !== undefined && { models_differ: modelsDiffer }),
     },
   };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { LISTS, type ListName, QUERY_INPUTS, SPACE_NAMES, type SpaceName } from '../../src/domain/family.ts';
 import type { Encoder, ServedSpace } from '../../src/encode/encoder.ts';
-import { ModelVersions } from '../../src/encode/model-versions.ts';
+import { IndexModels } from '../../src/encode/index-models.ts';
 import { ENCODING_ROLES, type EncodingRole } from '../../src/encode/models/manifest.ts';
 import { familyReports } from '../../src/search/families.ts';
 import { servedLists } from '../../src/search/lists.ts';
@@ -13,7 +13,6 @@ const list = { ...settings, weight: 0.5 };
 function space(name: SpaceName, change: Partial<ServedSpace> = {}): ServedSpace {
   return {
     name,
-    key: name,
     dimensions: 8,
     modelSha256: 'ab'.repeat(32),
     model: `model of ${name}`,
@@ -101,22 +100,25 @@ t.test('a family that lacks one use says which, and what its provider went throu
   });
 });
 
-t.test('a previous model serves its space, under its key, before a list’s other spaces', async (t) => {
+t.test('an index is searched with its own models, and says which of them are lost', async (t) => {
   const current = encoder([space('text_semantic'), pictures(), space('visual_words')]);
   const joint = encoder([pictures({ asksWith: { picture: {}, text: {} }, model: 'joint' })]);
-  const open = async ({ role }: { role: string }) => (role === 'visual_picture' ? joint : undefined);
-  const versions = new ModelVersions({ current, open, log: () => undefined });
-  const previous = (role: string) => ({ role, key: `${role}@old`, modelSha256: 'cd'.repeat(32) });
-  const searching = await versions.searching([previous('visual_picture'), previous('text_semantic')]);
+  const open = async ({ name }: { name: string }) => (name === 'visual_picture' ? joint : undefined);
+  const models = new IndexModels({ current, open, log: () => undefined });
+  t.equal(models.of('ws_a', current.spaces), current, 'those in use');
+  const other = (name: string) => ({ name, dimensions: 8, modelSha256: 'cd'.repeat(32) });
+  const searching = await models.of('ws_a', [other('visual_picture'), other('text_semantic')]);
   t.match(spacesOf(servedLists(searching)), {
     text_semantic: undefined,
-    visual_words: 'visual_picture@old',
-    visual_picture: 'visual_picture@old',
+    visual_words: 'visual_picture',
+    visual_picture: 'visual_picture',
   });
+  t.match(searching.lost, [{ space: 'text_semantic' }]);
   t.throws(() => planLists({ query: 'x', families: ['text_semantic'], k: 1 }, searching), {
     code: 'family_unavailable',
     detail: /is not installed any more/,
   });
+  t.equal(models.previousCount, 2);
 });
 
 t.test('a search asks the lists that apply to it, in the order of the table', async (t) => {

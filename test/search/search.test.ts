@@ -25,7 +25,7 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
   };
   const search = new Search({
     tenants,
-    encoders: { current: encoder, searching: async () => encoder },
+    encoders: { current: encoder, of: () => encoder },
     extractor: { decodePicture } as unknown as Extractor,
   });
   // The only query worker is busy: the search's words wait, and are dropped when their turn comes.

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { SearchInput } from '../../src/domain/search.ts';
 import type { SpaceSpec } from '../../src/domain/space.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
-import type { QueryEncoder } from '../../src/encode/model-versions.ts';
+import type { QueryEncoder } from '../../src/encode/index-models.ts';
 import type { Extractor } from '../../src/extract/extractor.ts';
 import { Search, type SearchResult } from '../../src/search/search.ts';
 import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
@@ -69,7 +69,7 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
   }) as Encoder;
   const search = new Search({
     tenants,
-    encoders: { current, searching: async () => current },
+    encoders: { current, of: () => current },
     extractor: {} as Extractor,
   });
   return Object.assign(rig, {

@@ -20,7 +20,6 @@ use crate::store::neighbours::NeighbourIndex;
 use crate::store::open_store::Store;
 use crate::store::records::Family;
 use crate::store::spaces::SpaceSpec;
-use crate::write::transaction::Unchanged;
 use crate::write::write_op::WriteOp;
 use crate::write::write_queue::WriteQueue;
 
@@ -122,12 +121,6 @@ fn checksum(path: &Path) -> Result<(u64, u32)> {
 fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Census) -> Result<()> {
     let store = queue.store();
     let threads = available_parallelism().map_or(1, |count| (count.get() / 2).max(1));
-    let filled = {
-        let txn = store.env.read_txn()?;
-        let key = keys::filled(&space.name);
-        let record = store.meta_record(&txn, &key)?.map(<[u8]>::to_vec);
-        Unchanged { key, record }
-    };
     let index = open_graph::empty(space.dimensions)?;
     // Rows of earlier Segments may be added in the meantime.
     index
@@ -156,7 +149,7 @@ fn build(queue: &Arc<WriteQueue>, family: Family, space: &SpaceSpec, census: Cen
     let Some(widening) = widening_for(queue, &graph, space, &trials)? else { return Ok(()) };
     graph = Graph::view(&store.folder, GraphRecord { widening, ..graph.record.clone() }, space.dimensions)?;
     let (key, json) = (keys::neighbours(&space.name), graph.record().to_vec());
-    if queue.write_unless_closing(WriteOp::PutDerived { key, json, only_while: filled })? {
+    if queue.write_unless_closing(WriteOp::PutDerived { key, json })? {
         store.set_neighbours(family, Arc::new(graph));
     }
     remove_others(store)

@@ -3,6 +3,5 @@
 #[cfg(test)]
 pub mod bits_tests;
 pub mod candidates;
-pub mod lacking;
 pub mod rating;
 pub mod vector_search;

@@ -54,6 +54,11 @@ impl Shard {
         Ok(self.queue()?.store().spaces.clone())
     }
 
+    /// Which of the spaces the index held when it was opened.
+    pub fn stored_spaces(&self) -> Result<Vec<bool>> {
+        Ok(self.queue()?.store().stored.clone())
+    }
+
     pub fn snapshot(&self) -> Result<Snapshot> {
         Snapshot::open(self.queue()?)
     }

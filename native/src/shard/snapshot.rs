@@ -16,11 +16,10 @@ use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::place::Place;
 use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
-use crate::scan::lacking::lacking;
 use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
 use crate::store::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
-use crate::store::spaces::{self, SpaceSpec, position};
+use crate::store::spaces::{SpaceSpec, position};
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
@@ -119,16 +118,6 @@ impl Snapshot {
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
         self.words_list(&Asked::new(query, None, SpeltRight::default()), &SearchOptions::best(k))
-    }
-
-    /// Name of the space that serves a role. None if nothing was stored for it.
-    pub fn serving(&self, role: &str) -> Result<Option<String>> {
-        spaces::serving(&self.queue.store().databases, &self.txn, role)
-    }
-
-    /// Living Segments of one space that another lacks, except those given up, ascending.
-    pub fn lacking(&self, from: &str, to: &str, given_up: &[u32], limit: usize) -> Result<Vec<u32>> {
-        lacking(self.queue.store(), &self.txn, (self.space(from)?, self.space(to)?), given_up, limit)
     }
 
     fn space(&self, name: &str) -> Result<&SpaceSpec> {

@@ -10,7 +10,7 @@ pub fn number(space: &str) -> String {
     format!("{SPACES}{space}")
 }
 
-/// The name of the space that serves a role.
+/// The name of the space that serves a role, where an earlier Farthing changed its model.
 pub fn serving(role: &str) -> String {
     format!("serves/{role}")
 }
@@ -18,9 +18,4 @@ pub fn serving(role: &str) -> String {
 /// The record of a space's neighbour index.
 pub fn neighbours(space: &str) -> String {
     format!("graph/{space}")
-}
-
-/// How often rows of earlier Segments were added to a space: a u64, little-endian.
-pub fn filled(space: &str) -> String {
-    format!("filled/{space}")
 }

@@ -21,32 +21,31 @@ use crate::error::{Result, ShardError};
 pub struct Store {
     pub env: Env<WithoutTls>,
     pub databases: Databases,
-    /// The spaces of the models in use, then those of other models that the file held when it was opened.
+    /// Those that the file held when it was opened, and those of the models in use for other roles.
     pub spaces: Vec<SpaceSpec>,
+    /// Which of them the file held.
+    pub stored: Vec<bool>,
     pub methods: Methods,
     pub folder: PathBuf,
     neighbours: RwLock<HashMap<Family, Arc<dyn NeighbourIndex>>>,
-    /// How many of `spaces` belong to models in use.
-    pub in_use: usize,
     pub known_places: KnownPlaces,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
 }
 
 impl Store {
     /// Opens the environment of an existing folder. A folder without a file becomes an empty index. `spaces` are named
-    /// by role.
+    /// by role, and taken for roles that nothing is stored of: an index keeps its models.
     pub fn open(folder: &Path, spaces: Vec<SpaceSpec>, methods: Methods) -> Result<Self> {
         let (env, databases) = databases::open(folder)?;
-        let in_use = spaces.len();
-        let spaces = {
+        let (spaces, stored) = {
             let txn = env.read_txn()?;
-            spaces::resolve(&databases, &txn, spaces)?
+            spaces::resolve(&databases, &txn, spaces)?.into_iter().unzip()
         };
         Ok(Self {
             env,
             databases,
             spaces,
-            in_use,
+            stored,
             methods,
             folder: folder.to_path_buf(),
             neighbours: RwLock::default(),

@@ -1,12 +1,10 @@
 //! The vector spaces of an index.
 //!
-//! A space belongs to one model: vectors of two models are never in one space. After a change of model, the new model's
-//! vectors gather in a second space. The old one serves searches until each of its living rows has one in the new
-//! space.
+//! A space belongs to one model: vectors of two models are never in one space. An index has one space for each role, and
+//! keeps the model that filled it first, whichever is in use: so a role never has vectors of two models either.
 //!
-//! A space's name is its role. If the role had another model before, `@` and the beginning of the model's SHA-256
-//! follow. The space that serves a role is the one with blocks that `meta` names, otherwise the one with blocks and the
-//! lowest number.
+//! A space's name is its role. In files whose model an earlier Farthing changed, `@` and the beginning of the model's
+//! SHA-256 may follow; `meta` names the one that serves then.
 
 use heed::RoTxn;
 
@@ -69,55 +67,46 @@ pub fn stored(databases: &Databases, txn: &RoTxn<'_>) -> Result<Vec<StoredSpace>
     Ok(all)
 }
 
-/// The spaces of an index that is opened for `wanted`, which are named by role: these with their names in the file,
-/// then those of other models that the file holds.
-pub fn resolve(databases: &Databases, txn: &RoTxn<'_>, wanted: Vec<SpaceSpec>) -> Result<Vec<SpaceSpec>> {
+/// The spaces of an index that is opened for `wanted`, which are named by role: what is stored for a role keeps its name and
+/// its model, then come those of other roles that the file holds. Each with whether the file holds it.
+pub fn resolve(databases: &Databases, txn: &RoTxn<'_>, wanted: Vec<SpaceSpec>) -> Result<Vec<(SpaceSpec, bool)>> {
     let stored = stored(databases, txn)?;
-    let mut spaces: Vec<SpaceSpec> = wanted
-        .into_iter()
-        .map(|spec| {
-            let candidates: Vec<&StoredSpace> = stored.iter().filter(|space| role(&space.name) == spec.name).collect();
-            let same = candidates.iter().find(|space| space.model == Some((spec.model, spec.dimensions)));
-            let name = match (same, candidates.first()) {
-                (Some(space), _) => space.name.clone(),
-                (None, None) => spec.name.clone(),
-                // No readable block was made by another model: there is nothing to change from.
-                (None, Some(first)) if candidates.iter().all(|space| space.model.is_none()) => first.name.clone(),
-                _ => format!("{}@{}", spec.name, hex(&spec.model[..8])),
-            };
-            SpaceSpec { name, ..spec }
-        })
-        .collect();
-    for StoredSpace { name, model, .. } in stored {
-        if let Some((model, dimensions)) = model
-            && spaces.iter().all(|space| space.name != name)
-        {
-            spaces.push(SpaceSpec { name, dimensions, model });
+    let mut spaces: Vec<(SpaceSpec, bool)> = vec![];
+    for spec in wanted {
+        let named: Vec<&StoredSpace> = stored.iter().filter(|space| role(&space.name) == spec.name).collect();
+        let serving = serving(databases, txn, &spec.name, &named)?;
+        // With no readable block nothing says which model filled it.
+        let name = named.first().map_or(spec.name.clone(), |space| space.name.clone());
+        spaces.push(serving.map_or((SpaceSpec { name, ..spec }, false), |stored| (stored, true)));
+    }
+    for space in &stored {
+        if spaces.iter().any(|(known, _)| role(&known.name) == role(&space.name)) {
+            continue;
         }
+        let named: Vec<&StoredSpace> = stored.iter().filter(|other| role(&other.name) == role(&space.name)).collect();
+        spaces.extend(serving(databases, txn, role(&space.name), &named)?.map(|stored| (stored, true)));
     }
     Ok(spaces)
 }
 
-/// Name of the space that serves a role. None if nothing was stored for it.
-pub fn serving(databases: &Databases, txn: &RoTxn<'_>, wanted_role: &str) -> Result<Option<String>> {
+/// The space that serves a role: the one with blocks that `meta` names, otherwise the one with blocks and the lowest number.
+fn serving(
+    databases: &Databases,
+    txn: &RoTxn<'_>,
+    wanted_role: &str,
+    stored: &[&StoredSpace],
+) -> Result<Option<SpaceSpec>> {
     let key = keys::serving(wanted_role);
     let named = match databases.meta.get(txn, &key)? {
         Some(value) => Some(String::from_utf8_lossy(unsealed(key.as_bytes(), value)?).into_owned()),
         None => None,
     };
-    let filled = stored(databases, txn)?.into_iter();
-    let mut filled = filled.filter(|space| role(&space.name) == wanted_role && space.model.is_some());
-    let first = filled.next();
-    if first.as_ref().is_some_and(|space| Some(&space.name) == named.as_ref()) {
-        return Ok(named);
-    }
-    let other = filled.find(|space| Some(&space.name) == named.as_ref());
-    Ok(other.or(first).map(|space| space.name))
-}
-
-/// Bytes in hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let filled = || stored.iter().filter(|space| space.model.is_some());
+    let serving = filled().find(|space| Some(&space.name) == named.as_ref()).or_else(|| filled().next());
+    Ok(serving.and_then(|space| {
+        let (model, dimensions) = space.model?;
+        Some(SpaceSpec { name: space.name.clone(), dimensions, model })
+    }))
 }
 
 /// Refuses a block of another model than the space's.

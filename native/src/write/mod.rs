@@ -5,9 +5,6 @@ mod items;
 pub mod merge;
 pub mod queue_state;
 mod segments;
-pub mod spaces;
-#[cfg(test)]
-mod spaces_tests;
 pub mod transaction;
 pub mod write_op;
 pub mod write_queue;

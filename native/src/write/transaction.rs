@@ -17,12 +17,6 @@ use crate::words::build::{self, AnalysedText};
 /// Spaces of one index at a time.
 const SPACES_MAX: u8 = 200;
 
-/// A record of `meta` as it was read.
-pub struct Unchanged {
-    pub key: String,
-    pub record: Option<Vec<u8>>,
-}
-
 /// An open write transaction, with the rows that are not in blocks yet.
 pub struct Transaction<'s, 't> {
     pub(super) store: &'s Store,
@@ -88,10 +82,6 @@ impl<'s: 't, 't> Transaction<'s, 't> {
             if !rows.segments.is_empty() {
                 let store = self.store;
                 let space = &store.spaces[index];
-                // A space of a former model that was removed in the meantime does not come back.
-                if index >= store.in_use && store.space_family(&self.txn, space)?.is_none() {
-                    continue;
-                }
                 let family = self.family_for_append(space)?;
                 let block = vectors::encode(&rows, space.dimensions, space.model);
                 self.put_block(family, &block.codes, Some(&block.rows))?;
@@ -122,13 +112,9 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         Ok(())
     }
 
-    /// Puts a derived record. False if the record it depends on has changed.
-    pub fn put_derived(&mut self, key: &str, json: &[u8], only_while: &Unchanged) -> Result<bool> {
-        if self.store.meta_record(&self.txn, &only_while.key)? != only_while.record.as_deref() {
-            return Ok(false);
-        }
-        self.put_meta(key, json)?;
-        Ok(true)
+    /// Puts a derived record.
+    pub fn put_derived(&mut self, key: &str, json: &[u8]) -> Result<()> {
+        self.put_meta(key, json)
     }
 
     /// Puts a block's bits. False if the block no longer exists.
@@ -151,7 +137,6 @@ impl<'s: 't, 't> Transaction<'s, 't> {
             return Ok(family);
         }
         let taken = spaces::stored(&self.store.databases, &self.txn)?;
-        // The highest number: of two spaces of one role, the older one has the lower number.
         let number = taken.last().map_or(0, |space| space.number.saturating_add(1));
         let free = || (0..SPACES_MAX).find(|number| taken.iter().all(|space| space.number != *number));
         let number = Some(number).filter(|number| *number < SPACES_MAX).or_else(free);

@@ -1,8 +1,7 @@
 //! What can be written to an index.
 
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
-use super::spaces::SpaceRows;
-use super::transaction::{Transaction, Unchanged};
+use super::transaction::Transaction;
 use crate::error::Result;
 use crate::store::records::BlockKey;
 use crate::terms::judgement::Prior;
@@ -28,18 +27,6 @@ pub enum WriteOp {
     PutDerived {
         key: String,
         json: Vec<u8>,
-        only_while: Unchanged,
-    },
-    /// Rows of a space for Segments that exist.
-    PutRows(SpaceRows),
-    /// Spaces by their index among the Shard's; see [`Transaction::switch_space`].
-    SwitchSpace {
-        from: usize,
-        to: usize,
-        given_up: Vec<u32>,
-    },
-    RemoveSpace {
-        space: usize,
     },
 }
 
@@ -48,7 +35,6 @@ impl WriteOp {
     pub fn segments(&self) -> usize {
         match self {
             Self::Append { segments, .. } => segments.len(),
-            Self::PutRows(SpaceRows { segments, .. }) => segments.len(),
             _ => 0,
         }
     }
@@ -70,18 +56,14 @@ impl Prepared {
         Self { op, segments }
     }
 
-    /// Applies the write. Returns whether there was something to remove, or a space could be changed; true for other
-    /// writes.
+    /// Applies the write. Returns whether there was something to remove; true for other writes.
     pub fn apply<'s: 't, 't>(&self, transaction: &mut Transaction<'s, 't>) -> Result<bool> {
         match &self.op {
             WriteOp::Append { item, .. } => transaction.append(item, &self.segments).map(|()| true),
             WriteOp::PutItem { item } => transaction.put_item(item).map(|()| true),
             WriteOp::RemoveItem { id } => transaction.remove_item(id),
             WriteOp::PutBits { key, bits } => transaction.put_bits(*key, bits),
-            WriteOp::PutDerived { key, json, only_while } => transaction.put_derived(key, json, only_while),
-            WriteOp::PutRows(rows) => transaction.put_rows(rows).map(|()| true),
-            WriteOp::SwitchSpace { from, to, given_up } => transaction.switch_space(*from, *to, given_up),
-            WriteOp::RemoveSpace { space } => transaction.remove_space(*space),
+            WriteOp::PutDerived { key, json } => transaction.put_derived(key, json).map(|()| true),
         }
     }
 }

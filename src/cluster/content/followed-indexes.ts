@@ -43,8 +43,6 @@ interface Tenant {
   used: number;
   /** Of its index here; undefined for none. */
   bytes: number | undefined;
-  /** A model has changed: only the books know what the index has. */
-  isDoubtful: boolean;
 }
 
 interface Work {
@@ -57,16 +55,12 @@ interface Work {
 /** Tables whose rows change when a Tenant is used; their keys are Tenants' ids. */
 const TABLES_OF_USE: ReadonlySet<string> = new Set(['content', 'workspace_activity', 'payer_index']);
 const HEADS = 'content';
-const MODELS = 'models';
 /** After the object store did not answer, or the disk had no room. */
 const RETRY_MS = 5000;
 const ENDED_MAX = 100_000;
 
 /** Work was broken off: its slot is taken over, or its Tenant ends. */
 class StoppedError extends Error {}
-
-/** An index has vectors of another model than those in use here. */
-class OtherModelError extends Error {}
 
 /**
  * Copies of the indexes of slots that other servers have, made from books that follow theirs: one after the other, those that were used last
@@ -94,23 +88,19 @@ export class FollowedIndexes {
     this.#options = options;
     this.#objects = new ReadingObjects(options.objects);
     this.#content = new Content({ ...options, objects: this.#objects });
-    // The new owner would have to encode it again: it makes the index itself, and notes that.
-    const onFormerModel = () => Promise.reject(new OtherModelError('it has vectors of another model'));
-    this.#keeper = new ContentIndexKeeper(this.#content, options.spaces, onFormerModel);
+    this.#keeper = new ContentIndexKeeper(this.#content, options.spaces);
   }
 
   /**
    * Takes up a slot. What its folder has of indexes is kept as far as the books lead over it; what they do not know is removed.
    * @param store books that are as the slot's were at one moment
-   * @param isDoubtful models have changed since the folder was filled
    */
-  async add(slot: number, store: SlotStore, isDoubtful = false): Promise<void> {
+  async add(slot: number, store: SlotStore): Promise<void> {
     const here = await readdir(this.#options.folders[slot]!).catch(() => []);
     this.#slots.add(slot);
     this.#content.add(slot, store);
     for (const { key } of new ContentRows(store).heads.range()) this.#see(slot, key);
     for (const tenant of here) this.#see(slot, tenant);
-    if (isDoubtful) this.#doubt(slot);
     this.#goOn();
   }
 
@@ -120,8 +110,6 @@ export class FollowedIndexes {
     for (const { table, key } of changes) {
       if (table === HEADS) this.#see(slot, key);
       if (TABLES_OF_USE.has(table)) this.#use(key);
-      // Indexes are encoded again, and have the same writes as before.
-      if (table === MODELS) this.#doubt(slot);
     }
     this.#goOn();
   }
@@ -171,8 +159,7 @@ export class FollowedIndexes {
   }
 
   #see(slot: number, tenant: string): void {
-    if (!this.#tenants.has(tenant))
-      this.#tenants.set(tenant, { slot, used: 0, bytes: undefined, isDoubtful: false });
+    if (!this.#tenants.has(tenant)) this.#tenants.set(tenant, { slot, used: 0, bytes: undefined });
     this.#isDue(tenant);
   }
 
@@ -183,14 +170,6 @@ export class FollowedIndexes {
     known.used = this.#uses;
     // There may be room for it now.
     if (known.bytes === undefined || this.#due.has(tenant)) this.#isDue(tenant);
-  }
-
-  #doubt(slot: number): void {
-    for (const [tenant, known] of this.#tenants) {
-      if (known.slot !== slot) continue;
-      known.isDoubtful = true;
-      this.#isDue(tenant);
-    }
   }
 
   #isDue(tenant: string): void {
@@ -260,8 +239,6 @@ export class FollowedIndexes {
       return;
     }
     const home = this.#home(tenant);
-    if (known.isDoubtful) await this.#content.forgetPlace(home);
-    known.isDoubtful = false;
     if (!(await this.#hasRoomFor(known, head))) {
       await this.#unlink(tenant);
       return;

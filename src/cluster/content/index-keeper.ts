@@ -27,22 +27,13 @@ const FETCHED_AHEAD = 16;
 export class ContentIndexKeeper implements IndexKeeper {
   readonly #content: Content;
   readonly #spaces: readonly SpaceSpec[];
-  readonly #onFormerModel: (tenant: string) => Promise<void>;
   /** When a snapshot that failed may be tried again, by Tenant. */
   readonly #retryAt = new Map<string, number>();
 
-  /**
-   * @param spaces of the models in use
-   * @param onFormerModel told of a Tenant whose index was made again with the vectors of another model
-   */
-  constructor(
-    content: Content,
-    spaces: readonly SpaceSpec[],
-    onFormerModel: (tenant: string) => Promise<void>,
-  ) {
+  /** @param spaces of the models in use */
+  constructor(content: Content, spaces: readonly SpaceSpec[]) {
     this.#content = content;
     this.#spaces = spaces;
-    this.#onFormerModel = onFormerModel;
   }
 
   has(tenant: string): boolean {
@@ -58,8 +49,8 @@ export class ContentIndexKeeper implements IndexKeeper {
     const place = await this.#content.placeOn(folder);
     const isHere = existsSync(join(folder, INDEX, 'data.mdb'));
     if (head && isHere && place?.id === head.id && isCovered(place.seq, head)) {
-      if (place.seq === head.seq || (await this.#complete(tenant, folder, { head, after: place.seq }, open)))
-        return;
+      if (place.seq < head.seq) await this.#complete(tenant, folder, { head, after: place.seq }, open);
+      return;
     }
     await this.#content.forgetPlace(folder);
     await rm(join(folder, INDEX), { recursive: true, force: true });
@@ -79,7 +70,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     return {
       ...shard,
       append: async (item, segments) => {
-        const batch = await encodeBatch({ item, segments, spaces: this.#spaces });
+        const batch = await encodeBatch({ item, segments, spaces: shard.spaces });
         const input = { item: item.id, kind: 'append', content: batch, replaces: true } as const;
         await content.write(tenant, folder, input, () => shard.append(item, segments));
       },
@@ -94,15 +85,6 @@ export class ContentIndexKeeper implements IndexKeeper {
         if (!shard.item(id)) return shard.removeItem(id);
         const input = { item: id, kind: 'remove', content: Buffer.alloc(0), replaces: true } as const;
         return content.write(tenant, folder, input, () => shard.removeItem(id));
-      },
-      switchSpace: async (from, to, givenUp) => {
-        const switched = await shard.switchSpace(from, to, givenUp);
-        // The rows of the other model are in no write. Without the snapshot they would be made again after a loss.
-        if (switched)
-          await this.takeSnapshot(tenant, folder, shard).catch((error: unknown) =>
-            content.log({ event: 'snapshot_failed', tenant, error: String(error) }),
-          );
-        return switched;
       },
     };
   }
@@ -186,38 +168,24 @@ export class ContentIndexKeeper implements IndexKeeper {
     return { done, snapshot: { seq, files, bytes: files.reduce((sum, { blob }) => sum + blob.bytes, 0) } };
   }
 
-  /** Makes the writes that an index on this disk lacks. @returns false when it has to be made again */
+  async #makeAgain(tenant: string, folder: string, head: ContentHead, open: OpenIndex): Promise<void> {
+    const key = await this.#content.key(tenant);
+    for (const { name, blob } of head.snapshot?.files ?? [])
+      await this.#content.blobs.getFile(tenant, key, blob, join(folder, INDEX, name));
+    await this.#complete(tenant, folder, { head, after: head.snapshot?.seq ?? 0 }, open);
+  }
+
+  /** Makes the writes that an index on this disk lacks, each by the models that it was written with. */
   async #complete(
     tenant: string,
     folder: string,
     { head, after }: { readonly head: ContentHead; readonly after: number },
     open: OpenIndex,
-  ): Promise<boolean> {
-    const opened = await open(this.#spaces);
+  ): Promise<void> {
+    let opened: (RestoredIndex & { readonly spaces: readonly SpaceSpec[] }) | undefined;
     try {
       for await (const { make, spaces } of this.#writesAfter(tenant, after)) {
-        if (spaces && !isSame(spaces, this.#spaces)) return false;
-        await make(opened.shard);
-      }
-    } finally {
-      await opened.close();
-    }
-    // What was written since is made once more.
-    await this.#content.setPlace(folder, head);
-    return true;
-  }
-
-  async #makeAgain(tenant: string, folder: string, head: ContentHead, open: OpenIndex): Promise<void> {
-    const key = await this.#content.key(tenant);
-    for (const { name, blob } of head.snapshot?.files ?? [])
-      await this.#content.blobs.getFile(tenant, key, blob, join(folder, INDEX, name));
-    let opened: (RestoredIndex & { readonly spaces: readonly SpaceSpec[] }) | undefined;
-    let isFormer = false;
-    try {
-      for await (const { make, spaces } of this.#writesAfter(tenant, head.snapshot?.seq ?? 0)) {
-        // A write of a former model needs that model's spaces.
         const needed = spaces ?? opened?.spaces ?? this.#spaces;
-        isFormer ||= !isSame(needed, this.#spaces);
         if (opened && !isSame(opened.spaces, needed)) {
           await opened.close();
           opened = undefined;
@@ -228,7 +196,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     } finally {
       await opened?.close();
     }
-    if (isFormer) await this.#onFormerModel(tenant);
+    // What was written since is made once more.
     await this.#content.setPlace(folder, head);
   }
 

@@ -68,17 +68,12 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
   for (const [slot, store] of stores.entries()) await enter(slot, store);
   const etcd = await namedEtcd(settings, { answerMsMax: KEYS_ANSWER_MS_MAX });
   const shared = receiptKeysRow(etcd, clusterName(settings), clusterKeys);
-  // The next start looks which models filled which index.
-  const onFormerModel = async (tenant: string) => {
-    log({ event: 'index_of_former_model', tenant });
-    await content.rows(tenant).store.table('models').remove('filled');
-  };
   const answered = <T>(ask: () => Promise<T>) =>
     untilAnswered(ask, ({ message }) => log({ event: 'log_answer_lost', error: message }));
   return {
     enter,
     leave: (slot) => content.leave(slot),
-    keeper: new ContentIndexKeeper(content, spaces, onFormerModel),
+    keeper: new ContentIndexKeeper(content, spaces),
     files: (tenants) =>
       new KeptFiles({
         content,

@@ -1,4 +1,3 @@
-import type { RawStore } from '../../state/store.ts';
 import type { FollowedFigures, FollowedIndexes } from '../content/followed-indexes.ts';
 import { decodeChanges } from '../log/changes.ts';
 import { LogFollower } from '../log/log-follower.ts';
@@ -71,7 +70,6 @@ export class Standby {
     const copy = await openCopy(slot);
     this.#copies.set(slot, copy);
     let isWhole = false;
-    let models = copy.position && modelsOf(copy.store);
     this.#follower.add(slot, {
       get position() {
         return copy.position;
@@ -79,13 +77,11 @@ export class Standby {
       apply: async (entries, position) => {
         await copy.apply(entries, position);
         if (isWhole) indexes.changed(slot, entries.flatMap(decodeChanges));
-        else if (position)
-          await indexes.add(slot, copy.store, models !== undefined && models !== modelsOf(copy.store));
+        else if (position) await indexes.add(slot, copy.store);
         isWhole ||= position !== undefined;
       },
       clear: async () => {
         isWhole = false;
-        models = modelsOf(copy.store);
         await indexes.leave(slot);
         await copy.clear();
       },
@@ -117,9 +113,4 @@ export class Standby {
     for (const slot of [...this.#copies.keys()]) await (await this.release(slot))?.close();
     await this.#options.indexes.close();
   }
-}
-
-/** By which models a slot's indexes may be filled. */
-function modelsOf(store: RawStore): string {
-  return JSON.stringify([...store.table('models').range()]);
 }

@@ -92,7 +92,7 @@ async function importContent(
   const clusterKeys = await namedClusterKeys(settings);
   const content = contentOf(stores, { clusterKeys, objects, log: () => undefined });
   for (const store of stores) await markBooks(store);
-  const keeper = new ContentIndexKeeper(content, [], async () => undefined);
+  const keeper = new ContentIndexKeeper(content, []);
   let count = 0;
   for (const folder of slots.map((slot) => join(slot, 'tenants')))
     for (const tenant of await namesIn(folder)) {

@@ -113,7 +113,7 @@ export class SlotFromObjects {
     const { slot, slots, clusterKeys, objects, folder, takenAt, clock } = this.#options;
     const content = new Content({ slots, clusterKeys, objects: readOnly(objects), log: () => undefined });
     content.add(slot, books);
-    const keeper = new ContentIndexKeeper(content, [], async () => undefined);
+    const keeper = new ContentIndexKeeper(content, []);
     const bring = async ({ id }: Item, path: string) => {
       const blob = content.rows(tenant).files.get(keyOf(tenant, id));
       if (blob) await content.blobs.getFile(tenant, await content.key(tenant), blob, path);

@@ -1,4 +1,4 @@
-import type { FilledSpace } from '../../domain/space.ts';
+import type { SpaceSpec } from '../../domain/space.ts';
 import { findInstalled, type Installed } from './installed.ts';
 import {
   ENCODING_ROLES,
@@ -11,6 +11,9 @@ import {
 import { nativeSha256, withNative } from './native-weights.ts';
 import { servedSpaces } from './served-spaces.ts';
 import type { Verification } from './verification.ts';
+
+/** A space, and what filled it. */
+export type FilledBy = Pick<SpaceSpec, 'name' | 'modelSha256'>;
 
 export interface PreviousModel {
   readonly manifest: Manifest;
@@ -25,9 +28,9 @@ export async function findPreviousModel(
   manifest: Manifest,
   folder: string,
   verification: Verification,
-  { role, modelSha256 }: FilledSpace,
+  { name: role, modelSha256 }: FilledBy,
 ): Promise<PreviousModel | undefined> {
-  for (const candidate of manifestsFor(manifest, { role, modelSha256 })) {
+  for (const candidate of manifestsFor(manifest, { name: role, modelSha256 })) {
     const installed = await findInstalled(candidate, folder, verification, 'auto');
     for (const towers of [installed.towers, withNative(installed.towers, 'native')]) {
       const spaces = servedSpaces(candidate, towers);
@@ -42,7 +45,7 @@ export async function findPreviousModel(
 }
 
 /** Manifests with one model in use and one file of weights for it; for label bridges, one of each combination. */
-function* manifestsFor(manifest: Manifest, { role: wanted, modelSha256 }: FilledSpace): Generator<Manifest> {
+function* manifestsFor(manifest: Manifest, { name: wanted, modelSha256 }: FilledBy): Generator<Manifest> {
   for (const [role, { space, part, bridge }] of Object.entries(ENCODING_ROLES) as [
     EncodingRoleName,
     EncodingRole,

@@ -8,8 +8,6 @@ import { type Failure, type Tower, type Towers, textTowerOf } from './tower.ts';
 /** A vector space that is served here, and the model that fills it. */
 export interface ServedSpace extends SpaceSpec {
   readonly name: SpaceName;
-  /** What its vectors go by: its name, or the key of a previous model's space. */
-  readonly key: string;
   readonly model: string;
   readonly revision: string;
   readonly provider: string;
@@ -38,7 +36,6 @@ export function servedSpaces(
     const asking = towers.filter(({ searches }) => searches.includes(spec.name));
     spaces.push({
       ...spec,
-      key: spec.name,
       model,
       revision,
       provider: tower.candidates[0]!.provider,

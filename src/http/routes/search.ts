@@ -18,7 +18,18 @@ const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
 function body(
-  { hits, answered, reason, corrected, latency_ms, timing, exact, bounds, explanation }: SearchResult,
+  {
+    hits,
+    answered,
+    reason,
+    corrected,
+    latency_ms,
+    timing,
+    exact,
+    bounds,
+    not_searched,
+    explanation,
+  }: SearchResult,
   charged: boolean,
 ): Omit<SearchAnswer, 'hits'> & Pick<SearchResult, 'hits'> {
   return {
@@ -30,6 +41,7 @@ function body(
     timing,
     exact,
     bounds,
+    ...(not_searched && { not_searched }),
     charged,
     ...(explanation && { explanation }),
   };

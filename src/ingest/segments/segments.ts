@@ -9,7 +9,6 @@ import {
 } from '../../domain/family.ts';
 import type { PageKind } from '../../domain/file/segment.ts';
 import type { ItemId } from '../../domain/id.ts';
-import { roleOfKey } from '../../domain/space.ts';
 import type { IngestSegment, VectorsBySpace } from '../ports/ports.ts';
 import type { LocatedPassage } from './locate.ts';
 
@@ -66,7 +65,7 @@ export function familiesOf(passages: readonly IngestSegment[], pictures: readonl
 }
 
 function isRankedBy(list: ListTraits, { vectors }: IngestSegment): boolean {
-  return list.scans !== 'vectors' || Object.keys(vectors).some((key) => list.spaces.includes(roleOfKey(key)));
+  return list.scans !== 'vectors' || Object.keys(vectors).some((space) => list.spaces.includes(space));
 }
 
 function rowsAt(vectors: VectorsBySpace, index: number, count: number): Record<string, Float32Array> {

@@ -41,7 +41,7 @@ export async function verifyModels(io: CommandIo): Promise<number> {
 export async function useModel(name: string, io: CommandIo): Promise<number> {
   const { family, note } = await libraryOf(settingsOf(io)).use(name);
   io.write(
-    `${name} serves ${family} from the next start on; stored items are then encoded again in the background.\n`,
+    `${name} serves ${family} from the next start on, for new indexes: those that there are keep their model until they end.\n`,
   );
   if (note) io.write(`${note}\n`);
   return EXIT.done;

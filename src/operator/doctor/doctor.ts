@@ -10,7 +10,7 @@ import { fromNative, native } from '../../native/index.ts';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
-import { models, nativeEncoder, providers } from './models.ts';
+import { models, nativeEncoder, type PreviousModel, previous, providers } from './models.ts';
 import { threads } from './threads.ts';
 
 const GIBIBYTE = 2 ** 30;
@@ -29,14 +29,26 @@ export function examine(settings: Settings, environment: Environment): Promise<F
   ]);
 }
 
-/** As `examine`, inside a running server: without its ports, which are taken, and with the confinement that its readers reported. */
+/** What a running server knows of itself. */
+export interface RunningFacts {
+  /** As its readers reported it. */
+  readonly confined: unknown;
+  /** Models that are not in use and that living indexes may have. */
+  readonly previousModels?: readonly PreviousModel[] | undefined;
+}
+
+/** As `examine`, inside a running server: without its ports, which are taken. */
 export function examineRunning(
   settings: Settings,
   environment: Environment,
-  confined: unknown,
+  { confined, previousModels = [] }: RunningFacts,
 ): Promise<Finding[]> {
   const findings = typeof confined === 'object' && confined !== null ? reported(confined) : [];
-  return run([...checksOf(settings, environment), ['confinement', () => findings]]);
+  return run([
+    ...checksOf(settings, environment),
+    ['previous models', () => previous(previousModels)],
+    ['confinement', () => findings],
+  ]);
 }
 
 function checksOf(settings: Settings, environment: Environment): Check[] {

@@ -70,6 +70,21 @@ export async function nativeEncoder(settings: Settings): Promise<Finding[]> {
   });
 }
 
+/** A model that is not in use, and the last end of an index that may have it. */
+export interface PreviousModel {
+  readonly space: string;
+  readonly weights: string;
+  readonly until: string;
+}
+
+/** Models whose files must stay. */
+export function previous(all: readonly PreviousModel[]): Finding[] {
+  if (all.length === 0) return [ok('previous models', 'none: no index has another than those in use')];
+  return all.map(({ space, weights, until }) =>
+    ok('previous model', `${weights} filled ${space} of indexes that live until ${until}: keep its files`),
+  );
+}
+
 function providerFinding(
   provider: Provider,
   configured: Settings['PROVIDER'],

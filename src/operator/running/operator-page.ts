@@ -29,9 +29,10 @@ export interface OperatorPageDeps {
 export async function openOperatorPage(deps: OperatorPageDeps): Promise<Server | undefined> {
   const { settings, snapshot, services, traffic, registry, log } = deps;
   if (settings.ADMIN_PORT === undefined) return undefined;
-  const doctor = remembering(() =>
-    examineRunning(settings, process.env, services.readiness().body.extraction),
-  );
+  const doctor = remembering(() => {
+    const { extraction, previous_models } = services.readiness().body;
+    return examineRunning(settings, process.env, { confined: extraction, previousModels: previous_models });
+  });
   const whole = async (): Promise<Snapshot> => ({
     ...snapshot(),
     traffic: traffic.report(),

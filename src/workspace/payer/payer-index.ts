@@ -16,6 +16,8 @@ export interface PayerIndexDeps {
   readonly stopTenant: (payer: PayerId) => Promise<void>;
   /** Hours that an index lives after its last paid ingest. */
   readonly lifetimeHours: number;
+  /** Rented time at which an index that began then ends at the latest; undefined: it may be extended for ever. */
+  readonly endsBy?: (begunAt: number) => number | undefined;
   /** Seconds that a disposal waits for requests that began before it. */
   readonly drainSecondsMax?: number;
   readonly log: (event: object) => void;
@@ -25,7 +27,7 @@ const SWEEP_MAX = 4096;
 const DISPOSALS_AT_ONCE = 16;
 
 /**
- * The life of the payers' indexes: a set time after the last paid ingest, all of the payer's data is destroyed as a
+ * The life of the payers' indexes: a set time after the last paid ingest, or when its model's time is over, all of the payer's data is destroyed as a
  * workspace's is, but without a receipt. The payer may then start a new index.
  */
 export class PayerIndex {
@@ -63,7 +65,7 @@ export class PayerIndex {
 
   /** A paid ingest: the index's whole lifetime begins again now. */
   async touch(payer: PayerId): Promise<void> {
-    await this.#rows.set(payer, (row) => (row?.disposing ? row : this.#newRow()));
+    await this.#rows.set(payer, (row) => (row?.disposing ? row : this.#newRow(row)));
   }
 
   /** RFC 3339: when the payer's index ends, as it looks now; null when there is none. */
@@ -73,8 +75,8 @@ export class PayerIndex {
   }
 
   /** RFC 3339: the end that an ingest paid now would give an index. */
-  expiryAfterIngest(): string {
-    return this.#deps.time.toTimestamp(this.#newRow().endsAt);
+  expiryAfterIngest(payer: PayerId): string {
+    return this.#deps.time.toTimestamp(this.#newRow(this.#rows.get(payer)).endsAt);
   }
 
   /** To be called regularly, and at start: disposes of indexes that have expired, and completes interrupted disposals. */
@@ -95,8 +97,14 @@ export class PayerIndex {
     await Promise.allSettled(this.#running.values());
   }
 
-  #newRow(): PayerRow {
-    return { endsAt: this.#deps.time.now() + this.#deps.lifetimeHours * HOUR_MS, disposing: false };
+  /** @param former the row of the same index, which goes on */
+  #newRow(former?: PayerRow): PayerRow {
+    const { time, lifetimeHours, endsBy } = this.#deps;
+    const begunAt = former ? (former.begunAt ?? 0) : time.now();
+    const latest = endsBy?.(begunAt) ?? Number.POSITIVE_INFINITY;
+    const extended = Math.min(time.now() + lifetimeHours * HOUR_MS, latest);
+    // An upload never shortens it.
+    return { endsAt: Math.max(extended, former?.endsAt ?? 0), begunAt, disposing: false };
   }
 
   #isOver(payer: PayerId): boolean {

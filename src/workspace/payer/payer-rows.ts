@@ -9,6 +9,8 @@ const PAGE = 500;
 export interface PayerRow {
   /** Rented time, in milliseconds. */
   readonly endsAt: number;
+  /** Rented time at which it began; absent in rows of earlier versions. */
+  readonly begunAt?: number;
   /** Its end has begun, and will be completed even after a crash. */
   readonly disposing: boolean;
 }

@@ -137,9 +137,6 @@ t.test('a former owner keeps its indexes as it begins to follow, and nothing els
   await followed.leave(0);
   const late = await takenOver(kept, disk, 'ws_b');
   t.same([late.found.length, late.isMade], [2, false], 'it has what was written meanwhile');
-  await followed.add(0, kept.rows.store, true);
-  await level();
-  t.ok(kept.has('index_restored'), 'where models have changed, it is');
 });
 
 t.test('books that were begun again lack a Tenant that has ended since: its index goes', async (t) => {
@@ -188,18 +185,7 @@ t.test('a snapshot that comes while an index is made has it made again', async (
   t.same(found.sort(), [LONG, 'passage b'].sort());
 });
 
-t.test('a change of model has all indexes of the slot made again', async (t) => {
-  const { kept, tenants, followed, level, told } = await following(t);
-  await write(tenants, 'ws_a', 'a');
-  await followed.add(0, kept.rows.store);
-  await level();
-  kept.events.length = 0;
-  told(['models', 'filled']);
-  await level();
-  t.ok(kept.has('index_restored'));
-});
-
-t.test('an index of other models than those in use is left to the takeover', async (t) => {
+t.test('an index of other models than those in use is followed, and keeps them', async (t) => {
   const [text, ...rest] = SPACES;
   const { kept, tenants, followed, disk, level } = await following(t, {
     spaces: [{ ...text!, modelSha256: 'ef'.repeat(32) }, ...rest],
@@ -207,9 +193,8 @@ t.test('an index of other models than those in use is left to the takeover', asy
   await write(tenants, 'ws_a', 'a');
   await followed.add(0, kept.rows.store);
   await level();
-  t.match(followed.figures, { current: 0, left_out: 1, bytes: 0 });
-  t.same(readdirSync(disk), []);
-  t.same(kept.formerModels, [], 'the books are not touched');
+  t.match(followed.figures, { current: 1, left_out: 0 });
+  t.same(readdirSync(disk), ['ws_a']);
 });
 
 t.test('what does not fit is left out, and what is used takes the place of what is not', async (t) => {

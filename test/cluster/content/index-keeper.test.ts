@@ -1,7 +1,6 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { previousKey } from '../../../src/domain/space.ts';
 import type { Shard } from '../../../src/shard/shard.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
 import { itemOf, passage, SPACES, towards } from '../../shard/fixtures.ts';
@@ -236,7 +235,7 @@ t.test('a Tenant whose first write was cut short is empty, and can be written', 
   await tenants.close();
 });
 
-t.test('vectors of a former model come back as those of that model', async (t) => {
+t.test('an index that is made again keeps its model, and takes more of it', async (t) => {
   const kept = new KeptTenants(t);
   const first = (await kept.open()).tenants;
   await first.use(TENANT, { create: true }, (shard) =>
@@ -246,15 +245,20 @@ t.test('vectors of a former model come back as those of that model', async (t) =
   kept.loseDisk();
   const [text, ...rest] = SPACES;
   const second = (await kept.open([{ ...text!, modelSha256: 'ef'.repeat(32) }, ...rest])).tenants;
-  await second.use(TENANT, {}, (shard) => {
-    const snapshot = shard.snapshot();
-    const former = { role: 'text_semantic', modelSha256: text!.modelSha256 };
-    t.match(snapshot.previousSpaces(), [{ ...former, key: previousKey(former) }]);
-    t.equal(snapshot.searchVector(previousKey(former), towards(0), 5).segments.length, 1);
-    snapshot.close();
-  });
-  t.same(kept.formerModels, [TENANT]);
+  const models = (tenants: Tenants) =>
+    tenants.use(TENANT, {}, ({ spaces }) => spaces.find(({ name }) => name === 'text_semantic'));
+  t.same(await models(second), text);
+  await second.use(TENANT, {}, (shard) =>
+    shard.append(itemOf('b'), [
+      passage('b', 'of the same model', { vectors: { text_semantic: towards(0.3) } }),
+    ]),
+  );
   await second.close();
+  kept.loseDisk();
+  const third = (await kept.open([{ ...text!, modelSha256: 'cd'.repeat(32) }, ...rest])).tenants;
+  t.same(await models(third), text);
+  t.equal((await shown(third)).found.length, 2);
+  await third.close();
 });
 
 t.test('what a write that was cut short left in the store is removed with the next snapshot', async (t) => {

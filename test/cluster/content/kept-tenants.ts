@@ -20,7 +20,6 @@ export class KeptTenants {
   readonly objectsFolder: string;
   readonly disk: string;
   readonly events: Record<string, unknown>[] = [];
-  readonly formerModels: string[] = [];
   readonly #clusterKey = randomBytes(32).toString('hex');
 
   /** Closes with the test. @param objects absent: those of a folder */
@@ -49,9 +48,7 @@ export class KeptTenants {
       log: (event) => this.events.push(event as Record<string, unknown>),
     });
     await content.open();
-    const keeper = new ContentIndexKeeper(content, spaces, async (tenant) => {
-      this.formerModels.push(tenant);
-    });
+    const keeper = new ContentIndexKeeper(content, spaces);
     return {
       content,
       keeper,

@@ -46,12 +46,12 @@ t.test('the model that filled a space comes back with its arithmetic', async (t)
   const { towers } = await installed();
   for (const served of [towers, withNative(towers, 'native')]) {
     for (const { name: role, modelSha256 } of servedSpaces(manifest, served)) {
-      const found = await findPreviousModel(manifest, MODELS, verification, { role, modelSha256 });
+      const found = await findPreviousModel(manifest, MODELS, verification, { name: role, modelSha256 });
       t.ok(found, `${role} of ${modelSha256}`);
       if (role === 'text_semantic')
         t.same(providers(found!.installed.towers)[0], [minilm(served)[0]!.provider]);
     }
   }
-  const unknown = { role: 'text_semantic', modelSha256: nativeSha256('other weights') };
+  const unknown = { name: 'text_semantic', modelSha256: nativeSha256('other weights') };
   t.equal(await findPreviousModel(manifest, MODELS, verification, unknown), undefined);
 });

@@ -3,7 +3,6 @@ import { type ServedSpace, withLoss, withRejections } from '../../../src/encode/
 
 const space: ServedSpace = {
   name: 'text_semantic',
-  key: 'text_semantic',
   dimensions: 8,
   modelSha256: 'ab'.repeat(32),
   model: 'm',

@@ -3,7 +3,7 @@ import type { Locator, SegmentRecord } from '../../../src/api/search.ts';
 import type { PictureContent } from '../../../src/domain/document.ts';
 import { VECTOR_LISTS } from '../../../src/domain/family.ts';
 import type { SearchInput } from '../../../src/domain/search.ts';
-import type { QueryEncoder } from '../../../src/encode/model-versions.ts';
+import type { QueryEncoder } from '../../../src/encode/index-models.ts';
 import type { Extractor } from '../../../src/extract/extractor.ts';
 import { Search } from '../../../src/search/search.ts';
 import type { SegmentInput } from '../../../src/shard/shard.ts';
@@ -247,7 +247,7 @@ export async function openAnswers(folder: string) {
     const current = encoder(measured, () => photograph) as never;
     return new Search({
       tenants,
-      encoders: { current, searching: async () => current },
+      encoders: { current, of: () => current },
       extractor: { decodePicture } as unknown as Extractor,
     });
   };

@@ -13,7 +13,10 @@ const HOUR = 3_600_000;
 
 function open(
   t: { testdir(): string; teardown(work: () => Promise<void>): void },
-  { drainSecondsMax = 60 } = {},
+  {
+    drainSecondsMax = 60,
+    endsBy,
+  }: { drainSecondsMax?: number; endsBy?: (begunAt: number) => number | undefined } = {},
 ) {
   const folder = t.testdir();
   const store = openStore(join(folder, 'state'));
@@ -50,11 +53,13 @@ function open(
       await held;
     },
     lifetimeHours: 24,
+    ...(endsBy && { endsBy }),
     drainSecondsMax,
     log: (event) => events.push(event),
   });
   return {
     clock,
+    time,
     tenants,
     index,
     stopped,
@@ -66,10 +71,25 @@ function open(
   };
 }
 
+t.test('uploads extend an index up to the end of its model, and shorten nothing', async (t) => {
+  let latest: number | undefined;
+  const { clock, time, index } = open(t, { endsBy: () => latest });
+  await index.touch(PAYER);
+  t.equal(index.expiry(PAYER), '2026-11-22T09:00:00.000Z');
+  latest = time.now() + 30 * HOUR;
+  clock.advance(10 * HOUR);
+  t.equal(index.expiryAfterIngest(PAYER), '2026-11-22T15:00:00.000Z', 'and says so before');
+  await index.touch(PAYER);
+  t.equal(index.expiry(PAYER), '2026-11-22T15:00:00.000Z');
+  latest = time.now() - HOUR;
+  await index.touch(PAYER);
+  t.equal(index.expiry(PAYER), '2026-11-22T15:00:00.000Z');
+});
+
 t.test('an index lives a set time after its last paid ingest', async (t) => {
   const { clock, tenants, index } = open(t);
   t.equal(index.expiry(PAYER), null);
-  t.equal(index.expiryAfterIngest(), '2026-11-22T09:00:00.000Z');
+  t.equal(index.expiryAfterIngest(PAYER), '2026-11-22T09:00:00.000Z');
   await index.ensure(PAYER);
   tenants.ingest(PAYER, 'a'.repeat(64));
   clock.advance(HOUR);

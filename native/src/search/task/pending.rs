@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::shard::open_shard::Shard;
 use crate::shard::snapshot::Snapshot;
-use crate::store::spaces::role;
 
 /// A list of a plan that the vector answers, and its space of the index.
 #[derive(Debug, Clone)]
@@ -29,8 +28,7 @@ pub struct PendingSearch {
 
 /// The outcome.
 pub struct PendingAnswer {
-    /// None where the search would keep the thread that encodes for too long, and where the vector may be of no use: the index was
-    /// closed, or another model serves one of the lists.
+    /// None where the search would keep the thread that encodes for too long, or the index was closed.
     pub answer: Option<Answer>,
     /// Milliseconds from when the search was made until its text was encoded.
     pub encoded_ms: f64,
@@ -53,21 +51,8 @@ impl PendingSearch {
     }
 
     fn answer_from(&self, snapshot: &Snapshot, vector: &[f32]) -> Result<Option<Answer>> {
-        if !self.serve(snapshot)? {
-            return Ok(None);
-        }
         let search = self.complete(vector)?;
         if search.is_long(snapshot)? { Ok(None) } else { search.run(snapshot, &self.stop).map(Some) }
-    }
-
-    /// Whether no space of another model serves one of the lists.
-    fn serve(&self, snapshot: &Snapshot) -> Result<bool> {
-        for VectorList { space, .. } in &self.lists {
-            if snapshot.serving(role(space))?.is_some_and(|serving| serving != *space) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     fn complete(&self, vector: &[f32]) -> Result<Search> {

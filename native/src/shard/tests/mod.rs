@@ -16,6 +16,7 @@ use crate::write::merge;
 use crate::write::write_op::WriteOp;
 
 mod items;
+mod spaces;
 
 const DIMENSIONS: usize = 24;
 

@@ -1,0 +1,56 @@
+import t from 'tap';
+import { type FilledSpace, ModelHistory } from '../../src/state/model-history.ts';
+import { openStore } from '../../src/state/store.ts';
+
+const DAY = 86_400_000;
+const space = (weights: string, name = 'text_semantic'): FilledSpace => ({
+  name,
+  weights,
+  modelSha256: `of ${weights}`,
+});
+const LOOK = space('mobilenet', 'visual_picture');
+
+function historyOf(folder: string) {
+  const store = openStore(folder);
+  t.teardown(() => store.close());
+  const clock = { now: DAY };
+  const open = async (...inUse: FilledSpace[]) => {
+    const options = { store, inUse, now: () => clock.now, extendedMs: 30 * DAY, lifetimeMs: 7 * DAY };
+    const history = new ModelHistory(options);
+    return Object.assign(history, { replaced: await history.start() });
+  };
+  return { clock, open };
+}
+
+t.test('without a change an index may be extended for ever, and no model is kept', async (t) => {
+  const { open } = historyOf(t.testdir());
+  for (let start = 0; start < 3; start++) {
+    const history = await open(space('minilm'), LOOK);
+    t.same(history.replaced, []);
+    t.same([history.endsBy(0), history.endsBy(5 * DAY), history.previous()], [undefined, undefined, []]);
+  }
+});
+
+t.test('after a change older indexes end in time, and their model is named until then', async (t) => {
+  const { clock, open } = historyOf(t.testdir());
+  await open(space('minilm'), LOOK);
+  clock.now = 3 * DAY;
+  const history = await open(space('bge'), LOOK);
+  t.same(history.replaced, [space('minilm')]);
+  t.equal(history.endsBy(2 * DAY), 33 * DAY);
+  t.equal(history.endsBy(3 * DAY), undefined, 'one that began with the new model goes on');
+  t.same(history.previous(), [{ space: 'text_semantic', weights: 'minilm', until: 33 * DAY }]);
+  clock.now = 33 * DAY;
+  t.same(history.previous(), []);
+});
+
+t.test('a model that comes back is in use, for the indexes that it filled before as well', async (t) => {
+  const { clock, open } = historyOf(t.testdir());
+  await open(space('minilm'), LOOK);
+  clock.now = 3 * DAY;
+  await open(LOOK);
+  clock.now = 4 * DAY;
+  const history = await open(space('minilm'), LOOK);
+  t.same(history.previous(), []);
+  t.same([history.endsBy(2 * DAY), history.endsBy(4 * DAY)], [undefined, undefined]);
+});
