@@ -52,6 +52,14 @@ export type Problem = Shape<typeof ProblemSchema>;
 
 export const HealthSchema = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' });
 
+const PreviousModelSchema = Type.Object({
+  space: Type.String(),
+  weights: Type.String(),
+  until: Type.String({ format: 'date-time' }),
+});
+/** A model that is not in use, and the last end of an index that may have it. */
+export type PreviousModel = Shape<typeof PreviousModelSchema>;
+
 export const ReadinessSchema = Type.Object(
   {
     ready: Type.Boolean(),
@@ -62,7 +70,7 @@ export const ReadinessSchema = Type.Object(
     ),
     previous_models: Type.Optional(
       Type.Array(
-        Type.Object({ space: Type.String(), weights: Type.String(), until: Type.String() }),
+        PreviousModelSchema,
         described(
           'Models that are not in use and that living indexes may have, each until the last of these ends.',
         ),

@@ -102,6 +102,12 @@ export const CONTENT_LISTS = LIST_NAMES.filter(
   (name): name is ContentListName => LISTS[name].scans !== 'vectors',
 );
 
+/** Kind of Segment whose vectors a space holds; undefined for one that no list scans. */
+export function segmentKindOf(space: string): SegmentKind | undefined {
+  const list = VECTOR_LISTS.find((name) => LISTS[name].spaces.includes(space));
+  return list && LISTS[list].kind;
+}
+
 export const SPACE_NAMES: readonly SpaceName[] = [
   ...new Set(VECTOR_LISTS.flatMap((name): readonly SpaceName[] => LIST_TABLE[name].spaces)),
 ];

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import type {
   Block,
   Extracted,
@@ -74,6 +75,8 @@ export interface PreviewTask extends ForTenant {
 }
 
 export interface ExtractOptions extends ForTenant {
+  /** What pictures must look like; absent: as the current picture model wants them. */
+  readonly spec?: PictureSpec;
   readonly signal?: AbortSignal;
   readonly onProgress?: (fraction: number) => void;
   /** Gets the sound of a recording: 16-bit samples, SOUND_RATE a second. The reader waits for each promise. */
@@ -165,7 +168,9 @@ class ChildExtractor implements Extractor {
   }
 
   async extract(path: string, fileInfo: FileInfo, options: ExtractOptions = {}): Promise<Extracted> {
-    const read = this.#readAlong.take(fileInfo) ?? (await this.#read(path, fileInfo, options));
+    const along = this.#readAlong.take(fileInfo);
+    const isUsable = along && (along.collector.pictures.length === 0 || this.#isCurrent(options.spec));
+    const read = isUsable ? along : await this.#read(path, fileInfo, options);
     const { title = fileInfo.title, textless = [], collector } = read;
     if (options.recognise ?? true) await this.#recognise(path, fileInfo, textless, collector, options);
     return {
@@ -176,16 +181,27 @@ class ChildExtractor implements Extractor {
     };
   }
 
+  /** Whether pictures that were read along look as they are wanted. */
+  #isCurrent(spec: PictureSpec | undefined): boolean {
+    return spec === undefined || isDeepStrictEqual(spec, this.#pictureSpec);
+  }
+
   async #read(
     path: string,
     fileInfo: FileInfo,
-    { tenant = ANY_TENANT, signal, onProgress, onSound }: ExtractOptions,
+    { tenant = ANY_TENANT, spec, signal, onProgress, onSound }: ExtractOptions,
   ): Promise<ReadFile> {
-    const collector = new Collector(this.#limits, this.#pictureSpec, onProgress);
+    const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, onProgress);
     const sounds = new SoundRelay(this.#limits, onSound);
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
     const { title, textless } = await pool.run(tenant, {
-      task: { task: 'extract', path, mediaType: fileInfo.mediaType, ...(onSound && { sound: true }) },
+      task: {
+        task: 'extract',
+        path,
+        mediaType: fileInfo.mediaType,
+        ...(onSound && { sound: true }),
+        ...(spec && { pictureSpec: spec }),
+      },
       file: path,
       secondsMax: this.#limits.extractSecondsMax,
       processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
@@ -254,10 +270,11 @@ class ChildExtractor implements Extractor {
 
   async decodePicture(
     bytes: Uint8Array,
-    { spec = this.#pictureSpec, ...options }: QueryPictureOptions = {},
+    { spec, ...options }: QueryPictureOptions = {},
   ): Promise<PictureContent> {
-    const collector = new Collector(this.#limits, spec, undefined);
-    await this.#queryPicture(bytes, { task: 'picture' }, spec, options, (reply) => collector.take(reply));
+    const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, undefined);
+    const task = { task: 'picture', ...(spec && { pictureSpec: spec }) } as const;
+    await this.#queryPicture(bytes, task, options, (reply) => collector.take(reply));
     const picture = collector.pictures[0];
     if (!picture)
       throw new FarthingError('image_unreadable', 'The picture holds nothing.', {
@@ -268,20 +285,19 @@ class ChildExtractor implements Extractor {
 
   checkPicture(bytes: Uint8Array, options: QueryPictureOptions): Promise<void> {
     const task = { task: 'picture', headerOnly: true } as const;
-    return this.#queryPicture(bytes, task, this.#pictureSpec, options, () => undefined);
+    return this.#queryPicture(bytes, task, options, () => undefined);
   }
 
   async #queryPicture(
     bytes: Uint8Array,
     task: Extract<Task, { task: 'picture' }>,
-    spec: PictureSpec | undefined,
     { tenant = ANY_TENANT, isProved = true, signal }: QueryPictureOptions,
     onReply: (reply: Reply) => void,
   ): Promise<void> {
     try {
       const { querySecondsMax: secondsMax } = this.#limits;
       const work = { task, body: bytes, secondsMax, signal, onReply };
-      await this.#pools.queries(spec).run(tenant, work, isProved ? tenant : UNPROVED);
+      await this.#pools.queries.run(tenant, work, isProved ? tenant : UNPROVED);
     } catch (error) {
       if (signal?.aborted) throw error;
       const code = errorCode(error);

@@ -1,4 +1,4 @@
-import type { FileInfo } from '../domain/document.ts';
+import type { FileInfo, PictureSpec } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/file/preview.ts';
 import { FORMATS } from './formats.ts';
@@ -47,11 +47,18 @@ export class Readers {
     return { fileInfo };
   }
 
-  /** Gives the contents of a file to the sink. @throws as open. */
-  async read(bytes: Uint8Array, mediaType: string, sink: Sink): Promise<Summary> {
+  /** Gives the contents of a file to the sink. @param pictureSpec absent: as in the context @throws as open. */
+  async read(
+    bytes: Uint8Array,
+    {
+      mediaType,
+      pictureSpec = this.#context.pictureSpec,
+    }: { readonly mediaType: string; readonly pictureSpec?: PictureSpec },
+    sink: Sink,
+  ): Promise<Summary> {
     const reader = this.#readers.get(mediaType);
     if (!reader?.read) throw unsupported(mediaType);
-    return reader.read(new SourceFile(bytes), this.#context, splitting(sink));
+    return reader.read(new SourceFile(bytes), { ...this.#context, pictureSpec }, splitting(sink));
   }
 
   /** Gives the files inside a file to the sink. @throws as open. */

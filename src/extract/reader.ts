@@ -27,7 +27,7 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
           const type = await pictureTypeOf(body);
           if (!type) throw new FarthingError('image_unreadable', 'It is no picture that can be read.');
           if (task.headerOnly) await checkPicture(body, type, limits);
-          else await output.picture(await readPicture(body, type, limits, pictureSpec));
+          else await output.picture(await readPicture(body, type, limits, task.pictureSpec ?? pictureSpec));
           return {};
         }
         case 'open':
@@ -36,7 +36,7 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
             worn: readers.worn,
           };
         case 'extract': {
-          const summary = await readers.read(await readFile(task.path), task.mediaType, output);
+          const summary = await readers.read(await readFile(task.path), task, output);
           return { ...summary, worn: readers.worn };
         }
         case 'unpack':

@@ -1,8 +1,9 @@
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
 import { FarthingError } from '../domain/error.ts';
-import { FAMILIES, LIST_NAMES, LISTS } from '../domain/family.ts';
+import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '../domain/family.ts';
 import { JsonArray } from '../domain/json-array.ts';
 import type { SearchInput, Verdict } from '../domain/search.ts';
+import type { SpaceSpec } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
 import type { Extractor } from '../extract/extractor.ts';
@@ -39,7 +40,7 @@ export interface SearchedEvent {
 
 export interface SearchDeps {
   readonly tenants: Tenants;
-  readonly encoders: Pick<IndexModels, 'current' | 'of'>;
+  readonly encoders: Pick<IndexModels, 'current' | 'search'>;
   readonly extractor: Extractor;
   readonly observe?: (event: SearchedEvent) => void;
   readonly probe?: RecallProbe;
@@ -108,11 +109,22 @@ export class Search {
     options: SearchOptions = {},
   ): Promise<SearchResult> {
     const started = performance.now();
-    const { encoders, extractor, observe, probe } = this.#deps;
-    const { expiresAt = null } = options;
-    const asked = { ...options, signal, started };
+    const { encoders } = this.#deps;
     const state = await this.#stateOf(tenant);
-    const encoder = state.segments === 0 ? encoders.current : await encoders.of(tenant, state.spaces);
+    const asked = { ...options, signal, started };
+    const work = (encoder: QueryEncoder) => this.#run(tenant, state, input, { ...asked, encoder });
+    if (state.segments === 0) return work(encoders.current);
+    return encoders.search({ tenant, spaces: state.spaces }, (space) => asksSpace(input, space), work);
+  }
+
+  async #run(
+    tenant: string,
+    state: IndexState,
+    input: SearchInput,
+    asked: Asked & Pick<Planned, 'encoder'>,
+  ): Promise<SearchResult> {
+    const { extractor, observe, probe } = this.#deps;
+    const { encoder, signal, started, expiresAt = null } = asked;
     const plan = admitted(encoder, input);
     const { lists } = plan;
     if (state.segments === 0) {
@@ -125,7 +137,7 @@ export class Search {
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const depth = depthOf(input, encoder);
     const search = askedSearch(plan, input, encoder, { depth, expiresAt });
-    const found = await this.#answer(tenant, state, input, { ...asked, encoder, lists, search, onTask });
+    const found = await this.#answer(tenant, state, input, { ...asked, lists, search, onTask });
     if (!found) return emptyResult(started);
     const { answer, vectors, encodedAt } = found;
     const notSearched = lostFamilies(input, encoder);
@@ -152,7 +164,7 @@ export class Search {
   /** Encodes the query and searches, in one task where the native encoder makes all of its vectors. */
   async #answer(
     tenant: string,
-    { pendingSearch }: IndexState,
+    { pendingSearch, spaces: known }: IndexState,
     input: SearchInput,
     { encoder, lists, search, signal, onTask, onCertain }: Planned,
   ): Promise<Answered | undefined> {
@@ -171,29 +183,30 @@ export class Search {
       if (there) return { answer: there, vectors, encodedAt: there.encodedAt };
       const { picture } = encoded;
       if (picture) search.askPicture(picture.fingerprint, picture.digest);
-      const answer = await this.#scan(tenant, search, vectors, signal);
+      const answer = await this.#scan(tenant, search, { vectors, known }, signal);
       return answer && { answer, vectors, encodedAt };
     } finally {
       pending?.close();
     }
   }
 
-  /** Searches with vectors that are made. Undefined when the index has ended since. */
+  /** Searches with vectors that are made for the spaces of an index. Undefined when it has ended since. */
   #scan(
     tenant: string,
     search: NativeSearch,
-    vectors: readonly ListVector[],
+    { vectors, known }: { readonly vectors: readonly ListVector[]; readonly known: readonly SpaceSpec[] },
     signal: AbortSignal,
   ): Promise<Searched | undefined> {
     return this.#scans.run(tenant, async (alone) => {
       if (signal.aborted) throw clientLeft();
-      return this.#deps.tenants.useIfThere(tenant, (shard) =>
-        withSnapshot(shard, (snapshot) => {
-          return unlessLeft(signal, async () =>
-            snapshot.search(search, vectors, { signal, mayBlock: alone }),
-          );
-        }),
-      );
+      return this.#deps.tenants.useIfThere(tenant, (shard) => {
+        // A payer's next index may have other models.
+        if (!vectors.every(({ space }) => modelOf(shard.spaces, space) === modelOf(known, space)))
+          return undefined;
+        return withSnapshot(shard, (snapshot) =>
+          unlessLeft(signal, async () => snapshot.search(search, vectors, { signal, mayBlock: alone })),
+        );
+      });
     });
   }
 
@@ -262,22 +275,32 @@ function emptyResult(started: number): SearchResult {
   };
 }
 
+function modelOf(spaces: readonly SpaceSpec[], space: string): string | undefined {
+  return spaces.find(({ name }) => name === space)?.modelSha256;
+}
+
+/** Whether a search asks a space of vectors. */
+function asksSpace(input: SearchInput, space: string): boolean {
+  return askedLists(input).some((list) => list.scans === 'vectors' && list.spaces.includes(space));
+}
+
 /** Families that were asked for, and whose vectors in this index no installed model can search. */
 function lostFamilies(
   input: SearchInput,
   { lost = [] }: QueryEncoder,
 ): NonNullable<SearchAnswer['not_searched']> {
-  const asked = LIST_NAMES.map((name) => LISTS[name]).filter(
-    ({ family, asksWith }) => (input.families ?? FAMILIES).includes(family) && input[asksWith] !== undefined,
+  if (lost.length === 0) return [];
+  const isLost = (list: ListTraits) =>
+    list.scans === 'vectors' && lost.some(({ space }) => list.spaces.includes(space));
+  const families = new Set(askedLists(input).flatMap((list) => (isLost(list) ? list.family : [])));
+  return [...families].map((family) => ({ family, reason: 'model_not_installed' as const }));
+}
+
+function askedLists(input: SearchInput): ListTraits[] {
+  const { families = FAMILIES } = input;
+  return LIST_NAMES.map((name) => LISTS[name]).filter(
+    ({ family, asksWith }) => families.includes(family) && input[asksWith] !== undefined,
   );
-  return FAMILIES.filter((family) =>
-    asked.some(
-      (list) =>
-        list.family === family &&
-        list.scans === 'vectors' &&
-        lost.some(({ space }) => list.spaces.includes(space)),
-    ),
-  ).map((family) => ({ family, reason: 'model_not_installed' as const }));
 }
 
 /** Holds one snapshot while `work` runs. Pages are not reused until it ends: keep it short. */

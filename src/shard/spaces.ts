@@ -1,4 +1,4 @@
-import { LISTS, type SegmentKind, VECTOR_LISTS } from '../domain/family.ts';
+import { segmentKindOf } from '../domain/family.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import { crossing, native } from '../native/index.ts';
 
@@ -37,8 +37,7 @@ export class OpenSpaces {
   }
 }
 
-/** Kind of Segment whose vectors a space holds; its own name for one that no list knows. */
-function kindOf(role: string): SegmentKind | string {
-  const list = VECTOR_LISTS.find((name) => LISTS[name].spaces.includes(role));
-  return list ? LISTS[list].kind : role;
+/** The kind of Segments of a role; the role itself for one that no list scans. */
+function kindOf(role: string): string {
+  return segmentKindOf(role) ?? role;
 }

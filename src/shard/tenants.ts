@@ -25,8 +25,8 @@ export interface TenantsOptions {
   readonly sizes?: SearchSizes;
   /** Where the indexes survive the loss of this disk; absent: nowhere. */
   readonly keeper?: IndexKeeper;
-  /** Told of each Tenant whose folder is gone. */
-  readonly onDisposed?: (tenant: string) => void;
+  /** Told which Tenants are here no longer: one was disposed, or another server owns their folder. */
+  readonly onGone?: (isGone: (tenant: string) => boolean) => void;
   /** Receives events of background work: failed merges. */
   readonly log?: (event: object) => void;
 }
@@ -74,7 +74,7 @@ export class Tenants {
   readonly #openShardsMax: number;
   readonly #sizes: SearchSizes;
   readonly #keeper: IndexKeeper | undefined;
-  readonly #onDisposed: (tenant: string) => void;
+  readonly #onGone: NonNullable<TenantsOptions['onGone']>;
   readonly #log: (event: object) => void;
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>();
@@ -87,17 +87,9 @@ export class Tenants {
   #closed = false;
 
   constructor(options: TenantsOptions) {
-    const {
-      folder,
-      spaces,
-      openShardsMax,
-      sizes = {},
-      keeper,
-      onDisposed = () => {},
-      log = () => {},
-    } = options;
+    const { folder, spaces, openShardsMax, sizes = {}, keeper, onGone = () => {}, log = () => {} } = options;
     this.#keeper = keeper;
-    this.#onDisposed = onDisposed;
+    this.#onGone = onGone;
     this.#log = log;
     this.#folders =
       typeof folder === 'string' ? { all: [resolve(folder)], of: () => resolve(folder) } : folder;
@@ -219,6 +211,7 @@ export class Tenants {
     const isIn = (tenant: string) => this.#folders.of(tenant) === folder;
     await Promise.allSettled([...this.#disposals].flatMap(([tenant, done]) => (isIn(tenant) ? done : [])));
     await this.#closeAll(isIn);
+    this.#onGone(isIn);
     // A payer's id may return, and a restored index is another one.
     for (const tenant of this.#disposed) if (isIn(tenant)) this.#disposed.delete(tenant);
   }
@@ -362,7 +355,7 @@ export class Tenants {
     }
     await unlinkTenant(this.#folders.of(tenant), tenant);
     await this.#keeper?.destroy(tenant);
-    this.#onDisposed(tenant);
+    this.#onGone((other) => other === tenant);
     if (!mayReturn) this.#remember(tenant);
   }
 

@@ -1,6 +1,6 @@
+import type { PreviousModel } from '../api/service.ts';
 import type { WorkspaceId } from '../domain/id.ts';
 import { LiveBackup } from '../operator/backup/live-backup.ts';
-import type { PreviousModel } from '../operator/doctor/models.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import { Ledger } from '../payment/records/ledger.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';

@@ -1,3 +1,4 @@
+import type { PreviousModel } from '../api/service.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import { isPayer, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
@@ -5,7 +6,6 @@ import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
-import type { PreviousModel } from '../operator/doctor/models.ts';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';

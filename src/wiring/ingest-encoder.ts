@@ -1,17 +1,21 @@
-import type { IndexModels } from '../encode/index-models.ts';
+import type { IndexModels, IndexSpaces } from '../encode/index-models.ts';
 import type { IngestEncoder } from '../ingest/ports/ports.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
 /** Encodes for ingests, each index by its own models. */
 export function ingestEncoder(models: IndexModels, tenants: Tenants): IngestEncoder {
   const { current } = models;
+  // An index that is not there yet will have the models in use.
+  const indexOf = async (tenant: string): Promise<IndexSpaces> => {
+    const spaces = await tenants.useIfThere(tenant, (shard) => shard.spaces);
+    return { tenant, spaces: spaces ?? current.spaces };
+  };
   return {
-    pictureSpec: current.pictureSpec,
-    cutPassages: (document, options) => current.cutPassages(document, options),
-    encodeIngest: async (kind, inputs, options) => {
-      const spaces = await tenants.use(options.tenant, {}, (shard) => shard.spaces);
-      return models.encodeIngest(kind, inputs, options, spaces);
-    },
+    pictureSpec: async (tenant) => models.pictureSpec(await indexOf(tenant)),
+    cutPassages: async (document, options) =>
+      models.cutPassages(document, options, await indexOf(options.tenant)),
+    encodeIngest: async (kind, inputs, options) =>
+      models.encodeIngest(kind, inputs, options, await indexOf(options.tenant)),
     admitIngest: () => current.admitIngest(),
   };
 }

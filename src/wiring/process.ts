@@ -181,7 +181,7 @@ function tenantsIn(
       ...(settings.GRAPH_ROWS_MIN !== undefined && { graphRowsMin: settings.GRAPH_ROWS_MIN }),
     },
     ...(kept && { keeper: kept.keeper }),
-    onDisposed: (tenant) => encoders.ended(tenant),
+    onGone: (isGone) => encoders.gone(isGone),
     log,
   });
 }

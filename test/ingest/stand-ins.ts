@@ -199,7 +199,10 @@ export class FakeExtractor implements IngestExtractor {
 
 /** Each block is a passage, each vector the passage's length. */
 export class FakeEncoder implements IngestEncoder {
-  readonly pictureSpec = undefined;
+  async pictureSpec() {
+    return undefined;
+  }
+
   full = false;
   overloads = 0;
 

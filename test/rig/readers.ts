@@ -68,7 +68,7 @@ export async function readBytes(bytes: Uint8Array): Promise<ReadFile> {
   const { fileInfo } = await readers.open(bytes);
   const blocks: Block[] = [];
   const pictures: PictureContent[] = [];
-  const summary = await readers.read(bytes, fileInfo.mediaType, {
+  const summary = await readers.read(bytes, fileInfo, {
     block: async (block) => void blocks.push(block),
     picture: async (picture) => void pictures.push(picture),
     progress: () => undefined,

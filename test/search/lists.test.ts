@@ -1,5 +1,6 @@
 import t from 'tap';
 import { LISTS, type ListName, QUERY_INPUTS, SPACE_NAMES, type SpaceName } from '../../src/domain/family.ts';
+import type { SpaceSpec } from '../../src/domain/space.ts';
 import type { Encoder, ServedSpace } from '../../src/encode/encoder.ts';
 import { IndexModels } from '../../src/encode/index-models.ts';
 import { ENCODING_ROLES, type EncodingRole } from '../../src/encode/models/manifest.ts';
@@ -105,9 +106,15 @@ t.test('an index is searched with its own models, and says which of them are los
   const joint = encoder([pictures({ asksWith: { picture: {}, text: {} }, model: 'joint' })]);
   const open = async ({ name }: { name: string }) => (name === 'visual_picture' ? joint : undefined);
   const models = new IndexModels({ current, open, log: () => undefined });
-  t.equal(models.of('ws_a', current.spaces), current, 'those in use');
+  const all = () => true;
+  const encoderOf = async (spaces: readonly SpaceSpec[], isAsked: (space: string) => boolean = all) =>
+    models.search({ tenant: 'ws_a', spaces }, isAsked, async (encoder) => encoder);
+  t.equal(await encoderOf(current.spaces), current, 'those in use');
   const other = (name: string) => ({ name, dimensions: 8, modelSha256: 'cd'.repeat(32) });
-  const searching = await models.of('ws_a', [other('visual_picture'), other('text_semantic')]);
+  const previous = [other('visual_picture'), other('text_semantic')];
+  await encoderOf(previous, () => false);
+  t.equal(models.previousCount, 0, 'what is not asked is not opened');
+  const searching = await encoderOf(previous);
   t.match(spacesOf(servedLists(searching)), {
     text_semantic: undefined,
     visual_words: 'visual_picture',
@@ -118,7 +125,7 @@ t.test('an index is searched with its own models, and says which of them are los
     code: 'family_unavailable',
     detail: /is not installed any more/,
   });
-  t.equal(models.previousCount, 2);
+  t.equal(models.previousCount, 1);
 });
 
 t.test('a search asks the lists that apply to it, in the order of the table', async (t) => {

@@ -69,7 +69,7 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
   }) as Encoder;
   const search = new Search({
     tenants,
-    encoders: { current, of: () => current },
+    encoders: { current, search: (_index, _isAsked, work) => work(current) },
     extractor: {} as Extractor,
   });
   return Object.assign(rig, {

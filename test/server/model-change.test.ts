@@ -88,7 +88,7 @@ t.test('an index whose model is gone is searched by words, and the answer says s
   t.same(body.not_searched, [{ family: 'text_semantic', reason: 'model_not_installed' }]);
   t.notOk(
     'not_searched' in (await workspace.search({ query: 'lighthouse', families: ['raw'] })).body,
-    'who asks for words alone misses nothing',
+    'a search for words alone misses nothing',
   );
   const added = await workspace.ingest('bread.md', BREAD);
   t.match(added.body.item, { name: 'bread.md', families: ['raw'] });
@@ -115,6 +115,14 @@ t.test('pictures of an index keep their model, whichever form it wants', { skip 
   const old = again(server.url, rented);
   t.equal(scoreOf(await best(old, inWords)), before, 'words over its labels');
   t.match(await best(old, byPicture), { item: { name: 'chelsea.png' } });
+  const coffee = await readFile(join(SAMPLES, 'coffee.png'));
+  t.match(await old.ingest('coffee.png', new Uint8Array(coffee)), {
+    body: { item: { families: ['visual', 'raw'] } },
+  });
+  const byCoffee = { image_b64: coffee.toString('base64'), families: ['visual'], explain: true };
+  const added = await best(old, byCoffee);
+  t.match(added, { item: { name: 'coffee.png' } }, 'what is added has its form, too');
+  t.ok(scoreOf(added) > 0.99, 'and its model');
   const fresh = await new TestAgent(server.url).rent({ ttl_minutes: 60 });
   await fresh.ingest('chelsea.png', new Uint8Array(cat));
   t.match(await best(fresh, byPicture), { item: { name: 'chelsea.png' } });

@@ -100,9 +100,9 @@ function describe(file: MediaFile, mediaType: string, limits: ExtractLimits): Fi
 
 async function extract(
   file: MediaFile,
-  { limits, pictureSpec }: Settings,
+  { limits, pictureSpec: specInUse }: Settings,
   output: Output,
-  { path, mediaType, sound = false }: Extract<Task, { task: 'extract' }>,
+  { path, mediaType, sound = false, pictureSpec = specInUse }: Extract<Task, { task: 'extract' }>,
 ): Promise<Summary> {
   const { tags, duration_s, covers, video } = file;
   const title = titleTag(tags);

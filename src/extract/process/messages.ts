@@ -27,6 +27,8 @@ export type Task =
       readonly mediaType: string;
       /** True to get the sound of a recording. */
       readonly sound?: boolean;
+      /** Absent: as in the settings. */
+      readonly pictureSpec?: PictureSpec;
     }
   | {
       readonly task: 'preview';
@@ -41,6 +43,8 @@ export type Task =
       readonly task: 'picture';
       /** True to check the header alone. */
       readonly headerOnly?: boolean;
+      /** Absent: as in the settings. */
+      readonly pictureSpec?: PictureSpec;
     };
 
 /** How far the kernel confines a child: each is `enforced`, `partial: why` or `unavailable: why`. */

@@ -24,7 +24,6 @@ interface PoolOptions {
   /** Processes; absent: two. One Tenant occupies all but one of them. */
   readonly readers?: number;
   readonly niceness?: number;
-  readonly pictureSpec?: PictureSpec;
 }
 
 const QUERIES_WAITING_MAX = 64;
@@ -45,6 +44,8 @@ const INGEST_NICENESS = 10;
 
 /** The processes that read files, by what they read. Each starts with the first task that needs it, or by `warm`. */
 export class ReaderPools {
+  /** For pictures of queries. */
+  readonly queries: ReaderPool;
   readonly openings: ReaderPool;
   readonly extractions: ReaderPool;
   readonly previews: ReaderPool;
@@ -52,16 +53,18 @@ export class ReaderPools {
   readonly mediaExtractions: ReaderPool;
   /** Undefined without languages. */
   readonly recogniser: ReaderPool | undefined;
-  readonly #queries: ReaderPool;
-  /** For queries' pictures as previous models want them, by spec. */
-  readonly #otherQueries = new Map<string, ReaderPool>();
   readonly #options: ReaderPoolsOptions;
 
   constructor(options: ReaderPoolsOptions) {
     const { scratchFolder, languages, readers } = options;
     this.#options = options;
     rmSync(scratchFolder, { recursive: true, force: true });
-    this.#queries = this.#queriesPool('query', options.pictureSpec);
+    this.queries = this.#pool('query', {
+      program: 'reader',
+      waitingMax: QUERIES_WAITING_MAX,
+      shareWaitingMax: SHARE_QUERIES_WAITING_MAX,
+      tenantWaitingMax: TENANT_QUERIES_WAITING_MAX,
+    });
     this.openings = this.#pool('open', { program: 'reader', waitingMax: OPENINGS_WAITING_MAX, readers });
     this.mediaOpenings = this.#pool('open-media', {
       program: 'media',
@@ -83,31 +86,19 @@ export class ReaderPools {
   /** Starts the processes that first tasks need, one after the other: a start takes all of a core. */
   async warm(): Promise<void> {
     await this.openings.warm(0);
-    await this.#queries.warm();
+    await this.queries.warm();
     await this.extractions.warm();
     await this.openings.warm(1);
   }
 
-  /** For pictures of queries. A previous model's have a process of their own, until the server stops. */
-  queries(spec: PictureSpec | undefined): ReaderPool {
-    const key = JSON.stringify(spec);
-    if (key === JSON.stringify(this.#options.pictureSpec)) return this.#queries;
-    let pool = this.#otherQueries.get(key);
-    if (!pool) {
-      pool = this.#queriesPool(`query-other-${this.#otherQueries.size}`, spec);
-      this.#otherQueries.set(key, pool);
-    }
-    return pool;
-  }
-
   /** How the processes are confined; undefined until one has started. */
   get confinement(): ConfinementReport | undefined {
-    return this.openings.confinement ?? this.#queries.confinement;
+    return this.openings.confinement ?? this.queries.confinement;
   }
 
   depths(): { queries: number; opening: number; extracting: number } {
     return {
-      queries: this.#queries.depth,
+      queries: this.queries.depth,
       opening: this.openings.depth + this.mediaOpenings.depth,
       extracting: this.extractions.depth + this.mediaExtractions.depth,
     };
@@ -115,8 +106,7 @@ export class ReaderPools {
 
   async close(): Promise<void> {
     const pools = [
-      this.#queries,
-      ...this.#otherQueries.values(),
+      this.queries,
       this.openings,
       this.mediaOpenings,
       this.extractions,
@@ -127,28 +117,14 @@ export class ReaderPools {
     await Promise.all(pools.map((pool) => pool?.close()));
   }
 
-  #queriesPool(name: string, pictureSpec: PictureSpec | undefined): ReaderPool {
-    return this.#pool(name, {
-      program: 'reader',
-      waitingMax: QUERIES_WAITING_MAX,
-      shareWaitingMax: SHARE_QUERIES_WAITING_MAX,
-      tenantWaitingMax: TENANT_QUERIES_WAITING_MAX,
-      pictureSpec,
-    });
-  }
-
-  #pool(
-    name: string,
-    { program, readers = READERS_MIN, niceness = 0, pictureSpec, ...bounds }: PoolOptions,
-  ): ReaderPool {
-    const { limits, scratchFolder, languages, log } = this.#options;
+  #pool(name: string, { program, readers = READERS_MIN, niceness = 0, ...bounds }: PoolOptions): ReaderPool {
+    const { limits, scratchFolder, languages, pictureSpec, log } = this.#options;
     const count = Math.max(READERS_MIN, readers);
     const warmReaders = Array.from({ length: count }, (_, index) => {
       const readerName = `${name}-${index}`;
       const scratch = join(scratchFolder, readerName);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
-      const spec = pictureSpec ?? this.#options.pictureSpec;
-      const settings = { program, languages, pictureSpec: spec, limits, scratch, niceness };
+      const settings = { program, languages, pictureSpec, limits, scratch, niceness };
       return new WarmReader({ name: readerName, settings, log });
     });
     return new ReaderPool({ readers: warmReaders, shareReadersMax: count - 1, ...bounds });

@@ -1,7 +1,7 @@
 import type { Item } from '../../api/items.ts';
 import type { Locator, SegmentRecord } from '../../api/search.ts';
 import type { Address } from '../../domain/address.ts';
-import type { Extracted, FileInfo, UnpackedMember } from '../../domain/document.ts';
+import type { Extracted, FileInfo, PictureSpec, UnpackedMember } from '../../domain/document.ts';
 import type { EncoderInput, InputKind } from '../../domain/family.ts';
 import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
 
@@ -62,6 +62,8 @@ export interface IngestExtractor {
     info: FileInfo,
     options?: {
       tenant?: string;
+      /** What pictures must look like; absent: as the models in use want them. */
+      spec?: PictureSpec;
       signal?: AbortSignal;
       onProgress?: (fraction: number) => void;
       onSound?: (samples: Int16Array) => Promise<void>;
@@ -97,7 +99,8 @@ interface EncodeOptions {
 export type VectorsBySpace = Record<string, Float32Array[]>;
 
 export interface IngestEncoder {
-  readonly pictureSpec: object | undefined;
+  /** What the pictures of a Tenant's index must look like; undefined without a picture model. */
+  pictureSpec(tenant: TenantId): Promise<PictureSpec | undefined>;
   cutPassages(
     document: Pick<Extracted, 'title' | 'blocks'>,
     options: EncodeOptions,

@@ -62,8 +62,10 @@ export async function readAndEncode(
 ): Promise<IndexedFile> {
   const onProgress = (fraction: number): void => progress.extracting(fraction);
   const listener = info.notSearchable?.includes('speech') ? listening?.listen() : undefined;
+  const spec = await retryOverloaded(() => encoder.pictureSpec(tenant), signal);
   const read = await extractor.extract(path, info, {
     tenant,
+    ...(spec && { spec }),
     signal,
     onProgress,
     ...(listener && { onSound: (samples) => listener.hear(samples) }),
@@ -73,7 +75,7 @@ export async function readAndEncode(
   const extracted = { ...read, blocks: [...read.blocks, ...(heard?.said ?? []).map(spokenBlock)] };
   const { title, pictures } = extracted;
   const blocks = cuttable(extracted.blocks);
-  const cut = await encoder.cutPassages({ title, blocks }, { tenant, signal });
+  const cut = await retryOverloaded(() => encoder.cutPassages({ title, blocks }, { tenant, signal }), signal);
   const isKnown = isKnownByName(extracted);
   const names = isKnown ? [namePassage(item, extracted)] : [];
   // Where something is seen a name has no vector: cosines of names like IMG_2041.jpg crowd out what pictures show.
@@ -96,7 +98,7 @@ export async function readAndEncode(
     onDone,
     signal,
   );
-  const shown = encoder.pictureSpec
+  const shown = spec
     ? await inParts(
         pictures,
         PICTURES_AT_ONCE,

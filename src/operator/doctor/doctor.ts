@@ -4,13 +4,14 @@ import { createServer } from 'node:net';
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Finding } from '../../api/operator.ts';
+import type { PreviousModel } from '../../api/service.ts';
 import { EXTRACT_LIMITS } from '../../domain/document.ts';
 import { openExtractor } from '../../extract/extractor.ts';
 import { fromNative, native } from '../../native/index.ts';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
-import { models, nativeEncoder, type PreviousModel, previous, providers } from './models.ts';
+import { models, nativeEncoder, previous, providers } from './models.ts';
 import { threads } from './threads.ts';
 
 const GIBIBYTE = 2 ** 30;

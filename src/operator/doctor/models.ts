@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Finding } from '../../api/operator.ts';
+import type { PreviousModel } from '../../api/service.ts';
 import { deviceRefusal } from '../../encode/models/device.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
@@ -68,13 +69,6 @@ export async function nativeEncoder(settings: Settings): Promise<Finding[]> {
       ? problem(check, `cannot run ${model}: ${refusal}`, 'Set FARTHING_PROVIDER=auto.')
       : ok(check, `ONNX Runtime runs ${model}: ${refusal}`);
   });
-}
-
-/** A model that is not in use, and the last end of an index that may have it. */
-export interface PreviousModel {
-  readonly space: string;
-  readonly weights: string;
-  readonly until: string;
 }
 
 /** Models whose files must stay. */

@@ -247,7 +247,7 @@ export async function openAnswers(folder: string) {
     const current = encoder(measured, () => photograph) as never;
     return new Search({
       tenants,
-      encoders: { current, of: () => current },
+      encoders: { current, search: (_index, _isAsked, work) => work(current) },
       extractor: { decodePicture } as unknown as Extractor,
     });
   };

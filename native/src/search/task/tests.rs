@@ -13,10 +13,7 @@ use crate::shard::open_shard::Shard;
 use crate::store::spaces::SpaceSpec;
 use crate::terms::spelt_right::SpeltRight;
 use crate::write::input::{ItemRecord, SegmentInput};
-use crate::write::spaces::SpaceRows;
 use crate::write::write_op::WriteOp;
-
-const NEW: &str = "meaning@0202020202020202";
 
 fn open(folder: &Path, model: u8) -> Arc<Shard> {
     let space = SpaceSpec { name: "meaning".into(), dimensions: 2, model: [model; 32] };
@@ -77,20 +74,6 @@ fn an_index_that_was_closed_gives_no_answer() {
     let search = pending(&shard, "meaning", 10);
     shard.close().unwrap();
     assert_eq!(hits(&search), None);
-}
-
-#[test]
-fn vectors_of_a_model_that_no_longer_serves_give_no_answer() {
-    let folder = tempfile::tempdir().unwrap();
-    let former = open(folder.path(), 1);
-    append(&former, "a", 1);
-    former.close().unwrap();
-    let shard = open(folder.path(), 2);
-    let (by_former, by_new) = (pending(&shard, "meaning", 10), pending(&shard, NEW, 10));
-    assert_eq!((hits(&by_former), hits(&by_new)), (Some(1), None));
-    shard.write(WriteOp::PutRows(SpaceRows { space: 0, segments: vec![0], values: vec![1.0, 0.0] })).unwrap();
-    assert!(shard.write(WriteOp::SwitchSpace { from: 1, to: 0, given_up: vec![] }).unwrap());
-    assert_eq!((hits(&by_former), hits(&by_new)), (None, Some(1)));
 }
 
 #[test]
