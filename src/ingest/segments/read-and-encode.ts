@@ -63,6 +63,7 @@ export async function readAndEncode(
   const onProgress = (fraction: number): void => progress.extracting(fraction);
   const listener = info.notSearchable?.includes('speech') ? listening?.listen() : undefined;
   const spec = await retryOverloaded(() => encoder.pictureSpec(tenant), signal);
+  signal.throwIfAborted();
   const read = await extractor.extract(path, info, {
     tenant,
     ...(spec && { spec }),
