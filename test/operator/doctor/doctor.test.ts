@@ -72,7 +72,7 @@ t.test(
       DATA_DIR: join(folder, '../data'),
       MODELS_DIR: folder,
       PORT: String((taken.address() as AddressInfo).port),
-      FACILITATOR_URL: url,
+      FACILITATOR: url,
       PAY_TO: `0x${'1'.repeat(40)}`,
     });
     t.equal(code, 1);
