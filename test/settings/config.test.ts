@@ -112,6 +112,28 @@ t.test('a facilitator without a wallet to pay to is refused', async (t) => {
   t.match(fault({ FARTHING_CONFIRM_SETTLEMENTS: '1' }), /FARTHING_RPC_URL/);
 });
 
+t.test('facilitators are names or addresses, each once; a testnet’s sells nothing for money', async (t) => {
+  const of = (FARTHING_FACILITATOR: string, more = {}) =>
+    fault({ FARTHING_FACILITATOR, FARTHING_PAY_TO: `0x${'1'.repeat(40)}`, ...more });
+  for (const good of [
+    'cdp',
+    'payai',
+    'cdp, payai',
+    'https://a.example/x402/,http://u:p@127.0.0.1:8080',
+    'cdp@http://127.0.0.1:1/x',
+  ])
+    t.equal(of(good), '', good);
+  t.match(of('self'), /FARTHING_FACILITATOR="self": this release settles nothing itself/);
+  t.match(of('coinbase'), /must be cdp, payai, or http or https addresses/);
+  t.match(of('coinbase@https://a.example'), /coinbase is no known facilitator/);
+  t.match(of('https://a.example/?key=1'), /without query/);
+  t.match(of('cdp,payai,cdp'), /named twice/);
+  for (const testnets of ['https://x402.org/facilitator', 'cdp,https://www.x402.org/facilitator']) {
+    t.match(of(testnets), /settles on testnets alone: FARTHING_NETWORK=eip155:84532/);
+    t.equal(of(testnets, { FARTHING_NETWORK: 'eip155:84532' }), '');
+  }
+});
+
 t.test('play money is refused in production unless it is asked for', async (t) => {
   t.match(fault({ NODE_ENV: 'production' }), /FARTHING_FACILITATOR:/);
   t.equal(fault({ NODE_ENV: 'production', FARTHING_ALLOW_PLAY_MONEY: '1' }), '');
