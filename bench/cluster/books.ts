@@ -96,7 +96,7 @@ const servers = await EtcdServers.start(folder);
 const facilitator = await startAgreeingFacilitator();
 try {
   facts.local_facilitator = await compare(servers.cluster('local'), {});
-  const remote = { FACILITATOR_URL: facilitator.url, PAY_TO };
+  const remote = { FACILITATOR: facilitator.url, PAY_TO };
   facts.facilitator_over_http = await compare(servers.cluster('remote'), remote);
   const appended: Record<string, number> = {};
   for (const slots of [1, 32, 96]) appended[`${slots} slots`] = await appends(servers.addresses, slots);

@@ -148,7 +148,7 @@ async function inLayout({ name, servers, settings = {} }: Layout, facilitatorUrl
   const etcd = servers > 0 ? await EtcdServers.start(join(folder, 'etcd')) : undefined;
   const started: StartedServer[] = [];
   try {
-    const common = { FACILITATOR_URL: facilitatorUrl, PAY_TO, ...UNLIMITED, ...settings };
+    const common = { FACILITATOR: facilitatorUrl, PAY_TO, ...UNLIMITED, ...settings };
     const ids = Array.from({ length: Math.max(1, servers) }, (_, index) => `n${index}`);
     const shared = etcd && {
       ...clusterSettings(etcd, folder, CLUSTER),

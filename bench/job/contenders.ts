@@ -71,7 +71,7 @@ export interface Contest {
 export async function startContest(): Promise<Contest> {
   const facilitator = await forkFacilitator();
   const { url } = facilitator;
-  const common = { FACILITATOR_URL: url, PAY_TO };
+  const common = { FACILITATOR: url, PAY_TO };
   const contenders = [new Contender('farthing', await startServer({ ...common, ...UNLIMITED }))];
   if (hasAssembled()) {
     const model = resolve(import.meta.dirname, '../../models/all-MiniLM-L6-v2');

@@ -107,7 +107,7 @@ interface Figures {
 }
 
 const facilitator = await forkFacilitator();
-const settings = { FACILITATOR_URL: facilitator.url, PAY_TO, ...UNLIMITED };
+const settings = { FACILITATOR: facilitator.url, PAY_TO, ...UNLIMITED };
 const servers: [string, BenchServer][] = [['here', await startServer(settings)]];
 if (BESIDE) {
   const program = join(resolve(BESIDE), '.build/server/main.js');

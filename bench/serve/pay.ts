@@ -128,7 +128,7 @@ async function signaturePart(): Promise<void> {
 /** Encode and scan must disappear behind the verification; beside it the same search behind @x402/express. */
 async function remotePart(commits: BenchCommits): Promise<void> {
   const facilitator = await startAgreeingFacilitator();
-  const server = await startServer({ FACILITATOR_URL: facilitator.url, PAY_TO });
+  const server = await startServer({ FACILITATOR: facilitator.url, PAY_TO });
   let peer: BenchServer | undefined;
   try {
     const { free, searchFree, searchPaid } = await openSearches(server);
@@ -195,7 +195,7 @@ function report(figures: Figures, stages: Figures): void {
 /** Its handler hands the search on to Farthing's own free one. */
 function startPeer(facilitatorUrl: string, search: { url: string; token: string }): Promise<BenchServer> {
   return startScript(PEER, {
-    FACILITATOR_URL: facilitatorUrl,
+    FACILITATOR: facilitatorUrl,
     SEARCH_URL: search.url,
     SEARCH_TOKEN: search.token,
     PAY_TO,

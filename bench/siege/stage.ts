@@ -33,7 +33,7 @@ export async function openStage(attack: string, settings: Record<string, string>
     return { ...(await staged(server, tokenClient(await rent(server.url)))), stop: () => server.stop() };
   }
   const facilitator = await startSlowFacilitator(facilitatorCallsPerSecond);
-  const remote = { PAY_TO: BESIEGED.PAY_TO, FACILITATOR_URL: facilitator.url };
+  const remote = { PAY_TO: BESIEGED.PAY_TO, FACILITATOR: facilitator.url };
   const server = await startServer({ ...remote, ...settings }, { preload: PROBE });
   const stop = async () => {
     await server.stop();

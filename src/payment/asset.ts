@@ -6,6 +6,10 @@ export interface Asset {
   readonly symbol: string;
   /** CAIP-2 identifier, as x402 v2 writes it. */
   readonly network: `eip155:${number}`;
+  /** Name of the network for people. */
+  readonly title: string;
+  /** Its coins are given away. */
+  readonly isTestnet: boolean;
   /** Name of the same network in x402 v1. */
   readonly networkNameV1: string;
   readonly chainId: number;
@@ -20,24 +24,43 @@ export interface Asset {
   readonly decimals: typeof USD_DECIMALS;
 }
 
-/** Address: developers.circle.com/stablecoins/usdc-contract-addresses. */
+/** What Circle's USDC has in common on all networks. Addresses: developers.circle.com/stablecoins/usdc-contract-addresses. */
+const USDC = { symbol: 'USDC', version: '2', decimals: 6 } as const;
+
 export const BASE_USDC: Asset = {
-  symbol: 'USDC',
+  ...USDC,
   network: 'eip155:8453',
+  title: 'Base',
+  isTestnet: false,
   networkNameV1: 'base',
   chainId: 8453,
   address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   displayedAddress: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   name: 'USD Coin',
-  version: '2',
-  decimals: 6,
 };
 
-/**
- * The coins that are asked for, the preferred one first. `PAY_TO` receives all of them: it must be able to on each network. A coin
- * stays here as long as the books of any server hold payments in it.
- */
-export const ASSETS: readonly Asset[] = [BASE_USDC];
+/** EIP-712 name and version: the table of default assets of `@x402/evm` 2.27. The name is not that of Base. */
+export const BASE_SEPOLIA_USDC: Asset = {
+  ...USDC,
+  network: 'eip155:84532',
+  title: 'Base Sepolia',
+  isTestnet: true,
+  networkNameV1: 'base-sepolia',
+  chainId: 84532,
+  address: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
+  displayedAddress: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+  name: 'USDC',
+};
+
+/** The coins that can be asked for. A coin stays here as long as the books of any server hold payments in it. */
+export const ASSETS: readonly Asset[] = [BASE_USDC, BASE_SEPOLIA_USDC];
+
+/** The coin that is asked for on a network. `PAY_TO` receives it there. @throws Error */
+export function assetOn(network: Asset['network']): Asset {
+  const found = ASSETS.find((asset) => asset.network === network);
+  if (!found) throw new Error(`there is no coin on ${network}`);
+  return found;
+}
 
 /** True for either name of the asset's network. */
 export function isNetworkOf({ network, networkNameV1 }: Asset, name: string): boolean {

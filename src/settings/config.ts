@@ -117,14 +117,18 @@ function* unknownNames(environment: Environment, file: Record<string, unknown>):
 }
 
 function* contradictions(settings: Settings, production: boolean): Iterable<string> {
-  const { FACILITATOR_URL, ALLOW_PLAY_MONEY, PAY_TO } = settings;
-  if (production && FACILITATOR_URL === '' && ALLOW_PLAY_MONEY === '0')
-    yield 'FARTHING_FACILITATOR_URL: NODE_ENV=production needs a facilitator; the local one moves no money (FARTHING_ALLOW_PLAY_MONEY=1 allows it)';
+  const { FACILITATOR, ALLOW_PLAY_MONEY, PAY_TO } = settings;
+  const isReal = FACILITATOR.length > 0;
+  if (production && !isReal && ALLOW_PLAY_MONEY === '0')
+    yield 'FARTHING_FACILITATOR: NODE_ENV=production needs a facilitator; the local one moves no money (FARTHING_ALLOW_PLAY_MONEY=1 allows it)';
   if (settings.WORKSPACE_TTL_MINUTES_MIN > settings.WORKSPACE_TTL_MINUTES_MAX)
     yield 'FARTHING_WORKSPACE_TTL_MINUTES_MIN: must not be above FARTHING_WORKSPACE_TTL_MINUTES_MAX';
-  if (FACILITATOR_URL !== '' && PAY_TO === '')
-    yield 'FARTHING_PAY_TO: name the wallet that is paid; FARTHING_FACILITATOR_URL needs it';
-  if (settings.CONFIRM_SETTLEMENTS === '1' && settings.RPC_URL === '')
+  if (isReal && PAY_TO === '')
+    yield 'FARTHING_PAY_TO: name the wallet that is paid; FARTHING_FACILITATOR needs it';
+  const onTestnets = FACILITATOR.find(({ url }) => /^(www\.)?x402\.org$/.test(new URL(url).hostname));
+  if (onTestnets && settings.NETWORK === 'eip155:8453')
+    yield `FARTHING_FACILITATOR: ${onTestnets.url} settles on testnets alone: FARTHING_NETWORK=eip155:84532 sells there, for coins without value; for money name another facilitator`;
+  if (settings.CONFIRM_SETTLEMENTS === '1' && settings.RPC_URL.length === 0)
     yield 'FARTHING_RPC_URL: name a node of the chain; FARTHING_CONFIRM_SETTLEMENTS needs it';
   yield* contradictionsOfObjects(settings);
   const lease = settings.CLUSTER_LEASE_SECONDS;

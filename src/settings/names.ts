@@ -34,6 +34,13 @@ export function isUnknownVariable(variable: string): boolean {
   return !isSetting(variable.slice(PREFIX.length));
 }
 
+/** Settings that have another name now. */
+const RENAMED: Readonly<Record<string, SettingName>> = {
+  FACILITATOR_URL: 'FACILITATOR',
+  FACILITATOR_VERIFY_URLS: 'FACILITATOR',
+  FACILITATOR_TOKEN: 'FACILITATOR_HEADER',
+};
+
 /** Slips that are taken for a setting's name: two, and in a short name one, or `HOME` would pass for `HOST`. */
 const SLIPS_MAX = 2;
 const SHORT_LENGTH = 5;
@@ -44,6 +51,8 @@ const SHORT_LENGTH = 5;
  */
 export function nearestVariable(name: string): string | undefined {
   const written = name.toUpperCase();
+  const renamed = RENAMED[written.replace(PREFIX, '')];
+  if (renamed !== undefined) return variableOf(renamed);
   let nearest: { readonly variable: string; readonly slips: number } | undefined;
   for (const setting of SETTING_NAMES) {
     const variable = variableOf(setting);

@@ -2,7 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { ConfigError } from './config.ts';
 import type { Settings } from './settings.ts';
 
-type Secret = 'CLUSTER_KEY' | 'CLUSTER_PASSWORD' | 'OBJECTS_SECRET';
+type Secret =
+  | 'CLUSTER_KEY'
+  | 'CLUSTER_PASSWORD'
+  | 'OBJECTS_SECRET'
+  | 'FACILITATOR_HEADER'
+  | 'CDP_KEY_SECRET'
+  | 'PAYAI_KEY_SECRET';
 type NamedFile =
   | `${Secret}_FILE`
   | 'CLUSTER_CA_FILE'

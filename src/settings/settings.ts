@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseUsd } from '../domain/money.ts';
+import { readFacilitators } from './facilitators.ts';
 
 /** Reads one setting from text. @throws Error that says what is allowed */
 type Read<T> = (text: string) => T;
@@ -192,15 +193,54 @@ export const SETTINGS = {
     'https://huggingface.co',
     'Hub to pull models from, or a mirror with the same paths.',
   ),
-  FACILITATOR_URL: setting(httpUrl, '', 'x402 facilitator. Empty: the local one, which moves no money.'),
-  FACILITATOR_VERIFY_URLS: setting(
+  FACILITATOR: setting(
+    readFacilitators,
+    '',
+    'x402 facilitators, separated by commas, in the order in which they are asked: cdp (Coinbase), payai, or an address. An address may name a user (https://user:password@host). Empty: the local one, which moves no money.',
+  ),
+  FACILITATOR_HEADER: setting(
+    text,
+    '',
+    'Header for the first address of FARTHING_FACILITATOR, such as `Authorization: Bearer TOKEN` or `x-secret-key: KEY`. The other facilitators never receive it.',
+  ),
+  FACILITATOR_HEADER_FILE: setting(
+    text,
+    '',
+    'File that holds the header, in place of FARTHING_FACILITATOR_HEADER.',
+  ),
+  CDP_KEY_ID: setting(
+    text,
+    '',
+    'Id of the CDP API key for FARTHING_FACILITATOR=cdp. Not needed if the key file names it.',
+  ),
+  CDP_KEY_SECRET: setting(text, '', 'Secret of that key: Ed25519 in base64, or ECDSA as PEM.'),
+  CDP_KEY_SECRET_FILE: setting(
+    text,
+    '',
+    'File that holds the secret, or the key file as CDP has it for download (JSON), in place of FARTHING_CDP_KEY_SECRET.',
+  ),
+  PAYAI_KEY_ID: setting(
+    text,
+    '',
+    'Id of the PayAI API key for FARTHING_FACILITATOR=payai. Empty: its free tier, without a key.',
+  ),
+  PAYAI_KEY_SECRET: setting(text, '', 'Secret of that key (payai_sk_…).'),
+  PAYAI_KEY_SECRET_FILE: setting(
+    text,
+    '',
+    'File that holds the secret, in place of FARTHING_PAYAI_KEY_SECRET.',
+  ),
+  PAY_TO: setting(address, '', 'Wallet that is paid. Required with FARTHING_FACILITATOR.'),
+  NETWORK: setting(
+    choice('eip155:8453', 'eip155:84532'),
+    'eip155:8453',
+    'Network of the payments, in USDC: eip155:8453 is Base, eip155:84532 its testnet Base Sepolia, whose coins are free.',
+  ),
+  RPC_URL: setting(
     httpUrls,
     '',
-    'Other facilitators, separated by commas, that verify while FARTHING_FACILITATOR_URL does not answer. They never settle and never receive FARTHING_FACILITATOR_TOKEN.',
+    'Nodes of FARTHING_NETWORK (JSON-RPC), separated by commas, asked in this order to confirm settlements. Empty: trust the facilitator.',
   ),
-  PAY_TO: setting(address, '', 'Wallet that is paid. Required with FARTHING_FACILITATOR_URL.'),
-  FACILITATOR_TOKEN: setting(text, '', 'Bearer token for the facilitator.'),
-  RPC_URL: setting(httpUrl, '', 'Chain RPC used to confirm settlements. Empty: trust the facilitator.'),
   CONFIRM_SETTLEMENTS: setting(
     choice('0', '1'),
     '0',
@@ -209,7 +249,7 @@ export const SETTINGS = {
   X402_BODY_NETWORK: setting(
     choice('eip155:8453', 'base'),
     'eip155:8453',
-    'Network name in the body of a 402; `base` serves legacy v1 clients.',
+    'Network name in the body of a 402: its identifier, or with `base` its name in x402 v1 (`base`, `base-sepolia`), which serves legacy v1 clients.',
   ),
   ALLOW_PLAY_MONEY: setting(
     choice('0', '1'),

@@ -4,15 +4,18 @@ import { FarthingError } from '../domain/error.ts';
 import type { EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
-import { ASSETS } from '../payment/asset.ts';
+import { type Asset, assetOn } from '../payment/asset.ts';
 import type { Facilitator } from '../payment/facilitator/facilitator.ts';
+import { facilitatorAddresses } from '../payment/facilitator/facilitator-addresses.ts';
 import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
 import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
 import { Crowd } from '../payment/gate/crowd.ts';
 import { PaymentGate } from '../payment/gate/gate.ts';
+import { payToFault } from '../payment/pay-to.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
+import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Store } from '../state/store.ts';
 
@@ -41,18 +44,26 @@ const PURCHASES_MAX = 1024;
 const STABLE_MS_MAX = 5000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 
-/** Opens the payments, with the facilitator that the settings name or the local one, whose play money lies in the payer's books. */
-export function openPayments(options: PaymentsOptions): Payments {
+/**
+ * Opens the payments, with the facilitators that the settings name or the local one, whose play money lies in the payer's books.
+ * @throws ConfigError for settings by which nothing can be sold
+ */
+export async function openPayments(options: PaymentsOptions): Promise<Payments> {
   const { settings, clock, tenants, log, observe } = options;
   const signatures = new SignatureCheck();
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
   const crowd = new Crowd(PURCHASES_MAX);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
-  const remote = remoteFacilitator(options, payTo, (payer) => crowd.lines.knows(payer));
+  const asset = assetOn(settings.NETWORK);
+  const remote = await remoteFacilitator(options, {
+    asset,
+    payTo,
+    knows: (payer) => crowd.lines.knows(payer),
+  });
   if (!remote)
     log({
       event: 'local_facilitator',
-      note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO for real ones.',
+      note: 'No money moves: payments are verified and settled in play money. Set FARTHING_FACILITATOR and FARTHING_PAY_TO for real ones.',
     });
   const local = (store: Store) =>
     new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD });
@@ -66,7 +77,7 @@ export function openPayments(options: PaymentsOptions): Payments {
         store,
         clock,
         settings: {
-          assets: ASSETS,
+          assets: [asset],
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
@@ -123,21 +134,21 @@ async function stableInTime(stable: Promise<void>): Promise<void> {
 }
 
 /** Undefined where the settings name none. */
-function remoteFacilitator(
+async function remoteFacilitator(
   { settings, clock, log }: PaymentsOptions,
-  payTo: Address,
-  knows: (payer: Address) => boolean,
-): Facilitator | undefined {
-  if (settings.FACILITATOR_URL === '') return undefined;
+  { asset, payTo, knows }: { asset: Asset; payTo: Address; knows: (payer: Address) => boolean },
+): Promise<Facilitator | undefined> {
+  const facilitators = await facilitatorAddresses(settings);
+  if (facilitators.length === 0) return undefined;
+  const fault = await payToFault(settings.PAY_TO, asset);
+  if (fault !== undefined) throw new ConfigError(`FARTHING_PAY_TO: ${fault}`);
   return new RemoteFacilitator({
-    url: settings.FACILITATOR_URL,
-    assets: ASSETS,
+    facilitators,
+    assets: [asset],
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     clock,
-    bearerToken: settings.FACILITATOR_TOKEN || undefined,
-    verifyUrls: settings.FACILITATOR_VERIFY_URLS,
-    witness: settings.RPC_URL === '' ? undefined : new RpcWitness({ url: settings.RPC_URL }),
+    witness: settings.RPC_URL.length === 0 ? undefined : new RpcWitness({ urls: settings.RPC_URL }),
     confirms: settings.CONFIRM_SETTLEMENTS === '1',
     knows,
     log,

@@ -14,10 +14,13 @@ const FREE_BYTES_MIN = 2 ** 20;
 /** What `/readyz` answers. */
 export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
   const { settings, data, encoder, extractor, draining } = runtime;
+  const payment = books.health();
+  const { obstacle } = payment.facilitator;
   const reasons = [
     ...(draining.signal.aborted ? ['The server is stopping.'] : []),
     ...(books.lagMs() > LAG_MS_MAX ? ['The books cannot be written.'] : []),
     ...(freeBytes(data) < FREE_BYTES_MIN ? ['The disk is full.'] : []),
+    ...(obstacle === undefined ? [] : [`Nothing can be sold: ${obstacle}.`]),
     ...(encoder.serving() ? [] : ['No encoder could be started again.']),
   ];
   const previous = books.previousModels();
@@ -28,7 +31,7 @@ export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
       reasons,
       families: familyReports(encoder),
       queues: encoder.queueDepths(),
-      payment: books.health(),
+      payment,
       extraction: extractor.confinement() ?? 'not started yet',
       prices_usd: pricesOf(settings).listed,
       workspace_minutes: {

@@ -1,5 +1,6 @@
 import { formatUsd } from '../domain/money.ts';
 import type { Services, Terms } from '../http/access/services.ts';
+import { assetOn } from '../payment/asset.ts';
 import { pricesOf } from '../purchases/prices.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { AllBooks } from './all-books.ts';
@@ -33,9 +34,14 @@ export function servicesOf(runtime: Runtime, all: AllBooks, books: Books): Servi
 }
 
 function termsOf(settings: Settings): Terms {
+  const asset = assetOn(settings.NETWORK);
+  const servesV1 = settings.X402_BODY_NETWORK === 'base';
   return {
-    playUsd: settings.FACILITATOR_URL === '' ? formatUsd(settings.LOCAL_BALANCE_USD) : undefined,
-    bodyNetwork: settings.X402_BODY_NETWORK,
+    playUsd: settings.FACILITATOR.length === 0 ? formatUsd(settings.LOCAL_BALANCE_USD) : undefined,
+    coin: `${asset.symbol} on ${asset.network}`,
+    isTestnet: asset.isTestnet,
+    bodyNetwork: servesV1 ? asset.networkNameV1 : asset.network,
+    servesV1,
     contact: settings.CONTACT,
     pagesMax: settings.PAGES_MAX,
     mediaSecondsMax: settings.MEDIA_SECONDS_MAX,

@@ -58,7 +58,7 @@ t.test('at "warn" the log of a server tells why its facilitator does not settle'
   const server = await ServedProcess.start(t, {
     data: join(folder, 'data'),
     log,
-    environment: { LOG_LEVEL: 'warn', FACILITATOR_URL: facilitator.url, PAY_TO },
+    environment: { LOG_LEVEL: 'warn', FACILITATOR: facilitator.url, PAY_TO },
   });
   const agent = new TestAgent(server.url);
   t.match(await agent.post('/agent/v1/workspaces', {}), {

@@ -10,13 +10,13 @@ import { TestAgent } from '../rig/test-server.ts';
 
 const folder = t.testdir({});
 const log = join(folder, 'server.log');
-const FACILITATOR_TOKEN = 'facilitator-secret-0123456789abcdef';
+const FACILITATOR_HEADER = 'facilitator-secret-0123456789abcdef';
 const server = await ServedProcess.start(t, {
   data: join(folder, 'data'),
   log,
-  environment: { LOG_LEVEL: 'trace', FACILITATOR_TOKEN },
+  environment: { LOG_LEVEL: 'trace', FACILITATOR_HEADER },
 });
-const secrets: Record<string, string> = { 'the facilitator’s token': FACILITATOR_TOKEN };
+const secrets: Record<string, string> = { 'the facilitator’s header': FACILITATOR_HEADER };
 
 /** `fetch`, which remembers what it sent to pay. */
 const plainFetch = globalThis.fetch;

@@ -58,7 +58,8 @@ t.test('a slip in a name without the prefix is reported with the setting that is
     ['PROT', 'FARTHING_PORT'],
     ['PORTS', 'FARTHING_PORT'],
     ['WORKSPACE_MINUTES_USD', 'FARTHING_WORKSPACE_MINUTE_USD'],
-    ['FACILTATOR_ULR', 'FARTHING_FACILITATOR_URL'],
+    ['FACILTATRO', 'FARTHING_FACILITATOR'],
+    ['FACILITATOR_URL', 'FARTHING_FACILITATOR'],
     ['FARTHNG_PORT', 'FARTHING_PORT'],
     ['Farthing_Port', 'FARTHING_PORT'],
   ] as const)
@@ -78,8 +79,8 @@ t.test('a slip in a name without the prefix is reported with the setting that is
   ])
     t.same(meant(usual), [], usual);
   t.match(
-    fault({ NODE_ENV: 'production', FACILITATOR_URI: 'https://facilitator.example' }),
-    /needs a facilitator.*\nFACILITATOR_URI: .*did you mean FARTHING_FACILITATOR_URL/,
+    fault({ NODE_ENV: 'production', FACILITATOR_URL: 'https://facilitator.example' }),
+    /needs a facilitator.*\nFACILITATOR_URL: .*did you mean FARTHING_FACILITATOR\?/,
     'beside the fault that it causes',
   );
 });
@@ -91,10 +92,10 @@ t.test('a name without prefix is read with a notice; two values stop the start',
   ]);
   t.match(fault({ PORT: '70000' }), /^PORT="70000"/, 'as it was written');
   t.equal(readConfig({ PORT: '9001', FARTHING_PORT: '9001' }).PORT, 9001);
-  const message = fault({ FACILITATOR_TOKEN: 'secret-1', FARTHING_FACILITATOR_TOKEN: 'secret-2' });
+  const message = fault({ FACILITATOR_HEADER: 'secret-1', FARTHING_FACILITATOR_HEADER: 'secret-2' });
   t.match(
     message,
-    /FARTHING_FACILITATOR_TOKEN and FACILITATOR_TOKEN .* different values: leave out FACILITATOR_TOKEN/,
+    /FARTHING_FACILITATOR_HEADER and FACILITATOR_HEADER .* different values: leave out FACILITATOR_HEADER/,
   );
   t.notMatch(message, /secret/);
 });
@@ -107,12 +108,34 @@ t.test('the file takes names with the prefix and without it, and the environment
 });
 
 t.test('a facilitator without a wallet to pay to is refused', async (t) => {
-  t.match(fault({ FARTHING_FACILITATOR_URL: 'https://facilitator.example' }), /FARTHING_PAY_TO/);
+  t.match(fault({ FARTHING_FACILITATOR: 'https://facilitator.example' }), /FARTHING_PAY_TO/);
   t.match(fault({ FARTHING_CONFIRM_SETTLEMENTS: '1' }), /FARTHING_RPC_URL/);
 });
 
+t.test('facilitators are names or addresses, each once; a testnet’s sells nothing for money', async (t) => {
+  const of = (FARTHING_FACILITATOR: string, more = {}) =>
+    fault({ FARTHING_FACILITATOR, FARTHING_PAY_TO: `0x${'1'.repeat(40)}`, ...more });
+  for (const good of [
+    'cdp',
+    'payai',
+    'cdp, payai',
+    'https://a.example/x402/,http://u:p@127.0.0.1:8080',
+    'cdp@http://127.0.0.1:1/x',
+  ])
+    t.equal(of(good), '', good);
+  t.match(of('self'), /FARTHING_FACILITATOR="self": this release settles nothing itself/);
+  t.match(of('coinbase'), /must be cdp, payai, or http or https addresses/);
+  t.match(of('coinbase@https://a.example'), /coinbase is no known facilitator/);
+  t.match(of('https://a.example/?key=1'), /without query/);
+  t.match(of('cdp,payai,cdp'), /named twice/);
+  for (const testnets of ['https://x402.org/facilitator', 'cdp,https://www.x402.org/facilitator']) {
+    t.match(of(testnets), /settles on testnets alone: FARTHING_NETWORK=eip155:84532/);
+    t.equal(of(testnets, { FARTHING_NETWORK: 'eip155:84532' }), '');
+  }
+});
+
 t.test('play money is refused in production unless it is asked for', async (t) => {
-  t.match(fault({ NODE_ENV: 'production' }), /FARTHING_FACILITATOR_URL/);
+  t.match(fault({ NODE_ENV: 'production' }), /FARTHING_FACILITATOR:/);
   t.equal(fault({ NODE_ENV: 'production', FARTHING_ALLOW_PLAY_MONEY: '1' }), '');
 });
 

@@ -32,7 +32,7 @@ t.test(
   'a measured server finds the libraries and the GPU of its bench, and takes no setting over',
   async (t) => {
     const libraries = { LD_LIBRARY_PATH: '/libraries', CUDA_VISIBLE_DEVICES: '1', PATH: '/bin' };
-    t.strictSame(inherited({ ...libraries, FACILITATOR_TOKEN: 'secret', PORT: '1' }), libraries);
+    t.strictSame(inherited({ ...libraries, FACILITATOR_HEADER: 'secret', PORT: '1' }), libraries);
   },
 );
 

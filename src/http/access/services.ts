@@ -40,8 +40,14 @@ export interface Services {
 export interface Terms {
   /** Play money of a wallet that is new to the local facilitator, in US dollars; undefined where money is real. */
   readonly playUsd: string | undefined;
-  /** Name of the network in the body of a 402: legacy v1 clients know `base` alone. */
+  /** What is paid in, such as `USDC on eip155:8453`. */
+  readonly coin: string;
+  /** The coin is given away: it has no value. */
+  readonly isTestnet: boolean;
+  /** Name of the network in the body of a 402. */
   readonly bodyNetwork: string;
+  /** That name is the one of x402 v1. */
+  readonly servesV1: boolean;
   /** Mail address or web page of the operator; empty: not shown. */
   readonly contact: string;
   readonly pagesMax: number;

@@ -1,6 +1,5 @@
 import { formatUsd, type ShownPrice } from '../../domain/money.ts';
 import { READABLE_NAMES } from '../../extract/formats.ts';
-import { ASSETS } from '../../payment/asset.ts';
 import type { Services } from '../access/services.ts';
 import { searchDiscovery } from './discovery.ts';
 
@@ -11,11 +10,10 @@ const MEBIBYTE = 2 ** 20;
 /** `/llms.txt` (llmstxt.org): what this server is, with links to the rest. */
 export function llmsTxt({ baseUrl, terms }: Described): string {
   const url = baseUrl();
-  const coins = ASSETS.map(({ symbol, network }) => `${symbol} on ${network}`).join(', ');
   return `# Farthing
 
 > Search over files that you upload yourself: by meaning, by exact words, by picture, or for pictures by describing them.
-> Paid by the request (HTTP 402, x402, ${coins}), or by renting a private workspace for some minutes. No accounts.
+> Paid by the request (HTTP 402, x402, ${terms.coin}), or by renting a private workspace for some minutes. No accounts.
 
 ${moneyOf(terms)} ${clientsOf(terms)}
 
@@ -138,13 +136,15 @@ function priceText(price: ShownPrice): string {
 }
 
 /** Whose money it is, in a sentence. */
-export function moneyOf({ playUsd }: Described['terms']): string {
+export function moneyOf({ playUsd, isTestnet, coin }: Described['terms']): string {
+  if (playUsd === undefined && isTestnet)
+    return `Payments here are transfers on a testnet (${coin}): its coins are free and have no value.`;
   if (playUsd === undefined) return 'Payments here move real money.';
   return `Payments here are play money: any key works, a newly generated one too. Each wallet starts with ${playUsd} USD, and no chain is touched.`;
 }
 
 /** Which clients can pay here, in a sentence. */
-export function clientsOf({ bodyNetwork }: Described['terms']): string {
-  if (bodyNetwork === 'base') return 'Clients of x402 v2 and v1 can pay.';
+export function clientsOf({ bodyNetwork, servesV1 }: Described['terms']): string {
+  if (servesV1) return 'Clients of x402 v2 and v1 can pay.';
   return `Clients of x402 v2 can pay. Those of v1 (x402-fetch, x402-axios) cannot: they know no network named ${bodyNetwork}, and fail with "Invalid enum value" or "invalid_enum_value". Use a v2 client, or ask the operator for FARTHING_X402_BODY_NETWORK=base, which serves both.`;
 }

@@ -12,12 +12,10 @@ import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 import { models, nativeEncoder, previous, providers } from './models.ts';
+import { sales } from './sales.ts';
 import { threads } from './threads.ts';
 
 const GIBIBYTE = 2 ** 30;
-const FACILITATOR_TIMEOUT_MS = 10_000;
-/** Authorizations are valid for minutes: with a larger offset, valid ones look too early or too late. */
-const CLOCK_OFFSET_S_MAX = 10;
 
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
@@ -67,7 +65,7 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['native encoder', () => nativeEncoder(settings)],
     ['books', async () => (await import('../../cluster/operate/examine.ts')).books(settings)],
     ['objects', async () => (await import('../../cluster/operate/examine.ts')).objects(settings)],
-    ['facilitator', () => facilitator(settings)],
+    ['sales', () => sales(settings)],
     ['x402 clients', () => [clients(settings)]],
   ];
 }
@@ -162,57 +160,13 @@ function fileLimit({ OPEN_SHARDS_MAX }: Settings): Finding {
   );
 }
 
-async function facilitator({ FACILITATOR_URL, FACILITATOR_TOKEN }: Settings): Promise<Finding[]> {
-  if (FACILITATOR_URL === '')
-    return [
-      warning(
-        'facilitator',
-        'the local one: play money, no money moves',
-        'Set FARTHING_FACILITATOR_URL and FARTHING_PAY_TO to be paid.',
-      ),
-      ok('clock', 'not compared: there is no facilitator to compare it with'),
-    ];
-  const sentAt = Date.now();
-  const answer = await fetch(`${FACILITATOR_URL}/supported`, {
-    headers: FACILITATOR_TOKEN === '' ? {} : { Authorization: `Bearer ${FACILITATOR_TOKEN}` },
-    signal: AbortSignal.timeout(FACILITATOR_TIMEOUT_MS),
-  }).catch((error: Error) => error);
-  if (answer instanceof Error)
-    return [
-      problem(
-        'facilitator',
-        `cannot be reached: ${answer.message}`,
-        'Check FARTHING_FACILITATOR_URL and the network.',
-      ),
-    ];
-  await answer.body?.cancel();
-  const reached = answer.ok
-    ? ok('facilitator', `answers at ${FACILITATOR_URL}`)
-    : problem(
-        'facilitator',
-        `answers ${answer.status}`,
-        'Check FARTHING_FACILITATOR_URL and FARTHING_FACILITATOR_TOKEN.',
-      );
-  const theirs = Date.parse(answer.headers.get('date') ?? '');
-  if (Number.isNaN(theirs)) return [reached, ok('clock', 'not compared: the facilitator tells no time')];
-  // The Date header has whole seconds and was written between the request and now.
-  const offset = Math.round(((sentAt + Date.now()) / 2 - theirs - 500) / 1000);
-  const found = `${offset} s from the facilitator's`;
-  return [
-    reached,
-    Math.abs(offset) <= CLOCK_OFFSET_S_MAX
-      ? ok('clock', found)
-      : problem('clock', found, 'Turn on time synchronisation (timedatectl set-ntp true).'),
-  ];
-}
-
 /** Which clients can pay: every v2 client, and v1 clients where the body names the network as they know it. */
-function clients({ X402_BODY_NETWORK }: Settings): Finding {
+function clients({ X402_BODY_NETWORK, NETWORK }: Settings): Finding {
   return ok(
     'x402 clients',
     X402_BODY_NETWORK === 'base'
       ? 'v2 and v1 (FARTHING_X402_BODY_NETWORK=base)'
-      : `v2; the bodies of 402s name ${X402_BODY_NETWORK}, which v1 clients refuse: FARTHING_X402_BODY_NETWORK=base serves both`,
+      : `v2; the bodies of 402s name ${NETWORK}, which v1 clients refuse: FARTHING_X402_BODY_NETWORK=base serves both`,
   );
 }
 

@@ -4,7 +4,12 @@ import { faultOf } from './reasons.ts';
 
 /** What the chain shows of an authorization. */
 export type Sighting =
-  | { readonly kind: 'settled'; readonly transaction: string }
+  | {
+      readonly kind: 'settled';
+      readonly transaction: string;
+      /** Why nobody could say by what the nonce was used: the transaction is empty then, and counts as ours. */
+      readonly unread?: string;
+    }
   /** Cancelled, or it paid somebody else or another amount. */
   | { readonly kind: 'used_otherwise' }
   | {
@@ -17,8 +22,8 @@ export type Sighting =
 
 /** Looks on the chain itself whether an authorization was used, and by which transaction. */
 export interface ChainWitness {
-  /** @throws when the chain cannot be asked. */
-  look(payment: Payment): Promise<Sighting>;
+  /** @param hint the settlement's transaction as the facilitator told it. @throws when the chain cannot be asked. */
+  look(payment: Payment, hint?: string): Promise<Sighting>;
 }
 
 /** Blocks after the end of an authorization that are waited for: a node may be behind, and a block may be replaced. */

@@ -19,6 +19,10 @@ export interface FacilitatorHealth {
   readonly url?: string;
   /** What it last failed with, until it works again. */
   readonly trouble?: string;
+  /** Why nothing can be sold at this moment. */
+  readonly obstacle?: string;
+  /** What it last said about the extensions of a payment, such as the catalogue's. */
+  readonly extensions?: unknown;
 }
 
 /** Checks that a payer can pay, and moves the money. One contract suite holds for every implementation. */
@@ -36,7 +40,7 @@ export interface Facilitator {
   settle(payment: Payment, terms: Terms): Promise<Settlement>;
   /** What became of a settlement whose outcome was lost. `absent`: it never happened. Never throws. */
   reconcile(payment: Payment, terms: Terms): Promise<Settlement | { readonly kind: 'absent' }>;
-  /** Reads what it supports. @throws facilitator_unavailable */
+  /** Reads what it supports. @throws facilitator_unavailable when nothing can be sold */
   connect(): Promise<void>;
   health(): FacilitatorHealth;
 }

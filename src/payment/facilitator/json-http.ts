@@ -5,12 +5,13 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 const REPLY_BYTES_MAX = 64 * 1024;
 
 export type JsonReply =
-  /** `body` is undefined when it was no JSON, or over the limit; `retryAfter`: it says when to come again. */
+  /** `body` is undefined when it was no JSON, or over the limit. */
   | {
       readonly kind: 'reply';
       readonly status: number;
       readonly body: unknown;
-      readonly retryAfter: boolean;
+      /** Value of a header by its name in lower case; the last where there are several. */
+      readonly header: (name: string) => string | undefined;
     }
   /** Certain: no byte of the request was sent. */
   | { readonly kind: 'not_sent'; readonly detail: string }
@@ -36,7 +37,8 @@ const AGENT = new Agent({
 export interface JsonRequest {
   readonly method: 'GET' | 'POST';
   readonly body?: unknown;
-  readonly bearerToken?: string;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly deadlineMs: number;
   /** Of the answer that is read. */
   readonly replyBytesMax?: number;
@@ -51,11 +53,11 @@ export function exchangeJson(url: string, request: JsonRequest): Promise<JsonRep
     try {
       const { origin, pathname, search, username, password } = new URL(url);
       const content = request.body === undefined ? undefined : JSON.stringify(request.body);
-      const authorization = authorizationOf(request.bearerToken, username, password);
       const headers = {
         accept: 'application/json',
         ...(content !== undefined && { 'content-type': 'application/json' }),
-        ...(authorization !== undefined && { authorization }),
+        ...basicAuthOf(username, password),
+        ...request.headers,
       };
       AGENT.dispatch(
         { origin, path: pathname + search, method: request.method, headers, body: content },
@@ -68,11 +70,10 @@ export function exchangeJson(url: string, request: JsonRequest): Promise<JsonRep
 }
 
 /** An address may name a user, as those of some nodes do. */
-function authorizationOf(bearerToken: string | undefined, username: string, password: string) {
-  if (bearerToken !== undefined) return `Bearer ${bearerToken}`;
+function basicAuthOf(username: string, password: string) {
   if (username === '') return undefined;
   const user = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return `Basic ${Buffer.from(user).toString('base64')}`;
+  return { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
 }
 
 /** What undici tells of one exchange. The first that ends it counts. */
@@ -84,7 +85,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
   readonly #pieces: Buffer[] = [];
   #bytes = 0;
   #status = 0;
-  #retryAfter = false;
+  #headers: readonly Buffer[] = [];
   /** Ends the connection of an answer that has not ended. Known from before the request's first byte is sent. */
   #abort: (() => void) | undefined;
   #isOver = false;
@@ -112,10 +113,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
   /** Called for interim answers, too: the last counts. */
   onHeaders(status: number, headers: Buffer[]): boolean {
     this.#status = status;
-    this.#retryAfter = headers.some(
-      (name, at) =>
-        at % 2 === 0 && name.length === 11 && name.toString('latin1').toLowerCase() === 'retry-after',
-    );
+    this.#headers = headers;
     return true;
   }
 
@@ -135,7 +133,13 @@ class Exchange implements Dispatcher.DispatchHandlers {
   }
 
   #reply(text: string): void {
-    this.#end({ kind: 'reply', status: this.#status, body: parse(text), retryAfter: this.#retryAfter });
+    const headers = this.#headers;
+    this.#end({
+      kind: 'reply',
+      status: this.#status,
+      body: parse(text),
+      header: (name) => headerValue(headers, name),
+    });
   }
 
   #fail(detail: string): void {
@@ -150,6 +154,14 @@ class Exchange implements Dispatcher.DispatchHandlers {
     this.#done(reply);
     this.#abort?.();
   }
+}
+
+/** @param headers names and values in turn, as undici has them */
+function headerValue(headers: readonly Buffer[], name: string): string | undefined {
+  const at = headers.findLastIndex(
+    (header, index) => index % 2 === 0 && header.toString('latin1').toLowerCase() === name,
+  );
+  return at === -1 ? undefined : headers[at + 1]?.toString('latin1');
 }
 
 function parse(text: string): unknown {

@@ -33,14 +33,21 @@ export function readSupported({ status, body }: Reply, assets: readonly Asset[])
   return supported;
 }
 
-/** The payment in the client's version, or in the one that the facilitator has: the signed message names neither. */
+/** Networks of all that a facilitator settles, for people. */
+export function offeredNetworks({ body }: Reply): string {
+  const kinds = ownMember(body, 'kinds');
+  const networks = Array.isArray(kinds) ? kinds.map((kind) => String(ownMember(kind, 'network'))) : [];
+  return [...new Set(networks)].slice(0, 10).join(', ') || 'no network';
+}
+
+/** The payment in the client's version, or in the one that the facilitator has: the signed message names neither. Not known: in v2, which all have. */
 export function requestBody(
   payment: Payment,
   terms: Terms,
   common: PaymentTerms,
   versions: readonly (1 | 2)[] = [],
 ): object {
-  const version = versions.includes(payment.version) ? payment.version : (versions.at(-1) ?? payment.version);
+  const version = versions.includes(payment.version) ? payment.version : (versions.at(-1) ?? 2);
   return version === 1 ? bodyV1(payment, terms, common) : bodyV2(payment, terms, common);
 }
 
@@ -114,7 +121,7 @@ const TURNED_AWAY = new Set([401, 403, 405, 413, 415]);
 
 /** `turned_away`: by its own word it did not act upon the request. */
 export function readSettlement(
-  { status, body, retryAfter }: Reply,
+  { status, body, header }: Reply,
   payment: Payment,
 ): Settlement | { readonly kind: 'turned_away'; readonly detail: string } {
   const success = ownMember(body, 'success');
@@ -141,8 +148,23 @@ export function readSettlement(
     if (isCertain(failure)) return { kind: 'refused', reason };
   }
   const detail = `/settle answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
-  const turnedAway = TURNED_AWAY.has(status) || (status === 429 && retryAfter);
+  const turnedAway = TURNED_AWAY.has(status) || (status === 429 && header('retry-after') !== undefined);
   return { kind: turnedAway && textOf(transaction) === '' ? 'turned_away' : 'unknown', detail };
+}
+
+/** Of what a facilitator says about the extensions of a call. */
+const EXTENSIONS_CHARS_MAX = 4096;
+
+/** What became of the payment's extensions (`bazaar`: was it catalogued?), as JSON; undefined where it says nothing, or too much. */
+export function readExtensions({ header }: Reply): unknown {
+  const text = header('extension-responses');
+  if (text === undefined || text.length > EXTENSIONS_CHARS_MAX) return undefined;
+  try {
+    const told: unknown = JSON.parse(Buffer.from(text, 'base64').toString());
+    return typeof told === 'object' && told !== null ? told : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function textOf(member: unknown): string {

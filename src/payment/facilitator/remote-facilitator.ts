@@ -7,28 +7,17 @@ import type { Payment, Terms } from '../payment.ts';
 import { isOfContract } from '../signature.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
 import { type ChainWitness, provenBy, refusedBy, type Sighting } from './chain-witness.ts';
-import { type Caller, Circuit } from './circuit.ts';
+import type { Caller, Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
-import { exchangeJson, type JsonReply } from './json-http.ts';
-import {
-  isAnswer,
-  readSettlement,
-  readSupported,
-  readVerification,
-  requestBody,
-  type Supported,
-} from './messages.ts';
+import { type FacilitatorAddress, FacilitatorClient } from './facilitator-client.ts';
+import { isAnswer, readSettlement, readVerification } from './messages.ts';
 import { saysUsed } from './reasons.ts';
 
 export interface RemoteFacilitatorDeps extends PaymentTerms {
   /** The coins that it has to settle. */
   readonly assets: readonly Asset[];
-  /** Address without a trailing path: `/verify`, `/settle` and `/supported` are below it. */
-  readonly url: string;
-  /** For the facilitator that settles; the others never get it. */
-  readonly bearerToken?: string;
-  /** Facilitators that are asked to verify, in turn, when the first does not answer. They never settle. */
-  readonly verifyUrls?: readonly string[];
+  /** In the order in which they are asked; at least one. */
+  readonly facilitators: readonly FacilitatorAddress[];
   readonly clock: Clock;
   readonly witness?: ChainWitness;
   /** The witness is asked about settlements that the facilitator says it made, too. */
@@ -46,7 +35,6 @@ const VERIFY_DEADLINE_MS = 5000;
 /** Settling on Base takes 2 to 3 s, with a tail of 10 to 28 s. */
 const SETTLE_DEADLINE_MS = 30_000;
 const RECONCILE_DEADLINE_MS = 10_000;
-const SUPPORTED_DEADLINE_MS = 5000;
 const RETRY_AFTER_S = 5;
 /** A node shows a block of Base within two seconds or so of the facilitator's. */
 const CONFIRM_LOOKS_MAX = 8;
@@ -59,91 +47,109 @@ interface PaymentCaller extends Caller {
   readonly isContract: boolean;
 }
 
-/** One address that is asked, and how it has been doing. */
-interface Peer {
-  readonly url: string;
-  readonly bearerToken?: string;
-  readonly verifying: Circuit;
-  /** What it settles; empty until it has answered. */
-  supported: Supported;
-  /** The reading of it that is under way. */
-  reading?: Promise<unknown>;
-}
-
 /**
- * A facilitator over HTTP, as the x402 specification describes it. An answer that names another payer, or a settlement
- * without a transaction, is trouble of the facilitator and never an answer 402.
+ * Facilitators over HTTP, as the x402 specification describes them. The first that answers verifies. The first settles, and the next only
+ * if nothing was sent to the chain, or if the witness shows the nonce unused; the nonce makes a second settlement harmless. An answer
+ * that names another payer, or a settlement without a transaction, is trouble of the facilitator and never an answer 402.
  */
 export class RemoteFacilitator implements Facilitator {
   readonly outcomeIsKnowable = false;
   readonly verifiesContractWallets = true;
   readonly #parts: RemoteFacilitatorDeps;
-  readonly #first: Peer;
-  readonly #further: readonly Peer[];
-  /** Asked to verify, in this order; a single one is asked twice. */
-  readonly #verifiers: readonly Peer[];
-  /** Open: the outcome would not be known soon, so no payment begins. */
-  readonly #settling: Circuit;
+  readonly #clients: readonly FacilitatorClient[];
   #trouble: string | undefined;
 
   constructor(parts: RemoteFacilitatorDeps) {
+    const { facilitators, ...common } = parts;
     this.#parts = parts;
-    this.#first = this.#peer(parts.url, parts.bearerToken);
-    this.#further = (parts.verifyUrls ?? []).map((url) => this.#peer(url));
-    this.#verifiers = this.#further.length > 0 ? [this.#first, ...this.#further] : [this.#first, this.#first];
-    this.#settling = this.#circuit(`${this.#first.url}/settle`);
+    this.#clients = facilitators.map((address) => new FacilitatorClient({ ...common, address }));
   }
 
-  /** Reads what each supports. Only the first has to answer: a further one may come later. */
+  /** Reads what each settles. @throws facilitator_unavailable when nothing can be sold through any */
   async connect(): Promise<void> {
-    const [trouble] = await Promise.all(
-      [this.#first, ...this.#further].map((peer) => this.#readSupported(peer)),
+    const troubles = await Promise.all(
+      this.#clients.map(async (client) => ({ url: client.url, trouble: await client.read() })),
     );
-    if (trouble !== undefined) throw this.#unavailable(trouble);
+    const found = troubles.filter(({ trouble }) => trouble !== undefined);
+    if (found.length === this.#clients.length)
+      throw this.#unavailable(found.map(({ url, trouble }) => `${url}: ${trouble}`).join('; '));
+    for (const { url, trouble } of found)
+      this.#parts.log({ level: 'warn', event: 'facilitator_trouble', url, detail: trouble });
     this.#trouble = undefined;
   }
 
   async verify(payment: Payment, terms: Terms): Promise<Verification> {
     const caller = this.#caller(payment);
-    const settlesIn = this.#settling.waitMs(caller);
+    const settlers = this.#settlersOf(payment);
+    const settlesIn = Math.min(...settlers.map(({ settling }) => settling.waitMs(caller)));
     if (settlesIn > 0) throw this.#unavailable(this.#trouble ?? '', settlesIn);
     let trouble: string | undefined;
-    for (const peer of this.#verifiers) {
-      if (!admits(peer.verifying, caller)) continue;
-      const judged = await this.#verifyAt(peer, payment, terms);
+    // A single one is asked twice.
+    for (const client of settlers.length > 1 ? settlers : [...settlers, ...settlers]) {
+      if (!admits(client.verifying, caller)) continue;
+      const judged = await this.#verifyAt(client, payment, terms);
       if (typeof judged !== 'string') {
-        if (peer === this.#first) this.#trouble = undefined;
+        if (client === this.#clients[0]) this.#trouble = undefined;
         return judged;
       }
-      trouble = `${peer.url}: ${judged}`;
+      trouble = `${client.url}: ${judged}`;
     }
-    const waitMs = Math.min(...this.#verifiers.map(({ verifying }) => verifying.waitMs(caller)));
+    const waitMs = Math.min(...settlers.map(({ verifying }) => verifying.waitMs(caller)));
     throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
   }
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
-    // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
     const caller = this.#caller(payment);
-    if (!admits(this.#settling, caller))
-      throw this.#unavailable(this.#trouble ?? '', this.#settling.waitMs(caller));
     const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
-    const response = await this.#settleOnce(payment, terms, deadlineMs, 'first');
-    if (response.kind === 'not_sent' || (response.kind === 'turned_away' && !this.#parts.witness))
-      throw this.#unavailable(response.detail);
-    this.#trouble = 'detail' in response ? response.detail : undefined;
-    return await this.#judge(response, payment);
+    const settlers = this.#settlersOf(payment);
+    let unsent: string | undefined;
+    let turnedAway = false;
+    let judged: Settlement | undefined;
+    for (const client of settlers) {
+      // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
+      if (!admits(client.settling, caller)) continue;
+      const told = await this.#settleAt(client, payment, terms, deadlineMs, 'first');
+      if (told.kind === 'not_sent' || (told.kind === 'turned_away' && !this.#parts.witness)) {
+        turnedAway ||= told.kind === 'turned_away';
+        unsent = told.detail;
+        this.#note(client, told.detail);
+        continue;
+      }
+      // The nonce was free when the payment was verified: whoever turned it away did settle.
+      if (turnedAway && told.kind === 'refused' && saysUsed(told.reason))
+        return { kind: 'settled', transaction: '' };
+      this.#trouble = undefined;
+      if ('detail' in told) this.#note(client, told.detail);
+      judged = await this.#judge(told, payment);
+      if (judged.kind !== 'unknown' || client === settlers.at(-1)) return judged;
+      const seen = await this.#look(payment);
+      if (seen?.kind !== 'unused') return provenIn(seen, payment) ?? judged;
+    }
+    if (judged) return judged;
+    const waitMs = Math.min(...settlers.map(({ settling }) => settling.waitMs(caller)));
+    throw this.#unavailable(unsent ?? this.#trouble ?? '', waitMs);
   }
 
   /** With a witness the chain decides; without one the settlement is sent again, which the nonce makes harmless. */
   async reconcile(payment: Payment, terms: Terms): Promise<Settlement | { kind: 'absent' }> {
-    const proven = provenBy(await this.#look(payment), payment);
+    const { witness, settleDeadlineMs = SETTLE_DEADLINE_MS } = this.#parts;
+    const seen = await this.#look(payment);
+    const proven = provenBy(seen, payment);
     if (proven) return proven;
-    const deadlineMs = Math.min(this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS, RECONCILE_DEADLINE_MS);
-    const again = await this.#settleOnce(payment, terms, deadlineMs, 'again');
-    if (again.kind !== 'refused' || this.#parts.witness) return await this.#judge(again, payment);
-    // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
-    if (saysUsed(again.reason)) return { kind: 'settled', transaction: '' };
-    return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
+    const deadlineMs = Math.min(settleDeadlineMs, RECONCILE_DEADLINE_MS);
+    let judged: Settlement = { kind: 'unknown', detail: `nobody settles on ${payment.asset.network}` };
+    for (const client of this.#clients.filter((each) => each.settles(payment.asset))) {
+      const again = await this.#settleAt(client, payment, terms, deadlineMs, 'again');
+      if (again.kind === 'refused' && !witness) {
+        // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
+        if (saysUsed(again.reason)) return { kind: 'settled', transaction: '' };
+        return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
+      }
+      judged = await this.#judge(again, payment);
+      const wasSent = again.kind !== 'not_sent' && again.kind !== 'turned_away';
+      if (judged.kind !== 'unknown' || (wasSent && seen?.kind !== 'unused')) return judged;
+    }
+    return judged;
   }
 
   /** What a facilitator's word is worth: where there is a witness, only a success, and that only unless it is confirmed, too. */
@@ -173,7 +179,8 @@ export class RemoteFacilitator implements Facilitator {
   /** Looks for a transfer that the facilitator says it made, for a few seconds. */
   async #confirm(transaction: string, payment: Payment): Promise<Settlement> {
     for (let looks = 1; ; looks++) {
-      const proven = provenBy(await this.#look(payment), payment);
+      const proven = provenBy(await this.#look(payment, transaction), payment);
+      if (proven?.kind === 'settled') return { ...proven, transaction: proven.transaction || transaction };
       if (proven && proven.kind !== 'absent') return proven;
       if (looks === CONFIRM_LOOKS_MAX || proven) break;
       await after(this.#parts.confirmIntervalMs ?? CONFIRM_INTERVAL_MS);
@@ -188,12 +195,24 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   health(): FacilitatorHealth {
+    const obstacles = this.#clients.map((client) => ({ url: client.url, obstacle: client.obstacle() }));
+    const sells = obstacles.some(({ obstacle }) => obstacle === undefined);
+    const extensions = this.#clients.find((client) => client.extensions !== undefined)?.extensions;
     return {
       kind: 'remote',
       movesMoney: true,
-      url: this.#first.url,
+      url: this.#clients[0]!.url,
       ...(this.#trouble !== undefined && { trouble: this.#trouble }),
+      ...(!sells && { obstacle: obstacles.map(({ url, obstacle }) => `${url}: ${obstacle}`).join('; ') }),
+      ...(extensions !== undefined && { extensions }),
     };
+  }
+
+  /** @throws facilitator_unavailable when none settles in the payment's coin */
+  #settlersOf({ asset }: Payment): readonly FacilitatorClient[] {
+    const settlers = this.#clients.filter((client) => client.settles(asset));
+    if (settlers.length === 0) throw this.#unavailable(`no facilitator settles on ${asset.network}`);
+    return settlers;
   }
 
   #caller(payment: Payment): PaymentCaller {
@@ -202,100 +221,69 @@ export class RemoteFacilitator implements Facilitator {
     return { payer, isContract, isKnown: !isContract && (this.#parts.knows?.(payer) ?? false) };
   }
 
-  #peer(url: string, bearerToken?: string): Peer {
-    const bare = url.replace(/\/+$/, '');
-    return { url: bare, bearerToken, supported: new Map(), verifying: this.#circuit(`${bare}/verify`) };
-  }
-
-  #circuit(endpoint: string): Circuit {
-    const { clock, log } = this.#parts;
-    return new Circuit({
-      clock,
-      onOpen: () => log({ level: 'warn', event: 'facilitator_circuit_open', of: endpoint }),
-    });
-  }
-
-  async #look(payment: Payment): Promise<Sighting | undefined> {
+  async #look(payment: Payment, hint?: string): Promise<Sighting | undefined> {
     try {
-      return await this.#parts.witness?.look(payment);
+      const seen = await this.#parts.witness?.look(payment, hint);
+      if (seen?.kind === 'settled' && seen.unread !== undefined)
+        this.#parts.log({
+          level: 'warn',
+          event: 'chain_log_unread',
+          nonce: payment.nonce,
+          detail: seen.unread,
+        });
+      return seen;
     } catch (error) {
       this.#parts.log({ level: 'warn', event: 'chain_unreachable', error });
       return undefined;
     }
   }
 
-  /** A facilitator that was away at the start is asked again by whoever needs to know. */
-  async #learnSupported(peer: Peer, { asset }: Payment): Promise<void> {
-    if (peer.supported.has(asset.network)) return;
-    peer.reading ??= this.#readSupported(peer).finally(() => {
-      peer.reading = undefined;
-    });
-    await peer.reading;
-  }
-
-  /** What is wrong, if anything. */
-  async #readSupported(peer: Peer): Promise<string | undefined> {
-    const reply = await this.#exchange(peer, 'GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
-    if (reply.kind !== 'reply') return reply.detail;
-    const { assets } = this.#parts;
-    const supported = readSupported(reply, assets);
-    if (!supported) return `/supported answered ${reply.status}`;
-    peer.supported = supported;
-    const missing = assets.find(({ network }) => !supported.has(network));
-    return missing && `it does not settle "exact" payments on ${missing.network}`;
-  }
-
-  /** The verification, or what is wrong with whom it asked. */
-  async #verifyAt(peer: Peer, payment: Payment, terms: Terms): Promise<Verification | string> {
-    await this.#learnSupported(peer, payment);
-    const body = requestBody(payment, terms, this.#parts, peer.supported.get(payment.asset.network));
-    const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
-    const reply = await this.#exchange(peer, 'POST', 'verify', body, deadlineMs);
+  /** The verification, or what is wrong with the facilitator. */
+  async #verifyAt(client: FacilitatorClient, payment: Payment, terms: Terms): Promise<Verification | string> {
+    const reply = await client.verify(payment, terms, this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS);
     const judged = reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
     const caller = this.#caller(payment);
     const isUndecided = typeof judged === 'string' && !caller.isContract;
     const refused = isUndecided ? refusedBy(await this.#look(payment), payment) : undefined;
     // A payment that the chain refuses is at fault itself, whatever became of the call.
     if (refused !== undefined) return { valid: false, reason: refused };
-    report(peer.verifying, caller, isAnswer(reply));
+    report(client.verifying, caller, isAnswer(reply));
     return judged;
   }
 
-  async #settleOnce(
+  async #settleAt(
+    client: FacilitatorClient,
     payment: Payment,
     terms: Terms,
     deadlineMs: number,
     time: 'first' | 'again',
   ): Promise<Told> {
-    await this.#learnSupported(this.#first, payment);
-    const body = requestBody(payment, terms, this.#parts, this.#first.supported.get(payment.asset.network));
-    const reply = await this.#exchange(this.#first, 'POST', 'settle', body, deadlineMs);
+    const reply = await client.settle(payment, terms, deadlineMs);
     // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
-    if (time === 'first' || isAnswer(reply)) report(this.#settling, this.#caller(payment), isAnswer(reply));
+    if (time === 'first' || isAnswer(reply)) report(client.settling, this.#caller(payment), isAnswer(reply));
     if (reply.kind !== 'reply')
       return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
     return readSettlement(reply, payment);
   }
 
-  #exchange(
-    { url, bearerToken }: Peer,
-    method: 'GET' | 'POST',
-    path: string,
-    body: unknown,
-    deadlineMs: number,
-  ): Promise<JsonReply> {
-    return exchangeJson(`${url}/${path}`, { method, body, bearerToken, deadlineMs });
+  #note(client: FacilitatorClient, detail: string): void {
+    this.#trouble = `${client.url}: ${detail}`;
   }
 
   #unavailable(detail: string, waitMs = 0): FarthingError {
     this.#trouble = detail;
-    this.#parts.log({ level: 'warn', event: 'facilitator_trouble', url: this.#first.url, detail });
+    this.#parts.log({ level: 'warn', event: 'facilitator_trouble', url: this.#clients[0]!.url, detail });
     return new FarthingError(
       'facilitator_unavailable',
       'The payment facilitator does not work right now. Nothing was charged; try again later.',
       { retryAfterS: Math.max(RETRY_AFTER_S, Math.ceil(waitMs / 1000)) },
     );
   }
+}
+
+function provenIn(seen: Sighting | undefined, payment: Payment): Settlement | undefined {
+  const proven = provenBy(seen, payment);
+  return proven?.kind === 'absent' ? undefined : proven;
 }
 
 /** A contract wallet's code decides how its call ends, and anybody can make one up: it is no trial, and opens and closes nothing. */

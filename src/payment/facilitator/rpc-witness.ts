@@ -1,7 +1,6 @@
 import type { Hex, Payment } from '../payment.ts';
-import { ownMember } from '../wire/strict-json.ts';
 import type { ChainWitness, Sighting } from './chain-witness.ts';
-import { exchangeJson } from './json-http.ts';
+import { RpcNode, RpcRefusal } from './rpc-node.ts';
 
 /** First four bytes of keccak256 of `authorizationState(address,bytes32)` (EIP-3009). */
 const AUTHORIZATION_STATE = '0xe94a0102';
@@ -14,13 +13,12 @@ export const TOPICS = {
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
 } as const;
 
-const DEADLINE_MS = 5000;
-/** A block names all its transactions, and a receipt all that was logged: some 100 kB each on Base. */
-const REPLY_BYTES_MAX = 2 ** 20;
-/** Providers limit the blocks of one look at the log; 2,000 is under the limits of all that we know. */
-const BLOCKS_PER_LOOK = 2000n;
-/** Two seconds a block on Base: 40,000 blocks are 22 hours, and an authorization lives for little more than one. */
-const LOOKS_MAX = 20;
+/** Blocks of the first look at the log. Free plans answer 10 (Alchemy) or 5 (QuickNode), and a settlement is seconds old, of 2 s each. */
+export const BLOCKS_FIRST = 10n;
+/** Under the limits of all paid plans that we know. */
+const BLOCKS_MAX = 2000n;
+/** From 10 to 2,000 blocks a look this is 18 hours; an authorization lives for little more than one. */
+const LOOKS_MAX = 24;
 
 interface Block {
   readonly number: Hex;
@@ -35,48 +33,78 @@ interface Log {
   readonly transactionHash: Hex;
 }
 
-/** Asks a node of the chain itself over JSON-RPC: `authorizationState`, and the transaction that used the authorization. */
+interface NodeState {
+  readonly node: RpcNode;
+  /** Most blocks of a look that it has refused less than. */
+  blocksMax: bigint;
+}
+
+/**
+ * Asks nodes of the chain, in their order, over JSON-RPC: `authorizationState`, and then the transaction that used the authorization. The
+ * first that answers counts.
+ */
 export class RpcWitness implements ChainWitness {
-  readonly #url: string;
-  #chainId: number | undefined;
+  readonly #nodes: readonly NodeState[];
 
-  constructor({ url }: { url: string }) {
-    this.#url = url;
+  constructor({ urls }: { urls: readonly string[] }) {
+    this.#nodes = urls.map((url) => ({ node: new RpcNode(url), blocksMax: BLOCKS_MAX }));
   }
 
-  /** @throws Error when the node cannot be asked, is one of another chain, or knows of a use but not by what. */
-  async look(payment: Payment): Promise<Sighting> {
-    await this.#assertChainOf(payment);
-    const { asset, payer, nonce } = payment;
-    // State, balance and time are of one block: of several nodes behind one address, one may be behind the others.
-    const block = await this.#call<Block>('eth_getBlockByNumber', ['latest', false]);
-    const read = (data: string) =>
-      this.#call<Hex>('eth_call', [{ to: asset.address, data }, block.number]).then(BigInt);
-    if ((await read(AUTHORIZATION_STATE + word(payer) + word(nonce))) === 0n)
-      return {
-        kind: 'unused',
-        chainTimeS: BigInt(block.timestamp),
-        balance: await read(BALANCE_OF + word(payer)),
-      };
-    const use = await this.#findUse(payment);
-    if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' };
-    return (await this.#paidUs(use, payment))
-      ? { kind: 'settled', transaction: use.transactionHash }
-      : { kind: 'used_otherwise' };
+  /**
+   * A used nonce whose transaction no node can show counts as settled, without a transaction: who paid is not to be refused because
+   * a plan of the node's is small.
+   * @param hint hash that the facilitator told: looked at before the log
+   * @throws Error when no node can be asked, or all are of other chains
+   */
+  async look(payment: Payment, hint?: string): Promise<Sighting> {
+    const troubles: string[] = [];
+    let isUsed = false;
+    for (const state of this.#nodes) {
+      try {
+        const unused = await readUnused(state.node, payment);
+        // A node that has not seen the use yet is behind one that has.
+        if (unused && !isUsed) return unused;
+        if (unused) continue;
+        isUsed = true;
+        const use = await findUse(state, payment, hint);
+        if (use) return await sightingOf(state.node, use, payment);
+        troubles.push('its log does not tell what used the authorization');
+      } catch (error) {
+        troubles.push((error as Error).message);
+      }
+    }
+    if (isUsed) return { kind: 'settled', transaction: '', unread: troubles.join('; ') };
+    throw new Error(troubles.join('; '));
   }
+}
 
-  async #assertChainOf({ asset }: Payment): Promise<void> {
-    this.#chainId ??= Number(await this.#call<Hex>('eth_chainId', []));
-    if (this.#chainId !== asset.chainId)
-      throw new Error(`FARTHING_RPC_URL leads to chain ${this.#chainId}, not to ${asset.chainId}`);
-  }
+/** Undefined for a nonce that is used. */
+async function readUnused(node: RpcNode, { asset, payer, nonce }: Payment): Promise<Sighting | undefined> {
+  const chainId = await node.chainId();
+  if (chainId !== asset.chainId)
+    throw new Error(`FARTHING_RPC_URL leads to chain ${chainId}, not to ${asset.chainId}`);
+  // State, balance and time are of one block: of several nodes behind one address, one may be behind the others.
+  const block = await node.call<Block>('eth_getBlockByNumber', ['latest', false]);
+  const read = (data: string) =>
+    node.call<Hex>('eth_call', [{ to: asset.address, data }, block.number]).then(BigInt);
+  if ((await read(AUTHORIZATION_STATE + word(payer) + word(nonce))) !== 0n) return undefined;
+  const balance = await read(BALANCE_OF + word(payer));
+  return { kind: 'unused', chainTimeS: BigInt(block.timestamp), balance };
+}
 
-  /** The event that ended the authorization, searched from the newest block backwards. */
-  async #findUse({ asset, payer, nonce }: Payment): Promise<Log> {
-    let toBlock = BigInt(await this.#call<Hex>('eth_blockNumber', []));
-    for (let looks = 0; looks < LOOKS_MAX && toBlock >= 0n; looks++) {
-      const fromBlock = toBlock >= BLOCKS_PER_LOOK ? toBlock - BLOCKS_PER_LOOK + 1n : 0n;
-      const [use] = await this.#call<Log[]>('eth_getLogs', [
+/** The event that ended the authorization: in the facilitator's transaction, or searched from the newest block backwards. */
+async function findUse(state: NodeState, payment: Payment, hint?: string): Promise<Log | undefined> {
+  const { node } = state;
+  const told =
+    hint === undefined ? undefined : (await logsOf(node, hint).catch(() => [])).find(isUse(payment));
+  if (told) return told;
+  const { asset, payer, nonce } = payment;
+  let toBlock = BigInt(await node.call<Hex>('eth_blockNumber', []));
+  let blocks = BLOCKS_FIRST < state.blocksMax ? BLOCKS_FIRST : state.blocksMax;
+  for (let looks = 0; looks < LOOKS_MAX && toBlock >= 0n; looks++) {
+    const fromBlock = toBlock >= blocks ? toBlock - blocks + 1n : 0n;
+    try {
+      const [use] = await node.call<Log[]>('eth_getLogs', [
         {
           address: asset.address,
           fromBlock: quantity(fromBlock),
@@ -90,44 +118,51 @@ export class RpcWitness implements ChainWitness {
       ]);
       if (use) return use;
       toBlock = fromBlock - 1n;
+      blocks = blocks * 4n < state.blocksMax ? blocks * 4n : state.blocksMax;
+    } catch (error) {
+      if (!(error instanceof RpcRefusal) || blocks === 1n) throw error;
+      blocks /= 2n;
+      state.blocksMax = blocks;
     }
-    throw new Error('The authorization was used, but the log of the chain does not tell by what.');
   }
+  return undefined;
+}
 
-  /** The transfer that the token logs right after the use: another one of the same transaction proves nothing. */
-  async #paidUs(use: Log, { asset, payer, payTo, value }: Payment): Promise<boolean> {
-    const receipt = await this.#call<{ logs: Log[] }>('eth_getTransactionReceipt', [use.transactionHash]);
-    const after = receipt.logs
-      .filter(
-        ({ address, logIndex }) =>
-          address.toLowerCase() === asset.address && Number(logIndex) > Number(use.logIndex),
-      )
-      .sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
-    const transfer = after[0];
-    return (
-      transfer !== undefined &&
-      transfer.topics.length === 3 &&
-      transfer.topics[0] === TOPICS.transfer &&
-      BigInt(transfer.topics[1]!) === BigInt(payer) &&
-      BigInt(transfer.topics[2]!) === BigInt(payTo) &&
-      BigInt(transfer.data) === value
-    );
-  }
+function isUse({ asset, payer, nonce }: Payment): (log: Log) => boolean {
+  return ({ address, topics: [event, authorizer, used] }) =>
+    address.toLowerCase() === asset.address &&
+    (event === TOPICS.authorizationUsed || event === TOPICS.authorizationCanceled) &&
+    authorizer === `0x${word(payer)}` &&
+    used === `0x${word(nonce)}`;
+}
 
-  async #call<T>(method: string, params: readonly unknown[]): Promise<T> {
-    const reply = await exchangeJson(this.#url, {
-      method: 'POST',
-      body: { jsonrpc: '2.0', id: 1, method, params },
-      deadlineMs: DEADLINE_MS,
-      replyBytesMax: REPLY_BYTES_MAX,
-    });
-    const result = reply.kind === 'reply' ? ownMember(reply.body, 'result') : undefined;
-    if (result === undefined || result === null) {
-      const detail = reply.kind === 'reply' ? `answered ${reply.status}` : reply.detail;
-      throw new Error(`The chain's node: ${method} ${detail}`);
-    }
-    return result as T;
-  }
+async function sightingOf(node: RpcNode, use: Log, payment: Payment): Promise<Sighting> {
+  if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' };
+  return paidUs(await logsOf(node, use.transactionHash), use, payment)
+    ? { kind: 'settled', transaction: use.transactionHash }
+    : { kind: 'used_otherwise' };
+}
+
+async function logsOf(node: RpcNode, transaction: string): Promise<readonly Log[]> {
+  return (await node.call<{ logs: Log[] }>('eth_getTransactionReceipt', [transaction])).logs;
+}
+
+/** Whether the transfer that the token logs right after the use is ours: another one of the same transaction proves nothing. */
+function paidUs(logs: readonly Log[], use: Log, { asset, payer, payTo, value }: Payment): boolean {
+  const [transfer] = logs
+    .filter(
+      ({ address, logIndex }) =>
+        address.toLowerCase() === asset.address && Number(logIndex) > Number(use.logIndex),
+    )
+    .sort((a, b) => Number(a.logIndex) - Number(b.logIndex));
+  return (
+    transfer !== undefined &&
+    transfer.topics.length === 3 &&
+    transfer.topics[0] === TOPICS.transfer &&
+    BigInt(transfer.topics[1]!) === BigInt(payer) &&
+    BigInt(transfer.topics[2]!) === BigInt(payTo) &&
+    BigInt(transfer.data) === value
+  );
 }
 
 /** 32 bytes in hexadecimal, without a prefix. */

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
+import { ASSETS } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
 import { type Payment, paymentKey } from '../payment.ts';
@@ -85,7 +86,9 @@ export class PaymentGate {
     const { store, clock, settings, answerKeepMinutes, facilitator, answers, log } = deps;
     const inFlight = this.#inFlight;
     this.#challenges = new Challenges(settings);
-    const records = new PaymentRecords({ store, clock, assets: settings.assets, answerKeepMinutes });
+    // The books may hold payments from before the network was changed.
+    const assets = [...settings.assets, ...ASSETS];
+    const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes });
     const effects = new Effects(deps.handlers);
     const { answersAfterNote } = deps;
     const settlements = new Settlements({

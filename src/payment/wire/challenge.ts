@@ -171,7 +171,7 @@ function helpOf(resource: string, { assets, bodyNetworks }: ChallengeSettings): 
   const guide = resource.replace(/\/agent\/v1\/.*$/, '/agents.md');
   if (bodyNetworks === 'v1') return `Clients of x402 v2 and v1 can pay. ${guide} says how.`;
   const { network, networkNameV1 } = assets[0]!;
-  return `Clients of x402 v2 can pay: they read the PAYMENT-REQUIRED header. Those of v1 know ${network} as ${networkNameV1} and refuse this body: the operator serves both with FARTHING_X402_BODY_NETWORK=${networkNameV1}. ${guide} says how to pay.`;
+  return `Clients of x402 v2 can pay: they read the PAYMENT-REQUIRED header. Those of v1 know ${network} as ${networkNameV1} and refuse this body: the operator serves both with FARTHING_X402_BODY_NETWORK=base. ${guide} says how to pay.`;
 }
 
 /** Catalogues cut or refuse longer descriptions. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { assetOn } from '../../payment/asset.ts';
 import type { Settings } from '../../settings/settings.ts';
 
 /** What a start found, in the words of its banner. */
@@ -16,17 +17,18 @@ const LABEL_COLUMNS = 10;
 
 /** The first lines of a server on a terminal: where it is, what it charges, and what it holds. */
 export function banner(settings: Settings, started: Started): string {
-  const { BASE_URL, CONSOLE, DATA_DIR, FACILITATOR_URL, PAY_TO } = settings;
+  const { BASE_URL, CONSOLE, DATA_DIR, FACILITATOR, PAY_TO } = settings;
   const url = BASE_URL || started.url;
+  const network = assetOn(settings.NETWORK);
   const rows: [label: string, text: string][] = [
     ['console', CONSOLE === '0' ? 'off (FARTHING_CONSOLE=0)' : `${url}/`],
     ['API', `${url}/openapi.json  for agents: ${url}/agents.md`],
     ['docs', 'README.md, and docs/ by reader'],
     [
       'payments',
-      FACILITATOR_URL === ''
-        ? 'play money: no money moves. FARTHING_FACILITATOR_URL and FARTHING_PAY_TO make it real'
-        : `real money to ${PAY_TO}, settled by ${FACILITATOR_URL}`,
+      FACILITATOR.length === 0
+        ? 'play money: no money moves. FARTHING_FACILITATOR and FARTHING_PAY_TO make it real'
+        : `${network.isTestnet ? 'worthless coins' : 'real money'} on ${network.title} to ${PAY_TO}, settled by ${FACILITATOR.map(({ url }) => url).join(', ')}`,
     ],
     ['models', started.models.join(', ') || 'none: only exact words are searched'],
     ...started.missing.map((reason): [string, string] => ['', `missing: ${reason}`]),

@@ -13,7 +13,7 @@ t.test('a settlement confirmed after the index ended turns the upload into a cre
   const shift = { milliseconds: 0 };
   const server = await startTestServer(
     t,
-    { FACILITATOR_URL: facilitator.url, PAY_TO },
+    { FACILITATOR: facilitator.url, PAY_TO },
     { monotonic: () => performance.now() + shift.milliseconds },
   );
   const agent = new TestAgent(server.url);

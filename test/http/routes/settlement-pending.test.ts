@@ -7,7 +7,7 @@ import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 t.test('while a charge is unknown its refusal says so, and the idempotency key resolves it', async (t) => {
   const { ledger, server: facilitator } = await outsideFacilitator(t);
-  const server = await startTestServer(t, { FACILITATOR_URL: facilitator.url, PAY_TO });
+  const server = await startTestServer(t, { FACILITATOR: facilitator.url, PAY_TO });
   const minutes = { ttl_minutes: 10 };
   facilitator.behaviour.settle = 'drops_after';
   const unknown = await new TestAgent(server.url).post('/agent/v1/workspaces', minutes);

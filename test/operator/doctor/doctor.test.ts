@@ -63,7 +63,9 @@ t.test(
     writeFileSync(join(folder, 'all-MiniLM-L6-v2/tokenizer.json'), '{}');
     rmSync(join(folder, 'silero-vad/model.onnx'));
     const late = createHttpServer((_, response) =>
-      response.writeHead(200, { Date: new Date(Date.now() - 3_600_000).toUTCString() }).end('{}'),
+      response
+        .writeHead(200, { Date: new Date(Date.now() - 3_600_000).toUTCString() })
+        .end('{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"}]}'),
     );
     await new Promise<void>((ready) => late.listen(0, '127.0.0.1', ready));
     t.teardown(() => late.close());
@@ -72,7 +74,7 @@ t.test(
       DATA_DIR: join(folder, '../data'),
       MODELS_DIR: folder,
       PORT: String((taken.address() as AddressInfo).port),
-      FACILITATOR_URL: url,
+      FACILITATOR: url,
       PAY_TO: `0x${'1'.repeat(40)}`,
     });
     t.equal(code, 1);

@@ -8,7 +8,11 @@ interface IContractWallet {
 /// The part of USDC (FiatToken v2.2) that payments touch: ERC-20 balances and EIP-3009, with USDC's own EIP-712 domain and its
 /// rules for signatures (65 bytes, v 27 or 28, low s; ERC-1271 for contracts). Anybody may mint: it is for a chain of a test.
 contract UsdCoin {
-    string public constant name = "USD Coin";
+    /// As Circle's tokens have it on Base Sepolia and on Base.
+    function name() public view returns (string memory) {
+        return block.chainid == 84532 ? "USDC" : "USD Coin";
+    }
+
     string public constant version = "2";
     string public constant symbol = "USDC";
     uint8 public constant decimals = 6;
@@ -32,7 +36,7 @@ contract UsdCoin {
     function DOMAIN_SEPARATOR() public view returns (bytes32) {
         return keccak256(abi.encode(
             keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"),
-            keccak256(bytes(name)), keccak256(bytes(version)), block.chainid, address(this)
+            keccak256(bytes(name())), keccak256(bytes(version)), block.chainid, address(this)
         ));
     }
 

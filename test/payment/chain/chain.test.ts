@@ -28,11 +28,13 @@ const receiptOf = (headers: Headers) =>
     payer: string;
   };
 
-t.test(
-  'v1 and v2 clients pay for every route; the chain’s balances equal our books',
-  { skip: noChain ?? false },
-  async (t) => {
-    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t);
+for (const NETWORK of ['eip155:8453', 'eip155:84532']) {
+  const name = `v1 and v2 clients pay for every route on ${NETWORK}; the chain’s balances equal our books`;
+  t.test(name, { skip: noChain ?? false }, async (t) => {
+    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t, {
+      NETWORK,
+      X402_BODY_NETWORK: 'base',
+    });
     const agent = new TestAgent(server.url);
     const legacy = privateKeyToAccount(generatePrivateKey());
     await chain.mint(agent.account.address, PURSE);
@@ -82,8 +84,8 @@ t.test(
       transactions,
       'receipts and books name the same transactions',
     );
-  },
-);
+  });
+}
 
 t.test(
   'a settlement whose answer is dropped is found on the chain',
@@ -159,7 +161,7 @@ t.test(
 
 t.test('what the witness says of an authorization', { skip: noChain ?? false }, async (t) => {
   const chain = await startChain(t);
-  const witness = new RpcWitness({ url: chain.url });
+  const witness = new RpcWitness({ urls: [chain.url] });
   const account = wallet();
   await chain.mint(account.address, PURSE);
   const payload = await sign(account);
@@ -197,7 +199,7 @@ t.test('what the witness says of an authorization', { skip: noChain ?? false }, 
   );
   t.same(await witness.look({ ...payment, payTo: addressOf(account) }), { kind: 'used_otherwise' });
   await t.rejects(witness.look({ ...payment, asset: { ...BASE_USDC, chainId: 1 } }), /leads to chain 8453/);
-  await t.rejects(new RpcWitness({ url: 'http://127.0.0.1:9' }).look(payment), /eth_chainId/);
+  await t.rejects(new RpcWitness({ urls: ['http://127.0.0.1:9'] }).look(payment), /eth_chainId/);
   t.same(
     TOPICS,
     {

@@ -18,8 +18,8 @@ import {
   zeroHash,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { base } from 'viem/chains';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { base, baseSepolia } from 'viem/chains';
+import { type Asset, assetOn, BASE_USDC } from '../../../src/payment/asset.ts';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 import { openBooks } from '../../rig/stopped-books.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
@@ -94,18 +94,24 @@ export interface ChainFacilitator {
   behave(settle: 'none' | 'drops_after' | 'refuses_after' | 'never'): Promise<void>;
 }
 
-export async function startChain(t: Teardown): Promise<Chain> {
-  const child = spawn(anvilPath()!, ['--port', '0', '--chain-id', String(base.id), '--accounts', '1'], {
+export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise<Chain> {
+  const network = asset === BASE_USDC ? base : baseSepolia;
+  const child = spawn(anvilPath()!, ['--port', '0', '--chain-id', String(network.id), '--accounts', '1'], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   endWith(t, child);
   const port = await firstMatch(child, /Listening on 127\.0\.0\.1:(\d+)/);
   const url = `http://127.0.0.1:${port}`;
-  const client = createTestClient({ mode: 'anvil', chain: base, transport: http(url), pollingInterval: 20 })
+  const client = createTestClient({
+    mode: 'anvil',
+    chain: network,
+    transport: http(url),
+    pollingInterval: 20,
+  })
     .extend(publicActions)
     .extend(walletActions);
   const [stranger] = await client.getAddresses();
-  const address = BASE_USDC.address;
+  const { address } = asset;
   const included = async (hash: `0x${string}`) => {
     const { status } = await client.waitForTransactionReceipt({ hash });
     if (status !== 'success') throw new Error(`transaction ${hash} was reverted`);
@@ -167,7 +173,12 @@ export async function startChain(t: Teardown): Promise<Chain> {
     facilitator: async (factories = []) => {
       const key = generatePrivateKey();
       await client.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 20n });
-      return startFacilitator(t, { RPC_URL: url, PRIVATE_KEY: key, WALLET_FACTORIES: factories.join(',') });
+      return startFacilitator(t, {
+        RPC_URL: url,
+        PRIVATE_KEY: key,
+        WALLET_FACTORIES: factories.join(','),
+        NETWORK: asset.network,
+      });
     },
   };
 }
@@ -178,10 +189,10 @@ export async function startPaidServer(
   environment: Readonly<Record<string, string>> = {},
   factories: (chain: Chain) => Promise<readonly Hex[]> = async () => [],
 ) {
-  const chain = await startChain(t);
+  const chain = await startChain(t, assetOn((environment.NETWORK ?? BASE_USDC.network) as Asset['network']));
   const facilitator = await chain.facilitator(await factories(chain));
   const merchant = privateKeyToAccount(generatePrivateKey()).address;
-  const money = { FACILITATOR_URL: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
+  const money = { FACILITATOR: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
   const server = await startTestServer(t, { ...money, ...environment });
   /** Stops the server. @returns what its books say */
   const booksAtEnd = async () => {

@@ -6,19 +6,20 @@ import { toFacilitatorEvmSigner } from '@x402/evm';
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { createWalletClient, http, nonceManager, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { base } from 'viem/chains';
+import { base, baseSepolia } from 'viem/chains';
 
 /**
- * A real facilitator in a process of its own, made of the protocol's packages, in front of a real chain. Environment: RPC_URL,
+ * A real facilitator in a process of its own, made of the protocol's packages, in front of a real chain. Environment: NETWORK, RPC_URL,
  * PRIVATE_KEY and WALLET_FACTORIES (whose contract wallets it deploys, ERC-6492); prints its address as one line of JSON. `POST /behave {"settle": …}` makes the next settlements
  * lose their answers after the money moved (`drops_after`), be answered 400 then (`refuses_after`), or be answered with a success and not made
  * (`never`).
  */
 
+const { NETWORK = 'eip155:8453' } = process.env;
 const account = privateKeyToAccount(process.env.PRIVATE_KEY as `0x${string}`, { nonceManager });
 const client = createWalletClient({
   account,
-  chain: base,
+  chain: NETWORK === 'eip155:84532' ? baseSepolia : base,
   transport: http(process.env.RPC_URL),
   pollingInterval: 20,
 }).extend(publicActions);
@@ -34,7 +35,7 @@ const signer = toFacilitatorEvmSigner({
 const facilitator = new x402Facilitator();
 registerExactEvmScheme(facilitator, {
   signer,
-  networks: 'eip155:8453',
+  networks: NETWORK as `eip155:${number}`,
   eip6492AllowedFactories: (process.env.WALLET_FACTORIES ?? '')
     .split(',')
     .filter((address) => address !== ''),
@@ -60,7 +61,7 @@ const server = createServer(async (request, response) => {
     if (request.url === '/verify')
       return reply(await facilitator.verify(paymentPayload, paymentRequirements));
     if (settling === 'never')
-      return reply({ success: true, transaction: `0x${'c'.repeat(64)}`, network: 'eip155:8453' });
+      return reply({ success: true, transaction: `0x${'c'.repeat(64)}`, network: NETWORK });
     const settled = await facilitator.settle(paymentPayload, paymentRequirements);
     if (settling === 'drops_after') return void request.socket.destroy();
     if (settling === 'refuses_after') return reply({ error: 'bad request' }, 400);

@@ -26,7 +26,7 @@ export function serverSettings(folder: string, facilitatorUrl: string): Record<s
     DEMO: '0',
     LOG_LEVEL: 'info',
     MODELS_DIR: models,
-    FACILITATOR_URL: facilitatorUrl,
+    FACILITATOR: facilitatorUrl,
     PAY_TO,
   };
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { headerAuth } from '../../../src/payment/facilitator/auth-headers.ts';
 import type { Misbehaviour } from '../rig/facilitator-server.ts';
 import { fivePayers } from '../rig/five-payers.ts';
 import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
@@ -132,13 +133,16 @@ for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as con
     `when the first facilitator's verify is "${how}" a further one is asked, and the first settles`,
     async (t) => {
       const further = await outsideFacilitator(t);
-      const rig = await openRemoteRig(t, { verifyUrls: [further.server.url], bearerToken: 'secret' });
+      const rig = await openRemoteRig(t, {
+        further: [{ url: further.server.url }],
+        authHeaders: headerAuth('Authorization: Bearer secret'),
+      });
       await rig.facilitator.connect();
       rig.server.behaviour.verify = how;
       t.equal((await buy(rig, await paid())).status, 200);
       t.equal(rig.charges(), 1);
       t.equal(further.server.seen.verify.length, 1);
-      t.equal(further.server.seen.settle.length, 0, 'it never settles');
+      t.equal(further.server.seen.settle.length, 0, 'the first does');
       t.same(further.server.tokens, [undefined, undefined], 'the token is not its business');
       t.same(new Set(rig.server.tokens), new Set(['Bearer secret']));
     },
@@ -147,7 +151,7 @@ for (const how of ['error_500', 'garbage', 'drops_before', 'other_payer'] as con
 
 t.test('a refusal by the first facilitator is final', async (t) => {
   const further = await outsideFacilitator(t);
-  const rig = await openRemoteRig(t, { verifyUrls: [further.server.url] });
+  const rig = await openRemoteRig(t, { further: [{ url: further.server.url }] });
   const poor = await buy(rig, {
     ...(await paid(wallet(), { value: 200_000_000n })),
     amount: 200_000_000n,

@@ -51,7 +51,7 @@ const makeRemote =
     const server = await serveFacilitator(ledger, versions);
     t.teardown(() => server.close());
     const facilitator = new RemoteFacilitator({
-      url: `${server.url}/`,
+      facilitators: [{ url: server.url }],
       assets: [BASE_USDC],
       payTo: PAY_TO,
       maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,

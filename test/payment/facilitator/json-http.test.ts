@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { exchangeJson } from '../../../src/payment/facilitator/json-http.ts';
+import { exchangeJson, type JsonReply } from '../../../src/payment/facilitator/json-http.ts';
 
 /** One exchange with a facilitator, by what its server does. */
 
@@ -36,6 +36,9 @@ const speaking = (t: Test, speak: (socket: Socket, heard: string, connection: nu
 /** A connection is taken again in a later turn of the event loop than its last answer's. */
 const turn = () => new Promise(setImmediate);
 
+const headerOf = (reply: JsonReply, name: string) =>
+  reply.kind === 'reply' ? reply.header(name) : undefined;
+
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}';
 
 t.test('JSON goes out and comes back over one connection that is kept', async (t) => {
@@ -47,11 +50,13 @@ t.test('JSON goes out and comes back over one connection that is kept', async (t
     response.end(JSON.stringify({ method, url, sent, headers }));
   });
   for (let time = 0; time < 3; time++) {
-    const reply = await exchangeJson(`${url}/verify?x=1`, { ...REQUEST, bearerToken: 'secret' });
+    const reply = await exchangeJson(`${url}/verify?x=1`, {
+      ...REQUEST,
+      headers: { authorization: 'Bearer secret' },
+    });
     t.match(reply, {
       kind: 'reply',
       status: 200,
-      retryAfter: false,
       body: {
         method: 'POST',
         url: '/verify?x=1',
@@ -69,32 +74,33 @@ t.test('JSON goes out and comes back over one connection that is kept', async (t
   t.equal(ports.size, 1);
 });
 
-t.test('a user in the address is told to the server, unless there is a token', async (t) => {
+t.test('a user in the address is told to the server, unless a header tells another', async (t) => {
   const url = await serving(t, ({ headers }, response) => response.end(JSON.stringify(headers)));
   const named = url.replace('//', '//us%2Fer:pass%3A@');
   const basic = `Basic ${Buffer.from('us/er:pass:').toString('base64')}`;
   const get = { method: 'GET', deadlineMs: 60_000 } as const;
   t.match(await exchangeJson(named, get), { body: { authorization: basic } });
-  t.match(await exchangeJson(named, { ...get, bearerToken: 'x' }), { body: { authorization: 'Bearer x' } });
+  t.match(await exchangeJson(named, { ...get, headers: { authorization: 'Bearer x' } }), {
+    body: { authorization: 'Bearer x' },
+  });
 });
 
 t.test('status, Retry-After and a body that is no JSON are told', async (t) => {
   const url = await serving(t, (_, response) => {
     response.writeHead(429, { 'Retry-After': '7' }).end('slow down');
   });
-  t.same(await exchangeJson(url, REQUEST), {
-    kind: 'reply',
-    status: 429,
-    body: undefined,
-    retryAfter: true,
-  });
+  const reply = await exchangeJson(url, REQUEST);
+  t.match(reply, { kind: 'reply', status: 429, body: undefined });
+  t.same([headerOf(reply, 'retry-after'), headerOf(reply, 'location')], ['7', undefined]);
 });
 
 t.test('an interim answer is not the answer', async (t) => {
   const url = await speaking(t, (socket) =>
     socket.write(`HTTP/1.1 103 Early Hints\r\nretry-after: 9\r\n\r\n${OK}`),
   );
-  t.same(await exchangeJson(url, REQUEST), { kind: 'reply', status: 200, body: {}, retryAfter: false });
+  const reply = await exchangeJson(url, REQUEST);
+  t.match(reply, { kind: 'reply', status: 200, body: {} });
+  t.equal(headerOf(reply, 'retry-after'), undefined);
 });
 
 t.test('a redirect is an answer, and followed nowhere', async (t) => {

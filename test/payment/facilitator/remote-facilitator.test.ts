@@ -1,6 +1,6 @@
 import t from 'tap';
 import { openRig } from '../rig/gate-rig.ts';
-import { paid, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { encode, paid, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 import { type Asking, buy, codeOf, making } from '../rig/requests.ts';
 
@@ -109,19 +109,111 @@ t.test('a nonce gone at the first settlement is a 402, unless it paid us', async
   }
 });
 
-t.test('a facilitator away at the start is asked by the first payment what it supports', async (t) => {
-  const rig = await openRemoteRig(t, { versions: [2] });
-  rig.server.behaviour.supported = 'error_500';
-  await t.rejects(rig.facilitator.connect(), { code: 'facilitator_unavailable' });
-  rig.server.behaviour.supported = 'none';
-  const payments = await Promise.all(
-    [1, 2, 3].map(async () => ({ xPayment: v1Header(await sign(wallet())) })),
+t.test(
+  'what a facilitator settles holds up no payment: those go in v2, and it is asked again after a minute',
+  async (t) => {
+    const rig = await openRemoteRig(t, { versions: [1] });
+    rig.freeze();
+    const held = Promise.withResolvers<void>();
+    Object.assign(rig.server.behaviour, { supported: 'error_500', held: held.promise });
+    const away = t.rejects(rig.facilitator.connect(), { code: 'facilitator_unavailable' });
+    const sell = async () => {
+      const validBefore = BigInt(Math.floor(rig.clock.now() / 1000) + 60);
+      t.equal((await buy(rig, { xPayment: v1Header(await sign(wallet(), { validBefore })) })).status, 200);
+      return rig.server.seen.settle.at(-1)!.x402Version;
+    };
+    t.equal(await sell(), 2, 'while it is silent');
+    held.resolve();
+    await away;
+    t.equal(await sell(), 2);
+    const asked = () =>
+      rig.server.tokens.length - rig.server.seen.verify.length - rig.server.seen.settle.length;
+    t.equal(asked(), 1, 'the failure is remembered');
+    rig.clock.offsetMs = 60_000;
+    rig.server.behaviour.supported = 'none';
+    // In the background: some payments may go before it has answered.
+    for (let sales = 0; (await sell()) === 2; sales++) if (sales === 100) t.fail('it is not asked again');
+    t.equal(asked(), 2);
+  },
+);
+
+t.test(
+  'the next facilitator settles what never reached the first, and with a node what the first has not settled',
+  async (t) => {
+    for (const [how, chain, settledBy] of [
+      ['turned_away', undefined, 1],
+      ['error_500', undefined, 0],
+      ['error_500', 'asked', 1],
+      ['drops_before', 'asked', 1],
+      ['drops_after', 'asked', 0],
+      ['bad_request_unsettled', 'asked', 1],
+    ] as const) {
+      const rig = await openRemoteRig(t, { chain, secondOfSameLedger: true });
+      rig.server.behaviour.settle = how;
+      const second = rig.second!;
+      const name = `${how}, ${chain ?? 'no node'}`;
+      if (how === 'error_500' && !chain) {
+        t.equal(await codeOf(buy(rig, await paid())), 'settlement_pending', name);
+        t.equal(second.seen.settle.length, 0, `${name}: it may have been sent`);
+      } else {
+        t.equal((await buy(rig, await paid())).status, 200, name);
+        t.equal(second.seen.settle.length, settledBy, name);
+        t.equal(rig.charges(), 1, name);
+      }
+    }
+  },
+);
+
+t.test('a first facilitator that is gone costs nothing but a moment', async (t) => {
+  const rig = await openRemoteRig(t, { secondOfSameLedger: true });
+  await rig.server.close();
+  t.equal((await buy(rig, await paid())).status, 200);
+  t.match(rig.gate.health().facilitator, { obstacle: undefined });
+  t.equal(rig.charges(), 1);
+});
+
+t.test(
+  'one that turned a settlement away and settled it all the same is found out by the next',
+  async (t) => {
+    const rig = await openRemoteRig(t, { secondOfSameLedger: true });
+    rig.server.behaviour.settle = 'settled_401';
+    t.equal((await buy(rig, await paid())).status, 200);
+    t.equal(rig.charges(), 1);
+  },
+);
+
+t.test(
+  'a facilitator of other networks is passed over, and alone keeps the server from being ready',
+  async (t) => {
+    const rig = await openRemoteRig(t, { secondOfSameLedger: true });
+    rig.server.behaviour.networks = ['base-sepolia', 'eip155:84532'];
+    await rig.facilitator.connect();
+    t.equal((await buy(rig, await paid())).status, 200);
+    t.equal(rig.server.seen.verify.length, 0);
+    const alone = await openRemoteRig(t);
+    alone.server.behaviour.networks = ['base-sepolia', 'eip155:84532'];
+    await t.rejects(alone.facilitator.connect(), { code: 'facilitator_unavailable' });
+    t.match(alone.gate.health().facilitator, { obstacle: /does not settle "exact" payments on eip155:8453/ });
+    t.equal(await codeOf(buy(alone, await paid())), 'facilitator_unavailable');
+  },
+);
+
+t.test('what a facilitator says about the catalogue is shown, if it is small', async (t) => {
+  const rig = await openRemoteRig(t);
+  const told = { bazaar: { status: 'rejected', rejectedReason: 'schema' } };
+  rig.server.behaviour.extensions = encode(told);
+  t.equal((await buy(rig, await paid())).status, 200);
+  t.same(rig.gate.health().facilitator.extensions, told);
+  t.match(
+    rig.facilitatorEvents.filter(({ event }) => event === 'facilitator_extensions'),
+    { length: 1 },
+    'once',
   );
-  for (const { status } of await Promise.all(payments.map((asking) => buy(rig, asking))))
-    t.equal(status, 200);
-  const { verify, settle } = rig.server.seen;
-  t.same(new Set([...verify, ...settle].map(({ x402Version }) => x402Version)), new Set([2]));
-  t.equal(rig.server.tokens.length, 2 + verify.length + settle.length, 'asked once more');
+  for (const unusable of [encode({ bazaar: 'x'.repeat(4000) }), 'no base64 of JSON']) {
+    rig.server.behaviour.extensions = unusable;
+    t.equal((await buy(rig, await paid())).status, 200);
+    t.same(rig.gate.health().facilitator.extensions, told);
+  }
 });
 
 t.test('a crash while a settlement is out is settled at the next start', async (t) => {

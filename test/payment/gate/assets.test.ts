@@ -163,7 +163,7 @@ t.test('an answer again, asked for with another coin and after a start, has its 
 t.test('a facilitator that does not settle one of the networks says so at the start', async (t) => {
   const { server } = await outsideFacilitator(t);
   const facilitator = new RemoteFacilitator({
-    url: server.url,
+    facilitators: [{ url: server.url }],
     assets: ASSETS,
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,

@@ -37,6 +37,12 @@ export interface FacilitatorServer {
   /** Set to make the next calls of a path go wrong. */
   readonly behaviour: {
     supported: 'none' | 'error_500';
+    /** `/supported` waits for it. */
+    held?: Promise<void>;
+    /** Of the kinds, by version of the protocol; absent: Base. */
+    networks?: readonly [v1: string, v2: string];
+    /** Header `EXTENSION-RESPONSES` of its answers. */
+    extensions?: string;
     verify: Misbehaviour;
     settle: Misbehaviour;
     /** What goes wrong for some payments alone. */
@@ -95,14 +101,16 @@ export async function serveFacilitator(
   const server = createServer(async (request, response) => {
     tokens.push(request.headers.authorization);
     if (request.url === '/supported') {
+      await behaviour.held;
       if (behaviour.supported === 'error_500') return reply(response, 500, { error: 'broken' });
       const kinds = versions.map((x402Version) => ({
         x402Version,
         scheme: 'exact',
-        network: x402Version === 1 ? 'base' : 'eip155:8453',
+        network: (behaviour.networks ?? ['base', 'eip155:8453'])[x402Version - 1],
       }));
       return reply(response, 200, { kinds, extensions: [], signers: {} });
     }
+    if (behaviour.extensions !== undefined) response.setHeader('EXTENSION-RESPONSES', behaviour.extensions);
     const path = request.url === '/verify' ? 'verify' : 'settle';
     const sent = JSON.parse(await bodyOf(request)) as Sent;
     seen[path].push(sent);

@@ -1,5 +1,5 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
+import { ASSETS, isNetworkOf } from '../../../src/payment/asset.ts';
 import { signTransfer, tokenDomain } from '../../rig/sign-transfer.ts';
 
 /** A v1 payment as the legacy clients make it: from the body of the 402. `more`: members that the payment carries besides. */
@@ -20,7 +20,7 @@ export async function payV1(
   const option = challenge.accepts[0]!;
   const payload = await signTransfer(
     account,
-    { ...tokenDomain(BASE_USDC), ...option.extra },
+    { ...tokenDomain(ASSETS.find((asset) => isNetworkOf(asset, option.network))!), ...option.extra },
     {
       to: option.payTo,
       value: BigInt(option.maxAmountRequired),

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import type { Clock } from '../../../src/domain/clock.ts';
 import type { GateAnswer } from '../../../src/domain/payment.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
+import type { AuthHeaders } from '../../../src/payment/facilitator/auth-headers.ts';
 import type { ChainWitness } from '../../../src/payment/facilitator/chain-witness.ts';
+import type { FacilitatorAddress } from '../../../src/payment/facilitator/facilitator-client.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import {
   RemoteFacilitator,
@@ -38,10 +40,13 @@ export async function outsideFacilitator(
   return { ledger, server };
 }
 
-export type RemoteRigOptions = Pick<
-  RemoteFacilitatorDeps,
-  'verifyUrls' | 'bearerToken' | 'witness' | 'confirms'
-> & {
+export type RemoteRigOptions = Pick<RemoteFacilitatorDeps, 'witness' | 'confirms'> & {
+  /** Of the first facilitator. */
+  readonly authHeaders?: AuthHeaders;
+  /** Asked after the first. */
+  readonly further?: readonly FacilitatorAddress[];
+  /** A second facilitator on the same chain is asked after the first. */
+  readonly secondOfSameLedger?: boolean;
   /** Of the protocol, that the facilitator has. */
   readonly versions?: readonly number[];
   /** Whether the chain, which is the facilitator's ledger, can be asked, and is asked before every answer. */
@@ -58,16 +63,18 @@ const RETRIES_MAX = 100;
 /** A gate whose facilitator is over HTTP, and misbehaves when it is told to. */
 export async function openRemoteRig(
   t: Teardown,
-  { silent, versions, chain, ...parts }: RemoteRigOptions = {},
+  { silent, versions, chain, authHeaders, further = [], secondOfSameLedger, ...parts }: RemoteRigOptions = {},
 ) {
   const clock = new SetClock();
   const { ledger, server } = await outsideFacilitator(t, clock, versions);
+  const second = secondOfSameLedger ? await serveFacilitator(ledger, versions) : undefined;
+  if (second) t.teardown(() => second.close());
   const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
   if (silent) deadlines[silent] = IMPATIENT_MS;
   const crowd = new Crowd(1000);
   const facilitatorEvents: Readonly<Record<string, unknown>>[] = [];
   const facilitator = new RemoteFacilitator({
-    url: server.url,
+    facilitators: [{ url: server.url, authHeaders }, ...(second ? [{ url: second.url }] : []), ...further],
     assets: [BASE_USDC],
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
@@ -88,6 +95,7 @@ export async function openRemoteRig(
   return {
     ...rig,
     server,
+    second,
     facilitator,
     ledger,
     facilitatorEvents,

@@ -1,0 +1,180 @@
+import type { Finding } from '../../api/operator.ts';
+import { type Asset, assetOn } from '../../payment/asset.ts';
+import { facilitatorAddresses } from '../../payment/facilitator/facilitator-addresses.ts';
+import type { FacilitatorAddress } from '../../payment/facilitator/facilitator-client.ts';
+import { exchangeJson } from '../../payment/facilitator/json-http.ts';
+import { offeredNetworks, readSupported } from '../../payment/facilitator/messages.ts';
+import { RpcNode, RpcRefusal } from '../../payment/facilitator/rpc-node.ts';
+import { BLOCKS_FIRST } from '../../payment/facilitator/rpc-witness.ts';
+import { payToFault } from '../../payment/pay-to.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { ok, problem, warning } from '../finding.ts';
+
+const DEADLINE_MS = 10_000;
+/** Authorizations are valid for minutes: with a larger offset, valid ones look too early or too late. */
+const CLOCK_OFFSET_S_MAX = 10;
+/** A block of Base comes every two seconds. */
+const BLOCK_AGE_S_MAX = 60;
+
+/** What would stop a sale, asked through the server's own client: it follows no redirect, and sends the keys of the settings. */
+export async function sales(settings: Settings): Promise<Finding[]> {
+  if (settings.FACILITATOR.length === 0)
+    return [
+      warning(
+        'facilitator',
+        'the local one: play money, no money moves',
+        'Set FARTHING_FACILITATOR and FARTHING_PAY_TO to be paid (docs/get-paid.md).',
+      ),
+      ok('clock', 'not compared: there is no facilitator to compare it with'),
+    ];
+  const asset = assetOn(settings.NETWORK);
+  const addresses = await facilitatorAddresses(settings);
+  return [
+    await payTo(settings, asset),
+    ...(await Promise.all(addresses.map((address) => facilitator(address, asset)))).flat(),
+    ...(await nodes(settings, asset)),
+  ];
+}
+
+async function payTo({ PAY_TO }: Settings, asset: Asset): Promise<Finding> {
+  const fault = await payToFault(PAY_TO, asset);
+  if (fault !== undefined)
+    return problem('pay to', `${PAY_TO}: ${fault}`, 'Set FARTHING_PAY_TO to your wallet.');
+  const what = asset.isTestnet ? 'worthless coins' : 'money';
+  return ok('pay to', `${PAY_TO} is paid ${asset.symbol} on ${asset.title} (${what})`);
+}
+
+async function facilitator({ url, authHeaders }: FacilitatorAddress, asset: Asset): Promise<Finding[]> {
+  const address = `${url}/supported`;
+  const sentAt = Date.now();
+  const headers = await authHeaders?.('GET', address);
+  const reply = await exchangeJson(address, { method: 'GET', headers, deadlineMs: DEADLINE_MS });
+  if (reply.kind !== 'reply')
+    return [
+      problem(
+        'facilitator',
+        `${url} cannot be reached: ${reply.detail}`,
+        'Check FARTHING_FACILITATOR and the network.',
+      ),
+    ];
+  return [supportOf(url, reply, asset), clock(sentAt, reply.header('date'))];
+}
+
+type Reply = Parameters<typeof readSupported>[0];
+
+function supportOf(url: string, reply: Reply, asset: Asset): Finding {
+  const { status } = reply;
+  if (status === 401 || status === 403)
+    return problem(
+      'facilitator',
+      `${url} refuses the key: ${status}`,
+      'Check the key of this facilitator: FARTHING_CDP_KEY_SECRET_FILE, FARTHING_PAYAI_KEY_SECRET, or FARTHING_FACILITATOR_HEADER; and the clock.',
+    );
+  if (status >= 300 && status < 400)
+    return problem(
+      'facilitator',
+      `${url} redirects to ${reply.header('location') ?? 'nowhere'}, which is not followed`,
+      'Write the address that it leads to into FARTHING_FACILITATOR, without /supported.',
+    );
+  const supported = readSupported(reply, [asset]);
+  if (!supported)
+    return problem(
+      'facilitator',
+      `${url} answers ${status} where it should say what it settles`,
+      'Check the path in FARTHING_FACILITATOR: /verify, /settle and /supported are below it.',
+    );
+  const versions = supported.get(asset.network);
+  if (!versions)
+    return problem(
+      'facilitator',
+      `${url} settles on ${offeredNetworks(reply)}, not on ${asset.network}`,
+      'Name another facilitator, or set FARTHING_NETWORK.',
+    );
+  return ok(
+    'facilitator',
+    `${url} settles on ${asset.network} (x402 ${versions.map((version) => `v${version}`).join(', ')})`,
+  );
+}
+
+/** The Date header has whole seconds and was written between the request and now. */
+function clock(sentAt: number, date = ''): Finding {
+  const theirs = Date.parse(date);
+  if (Number.isNaN(theirs)) return ok('clock', 'not compared: the facilitator tells no time');
+  const offset = Math.round(((sentAt + Date.now()) / 2 - theirs - 500) / 1000);
+  const found = `${offset} s from the facilitator's`;
+  return Math.abs(offset) <= CLOCK_OFFSET_S_MAX
+    ? ok('clock', found)
+    : problem('clock', found, 'Turn on time synchronisation (timedatectl set-ntp true).');
+}
+
+async function nodes({ RPC_URL }: Settings, asset: Asset): Promise<Finding[]> {
+  if (RPC_URL.length === 0)
+    return [
+      warning(
+        'chain',
+        'no node: the facilitator is believed',
+        'Set FARTHING_RPC_URL to a node of the chain; a free plan is enough.',
+      ),
+    ];
+  return Promise.all(RPC_URL.map((url) => node(url, asset)));
+}
+
+/** Nothing is shown of the address but its host: paths of nodes often hold a key. */
+async function node(url: string, asset: Asset): Promise<Finding> {
+  const { host } = new URL(url);
+  const rpc = new RpcNode(url);
+  try {
+    const chainId = await rpc.chainId();
+    if (chainId !== asset.chainId)
+      return problem(
+        'chain',
+        `${host} is a node of chain ${chainId}, not of ${asset.chainId}`,
+        `Name a node of ${asset.title} in FARTHING_RPC_URL, or set FARTHING_NETWORK.`,
+      );
+    if ((await rpc.call<string>('eth_getCode', [asset.address, 'latest'])) === '0x')
+      return problem('chain', `${host} has no ${asset.symbol}`, 'Name another node in FARTHING_RPC_URL.');
+    const block = await rpc.call<{ number: string; timestamp: string }>('eth_getBlockByNumber', [
+      'latest',
+      false,
+    ]);
+    const ageS = Math.round(Date.now() / 1000) - Number(block.timestamp);
+    if (Math.abs(ageS) > BLOCK_AGE_S_MAX)
+      return problem(
+        'chain',
+        `the newest block of ${host} is ${ageS} s old by this clock`,
+        'The node is behind, or the clock is wrong: timedatectl set-ntp true, or another node.',
+      );
+    const [readable, refusal] = await logs(rpc, asset, BigInt(block.number));
+    if (readable === 0n)
+      return warning(
+        'chain',
+        `${host} refuses to show its log (${refusal}): a used nonce counts as settled, without its transaction`,
+        'Use a plan with eth_getLogs, or name a second node in FARTHING_RPC_URL.',
+      );
+    return ok(
+      'chain',
+      `${host}: block ${Number(block.number)}, ${ageS} s old; its log in looks of ${readable} blocks`,
+    );
+  } catch (error) {
+    return problem('chain', `${host}: ${(error as Error).message}`, 'Check FARTHING_RPC_URL.');
+  }
+}
+
+/** Blocks that one look at the log may have, up to those of a first look; 0n with the reason when none. */
+async function logs(rpc: RpcNode, { address }: Asset, newest: bigint): Promise<[bigint, string]> {
+  let refusal = '';
+  for (let blocks = BLOCKS_FIRST; blocks > 0n; blocks /= 2n) {
+    const fromBlock = newest >= blocks ? newest - blocks + 1n : 0n;
+    // A topic that no event has: the answer is small.
+    const topics = [`0x${'0'.repeat(63)}1`];
+    const range = { fromBlock: `0x${fromBlock.toString(16)}`, toBlock: `0x${newest.toString(16)}` };
+    try {
+      await rpc.call('eth_getLogs', [{ address, ...range, topics }]);
+      return [blocks, refusal];
+    } catch (error) {
+      if (!(error instanceof RpcRefusal)) throw error;
+      refusal = error.message;
+    }
+  }
+  return [0n, refusal];
+}

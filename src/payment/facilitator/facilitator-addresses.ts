@@ -1,0 +1,75 @@
+import { ConfigError } from '../../settings/config.ts';
+import type { NamedFacilitator } from '../../settings/facilitators.ts';
+import { secretOf } from '../../settings/secrets.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { type ApiKey, type AuthHeaders, basicAuth, cdpAuth, headerAuth, payaiAuth } from './auth-headers.ts';
+import type { FacilitatorAddress } from './facilitator-client.ts';
+
+const SIGNED = {
+  cdp: { setting: 'CDP_KEY', auth: cdpAuth },
+  payai: { setting: 'PAYAI_KEY', auth: payaiAuth },
+} as const;
+
+/** The facilitators of the settings, each with what authenticates its calls. @throws ConfigError for a key that cannot be used */
+export async function facilitatorAddresses(settings: Settings): Promise<FacilitatorAddress[]> {
+  const header = await secretOf(settings, 'FACILITATOR_HEADER');
+  const owner = settings.FACILITATOR.find(({ name, basic }) => name === undefined && basic === undefined);
+  if (header !== '' && !owner)
+    throw new ConfigError(
+      'FARTHING_FACILITATOR_HEADER: no facilitator of FARTHING_FACILITATOR is an address without a user: leave it out',
+    );
+  return Promise.all(
+    settings.FACILITATOR.map(async (facilitator) => ({
+      url: facilitator.url,
+      authHeaders: await authOf(settings, facilitator, facilitator === owner ? header : ''),
+    })),
+  );
+}
+
+async function authOf(
+  settings: Settings,
+  { name, basic }: NamedFacilitator,
+  header: string,
+): Promise<AuthHeaders | undefined> {
+  if (basic !== undefined) return basicAuth(basic);
+  if (name === undefined)
+    return header === '' ? undefined : usable('FACILITATOR_HEADER', () => headerAuth(header));
+  const { setting, auth } = SIGNED[name];
+  const key = await apiKey(settings, setting);
+  if (key) return usable(`${setting}_SECRET`, () => auth(key));
+  if (name === 'payai') return undefined;
+  throw new ConfigError(
+    `FARTHING_${setting}_SECRET_FILE: name the key file that CDP gave you; FARTHING_FACILITATOR=cdp needs it`,
+  );
+}
+
+function usable(setting: string, make: () => AuthHeaders): AuthHeaders {
+  try {
+    return make();
+  } catch (error) {
+    throw new ConfigError(`FARTHING_${setting}: ${(error as Error).message}`);
+  }
+}
+
+/** The key of two settings, or of the JSON file that CDP has for download (`id` or `name`, and `privateKey`). */
+async function apiKey(settings: Settings, setting: 'CDP_KEY' | 'PAYAI_KEY'): Promise<ApiKey | undefined> {
+  const secret = await secretOf(settings, `${setting}_SECRET`);
+  const file = jsonOf(secret);
+  const id = settings[`${setting}_ID`] || (file?.id ?? file?.name);
+  if (secret === '' && !id) return undefined;
+  if (typeof id !== 'string' || id === '')
+    throw new ConfigError(`FARTHING_${setting}_ID: the key FARTHING_${setting}_SECRET needs its id`);
+  const given = file ? file.privateKey : secret;
+  if (typeof given !== 'string' || given === '')
+    throw new ConfigError(`FARTHING_${setting}_SECRET: the key FARTHING_${setting}_ID needs its secret`);
+  return { id, secret: given };
+}
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  if (!text.startsWith('{')) return undefined;
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,149 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Clock } from '../../domain/clock.ts';
+import type { Asset } from '../asset.ts';
+import type { Payment, Terms } from '../payment.ts';
+import type { PaymentTerms } from '../wire/challenge.ts';
+import type { AuthHeaders } from './auth-headers.ts';
+import { Circuit } from './circuit.ts';
+import { exchangeJson, type JsonReply } from './json-http.ts';
+import { isAnswer, readExtensions, readSupported, requestBody, type Supported } from './messages.ts';
+
+export interface FacilitatorAddress {
+  /** Without a trailing slash: `/verify`, `/settle` and `/supported` are below it. */
+  readonly url: string;
+  /** Absent: its calls need none. */
+  readonly authHeaders?: AuthHeaders;
+}
+
+export interface FacilitatorClientDeps extends PaymentTerms {
+  readonly address: FacilitatorAddress;
+  /** The coins that it has to settle. */
+  readonly assets: readonly Asset[];
+  readonly clock: Clock;
+  readonly log: (event: Readonly<Record<string, unknown>>) => void;
+}
+
+const SUPPORTED_DEADLINE_MS = 5000;
+/** How long a reading of `/supported` that failed is not tried again. */
+const UNREAD_MS = 60_000;
+
+/** One facilitator over HTTP: its calls, what it settles, and how it has been doing. No call waits for what it settles. */
+export class FacilitatorClient {
+  readonly url: string;
+  readonly verifying: Circuit;
+  readonly settling: Circuit;
+  readonly #deps: FacilitatorClientDeps;
+  /** What it settles; undefined until it has said so. */
+  #supported: Supported | undefined;
+  #reading: Promise<string | undefined> | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
+  /** Why it is not known to work; undefined once it has answered. */
+  #trouble: string | undefined;
+  #extensions: unknown;
+
+  constructor(deps: FacilitatorClientDeps) {
+    this.#deps = deps;
+    this.url = deps.address.url;
+    this.verifying = this.#circuit('verify');
+    this.settling = this.#circuit('settle');
+  }
+
+  /** What it last said about the extensions of a payment, as JSON; undefined when nothing. */
+  get extensions(): unknown {
+    return this.#extensions;
+  }
+
+  /** False for one that is known to settle nothing in this coin. */
+  settles({ network }: Asset): boolean {
+    return this.#supported?.has(network) ?? true;
+  }
+
+  /** Why nothing can be sold through it at this moment; undefined where it can, for all that is known. Asks it in the background if it is time to. */
+  obstacle(): string | undefined {
+    this.#readInTime();
+    const { assets } = this.#deps;
+    const missing = assets.every((asset) => !this.settles(asset));
+    if (missing) return notOn(assets);
+    if (this.settling.waitMs() > 0) return 'it does not answer settlements';
+    if (this.verifying.waitMs() > 0) return 'it does not answer verifications';
+    return this.#supported ? undefined : this.#trouble;
+  }
+
+  /** Reads what it settles. @returns what is wrong, if anything */
+  read(): Promise<string | undefined> {
+    this.#reading ??= this.#readSupported().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  verify(payment: Payment, terms: Terms, deadlineMs: number): Promise<JsonReply> {
+    return this.#post('verify', payment, terms, deadlineMs);
+  }
+
+  settle(payment: Payment, terms: Terms, deadlineMs: number): Promise<JsonReply> {
+    return this.#post('settle', payment, terms, deadlineMs);
+  }
+
+  async #post(call: 'verify' | 'settle', payment: Payment, terms: Terms, deadlineMs: number) {
+    this.#readInTime();
+    const body = requestBody(payment, terms, this.#deps, this.#supported?.get(payment.asset.network));
+    const reply = await this.#exchange('POST', call, body, deadlineMs);
+    if (isAnswer(reply)) this.#trouble = undefined;
+    if (reply.kind === 'reply') this.#hear(readExtensions(reply));
+    return reply;
+  }
+
+  #hear(extensions: unknown): void {
+    if (extensions === undefined || isDeepStrictEqual(extensions, this.#extensions)) return;
+    this.#extensions = extensions;
+    this.#deps.log({ event: 'facilitator_extensions', url: this.url, extensions });
+  }
+
+  #readInTime(): void {
+    if (this.#supported || this.#reading) return;
+    const sinceMs = this.#deps.clock.now() - this.#readAt;
+    // A clock that was set back makes it no longer.
+    if (sinceMs < 0 || sinceMs >= UNREAD_MS) void this.read();
+  }
+
+  async #readSupported(): Promise<string | undefined> {
+    const { assets, clock } = this.#deps;
+    this.#readAt = clock.now();
+    const reply = await this.#exchange('GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
+    this.#trouble = reply.kind === 'reply' ? `/supported answered ${reply.status}` : reply.detail;
+    const supported = reply.kind === 'reply' ? readSupported(reply, assets) : undefined;
+    if (!supported) return this.#trouble;
+    this.#supported = supported;
+    this.#trouble = undefined;
+    return assets.every((asset) => this.settles(asset)) ? undefined : notOn(assets);
+  }
+
+  async #exchange(
+    method: 'GET' | 'POST',
+    path: string,
+    body: unknown,
+    deadlineMs: number,
+  ): Promise<JsonReply> {
+    const url = `${this.url}/${path}`;
+    let headers: Awaited<ReturnType<AuthHeaders>> | undefined;
+    try {
+      headers = await this.#deps.address.authHeaders?.(method, url);
+    } catch (error) {
+      return { kind: 'not_sent', detail: String(error) };
+    }
+    return exchangeJson(url, { method, body, headers, deadlineMs });
+  }
+
+  #circuit(call: string): Circuit {
+    const { clock, log, address } = this.#deps;
+    return new Circuit({
+      clock,
+      onOpen: () => log({ level: 'warn', event: 'facilitator_circuit_open', of: `${address.url}/${call}` }),
+    });
+  }
+}
+
+function notOn(assets: readonly Asset[]): string {
+  return `it does not settle "exact" payments on ${assets.map(({ network }) => network).join(', ')}`;
+}
