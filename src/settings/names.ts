@@ -24,22 +24,24 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'FARTHING_MAX_PRICE_USD',
 ]);
 
-export function isSetting(name: string): name is SettingName {
-  return Object.hasOwn(SETTINGS, name);
-}
-
-/** True for a variable that claims to be ours and is unknown. */
-export function isUnknownVariable(variable: string): boolean {
-  if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.has(variable)) return false;
-  return !isSetting(variable.slice(PREFIX.length));
-}
-
 /** Settings that have another name now. */
 const RENAMED: Readonly<Record<string, SettingName>> = {
   FACILITATOR_URL: 'FACILITATOR',
   FACILITATOR_VERIFY_URLS: 'FACILITATOR',
   FACILITATOR_TOKEN: 'FACILITATOR_HEADER',
 };
+
+export function isSetting(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name);
+}
+
+/** True for a variable that claims to be ours and is unknown, or is known by another name. */
+export function isUnknownVariable(variable: string): boolean {
+  // Play money must not take the place of a facilitator in silence.
+  if (Object.hasOwn(RENAMED, variable)) return true;
+  if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.has(variable)) return false;
+  return !isSetting(variable.slice(PREFIX.length));
+}
 
 /** Slips that are taken for a setting's name: two, and in a short name one, or `HOME` would pass for `HOST`. */
 const SLIPS_MAX = 2;

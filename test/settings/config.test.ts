@@ -79,8 +79,8 @@ t.test('a slip in a name without the prefix is reported with the setting that is
   ])
     t.same(meant(usual), [], usual);
   t.match(
-    fault({ NODE_ENV: 'production', FACILITATOR_URL: 'https://facilitator.example' }),
-    /needs a facilitator.*\nFACILITATOR_URL: .*did you mean FARTHING_FACILITATOR\?/,
+    fault({ NODE_ENV: 'production', FACILITATRO: 'https://facilitator.example' }),
+    /needs a facilitator.*\nFACILITATRO: .*did you mean FARTHING_FACILITATOR\?/,
     'beside the fault that it causes',
   );
 });
@@ -124,6 +124,11 @@ t.test('facilitators are names or addresses, each once; a testnet’s sells noth
   ])
     t.equal(of(good), '', good);
   t.match(of('self'), /FARTHING_FACILITATOR="self": this release settles nothing itself/);
+  for (const former of ['FACILITATOR_URL', 'FARTHING_FACILITATOR_URL', 'FACILITATOR_VERIFY_URLS'])
+    t.match(
+      fault({ [former]: 'https://a.example' }),
+      /no such setting .* did you mean FARTHING_FACILITATOR\?/,
+    );
   t.match(of('coinbase'), /must be cdp, payai, or http or https addresses/);
   t.match(of('coinbase@https://a.example'), /coinbase is no known facilitator/);
   t.match(of('https://a.example/?key=1'), /without query/);

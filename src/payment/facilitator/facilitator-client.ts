@@ -24,7 +24,7 @@ export interface FacilitatorClientDeps extends PaymentTerms {
 }
 
 const SUPPORTED_DEADLINE_MS = 5000;
-/** How long a reading of `/supported` that failed is not tried again. */
+/** How long a reading of `/supported` that failed, or lacked our networks, is not tried again. */
 const UNREAD_MS = 60_000;
 
 /** One facilitator over HTTP: its calls, what it settles, and how it has been doing. No call waits for what it settles. */
@@ -101,7 +101,8 @@ export class FacilitatorClient {
   }
 
   #readInTime(): void {
-    if (this.#supported || this.#reading) return;
+    const isKnown = this.#supported !== undefined && this.#deps.assets.some((asset) => this.settles(asset));
+    if (isKnown || this.#reading) return;
     const sinceMs = this.#deps.clock.now() - this.#readAt;
     // A clock that was set back makes it no longer.
     if (sinceMs < 0 || sinceMs >= UNREAD_MS) void this.read();

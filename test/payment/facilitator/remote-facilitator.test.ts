@@ -195,6 +195,11 @@ t.test(
     await t.rejects(alone.facilitator.connect(), { code: 'facilitator_unavailable' });
     t.match(alone.gate.health().facilitator, { obstacle: /does not settle "exact" payments on eip155:8453/ });
     t.equal(await codeOf(buy(alone, await paid())), 'facilitator_unavailable');
+    alone.server.behaviour.networks = undefined;
+    alone.clock.offsetMs = 60_000;
+    t.ok(alone.gate.health().facilitator.obstacle, 'it is asked again in the background');
+    await alone.facilitator.connect();
+    t.notOk(alone.gate.health().facilitator.obstacle);
   },
 );
 

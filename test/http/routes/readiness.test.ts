@@ -1,0 +1,32 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { PAY_TO } from '../../payment/rig/payments.ts';
+import { startTestServer } from '../../rig/test-server.ts';
+
+/** `/readyz` while nothing can be sold. */
+
+async function readyzOf(facilitator: string) {
+  const server = await startTestServer(t, { FACILITATOR: facilitator, PAY_TO });
+  const response = await fetch(`${server.url}/readyz`);
+  return { status: response.status, body: (await response.json()) as object };
+}
+
+t.test('a server whose facilitator settles elsewhere, or is away, is not ready and says why', async (t) => {
+  let network = 'eip155:84532';
+  const facilitator = createServer((_, response) =>
+    response.end(JSON.stringify({ kinds: [{ x402Version: 2, scheme: 'exact', network }] })),
+  );
+  await new Promise<void>((ready) => facilitator.listen(0, '127.0.0.1', ready));
+  t.teardown(() => facilitator.close());
+  const url = `http://127.0.0.1:${(facilitator.address() as AddressInfo).port}`;
+  const reasons = [/^Nothing can be sold: .*: it does not settle "exact" payments on eip155:8453\.$/];
+  t.match(await readyzOf(url), { status: 503, body: { reasons } });
+  t.match(await readyzOf('http://127.0.0.1:9'), {
+    status: 503,
+    body: { reasons: [/^Nothing can be sold: .*ECONNREFUSED\.$/] },
+  });
+  network = 'eip155:8453';
+  t.match(await readyzOf(url), { status: 200 });
+  t.match(await readyzOf(`http://127.0.0.1:9,${url}`), { status: 200 }, 'one of two is enough');
+});
