@@ -32,6 +32,13 @@ export const FORMATS: readonly Format[] = [
   format(`${ODF}.text`, 'ODT', async () => (await import('./office/odf.ts')).odf),
   format(`${ODF}.presentation`, 'ODP', async () => (await import('./office/odf.ts')).odf),
   format(`${ODF}.spreadsheet`, 'ODS', async () => (await import('./office/odf.ts')).odf),
+  ...[
+    ['text', 'FODT'],
+    ['presentation', 'FODP'],
+    ['spreadsheet', 'FODS'],
+  ].map(([type, name]) =>
+    format(`${ODF}.${type}-flat-xml`, name!, async () => (await import('./office/odf.ts')).flatOdf),
+  ),
   format('application/epub+zip', 'EPUB', async () => (await import('./office/epub.ts')).epub),
   archive('application/zip', 'zip', async () => (await import('./archive/zip-archive.ts')).zip),
   archive('application/x-tar', 'tar', async () => (await import('./archive/tar-archive.ts')).tar),

@@ -21,13 +21,17 @@ export class Zip {
         limit_members: MEMBERS_MAX,
       });
     this.#bytes = bytes;
-    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
-    this.names = new Set(this.#entries.keys());
+    this.#entries = new Map(entries.map((entry) => [keyOf(entry.name), entry]));
+    this.names = new Set(entries.map(({ name }) => name));
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(keyOf(name));
   }
 
   /** A member's bytes; undefined for an unknown name. @throws file_corrupt, document_too_large. */
   read(name: string): Uint8Array | undefined {
-    const entry = this.#entries.get(name);
+    const entry = this.#entries.get(keyOf(name));
     if (!entry) return undefined;
     this.#unpacked += entry.bytes;
     if (this.#unpacked > UNPACKED_BYTES_MAX)
@@ -44,4 +48,9 @@ export class Zip {
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
     return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
   }
+}
+
+/** Names of parts have no case (ECMA-376 part 2, 6.2.2.3), and some programs write backslashes. */
+function keyOf(name: string): string {
+  return name.replaceAll('\\', '/').toLowerCase();
 }

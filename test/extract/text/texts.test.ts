@@ -1,5 +1,5 @@
 import t from 'tap';
-import { dateShapes } from '../../../src/extract/office/xlsx-dates.ts';
+import { shapeOfCode } from '../../../src/extract/office/xlsx-dates.ts';
 import { pictureTypeOf } from '../../../src/extract/picture/picture.ts';
 import { csvSeparator, readCsv } from '../../../src/extract/text/csv.ts';
 import { readHtml } from '../../../src/extract/text/html.ts';
@@ -96,12 +96,7 @@ t.test('every pattern takes linear time: with a slower one, this test would not 
   const spaces = ' '.repeat(many);
   t.match(readHtml(`<pre>a${spaces}b</pre>`).blocks[0]!.text, /^a +b$/);
   t.match(readHtml(`<table><tr>${'<td></td>'.repeat(150_000)}<td>x</td></tr></table>`).blocks[0]!.text, /x$/);
-  t.same(
-    dateShapes(
-      `<s><numFmts><numFmt numFmtId="170" formatCode="${'m'.repeat(many)}h"/></numFmts><cellXfs><xf numFmtId="170"/></cellXfs></s>`,
-    ),
-    ['time'],
-  );
+  t.equal(shapeOfCode(`${'m'.repeat(many)}h`), 'time');
 });
 
 t.test('a page that would take a parser minutes is refused before it is parsed', async (t) => {
