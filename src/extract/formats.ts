@@ -15,6 +15,7 @@ export interface Format {
 }
 
 const OOXML = 'application/vnd.openxmlformats-officedocument';
+const XLSB = 'application/vnd.ms-excel.sheet.binary.macroenabled.12';
 const ODF = 'application/vnd.oasis.opendocument';
 
 /**
@@ -39,6 +40,11 @@ export const FORMATS: readonly Format[] = [
   ].map(([type, name]) =>
     format(`${ODF}.${type}-flat-xml`, name!, async () => (await import('./office/odf.ts')).flatOdf),
   ),
+  format('application/msword', 'DOC', async () => (await import('./legacy/doc.ts')).doc),
+  format('application/vnd.ms-excel', 'XLS', async () => (await import('./legacy/xls.ts')).xls),
+  format(XLSB, 'XLSB', async () => (await import('./legacy/xls.ts')).xlsb),
+  format('application/vnd.ms-powerpoint', 'PPT', async () => (await import('./legacy/ppt.ts')).ppt),
+  format('application/vnd.ms-outlook', 'MSG', async () => (await import('./legacy/msg.ts')).msg),
   format('application/epub+zip', 'EPUB', async () => (await import('./office/epub.ts')).epub),
   archive('application/zip', 'zip', async () => (await import('./archive/zip-archive.ts')).zip),
   archive('application/x-tar', 'tar', async () => (await import('./archive/tar-archive.ts')).tar),

@@ -33,8 +33,15 @@ export function numberFormats(styles: string | undefined): NumberFormat[] {
 
 function formatOf(id: number, custom: ReadonlyMap<number, string>): NumberFormat {
   const code = custom.get(id) ?? (SSF.get_table() as Record<number, string>)[id];
-  const date = custom.has(id) ? shapeOfCode(code ?? '') : shapeOfId(id);
-  return date === undefined ? (code === undefined ? {} : { code }) : { date };
+  if (code === undefined) return {};
+  const date = shapeOfId(id);
+  return custom.has(id) || date === undefined ? formatOfCode(code) : { date };
+}
+
+/** How a format of this code shows numbers. */
+export function formatOfCode(code: string): NumberFormat {
+  const date = shapeOfCode(code);
+  return date === undefined ? { code } : { date };
 }
 
 /** A number as its cell shows it; dates and times in ISO 8601. */
