@@ -49,6 +49,9 @@ export const FORMATS: readonly Format[] = [
   archive('application/zip', 'zip', async () => (await import('./archive/zip-archive.ts')).zip),
   archive('application/x-tar', 'tar', async () => (await import('./archive/tar-archive.ts')).tar),
   archive('application/gzip', 'tar.gz, gz', async () => (await import('./archive/tar-archive.ts')).gzip),
+  archive('application/x-bzip2', 'bz2', async () => (await import('./archive/tar-archive.ts')).bzip2),
+  archive('application/x-xz', 'xz', async () => (await import('./archive/tar-archive.ts')).xz),
+  archive('application/zstd', 'zst', async () => (await import('./archive/tar-archive.ts')).zstd),
   ...PICTURE_TYPES.map(({ mediaType, name }) =>
     format(mediaType, name, async () => (await import('./picture/picture.ts')).picture),
   ),

@@ -4,7 +4,7 @@ import type { MakeReader } from '../reading/format-reader.ts';
 import { giveBytes, type MemberSink } from '../reading/sink.ts';
 import { packageType } from './package-type.ts';
 import { isWanted, memberRefusal, UnpackBudget } from './unpack-budget.ts';
-import { isZip, unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
+import { encrypted, isZip, unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
 
 /** A zip of files, which is no package of a program: formats that are packages are asked before it. */
 export const zip: MakeReader = (mediaType) => ({
@@ -12,7 +12,9 @@ export const zip: MakeReader = (mediaType) => ({
   sniff: ({ bytes }) => isZip(bytes),
   open: ({ bytes }, { limits }) => {
     const budget = new UnpackBudget(limits);
-    for (const entry of wantedEntries(bytes)) budget.add(entry.bytes);
+    const entries = wantedEntries(bytes);
+    if (entries.length > 0 && entries.every(({ isEncrypted }) => isEncrypted)) throw encrypted();
+    for (const entry of entries) budget.add(entry.bytes);
     return { kind: 'archive', mediaType, ...budget.total() };
   },
   unpack: async ({ bytes }, { limits }, sink) => {
@@ -29,7 +31,7 @@ function wantedEntries(bytes: Uint8Array): ZipEntry[] {
   return zipEntries(bytes).filter(({ name, isFile }) => isWanted({ path: name, isFile }));
 }
 
-/** A member that is damaged or too large is refused alone. */
+/** A member that is damaged, too large or has a password is refused alone. */
 async function unpackMember(
   bytes: Uint8Array,
   entry: ZipEntry,

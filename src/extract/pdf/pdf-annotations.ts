@@ -72,6 +72,6 @@ function fieldText(module: Module, annotation: number, form: number): string {
   const isTicked = calls.FPDFAnnot_IsChecked(form, annotation) || !/^(off)?$/i.test(state);
   if (isBox && !isTicked) return '';
   const value = text('FPDFAnnot_GetFormFieldValue');
-  const shown = isBox && /^(on|yes|true|1|)$/i.test(value) ? 'yes' : value;
+  const shown = isBox && /^(on|off|yes|true|1|)$/i.test(value) ? 'yes' : value;
   return shown === '' ? '' : name === '' ? shown : `${name}: ${shown}`;
 }
