@@ -4,7 +4,7 @@ import type { MakeReader } from '../reading/format-reader.ts';
 import { giveBytes, type MemberSink } from '../reading/sink.ts';
 import { packageType } from './package-type.ts';
 import { isWanted, memberRefusal, UnpackBudget } from './unpack-budget.ts';
-import { encrypted, isZip, unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
+import { isZip, unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
 
 /** A zip of files, which is no package of a program: formats that are packages are asked before it. */
 export const zip: MakeReader = (mediaType) => ({
@@ -13,7 +13,6 @@ export const zip: MakeReader = (mediaType) => ({
   open: ({ bytes }, { limits }) => {
     const budget = new UnpackBudget(limits);
     const entries = wantedEntries(bytes);
-    if (entries.length > 0 && entries.every(({ isEncrypted }) => isEncrypted)) throw encrypted();
     for (const entry of entries) budget.add(entry.bytes);
     return { kind: 'archive', mediaType, ...budget.total() };
   },
