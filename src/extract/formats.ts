@@ -15,6 +15,7 @@ export interface Format {
 }
 
 const OOXML = 'application/vnd.openxmlformats-officedocument';
+const XLSB = 'application/vnd.ms-excel.sheet.binary.macroenabled.12';
 const ODF = 'application/vnd.oasis.opendocument';
 
 /**
@@ -32,10 +33,25 @@ export const FORMATS: readonly Format[] = [
   format(`${ODF}.text`, 'ODT', async () => (await import('./office/odf.ts')).odf),
   format(`${ODF}.presentation`, 'ODP', async () => (await import('./office/odf.ts')).odf),
   format(`${ODF}.spreadsheet`, 'ODS', async () => (await import('./office/odf.ts')).odf),
+  ...[
+    ['text', 'FODT'],
+    ['presentation', 'FODP'],
+    ['spreadsheet', 'FODS'],
+  ].map(([type, name]) =>
+    format(`${ODF}.${type}-flat-xml`, name!, async () => (await import('./office/odf.ts')).flatOdf),
+  ),
+  format('application/msword', 'DOC', async () => (await import('./legacy/doc.ts')).doc),
+  format('application/vnd.ms-excel', 'XLS', async () => (await import('./legacy/xls.ts')).xls),
+  format(XLSB, 'XLSB', async () => (await import('./legacy/xls.ts')).xlsb),
+  format('application/vnd.ms-powerpoint', 'PPT', async () => (await import('./legacy/ppt.ts')).ppt),
+  format('application/vnd.ms-outlook', 'MSG', async () => (await import('./legacy/msg.ts')).msg),
   format('application/epub+zip', 'EPUB', async () => (await import('./office/epub.ts')).epub),
   archive('application/zip', 'zip', async () => (await import('./archive/zip-archive.ts')).zip),
   archive('application/x-tar', 'tar', async () => (await import('./archive/tar-archive.ts')).tar),
   archive('application/gzip', 'tar.gz, gz', async () => (await import('./archive/tar-archive.ts')).gzip),
+  archive('application/x-bzip2', 'bz2', async () => (await import('./archive/tar-archive.ts')).bzip2),
+  archive('application/x-xz', 'xz', async () => (await import('./archive/tar-archive.ts')).xz),
+  archive('application/zstd', 'zst', async () => (await import('./archive/tar-archive.ts')).zstd),
   ...PICTURE_TYPES.map(({ mediaType, name }) =>
     format(mediaType, name, async () => (await import('./picture/picture.ts')).picture),
   ),
@@ -43,8 +59,15 @@ export const FORMATS: readonly Format[] = [
     format(mediaType, name, async () => (await import('./media/recording-reader.ts')).recording),
   ),
   format('text/html', 'HTML', async () => (await import('./text/html.ts')).html),
+  archive('application/mbox', 'mbox', async () => (await import('./mail/mbox.ts')).mbox),
   format('message/rfc822', 'EML', async () => (await import('./mail/mail.ts')).mail),
   format('application/rtf', 'RTF', async () => (await import('./text/rtf.ts')).rtf),
+  format('text/calendar', 'iCalendar', async () => (await import('./text/content-lines.ts')).calendar),
+  format('text/vcard', 'vCard', async () => (await import('./text/content-lines.ts')).card),
+  format('application/x-subrip', 'SubRip', async () => (await import('./text/cues.ts')).subRip),
+  format('text/vtt', 'WebVTT', async () => (await import('./text/cues.ts')).webVtt),
+  format('application/json', 'JSON', async () => (await import('./text/json.ts')).json),
+  format('application/jsonl', 'JSON Lines', async () => (await import('./text/json.ts')).jsonLines),
   format('application/xml', 'XML', async () => (await import('./text/plain-xml.ts')).plainXml),
   format('text/csv', 'CSV', async () => (await import('./text/csv.ts')).csv),
   format('text/markdown', 'Markdown', async () => (await import('./text/markdown.ts')).markdown),

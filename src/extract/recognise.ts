@@ -14,13 +14,23 @@ export async function recognise(readers: Iterable<FormatReader>, file: SourceFil
   throw unsupported(await file.find(detectedType));
 }
 
+/** What to do with files that stay refused. */
+const ADVICE: readonly (readonly [types: RegExp, advice: string])[] = [
+  [/^image\/hei[cf]/, 'its HEVC has no decoder here; convert it to JPEG or AVIF'],
+  [/x-7z|rar/, 'unpack it and send the files, or a zip of them'],
+  [/parquet|sqlite|arrow/, 'export its tables as CSV'],
+  [/mobipocket/, 'convert it to EPUB'],
+  [/postscript|vnd\.ms-htmlhelp|onenote|visio/, 'print or export it as PDF'],
+  [/jxl|image\/(jp2|jpx|x-icon|vnd\.adobe\.photoshop)/, 'convert it to PNG or JPEG'],
+  [/pkcs7/, 'save the signed or encrypted file as it is without its envelope'],
+];
+
 /** A refusal with the list of formats that can be read. @param mediaType undefined for an unknown one */
 export function unsupported(mediaType: string | undefined): FarthingError {
   const what =
     mediaType === undefined ? 'The file is of no type that is known here' : `${mediaType} cannot be read`;
-  const why = /^image\/hei[cf]/.test(mediaType ?? '')
-    ? ': its HEVC has no decoder here; convert it to JPEG or AVIF'
-    : '';
+  const advice = ADVICE.find(([types]) => types.test(mediaType ?? ''))?.[1];
+  const why = advice === undefined ? '' : `: ${advice}`;
   return new FarthingError('media_type_unsupported', `${what}${why}. Send ${READABLE_NAMES}.`, {
     facts: { ...(mediaType && { media_type: mediaType }), readable: [...READABLE_TYPES] },
   });

@@ -17,6 +17,7 @@ interface Seed {
 
 const FOLDERS = [
   'samples',
+  ...['docx', 'other', 'packages', 'pdf', 'xlsx'].map((kind) => `test/extract/reports/${kind}`),
   ...['pdf', 'office', 'image', 'audio', 'video'].map((kind) => `../shared/data/samples/${kind}`),
 ];
 

@@ -12,13 +12,13 @@ import { FORMAT_SAMPLES } from './samples/formats.ts';
 import { NOISE } from './samples/noise.ts';
 
 const TEXT_TYPES = FORMATS.map(({ mediaType }) => mediaType).filter((type) =>
-  /^text\/|rfc822|rtf|\/xml/.test(type),
+  /^text\/|rfc822|rtf|\/xml|-flat-xml/.test(type),
 );
 /** Formats whose samples are text, or a case of the other format. The order of the table tells them apart. */
 const KIN = (type: string): string =>
   TEXT_TYPES.includes(type) || type === 'image/svg+xml'
     ? 'text'
-    : /openxml|opendocument|epub|zip$/.test(type)
+    : /openxml|opendocument|sheet\.binary|epub|zip$/.test(type)
       ? 'zip'
       : type;
 

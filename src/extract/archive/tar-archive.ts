@@ -1,20 +1,13 @@
-import { constants, createGunzip, gunzipSync } from 'node:zlib';
 import type { ExtractLimits } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
-import type { MakeReader } from '../reading/format-reader.ts';
+import type { FormatReader, MakeReader } from '../reading/format-reader.ts';
 import { corrupt } from '../reading/refusal.ts';
 import type { MemberSink } from '../reading/sink.ts';
 import type { SourceFile } from '../reading/source-file.ts';
+import { BZIP2, type Compression, GZIP, XZ, ZSTD } from './compression.ts';
 import { looksLikeTar, readTar, type TarEntry } from './tar.ts';
 import { isWanted, memberRefusal, UnpackBudget, unpacksTooLarge } from './unpack-budget.ts';
 
-const GZIP_START = [0x1f, 0x8b];
-const GZIP_HEADER_BYTES = 10;
-const [GZIP_HAS_EXTRA, GZIP_HAS_NAME] = [4, 8];
-/** Compressed bytes that show whether a tar archive is inside, and the most that they may unpack to. */
-const GZIP_PROBE_BYTES = 4096;
-const GZIP_PROBE_UNPACKED_BYTES_MAX = 8 * 2 ** 20;
-const PIECE_BYTES = 256 * 1024;
 /** For headers, folders and the padding of small files. */
 const TAR_OVERHEAD_BYTES_MAX = 16 * 2 ** 20;
 
@@ -23,21 +16,29 @@ export const tar = entriesReader(
   ({ bytes }) => readTar([bytes]),
 );
 
+export const gzip = compressedReader(GZIP);
+export const bzip2 = compressedReader(BZIP2);
+export const xz = compressedReader(XZ);
+export const zstd = compressedReader(ZSTD);
+
 /** A tar archive that is compressed, or any one file. */
-export const gzip = entriesReader(
-  (file) =>
-    GZIP_START.every((byte, at) => file.bytes[at] === byte) && file.find(firstUnpackedBytes).length > 0,
-  (file, limits) =>
-    looksLikeTar(file.find(firstUnpackedBytes))
-      ? readTar(unpackedPieces(file.bytes, limits))
-      : onlyFile(file.bytes, limits),
-);
+function compressedReader(compression: Compression): MakeReader {
+  const { start, first, nameOf } = compression;
+  return entriesReader(
+    async (file) => start.every((byte, at) => file.bytes[at] === byte) && (await file.find(first)).length > 0,
+    async function* (file, limits) {
+      if (looksLikeTar(await file.find(first)))
+        yield* readTar(unpackedPieces(compression, file.bytes, limits));
+      else yield* onlyFile(compression, file.bytes, nameOf(file.bytes) || 'file', limits);
+    },
+  );
+}
 
 /** An archive's entries in order, a file's entry followed by the pieces of its content. */
 type Entries = AsyncIterable<TarEntry | Uint8Array>;
 
 function entriesReader(
-  sniff: (file: SourceFile) => boolean,
+  sniff: FormatReader['sniff'],
   entriesOf: (file: SourceFile, limits: ExtractLimits) => Entries,
 ): MakeReader {
   return (mediaType) => ({
@@ -53,23 +54,16 @@ function entriesReader(
 }
 
 /** What is compressed by itself. Its length is counted: what the file says of it may be false. */
-async function* onlyFile(bytes: Uint8Array, limits: ExtractLimits): AsyncGenerator<TarEntry | Uint8Array> {
+async function* onlyFile(
+  compression: Compression,
+  bytes: Uint8Array,
+  path: string,
+  limits: ExtractLimits,
+): AsyncGenerator<TarEntry | Uint8Array> {
   let unpacked = 0;
-  for await (const piece of unpackedPieces(bytes, limits)) unpacked += piece.length;
-  yield { path: gzipName(bytes) || 'file', bytes: unpacked, isFile: true };
-  yield* unpackedPieces(bytes, limits);
-}
-
-/** The name that `gzip` notes, in Latin-1 (RFC 1952, 2.3); empty without one. */
-function gzipName(bytes: Uint8Array): string {
-  const { buffer, byteOffset, byteLength } = bytes;
-  const header = Buffer.from(buffer, byteOffset, Math.min(byteLength, GZIP_PROBE_BYTES));
-  const flags = header[3]!;
-  if ((flags & GZIP_HAS_NAME) === 0) return '';
-  const at =
-    GZIP_HEADER_BYTES + ((flags & GZIP_HAS_EXTRA) === 0 ? 0 : 2 + header.readUInt16LE(GZIP_HEADER_BYTES));
-  const end = header.indexOf(0, at);
-  return end < 0 ? '' : header.toString('latin1', at, end);
+  for await (const piece of unpackedPieces(compression, bytes, limits)) unpacked += piece.length;
+  yield { path, bytes: unpacked, isFile: true };
+  yield* unpackedPieces(compression, bytes, limits);
 }
 
 /** A member that is too large is refused alone. */
@@ -96,26 +90,14 @@ async function unpack(entries: Entries, limits: ExtractLimits, sink: MemberSink)
   await end();
 }
 
-function firstUnpackedBytes(bytes: Uint8Array): Uint8Array {
-  try {
-    return gunzipSync(bytes.subarray(0, GZIP_PROBE_BYTES), {
-      finishFlush: constants.Z_SYNC_FLUSH,
-      maxOutputLength: GZIP_PROBE_UNPACKED_BYTES_MAX,
-    });
-  } catch {
-    return new Uint8Array();
-  }
-}
-
 async function* unpackedPieces(
+  { unpack }: Compression,
   bytes: Uint8Array,
   { archiveBytesMax }: ExtractLimits,
 ): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: PIECE_BYTES });
-  gunzip.end(bytes);
   let unpacked = 0;
   try {
-    for await (const piece of gunzip as AsyncIterable<Buffer>) {
+    for await (const piece of unpack(bytes)) {
       unpacked += piece.length;
       // Members that are not wanted and headers count here: unpacking always comes to an end.
       if (unpacked > 2 * archiveBytesMax + TAR_OVERHEAD_BYTES_MAX)
@@ -125,7 +107,5 @@ async function* unpackedPieces(
   } catch (error) {
     if (error instanceof FarthingError) throw error;
     throw corrupt('it is no complete archive');
-  } finally {
-    gunzip.destroy();
   }
 }

@@ -12,7 +12,8 @@ export const zip: MakeReader = (mediaType) => ({
   sniff: ({ bytes }) => isZip(bytes),
   open: ({ bytes }, { limits }) => {
     const budget = new UnpackBudget(limits);
-    for (const entry of wantedEntries(bytes)) budget.add(entry.bytes);
+    const entries = wantedEntries(bytes);
+    for (const entry of entries) budget.add(entry.bytes);
     return { kind: 'archive', mediaType, ...budget.total() };
   },
   unpack: async ({ bytes }, { limits }, sink) => {
@@ -29,7 +30,7 @@ function wantedEntries(bytes: Uint8Array): ZipEntry[] {
   return zipEntries(bytes).filter(({ name, isFile }) => isWanted({ path: name, isFile }));
 }
 
-/** A member that is damaged or too large is refused alone. */
+/** A member that is damaged, too large or has a password is refused alone. */
 async function unpackMember(
   bytes: Uint8Array,
   entry: ZipEntry,

@@ -1,6 +1,8 @@
+import { isUtf8 as isUtf8Text } from 'node:buffer';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { FarthingError } from '../../domain/error.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
+import { decoderOfNames } from '../text/charset.ts';
 
 /** A member as the archive's central directory describes it. */
 export interface ZipEntry {
@@ -14,6 +16,7 @@ export interface ZipEntry {
   readonly offset: number;
   /** False for folders and links. */
   readonly isFile: boolean;
+  readonly isEncrypted: boolean;
 }
 
 /** No office program writes as many. Archives have another limit. */
@@ -34,6 +37,11 @@ const DEFLATED = 8;
 /** Extra field for sizes over 32 bits (4.5.3). Some programs use it for small files too. */
 const ZIP64 = 0x0001;
 const IN_ZIP64 = 0xffffffff;
+const IN_ZIP64_COUNT = 0xffff;
+const LOCATOR = 0x07064b50;
+const LOCATOR_BYTES = 20;
+const LARGE_END = 0x06064b50;
+const LARGE_END_BYTES = 56;
 /** "Made by" Unix: the file's mode is in the upper half of its attributes. */
 const UNIX = 3;
 const MODE_TYPE = 0o170000;
@@ -46,38 +54,38 @@ export function isZip(bytes: Uint8Array): boolean {
   return STARTS.includes(Buffer.from(bytes.subarray(0, 4)).toString('latin1'));
 }
 
-/** The central directory of a ZIP archive in memory. @throws file_corrupt, file_encrypted, document_too_large. */
+/** The central directory of a ZIP archive in memory. @throws file_corrupt, document_too_large. */
 export function zipEntries(bytes: Uint8Array): ZipEntry[] {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const end = endRecord(view);
-  const count = view.getUint16(end + 10, true);
+  const { count, offset } = endRecord(view);
   if (count >= ENTRIES_MAX)
     throw tooLarge(`Send archives of fewer than ${ENTRIES_MAX} members.`, {
       members: count,
       limit_members: ENTRIES_MAX - 1,
     });
   const entries: ZipEntry[] = [];
-  let at = view.getUint32(end + 16, true);
+  let foreign: ((name: Uint8Array) => string) | undefined;
+  const decodeForeign = (name: Uint8Array): string => {
+    foreign ??= decoderOfNames(foreignNames(bytes, view, offset, count));
+    return foreign(name);
+  };
+  let at = offset;
   for (let index = 0; index < count; index++) {
     if (at + CENTRAL_ENTRY_BYTES > bytes.length || view.getUint32(at, true) !== CENTRAL_ENTRY)
       throw corrupt('the list of its members is damaged');
-    if (view.getUint16(at + 8, true) & ENCRYPTED)
-      throw new FarthingError(
-        'file_encrypted',
-        'The file has a password. Remove the password and send it again.',
-      );
     const lengths = [28, 30, 32].map((offset) => view.getUint16(at + offset, true));
     const [nameBytes = 0, extraBytes = 0, commentBytes = 0] = lengths;
     const extraAt = at + CENTRAL_ENTRY_BYTES + nameBytes;
     if (extraAt + extraBytes > bytes.length) throw corrupt('the list of its members is damaged');
-    entries.push(entryAt(bytes, view, at, { nameBytes, extraAt, extraBytes }));
+    entries.push(entryAt(bytes, view, at, { nameBytes, extraAt, extraBytes }, decodeForeign));
     at = extraAt + extraBytes + commentBytes;
   }
   return entries;
 }
 
-/** A member's bytes. @throws file_corrupt. */
+/** A member's bytes. @throws file_corrupt, file_encrypted. */
 export function unpackEntry(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
+  if (entry.isEncrypted) throw encrypted();
   const { name, offset, packedBytes, method, crc } = entry;
   const damaged = corrupt(`its part ${name} cannot be unpacked`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -102,12 +110,35 @@ function inflated(packed: Uint8Array, { bytes }: ZipEntry): Uint8Array | undefin
   }
 }
 
-function endRecord(view: DataView): number {
+/** How many members the archive has, and where their list begins. */
+function endRecord(view: DataView): { count: number; offset: number } {
   let end = view.byteLength - END_BYTES;
   const first = Math.max(0, view.byteLength - END_BYTES_MAX);
   while (end >= first && view.getUint32(end, true) !== END_OF_CENTRAL) end--;
   if (end < first) throw corrupt('it is no complete archive');
-  return end;
+  const count = view.getUint16(end + 10, true);
+  const offset = view.getUint32(end + 16, true);
+  const isLarge = count === IN_ZIP64_COUNT || offset === IN_ZIP64;
+  return (isLarge && largeEndRecord(view, end - LOCATOR_BYTES)) || { count, offset };
+}
+
+/** The same from the record for more members and bytes (4.3.14), which some programs always write. */
+function largeEndRecord(view: DataView, locator: number): { count: number; offset: number } | undefined {
+  if (locator < 0 || view.getUint32(locator, true) !== LOCATOR) return undefined;
+  const at = Number(view.getBigUint64(locator + 8, true));
+  if (at + LARGE_END_BYTES > view.byteLength || view.getUint32(at, true) !== LARGE_END)
+    throw corrupt('the list of its members is damaged');
+  return {
+    count: Number(view.getBigUint64(at + 32, true)),
+    offset: Number(view.getBigUint64(at + 48, true)),
+  };
+}
+
+export function encrypted(): FarthingError {
+  return new FarthingError(
+    'file_encrypted',
+    'The file has a password. Remove the password and send it again.',
+  );
 }
 
 function entryAt(
@@ -115,9 +146,12 @@ function entryAt(
   view: DataView,
   at: number,
   { nameBytes, extraAt, extraBytes }: { nameBytes: number; extraAt: number; extraBytes: number },
+  decodeForeign: (name: Uint8Array) => string,
 ): ZipEntry {
   const isUtf8 = (view.getUint16(at + 8, true) & UTF8_NAME) !== 0;
-  const name = nameOf(bytes.subarray(extraAt - nameBytes, extraAt), isUtf8);
+  const written = bytes.subarray(extraAt - nameBytes, extraAt);
+  // Old programs write names in some code page. UTF-8 without its flag is common too.
+  const name = isUtf8 || isUtf8Text(written) ? new TextDecoder().decode(written) : decodeForeign(written);
   const unix = view.getUint16(at + 4, true) >> 8 === UNIX;
   const type = unix ? (view.getUint32(at + 38, true) >>> 16) & MODE_TYPE : 0;
   const sizes = [24, 20, 42].map((offset) => view.getUint32(at + offset, true));
@@ -129,17 +163,23 @@ function entryAt(
     method: view.getUint16(at + 10, true),
     crc: view.getUint32(at + 16, true),
     offset,
+    isEncrypted: (view.getUint16(at + 8, true) & ENCRYPTED) !== 0,
     isFile: !/[\\/]$/.test(name) && (type === 0 || type === MODE_FILE),
   };
 }
 
-/** Old programs write names in some code page. UTF-8 without its flag is common too. */
-function nameOf(bytes: Uint8Array, isUtf8: boolean): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: !isUtf8 }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
+/** Names of the archive's list that are in some code page, from its start up to where it is damaged. */
+function foreignNames(bytes: Uint8Array, view: DataView, start: number, count: number): Uint8Array[] {
+  const names: Uint8Array[] = [];
+  let at = start;
+  for (let index = 0; index < count && at + CENTRAL_ENTRY_BYTES <= bytes.length; index++) {
+    const nameAt = at + CENTRAL_ENTRY_BYTES;
+    const nameEnd = nameAt + view.getUint16(at + 28, true);
+    const name = bytes.subarray(nameAt, nameEnd);
+    if (!isUtf8Text(name)) names.push(name);
+    at = nameEnd + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
   }
+  return names;
 }
 
 /** Replaces the sizes that stand in the extra field, in this order. */

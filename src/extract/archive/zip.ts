@@ -1,5 +1,5 @@
 import { tooLarge } from '../reading/refusal.ts';
-import { unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
+import { encrypted, unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
 
 /** Members of an office file, and bytes of all members that are read, once unpacked. */
 const MEMBERS_MAX = 10_000;
@@ -20,14 +20,20 @@ export class Zip {
         members: entries.length,
         limit_members: MEMBERS_MAX,
       });
+    const files = entries.filter(({ isFile }) => isFile);
+    if (files.length > 0 && files.every(({ isEncrypted }) => isEncrypted)) throw encrypted();
     this.#bytes = bytes;
-    this.#entries = new Map(entries.map((entry) => [entry.name, entry]));
-    this.names = new Set(this.#entries.keys());
+    this.#entries = new Map(entries.map((entry) => [keyOf(entry.name), entry]));
+    this.names = new Set(entries.map(({ name }) => name));
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(keyOf(name));
   }
 
   /** A member's bytes; undefined for an unknown name. @throws file_corrupt, document_too_large. */
   read(name: string): Uint8Array | undefined {
-    const entry = this.#entries.get(name);
+    const entry = this.#entries.get(keyOf(name));
     if (!entry) return undefined;
     this.#unpacked += entry.bytes;
     if (this.#unpacked > UNPACKED_BYTES_MAX)
@@ -44,4 +50,9 @@ export class Zip {
     const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
     return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
   }
+}
+
+/** Names of parts have no case (ECMA-376 part 2, 6.2.2.3), and some programs write backslashes. */
+function keyOf(name: string): string {
+  return name.replaceAll('\\', '/').toLowerCase();
 }

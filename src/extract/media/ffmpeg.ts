@@ -1,4 +1,5 @@
 import {
+  AV_DISPOSITION_ATTACHED_PIC,
   AV_FRAME_DATA_DISPLAYMATRIX,
   AV_LOG_QUIET,
   AV_PIX_FMT_RGB24,
@@ -45,6 +46,11 @@ export interface RgbFrame {
   readonly width: number;
   readonly height: number;
   readonly time_s: number;
+}
+
+/** The file of a picture that the recording carries, such as an album's cover. */
+export interface Cover {
+  readonly cover: Uint8Array;
 }
 
 /** A packet of a subtitle stream, as stored in the file. */
@@ -101,17 +107,11 @@ export class MediaFile {
 
   /** The first stream of moving pictures. Covers are none. */
   get video(): Stream | undefined {
-    return this.#streams(AVMEDIA_TYPE_VIDEO).find((stream) => !stream.attachedPic?.data);
+    return this.#streams(AVMEDIA_TYPE_VIDEO).find((stream) => !isCover(stream));
   }
 
   get hasAudio(): boolean {
     return this.#streams(AVMEDIA_TYPE_AUDIO).length > 0;
-  }
-
-  get covers(): Uint8Array[] {
-    return this.#streams(AVMEDIA_TYPE_VIDEO).flatMap(({ attachedPic }) =>
-      attachedPic?.data ? [new Uint8Array(attachedPic.data)] : [],
-    );
   }
 
   /** Tags of the file and its streams. The file's win. */
@@ -121,7 +121,8 @@ export class MediaFile {
   }
 
   /**
-   * Frames of the video, packets of subtitles, and pieces of sound, in the order of the file.
+   * Covers, frames of the video, packets of subtitles, and pieces of sound, in the order of the file. FFmpeg gives a cover as the
+   * only packet of its stream.
    * @param everySeconds least distance of the frames that are given; those between are decoded only
    * @param keyFramesOnly decodes key frames alone
    * @param decodedPixelsMax after this many decoded pixels, decodes key frames alone
@@ -132,12 +133,15 @@ export class MediaFile {
     keyFramesOnly: boolean;
     decodedPixelsMax?: number;
     soundSecondsMax?: number;
-  }): Generator<RgbFrame | SubtitlePacket | SoundPiece> {
+  }): Generator<Cover | RgbFrame | SubtitlePacket | SoundPiece> {
     const { video } = this;
     const { soundSecondsMax, decodedPixelsMax = Number.POSITIVE_INFINITY } = options;
     const sound = soundSecondsMax === undefined ? undefined : this.#streams(AVMEDIA_TYPE_AUDIO)[0];
     const subtitles = this.#streams(AVMEDIA_TYPE_SUBTITLE);
-    const wanted = [video, sound, ...subtitles].flatMap((stream) => (stream ? [stream.index] : []));
+    const covers = this.#streams(AVMEDIA_TYPE_VIDEO).filter(isCover);
+    const wanted = [video, sound, ...subtitles, ...covers].flatMap((stream) =>
+      stream ? [stream.index] : [],
+    );
     for (const stream of this.#context.streams)
       if (!wanted.includes(stream.index)) stream.discard = AVDISCARD_ALL;
     const decoder = video && new VideoDecoder(video, this.#start_s, options.everySeconds);
@@ -157,8 +161,10 @@ export class MediaFile {
           if (packet.isKeyframe || wantsAll) yield* decoder.decode(packet);
         } else if (listener && packet.streamIndex === sound.index) yield* listener.decode(packet);
         else {
-          const subtitle = subtitles.find((stream) => stream.index === packet.streamIndex);
+          const isOf = (stream: Stream): boolean => stream.index === packet.streamIndex;
+          const subtitle = subtitles.find(isOf);
           if (subtitle && packet.data) yield subtitlePacket(subtitle, packet, this.#start_s);
+          else if (packet.data && covers.some(isOf)) yield { cover: new Uint8Array(packet.data) };
         }
         packet.unref();
       }
@@ -279,6 +285,11 @@ function rows(frame: Frame, width: number, height: number): Uint8Array {
   for (let row = 0; row < height; row++)
     data.set(source.subarray(row * stride, row * stride + width * 3), row * width * 3);
   return data;
+}
+
+/** By its flag alone: node-av's `attachedPic` (6.1.1) crashes the process at most files that have one. */
+function isCover({ disposition }: Stream): boolean {
+  return (disposition & AV_DISPOSITION_ATTACHED_PIC) !== 0;
 }
 
 function streamRotation({ codecpar }: Stream): Rotation | undefined {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Block, type ExtractLimits, type FileInfo, SOUND_RATE } from '../../domain/document.ts';
 import type { Preview } from '../../domain/file/preview.ts';
-import { embeddedPictures } from '../picture/embedded.ts';
+import { type EmbeddedPicture, embeddedPictures } from '../picture/embedded.ts';
 import { fromRaw } from '../picture/picture-content.ts';
 import { previewOfRaw } from '../picture/picture-preview.ts';
 import { prepareSharp } from '../picture/picture-source.ts';
@@ -104,14 +104,13 @@ async function extract(
   output: Output,
   { path, mediaType, sound = false, pictureSpec = specInUse }: Extract<Task, { task: 'extract' }>,
 ): Promise<Summary> {
-  const { tags, duration_s, covers, video } = file;
+  const { tags, duration_s, video } = file;
   const title = titleTag(tags);
   const tagged = tagBlock(tags);
   if (tagged) await output.block(tagged);
   for (const chapter of chapterBlocks(chaptersOf(path, mediaType, tags), duration_s))
     await output.block(chapter);
-  const pictures = covers.map((bytes) => ({ bytes }));
-  for (const cover of await embeddedPictures(pictures, limits, pictureSpec)) await output.picture(cover);
+  const covers: EmbeddedPicture[] = [];
   const everySeconds = Math.max(FRAME_EVERY_SECONDS, duration_s / FRAMES_MAX);
   const shots = new ShotMerger(limits.shotsMax, everySeconds);
   let frames = 0;
@@ -124,6 +123,10 @@ async function extract(
     ...(sound && { soundSecondsMax: duration_s || limits.mediaSecondsMax }),
   });
   for (const piece of reading) {
+    if ('cover' in piece) {
+      if (covers.length < limits.pagePicturesMax) covers.push({ bytes: piece.cover });
+      continue;
+    }
     if ('samples' in piece) {
       await sounds.add(piece.samples);
       if (!video && duration_s > 0) output.progress(Math.min(1, sounds.seconds / duration_s));
@@ -141,6 +144,7 @@ async function extract(
     if (++frames % FRAMES_PER_TURN === 0) await new Promise(setImmediate);
   }
   await sounds.flush();
+  for (const cover of await embeddedPictures(covers, limits, pictureSpec)) await output.picture(cover);
   for (const shot of shots.finish()) await output.picture(shot);
   return { ...(title !== undefined && { title }) };
 }

@@ -1,108 +1,154 @@
-import type { Zip } from '../archive/zip.ts';
+import { documentPart, type Relationship, relationships, targetsOf } from '../archive/relationships.ts';
+import { Zip } from '../archive/zip.ts';
 import { corrupt } from '../reading/refusal.ts';
-import { Outline } from '../text/outline.ts';
-import { walkXml } from '../text/xml.ts';
+import { readHtml } from '../text/html.ts';
+import { checkHtml } from '../text/html-limits.ts';
+import { Outline, shorten } from '../text/outline.ts';
+import { readPlain } from '../text/plain.ts';
+import { readRtf } from '../text/rtf.ts';
+import { Numbering } from './docx-numbering.ts';
+import { type DocxStyles, docxStyles } from './docx-styles.ts';
+import { type OnElement, walkParagraphs } from './docx-text.ts';
+import { drawingText } from './drawings.ts';
 import { officeReader } from './office.ts';
-import { type OfficeContent, picturesOf, relationships, titleIn } from './office-content.ts';
+import { attachmentsOf, type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
 
-export const docx = officeReader(readDocx);
+export const docx = officeReader((zip, report) => readDocx(zip, report));
 
-const MAIN = 'word/document.xml';
-
-/** Parts with notes, the element that holds a note there, and the one that refers to it in the main part. */
+/** The part of notes, the element that holds one there, and the one that refers to it in the main part. */
 const NOTES = [
-  ['word/footnotes.xml', 'footnote', 'footnoteReference'],
-  ['word/endnotes.xml', 'endnote', 'endnoteReference'],
+  ['footnotes', 'footnote', 'footnoteReference'],
+  ['endnotes', 'endnote', 'endnoteReference'],
+  ['comments', 'comment', 'commentReference'],
 ] as const;
 
-/** WordprocessingML (ECMA-376 part 1, 17): paragraphs below their headings, each followed by its notes; tables by rows; pictures. */
-function readDocx(zip: Zip): OfficeContent {
-  const source = zip.text(MAIN);
+/** Documents inside a document's text (`altChunk`), one in the other. */
+const CHUNKS_DEEP_MAX = 2;
+
+/**
+ * WordprocessingML (ECMA-376 part 1, 17): paragraphs below their headings, each followed by its notes, comments and text boxes;
+ * tables by rows; headers and footers, once each; pictures.
+ */
+function readDocx(zip: Zip, report: Report, deep = 0): OfficeContent {
+  const main = documentPart(zip) ?? 'word/document.xml';
+  const source = zip.text(main);
   if (source === undefined) throw corrupt('its text is missing');
-  const levels = headingLevels(zip.text('word/styles.xml'));
+  const related = relationships(zip, main);
+  const partOf = (type: string): string => targetsOf(related, type)[0] ?? `word/${type}.xml`;
+  const styles = docxStyles(zip.text(partOf('styles')));
+  const numbering = new Numbering(zip.text(partOf('numbering')));
   const notes = new Map(
-    NOTES.flatMap(([part, element, reference]) => notesOf(zip, part, element, reference)),
+    NOTES.flatMap(([type, element, reference]) =>
+      notesOf(zip, partOf(type), { element, reference, styles, report }),
+    ),
   );
-  const outline = new Outline(titleIn(zip.text('docProps/core.xml')));
+  const title = titleIn(zip.text('docProps/core.xml'));
+  const outline = new Outline(title);
   const stack = new ParagraphStack<number>((text, level) => {
     if (level === undefined) outline.paragraph(text);
     else outline.heading(level, text);
   });
-  walkParagraphs(source, MAIN, stack, (name, { val, id }) => {
-    if (name === 'pStyle') {
-      const level = levels.get(val ?? '');
-      if (level !== undefined) stack.setKind(level);
-    }
-    const note = `${name} ${id}`;
+  const onElement: OnElement = (name, attributes) => {
+    const note = `${name} ${attributes.id}`;
     for (const text of notes.get(note) ?? []) stack.aside(text);
     // Once: a file could grow without end by references to one long note.
     notes.delete(note);
-  });
-  return { ...outline.finish(), pictures: picturesOf(zip, relationships(zip, MAIN).values()) };
+    const drawing = drawingText(zip, related, name, attributes, report);
+    if (drawing) stack.aside(drawing);
+    if (name === 'altChunk')
+      for (const text of chunkTexts(zip, related, attributes.id, report, deep)) outline.paragraph(text);
+  };
+  walkParagraphs(source, main, stack, { styles, numbering, report, onElement });
+  for (const [reference, texts] of notes)
+    if (reference.startsWith('commentReference')) for (const text of texts) outline.paragraph(text);
+  const { blocks, ...rest } = outline.finish();
+  const repeated = headersOf(zip, related, styles, report);
+  return {
+    ...rest,
+    blocks: repeated === '' ? blocks : [...blocks, { text: repeated, heading: 'Header and footer' }],
+    pictures: picturesOf(
+      zip,
+      related.map(({ target }) => target),
+    ),
+    attachments: attachmentsOf(zip, related, report),
+  };
 }
 
-/** Paragraphs of each note in a part, by the reference to it. */
-function notesOf(zip: Zip, part: string, element: string, reference: string): [string, string[]][] {
+/** Paragraphs of each note in a part, by the reference to it. A comment says whose it is. */
+function notesOf(
+  zip: Zip,
+  part: string,
+  {
+    element,
+    reference,
+    styles,
+    report,
+  }: { element: string; reference: string; styles: DocxStyles; report: Report },
+): [string, string[]][] {
   const source = zip.text(part);
   const found: [string, string[]][] = [];
   if (source === undefined) return found;
-  const stack = new ParagraphStack<number>((text) => found.at(-1)?.[1].push(text));
-  walkParagraphs(source, part, stack, (name, { id }) => {
-    if (name === element) found.push([`${reference} ${id}`, []]);
+  let author = '';
+  const stack = new ParagraphStack<number>((text) => {
+    const whose = author === '' ? text : `Comment by ${author}: ${text}`;
+    if (text.trim() !== '') found.at(-1)?.[1].push(whose);
+  });
+  walkParagraphs(source, part, stack, {
+    styles,
+    report,
+    onElement: (name, attributes) => {
+      if (name !== element) return;
+      found.push([`${reference} ${attributes.id}`, []]);
+      author = shorten(attributes.author ?? '', 100);
+    },
   });
   return found;
 }
 
-/** Gives paragraphs and tables to the stack. Left out: the old place of moved text, and copies for older programs. */
-function walkParagraphs(
-  source: string,
-  part: string,
-  stack: ParagraphStack<number>,
-  onOther: (name: string, attributes: Readonly<Record<string, string>>) => void,
-): void {
-  let inText = false;
-  walkXml(
-    source,
-    {
-      skips: (name) => name === 'Fallback' || name === 'moveFrom',
-      open: (name, attributes) => {
-        if (name === 't') inText = true;
-        else if (name === 'p') stack.openParagraph();
-        else if (name === 'tab') stack.text(' ');
-        else if (name === 'br' || name === 'cr') stack.text('\n');
-        else if (name === 'tbl') stack.openTable();
-        else if (name === 'tr') stack.openRow();
-        else onOther(name, attributes);
-      },
-      text: (text) => {
-        if (inText) stack.text(text);
-      },
-      close: (name) => {
-        if (name === 't') inText = false;
-        else if (name === 'p') stack.closeParagraph();
-        else if (name === 'tc') stack.closeCell();
-        else if (name === 'tbl') stack.closeTable();
-      },
-    },
-    part,
-  );
+/** The texts of all headers and footers, each once. */
+function headersOf(zip: Zip, related: readonly Relationship[], styles: DocxStyles, report: Report): string {
+  const texts = new Set<string>();
+  for (const part of ['header', 'footer'].flatMap((type) => targetsOf(related, type))) {
+    const source = zip.text(part);
+    if (source === undefined) continue;
+    const stack = new ParagraphStack<number>((text) => texts.add(text.trim()));
+    walkParagraphs(source, part, stack, { styles, report });
+  }
+  // A number alone is that of some page.
+  return [...texts].filter((text) => /\p{L}/u.test(text)).join('\n');
 }
 
-/** Levels of heading styles by their ids. Ids differ by language, names do not. */
-function headingLevels(source: string | undefined): Map<string, number> {
-  const levels = new Map<string, number>([['Title', 0]]);
-  for (let level = 1; level <= 9; level++) levels.set(`Heading${level}`, level);
-  if (source === undefined) return levels;
-  let id = '';
-  walkXml(source, {
-    open: (name, attributes) => {
-      if (name === 'style') id = attributes.styleId ?? '';
-      if (name !== 'name' || id === '') return;
-      const heading = /^heading (\d)$/i.exec(attributes.val ?? '')?.[1];
-      if (heading) levels.set(id, Number(heading));
-      else if (/^title$/i.test(attributes.val ?? '')) levels.set(id, 0);
-    },
-  });
-  return levels;
+/** The paragraphs of a document that is taken into the text as it is. */
+function chunkTexts(
+  zip: Zip,
+  related: readonly Relationship[],
+  id: string | undefined,
+  report: Report,
+  deep: number,
+): string[] {
+  const target = related.find((relationship) => relationship.id === id)?.target;
+  const bytes = target === undefined ? undefined : zip.read(target);
+  const start = Buffer.from(bytes?.subarray(0, 512) ?? []).toString('latin1');
+  const refused = !bytes || deep >= CHUNKS_DEEP_MAX || /^(MIME-Version|From|Content-Type):/im.test(start);
+  if (refused) {
+    report('attachments', bytes ? 'unsupported' : 'damaged', 1);
+    return [];
+  }
+  const { title, blocks } = chunkContent(bytes, start, report, deep);
+  return [...(title === undefined ? [] : [title]), ...blocks.map(({ text }) => text)];
+}
+
+function chunkContent(
+  bytes: Uint8Array,
+  start: string,
+  report: Report,
+  deep: number,
+): Pick<OfficeContent, 'title' | 'blocks'> {
+  if (start.startsWith('PK')) return readDocx(new Zip(bytes), report, deep + 1);
+  if (start.startsWith('{\\rtf')) return readRtf(Buffer.from(bytes).toString('latin1'));
+  const text = new TextDecoder().decode(bytes);
+  if (!/<(!doctype|html|body|p|div|h\d|table)\b/i.test(start)) return readPlain(text);
+  checkHtml(text);
+  return readHtml(text);
 }

@@ -1,15 +1,17 @@
 import type { Block } from '../../domain/document.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { resolvePath } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import { corrupt } from '../reading/refusal.ts';
 import { readHtml } from '../text/html.ts';
 import { walkXml } from '../text/xml.ts';
 import { officeReader } from './office.ts';
-import { type OfficeContent, picturesOf, resolvePath, titleIn } from './office-content.ts';
+import { type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
 
 export const epub = officeReader(readEpub);
 
 /** EPUB (ISO/IEC 23736): the chapters of the spine, in order. */
-function readEpub(zip: Zip): OfficeContent {
+function readEpub(zip: Zip, report: Report): OfficeContent {
   let main = '';
   walkXml(zip.text('META-INF/container.xml') ?? '<x/>', {
     open: (name, attributes) => {
@@ -29,8 +31,16 @@ function readEpub(zip: Zip): OfficeContent {
     },
   });
   const blocks: Block[] = [];
+  const locked = encryptedParts(zip);
+  if (chapters.length > 0 && chapters.every((chapter) => locked.has(chapter)))
+    throw new FarthingError('file_encrypted', 'The book is copy-protected. Send one without protection.');
   for (const [index, chapter] of chapters.entries()) {
-    const read = readHtml(zip.text(chapter) ?? '');
+    const text = locked.has(chapter) ? undefined : zip.text(chapter);
+    if (text === undefined) {
+      report('pages', locked.has(chapter) ? 'encrypted' : 'damaged', 1);
+      continue;
+    }
+    const read = readHtml(text);
     for (const block of read.blocks) {
       const heading = [read.title, block.heading].filter(Boolean).join(' › ');
       blocks.push({ ...block, page: index + 1, ...(heading !== '' && { heading }) });
@@ -44,6 +54,17 @@ function readEpub(zip: Zip): OfficeContent {
     pictures: picturesOf(zip, parts.values()),
     ...(title !== undefined && { title }),
   };
+}
+
+/** Parts that only a reader with the seller's key can open. Fonts are not among those that matter. */
+function encryptedParts(zip: Zip): Set<string> {
+  const parts = new Set<string>();
+  walkXml(zip.text('META-INF/encryption.xml') ?? '<x/>', {
+    open: (name, { URI }) => {
+      if (name === 'CipherReference' && URI) parts.add(resolvePath('', decoded(URI)));
+    },
+  });
+  return parts;
 }
 
 function decoded(href: string): string {

@@ -1,39 +1,129 @@
 import type { Block } from '../../domain/document.ts';
 import type { PageKind } from '../../domain/file/segment.ts';
 import type { Zip } from '../archive/zip.ts';
+import type { EmbeddedPicture } from '../picture/embedded.ts';
+import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt } from '../reading/refusal.ts';
-import { withoutControls } from '../text/charset.ts';
+import { readText, withoutControls } from '../text/charset.ts';
 import { Outline, shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
-import { officeReader } from './office.ts';
-import { type OfficeContent, picturesOf, titleIn } from './office-content.ts';
+import { contentReader, officeReader } from './office.ts';
+import { type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
 
 const CELLS_REPEATED_MAX = 100;
 
 export const odf = officeReader(readOdf);
 
-/** OpenDocument (ISO/IEC 26300): text by headings, presentations by slides, spreadsheets by sheets. */
-function readOdf(zip: Zip): OfficeContent {
+/** OpenDocument (ISO/IEC 26300): text by headings, presentations by slides, spreadsheets by sheets; headers and footers once each. */
+function readOdf(zip: Zip, report: Report): OfficeContent {
   const source = zip.text('content.xml');
   if (source === undefined) throw corrupt('its content is missing');
-  const title = titleIn(zip.text('meta.xml'));
-  const reader = new OdfReader(title, zip.text('mimetype') ?? '');
+  const content = readContent(source, {
+    title: titleIn(zip.text('meta.xml')),
+    mimetype: zip.text('mimetype') ?? '',
+    styles: zip.text('styles.xml'),
+  });
+  const objects = [...zip.names].filter((name) => /^[^/]+\/content\.xml$/.test(name)).length;
+  if (objects > 0) report('charts', 'unsupported', objects);
+  const pictures = [...zip.names].filter((name) => name.startsWith('Pictures/'));
+  return { ...content, pictures: picturesOf(zip, pictures) };
+}
+
+/** OpenDocument as one XML file (part 3, 2.2.1): what a package has in parts stands in one element each. */
+export const flatOdf: MakeReader = (mediaType) =>
+  contentReader(mediaType, {
+    sniff: (file) => {
+      const text = file.find(readText)?.text;
+      if (text === undefined || !/<office:document[\s>]/.test(text.slice(0, FLAT_START_LENGTH))) return false;
+      return (
+        /office:mimetype="([^"]{1,200})"/.exec(text.slice(0, FLAT_START_LENGTH))?.[1] ===
+        packageTypeOf(mediaType)
+      );
+    },
+    read: (file) => {
+      const source = file.find(readText)?.text;
+      if (source === undefined) throw corrupt('it is no text');
+      const content = readContent(source, {
+        title: titleIn(source),
+        mimetype: packageTypeOf(mediaType),
+        styles: source,
+      });
+      return { ...content, pictures: flatPictures(source) };
+    },
+  });
+
+const FLAT_START_LENGTH = 8192;
+const FLAT = '-flat-xml';
+const FLAT_PICTURES_MAX = 100;
+
+function packageTypeOf(mediaType: string): string {
+  return mediaType.slice(0, -FLAT.length);
+}
+
+function flatPictures(source: string): EmbeddedPicture[] {
+  const found: EmbeddedPicture[] = [];
+  let base64: string | undefined;
+  walkXml(source, {
+    open: (_, __, name) => {
+      if (name === 'office:binary-data' && found.length < FLAT_PICTURES_MAX) base64 = '';
+    },
+    text: (text) => {
+      if (base64 !== undefined) base64 += text;
+    },
+    close: () => {
+      if (base64) found.push({ bytes: Buffer.from(base64, 'base64') });
+      base64 = undefined;
+    },
+  });
+  return found;
+}
+
+function readContent(
+  source: string,
+  { title, mimetype, styles }: { title: string | undefined; mimetype: string; styles: string | undefined },
+): Omit<OfficeContent, 'pictures'> {
+  const reader = new OdfReader(title, mimetype);
   walkXml(source, reader, 'content.xml');
-  const { title: heading, ...content } = reader.finish();
+  const { title: heading, blocks, ...content } = reader.finish();
   const named = title ?? heading;
+  const repeated = styles === undefined ? '' : repeatedText(styles);
   return {
     ...content,
-    pictures: picturesOf(
-      zip,
-      [...zip.names].filter((name) => name.startsWith('Pictures/')),
-    ),
+    blocks: repeated === '' ? blocks : [...blocks, { text: repeated, heading: 'Header and footer' }],
     ...(named !== undefined && { title: named }),
   };
 }
 
+/** The texts of all headers and footers, each once. Fields, as the page's number, are not among them. */
+function repeatedText(styles: string): string {
+  const texts = new Set<string>();
+  let inside = 0;
+  const stack = new ParagraphStack((text) => texts.add(withoutControls(text).trim()));
+  const isRepeated = (name: string): boolean => /^style:(header|footer)(-left|-first)?$/.test(name);
+  walkXml(styles, {
+    skips: (_, name) => name === 'office:body' || name === 'text:page-number' || name === 'text:page-count',
+    open: (_, __, name) => {
+      if (isRepeated(name)) inside++;
+      else if (inside > 0 && name === 'text:p') stack.openParagraph();
+      else if (inside > 0 && (name === 'text:tab' || name === 'text:s')) stack.text(' ');
+    },
+    text: (text) => {
+      if (inside > 0) stack.text(text);
+    },
+    close: (_, name) => {
+      if (isRepeated(name)) inside--;
+      else if (inside > 0 && name === 'text:p') stack.closeParagraph();
+    },
+  });
+  return [...texts].filter((text) => /\p{L}/u.test(text)).join('\n');
+}
+
 /** Not text of the document: deletions, marks of notes (the notes themselves are read), authors and dates of remarks. */
 const SKIPPED = [
+  'office:binary-data',
+  'office:master-styles',
+  'office:meta',
   'text:tracked-changes',
   'table:tracked-changes',
   'text:note-citation',

@@ -1,7 +1,9 @@
 import type { Block } from '../../domain/document.ts';
 import type { PageKind } from '../../domain/file/segment.ts';
+import { folderOf, type Relationship } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import type { EmbeddedPicture } from '../picture/embedded.ts';
+import type { Sink } from '../reading/sink.ts';
 import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 
@@ -13,35 +15,21 @@ export interface OfficeContent {
   /** How many slides, sheets or chapters it has; both absent where it has no pages. */
   readonly pages?: number;
   readonly pageKind?: PageKind;
+  /** Files inside it that become items of their own. */
+  readonly attachments?: readonly Attachment[];
 }
+
+export interface Attachment {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** Takes what stays unread. */
+export type Report = Sink['notRead'];
 
 /** An index takes fewer pictures of one file. */
 const PICTURES_MAX = 100;
-
-/** Targets of a part's relationships by their ids (ECMA-376 part 2, 9.3), as names in the archive. */
-export function relationships(zip: Zip, part: string): Map<string, string> {
-  const folder = part.slice(0, part.lastIndexOf('/') + 1);
-  const source = zip.text(`${folder}_rels/${part.slice(folder.length)}.rels`);
-  const found = new Map<string, string>();
-  if (source === undefined) return found;
-  walkXml(source, {
-    open: (name, { Id, Target, TargetMode }) => {
-      if (name !== 'Relationship' || !Id || !Target || TargetMode === 'External') return;
-      found.set(Id, resolvePath(folder, Target));
-    },
-  });
-  return found;
-}
-
-/** A path in an archive, relative to a folder. It cannot lead outside: it is only compared with the names of members. */
-export function resolvePath(folder: string, target: string): string {
-  const steps = target.startsWith('/') ? [] : folder.split('/').filter(Boolean);
-  for (const step of target.split('/')) {
-    if (step === '..') steps.pop();
-    else if (step !== '' && step !== '.') steps.push(step);
-  }
-  return steps.join('/');
-}
+const ATTACHMENTS_MAX = 100;
 
 /** The pictures among the members of these names. */
 export function picturesOf(zip: Zip, names: Iterable<string>, page?: number): EmbeddedPicture[] {
@@ -50,6 +38,19 @@ export function picturesOf(zip: Zip, names: Iterable<string>, page?: number): Em
     if (!/\.(jpe?g|png|gif|tiff?|webp|bmp)$/i.test(name) || found.length >= PICTURES_MAX) continue;
     const bytes = zip.read(name);
     if (bytes) found.push({ bytes, ...(page !== undefined && { page }) });
+  }
+  return found;
+}
+
+/** Documents inside a document. Objects of programs that nobody can open are not among them. */
+export function attachmentsOf(zip: Zip, related: readonly Relationship[], report: Report): Attachment[] {
+  const found: Attachment[] = [];
+  for (const { type, target } of related) {
+    if (type !== 'package' && type !== 'oleObject') continue;
+    const bytes = type === 'package' ? zip.read(target) : undefined;
+    if (bytes && found.length < ATTACHMENTS_MAX)
+      found.push({ name: target.slice(folderOf(target).length), bytes });
+    else report('attachments', bytes ? 'limit' : 'unsupported', 1);
   }
   return found;
 }

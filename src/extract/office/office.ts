@@ -1,44 +1,95 @@
+import type { ExtractLimits } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { packageType } from '../archive/package-type.ts';
+import { memberRefusal } from '../archive/unpack-budget.ts';
 import { Zip } from '../archive/zip.ts';
 import { embeddedPictures } from '../picture/embedded.ts';
 import { giveBlocks } from '../reading/blocks.ts';
-import type { MakeReader } from '../reading/format-reader.ts';
-import type { OfficeContent } from './office-content.ts';
+import type { FormatReader, MakeReader } from '../reading/format-reader.ts';
+import { giveBytes, type MemberSink } from '../reading/sink.ts';
+import type { SourceFile } from '../reading/source-file.ts';
+import type { Attachment, OfficeContent, Report } from './office-content.ts';
 
 /** An OLE compound file, as older office programs write it. */
 const COMPOUND_START = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
 /** A format that is a package: a zip of parts. All of it is read when it is opened: damage is found before anybody pays. */
-export function officeReader(read: (zip: Zip) => OfficeContent): MakeReader {
-  return (mediaType) => ({
-    sniff: (file) => {
-      if (file.find(isEncryptedPackage))
-        throw new FarthingError(
-          'file_encrypted',
-          'The document has a password. Remove the password and send it again.',
-        );
-      return file.find(packageType) === mediaType;
-    },
-    open: ({ bytes }) => {
-      const { blocks, title, pages, pageKind, pictures } = read(new Zip(bytes));
-      if (blocks.length === 0 && pictures.length === 0)
+export function officeReader(read: (zip: Zip, report: Report) => OfficeContent): MakeReader {
+  return (mediaType) =>
+    contentReader(mediaType, {
+      sniff: (file) => {
+        if (file.find(isEncryptedPackage))
+          throw new FarthingError(
+            'file_encrypted',
+            'The document has a password. Remove the password and send it again.',
+          );
+        return file.find(packageType) === mediaType;
+      },
+      read: ({ bytes }, report) => read(new Zip(bytes), report),
+    });
+}
+
+/** A format whose contents are read at one go, when it is opened too: damage is found before anybody pays. */
+export function contentReader(
+  mediaType: string,
+  {
+    sniff,
+    read,
+  }: {
+    sniff: FormatReader['sniff'];
+    read: (file: SourceFile, report: Report) => OfficeContent | Promise<OfficeContent>;
+  },
+): FormatReader {
+  return {
+    sniff,
+    open: async (file) => {
+      const {
+        blocks,
+        title,
+        pages,
+        pageKind,
+        pictures,
+        attachments = [],
+      } = await read(file, () => undefined);
+      if (blocks.length === 0 && pictures.length === 0 && attachments.length === 0)
         throw new FarthingError('file_empty', 'The file holds no text and no pictures.');
       return {
         kind: 'document',
         mediaType,
         ...(pages !== undefined && pageKind && { pages, pageKind }),
         ...(title !== undefined && { title }),
+        ...(attachments.length > 0 && {
+          members: attachments.length,
+          membersBytes: attachments.reduce((sum, { bytes }) => sum + bytes.length, 0),
+        }),
       };
     },
-    read: async ({ bytes }, { limits, pictureSpec }, sink) => {
-      const { blocks, pictures, title } = read(new Zip(bytes));
+    read: async (file, { limits, pictureSpec }, sink) => {
+      const { blocks, pictures, title } = await read(file, (...unread) => sink.notRead(...unread));
       await giveBlocks(blocks, limits, sink);
       for (const picture of await embeddedPictures(pictures, limits, pictureSpec))
         await sink.picture(picture);
       return { title };
     },
-  });
+    unpack: async (file, { limits }, sink) => {
+      const { attachments = [] } = await read(file, () => undefined);
+      await giveAttachments(attachments, limits, sink);
+    },
+  };
+}
+
+/** Gives files inside a document to the sink. One that is too large is refused alone. */
+export async function giveAttachments(
+  attachments: readonly Attachment[],
+  limits: ExtractLimits,
+  sink: MemberSink,
+): Promise<void> {
+  for (const { name, bytes } of attachments) {
+    await sink.begin(name);
+    const refusal = memberRefusal(bytes.length, limits);
+    if (!refusal) await giveBytes(bytes, sink);
+    await sink.end(refusal);
+  }
 }
 
 /** A document that a password encrypts is a compound file with a stream of this name (MS-OFFCRYPTO 1.3.2). */

@@ -1,5 +1,3 @@
-import { walkXml } from '../text/xml.ts';
-
 /** What a number format shows of a count of days: date, time of day, or all the hours, minutes or seconds. */
 export type DateShape = 'date' | 'time' | 'both' | 'hours' | 'minutes' | 'seconds';
 
@@ -17,25 +15,6 @@ const EPOCH_1900 = Date.UTC(1899, 11, 30);
 const EPOCH_1904 = Date.UTC(1904, 0, 1);
 /** The last day that spreadsheets know: 31 December 9999. */
 const DAYS_MAX = 2_958_466;
-
-/** The shapes of a workbook's cell formats, by their numbers; undefined for a format that shows no date. */
-export function dateShapes(styles: string | undefined): (DateShape | undefined)[] {
-  const custom = new Map<number, DateShape | undefined>();
-  const shapes: (DateShape | undefined)[] = [];
-  let inCells = false;
-  if (styles === undefined) return shapes;
-  walkXml(styles, {
-    open: (name, { numFmtId, formatCode = '' }) => {
-      if (name === 'cellXfs') inCells = true;
-      else if (name === 'numFmt') custom.set(Number(numFmtId), shapeOfCode(formatCode));
-      else if (name === 'xf' && inCells) shapes.push(shapeOf(Number(numFmtId), custom));
-    },
-    close: (name) => {
-      if (name === 'cellXfs') inCells = false;
-    },
-  });
-  return shapes;
-}
 
 /** A count of days in ISO 8601, as much of it as its format shows; undefined for a number that is no day. */
 export function dateText(value: string, shape: DateShape, is1904: boolean): string | undefined {
@@ -58,14 +37,14 @@ export function dateText(value: string, shape: DateShape, is1904: boolean): stri
   }[shape];
 }
 
-function shapeOf(id: number, custom: ReadonlyMap<number, DateShape | undefined>): DateShape | undefined {
-  if (custom.has(id)) return custom.get(id);
+/** Of a built-in format; undefined where it shows no date. */
+export function shapeOfId(id: number): DateShape | undefined {
   if (HOURS.includes(id)) return 'hours';
   return DATES.includes(id) ? 'date' : TIMES.includes(id) ? 'time' : BOTH.includes(id) ? 'both' : undefined;
 }
 
 /** By the letters of the code, without quoted text, colours and languages. Beside days and years, an m is a month. */
-function shapeOfCode(code: string): DateShape | undefined {
+export function shapeOfCode(code: string): DateShape | undefined {
   const letters = code
     .split(';')[0]!
     .replace(/"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]+\])[^\]]{0,255}\]/gi, '')

@@ -1,4 +1,5 @@
 import type { Box } from '../../domain/file/segment.ts';
+import { type PageExtras, pageExtras } from './pdf-annotations.ts';
 import { type Module, readUtf16, withMemory } from './pdfium-module.ts';
 
 const IMAGE_OBJECT = 3; // FPDF_PAGEOBJ_IMAGE
@@ -12,6 +13,23 @@ const BOX_UNITS = 10_000;
 /** Characters of a line whose boxes are read: both ends, and enough between them to know its height. */
 const CHARACTERS_SAMPLED = 12;
 
+const INVISIBLE_MODES = [3, 7]; // FPDF_TEXTRENDERMODE_INVISIBLE, FPDF_TEXTRENDERMODE_CLIP
+/** A page that pictures cover to this share is a scan: invisible text is what was recognised in it. */
+const SCAN_SHARE_MIN = 0.5;
+/** Of 255: lighter colours are white. */
+const WHITE_MIN = 245;
+const JUDGED_SIDE_PIXELS = 1000;
+
+/** What of a page's text is not given. */
+export interface Unseen {
+  /** Pieces of text that nobody sees. */
+  readonly hidden: number;
+  /** Characters of which the file does not say what letters they are. */
+  readonly unmapped: number;
+}
+
+const NOTHING_UNSEEN: Unseen = { hidden: 0, unmapped: 0 };
+
 export interface RenderedPage {
   readonly data: Uint8Array;
   readonly width: number;
@@ -22,9 +40,17 @@ export class PdfPage {
   readonly #module: Module;
   readonly #handle: number;
 
-  constructor(module: Module, handle: number) {
+  readonly #form: number;
+
+  constructor(module: Module, handle: number, form: number) {
     this.#module = module;
     this.#handle = handle;
+    this.#form = form;
+  }
+
+  /** Form fields, notes and files that are pinned to the page. */
+  extras(): PageExtras {
+    return pageExtras(this.#module, this.#handle, this.#form);
   }
 
   /** Width and height in points (1/72 inch). */
@@ -35,26 +61,95 @@ export class PdfPage {
 
   /**
    * Gives `read` the page's text in PDFium's order, at most `charactersMax` of it. Lines end with "\r\n"; U+0002 is a hyphen
-   * at the end of a line. `boxOf` says where a part of the text stands; it works only while `read` runs.
+   * at the end of a line, U+0000 a character that nobody sees. `boxOf` says where a part of the text stands; it works only while
+   * `read` runs.
    */
   withText<T>(
     charactersMax: number,
-    read: (text: string, boxOf: (from: number, to: number) => Box | undefined) => T,
+    read: (text: string, boxOf: (from: number, to: number) => Box | undefined, unseen: Unseen) => T,
   ): T {
     const { wasmExports: calls } = this.#module;
     const text = calls.FPDFText_LoadPage(this.#handle);
-    if (text === 0) return read('', () => undefined);
+    if (text === 0) return read('', () => undefined, NOTHING_UNSEEN);
     try {
       const count = Math.min(calls.FPDFText_CountChars(text), charactersMax);
-      if (count <= 0) return read('', () => undefined);
+      if (count <= 0) return read('', () => undefined, NOTHING_UNSEEN);
       const whole = withMemory(this.#module, (count + 1) * 2, (buffer) => {
         const units = calls.FPDFText_GetText(text, 0, count, buffer);
         return readUtf16(this.#module, buffer, Math.max(0, units - 1) * 2);
       });
-      return read(whole, (from, to) => this.#boxOf(text, from, to));
+      const { shown, ...unseen } = this.#withoutUnseen(text, whole);
+      return read(shown, (from, to) => this.#boxOf(text, from, to), unseen);
     } finally {
       calls.FPDFText_ClosePage(text);
     }
+  }
+
+  /**
+   * Blanks out what nobody sees: text that is drawn invisibly with no picture below it (above one it is the text of a scan), white
+   * on white, or beside the page.
+   */
+  #withoutUnseen(text: number, whole: string): Unseen & { shown: string } {
+    const { wasmExports: calls } = this.#module;
+    const units = whole.split('');
+    let [last, isUnseen, hidden, unmapped] = [0, false, 0, 0];
+    let isScan: boolean | undefined;
+    let rendered: RenderedPage | undefined;
+    for (let at = 0; at < units.length; at++) {
+      const index = calls.FPDFText_GetCharIndexFromTextIndex(text, at);
+      if (index < 0) continue;
+      if (calls.FPDFText_GetUnicode(text, index) === 0) unmapped++;
+      const object = calls.FPDFText_GetTextObject(text, index);
+      if (object !== 0 && object !== last) {
+        last = object;
+        const mode = calls.FPDFTextObj_GetTextRenderMode(object);
+        if (INVISIBLE_MODES.includes(mode)) {
+          isScan ??= this.pictureShare() >= SCAN_SHARE_MIN;
+          isUnseen = !isScan;
+        } else if (this.#isOffPage(text, index)) isUnseen = true;
+        else if (this.#isWhite(text, index)) {
+          rendered ??= this.render(JUDGED_SIDE_PIXELS);
+          isUnseen = this.#isBlank(rendered, this.#boxOf(text, at, at + 1));
+        } else isUnseen = false;
+        if (isUnseen) hidden++;
+      }
+      if (isUnseen && !/\s/.test(units[at]!)) units[at] = '\0';
+    }
+    return { shown: hidden > 0 ? units.join('') : whole, hidden, unmapped };
+  }
+
+  #isWhite(text: number, index: number): boolean {
+    return withMemory(this.#module, 16, (memory) => {
+      const { FPDFText_GetFillColor } = this.#module.wasmExports;
+      if (!FPDFText_GetFillColor(text, index, memory, memory + 4, memory + 8, memory + 12)) return false;
+      const view = new DataView(this.#module.HEAPU8.buffer, memory, 16);
+      const [red, green, blue, alpha] = [0, 4, 8, 12].map((offset) => view.getUint32(offset, true));
+      return alpha === 0 || Math.min(red!, green!, blue!) >= WHITE_MIN;
+    });
+  }
+
+  #isOffPage(text: number, index: number): boolean {
+    return withMemory(this.#module, 40, (memory) => {
+      const { FPDFText_GetCharBox } = this.#module.wasmExports;
+      if (!FPDFText_GetCharBox(text, index, memory, memory + 8, memory + 16, memory + 24)) return false;
+      const [x0, x1, y0, y1] = this.#doubles(memory) as [number, number, number, number];
+      if (x1 <= x0 || y1 <= y0) return false;
+      const [x, y] = this.#onPage(memory + 32, (x0 + x1) / 2, (y0 + y1) / 2);
+      return x < 0 || y < 0 || x > BOX_UNITS || y > BOX_UNITS;
+    });
+  }
+
+  /** Whether a part of the page shows one colour: what is written there cannot be read. */
+  #isBlank({ data, width, height }: RenderedPage, box: Box | undefined): boolean {
+    if (!box) return false;
+    const [x0, x1] = [Math.floor(box.x * width), Math.ceil((box.x + box.width) * width)];
+    const [y0, y1] = [Math.floor(box.y * height), Math.ceil((box.y + box.height) * height)];
+    for (let y = y0; y < Math.min(y1, height); y++)
+      for (let x = x0; x < Math.min(x1, width); x++) {
+        const pixel = (y * width + x) * 4;
+        if (Math.min(data[pixel]!, data[pixel + 1]!, data[pixel + 2]!) < WHITE_MIN) return false;
+      }
+    return true;
   }
 
   #boxOf(text: number, from: number, to: number): Box | undefined {

@@ -2,23 +2,28 @@ import { createHash } from 'node:crypto';
 import type { ExtractLimits, FileInfo, Mark } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Box } from '../../domain/file/segment.ts';
+import { memberRefusal } from '../archive/unpack-budget.ts';
 import { greyOfRaw } from '../picture/grey.ts';
 import { fromRaw } from '../picture/picture-content.ts';
 import { previewOfRaw } from '../picture/picture-preview.ts';
 import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from '../picture/text-page-test.ts';
 import type { MakeReader, ReadContext } from '../reading/format-reader.ts';
 import { corrupt, tooLarge, tooManyCharacters, unknownPage } from '../reading/refusal.ts';
-import type { Sink, Summary } from '../reading/sink.ts';
+import { giveBytes, type MemberSink, type Sink, type Summary } from '../reading/sink.ts';
 import type { SourceFile } from '../reading/source-file.ts';
-import { decodeText } from '../text/charset.ts';
+import { decodeText, withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
+import { walkXml } from '../text/xml.ts';
 import type { PdfPage, RenderedPage } from './pdf-page.ts';
 import { type PdfDocument, Pdfium, PdfOpenError } from './pdfium.ts';
 import { reflow } from './reflow.ts';
+import { hasShiftedLetters } from './shifted-map.ts';
 
 /** A PDF may begin within the first 1,024 bytes (ISO 32000-1, implementation note 13 of Adobe's reader). */
 const PROBE_BYTES = 1024;
 const TITLE_LENGTH_MAX = 300;
+/** Pages that are looked at for files that are pinned to them. */
+const PINNED_PAGES_MAX = 200;
 
 /** Titles that programs make up say nothing about a document. */
 const MACHINE_TITLE =
@@ -28,6 +33,9 @@ const MACHINE_TITLE =
 const LETTERS_MIN = 8;
 /** A page that pictures cover to this share becomes a picture too. */
 const PICTURE_SHARE_MIN = 0.1;
+/** A page that one picture fills and that has few letters is a scan. */
+const SCAN_SHARE_MIN = 0.8;
+const SCAN_LETTERS_MAX = 120;
 const RENDER_SIDE_PIXELS = 640;
 /** Longer side of a preview: its text can be read. */
 const PREVIEW_SIDE_PIXELS = 1200;
@@ -42,6 +50,11 @@ export const pdf: MakeReader = async (mediaType) => {
     sniff: looksLikePdf,
     open: ({ bytes }, { limits }) => ({ ...openPdf(pdfium, bytes, limits), mediaType }),
     read: ({ bytes }, context, sink) => extractPdf(pdfium, bytes, context, sink),
+    unpack: ({ bytes }, { limits }, sink) =>
+      withDocument(pdfium, bytes, (document) => attachmentsOf(document, limits)).reduce(
+        (last, file) => last.then(() => giveFile(file, limits, sink)),
+        Promise.resolve(),
+      ),
     preview: async ({ bytes }, { page }, { limits }) => {
       const rendered = renderPage(pdfium, bytes, page, limits);
       return previewOfRaw({ ...rendered, channels: 4 }, PREVIEW_SIDE_PIXELS);
@@ -69,8 +82,48 @@ function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Omit
     // Damage at the start is found before anybody pays.
     if (document.page(0, (page) => page.withText(limits.charactersMax, (text) => text)) === undefined)
       throw corrupt('its first page cannot be read');
-    return { kind: 'document', pages, title: titleOf(document) };
+    const attached = attachmentsOf(document, limits);
+    return {
+      kind: 'document',
+      pages,
+      title: titleOf(document),
+      ...(attached.length > 0 && {
+        members: attached.length,
+        membersBytes: attached.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0),
+      }),
+    };
   });
+}
+
+interface AttachedFile {
+  readonly name: string;
+  /** Undefined for one that is too large or damaged. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+/** Files inside the document, and those pinned to its first pages. */
+function attachmentsOf(document: PdfDocument, limits: ExtractLimits): AttachedFile[] {
+  const pages = Math.min(document.pageCount, PINNED_PAGES_MAX);
+  const found = document.attachments(limits.bytesMax);
+  for (let index = 0; index < pages; index++)
+    found.push(
+      ...(document.page(index, (page) => document.pinned(page.extras().attachments, limits.bytesMax)) ?? []),
+    );
+  let left = limits.archiveBytesMax;
+  return found.slice(0, limits.archiveMembersMax).map(({ name, bytes }) => {
+    left -= bytes?.length ?? 0;
+    return { name: name || 'attachment', bytes: left >= 0 ? bytes : undefined };
+  });
+}
+
+async function giveFile(
+  { name, bytes }: AttachedFile,
+  limits: ExtractLimits,
+  sink: MemberSink,
+): Promise<void> {
+  await sink.begin(name);
+  if (bytes) await giveBytes(bytes, sink);
+  await sink.end(bytes ? undefined : memberRefusal(limits.bytesMax + 1, limits));
 }
 
 /**
@@ -94,10 +147,13 @@ export async function extractPdf(
       const content = document.page(index, (page) =>
         readPage(page, limits.charactersMax - characters, wantsPicture),
       );
-      if (content?.text) {
-        characters += content.text.length;
+      if (!content) sink.notRead('pages', 'damaged', 1);
+      else tell(content, sink);
+      for (const { text, marks } of content ? [content, { text: content.added, marks: undefined }] : []) {
+        if (text === '') continue;
+        characters += text.length;
         if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
-        await sink.block({ text: content.text, page: index + 1, marks: content.marks });
+        await sink.block({ text, page: index + 1, ...(marks && { marks }) });
       }
       // Letters may be drawn as curves.
       if (content?.isBare && (content.shows || (await showsWriting(content.rendered))))
@@ -111,6 +167,12 @@ export async function extractPdf(
       }
       sink.progress((index + 1) / pages);
       if (index % PAGES_PER_TURN === 0) await new Promise(setImmediate);
+    }
+    const data = document.xfaData();
+    const values = data === undefined ? '' : xfaText(data);
+    if (values !== '' && values.length + characters < limits.charactersMax) {
+      characters += values.length;
+      await sink.block({ text: values, page: 1 });
     }
     if (characters === 0 && pictures === 0) throw corrupt('none of its pages has text or can be shown');
     return { title: titleOf(document), textless };
@@ -130,19 +192,60 @@ function renderPage(pdfium: Pdfium, bytes: Uint8Array, page: number, limits: Ext
   });
 }
 
+/** What was not given of a page. */
+function tell({ unseen, left }: PageContent, sink: Sink): void {
+  if (unseen.hidden > 0) sink.notRead('hidden_text', 'hidden', unseen.hidden);
+  if (unseen.unmapped > 0) sink.notRead('characters', 'no_value', unseen.unmapped);
+  if (left > 0) sink.notRead('annotations', 'limit', left);
+}
+
+type PageContent = ReturnType<typeof readPage>;
+
 function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
-  const { text, marks } = page.withText(charactersMax, (raw, boxOf) => {
+  const read = page.withText(charactersMax, (raw, boxOf, unseen) => {
     const { text, lines } = reflow(raw);
     const marks = lines.flatMap(({ at, from, to }): Mark[] => {
       const box = boxOf(from, to);
       return box && !isPageNumber(raw.slice(from, to), box) ? [{ at, box }] : [];
     });
-    return { text, marks };
+    return { text, marks, unseen };
   });
-  const isBare = (text.match(/[\p{L}\p{N}]/gu)?.length ?? 0) < LETTERS_MIN;
-  const shows = page.pictureShare() >= PICTURE_SHARE_MIN;
+  const letters = read.text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+  // What the page shows is the truth: OCR reads it.
+  const isFalse = read.unseen.unmapped > letters / 4 || hasShiftedLetters(read.text);
+  const { text, marks } = isFalse ? { text: '', marks: [] } : read;
+  const share = page.pictureShare();
+  // A scan may have a stamp, or a line of the program that made it.
+  const isScan = share >= SCAN_SHARE_MIN && letters < SCAN_LETTERS_MAX;
+  const isBare = isFalse || letters < LETTERS_MIN || isScan;
+  const shows = isFalse || share >= PICTURE_SHARE_MIN;
   const rendered = wantsPicture && (isBare || shows) ? page.render(RENDER_SIDE_PIXELS) : undefined;
-  return { text, marks, isBare, shows, rendered };
+  const { fields, notes, left } = page.extras();
+  const added = withoutControls([...fields, ...notes].join('\n'));
+  return { text, marks, added, unseen: read.unseen, left, isBare, shows, rendered };
+}
+
+/** The values of an XFA form, "name: value" each. */
+function xfaText(source: string): string {
+  const lines: string[] = [];
+  let [name, value] = ['', ''];
+  try {
+    walkXml(source, {
+      open: (tag) => {
+        [name, value] = [tag, ''];
+      },
+      text: (text) => {
+        value += text;
+      },
+      close: (tag) => {
+        if (tag === name && value.trim() !== '') lines.push(`${name}: ${value.trim()}`);
+        [name, value] = ['', ''];
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof FarthingError)) throw error;
+  }
+  return withoutControls(lines.join('\n'));
 }
 
 async function showsWriting(page: RenderedPage | undefined): Promise<boolean> {

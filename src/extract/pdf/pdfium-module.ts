@@ -26,6 +26,48 @@ interface Calls {
     bottom: number,
     top: number,
   ): number;
+  FPDFText_GetUnicode(text: number, index: number): number;
+  FPDFText_GetTextObject(text: number, index: number): number;
+  FPDFText_GetFillColor(
+    text: number,
+    index: number,
+    red: number,
+    green: number,
+    blue: number,
+    alpha: number,
+  ): number;
+  FPDFTextObj_GetTextRenderMode(object: number): number;
+  FPDFPage_GetAnnotCount(page: number): number;
+  FPDFPage_GetAnnot(page: number, index: number): number;
+  FPDFPage_CloseAnnot(annotation: number): void;
+  FPDFAnnot_GetSubtype(annotation: number): number;
+  FPDFAnnot_GetStringValue(annotation: number, key: number, buffer: number, bytes: number): number;
+  FPDFAnnot_GetFileAttachment(annotation: number): number;
+  FPDFAnnot_GetFormFieldType(form: number, annotation: number): number;
+  FPDFAnnot_GetFormFieldName(form: number, annotation: number, buffer: number, bytes: number): number;
+  FPDFAnnot_GetFormFieldAlternateName(
+    form: number,
+    annotation: number,
+    buffer: number,
+    bytes: number,
+  ): number;
+  FPDFAnnot_GetFormFieldValue(form: number, annotation: number, buffer: number, bytes: number): number;
+  FPDFAnnot_IsChecked(form: number, annotation: number): number;
+  FPDFDOC_InitFormFillEnvironment(document: number, info: number): number;
+  FPDFDOC_ExitFormFillEnvironment(form: number): void;
+  FPDFDoc_GetAttachmentCount(document: number): number;
+  FPDFDoc_GetAttachment(document: number, index: number): number;
+  FPDFAttachment_GetName(attachment: number, buffer: number, bytes: number): number;
+  FPDFAttachment_GetFile(attachment: number, buffer: number, bytes: number, length: number): number;
+  FPDF_GetXFAPacketCount(document: number): number;
+  FPDF_GetXFAPacketName(document: number, index: number, buffer: number, bytes: number): number;
+  FPDF_GetXFAPacketContent(
+    document: number,
+    index: number,
+    buffer: number,
+    bytes: number,
+    length: number,
+  ): number;
   FPDF_PageToDevice(
     page: number,
     startX: number,
@@ -83,4 +125,43 @@ export function withMemory<T>(module: Module, bytes: number, use: (pointer: numb
 
 export function readUtf16(module: Module, pointer: number, bytes: number): string {
   return new TextDecoder('utf-16le').decode(module.HEAPU8.subarray(pointer, pointer + bytes));
+}
+
+/** Longer strings are none that a person wrote. */
+const STRING_BYTES_MAX = 2 ** 20;
+
+/** A string in UTF-16 of a call that tells its bytes, with a zero at the end, when it gets no memory. */
+export function stringOf(module: Module, get: (buffer: number, bytes: number) => number): string {
+  const bytes = get(0, 0);
+  if (!(bytes > 2 && bytes <= STRING_BYTES_MAX)) return '';
+  return withMemory(module, bytes, (buffer) => {
+    get(buffer, bytes);
+    return readUtf16(module, buffer, bytes - 2);
+  });
+}
+
+/** Gives `use` a zero-terminated string in PDFium's memory. */
+export function withKey<T>(module: Module, key: string, use: (pointer: number) => T): T {
+  return withMemory(module, key.length + 1, (pointer) => {
+    module.HEAPU8.set([...Buffer.from(key, 'latin1'), 0], pointer);
+    return use(pointer);
+  });
+}
+
+/** Bytes of a call that tells their number at `length`, when it gets no memory; undefined for more than `bytesMax`. */
+export function bytesOf(
+  module: Module,
+  bytesMax: number,
+  get: (buffer: number, bytes: number, length: number) => number,
+): Uint8Array | undefined {
+  return withMemory(module, 4, (length) => {
+    const stated = (): number => new DataView(module.HEAPU8.buffer, length, 4).getUint32(0, true);
+    if (!get(0, 0, length)) return undefined;
+    const bytes = stated();
+    if (bytes > bytesMax) return undefined;
+    if (bytes === 0) return new Uint8Array();
+    return withMemory(module, bytes, (buffer) =>
+      get(buffer, bytes, length) ? module.HEAPU8.slice(buffer, buffer + bytes) : undefined,
+    );
+  });
 }

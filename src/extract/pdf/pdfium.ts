@@ -1,7 +1,13 @@
 import { PDFiumModule } from '@hyzyla/pdfium';
 import { PdfPage } from './pdf-page.ts';
-import { type Module, readUtf16, withMemory } from './pdfium-module.ts';
+import { bytesOf, type Module, stringOf, withKey, withMemory } from './pdfium-module.ts';
 
+const ATTACHMENTS_MAX = 1_000;
+const XFA_PACKETS_MAX = 100;
+const XFA_BYTES_MAX = 16 * 2 ** 20;
+/** More than FPDF_FORMFILLINFO has. All its callbacks are absent. */
+const FORM_INFO_BYTES = 512;
+const FORM_INFO_VERSION = 2;
 const PASSWORD_ERRORS = [4, 5]; // FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 
 /** Why a document could not be opened. */
@@ -53,6 +59,8 @@ export class PdfDocument {
   readonly #module: Module;
   readonly #handle: number;
   readonly #bytes: number;
+  #form: number | undefined;
+  #formInfo = 0;
 
   constructor(module: Module, handle: number, bytes: number) {
     this.#module = module;
@@ -67,15 +75,53 @@ export class PdfDocument {
   /** An entry of the document's information dictionary (`Title`, `Author`, …); empty when there is none. */
   information(entry: string): string {
     const { wasmExports: calls } = this.#module;
-    return withMemory(this.#module, entry.length + 1, (tag) => {
-      this.#module.HEAPU8.set([...Buffer.from(entry, 'latin1'), 0], tag);
-      const bytes = calls.FPDF_GetMetaText(this.#handle, tag, 0, 0);
-      if (bytes <= 2 || bytes > 65_536) return '';
-      return withMemory(this.#module, bytes, (buffer) => {
-        calls.FPDF_GetMetaText(this.#handle, tag, buffer, bytes);
-        return readUtf16(this.#module, buffer, bytes - 2);
+    return withKey(this.#module, entry, (tag) =>
+      stringOf(this.#module, (buffer, bytes) => calls.FPDF_GetMetaText(this.#handle, tag, buffer, bytes)),
+    );
+  }
+
+  /** Files inside the document. One of more than `bytesMax` bytes, or a damaged one, has none. */
+  attachments(bytesMax: number): { name: string; bytes: Uint8Array | undefined }[] {
+    const { wasmExports: calls } = this.#module;
+    const count = Math.min(ATTACHMENTS_MAX, Math.max(0, calls.FPDFDoc_GetAttachmentCount(this.#handle)));
+    const handles = Array.from({ length: count }, (_, index) =>
+      calls.FPDFDoc_GetAttachment(this.#handle, index),
+    );
+    return this.pinned(handles, bytesMax);
+  }
+
+  /** The same of files whose handles a page gave, while it is open. */
+  pinned(handles: readonly number[], bytesMax: number): { name: string; bytes: Uint8Array | undefined }[] {
+    const { wasmExports: calls } = this.#module;
+    return handles
+      .filter((handle) => handle !== 0)
+      .slice(0, ATTACHMENTS_MAX)
+      .map((handle) => ({
+        name: stringOf(this.#module, (buffer, bytes) => calls.FPDFAttachment_GetName(handle, buffer, bytes)),
+        bytes: bytesOf(this.#module, bytesMax, (buffer, bytes, length) =>
+          calls.FPDFAttachment_GetFile(handle, buffer, bytes, length),
+        ),
+      }));
+  }
+
+  /** The values of an XFA form, as XML; undefined for a document without one. */
+  xfaData(): string | undefined {
+    const { wasmExports: calls } = this.#module;
+    const count = Math.min(XFA_PACKETS_MAX, calls.FPDF_GetXFAPacketCount(this.#handle));
+    for (let index = 0; index < count; index++) {
+      const name = withMemory(this.#module, 64, (buffer) => {
+        const bytes = calls.FPDF_GetXFAPacketName(this.#handle, index, buffer, 64);
+        return Buffer.from(this.#module.HEAPU8.slice(buffer, buffer + Math.min(bytes, 64) - 1)).toString(
+          'latin1',
+        );
       });
-    });
+      if (name !== 'datasets') continue;
+      const bytes = bytesOf(this.#module, XFA_BYTES_MAX, (buffer, size, length) =>
+        calls.FPDF_GetXFAPacketContent(this.#handle, index, buffer, size, length),
+      );
+      return bytes && new TextDecoder().decode(bytes);
+    }
+    return undefined;
   }
 
   /** Runs `read` on a page (from 0), which is closed afterwards. @returns undefined for a page that cannot be loaded. */
@@ -83,13 +129,27 @@ export class PdfDocument {
     const handle = this.#module.wasmExports.FPDF_LoadPage(this.#handle, index);
     if (handle === 0) return undefined;
     try {
-      return read(new PdfPage(this.#module, handle));
+      return read(new PdfPage(this.#module, handle, this.#openForm()));
     } finally {
       this.#module.wasmExports.FPDF_ClosePage(handle);
     }
   }
 
+  /** An environment in which form fields can be read. It runs nothing: this PDFium has no JavaScript. */
+  #openForm(): number {
+    if (this.#form !== undefined) return this.#form;
+    const { malloc, FPDFDOC_InitFormFillEnvironment } = this.#module.wasmExports;
+    this.#formInfo = malloc(FORM_INFO_BYTES);
+    if (this.#formInfo === 0) throw new RangeError('not enough memory in the PDF reader');
+    this.#module.HEAPU8.fill(0, this.#formInfo, this.#formInfo + FORM_INFO_BYTES);
+    this.#module.HEAPU8[this.#formInfo] = FORM_INFO_VERSION;
+    this.#form = FPDFDOC_InitFormFillEnvironment(this.#handle, this.#formInfo);
+    return this.#form;
+  }
+
   close(): void {
+    if (this.#form) this.#module.wasmExports.FPDFDOC_ExitFormFillEnvironment(this.#form);
+    if (this.#formInfo) this.#module.wasmExports.free(this.#formInfo);
     this.#module.wasmExports.FPDF_CloseDocument(this.#handle);
     this.#module.wasmExports.free(this.#bytes);
   }

@@ -38,10 +38,21 @@ export function reflow(text: string): { text: string; lines: PlacedLine[] } {
     out += line.text;
     const next = lines[index + 1]?.text ?? '';
     if (next === '') continue;
-    if (/\p{L}-$/u.test(line.text) && /^\p{Ll}/u.test(next)) out = out.slice(0, -1);
-    else out += line.text.length >= usual * 0.75 ? ' ' : '\n';
+    if (/\p{L}-$/u.test(line.text) && /^\p{Ll}/u.test(next)) {
+      if (!keepsHyphen(line.text, next, text)) out = out.slice(0, -1);
+    } else out += line.text.length >= usual * 0.75 ? ' ' : '\n';
   }
   return { text: out.trimEnd(), lines: placed };
+}
+
+/**
+ * Whether a hyphen at the end of a line belongs to its word: the word has others, as "state-of-the-art", or stands with its hyphen
+ * elsewhere in the text.
+ */
+function keepsHyphen(line: string, next: string, text: string): boolean {
+  const before = /[\p{L}\p{N}-]{1,100}-$/u.exec(line)?.[0] ?? '';
+  const after = /^[\p{L}\p{N}]{1,100}/u.exec(next)?.[0] ?? '';
+  return /\p{L}-/u.test(before.slice(0, -1)) || (before !== '' && text.includes(`${before}${after}`));
 }
 
 function linesOf(text: string): Line[] {
@@ -49,11 +60,14 @@ function linesOf(text: string): Line[] {
   let line = '';
   let parts: PlacedLine[] = [];
   let from = 0;
+  let isBroken = false;
   for (const raw of text.split('\n')) {
     const bare = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
     const goesOn = HYPHENS.includes(bare.at(-1) ?? '');
     const clean = withoutControls(withoutHyphens(bare)).replace(/[ \t]+/g, ' ');
     const trimmed = goesOn ? clean.trimStart() : clean.trim();
+    if (isBroken && keepsHyphen(`${line}-`, trimmed, text)) line += '-';
+    isBroken = goesOn;
     if (trimmed !== '') parts.push({ at: line.length, from, to: from + bare.length });
     line += trimmed;
     from += raw.length + 1;

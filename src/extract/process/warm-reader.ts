@@ -142,11 +142,7 @@ export class WarmReader {
         error: message,
         lastWords,
       });
-      throw new FarthingError(
-        'extraction_failed',
-        'The reader stopped at this file: it needs too much memory, or is made to break readers.',
-        { cause: error },
-      );
+      throw new FarthingError('extraction_failed', whyEnded(error), { cause: error });
     } finally {
       deadline.end();
       budget.end();
@@ -183,6 +179,19 @@ export class WarmReader {
     void child.kill();
     if (this.#child === child && !this.#closed) this.#child = this.#start();
   }
+}
+
+/** What V8, Node, WebAssembly and libvips write when an allocation fails. */
+const OUT_OF_MEMORY =
+  /out of memory|not enough memory|bad_alloc|allocation failed|memory access out of bounds|Cannot enlarge memory/i;
+
+/** Says what ended the process, and accuses nobody: a file may be harmless and its decoder at fault. */
+function whyEnded({ message, lastWords }: ReaderEndedError): string {
+  if (OUT_OF_MEMORY.test(lastWords))
+    return 'Reading the file takes more memory than a file may use here. Send it in parts, or with smaller pictures.';
+  const signal = /SIG[A-Z]+/.exec(message)?.[0];
+  const how = signal === undefined ? 'failed' : `crashed (${signal})`;
+  return `The program that reads this format ${how} at this file. Nothing of it was stored. Save it anew in its program, or send it in another format.`;
 }
 
 export function stopping(): FarthingError {

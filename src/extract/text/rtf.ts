@@ -79,6 +79,7 @@ export function readRtf(source: string): { title?: string; blocks: Block[] } {
   const stack: Group[] = [];
   let state: Group = { hidden: false, skip: 1, font: -1 };
   let left = 0;
+  let begins = false;
   let out = '';
   let codePage = 1252;
   const fontPages = new Map<number, number>();
@@ -92,11 +93,20 @@ export function readRtf(source: string): { title?: string; blocks: Block[] } {
     if (left > 0) left--;
     else out += bytes.decode(byte, fontPages.get(state.font) ?? codePage);
   };
+  /** The second byte of a letter may be written as the character that it is in ASCII. */
+  const continued = (text: string): string => {
+    writeByte(text.charCodeAt(0) & 0xff);
+    return text.slice(1);
+  };
   for (const [, word, number, hex, symbol, brace, text] of source.matchAll(TOKEN)) {
+    const isFirst = begins;
+    begins = brace === '{';
     if (brace === '{') {
       if (stack.length < DEPTH_MAX) stack.push({ ...state });
     } else if (brace === '}') state = stack.pop() ?? state;
-    else if (symbol === '*' || (word && HIDDEN.test(word))) state.hidden = true;
+    // Anywhere else it says nothing of the group.
+    else if (symbol === '*') state.hidden ||= isFirst;
+    else if (word && HIDDEN.test(word)) state.hidden = true;
     else if (word === 'f') state.font = Number(number ?? 0);
     else if (word === 'fcharset') {
       const page = FONT_PAGES[Number(number)];
@@ -105,7 +115,7 @@ export function readRtf(source: string): { title?: string; blocks: Block[] } {
     else if (word === 'uc') state.skip = Math.max(0, Number(number ?? 1));
     else if (state.hidden) continue;
     else if (hex) writeByte(Number.parseInt(hex, 16));
-    else if (text) write(text);
+    else if (text) write(bytes.isOpen ? continued(text) : text);
     else if (word === 'u') {
       write(String.fromCharCode(Number(number ?? 63) & 0xffff));
       left = state.skip;
@@ -126,6 +136,14 @@ class ByteDecoder {
   #length = 0;
   #codePage: number | undefined;
   #decoder: TextDecoder | undefined;
+
+  /** Whether the last byte may be the first of a letter of two. */
+  get isOpen(): boolean {
+    if (this.#length === 0 || !DOUBLE_BYTE_PAGES.includes(this.#codePage ?? 0)) return false;
+    let open = false;
+    for (const byte of this.#bytes.subarray(0, this.#length)) open = !open && isLead(byte, this.#codePage);
+    return open;
+  }
 
   /** Takes a byte. @returns the text that is not waited for any longer */
   decode(byte: number, codePage: number): string {
@@ -149,6 +167,13 @@ class ByteDecoder {
     this.#length = 0;
     return this.#decoder?.decode(taken, { stream }) ?? '';
   }
+}
+
+const DOUBLE_BYTE_PAGES = [932, 936, 949, 950];
+
+/** In Shift_JIS, half-width katakana stand alone. */
+function isLead(byte: number, codePage: number | undefined): boolean {
+  return byte > 0x80 && byte < 0xff && !(codePage === 932 && byte >= 0xa0 && byte <= 0xdf);
 }
 
 /** Windows-1252 for an unknown code page. */

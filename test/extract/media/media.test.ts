@@ -10,6 +10,7 @@ import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
 import { fromRaw } from '../../../src/extract/picture/picture-content.ts';
 import { deep } from '../../rig/deep.ts';
 import { testExtractor } from '../../rig/readers.ts';
+import { coveredFlac, coveredMp3, coveredOpus } from '../samples/covers.ts';
 import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
 
 const SAMPLES = '../shared/data/samples';
@@ -88,6 +89,28 @@ t.test('a film without pictures is read as a sound', async (t) => {
     });
     t.equal(samples, FILM_SOUND_RATE);
     await t.rejects(extractor.preview(path, { mediaType, page: 1 }), { code: 'preview_unavailable' });
+  }
+});
+
+t.test('a cover is a picture of its recording, whatever the format', async (t) => {
+  const side = 96;
+  const noise = Buffer.from(Array.from({ length: side * side * 3 }, (_, at) => (at * 37) % 251));
+  const cover = await sharp(noise, { raw: { width: side, height: side, channels: 3 } })
+    .jpeg({ quality: 60 })
+    .toBuffer();
+  const folder = t.testdir();
+  const sound = [{ ms: 0, data: Buffer.alloc(2 * FILM_SOUND_RATE), lasts: 1000 }];
+  writeFilm(join(folder, 'm4a'), 'mp4', { width: side, height: side, frames: [], sound, cover });
+  const files = {
+    mp3: coveredMp3(cover, 'Loom song'),
+    flac: coveredFlac(cover, side),
+    opus: coveredOpus(cover, side),
+  };
+  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(folder, name), bytes);
+  for (const name of [...Object.keys(files), 'm4a']) {
+    const { fileInfo, pictures } = await read(join(folder, name));
+    t.match(fileInfo, { kind: 'audio', notSearchable: ['speech'] }, name);
+    t.match(pictures, [{ width: side, height: side }], `${name} shows its cover`);
   }
 });
 

@@ -2,6 +2,7 @@ import {
   AV_CODEC_ID_MJPEG,
   AV_CODEC_ID_PCM_S16LE,
   AV_CODEC_ID_SUBRIP,
+  AV_DISPOSITION_ATTACHED_PIC,
   AV_PIX_FMT_YUVJ420P,
   AV_PKT_DATA_DISPLAYMATRIX,
   AV_PKT_FLAG_KEY,
@@ -28,13 +29,15 @@ export const FILM_SOUND_RATE = 16_000;
  */
 export function writeFilm(
   path: string,
-  format: 'mov' | 'matroska',
+  format: 'mov' | 'mp4' | 'matroska',
   film: {
     readonly width: number;
     readonly height: number;
     readonly frames: readonly At[];
     readonly sound?: readonly At[];
     readonly cues?: readonly At[];
+    /** A JPEG of the film's size (MP4 alone). */
+    readonly cover?: Buffer;
     /** Nine numbers of 32 bits, as in ISO/IEC 14496-12. */
     readonly matrix?: readonly number[];
   },
@@ -67,6 +70,12 @@ export function writeFilm(
     const channelLayout = { nbChannels: 1, order: 1, mask: 4n };
     Object.assign(sound.codecpar, { sampleRate: FILM_SOUND_RATE, format: AV_SAMPLE_FMT_S16, channelLayout });
     streams.push([sound, film.sound]);
+  }
+  if (film.cover) {
+    const cover = add(AVMEDIA_TYPE_VIDEO, AV_CODEC_ID_MJPEG);
+    Object.assign(cover.codecpar, { width: film.width, height: film.height, format: AV_PIX_FMT_YUVJ420P });
+    cover.disposition = AV_DISPOSITION_ATTACHED_PIC;
+    streams.push([cover, [{ ms: 0, data: film.cover }]]);
   }
   if (film.cues) streams.push([add(AVMEDIA_TYPE_SUBTITLE, AV_CODEC_ID_SUBRIP), film.cues]);
   check(context.openOutputSync());

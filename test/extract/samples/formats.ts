@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { zstdCompressSync } from 'node:zlib';
 import sharp from 'sharp';
 import { tarGzOf, tarOf, zipOf } from './archives.ts';
+import { oldSlides, oldWorkbook, outlookMail } from './legacy.ts';
 
 const OOXML = 'application/vnd.openxmlformats-officedocument';
 const ODF = 'application/vnd.oasis.opendocument';
@@ -12,6 +14,16 @@ function odf(kind: string, body: string): Buffer {
     mimetype: `${ODF}.${kind}`,
     'content.xml': `<office:document-content xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d">${body}</office:document-content>`,
   });
+}
+
+function flatOdf(kind: string): string {
+  const body = {
+    text: '<text:p>Words.</text:p>',
+    presentation: '<draw:page><text:p>Words.</text:p></draw:page>',
+    spreadsheet:
+      '<table:table><table:table-row><table:table-cell><text:p>7</text:p></table:table-cell></table:table-row></table:table>',
+  }[kind];
+  return `<?xml version="1.0"?><office:document xmlns:office="o" xmlns:text="t" xmlns:table="b" xmlns:draw="d" office:mimetype="${ODF}.${kind}"><office:body>${body}</office:body></office:document>`;
 }
 
 /** The head of an MP4 or QuickTime file (ISO/IEC 14496-12, 4.3). */
@@ -76,6 +88,15 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
       'spreadsheet',
       '<table:table><table:table-row><table:table-cell><text:p>7</text:p></table:table-cell></table:table-row></table:table>',
     ),
+  ...Object.fromEntries(
+    ['text', 'presentation', 'spreadsheet'].map((kind) => [`${ODF}.${kind}-flat-xml`, () => flatOdf(kind)]),
+  ),
+  'application/msword': () => readFileSync('test/extract/reports/other/olefile-test.doc'),
+  'application/vnd.ms-excel': () => oldWorkbook('biff8'),
+  'application/vnd.ms-excel.sheet.binary.macroenabled.12': () => oldWorkbook('xlsb'),
+  'application/vnd.ms-powerpoint': () => oldSlides([{ title: 'Plan', text: 'Words.', box: 'More words.' }]),
+  'application/vnd.ms-outlook': () =>
+    outlookMail({ subject: 'Lease', body: 'Words.', sender: 'Ann', file: 'a.txt', content: 'Ten years.' }),
   'application/epub+zip': () =>
     zipOf({
       mimetype: 'application/epub+zip',
@@ -87,6 +108,17 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
   'application/zip': () => zipOf({ 'a.txt': 'Words.' }),
   'application/x-tar': () => tarOf({ 'a.txt': 'Words.' }),
   'application/gzip': () => tarGzOf({ 'a.txt': 'Words.' }),
+  'application/x-bzip2': () =>
+    Buffer.from(
+      'QlpoOTFBWSZTWQVeC+wAAHD7hMmAAERAAXWAAIhkAJ5AAACACCAAVDKTJpoyGTamnpqCSKaB6jQBoaUq0M6EESASM53mkY3E2SQODD0fzuVqSTUjx96TfaMG0CX6Pqjt0cLmDORWpuSQPxdyRThQkAVeC+w=',
+      'base64',
+    ),
+  'application/x-xz': () =>
+    Buffer.from(
+      '/Td6WFoAAATm1rRGAgAhARwAAAAQz1jM4Cf/AGZdADCLiofEDvKXpPh1PcWp7dmabcq1g/1enGONgOsDLZrQupSXkYl0zy2iu37tzYOl4JcCPjvmIO3EB5b65xeV0uhnoVCjWhYhP7UINhF2gG6jxC4Qv0e1j9sg2VhjXtewqiGSh9ewAAAAAMxn03521PG+AAGCAYBQAAA10KgsscRn+wIAAAAABFla',
+      'base64',
+    ),
+  'application/zstd': () => zstdCompressSync(tarOf({ 'a.txt': 'Words.' })),
   'image/jpeg': () => picture.clone().jpeg().toBuffer(),
   'image/png': () => picture.clone().png().toBuffer(),
   'image/webp': () => picture.clone().webp().toBuffer(),
@@ -108,9 +140,23 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
     Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from('OpusHead'), Buffer.alloc(200)]),
   'audio/mp4': () => brand('M4A '),
   'text/html': () => '<!doctype html><title>T</title><main><h1>A</h1><p>words</p></main>',
+  'application/mbox': () =>
+    ['one', 'two']
+      .map(
+        (word) =>
+          `From a@b.c Mon Nov  3 10:00:00 2025\nFrom: a@b.c\nTo: d@e.f\nSubject: ${word}\nDate: Mon, 3 Nov 2025 10:00:00 +0000\n\nWords ${word}.\n\n`,
+      )
+      .join(''),
   'message/rfc822': () =>
     'From: a@b.c\nTo: d@e.f\nSubject: =?utf-8?Q?T=C3=A4st?=\nDate: Tue, 3 Nov 2026 10:00:00 +0100\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/html\n\n<p>Words</p>\n--x\nContent-Type: text/csv; name=a.csv\nContent-Disposition: attachment; filename=a.csv\nContent-Transfer-Encoding: base64\n\nYSxiCjEsMgo=\n--x--\n',
   'application/rtf': () => "{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 Words \\'e4 \\u228?\\par more}",
+  'text/calendar': () =>
+    'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Low wa\r\n ter\r\nDTSTART:20260311T090000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n',
+  'text/vcard': () => 'BEGIN:VCARD\nVERSION:3.0\nFN:Ada Quill\nTEL:+44 1695 570000\nEND:VCARD\n',
+  'application/x-subrip': () => '1\n00:00:04,000 --> 00:00:07,500\nGood evening.\n',
+  'text/vtt': () => 'WEBVTT\n\n00:04.000 --> 00:07.500\n<v Ada>Good evening.\n',
+  'application/json': () => '{"name": "Caf\\u00e9", "seats": [1, {"row": 12345678901234567890}]}',
+  'application/jsonl': () => '{"name": "a"}\n{"name": "b", "deep": {"x": [1, 2]}}\n',
   'application/xml': () => '<?xml version="1.0"?><a><title>T</title><b>words</b></a>',
   'text/csv': () => 'part,price\nlens,400\nbulb,12\nwick,3\n',
   'text/markdown': () => '# Title\n\nSome *words*.\n\n- one\n- two\n',

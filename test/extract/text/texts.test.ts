@@ -1,5 +1,5 @@
 import t from 'tap';
-import { dateShapes } from '../../../src/extract/office/xlsx-dates.ts';
+import { shapeOfCode } from '../../../src/extract/office/xlsx-dates.ts';
 import { pictureTypeOf } from '../../../src/extract/picture/picture.ts';
 import { csvSeparator, readCsv } from '../../../src/extract/text/csv.ts';
 import { readHtml } from '../../../src/extract/text/html.ts';
@@ -13,10 +13,6 @@ t.test('a table is told from prose, and each row carries the names of its column
   const table = 'Fish,Price,Note\nCod,7,"fresh, ""today"""\nHerring,3,\n';
   t.equal(csvSeparator(table), ',');
   t.equal(csvSeparator(table.replaceAll(',', '\t')), '\t');
-  t.equal(
-    csvSeparator('Cod, which is white, is good.\nHerring, which is fat, is too.\nEels, long, are rare.\nx'),
-    ',',
-  );
   t.equal(
     csvSeparator(
       'He said that cod, which is a white fish, is good.\nShe said that eels, which are long, are fine.\nThey ate of it, all of them together, gladly.\n',
@@ -100,12 +96,7 @@ t.test('every pattern takes linear time: with a slower one, this test would not 
   const spaces = ' '.repeat(many);
   t.match(readHtml(`<pre>a${spaces}b</pre>`).blocks[0]!.text, /^a +b$/);
   t.match(readHtml(`<table><tr>${'<td></td>'.repeat(150_000)}<td>x</td></tr></table>`).blocks[0]!.text, /x$/);
-  t.same(
-    dateShapes(
-      `<s><numFmts><numFmt numFmtId="170" formatCode="${'m'.repeat(many)}h"/></numFmts><cellXfs><xf numFmtId="170"/></cellXfs></s>`,
-    ),
-    ['time'],
-  );
+  t.equal(shapeOfCode(`${'m'.repeat(many)}h`), 'time');
 });
 
 t.test('a page that would take a parser minutes is refused before it is parsed', async (t) => {
