@@ -38,6 +38,7 @@ export async function barePdf(path: string, limits: ExtractLimits, spec: Picture
       block: async (block) => void blocks.push(block),
       picture: async (picture) => void pictures.push(picture),
       progress: () => undefined,
+      notRead: () => undefined,
     },
   );
   const seconds = (performance.now() - began) / 1000;

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { UNREAD_PARTS, UNREAD_REASONS, type UnreadPart, type UnreadReason } from '../domain/file/not-read.ts';
 import type { ItemId, JobId } from '../domain/id.ts';
 import { ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
@@ -14,6 +15,28 @@ import {
   Timestamp,
   Warnings,
 } from './fields.ts';
+
+export const NotReadSchema = Type.Object(
+  {
+    what: OneOf(Object.keys(UNREAD_PARTS) as UnreadPart[], described(wordsFor(UNREAD_PARTS))),
+    count: Type.Optional(Count('How many, where they can be counted.')),
+    why: OneOf(Object.keys(UNREAD_REASONS) as UnreadReason[], described(wordsFor(UNREAD_REASONS))),
+  },
+  { $id: 'NotRead' },
+);
+
+function wordsFor(table: Readonly<Record<string, string>>): string {
+  return `${Object.entries(table)
+    .map(([word, meaning]) => `\`${word}\`: ${meaning}`)
+    .join('; ')}.`;
+}
+
+const NotReadList = Type.Optional(
+  Type.Array(
+    Ref(NotReadSchema),
+    described('What of the file was not read, and why. Empty: all of it was. Absent until it is searchable.'),
+  ),
+);
 
 export const ItemSchema = Type.Object(
   {
@@ -44,6 +67,7 @@ export const ItemSchema = Type.Object(
     not_searchable: Type.Optional(
       Type.Array(Type.String(), described('Contents that cannot be searched here, such as `speech`.')),
     ),
+    not_read: NotReadList,
     speech: Type.Optional(
       Type.Array(
         Type.Object({ time_s: Type.Number(), time_end_s: Type.Number() }),
@@ -86,6 +110,7 @@ export const JobSchema = Type.Object(
     ),
     created_at: Timestamp('When it was accepted.'),
     updated_at: Timestamp('When it last changed.'),
+    not_read: NotReadList,
     error: Type.Optional(
       Type.Object({ code: Type.String(), detail: Type.String() }, described('Why it failed.')),
     ),

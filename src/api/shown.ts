@@ -21,6 +21,7 @@ export function shownJob({
   created_at,
   updated_at,
   time_left_s,
+  not_read,
   error,
 }: Job): PublicJob {
   return {
@@ -32,6 +33,7 @@ export function shownJob({
     ...(time_left_s !== undefined && { time_left_s }),
     created_at,
     updated_at,
+    ...(not_read && { not_read }),
     ...(error && { error }),
   };
 }

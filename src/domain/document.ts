@@ -1,3 +1,4 @@
+import type { NotRead } from './file/not-read.ts';
 import type { Box, PageKind, TextSource } from './file/segment.ts';
 
 /** Rectangle on the page of a part of a block's text: from the UTF-16 unit `at` to the next mark, or the end. */
@@ -108,6 +109,8 @@ export interface Extracted {
   readonly title?: string;
   readonly blocks: readonly Block[];
   readonly pictures: readonly PictureContent[];
+  /** Absent: all of it was read. */
+  readonly notRead?: readonly NotRead[];
 }
 
 /** Limits for one untrusted file. */

@@ -1,4 +1,5 @@
 import type { Address } from './address.ts';
+import type { NotRead } from './file/not-read.ts';
 import type { ItemId, JobId, TenantId } from './id.ts';
 
 /** accepted → extracting → encoding → committing → searchable. Each of the first four may end as failed or cancelled. */
@@ -48,6 +49,8 @@ export interface Job {
   readonly segments: number;
   readonly created_at: string;
   readonly updated_at: string;
+  /** Of a searchable Item. */
+  readonly not_read?: readonly NotRead[];
   /** Present on a failed job, with the codes of an immediate refusal. */
   readonly error?: { readonly code: string; readonly detail: string };
   /** The payment is still open: the job does not run, and vanishes if the payment fails. */

@@ -6,6 +6,7 @@ import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import type { Block } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
+import { addNotRead, type NotRead } from '../domain/file/not-read.ts';
 import { native } from '../native/index.ts';
 import { encodeFrame, FrameReader, PIPE } from './process/frames.ts';
 import { pictureBody, pictureHeader, type Settings, type Task } from './process/messages.ts';
@@ -57,6 +58,7 @@ function outputToServer(): Output {
   let blocks: Block[] = [];
   let characters = 0;
   let reported = 0;
+  let unread: readonly NotRead[] = [];
   const flush = async (): Promise<void> => {
     if (blocks.length === 0) return;
     const message = { reply: 'blocks', blocks };
@@ -86,6 +88,12 @@ function outputToServer(): Output {
     picture: (picture) => send(pictureHeader(picture), pictureBody(picture)),
     preview: ({ bytes, width, height }) => send({ reply: 'preview', width, height }, bytes),
     sound: (samples) => send({ reply: 'sound' }, samples),
+    notRead: (what, why, count) => {
+      unread = addNotRead(unread, { what, ...(count !== undefined && { count }), why });
+    },
+    get unread() {
+      return unread;
+    },
     progress: (fraction) => {
       const now = performance.now();
       if (now - reported < PROGRESS_INTERVAL_MS) return;
@@ -104,7 +112,7 @@ async function handle(header: unknown, body: Buffer): Promise<void> {
     const output = outputToServer();
     const done = await program.perform(header as Task, body, output);
     await output.flush();
-    await send({ reply: 'done', ...done });
+    await send({ reply: 'done', ...done, ...(output.unread.length > 0 && { notRead: output.unread }) });
   } catch (error) {
     // A FarthingError is the file's fault and goes to its sender. Anything else is a fault of this process, and ends it.
     if (error instanceof FarthingError)

@@ -10,6 +10,7 @@ import type {
   UnpackedMember,
 } from '../domain/document.ts';
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
+import { addNotRead, type NotRead, type UnreadReason } from '../domain/file/not-read.ts';
 import type { Preview } from '../domain/file/preview.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
@@ -156,14 +157,14 @@ class ChildExtractor implements Extractor {
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
-    const { fileInfo, wasRead, title, textless } = await pool.run(tenant, {
+    const { fileInfo, wasRead, title, textless, notRead } = await pool.run(tenant, {
       task,
       file: task.path,
       secondsMax: this.#limits.openSecondsMax,
       onReply: (reply) => collector.take(reply),
     });
     if (!fileInfo) throw noAnswer();
-    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, collector });
+    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, notRead, collector });
     return fileInfo;
   }
 
@@ -171,13 +172,17 @@ class ChildExtractor implements Extractor {
     const along = this.#readAlong.take(fileInfo);
     const isUsable = along && (along.collector.pictures.length === 0 || this.#isCurrent(options.spec));
     const read = isUsable ? along : await this.#read(path, fileInfo, options);
-    const { title = fileInfo.title, textless = [], collector } = read;
-    if (options.recognise ?? true) await this.#recognise(path, fileInfo, textless, collector, options);
+    const { title = fileInfo.title, textless = [], notRead = [], collector } = read;
+    const recognises = options.recognise ?? true;
+    const unrecognised = recognises
+      ? await this.#recognise(path, fileInfo, textless, collector, options)
+      : [];
     return {
       fileInfo,
       ...(title !== undefined && { title }),
       blocks: inReadingOrder(collector.blocks),
       pictures: collector.pictures,
+      notRead: addNotRead(notRead, ...guessedCharset(fileInfo), ...unrecognised),
     };
   }
 
@@ -194,7 +199,7 @@ class ChildExtractor implements Extractor {
     const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, onProgress);
     const sounds = new SoundRelay(this.#limits, onSound);
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
-    const { title, textless } = await pool.run(tenant, {
+    const { title, textless, notRead } = await pool.run(tenant, {
       task: {
         task: 'extract',
         path,
@@ -212,7 +217,7 @@ class ChildExtractor implements Extractor {
       },
     });
     await sounds.finish();
-    return { title, textless, collector };
+    return { title, textless, notRead, collector };
   }
 
   async unpack(
@@ -237,20 +242,26 @@ class ChildExtractor implements Extractor {
     }
   }
 
-  /** OCR of the pages without text, one task a page: other files' pages come between. A page that fails stays without text. */
+  /**
+   * OCR of the pages without text, one task a page: other files' pages come between. A page that fails stays without text.
+   * @returns the pages that stay without text
+   */
   async #recognise(
     path: string,
     { mediaType }: FileInfo,
     pages: readonly number[],
     collector: ReadFile['collector'],
     { tenant = ANY_TENANT, signal, onProgress }: ExtractOptions,
-  ): Promise<void> {
+  ): Promise<readonly NotRead[]> {
     const { recogniser } = this.#pools;
-    if (!recogniser) return;
+    if (!recogniser) return unreadPages(pages.length, 'unsupported');
     const taken = pages.slice(0, this.#limits.recognisedPagesMax);
     if (taken.length < pages.length)
       this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
+    let notRead = unreadPages(pages.length - taken.length, 'limit');
     for (const [index, page] of taken.entries()) {
+      const before = collector.blocks.length;
+      let failure: ErrorCode | undefined;
       try {
         await recogniser.run(tenant, {
           task: { task: 'recognise', path, mediaType, page },
@@ -263,9 +274,13 @@ class ChildExtractor implements Extractor {
         const code = errorCode(error);
         if (signal?.aborted || code === undefined || !PAGE_FAULTS.includes(code)) throw error;
         this.#log({ event: 'page_not_recognised', page, code });
+        failure = code;
       }
+      if (collector.blocks.length === before)
+        notRead = addNotRead(notRead, ...unreadPages(1, failure ? reasonOf(failure) : 'no_text'));
       onProgress?.((index + 1) / taken.length);
     }
+    return notRead;
   }
 
   async decodePicture(
@@ -366,6 +381,18 @@ function processorSeconds(info: FileInfo, bytes: number): number {
 
 /** Refusals of a page that leave the rest of the file readable. */
 const PAGE_FAULTS: readonly ErrorCode[] = ['extraction_timeout', 'extraction_failed', 'file_corrupt'];
+
+function reasonOf(code: ErrorCode): UnreadReason {
+  return code === 'extraction_timeout' ? 'time_limit' : 'damaged';
+}
+
+function unreadPages(count: number, why: UnreadReason): readonly NotRead[] {
+  return count > 0 ? [{ what: 'pages', count, why }] : [];
+}
+
+function guessedCharset({ charset }: FileInfo): readonly NotRead[] {
+  return charset?.guessed ? [{ what: 'charset', why: 'guessed' }] : [];
+}
 
 /** In the order of pages, those without a page first. OCR's blocks were added at the end. */
 function inReadingOrder(blocks: readonly Block[]): Block[] {

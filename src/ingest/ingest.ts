@@ -262,7 +262,7 @@ export class Ingest {
     if (!item) return this.#resumeWithoutItem(job);
     if (job.held) return this.#awaitingPayment.add(job, undefined);
     // In a restored backup the Item may be several steps ahead of the row.
-    if (item.state === 'searchable') return this.#jobs.finish(job.id, item.segments);
+    if (item.state === 'searchable') return this.#jobs.finish(job.id, item);
     if (item.state === 'failed' || (job.attempts ?? 0) >= this.#deps.limits.attemptsMax) {
       const detail = 'The server stopped while it worked on this file, each time it tried. Send it again.';
       return this.#ends.fail(job, new FarthingError('interrupted', detail));

@@ -1,22 +1,25 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ItemsAnswer, ItemTextAnswer } from '../client/index.ts';
+import { sayNotRead } from '../domain/file/not-read.ts';
 import type { Answered } from './backend.ts';
 import { result, whereOf } from './results.ts';
 
 /** One line a file. */
 export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallToolResult {
-  const items = body.items.map(({ id, name, media_type, state, pages, duration_s }) => ({
+  const items = body.items.map(({ id, name, media_type, state, pages, duration_s, not_read }) => ({
     id,
     name,
     media_type,
     state,
     ...(pages !== undefined && { pages }),
     ...(duration_s !== undefined && { duration_s }),
+    ...(not_read && { not_read }),
   }));
-  const lines = items.map(({ id, name, state, pages, duration_s, media_type }) => {
+  const lines = items.map(({ id, name, state, pages, duration_s, media_type, not_read = [] }) => {
     const length = duration_s === undefined ? media_type : `${Math.round(duration_s)} s`;
     const size = pages === undefined ? length : `${pages} pages`;
-    return [`${name} (${id})`, size, ...(state === 'searchable' ? [] : [state])].join(', ');
+    const unread = not_read.length === 0 ? '' : `; not read: ${not_read.map(sayNotRead).join('; ')}`;
+    return `${[`${name} (${id})`, size, ...(state === 'searchable' ? [] : [state])].join(', ')}${unread}`;
   });
   if (items.length === 0) lines.push('There are no files.');
   if (body.next !== null) lines.push(`There are more: after "${body.next}".`);

@@ -3,6 +3,7 @@ import { correctedText } from '../client/answers/corrected.ts';
 import { unansweredText } from '../client/answers/unanswered.ts';
 import type { AcceptedIngest, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
+import { sayNotRead } from '../domain/file/not-read.ts';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { brief } from './brief.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
@@ -121,7 +122,7 @@ export function ingestResult(
     const text = brief(`The file was not added: ${job.error?.detail ?? `its job is ${job.state}`}`);
     return { ...result(text, { ...body }, receipt), isError: true };
   }
-  const { id, name, media_type, segments, pages } = item;
+  const { id, name, media_type, segments, pages, not_read = [] } = item;
   const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const size = `${counted(segments, 'segment')}${pages === undefined ? '' : `, ${counted(pages, 'page')}`}`;
   const words = duplicate ? 'was there already' : `is ${job.state}`;
@@ -131,7 +132,8 @@ export function ingestResult(
     name,
     mimeType: media_type,
   };
-  return result(`${name} ${words} (${size}).`, { ...body }, receipt, [link]);
+  const unread = not_read.length === 0 ? '' : ` Not read: ${not_read.map(sayNotRead).join('; ')}.`;
+  return result(`${name} ${words} (${size}).${unread}`, { ...body }, receipt, [link]);
 }
 
 /** Any other answer: its members, one per line. */

@@ -7,6 +7,7 @@ import { EXTRACT_LIMITS, type ExtractLimits } from '../../src/domain/document.ts
 import { READABLE_TYPES } from '../../src/extract/formats.ts';
 import { testExtractor } from '../rig/readers.ts';
 import { zipOf } from './samples/archives.ts';
+import { encodedIn } from './samples/encoded-in.ts';
 import {
   bombPdf,
   emptyPdf,
@@ -83,6 +84,16 @@ t.test('text, Markdown and HTML give their sections and titles', async (t) => {
     long.trim(),
     'a long text comes in pieces, and complete',
   );
+});
+
+t.test('a guessed character set is named, and is what was not read; a stated one is not', async (t) => {
+  const words = 'Корабль стоял в гавани до утра, и никто не знал, куда он пойдёт дальше. ';
+  const guessed = await read(file(encodedIn('windows-1251', words.repeat(5))));
+  t.same(guessed.fileInfo.charset, { name: 'windows-1251', guessed: true });
+  t.same(guessed.notRead, [{ what: 'charset', why: 'guessed' }]);
+  const stated = await read(file(words));
+  t.same(stated.fileInfo.charset, { name: 'utf-8', guessed: false });
+  t.same(stated.notRead, []);
 });
 
 t.test('a picture gives pixels of the asked size, its fingerprint, its file’s digest', async (t) => {

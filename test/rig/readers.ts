@@ -7,6 +7,7 @@ import {
   type FileInfo,
   type PictureContent,
 } from '../../src/domain/document.ts';
+import { addNotRead, type NotRead } from '../../src/domain/file/not-read.ts';
 import { type ExtractorOptions, openExtractor } from '../../src/extract/extractor.ts';
 import { FORMATS } from '../../src/extract/formats.ts';
 import { Readers } from '../../src/extract/read.ts';
@@ -38,6 +39,7 @@ export interface ReadFile extends Summary {
   readonly fileInfo: FileInfo;
   readonly blocks: readonly Block[];
   readonly pictures: readonly PictureContent[];
+  readonly notRead: readonly NotRead[];
 }
 
 export interface UnpackedFile {
@@ -68,12 +70,16 @@ export async function readBytes(bytes: Uint8Array): Promise<ReadFile> {
   const { fileInfo } = await readers.open(bytes);
   const blocks: Block[] = [];
   const pictures: PictureContent[] = [];
+  let notRead: readonly NotRead[] = [];
   const summary = await readers.read(bytes, fileInfo, {
     block: async (block) => void blocks.push(block),
     picture: async (picture) => void pictures.push(picture),
     progress: () => undefined,
+    notRead: (what, why, count) => {
+      notRead = addNotRead(notRead, { what, ...(count !== undefined && { count }), why });
+    },
   });
-  return { ...summary, fileInfo, blocks, pictures };
+  return { ...summary, fileInfo, blocks, pictures, notRead };
 }
 
 /** Opens and unpacks a file in this process, unconfined. Its members are taken for text. */

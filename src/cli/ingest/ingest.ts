@@ -1,4 +1,5 @@
 import type { IngestOutcome, NamedSource } from '../../client/index.ts';
+import type { NotRead } from '../../domain/file/not-read.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
@@ -9,6 +10,7 @@ import { filesIn, pathOfKey } from './files.ts';
 import { IngestMemory } from './ingest-memory.ts';
 import { confirmUpload } from './price.ts';
 import { nameOf, refusalsText } from './refusals.ts';
+import { unreadText } from './unread.ts';
 
 const CONCURRENCY = 4;
 const CONCURRENCY_MAX = 16;
@@ -29,9 +31,11 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
     if (left.length > 1) await confirmUpload(left, access, io);
     const before = files.length - left.length;
     let [ended, refused] = [0, 0];
+    const unread = new Map<string, readonly NotRead[]>();
     const onOutcome = (outcome: IngestOutcome) => {
       ended += 1;
       if ('error' in outcome) refused += 1;
+      else if (outcome.answer.item?.not_read?.length) unread.set(outcome.key, outcome.answer.item.not_read);
       if (values.json) io.write(`${JSON.stringify(outcomeJson(outcome))}\n`);
       line.show(ended / left.length, `${ended} of ${left.length}  ${nameOf(outcome.key)}`);
     };
@@ -71,7 +75,9 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
         `${counted(ingested, 'file')} made searchable`,
         ...(known > 0 ? [`${known} there already`] : []),
       ];
-      io.explain(`${parts.join(', ')}\n${failed.length > 0 ? refusalsText(failed, io.err?.columns) : ''}`);
+      const columns = io.err?.columns;
+      const refusals = failed.length > 0 ? refusalsText(failed, columns) : '';
+      io.explain(`${parts.join(', ')}\n${refusals}${unreadText(unread, columns)}`);
     }
     return failed.length > 0 ? EXIT.partly : EXIT.done;
   } finally {

@@ -1,9 +1,9 @@
 import type { FileInfo } from '../../domain/document.ts';
-import type { Summary } from '../reading/sink.ts';
+import type { Done } from '../reading/sink.ts';
 import type { Collector } from './collector.ts';
 
 /** A file's contents, and what was learnt while it was read. */
-export interface ReadFile extends Summary {
+export interface ReadFile extends Pick<Done, 'title' | 'textless' | 'notRead'> {
   readonly collector: Pick<Collector, 'blocks' | 'pictures' | 'take'>;
 }
 

@@ -1,6 +1,13 @@
-import type { Block, DocumentKind, FileInfo, Mark, PictureContent } from '../../domain/document.ts';
+import type { Block, Charset, DocumentKind, FileInfo, Mark, PictureContent } from '../../domain/document.ts';
 import { ERRORS, type ErrorCode, FarthingError } from '../../domain/error.ts';
 import { printable, visible, visibleWith } from '../../domain/file/file-name.ts';
+import {
+  type NotRead,
+  UNREAD_PARTS,
+  UNREAD_REASONS,
+  type UnreadPart,
+  type UnreadReason,
+} from '../../domain/file/not-read.ts';
 import type { Preview } from '../../domain/file/preview.ts';
 import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../../domain/file/segment.ts';
 import type { ConfinementReport, Reply } from './messages.ts';
@@ -36,6 +43,7 @@ export function readReply(header: unknown, body: Buffer): Reply {
         title: asOptionalTitle(message.title),
         wasRead: message.wasRead === true,
         ...(message.textless !== undefined && { textless: asArray(message.textless).map(asCount) }),
+        ...(message.notRead !== undefined && { notRead: readNotRead(asArray(message.notRead)) }),
         worn: message.worn === true,
       };
     case 'refused':
@@ -147,7 +155,32 @@ function readFileInfo(value: Record<string, unknown>): FileInfo {
     ...(value.notSearchable !== undefined && { notSearchable: asArray(value.notSearchable).map(asText) }),
     ...(value.duration_s !== undefined && { duration_s: asSeconds(value.duration_s) }),
     ...(title !== undefined && { title }),
+    ...(value.charset !== undefined && { charset: readCharset(asObject(value.charset)) }),
   };
+}
+
+const PARTS = Object.keys(UNREAD_PARTS) as UnreadPart[];
+const REASONS = Object.keys(UNREAD_REASONS) as UnreadReason[];
+
+function readNotRead(values: readonly unknown[]): NotRead[] {
+  if (values.length > PARTS.length * REASONS.length) throw new TypeError('a part named twice');
+  return values.map((value) => {
+    const { what, count, why } = asObject(value);
+    return {
+      what: asOneOf(what, PARTS),
+      ...(count !== undefined && { count: asCount(count) }),
+      why: asOneOf(why, REASONS),
+    };
+  });
+}
+
+/** As the Encoding Standard spells names. */
+const CHARSET_NAME = /^[a-z0-9][a-z0-9_:-]{0,39}$/;
+
+function readCharset({ name, guessed }: Record<string, unknown>): Charset {
+  const word = asText(name);
+  if (!CHARSET_NAME.test(word)) throw new TypeError('a name of no character set');
+  return { name: word, guessed: guessed === true };
 }
 
 function readRefusal({ code, detail, facts }: Record<string, unknown>): FarthingError {

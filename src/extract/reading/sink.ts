@@ -1,5 +1,6 @@
 import type { Block, FileInfo, PictureContent } from '../../domain/document.ts';
 import type { FarthingError } from '../../domain/error.ts';
+import type { NotRead, UnreadPart, UnreadReason } from '../../domain/file/not-read.ts';
 import type { Preview } from '../../domain/file/preview.ts';
 
 /** Takes a file's contents while it is read. A promise resolves when the sink can take more. */
@@ -8,6 +9,8 @@ export interface Sink {
   picture(picture: PictureContent): Promise<void>;
   /** @param fraction share of the file that has been read, 0..1 */
   progress(fraction: number): void;
+  /** Reports what stays unread, each time that it is met. @param count absent: not a thing to be counted */
+  notRead(what: UnreadPart, why: UnreadReason, count?: number): void;
 }
 
 /** Takes the files inside an archive one after the other: path, pieces, end. */
@@ -33,6 +36,8 @@ export interface Output extends Sink {
   /** @param samples 16 bits each, one channel, SOUND_RATE a second */
   sound(samples: Uint8Array): Promise<void>;
   flush(): Promise<void>;
+  /** Everything reported as not read so far. */
+  readonly unread: readonly NotRead[];
 }
 
 /** What is known of a file once all of it has been read. */
@@ -45,6 +50,7 @@ export interface Summary {
 /** The end of a task, after everything that it sent to the output. */
 export interface Done extends Summary {
   readonly fileInfo?: FileInfo;
+  readonly notRead?: readonly NotRead[];
   /** A file that was to be opened has been read, too. */
   readonly wasRead?: boolean;
   /** The process holds memory that it cannot give back: replace it. */

@@ -48,6 +48,7 @@ export function endedJob(tenant: TenantId, item: Item): Job {
     state: 'searchable',
     progress: 1,
     segments: item.segments,
+    ...(item.not_read && { not_read: item.not_read }),
     created_at: item.created_at,
     updated_at: item.created_at,
   };

@@ -63,7 +63,7 @@ export class JobTable {
   async move(
     id: JobId,
     state: JobState,
-    changes: Partial<Pick<Job, 'error' | 'progress' | 'segments'>> = {},
+    changes: Partial<Pick<Job, 'error' | 'not_read' | 'progress' | 'segments'>> = {},
   ): Promise<Job> {
     const done = state === 'searchable' ? { progress: 1 } : {};
     const step = (job: Job): Job => {
@@ -73,8 +73,8 @@ export class JobTable {
     };
     if (isEnded(state)) return await this.#write(id, step);
     const moved = { ...step(this.#existing(id)), updated_at: toTimestamp(this.#clock.now()) };
-    const { progress, segments, updated_at } = moved;
-    this.#running.set(id, { state, progress, segments, updated_at });
+    const { progress, segments, updated_at, not_read } = moved;
+    this.#running.set(id, { state, progress, segments, updated_at, ...(not_read && { not_read }) });
     if (state === 'extracting') this.#pace.begin(id);
     this.#notify(id);
     return moved;
@@ -93,10 +93,10 @@ export class JobTable {
   }
 
   /** Takes a job through its remaining states, because its Item is already searchable. */
-  async finish(id: JobId, segments: number): Promise<void> {
+  async finish(id: JobId, { segments, not_read }: Pick<Job, 'segments' | 'not_read'>): Promise<void> {
     for (const state of ['extracting', 'encoding', 'committing', 'searchable'] as const) {
       const job = this.get(id);
-      if (job && jobMayPass(job.state, state)) await this.move(id, state, { segments });
+      if (job && jobMayPass(job.state, state)) await this.move(id, state, { segments, not_read });
     }
   }
 

@@ -185,8 +185,8 @@ export class JobRunner {
     const work = { tenant: job.tenant, item, path, info: known, signal };
     const finished = await indexFile(this.#deps, work, 1, budget, this.#progressOf(job, known));
     signal.throwIfAborted();
-    const { segments } = finished.item;
-    await jobs.move(job.id, 'committing', { progress: ENCODED, segments });
+    const { segments, not_read } = finished.item;
+    await jobs.move(job.id, 'committing', { progress: ENCODED, segments, not_read });
     await tenants.use(job.tenant, {}, (shard) => shard.append(finished.item, finished.segments));
     return segments;
   }

@@ -2,6 +2,7 @@ import type { Item } from '../../api/items.ts';
 import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
 import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
+import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
 import { movedItem } from '../../domain/item.ts';
 import { pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf } from '../items/quota.ts';
@@ -187,7 +188,7 @@ export async function indexFile(
   const isTooDeep = depth > deps.limits.archiveDepthMax;
   if (isArchive && isTooDeep) throw tooDeep(deps.limits.archiveDepthMax);
   const indexed = isArchive
-    ? { item: movedItem(item, 'searchable'), segments: [] }
+    ? { item: { ...movedItem(item, 'searchable'), not_read: [] }, segments: [] }
     : await readAndEncode(deps, work, progress);
   if (members === 0) return indexed;
   if (isTooDeep) return { ...indexed, item: withoutMembers(indexed.item) };
@@ -219,6 +220,7 @@ export async function indexFile(
       ...indexed.item,
       families: FAMILIES.filter((family) => found.includes(family)),
       segments: indexed.segments.length + done.segments,
+      not_read: addNotRead(indexed.item.not_read ?? [], ...refused(done.failed, isArchive)),
       ...(done.failed > 0 && { members_failed: done.failed }),
       ...(done.duplicates > 0 && { members_duplicate: done.duplicates }),
     },
@@ -227,8 +229,12 @@ export async function indexFile(
 
 const UNKNOWN: FileInfo = { kind: 'text', mediaType: 'application/octet-stream' };
 
-function withoutMembers({ members: _unread, ...item }: Item): Item {
-  return { ...item, not_searchable: [...(item.not_searchable ?? []), 'attachments'] };
+function refused(count: number, isArchive: boolean): readonly NotRead[] {
+  return count > 0 ? [{ what: isArchive ? 'members' : 'attachments', count, why: 'refused' }] : [];
+}
+
+function withoutMembers({ members: count, not_read = [], ...item }: Item): Item {
+  return { ...item, not_read: addNotRead(not_read, { what: 'attachments', count, why: 'limit' }) };
 }
 
 function summary(outcomes: readonly Outcome[]): MembersDone {

@@ -119,6 +119,7 @@ export async function readAndEncode(
       ...movedItem(heardItem(item, heard?.speech, listening?.writes ?? false), 'searchable'),
       families: familiesOf(textSegments, visualSegments),
       segments: count,
+      not_read: extracted.notRead ?? [],
       ...(title !== undefined && { title }),
     },
     segments: [...textSegments, ...visualSegments],

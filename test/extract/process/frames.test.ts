@@ -48,6 +48,9 @@ t.test('a message of a wrong shape is refused: its sender may have been taken ov
     { reply: 'picture', width: 1, height: 1, lengths: [0, -32, 32] },
     { reply: 'done', fileInfo: { kind: 'program', mediaType: 'x' } },
     { reply: 'done', title: {} },
+    { reply: 'done', notRead: [{ what: 'wishes', why: 'limit' }] },
+    { reply: 'done', notRead: [{ what: 'charts', why: 'limit', count: -1 }] },
+    { reply: 'done', fileInfo: { kind: 'text', mediaType: 'x', charset: { name: '<b>', guessed: true } } },
     { reply: 'refused', code: 'x', facts: {} },
   ]) {
     t.throws(() => readReply(header, none), TypeError, JSON.stringify(header));

@@ -74,7 +74,7 @@ t.test('a job whose item is searchable passes through its remaining states', asy
   for (const state of JOB_STATES) {
     const job = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
     await store.table<Job>('jobs').put(job.id, { ...job, state });
-    await jobs.finish(job.id, 7);
+    await jobs.finish(job.id, { segments: 7, not_read: [] });
     const ended = ['failed', 'cancelled', 'searchable'].includes(state);
     t.match(
       jobs.get(job.id),

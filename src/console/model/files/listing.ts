@@ -30,7 +30,17 @@ export async function listFiles(): Promise<void> {
   void followPending(opened.id);
 }
 
-function entryOf({ id, name, bytes, state, segments, members, members_failed, error }: Item): FileEntry {
+function entryOf({
+  id,
+  name,
+  bytes,
+  state,
+  segments,
+  members,
+  members_failed,
+  not_read,
+  error,
+}: Item): FileEntry {
   return {
     key: id,
     item: id,
@@ -41,6 +51,7 @@ function entryOf({ id, name, bytes, state, segments, members, members_failed, er
     segments,
     members,
     membersFailed: members_failed,
+    notRead: not_read,
     why: error?.detail ?? (state === 'failed' ? 'It could not be read.' : undefined),
   };
 }

@@ -99,8 +99,8 @@ async function ingest(key: string, file: File, opened: OpenWorkspace): Promise<v
   try {
     const { item, duplicate } = await workspaceOf(opened).ingest(file, { onProgress });
     const state = duplicate ? 'duplicate' : item.state;
-    const { segments, members, members_failed: membersFailed } = item;
-    change(key, { state, progress: 1, segments, members, membersFailed, item: item.id });
+    const { segments, members, members_failed: membersFailed, not_read: notRead } = item;
+    change(key, { state, progress: 1, segments, members, membersFailed, notRead, item: item.id });
     session.set({ said: `${file.name} is ${duplicate ? 'there already' : state}.` });
     await refreshUsage();
   } catch (error) {

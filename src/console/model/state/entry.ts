@@ -18,6 +18,7 @@ export interface FileEntry {
   /** Files inside an archive or mail. */
   readonly members?: number;
   readonly membersFailed?: number;
+  readonly notRead?: Item['not_read'];
   /** Why it was refused or failed. */
   readonly why?: string;
   /** What was chosen, while this page has it: it can be sent again. */

@@ -1,4 +1,5 @@
 import { memo } from 'preact/compat';
+import { sayNotRead } from '../../../domain/file/not-read.ts';
 import { formatBytes } from '../../model/figures/format.ts';
 import { isFailed } from '../../model/files/overview.ts';
 import { remove } from '../../model/files/upload.ts';
@@ -43,6 +44,11 @@ export const FileRow = memo(({ file }: { file: FileEntry }) => {
         {sayState(file)}
         <span> · {formatBytes(bytes)}</span>
       </span>
+      {(file.notRead ?? []).map((part) => (
+        <span key={`${part.what} ${part.why}`} class="file-unread">
+          not read: {sayNotRead(part)}
+        </span>
+      ))}
       {(reached > 0 || state === 'sending') && (
         <span class="stages" aria-hidden="true">
           {STAGES.map((stage, index) => (
