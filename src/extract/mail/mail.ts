@@ -1,6 +1,7 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import type { Block, ExtractLimits, FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { addNotRead } from '../../domain/file/not-read.ts';
 import { giveBlocks } from '../reading/blocks.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
@@ -9,6 +10,8 @@ import { readText } from '../text/charset.ts';
 import { readHtml } from '../text/html.ts';
 import { shorten } from '../text/outline.ts';
 import { readPlain } from '../text/plain.ts';
+import type { TextContents } from '../text/text-format.ts';
+import { withCharsets } from './mail-charset.ts';
 
 const TITLE_LENGTH_MAX = 300;
 /** Fields of a mail's head (RFC 5322 3.6, RFC 2045), and those that servers add. */
@@ -34,8 +37,9 @@ export const mail: MakeReader = (mediaType) => ({
   },
   open: ({ bytes }, { limits }) => openMail(bytes, mediaType, limits),
   read: async ({ bytes }, { limits }, sink) => {
-    const { title, blocks } = await readMail(bytes);
+    const { title, blocks, notRead = [] } = await readMail(bytes);
     await giveBlocks(blocks, limits, sink);
+    for (const { what, why, count } of notRead) sink.notRead(what, why, count);
     return { title };
   },
   unpack: ({ bytes }, { limits }, sink) => unpackMail(bytes, limits, sink),
@@ -72,11 +76,12 @@ async function openMail(bytes: Uint8Array, mediaType: string, limits: ExtractLim
   };
 }
 
-/** The head in words, then the text: the plain version where there is one, otherwise the HTML. */
-export async function readMail(bytes: Uint8Array): Promise<{ title?: string; blocks: Block[] }> {
+/** The head in words, then the text: the plain version where there is one, and the HTML where that says more. */
+export async function readMail(bytes: Uint8Array): Promise<TextContents> {
   const mail = await parse(bytes);
   const title = titleOf(mail);
-  const body = mail.text?.trim() ? readPlain(`${mail.text}`) : readHtml(mail.html ?? '');
+  const body = bodyOf(mail);
+  const logos = mail.attachments.length - attachmentsOf(mail).length;
   const inText = body.title === undefined || body.title === title ? [] : [{ text: body.title }];
   const lines = [
     ['From', people(mail.from ? [mail.from] : [])],
@@ -87,7 +92,34 @@ export async function readMail(bytes: Uint8Array): Promise<{ title?: string; blo
     ['Attachments', attachmentsOf(mail).map(nameOf).join(', ')],
   ].flatMap(([name, value]) => (value ? [`${name}: ${shorten(value, 1_000)}`] : []));
   const blocks = [{ text: lines.join('\n') }, ...inText, ...body.blocks].filter(({ text }) => text !== '');
-  return { ...(title !== undefined && { title }), blocks };
+  return {
+    ...(title !== undefined && { title }),
+    blocks,
+    notRead: addNotRead(
+      body.notRead ?? [],
+      ...(logos > 0 ? [{ what: 'pictures', count: logos, why: 'left_out' } as const] : []),
+      ...(withCharsets(bytes).guessed ? [{ what: 'charset', why: 'guessed' } as const] : []),
+    ),
+  };
+}
+
+/** Share of the HTML's words that its plain version has. With less, that is a stub, or another text. */
+const SAME_TEXT_SHARE = 0.5;
+
+function bodyOf({ text = '', html = '' }: Email): TextContents {
+  const plain = readPlain(text);
+  if (html.trim() === '') return plain;
+  if (text.trim() === '') return readHtml(html);
+  const page = readHtml(html);
+  const known = wordsIn([{ text }]);
+  const words = [...wordsIn(page.blocks)];
+  const shared = words.filter((word) => known.has(word)).length;
+  if (shared >= words.length * SAME_TEXT_SHARE) return plain;
+  return { ...page, blocks: [...page.blocks, { text: text.trim() }] };
+}
+
+function wordsIn(blocks: readonly Block[]): ReadonlySet<string> {
+  return new Set(blocks.flatMap(({ text }) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []));
 }
 
 async function unpackMail(bytes: Uint8Array, limits: ExtractLimits, sink: MemberSink): Promise<void> {
@@ -116,7 +148,7 @@ function checkParts(bytes: Uint8Array): void {
 async function parse(bytes: Uint8Array): Promise<Email> {
   checkParts(bytes);
   try {
-    return await PostalMime.parse(bytes, PARSING);
+    return await PostalMime.parse(withCharsets(bytes).bytes, PARSING);
   } catch {
     throw corrupt('its parts are nested too deep, or are no mail that can be read');
   }
@@ -124,7 +156,10 @@ async function parse(bytes: Uint8Array): Promise<Email> {
 
 /** Without the pictures that belong to the HTML, as the logo of a signature. */
 function attachmentsOf({ attachments }: Email): readonly Attachment[] {
-  return attachments.filter(({ related, disposition }) => !related || disposition === 'attachment');
+  return attachments.filter(
+    ({ related, disposition, mimeType }) =>
+      !related || disposition === 'attachment' || !mimeType.startsWith('image/'),
+  );
 }
 
 function contentOf({ content }: Attachment): Uint8Array {

@@ -1,29 +1,46 @@
-import type { Block } from '../../domain/document.ts';
 import { tableText } from './table.ts';
-import { textReader } from './text-format.ts';
+import { type TextContents, textReader } from './text-format.ts';
 
 export const csv = textReader({
-  looksLike: ({ start }) => csvSeparator(start) !== undefined,
-  read: (text) => readCsv(text, csvSeparator(text) ?? ','),
+  looksLike: ({ text }) => csvSeparator(withoutMark(text)) !== undefined,
+  read: (text) => readCsv(withoutMark(text), csvSeparator(withoutMark(text)) ?? ','),
 });
 
 const COLUMNS_MAX = 1_000;
 const ROWS_LOOKED_AT = 20;
-const SEPARATORS = [',', '\t', ';'] as const;
+const PROBE_LENGTH = 64 * 1024;
+const SEPARATORS = [',', '\t', ';', '|'] as const;
+/** A spreadsheet program's own first line. */
+const NAMED_SEPARATOR = /^sep=([,;\t|])[ \t]*\n/i;
 
-/** The separator of a table: each of the first lines has the same number of it, at least one. Undefined for other text. */
+/** The separator of a table: each of the first rows has the same number of it, at least one. Undefined for other text. */
 export function csvSeparator(text: string): string | undefined {
-  const lines = text
-    .slice(0, 64 * 1024)
-    .split('\n')
-    .slice(0, ROWS_LOOKED_AT + 1);
-  // The last line may be cut off.
-  const whole = lines.slice(0, Math.max(1, lines.length - 1)).filter((line) => line.trim() !== '');
-  if (whole.length < 3) return undefined;
-  return SEPARATORS.find((separator) => {
-    const counts = whole.map((line) => readRow(line, 0, separator).cells.length);
-    return counts[0]! > 1 && counts.every((count) => count === counts[0]) && !whole.some(isProse);
-  });
+  const named = NAMED_SEPARATOR.exec(text)?.[1];
+  return named ?? SEPARATORS.find((separator) => separates(text.slice(0, PROBE_LENGTH), separator));
+}
+
+function separates(probe: string, separator: string): boolean {
+  const rows: { cells: string[]; end: number; line: string }[] = [];
+  for (let at = 0; at < probe.length && rows.length <= ROWS_LOOKED_AT; ) {
+    const row = readRow(probe, at, separator);
+    const line = probe.slice(at, row.end);
+    if (line.trim() !== '') rows.push({ ...row, line });
+    at = row.end + 1;
+  }
+  // The last row may be cut off.
+  if (rows.length > 1 && probe.length === PROBE_LENGTH) rows.pop();
+  const [first, ...others] = rows;
+  if (!first || others.length === 0 || first.cells.length < 2) return false;
+  if (rows.some(({ cells }) => cells.length !== first.cells.length)) return false;
+  // A Markdown table has bars at both ends, and a rule of hyphens.
+  if (separator === '|' && others.some(({ line }) => /^[|:\s-]+$/.test(line))) return false;
+  if (!rows.some(({ line }) => isProse(line)) && rows.length > 2) return true;
+  // Lines of prose have commas, too, with a space behind: what has few rows, or sentences, shows that its first row is names.
+  return first.cells.every(isColumnName) && !rows.some(({ line }) => /^[^"]*, /.test(line));
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\ufeff?\s*/, '');
 }
 
 /** Prose, too, may have a comma in each line. */
@@ -31,16 +48,26 @@ function isProse(line: string): boolean {
   return /[.!?]$/.test(line.trim()) && line.split(' ').length > 6;
 }
 
+/** A word or two, with no end of a sentence. */
+function isColumnName(cell: string): boolean {
+  return /\p{L}/u.test(cell) && cell.length <= 40 && cell.split(' ').length <= 3 && !/[.!?]$/.test(cell);
+}
+
 /** Rows below their header (RFC 4180; a quoted cell may contain line breaks). */
-export function readCsv(text: string, separator: string): { blocks: Block[] } {
+export function readCsv(text: string, separator: string): TextContents {
   const rows: string[][] = [];
-  for (let at = 0; at < text.length; ) {
+  let cut = 0;
+  for (let at = NAMED_SEPARATOR.exec(text)?.[0].length ?? 0; at < text.length; ) {
     const { cells, end } = readRow(text, at, separator);
+    cut += Math.max(0, cells.length - COLUMNS_MAX);
     rows.push(cells.slice(0, COLUMNS_MAX));
     at = end + 1;
   }
   const table = tableText(rows);
-  return { blocks: table === '' ? [] : [{ text: table }] };
+  return {
+    blocks: table === '' ? [] : [{ text: table }],
+    ...(cut > 0 && { notRead: [{ what: 'text', count: cut, why: 'limit' }] }),
+  };
 }
 
 /** The cells from `from` on, up to the line break that ends their row. */

@@ -2,7 +2,7 @@ import { tooLarge } from '../reading/refusal.ts';
 
 /** No page for people has more. Elements count with their ends. */
 const TAGS_MAX = 500_000;
-const NESTING_MAX = 1_000;
+export const NESTING_MAX = 1_000;
 const ATTRIBUTES_MAX = 1_000;
 /** Elements that end where the next one begins: they nest in none of their kind. Void elements have no end. */
 const UNNESTED =

@@ -1,19 +1,27 @@
-import type { Block } from '../../domain/document.ts';
+import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
+import { readHtml } from './html.ts';
 import { Outline } from './outline.ts';
-import { textReader } from './text-format.ts';
+import { type TextContents, textReader } from './text-format.ts';
 
 export const markdown = textReader({
   looksLike: ({ text, name }) => looksLikeMarkdown(text, name),
   read: readMarkdown,
 });
 
+/** Fields in YAML or TOML before the text, as static site generators have them. */
+const FRONT_MATTER = /^(---|\+\+\+)[ \t]*\n([\s\S]{0,20000}?)\n\1[ \t]*(?:\n|$)/;
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/;
 /** Marks that may end a heading. Like all patterns here it is tried only at the start of a run, for linear time. */
 const ATX_END = /(?:^|(?<![ \t])[ \t]+)#+[ \t]*$/;
 const SETEXT = /^ {0,3}(=+|-{2,})[ \t]*$/;
 /** Marks in longer lines stay: the patterns that find them take time for each mark and the letters behind it. */
 const MARKED_LINE_MAX = 4096;
-const FENCE = /^ {0,3}(```+|~~~+)/;
+/** HTML that begins a paragraph (CommonMark, 4.6). */
+const HTML_BLOCK =
+  /^ {0,3}<\/?(?:address|article|aside|blockquote|center|details|dialog|div|dl|fieldset|figure|footer|form|h[1-6]|header|main|menu|nav|ol|p|section|summary|table|tbody|td|tfoot|th|thead|tr|ul)[\s/>]/i;
+/** A picture that is written out in letters. */
+const DATA_LINK = /!?\[([^\]\n]{0,500})\]\(\s*<?data:[^)\s]*\)/g;
+const FENCE = /^[ \t]*(```+|~~~+)/;
 
 /** True for text with enough marks of Markdown. Fewer suffice where the file's name says Markdown. */
 export function looksLikeMarkdown(text: string, name: string | undefined): boolean {
@@ -27,20 +35,42 @@ export function looksLikeMarkdown(text: string, name: string | undefined): boole
   const lists = (probe.match(/^[-*+] \S/gm)?.length ?? 0) >= 2;
   const emphasis = /(\*\*|__)\S.{0,200}\S\1/.test(probe);
   const opensWithTitle = /^\s*# \S.*\n\s*\n/.test(probe);
-  const signs = Number(headings > 0) + Number(links) + Number(fences) + Number(lists) + Number(emphasis);
+  const isHeaded = FRONT_MATTER.test(probe);
+  const signs =
+    Number(headings > 0) +
+    Number(links) +
+    Number(fences) +
+    Number(lists) +
+    Number(emphasis) +
+    Number(isHeaded);
   const named = name !== undefined && /\.(md|markdown|mkd)$/i.test(name);
   return named ? signs >= 1 || headings > 0 : opensWithTitle || (headings > 0 && signs >= 2);
 }
 
-/** Markdown in sections. The title is the front matter's or the first heading; marks and link targets are dropped. */
-export function readMarkdown(source: string): { title?: string; blocks: Block[] } {
-  const { title, body } = frontMatter(source);
+/**
+ * Markdown in sections. The title is the front matter's or the first heading; the other fields of the front matter come first.
+ * Marks and link targets are dropped. HTML between paragraphs is read as a page is.
+ */
+export function readMarkdown(source: string): TextContents {
+  const { title, fields, body } = frontMatter(source);
   const outline = new Outline(title);
+  outline.paragraph(fields);
+  let notRead: readonly NotRead[] = [];
   let paragraph: string[] = [];
   let fence: string | undefined;
   const flush = (): void => {
-    outline.paragraph(fence === undefined ? withoutMarks(paragraph.join('\n')) : paragraph.join('\n'));
+    const text = paragraph.join('\n');
     paragraph = [];
+    if (fence !== undefined) outline.paragraph(text);
+    else if (HTML_BLOCK.test(text)) {
+      const page = readHtml(`<body>${text}`);
+      for (const block of page.blocks) outline.paragraph(block.text);
+      notRead = addNotRead(notRead, ...(page.notRead ?? []));
+    } else {
+      const data = text.match(DATA_LINK)?.length ?? 0;
+      if (data > 0) notRead = addNotRead(notRead, { what: 'pictures', count: data, why: 'unsupported' });
+      outline.paragraph(withoutMarks(text.replace(DATA_LINK, '$1')));
+    }
   };
   for (const line of body.split('\n')) {
     const mark = FENCE.exec(line)?.[1];
@@ -73,14 +103,16 @@ export function readMarkdown(source: string): { title?: string; blocks: Block[] 
     else paragraph.push(line);
   }
   flush();
-  return outline.finish();
+  return { ...outline.finish(), notRead };
 }
 
-function frontMatter(source: string): { title?: string; body: string } {
-  const match = /^---[ \t]*\n([\s\S]{0,20000}?)\n---[ \t]*(?:\n|$)/.exec(source);
-  if (!match) return { body: source };
-  const title = /^title:[ \t]*(["']?)(.+?)\1[ \t]*$/m.exec(match[1]!)?.[2];
-  return { title, body: source.slice(match[0].length) };
+/** Its fields as lines, without the title. Values that are lists keep their marks. */
+function frontMatter(source: string): { title?: string; fields: string; body: string } {
+  const match = FRONT_MATTER.exec(source);
+  if (!match) return { fields: '', body: source };
+  const title = /^title[ \t]*[:=][ \t]*(["']?)(.+?)\1[ \t]*$/m.exec(match[2]!)?.[2];
+  const fields = match[2]!.replace(/^title[ \t]*[:=].*\n?/m, '');
+  return { title, fields, body: source.slice(match[0].length) };
 }
 
 /** Drops markup: targets of links and pictures, emphasis, marks of code and quotations, HTML tags. */
@@ -91,18 +123,30 @@ function withoutMarks(text: string): string {
     .join('\n');
 }
 
+/** Code between marks of one length is text: no other mark counts in it. */
+const CODE = /(?<!`)(`{1,5})(?!`)([^\n]{1,500}?)(?<!`)\1(?!`)/g;
+
 function lineWithoutMarks(line: string): string {
+  let plain = '';
+  let at = 0;
+  for (const match of line.matchAll(CODE)) {
+    plain += wordsWithoutMarks(line.slice(at, match.index)) + match[2]!;
+    at = match.index + match[0].length;
+  }
+  return (plain + wordsWithoutMarks(line.slice(at))).replace(/^ {0,3}(?:> ?)+/, '');
+}
+
+function wordsWithoutMarks(line: string): string {
   return line
     .replace(
       /!?\[([^\]\n]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]+"[^"\n]{0,300}")?\)|\[[^\]\n]{0,200}\])/g,
       '$1',
     )
     .replace(/^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$/, '')
+    .replace(/<([a-zA-Z][a-zA-Z\d+.-]{1,31}:[^\s<>]{1,2000}|[^\s<>@]{1,200}@[^\s<>@]{1,200})>/g, '$1')
     .replace(/<\/?[a-zA-Z][^<>\n]{0,300}>/g, '')
     .replace(/(\*\*|__)(?=\S)([^*_\n]{1,500}?\S?)\1/g, '$2')
-    .replace(/(?<![\p{L}\d*])\*(?=\S)([^*\n]{1,500}?)\*(?![\p{L}\d*])/gu, '$1')
-    .replace(/(?<!`)`+([^`\n]{1,500})`+/g, '$1')
-    .replace(/^ {0,3}(?:> ?)+/, '');
+    .replace(/(?<![\p{L}\d*])\*(?=\S)([^*\n]{1,500}?)\*(?![\p{L}\d*])/gu, '$1');
 }
 
 /** Searches up to the last end of a comment only: otherwise each open comment would search to the end of the text. */

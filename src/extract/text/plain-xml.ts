@@ -1,28 +1,107 @@
-import type { Block } from '../../domain/document.ts';
-import { textReader } from './text-format.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { addNotRead } from '../../domain/file/not-read.ts';
+import { readTags } from './html.ts';
+import { Outline } from './outline.ts';
+import { type TextContents, textReader } from './text-format.ts';
 import { walkXml } from './xml.ts';
 
-export const plainXml = textReader({ looksLike: ({ start }) => /^<\?xml\s/.test(start), read: readXml });
+export const plainXml = textReader({
+  looksLike: ({ start, text }) => /^<\?xml\s/.test(start) || isElement(start, text),
+  read: readXml,
+});
 
-/** XML of any kind: the text of each element as a paragraph. The first element called `title` is the title. */
-export function readXml(source: string): { title?: string; blocks: Block[] } {
-  const lines: string[] = [];
+/** True for text that is one element from its first character to its last, without a declaration. */
+function isElement(start: string, text: string): boolean {
+  const name =
+    /^(?:<!--[^>]{0,1000}-->\s*|<!DOCTYPE\s[^>[]{0,1000}>\s*)*<([A-Za-z_][\w.:-]{0,100})(?=[\s/>])/.exec(
+      start,
+    )?.[1];
+  if (name === undefined) return false;
+  return text
+    .slice(-name.length - 200)
+    .trimEnd()
+    .endsWith(`</${name}>`);
+}
+
+/** Attributes that point somewhere, or say how something looks. */
+const TECHNICAL =
+  /^(?:xmlns.*|space|lang|base|id|.*idref|rid|class|style|href|src|role|schemaLocation|noNamespaceSchemaLocation|version|encoding|type|.*-type|.*-style|width|height|x|y|colspan|rowspan|align|valign)$/i;
+const ATTRIBUTE_LENGTH_MAX = 300;
+/** Marks of letters, as documents' vocabularies have them: they part no words. */
+const INLINE =
+  /^(?:a|b|bold|code|em|emph|emphasis|ext-link|fn|font|hi|i|inline-formula|italic|mark|monospace|named-content|q|ref|s|sc|small|span|strong|styled-content|sub|subscript|sup|superscript|tt|u|underline|uri|xref)$/i;
+const HEADED = /^(?:sec|section|chapter|part|appendix|sect[1-5]|app|ack|ref-list)$/;
+const TITLE_LENGTH_MAX = 300;
+
+/**
+ * XML of any kind: each element's text as a paragraph, with the attributes that say something. An element amid text is a part of
+ * its paragraph. The first `title` or `article-title` is the title, that of a section its heading. What is no XML any more is read
+ * tag by tag.
+ */
+export function readXml(source: string): TextContents {
+  try {
+    return readElements(source.trimStart());
+  } catch (error) {
+    if (!(error instanceof FarthingError) || error.code !== 'file_corrupt') throw error;
+    const { notRead = [], ...contents } = readTags(source);
+    return { ...contents, notRead: addNotRead(notRead, { what: 'markup', why: 'damaged' }) };
+  }
+}
+
+function readElements(source: string): TextContents {
+  const path: string[] = [];
   let title: string | undefined;
+  const paragraphs: { text: string; level?: number }[] = [];
   let text = '';
-  const flush = (name: string): void => {
+  /** The element that has just ended, which text behind it goes on. */
+  let ended: string | undefined;
+  const flush = (): void => {
     const line = text.replace(/\s+/g, ' ').trim();
+    const name = ended;
     text = '';
+    ended = undefined;
     if (line === '') return;
-    if (title === undefined && name === 'title' && line.length <= 300) title = line;
-    else lines.push(line);
+    const parent = path.at(-1) ?? '';
+    if (
+      title === undefined &&
+      (name === 'title' || name === 'article-title') &&
+      line.length <= TITLE_LENGTH_MAX
+    )
+      title = line;
+    else if (name === 'title' && HEADED.test(parent))
+      paragraphs.push({ text: line, level: 1 + path.filter((step) => HEADED.test(step)).length });
+    else paragraphs.push({ text: line });
   };
   walkXml(source, {
-    open: () => flush(''),
+    open: (name, attributes) => {
+      // Words before it: it stands amid a paragraph.
+      if (ended !== undefined || text.trim() === '') flush();
+      else if (!INLINE.test(name)) text += ' ';
+      path.push(name);
+      const said = Object.entries(attributes).filter(
+        ([key, value]) =>
+          !TECHNICAL.test(key) && /[\p{L}\p{N}]/u.test(value) && value.length <= ATTRIBUTE_LENGTH_MAX,
+      );
+      if (said.length > 0 && text.trim() === '')
+        paragraphs.push({ text: said.map(([key, value]) => `${key}: ${value}`).join(', ') });
+    },
     text: (more) => {
+      if (/\S/.test(more)) ended = undefined;
       text += more;
     },
-    close: (name) => flush(name),
+    close: (name) => {
+      path.pop();
+      // An element that ends without text of its own since the last end: that one was the last of its parent.
+      if (ended !== undefined) flush();
+      if (text.trim() === '') return;
+      ended = name;
+      if (!INLINE.test(name)) text += ' ';
+    },
   });
-  const whole = lines.join('\n\n') || (title ?? '');
-  return { ...(title !== undefined && { title }), blocks: whole === '' ? [] : [{ text: whole }] };
+  flush();
+  const outline = new Outline(title);
+  for (const { text: words, level } of paragraphs)
+    if (level === undefined) outline.paragraph(words);
+    else outline.heading(level, words);
+  return outline.finish();
 }

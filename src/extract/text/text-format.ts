@@ -1,5 +1,6 @@
 import type { Block } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
+import type { NotRead } from '../../domain/file/not-read.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooManyCharacters } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
@@ -17,12 +18,20 @@ export interface TextSample {
   readonly name: string | undefined;
 }
 
+/** What a text says: in sections where it has headings. */
+export interface TextContents {
+  readonly title?: string;
+  readonly blocks: Block[];
+  /** Absent: all of it was read. */
+  readonly notRead?: readonly NotRead[];
+}
+
 /** A format that is text in a character set. */
 export interface TextFormat {
   looksLike(sample: TextSample): boolean;
   /** Refuses what would take too long to read. @throws document_too_large. */
   check?(text: string): void;
-  read(text: string): { title?: string; blocks: Block[] };
+  read(text: string): TextContents;
 }
 
 export function textReader({ looksLike, check, read }: TextFormat): MakeReader {
@@ -43,8 +52,9 @@ export function textReader({ looksLike, check, read }: TextFormat): MakeReader {
     read: async (file, { limits }, sink) => {
       const { text } = textOf(file);
       if (text.length > limits.charactersMax) throw tooManyCharacters(limits);
-      const { title, blocks } = read(text);
+      const { title, blocks, notRead = [] } = read(text);
       for (const block of blocks) await sink.block(block);
+      for (const { what, why, count } of notRead) sink.notRead(what, why, count);
       return { title };
     },
   });

@@ -108,9 +108,23 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
     Buffer.concat([Buffer.from('OggS'), Buffer.alloc(24), Buffer.from('OpusHead'), Buffer.alloc(200)]),
   'audio/mp4': () => brand('M4A '),
   'text/html': () => '<!doctype html><title>T</title><main><h1>A</h1><p>words</p></main>',
+  'application/mbox': () =>
+    ['one', 'two']
+      .map(
+        (word) =>
+          `From a@b.c Mon Nov  3 10:00:00 2025\nFrom: a@b.c\nTo: d@e.f\nSubject: ${word}\nDate: Mon, 3 Nov 2025 10:00:00 +0000\n\nWords ${word}.\n\n`,
+      )
+      .join(''),
   'message/rfc822': () =>
     'From: a@b.c\nTo: d@e.f\nSubject: =?utf-8?Q?T=C3=A4st?=\nDate: Tue, 3 Nov 2026 10:00:00 +0100\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="x"\n\n--x\nContent-Type: text/html\n\n<p>Words</p>\n--x\nContent-Type: text/csv; name=a.csv\nContent-Disposition: attachment; filename=a.csv\nContent-Transfer-Encoding: base64\n\nYSxiCjEsMgo=\n--x--\n',
   'application/rtf': () => "{\\rtf1\\ansi{\\fonttbl{\\f0 Arial;}}\\f0 Words \\'e4 \\u228?\\par more}",
+  'text/calendar': () =>
+    'BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Low wa\r\n ter\r\nDTSTART:20260311T090000Z\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n',
+  'text/vcard': () => 'BEGIN:VCARD\nVERSION:3.0\nFN:Ada Quill\nTEL:+44 1695 570000\nEND:VCARD\n',
+  'application/x-subrip': () => '1\n00:00:04,000 --> 00:00:07,500\nGood evening.\n',
+  'text/vtt': () => 'WEBVTT\n\n00:04.000 --> 00:07.500\n<v Ada>Good evening.\n',
+  'application/json': () => '{"name": "Caf\\u00e9", "seats": [1, {"row": 12345678901234567890}]}',
+  'application/jsonl': () => '{"name": "a"}\n{"name": "b", "deep": {"x": [1, 2]}}\n',
   'application/xml': () => '<?xml version="1.0"?><a><title>T</title><b>words</b></a>',
   'text/csv': () => 'part,price\nlens,400\nbulb,12\nwick,3\n',
   'text/markdown': () => '# Title\n\nSome *words*.\n\n- one\n- two\n',
