@@ -1,6 +1,8 @@
+import { isUtf8 as isUtf8Text } from 'node:buffer';
 import { crc32, inflateRawSync } from 'node:zlib';
 import { FarthingError } from '../../domain/error.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
+import { decoderOfNames } from '../text/charset.ts';
 
 /** A member as the archive's central directory describes it. */
 export interface ZipEntry {
@@ -57,7 +59,13 @@ export function zipEntries(bytes: Uint8Array): ZipEntry[] {
       limit_members: ENTRIES_MAX - 1,
     });
   const entries: ZipEntry[] = [];
-  let at = view.getUint32(end + 16, true);
+  let foreign: ((name: Uint8Array) => string) | undefined;
+  const start = view.getUint32(end + 16, true);
+  const decodeForeign = (name: Uint8Array): string => {
+    foreign ??= decoderOfNames(foreignNames(bytes, view, start, count));
+    return foreign(name);
+  };
+  let at = start;
   for (let index = 0; index < count; index++) {
     if (at + CENTRAL_ENTRY_BYTES > bytes.length || view.getUint32(at, true) !== CENTRAL_ENTRY)
       throw corrupt('the list of its members is damaged');
@@ -70,7 +78,7 @@ export function zipEntries(bytes: Uint8Array): ZipEntry[] {
     const [nameBytes = 0, extraBytes = 0, commentBytes = 0] = lengths;
     const extraAt = at + CENTRAL_ENTRY_BYTES + nameBytes;
     if (extraAt + extraBytes > bytes.length) throw corrupt('the list of its members is damaged');
-    entries.push(entryAt(bytes, view, at, { nameBytes, extraAt, extraBytes }));
+    entries.push(entryAt(bytes, view, at, { nameBytes, extraAt, extraBytes }, decodeForeign));
     at = extraAt + extraBytes + commentBytes;
   }
   return entries;
@@ -115,9 +123,12 @@ function entryAt(
   view: DataView,
   at: number,
   { nameBytes, extraAt, extraBytes }: { nameBytes: number; extraAt: number; extraBytes: number },
+  decodeForeign: (name: Uint8Array) => string,
 ): ZipEntry {
   const isUtf8 = (view.getUint16(at + 8, true) & UTF8_NAME) !== 0;
-  const name = nameOf(bytes.subarray(extraAt - nameBytes, extraAt), isUtf8);
+  const written = bytes.subarray(extraAt - nameBytes, extraAt);
+  // Old programs write names in some code page. UTF-8 without its flag is common too.
+  const name = isUtf8 || isUtf8Text(written) ? new TextDecoder().decode(written) : decodeForeign(written);
   const unix = view.getUint16(at + 4, true) >> 8 === UNIX;
   const type = unix ? (view.getUint32(at + 38, true) >>> 16) & MODE_TYPE : 0;
   const sizes = [24, 20, 42].map((offset) => view.getUint32(at + offset, true));
@@ -133,13 +144,18 @@ function entryAt(
   };
 }
 
-/** Old programs write names in some code page. UTF-8 without its flag is common too. */
-function nameOf(bytes: Uint8Array, isUtf8: boolean): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: !isUtf8 }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
+/** Names of the archive's list that are in some code page, from its start up to where it is damaged. */
+function foreignNames(bytes: Uint8Array, view: DataView, start: number, count: number): Uint8Array[] {
+  const names: Uint8Array[] = [];
+  let at = start;
+  for (let index = 0; index < count && at + CENTRAL_ENTRY_BYTES <= bytes.length; index++) {
+    const nameAt = at + CENTRAL_ENTRY_BYTES;
+    const nameEnd = nameAt + view.getUint16(at + 28, true);
+    const name = bytes.subarray(nameAt, nameEnd);
+    if (!isUtf8Text(name)) names.push(name);
+    at = nameEnd + view.getUint16(at + 30, true) + view.getUint16(at + 32, true);
   }
+  return names;
 }
 
 /** Replaces the sizes that stand in the extra field, in this order. */

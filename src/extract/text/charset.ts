@@ -125,18 +125,26 @@ function decodeBytes(bytes: Uint8Array, isWhole: boolean): DecodedText | undefin
 
 /** In the likeliest character set; undefined for bytes that are no writing in it. */
 function guessed(bytes: Uint8Array, isWhole: boolean): DecodedText | undefined {
+  const start = bytes.subarray(0, JUDGED_BYTES);
+  const { name, text } = likeliest(bytes, start, isWhole);
+  if (!looksWritten(text, start)) return undefined;
+  return named(start.length === bytes.length ? text : decodeAs(name, bytes), name, true);
+}
+
+function likeliest(bytes: Uint8Array, start: Uint8Array, isWhole: boolean): { name: string; text: string } {
   const first = native.guessCharset(bytes, isWhole).toLowerCase();
   const names = LATIN.test(first) ? [first, ...OLD_LATIN] : [first];
-  const start = bytes.subarray(0, JUDGED_BYTES);
   const texts = names.map((name) => decodeAs(name, start));
   const wrong = texts.map(irregularity);
   const best = wrong.indexOf(Math.min(...wrong));
-  if (!looksWritten(texts[best]!, start)) return undefined;
-  return named(
-    start.length === bytes.length ? texts[best] : decodeAs(names[best]!, bytes),
-    names[best]!,
-    true,
-  );
+  return { name: names[best]!, text: texts[best]! };
+}
+
+/** Decodes short texts that are in one character set, such as names of files: the likeliest of all of them together. */
+export function decoderOfNames(names: readonly Uint8Array[]): (name: Uint8Array) => string {
+  const all = Buffer.concat(names.flatMap((name) => [name, Buffer.from('\n')])).subarray(0, JUDGED_BYTES);
+  const { name: charset } = likeliest(all, all, true);
+  return (name) => decodeAs(charset, name);
 }
 
 function decodeAs(name: string, bytes: Uint8Array): string {

@@ -6,6 +6,7 @@ import t, { type Test } from 'tap';
 import { cleanPath } from '../../../src/extract/process/member-writer.ts';
 import { openBytes, recognisedType, testExtractor, unpackBytes } from '../../rig/readers.ts';
 import { tarGzOf, tarHeader, tarOf, zipOf } from '../samples/archives.ts';
+import { encodedIn } from '../samples/encoded-in.ts';
 import '../../rig/teardown-order.ts';
 
 const FILES = {
@@ -147,4 +148,21 @@ t.test('an archive is unpacked into the given files, and nowhere else', async (t
   ]);
   t.equal(readFileSync(join(t.testdirName, 'out/member-0'), 'utf8'), 'out');
   t.ok(readFileSync(join(t.testdirName, 'out/member-1')).equals(large));
+});
+
+t.test('names in an old code page are read in the likeliest of all names of the archive', async (t) => {
+  for (const [name, bytes] of [
+    ['Договор аренды', encodedIn('ibm866', 'Договор аренды')],
+    ['新しい契約書', encodedIn('shift_jis', '新しい契約書')],
+    // Code page 850.
+    ['Geschäftsbücher für Köln', Buffer.from('Gesch\x84ftsb\x81cher f\x81r K\x94ln', 'latin1')],
+  ] as const) {
+    const stand = 'x'.repeat(bytes.length);
+    const zip = zipOf({ [`${stand}.txt`]: 'Words.', 'plain.txt': 'More.' }).toString('latin1');
+    const renamed = Buffer.from(zip.replaceAll(stand, bytes.toString('latin1')), 'latin1');
+    t.same(
+      (await unpackBytes(renamed)).map(({ path }) => path),
+      [`${name}.txt`, 'plain.txt'],
+    );
+  }
 });
