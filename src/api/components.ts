@@ -1,6 +1,13 @@
 import type { TObject } from '@sinclair/typebox';
 import { ItemTextSchema } from './item-text.ts';
-import { IngestResponseSchema, ItemDeletedSchema, ItemListSchema, ItemSchema, JobSchema } from './items.ts';
+import {
+  IngestResponseSchema,
+  ItemDeletedSchema,
+  ItemListSchema,
+  ItemSchema,
+  JobSchema,
+  NotReadSchema,
+} from './items.ts';
 import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
 import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
 import {
@@ -33,6 +40,7 @@ export const COMPONENTS: readonly TObject[] = [
   MomentSchema,
   ItemSchema,
   JobSchema,
+  NotReadSchema,
   HitExplanationSchema,
   HitSchema,
   BoundSchema,
