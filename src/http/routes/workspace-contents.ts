@@ -15,9 +15,9 @@ import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { rangeOf } from '../exchange/range.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 import { isKnown } from '../pages/asset.ts';
+import { rangeOf } from '../pages/range.ts';
 
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
