@@ -22,7 +22,9 @@ export const HEADERS = {
   'Content-Disposition': described('`attachment`, with the name of the file.'),
   'X-Content-Type-Options': described('Always `nosniff`.'),
   'Content-Security-Policy': described('Nothing in the file may run.'),
-  ETag: described('Changes with the text, and with its encoding; for `If-None-Match`.'),
+  ETag: described('Changes with the content, and with its encoding; for `If-None-Match`.'),
+  'Accept-Ranges': described('Always `bytes`.'),
+  'Content-Range': described('Which bytes are given, of how many.'),
   'Content-Encoding': described('`br` or `gzip`, for a request that takes it.'),
 } as const satisfies Readonly<Record<string, Json>>;
 export type HeaderName = keyof typeof HEADERS;
@@ -37,6 +39,7 @@ export const FILE: readonly HeaderName[] = [
   'X-Content-Type-Options',
   'Content-Security-Policy',
 ];
+export const RANGED: readonly HeaderName[] = ['ETag', 'Accept-Ranges'];
 export const KEPT: readonly HeaderName[] = ['ETag', 'Content-Encoding'];
 const ALWAYS: readonly HeaderName[] = ['X-Request-Id', 'traceparent'];
 
@@ -80,6 +83,15 @@ export const KNOWN_PARAMETER: Json = {
   required: false,
   schema: { type: 'string' },
   description: 'The `ETag` of an earlier answer: 304 where nothing has changed.',
+};
+
+/** Header for a part of a file. */
+export const RANGE_PARAMETER: Json = {
+  name: 'Range',
+  in: 'header',
+  required: false,
+  schema: { type: 'string', examples: ['bytes=0-1023'] },
+  description: 'One range of bytes: 206 with that part. Several, or none that the file has: all of it.',
 };
 
 /** Header by which an upload waits for its job. */

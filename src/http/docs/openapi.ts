@@ -12,6 +12,8 @@ import {
   KEPT,
   KNOWN_PARAMETER,
   PAYMENT_PARAMETERS,
+  RANGE_PARAMETER,
+  RANGED,
   RECEIPT,
   TIME_LEFT,
   WAIT_PARAMETER,
@@ -128,20 +130,27 @@ function describeOperation(path: string, operation: Operation): Json {
 }
 
 function successOf({ security, success, requestBody }: Operation): Json {
-  const { status, description, schema, example, file, text, kept } = success;
+  const { status, description, schema, example, file, text, kept, ranged } = success;
   const headers: HeaderName[] = [
     ...(security === 'payment' ? RECEIPT : []),
     ...(security !== undefined ? TIME_LEFT : []),
     ...(requestBody === 'upload' ? (['Preference-Applied'] as const) : []),
     ...(file ? FILE : []),
     ...(kept ? KEPT : []),
+    ...(ranged ? RANGED : []),
   ];
   const content = schema
     ? { 'application/json': { schema: reference(schema), ...(example !== undefined && { example }) } }
     : file
       ? { [file === true ? '*/*' : file]: { schema: { type: 'string', format: 'binary' } } }
       : { [text ?? 'text/plain']: { schema: { type: 'string' } } };
-  return { [status]: { description, headers: headersOf(headers), content } };
+  const whole = { [status]: { description, headers: headersOf(headers), content } };
+  if (!ranged) return whole;
+  return {
+    ...whole,
+    206: { description: 'The part.', headers: headersOf([...headers, 'Content-Range']), content },
+    304: { description: 'The client has it already.', headers: headersOf(headers) },
+  };
 }
 
 function unchanged({ success }: Operation): Json {
@@ -236,7 +245,8 @@ function extraParameters({ parameters = [], requestBody, success }: Operation): 
   return [
     ...declared,
     ...(requestBody === 'upload' ? [WAIT_PARAMETER] : []),
-    ...(success.kept ? [KNOWN_PARAMETER] : []),
+    ...(success.kept || success.ranged ? [KNOWN_PARAMETER] : []),
+    ...(success.ranged ? [RANGE_PARAMETER] : []),
   ];
 }
 

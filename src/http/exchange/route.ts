@@ -28,6 +28,8 @@ export interface Operation {
     readonly example?: unknown;
     /** The answer is a file instead of JSON: `true`, or its media type. */
     readonly file?: true | string;
+    /** A part of the file is given for one `Range`, and 304 to a client that has it. */
+    readonly ranged?: true;
     /** The answer is text of this media type instead of JSON. */
     readonly text?: string;
     /** It has an ETag, may be compressed, and is answered 304 to a client that has it. */

@@ -89,6 +89,6 @@ function chooseEncoding(accepted: string, { encodings }: Asset): Encoding {
   return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
 }
 
-function isKnown(header: string, etag: string): boolean {
+export function isKnown(header: string, etag: string): boolean {
   return header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }

@@ -16,6 +16,8 @@ import { withWorkspace } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Operation, Route } from '../exchange/route.ts';
+import { isKnown } from '../pages/asset.ts';
+import { rangeOf } from '../pages/range.ts';
 
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
@@ -124,35 +126,47 @@ function contentRoute(services: Services): Route {
     path: '/agent/v1/workspaces/{id}/items/{item_id}/content',
     operation: {
       ...operation('workspaceItemContent', 'The file of an item, as it was sent', ItemSchema, [], [404]),
-      success: { status: 200, description: 'The file, as an attachment of its media type.', file: true },
+      success: {
+        status: 200,
+        description: 'The file, as an attachment of its media type.',
+        file: true,
+        ranged: true,
+      },
     },
     handle: (exchange, params) =>
       withWorkspace(services, exchange, params.id!, async ({ id }) => {
         const itemId = parseId('item', params.item_id!);
         const giveBack = services.tenantLimits.stream(id);
+        const ended = (file: FileHandle) => file.close().finally(giveBack);
         const found = await opened(services, id, itemId).catch((error: unknown) => {
           giveBack();
           throw error;
         });
         const { item, file } = found;
+        const etag = `"${item.sha256}"`;
+        const known = { ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-store' };
+        if (isKnown(exchange.header('if-none-match') ?? '', etag)) {
+          await ended(file);
+          return { status: 304, headers: known, raw: '' };
+        }
+        const { bytes } = item;
+        const range = rangeOf(exchange.header('range'), exchange.header('if-range'), { bytes, etag });
+        const { from, to } = range ?? { from: 0, to: bytes };
+        const place = range && { 'Content-Range': `bytes ${from}-${to - 1}/${bytes}` };
         return {
-          status: 200,
-          headers: attachmentHeaders(item),
-          content: {
-            bytes: item.bytes,
-            pieces: piecesOf(file, item.bytes),
-            close: () => file.close().finally(giveBack),
-          },
+          status: range ? 206 : 200,
+          headers: { ...attachmentHeaders(item), ...known, ...place },
+          content: { bytes: to - from, pieces: piecesOf(file, from, to), close: () => ended(file) },
         };
       }),
   };
 }
 
 /** In one memory: each piece ends the former. A stream of Node's would read ahead, and costs more than a small file. */
-async function* piecesOf(file: FileHandle, bytes: number): AsyncGenerator<Uint8Array> {
-  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, bytes));
-  for (let at = 0; at < bytes; ) {
-    const { bytesRead } = await file.read(piece, 0, Math.min(piece.byteLength, bytes - at), at);
+async function* piecesOf(file: FileHandle, from: number, to: number): AsyncGenerator<Uint8Array> {
+  const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, to - from));
+  for (let at = from; at < to; ) {
+    const { bytesRead } = await file.read(piece, 0, Math.min(piece.byteLength, to - at), at);
     if (bytesRead === 0) return;
     at += bytesRead;
     yield piece.subarray(0, bytesRead);

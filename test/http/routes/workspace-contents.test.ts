@@ -33,6 +33,34 @@ t.test('a stored file is returned byte for byte, as an attachment and never as a
   const head = await fetch(url(pdf.body.item.id), { method: 'HEAD', headers });
   t.equal(head.headers.get('content-length'), String(whole.length));
 
+  const etag = head.headers.get('etag')!;
+  const part = async (range: string, more: Record<string, string> = {}) => {
+    const reply = await fetch(url(pdf.body.item.id), { headers: { ...headers, Range: range, ...more } });
+    const bytes = Buffer.from(await reply.arrayBuffer());
+    const hex = bytes.subarray(0, 8).toString('hex');
+    return { status: reply.status, range: reply.headers.get('content-range'), length: bytes.length, hex };
+  };
+  const size = whole.length;
+  t.same(await part('bytes=5-9'), {
+    status: 206,
+    range: `bytes 5-9/${size}`,
+    length: 5,
+    hex: Buffer.from(whole.subarray(5, 10)).toString('hex'),
+  });
+  t.match(await part('bytes=-4'), { status: 206, range: `bytes ${size - 4}-${size - 1}/${size}` });
+  t.match(await part(`bytes=${size - 2}-`, { 'If-Range': etag }), { status: 206 });
+  for (const [range, more] of [
+    ['bytes=5-9', { 'If-Range': '"other"' }],
+    [`bytes=${size}-`, {}],
+    ['bytes=1-2,4-5', {}],
+    ['bytes=9-5', {}],
+  ] as const)
+    t.match(await part(range, more), { status: 200, range: null, length: size });
+  t.equal(
+    (await fetch(url(pdf.body.item.id), { headers: { ...headers, 'If-None-Match': etag } })).status,
+    304,
+  );
+
   const other = await agent.rent();
   t.match(await other.send('GET', `/items/${pdf.body.item.id}/content`), {
     status: 404,
