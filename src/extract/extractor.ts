@@ -11,6 +11,7 @@ import type {
 } from '../domain/document.ts';
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/file/preview.ts';
+import { Owners } from '../domain/owners.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
@@ -56,15 +57,13 @@ export interface Extractor {
   close(): Promise<void>;
 }
 
-/** Whose work it is: Tenants take turns. Absent: all such work takes turns as one Tenant's. */
+/** Whose work it is: the owners of Tenants take turns. Absent: all such work takes turns as one Tenant's. */
 interface ForTenant {
   readonly tenant?: string;
 }
 
 export interface QueryPictureOptions extends ForTenant {
   readonly spec?: PictureSpec;
-  /** False while the Tenant's payment is not verified. All such Tenants have the share of one. */
-  readonly isProved?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -103,13 +102,13 @@ export interface ExtractorOptions {
   readonly languages?: readonly string[];
   /** Files that are read at the same time. */
   readonly readers?: number;
+  /** Absent: each workspace owns itself. */
+  readonly owners?: Pick<Owners, 'of'>;
   readonly log: (event: object) => void;
 }
 
 /** For work whose Tenant is not stated. */
 const ANY_TENANT = '';
-/** The common share of Tenants whose payment is not verified yet. */
-const UNPROVED = 'unproved';
 
 export function openExtractor(options: ExtractorOptions): Extractor {
   return new ChildExtractor(options);
@@ -120,6 +119,7 @@ class ChildExtractor implements Extractor {
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
   readonly #pools: ReaderPools;
+  readonly #owners: Pick<Owners, 'of'>;
   readonly #readAlong = new ReadAlong();
 
   constructor(options: ExtractorOptions) {
@@ -132,6 +132,7 @@ class ChildExtractor implements Extractor {
     this.#limits = limits;
     this.#pictureSpec = pictureSpec;
     this.#log = log;
+    this.#owners = options.owners ?? new Owners();
     this.#pools = new ReaderPools({ ...options, languages, readers });
   }
 
@@ -156,7 +157,7 @@ class ChildExtractor implements Extractor {
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
-    const { fileInfo, wasRead, title, textless } = await pool.run(tenant, {
+    const { fileInfo, wasRead, title, textless } = await pool.run(this.#owners.of(tenant), {
       task,
       file: task.path,
       secondsMax: this.#limits.openSecondsMax,
@@ -194,7 +195,7 @@ class ChildExtractor implements Extractor {
     const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, onProgress);
     const sounds = new SoundRelay(this.#limits, onSound);
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
-    const { title, textless } = await pool.run(tenant, {
+    const { title, textless } = await pool.run(this.#owners.of(tenant), {
       task: {
         task: 'extract',
         path,
@@ -223,7 +224,7 @@ class ChildExtractor implements Extractor {
     const { mediaType, members = 0 } = fileInfo;
     const writer = new MemberWriter(members, this.#limits, target, onMember);
     try {
-      await this.#pools.extractions.run(tenant, {
+      await this.#pools.extractions.run(this.#owners.of(tenant), {
         task: { task: 'unpack', path, mediaType },
         file: path,
         secondsMax: this.#limits.extractSecondsMax,
@@ -252,7 +253,7 @@ class ChildExtractor implements Extractor {
       this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
     for (const [index, page] of taken.entries()) {
       try {
-        await recogniser.run(tenant, {
+        await recogniser.run(this.#owners.of(tenant), {
           task: { task: 'recognise', path, mediaType, page },
           file: path,
           secondsMax: this.#limits.recogniseSecondsMax,
@@ -291,13 +292,13 @@ class ChildExtractor implements Extractor {
   async #queryPicture(
     bytes: Uint8Array,
     task: Extract<Task, { task: 'picture' }>,
-    { tenant = ANY_TENANT, isProved = true, signal }: QueryPictureOptions,
+    { tenant = ANY_TENANT, signal }: QueryPictureOptions,
     onReply: (reply: Reply) => void,
   ): Promise<void> {
     try {
       const { querySecondsMax: secondsMax } = this.#limits;
       const work = { task, body: bytes, secondsMax, signal, onReply };
-      await this.#pools.queries.run(tenant, work, isProved ? tenant : UNPROVED);
+      await this.#pools.queries.run(this.#owners.of(tenant), work);
     } catch (error) {
       if (signal?.aborted) throw error;
       const code = errorCode(error);
@@ -313,7 +314,7 @@ class ChildExtractor implements Extractor {
   async preview(path: string, { tenant = ANY_TENANT, ...place }: PreviewTask): Promise<Preview> {
     let preview: Preview | undefined;
     const { mediaOpenings, previews } = this.#pools;
-    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(tenant, {
+    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(this.#owners.of(tenant), {
       task: { task: 'preview', path, ...place },
       file: path,
       secondsMax: this.#limits.openSecondsMax,

@@ -2,6 +2,7 @@ import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/s
 import { FarthingError } from '../domain/error.ts';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '../domain/family.ts';
 import { JsonArray } from '../domain/json-array.ts';
+import type { Owners } from '../domain/owners.ts';
 import type { SearchInput, Verdict } from '../domain/search.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
@@ -14,7 +15,7 @@ import type { ShardState } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { ServedList } from './lists.ts';
 import { planSearch, type SearchPlan } from './plan.ts';
-import { encodeQuery, isProved, listSpaces, listVectors } from './query-vectors.ts';
+import { encodeQuery, listSpaces, listVectors } from './query-vectors.ts';
 import type { RecallProbe } from './recall-probe.ts';
 import { isQuestion } from './relevance.ts';
 import { boundsOf, scansOf, unprovedLists } from './scan.ts';
@@ -42,6 +43,7 @@ export interface SearchDeps {
   readonly tenants: Tenants;
   readonly encoders: Pick<IndexModels, 'current' | 'search'>;
   readonly extractor: Extractor;
+  readonly owners: Pick<Owners, 'of'>;
   readonly observe?: (event: SearchedEvent) => void;
   readonly probe?: RecallProbe;
 }
@@ -129,8 +131,7 @@ export class Search {
     const { lists } = plan;
     if (state.segments === 0) {
       // An unreadable picture is refused before an empty index is reported.
-      if (input.image)
-        await extractor.checkPicture(input.image, { tenant, isProved: isProved(tenant), signal });
+      if (input.image) await extractor.checkPicture(input.image, { tenant, signal });
       return emptyResult(started);
     }
     const tasks: EncoderTask[] = [];
@@ -174,7 +175,8 @@ export class Search {
     // A picture may be unreadable.
     if (!input.image) onCertain?.();
     try {
-      const options = { tenant, signal, onTask, search: pending };
+      const owner = this.#deps.owners.of(tenant);
+      const options = { tenant: owner, signal, onTask, search: pending };
       const encoded = await encodeQuery(input, lists, { encoder, extractor }, options);
       const encodedAt = performance.now();
       onCertain?.();
@@ -197,7 +199,7 @@ export class Search {
     { vectors, known }: { readonly vectors: readonly ListVector[]; readonly known: readonly SpaceSpec[] },
     signal: AbortSignal,
   ): Promise<Searched | undefined> {
-    return this.#scans.run(tenant, async (alone) => {
+    return this.#scans.run(this.#deps.owners.of(tenant), async (alone) => {
       if (signal.aborted) throw clientLeft();
       return this.#deps.tenants.useIfThere(tenant, (shard) => {
         // A payer's next index may have other models.
