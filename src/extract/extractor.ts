@@ -24,8 +24,8 @@ import { ReaderPools } from './process/reader-pools.ts';
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {
   /**
-   * Recognises the type by content, checks limits and opens the file: counts pages, decodes the first page or frame. What a small
-   * file contains is read on the way, for the `extract` of the same FileInfo.
+   * Recognises the type by content, checks limits and reads headers. Within about a second, the first page or frame is decoded, too, and
+   * what a small file contains is read for the `extract` of the same FileInfo; what takes longer is left to `extract`.
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
@@ -144,25 +144,47 @@ class ChildExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const task: Task = { task: 'open', path, ...(name !== undefined && { name }) };
-    const fileInfo = await this.#open(this.#pools.openings, tenant, task);
+    const fileInfo = await this.#openFile(
+      tenant,
+      { task: 'open', path, ...(name !== undefined && { name }) },
+      size,
+    );
     const { mediaType } = fileInfo;
     if (!isRecording(fileInfo)) return fileInfo;
-    return this.#open(this.#pools.mediaOpenings, tenant, { task: 'open-recording', path, mediaType });
+    const recording = { task: 'open-recording', path, mediaType } as const;
+    return this.#open(this.#pools.mediaOpenings, tenant, recording, size);
+  }
+
+  /** A file that decodes for too long is opened again, without decoding anything. */
+  async #openFile(tenant: string, task: Extract<Task, { task: 'open' }>, size: number): Promise<FileInfo> {
+    const { openings } = this.#pools;
+    try {
+      return await this.#open(openings, tenant, task, size);
+    } catch (error) {
+      if (errorCode(error) !== 'extraction_timeout') throw error;
+      return this.#open(openings, tenant, { ...task, headersOnly: true }, size);
+    }
   }
 
   async #open(
     pool: ReaderPool,
     tenant: string,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
+    size: number,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
-    const { fileInfo, wasRead, title, textless } = await pool.run(this.#owners.of(tenant), {
+    const work = {
       task,
       file: task.path,
       secondsMax: this.#limits.openSecondsMax,
-      onReply: (reply) => collector.take(reply),
-    });
+      processorSecondsMax: openingSeconds(size),
+      onReply: (reply: Reply) => collector.take(reply),
+    };
+    const { fileInfo, wasRead, title, textless } = await pool.run(
+      this.#owners.of(tenant),
+      work,
+      OPENING_SECONDS,
+    );
     if (!fileInfo) throw noAnswer();
     if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, collector });
     return fileInfo;
@@ -363,6 +385,14 @@ function processorSeconds(info: FileInfo, bytes: number): number {
   const { membersBytes = 0, pages = 0, duration_s = 0 } = info;
   const first = isRecording(info) ? 240 : 20;
   return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
+}
+
+/** Seconds of a processor that opening takes at least, and what is expected of it. */
+const OPENING_SECONDS = 1;
+
+/** Seconds of a processor that opening a file may take. */
+function openingSeconds(bytes: number): number {
+  return OPENING_SECONDS + bytes / (8 * 2 ** 20);
 }
 
 /** Refusals of a page that leave the rest of the file readable. */

@@ -41,6 +41,7 @@ export const pdf: MakeReader = async (mediaType) => {
   return {
     sniff: looksLikePdf,
     open: ({ bytes }, { limits }) => ({ ...openPdf(pdfium, bytes, limits), mediaType }),
+    tryOut: async ({ bytes }, { limits }) => tryFirstPage(pdfium, bytes, limits),
     read: ({ bytes }, context, sink) => extractPdf(pdfium, bytes, context, sink),
     preview: async ({ bytes }, { page }, { limits }) => {
       const rendered = renderPage(pdfium, bytes, page, limits);
@@ -66,10 +67,15 @@ function hasPdfEnd(bytes: Uint8Array): boolean {
 function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Omit<FileInfo, 'mediaType'> {
   return withDocument(pdfium, bytes, (document) => {
     const pages = checkPages(document, limits);
-    // Damage at the start is found before anybody pays.
+    return { kind: 'document', pages, title: titleOf(document) };
+  });
+}
+
+/** Damage at the start is found before anybody pays. */
+function tryFirstPage(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): void {
+  withDocument(pdfium, bytes, (document) => {
     if (document.page(0, (page) => page.withText(limits.charactersMax, (text) => text)) === undefined)
       throw corrupt('its first page cannot be read');
-    return { kind: 'document', pages, title: titleOf(document) };
   });
 }
 

@@ -55,8 +55,11 @@ export class ReaderPool {
     await this.#readers[index]?.warm();
   }
 
-  /** @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason. */
-  run(owner: string, task: ReaderTask): Promise<DoneReply> {
+  /**
+   * @param seconds that it takes of a processor at most, where that is known
+   * @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason.
+   */
+  run(owner: string, task: ReaderTask, seconds?: number): Promise<DoneReply> {
     if (this.#closed) return Promise.reject(stopping());
     if (task.signal?.aborted) return Promise.reject(task.signal.reason);
     return new Promise((resolve, reject) => {
@@ -64,7 +67,7 @@ export class ReaderPool {
         if (this.#queue.remove(owner, waiting)) reject(task.signal?.reason);
       };
       const waiting: Waiting = { task, resolve, reject, onAbort };
-      if (!this.#queue.push(owner, waiting)) return reject(full());
+      if (!this.#queue.push(owner, waiting, seconds)) return reject(full());
       task.signal?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
     });
