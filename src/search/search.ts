@@ -1,6 +1,7 @@
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
 import { FarthingError } from '../domain/error.ts';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '../domain/family.ts';
+import { isPayer, type TenantId } from '../domain/id.ts';
 import { JsonArray } from '../domain/json-array.ts';
 import type { Owners } from '../domain/owners.ts';
 import type { SearchInput, Verdict } from '../domain/search.ts';
@@ -83,6 +84,9 @@ interface Answered {
   readonly encodedAt: number;
 }
 
+/** As long as a verification may wait. */
+const PAID_WAIT_MS_MAX = 5000;
+
 /** Encode → scan → fuse, in one Tenant's index. */
 export class Search {
   readonly #deps: SearchDeps;
@@ -97,7 +101,7 @@ export class Search {
    * @throws family_not_applicable, family_unavailable, overloaded
    */
   admit(input: SearchInput): void {
-    admitted(this.#deps.encoders.current, input);
+    admitted(this.#deps.encoders.current, input, PAID_WAIT_MS_MAX);
   }
 
   /**
@@ -127,7 +131,7 @@ export class Search {
   ): Promise<SearchResult> {
     const { extractor, observe, probe } = this.#deps;
     const { encoder, signal, started, expiresAt = null } = asked;
-    const plan = admitted(encoder, input);
+    const plan = admitted(encoder, input, waitOf(tenant));
     const { lists } = plan;
     if (state.segments === 0) {
       // An unreadable picture is refused before an empty index is reported.
@@ -176,7 +180,7 @@ export class Search {
     if (!input.image) onCertain?.();
     try {
       const owner = this.#deps.owners.of(tenant);
-      const options = { tenant: owner, signal, onTask, search: pending };
+      const options = { tenant: owner, signal, onTask, search: pending, waitMsMax: waitOf(tenant) };
       const encoded = await encodeQuery(input, lists, { encoder, extractor }, options);
       const encodedAt = performance.now();
       onCertain?.();
@@ -221,10 +225,15 @@ export class Search {
   }
 }
 
+/** A paid search waits as its payment does: it was signed for this answer. A workspace's has the encoder's short wait. */
+function waitOf(tenant: string): number | undefined {
+  return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
+}
+
 /** The plan of a search, if the encoder would accept its query now. */
-function admitted(encoder: QueryEncoder, input: SearchInput): SearchPlan {
+function admitted(encoder: QueryEncoder, input: SearchInput, waitMsMax: number | undefined): SearchPlan {
   const plan = planSearch(input, encoder);
-  if (plan.lists.some(({ traits }) => traits.scans === 'vectors')) encoder.admitQuery();
+  if (plan.lists.some(({ traits }) => traits.scans === 'vectors')) encoder.admitQuery(waitMsMax);
   return plan;
 }
 

@@ -86,6 +86,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
         },
         signatures,
         facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
+        holdMsMax: settings.SETTLEMENT_WAIT_SECONDS_MAX * 1000,
         // The next owner of the books knows only their log.
         answersAfterNote: store.stable !== undefined,
         handlers,

@@ -37,6 +37,8 @@ export interface GateDeps {
   readonly settings: ChallengeSettings;
   readonly signatures: SignatureCheck;
   readonly facilitator: Facilitator;
+  /** How long a request waits for a settlement of unknown outcome. */
+  readonly holdMsMax: number;
   /** An answer waits until the note of its settlement is as durable as the store makes it. */
   readonly answersAfterNote: boolean;
   readonly handlers: EffectHandlers;
@@ -91,11 +93,12 @@ export class PaymentGate {
     const assets = [...settings.assets, ...ASSETS];
     const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes });
     const effects = new Effects(deps.handlers);
-    const { answersAfterNote } = deps;
+    const { answersAfterNote, holdMsMax } = deps;
     const settlements = new Settlements({
       records,
       facilitator,
       answersAfterNote,
+      holdMsMax,
       effects,
       answers,
       inFlight,
