@@ -55,12 +55,7 @@ export class ReaderPools {
     const { scratchFolder, languages, readers } = options;
     this.#options = options;
     rmSync(scratchFolder, { recursive: true, force: true });
-    this.queries = this.#pool('query', {
-      program: 'reader',
-      waitingMax: QUERIES_WAITING_MAX,
-      shareWaitingMax: SHARE_QUERIES_WAITING_MAX,
-      tenantWaitingMax: TENANT_QUERIES_WAITING_MAX,
-    });
+    this.queries = this.#pool('query', { program: 'reader', waitingMax: QUERIES_WAITING_MAX });
     this.openings = this.#pool('open', { program: 'reader', waitingMax: OPENINGS_WAITING_MAX, readers });
     this.mediaOpenings = this.#pool('open-media', {
       program: 'media',
