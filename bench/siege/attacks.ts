@@ -1,4 +1,5 @@
 import { PAY_TO } from '../../test/payment/rig/payments.ts';
+import { PAYER_ATTACKS } from './payer-attacks.ts';
 import { MEBIBYTE, type Target } from './requests.ts';
 import { STRANGER_ATTACKS } from './stranger-attacks.ts';
 import { type Attack, Strangers } from './strangers.ts';
@@ -13,7 +14,11 @@ export const BESIEGED = {
 };
 
 /** By name. Each runs until it is over, or has sent what it may. */
-export const ATTACKS: Readonly<Record<string, Attack>> = { ...STRANGER_ATTACKS, ...WORKSPACE_ATTACKS };
+export const ATTACKS: Readonly<Record<string, Attack>> = {
+  ...STRANGER_ATTACKS,
+  ...WORKSPACE_ATTACKS,
+  ...PAYER_ATTACKS,
+};
 
 /** Carries one attack out. */
 export async function attack(name: string, target: Target, over: AbortSignal): Promise<void> {

@@ -1,25 +1,62 @@
 export interface FairQueueOptions<Entry> {
-  /** Entries that may wait at a time. */
+  /**
+   * Entries that may wait at a time. An owner may add one while fewer of its own wait than there is room for: so one alone has half, and
+   * the first entry of an owner finds room beside any number of others'.
+   */
   readonly waitingMax?: number;
-  /** Entries of one Tenant that may wait at a time. */
-  readonly tenantWaitingMax?: number;
-  /** Entries of one Tenant that may be out at a time, each from `take` to `done`. */
-  readonly tenantTakenMax?: number;
-  /** True for a cancelled entry. It is dropped when its turn comes, and costs its Tenant no turn. */
+  /** Entries that may be out at a time, each from `take` to `done`, and of one owner. */
+  readonly takenMax?: number;
+  readonly ownerTakenMax?: number;
+  /** One of `takenMax` is kept for entries of at most this cost. */
+  readonly quickCost?: number;
+  /** True for a cancelled entry. It is dropped when its turn comes, and costs its owner no turn. */
   readonly isCancelled?: (entry: Entry) => boolean;
 }
 
+interface Waiting<Entry> {
+  readonly entry: Entry;
+  /** What it will cost, where that is known. */
+  readonly cost?: number;
+}
+
+/** What an owner has had. */
+interface Account {
+  /** Its costs. One that comes back starts no lower than those that are served. */
+  used: number;
+  taken: number;
+  /** What its entries cost of late; undefined before the first. */
+  usual?: number;
+}
+
+/** An entry that was taken. */
+interface Out {
+  readonly account: Account;
+  readonly expected: number;
+  readonly isQuick: boolean;
+}
+
+/** Accounts that are remembered before idle ones are forgotten. */
+const REMEMBERED_MAX = 4096;
+/** Of the newest cost in what is usual. */
+const NEWEST = 0.3;
+
 /**
- * A queue that serves Tenants in turn: each gets one entry, then goes to the end of the line, however many entries it
- * has waiting. Entries of one Tenant stay in order. A bound that is absent is infinite.
+ * The line under everything that is shared. It serves the owner that has had the least, by what its entries have cost, or by their number
+ * where no costs are told. Who has had much waits only while others do. Entries of one owner stay in order. A bound that is absent is
+ * infinite. Costs are of any unit.
  */
 export class FairQueue<Entry extends object> {
-  /** Waiting entries by Tenant, in the order of the Tenants’ turns; no list is empty. */
-  readonly #waiting = new Map<string, Entry[]>();
-  /** How many entries of each Tenant are out. Counted only where that is bounded. */
-  readonly #taken = new Map<string, number>();
+  /** Waiting entries by owner; no list is empty. */
+  readonly #waiting = new Map<string, Waiting<Entry>[]>();
+  readonly #accounts = new Map<string, Account>();
+  /** Those out, of a queue that bounds them. */
+  readonly #out = new Map<Entry, Out>();
   readonly #options: FairQueueOptions<Entry>;
   #size = 0;
+  #slowOut = 0;
+  /** What the owner of the last entry had had by then. */
+  #level = 0;
+  #pruneAbove = REMEMBERED_MAX;
 
   constructor(options: FairQueueOptions<Entry> = {}) {
     this.#options = options;
@@ -30,80 +67,139 @@ export class FairQueue<Entry extends object> {
     return this.#size;
   }
 
-  /** @returns false, and adds nothing, when the queue is full or the Tenant has too many entries waiting. */
-  push(tenant: string, entry: Entry): boolean {
-    const { waitingMax = Number.POSITIVE_INFINITY, tenantWaitingMax = Number.POSITIVE_INFINITY } =
-      this.#options;
-    const waiting = this.#waiting.get(tenant);
-    if (this.#size >= waitingMax || (waiting?.length ?? 0) >= tenantWaitingMax) return false;
-    if (waiting) waiting.push(entry);
-    else this.#waiting.set(tenant, [entry]);
+  /**
+   * @param cost what it will cost, if its size tells
+   * @returns false, and adds nothing, when the owner has as many entries waiting as there is room for
+   */
+  push(owner: string, entry: Entry, cost?: number): boolean {
+    const { waitingMax = Number.POSITIVE_INFINITY } = this.#options;
+    const waiting = this.#waiting.get(owner);
+    if (!hasRoom(waiting?.length ?? 0, this.#size, waitingMax)) return false;
+    if (waiting) waiting.push({ entry, cost });
+    else this.#begin(owner, { entry, cost });
     this.#size++;
     return true;
   }
 
-  /** Makes an entry its Tenant's first again: the rest of one that was taken in part. It counts against no bound. */
-  putBack(tenant: string, entry: Entry): void {
-    const waiting = this.#waiting.get(tenant);
-    if (waiting) waiting.unshift(entry);
-    else this.#waiting.set(tenant, [entry]);
+  /** Makes an entry its owner's first again: the rest of one that was taken in part. It counts against no bound. */
+  putBack(owner: string, entry: Entry): void {
+    const waiting = this.#waiting.get(owner);
+    if (waiting) waiting.unshift({ entry });
+    else this.#begin(owner, { entry });
     this.#size++;
   }
 
   /**
-   * The first entry of the next Tenant. A Tenant whose first entry does not suit, or which has too many entries out, is
-   * passed over and keeps its turn.
+   * The first entry of the owner that has had the least, or, of equal ones, has waited longest for its turn. An owner whose first entry
+   * does not suit, or which has too many entries out, is passed over and keeps its turn.
    */
   take(suits: (entry: Entry) => boolean = () => true): Entry | undefined {
-    const { tenantTakenMax = Number.POSITIVE_INFINITY } = this.#options;
-    for (const [tenant, waiting] of this.#waiting) {
-      const taken = this.#taken.get(tenant) ?? 0;
-      if (taken >= tenantTakenMax) continue;
-      this.#dropCancelled(tenant, waiting);
-      const entry = waiting[0];
-      if (!entry || !suits(entry)) continue;
-      waiting.shift();
-      this.#size--;
-      this.#waiting.delete(tenant);
-      if (waiting.length > 0) this.#waiting.set(tenant, waiting);
-      if (tenantTakenMax < Number.POSITIVE_INFINITY) this.#taken.set(tenant, taken + 1);
-      return entry;
+    const { takenMax = Number.POSITIVE_INFINITY } = this.#options;
+    if (this.#out.size >= takenMax) return undefined;
+    let next: { owner: string; waiting: Waiting<Entry>[]; account: Account } | undefined;
+    for (const [owner, waiting] of this.#waiting) {
+      const account = this.#accounts.get(owner)!;
+      if (next && account.used >= next.account.used) continue;
+      this.#dropCancelled(owner, waiting);
+      const first = waiting[0];
+      if (first && this.#mayGo(first, account) && suits(first.entry)) next = { owner, waiting, account };
     }
-    return undefined;
+    return next && this.#give(next.owner, next.waiting, next.account);
   }
 
-  /** An entry of the Tenant that was taken is finished. */
-  done(tenant: string): void {
-    const taken = (this.#taken.get(tenant) ?? 0) - 1;
-    if (taken > 0) this.#taken.set(tenant, taken);
-    else this.#taken.delete(tenant);
+  /** An entry that was taken is finished. @param cost what it has cost; absent: what was expected */
+  done(entry: Entry, cost?: number): void {
+    const out = this.#out.get(entry);
+    if (!out) return;
+    this.#out.delete(entry);
+    const { account, expected, isQuick } = out;
+    if (!isQuick) this.#slowOut--;
+    account.taken--;
+    if (cost === undefined) return;
+    account.used += cost - expected;
+    account.usual = account.usual === undefined ? cost : NEWEST * cost + (1 - NEWEST) * account.usual;
   }
 
   /** Takes an entry out before its turn. @returns false when it is not waiting. */
-  remove(tenant: string, entry: Entry): boolean {
-    const waiting = this.#waiting.get(tenant) ?? [];
-    const index = waiting.indexOf(entry);
+  remove(owner: string, entry: Entry): boolean {
+    const waiting = this.#waiting.get(owner) ?? [];
+    const index = waiting.findIndex((each) => each.entry === entry);
     if (index < 0) return false;
     waiting.splice(index, 1);
-    if (waiting.length === 0) this.#waiting.delete(tenant);
+    if (waiting.length === 0) this.#waiting.delete(owner);
     this.#size--;
     return true;
   }
 
   /** Takes out all entries that wait. */
   drain(): Entry[] {
-    const entries = [...this.#waiting.values()].flat();
+    const entries = [...this.#waiting.values()].flat().map(({ entry }) => entry);
     this.#waiting.clear();
     this.#size = 0;
     return entries;
   }
 
-  /** Drops what was cancelled before the Tenant's first entry that was not. */
-  #dropCancelled(tenant: string, waiting: Entry[]): void {
-    while (waiting[0] && this.#options.isCancelled?.(waiting[0])) {
+  #begin(owner: string, first: Waiting<Entry>): void {
+    this.#waiting.set(owner, [first]);
+    const account = this.#accounts.get(owner);
+    if (account) {
+      account.used = Math.max(account.used, this.#level);
+      return;
+    }
+    if (this.#accounts.size >= this.#pruneAbove) this.#forgetIdle();
+    this.#accounts.set(owner, { used: this.#level, taken: 0 });
+  }
+
+  #mayGo(first: Waiting<Entry>, account: Account): boolean {
+    const { takenMax, ownerTakenMax = Number.POSITIVE_INFINITY, quickCost } = this.#options;
+    if (account.taken >= ownerTakenMax) return false;
+    if (takenMax === undefined || quickCost === undefined || this.#slowOut < takenMax - 1) return true;
+    return this.#isQuick(first, account);
+  }
+
+  /** By what its size tells and what its owner's usually cost: an owner without a history is believed where the size tells. */
+  #isQuick({ cost }: Waiting<Entry>, { usual }: Account): boolean {
+    const { quickCost = Number.POSITIVE_INFINITY } = this.#options;
+    return Math.max(cost ?? 0, usual ?? cost ?? Number.POSITIVE_INFINITY) <= quickCost;
+  }
+
+  #give(owner: string, waiting: Waiting<Entry>[], account: Account): Entry {
+    const first = waiting.shift()!;
+    this.#size--;
+    // Behind those who have had as much.
+    this.#waiting.delete(owner);
+    if (waiting.length > 0) this.#waiting.set(owner, waiting);
+    const expected = first.cost ?? account.usual ?? 1;
+    this.#level = account.used;
+    account.used += expected;
+    const { takenMax, ownerTakenMax } = this.#options;
+    if (takenMax !== undefined || ownerTakenMax !== undefined) {
+      const isQuick = this.#isQuick(first, account);
+      this.#out.set(first.entry, { account, expected, isQuick });
+      if (!isQuick) this.#slowOut++;
+      account.taken++;
+    }
+    return first.entry;
+  }
+
+  /** One that has had no more than others is as good as a new one. The next pass waits until the number has doubled. */
+  #forgetIdle(): void {
+    for (const [owner, { used, taken }] of this.#accounts)
+      if (taken === 0 && used <= this.#level && !this.#waiting.has(owner)) this.#accounts.delete(owner);
+    this.#pruneAbove = Math.max(REMEMBERED_MAX, this.#accounts.size * 2);
+  }
+
+  /** Drops what was cancelled before the owner's first entry that was not. */
+  #dropCancelled(owner: string, waiting: Waiting<Entry>[]): void {
+    while (waiting[0] && this.#options.isCancelled?.(waiting[0].entry)) {
       waiting.shift();
       this.#size--;
     }
-    if (waiting.length === 0) this.#waiting.delete(tenant);
+    if (waiting.length === 0) this.#waiting.delete(owner);
   }
+}
+
+/** Whether an owner that holds so much of what all may hold gets one more: while it holds less than what is free. */
+export function hasRoom(held: number, heldInAll: number, max: number): boolean {
+  return held < max - heldInAll;
 }

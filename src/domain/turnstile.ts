@@ -1,21 +1,19 @@
 import { FairQueue } from './fair-queue.ts';
 
 export interface TurnstileLimits {
-  /** That may be inside at a time (read whenever somebody may enter), and of those from one Tenant. */
+  /** That may be inside at a time (read whenever somebody may enter), and of those from one owner. */
   readonly insideMax: number;
-  readonly tenantInsideMax: number;
-  /** That may wait at a time, and of those from one Tenant. */
+  readonly ownerInsideMax: number;
+  /** That may wait at a time: of one owner as many as there is room for beside them. */
   readonly waitingMax: number;
-  readonly tenantWaitingMax: number;
   readonly waitMsMax: number;
 }
 
 interface Waiting {
-  readonly tenant: string;
   readonly enter: () => void;
 }
 
-/** Lets a bounded number of calls through at a time, by Tenants' turns. */
+/** Lets a bounded number of calls through at a time, by owners' turns. */
 export class Turnstile {
   readonly #limits: TurnstileLimits;
   readonly #waiting: FairQueue<Waiting>;
@@ -24,52 +22,51 @@ export class Turnstile {
 
   /** `refusal`: the error when it is full, or the wait too long. */
   constructor(limits: TurnstileLimits, refusal: () => Error) {
-    const { waitingMax, tenantWaitingMax, tenantInsideMax } = limits;
+    const { waitingMax, ownerInsideMax } = limits;
     this.#limits = limits;
     this.#refusal = refusal;
-    this.#waiting = new FairQueue({ waitingMax, tenantWaitingMax, tenantTakenMax: tenantInsideMax });
+    this.#waiting = new FairQueue({ waitingMax, ownerTakenMax: ownerInsideMax });
   }
 
   /**
-   * Does the work once it is the Tenant's turn. A client that leaves gives up its place in the line.
+   * Does the work once it is the owner's turn. A client that leaves gives up its place in the line.
    * @throws the refusal, `left` when the client has left before its turn, and whatever the work throws
    */
   async pass<T>(
-    tenant: string,
+    owner: string,
     work: () => Promise<T>,
     { signal, left }: { signal: AbortSignal; left: () => Error },
   ): Promise<T> {
-    await this.#turn(tenant, signal, left);
+    const entry = await this.#turn(owner, signal, left);
     try {
       return await work();
     } finally {
       this.#inside -= 1;
-      this.#waiting.done(tenant);
+      this.#waiting.done(entry);
       this.#admit();
     }
   }
 
-  #turn(tenant: string, signal: AbortSignal, left: () => Error): Promise<void> {
-    return new Promise((resolve, reject) => {
+  #turn(owner: string, signal: AbortSignal, left: () => Error): Promise<Waiting> {
+    return new Promise<Waiting>((resolve, reject) => {
       if (signal.aborted) return reject(left());
       const over = (): void => {
         clearTimeout(timer);
         signal.removeEventListener('abort', leave);
       };
       const entry: Waiting = {
-        tenant,
         enter: () => {
           over();
-          resolve();
+          resolve(entry);
         },
       };
       const give = (error: Error): void => {
-        this.#waiting.remove(tenant, entry);
+        this.#waiting.remove(owner, entry);
         over();
         reject(error);
       };
       const leave = () => give(left());
-      if (!this.#waiting.push(tenant, entry)) return reject(this.#refusal());
+      if (!this.#waiting.push(owner, entry)) return reject(this.#refusal());
       const timer = setTimeout(() => give(this.#refusal()), this.#limits.waitMsMax);
       signal.addEventListener('abort', leave, { once: true });
       this.#admit();

@@ -1,3 +1,4 @@
+import type { Address } from './address.ts';
 import type { StepId, WorkspaceId } from './id.ts';
 import type { AtomicAmount } from './money.ts';
 
@@ -76,6 +77,8 @@ export interface WorkspaceEnd {
 export interface WorkspaceRecord {
   readonly id: WorkspaceId;
   readonly state: WorkspaceState;
+  /** The wallet that paid for it, until it is disposed of: its owner in every share. */
+  readonly payer?: Address;
   /** Wall clock, in milliseconds, of the payment; while pending, of the request. */
   readonly createdAt: number;
   /** Rented time, in milliseconds, at the end of the paid time; while pending, of the request. */

@@ -37,6 +37,8 @@ export interface EncodeOptions {
 }
 
 export interface QueryOptions extends EncodeOptions {
+  /** Longest estimated wait, in milliseconds, of one that may wait for longer than others. */
+  readonly waitMsMax?: number;
   /** Goes on where the native encoder encodes the query, and no other takes part. */
   readonly search?: QuerySearch;
 }
@@ -85,7 +87,7 @@ export interface Encoder {
   /** False once no worker is left. */
   serving(): boolean;
   /** Called before money moves. @throws FarthingError `overloaded` or `not_ready` when a query could not be queued now */
-  admitQuery(): void;
+  admitQuery(waitMsMax?: number): void;
   admitIngest(): void;
   /** Waits for queries and running tasks. Waiting work of ingests is refused with `interrupted`. */
   close(): Promise<void>;
@@ -211,8 +213,8 @@ export class WorkerEncoder implements Encoder {
     return this.#dispatcher.serving;
   }
 
-  admitQuery(): void {
-    this.#dispatcher.admitQuery();
+  admitQuery(waitMsMax?: number): void {
+    this.#dispatcher.admitQuery(waitMsMax);
   }
 
   admitIngest(): void {

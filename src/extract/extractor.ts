@@ -12,6 +12,7 @@ import type {
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import { addNotRead, type NotRead, type UnreadReason } from '../domain/file/not-read.ts';
 import type { Preview } from '../domain/file/preview.ts';
+import { Owners } from '../domain/owners.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
@@ -24,8 +25,8 @@ import { ReaderPools } from './process/reader-pools.ts';
 /** Reads strangers' files, in child processes that can do nothing else. */
 export interface Extractor {
   /**
-   * Recognises the type by content, checks limits and opens the file: counts pages, decodes the first page or frame. What a small
-   * file contains is read on the way, for the `extract` of the same FileInfo.
+   * Recognises the type by content, checks limits and reads headers. Within about a second, the first page or frame is decoded, too, and
+   * what a small file contains is read for the `extract` of the same FileInfo; what takes longer is left to `extract`.
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
@@ -57,15 +58,13 @@ export interface Extractor {
   close(): Promise<void>;
 }
 
-/** Whose work it is: Tenants take turns. Absent: all such work takes turns as one Tenant's. */
+/** Whose work it is: the owners of Tenants take turns. Absent: all such work takes turns as one Tenant's. */
 interface ForTenant {
   readonly tenant?: string;
 }
 
 export interface QueryPictureOptions extends ForTenant {
   readonly spec?: PictureSpec;
-  /** False while the Tenant's payment is not verified. All such Tenants have the share of one. */
-  readonly isProved?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -104,13 +103,13 @@ export interface ExtractorOptions {
   readonly languages?: readonly string[];
   /** Files that are read at the same time. */
   readonly readers?: number;
+  /** Absent: each workspace owns itself. */
+  readonly owners?: Pick<Owners, 'of'>;
   readonly log: (event: object) => void;
 }
 
 /** For work whose Tenant is not stated. */
 const ANY_TENANT = '';
-/** The common share of Tenants whose payment is not verified yet. */
-const UNPROVED = 'unproved';
 
 export function openExtractor(options: ExtractorOptions): Extractor {
   return new ChildExtractor(options);
@@ -121,6 +120,7 @@ class ChildExtractor implements Extractor {
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
   readonly #pools: ReaderPools;
+  readonly #owners: Pick<Owners, 'of'>;
   readonly #readAlong = new ReadAlong();
 
   constructor(options: ExtractorOptions) {
@@ -133,6 +133,7 @@ class ChildExtractor implements Extractor {
     this.#limits = limits;
     this.#pictureSpec = pictureSpec;
     this.#log = log;
+    this.#owners = options.owners ?? new Owners();
     this.#pools = new ReaderPools({ ...options, languages, readers });
   }
 
@@ -144,25 +145,47 @@ class ChildExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const task: Task = { task: 'open', path, ...(name !== undefined && { name }) };
-    const fileInfo = await this.#open(this.#pools.openings, tenant, task);
+    const fileInfo = await this.#openFile(
+      tenant,
+      { task: 'open', path, ...(name !== undefined && { name }) },
+      size,
+    );
     const { mediaType } = fileInfo;
     if (!isRecording(fileInfo)) return fileInfo;
-    return this.#open(this.#pools.mediaOpenings, tenant, { task: 'open-recording', path, mediaType });
+    const recording = { task: 'open-recording', path, mediaType } as const;
+    return this.#open(this.#pools.mediaOpenings, tenant, recording, size);
+  }
+
+  /** A file that decodes for too long is opened again, without decoding anything. */
+  async #openFile(tenant: string, task: Extract<Task, { task: 'open' }>, size: number): Promise<FileInfo> {
+    const { openings } = this.#pools;
+    try {
+      return await this.#open(openings, tenant, task, size);
+    } catch (error) {
+      if (errorCode(error) !== 'extraction_timeout') throw error;
+      return this.#open(openings, tenant, { ...task, headersOnly: true }, size);
+    }
   }
 
   async #open(
     pool: ReaderPool,
     tenant: string,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
+    size: number,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
-    const { fileInfo, wasRead, title, textless, notRead } = await pool.run(tenant, {
+    const work = {
       task,
       file: task.path,
       secondsMax: this.#limits.openSecondsMax,
-      onReply: (reply) => collector.take(reply),
-    });
+      processorSecondsMax: openingSeconds(size),
+      onReply: (reply: Reply) => collector.take(reply),
+    };
+    const { fileInfo, wasRead, title, textless, notRead } = await pool.run(
+      this.#owners.of(tenant),
+      work,
+      OPENING_SECONDS,
+    );
     if (!fileInfo) throw noAnswer();
     if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, notRead, collector });
     return fileInfo;
@@ -199,7 +222,7 @@ class ChildExtractor implements Extractor {
     const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, onProgress);
     const sounds = new SoundRelay(this.#limits, onSound);
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
-    const { title, textless, notRead } = await pool.run(tenant, {
+    const { title, textless, notRead } = await pool.run(this.#owners.of(tenant), {
       task: {
         task: 'extract',
         path,
@@ -228,7 +251,7 @@ class ChildExtractor implements Extractor {
     const { mediaType, members = 0 } = fileInfo;
     const writer = new MemberWriter(members, this.#limits, target, onMember);
     try {
-      await this.#pools.extractions.run(tenant, {
+      await this.#pools.extractions.run(this.#owners.of(tenant), {
         task: { task: 'unpack', path, mediaType },
         file: path,
         secondsMax: this.#limits.extractSecondsMax,
@@ -263,7 +286,7 @@ class ChildExtractor implements Extractor {
       const before = collector.blocks.length;
       let failure: ErrorCode | undefined;
       try {
-        await recogniser.run(tenant, {
+        await recogniser.run(this.#owners.of(tenant), {
           task: { task: 'recognise', path, mediaType, page },
           file: path,
           secondsMax: this.#limits.recogniseSecondsMax,
@@ -306,13 +329,13 @@ class ChildExtractor implements Extractor {
   async #queryPicture(
     bytes: Uint8Array,
     task: Extract<Task, { task: 'picture' }>,
-    { tenant = ANY_TENANT, isProved = true, signal }: QueryPictureOptions,
+    { tenant = ANY_TENANT, signal }: QueryPictureOptions,
     onReply: (reply: Reply) => void,
   ): Promise<void> {
     try {
       const { querySecondsMax: secondsMax } = this.#limits;
       const work = { task, body: bytes, secondsMax, signal, onReply };
-      await this.#pools.queries.run(tenant, work, isProved ? tenant : UNPROVED);
+      await this.#pools.queries.run(this.#owners.of(tenant), work);
     } catch (error) {
       if (signal?.aborted) throw error;
       const code = errorCode(error);
@@ -328,7 +351,7 @@ class ChildExtractor implements Extractor {
   async preview(path: string, { tenant = ANY_TENANT, ...place }: PreviewTask): Promise<Preview> {
     let preview: Preview | undefined;
     const { mediaOpenings, previews } = this.#pools;
-    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(tenant, {
+    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(this.#owners.of(tenant), {
       task: { task: 'preview', path, ...place },
       file: path,
       secondsMax: this.#limits.openSecondsMax,
@@ -377,6 +400,14 @@ function processorSeconds(info: FileInfo, bytes: number): number {
   const { membersBytes = 0, pages = 0, duration_s = 0 } = info;
   const first = isRecording(info) ? 240 : 20;
   return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
+}
+
+/** Seconds of a processor that opening takes at least, and what is expected of it. */
+const OPENING_SECONDS = 1;
+
+/** Seconds of a processor that opening a file may take. */
+function openingSeconds(bytes: number): number {
+  return OPENING_SECONDS + bytes / (8 * 2 ** 20);
 }
 
 /** Refusals of a page that leave the rest of the file readable. */

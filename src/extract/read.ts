@@ -34,13 +34,15 @@ export class Readers {
 
   /**
    * Recognises a file and opens it. Of a recording, it says only what it is. A small file is read at once, and its contents go to
-   * the sink.
+   * the sink; of any other, as much is decoded as shows that it can be read.
+   * @param headersOnly decodes nothing
    * @throws media_type_unsupported, file_empty, file_corrupt, file_encrypted, document_too_large.
    */
-  async open(bytes: Uint8Array, name?: string, sink?: Sink): Promise<Opened> {
+  async open(bytes: Uint8Array, name?: string, sink?: Sink, headersOnly = false): Promise<Opened> {
     const file = new SourceFile(bytes, name);
     const reader = await recognise(this.#readers.values(), file);
     const fileInfo = await reader.open(file, this.#context);
+    if (headersOnly) return { fileInfo };
     if (sink && reader.read && reader.readsAlong?.(file, fileInfo))
       return { fileInfo, wasRead: true, ...(await reader.read(file, this.#context, splitting(sink))) };
     await reader.tryOut?.(file, this.#context);

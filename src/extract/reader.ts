@@ -32,7 +32,7 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
         }
         case 'open':
           return {
-            ...(await readers.open(await readFile(task.path), task.name, output)),
+            ...(await readers.open(await readFile(task.path), task.name, output, task.headersOnly)),
             worn: readers.worn,
           };
         case 'extract': {

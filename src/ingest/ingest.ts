@@ -5,6 +5,7 @@ import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { JobId, LeadsHere, TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
+import { Owners } from '../domain/owners.ts';
 import type { Store } from '../state/store.ts';
 import { filesIn } from './items/files.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
@@ -76,7 +77,7 @@ export class Ingest {
     const { files = filesIn(deps.tenants), leadsHere = () => true } = deps;
     const stored = { files, jobs: this.#jobs };
     this.#ends = new JobEnds({ ...stored, tenants: this.#tenants, newCredit, log });
-    this.#turns = deps.turns ?? new JobTurns(limits.jobsAtOnce);
+    this.#turns = deps.turns ?? new JobTurns(limits.jobsAtOnce, new Owners());
     this.#runner = new JobRunner({
       ...stored,
       tenants: this.#tenants,
@@ -89,7 +90,10 @@ export class Ingest {
       log,
     });
     this.#awaitingPayment = new JobsAwaitingPayment();
-    this.#leaveTurns = this.#turns.join(() => this.#runner.size + this.#awaitingPayment.size);
+    this.#leaveTurns = this.#turns.join(() => [
+      ...this.#runner.tenants(),
+      ...this.#awaitingPayment.tenants(),
+    ]);
     this.#acceptance = new Acceptance({
       ...stored,
       tenants: deps.tenants,
@@ -99,7 +103,7 @@ export class Ingest {
       leadsHere,
       awaitingPayment: this.#awaitingPayment,
       jobsOf: (tenant) => this.#runner.ofTenant(tenant),
-      start: (job, info) => this.#runner.start(job, info),
+      start: (job, info, bytes) => this.#runner.start(job, info, bytes),
     });
   }
 
@@ -111,16 +115,12 @@ export class Ingest {
 
   /**
    * Called before money moves.
-   * @throws overloaded when no job could be queued now; rate_limited when the Tenant has too many unfinished jobs.
+   * @throws overloaded when its owner has as many unfinished jobs as there is room for; rate_limited when the Tenant has too many unfinished jobs.
    */
   admit(tenant: TenantId): void {
     this.#closing.signal.throwIfAborted();
-    if (this.#turns.unfinished >= this.#deps.limits.jobsMax) {
-      throw new FarthingError('overloaded', 'Too many files are waiting to be indexed. Try again later.', {
-        retryAfterS: RETRY_AFTER_S,
-      });
-    }
-    const { jobsPerTenantMax } = this.#deps.limits;
+    const { jobsPerTenantMax, jobsMax } = this.#deps.limits;
+    this.#turns.admit(tenant, jobsMax);
     if (this.#acceptance.unfinished(tenant).length >= jobsPerTenantMax) {
       throw new FarthingError(
         'rate_limited',
@@ -170,7 +170,7 @@ export class Ingest {
     if (job.held) {
       job = await this.#jobs.change(jobId, { held: undefined });
       const info = this.#awaitingPayment.remove(jobId);
-      if (!isEnded(job.state)) this.#runner.start(job, info);
+      if (!isEnded(job.state)) this.#runner.start(job, info, (await this.#itemOf(job))?.bytes);
     }
     const item = await this.#itemOf(job);
     if (!item) await this.#endWithIndex(jobId);

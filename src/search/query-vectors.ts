@@ -1,6 +1,5 @@
 import type { PictureContent } from '../domain/document.ts';
 import { type InputKind, QUERY_INPUTS, type QueryField } from '../domain/family.ts';
-import { parseId } from '../domain/id.ts';
 import type { SearchInput } from '../domain/search.ts';
 import type { QueryOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/index-models.ts';
@@ -28,7 +27,7 @@ export async function encodeQuery(
   const needs = (field: QueryField) =>
     lists.some(({ traits }) => traits.scans === 'vectors' && traits.asksWith === field);
   const { tenant, signal } = options;
-  const whose = { tenant, isProved: isProved(tenant), signal };
+  const whose = { tenant, signal };
   const encodePicture = async (file: Uint8Array) => {
     const picture = await extractor.decodePicture(file, whose);
     const vectors = needs('image')
@@ -48,11 +47,6 @@ export async function encodeQuery(
     image && encodePicture(image),
   ]);
   return { picture: seen?.picture, vectors: { text, picture: seen?.vectors } };
-}
-
-/** Whether the Tenant may have its own share: a workspace is paid for, a payer's search runs beside its verification. */
-export function isProved(tenant: string): boolean {
-  return parseId('payer', tenant) === undefined;
 }
 
 /** The lists of a plan that vectors answer. */

@@ -8,7 +8,7 @@ const RUNNING_MAX = Math.min(4, availableParallelism());
 const WAITING_MAX = 1024;
 
 /**
- * Searches that do not run on an encoder's thread: words alone, pictures, or vectors of ONNX Runtime. Tenants take turns: one's many
+ * Searches that do not run on an encoder's thread: words alone, pictures, or vectors of ONNX Runtime. Owners take turns: one's many
  * searches with a thousand hits delay another's by one of them.
  */
 export class ScanQueue {
@@ -21,8 +21,8 @@ export class ScanQueue {
    * @param search called with whether it is alone and may hold up the event loop for a short time
    * @throws overloaded when too many wait
    */
-  async run<T>(tenant: string, search: (alone: boolean) => Promise<T>): Promise<T> {
-    if (this.#running >= RUNNING_MAX) await this.#turn(tenant);
+  async run<T>(owner: string, search: (alone: boolean) => Promise<T>): Promise<T> {
+    if (this.#running >= RUNNING_MAX) await this.#turn(owner);
     const alone = this.#running === 0 && !this.#turnTaken;
     if (alone) this.#takeTurn();
     this.#running += 1;
@@ -34,9 +34,9 @@ export class ScanQueue {
     }
   }
 
-  #turn(tenant: string): Promise<void> {
+  #turn(owner: string): Promise<void> {
     return new Promise((resolve) => {
-      if (!this.#waiting.push(tenant, resolve))
+      if (!this.#waiting.push(owner, resolve))
         throw new FarthingError('overloaded', 'Too many searches are waiting. Try again.', {
           retryAfterS: 1,
         });

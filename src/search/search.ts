@@ -1,7 +1,9 @@
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
 import { FarthingError } from '../domain/error.ts';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '../domain/family.ts';
+import { isPayer, type TenantId } from '../domain/id.ts';
 import { JsonArray } from '../domain/json-array.ts';
+import type { Owners } from '../domain/owners.ts';
 import type { SearchInput, Verdict } from '../domain/search.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
@@ -14,7 +16,7 @@ import type { ShardState } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { ServedList } from './lists.ts';
 import { planSearch, type SearchPlan } from './plan.ts';
-import { encodeQuery, isProved, listSpaces, listVectors } from './query-vectors.ts';
+import { encodeQuery, listSpaces, listVectors } from './query-vectors.ts';
 import type { RecallProbe } from './recall-probe.ts';
 import { isQuestion } from './relevance.ts';
 import { boundsOf, scansOf, unprovedLists } from './scan.ts';
@@ -42,6 +44,7 @@ export interface SearchDeps {
   readonly tenants: Tenants;
   readonly encoders: Pick<IndexModels, 'current' | 'search'>;
   readonly extractor: Extractor;
+  readonly owners: Pick<Owners, 'of'>;
   readonly observe?: (event: SearchedEvent) => void;
   readonly probe?: RecallProbe;
 }
@@ -81,6 +84,9 @@ interface Answered {
   readonly encodedAt: number;
 }
 
+/** As long as a verification may wait. */
+const PAID_WAIT_MS_MAX = 5000;
+
 /** Encode → scan → fuse, in one Tenant's index. */
 export class Search {
   readonly #deps: SearchDeps;
@@ -95,7 +101,7 @@ export class Search {
    * @throws family_not_applicable, family_unavailable, overloaded
    */
   admit(input: SearchInput): void {
-    admitted(this.#deps.encoders.current, input);
+    admitted(this.#deps.encoders.current, input, PAID_WAIT_MS_MAX);
   }
 
   /**
@@ -125,12 +131,11 @@ export class Search {
   ): Promise<SearchResult> {
     const { extractor, observe, probe } = this.#deps;
     const { encoder, signal, started, expiresAt = null } = asked;
-    const plan = admitted(encoder, input);
+    const plan = admitted(encoder, input, waitOf(tenant));
     const { lists } = plan;
     if (state.segments === 0) {
       // An unreadable picture is refused before an empty index is reported.
-      if (input.image)
-        await extractor.checkPicture(input.image, { tenant, isProved: isProved(tenant), signal });
+      if (input.image) await extractor.checkPicture(input.image, { tenant, signal });
       return emptyResult(started);
     }
     const tasks: EncoderTask[] = [];
@@ -174,7 +179,8 @@ export class Search {
     // A picture may be unreadable.
     if (!input.image) onCertain?.();
     try {
-      const options = { tenant, signal, onTask, search: pending };
+      const owner = this.#deps.owners.of(tenant);
+      const options = { tenant: owner, signal, onTask, search: pending, waitMsMax: waitOf(tenant) };
       const encoded = await encodeQuery(input, lists, { encoder, extractor }, options);
       const encodedAt = performance.now();
       onCertain?.();
@@ -197,7 +203,7 @@ export class Search {
     { vectors, known }: { readonly vectors: readonly ListVector[]; readonly known: readonly SpaceSpec[] },
     signal: AbortSignal,
   ): Promise<Searched | undefined> {
-    return this.#scans.run(tenant, async (alone) => {
+    return this.#scans.run(this.#deps.owners.of(tenant), async (alone) => {
       if (signal.aborted) throw clientLeft();
       return this.#deps.tenants.useIfThere(tenant, (shard) => {
         // A payer's next index may have other models.
@@ -219,10 +225,15 @@ export class Search {
   }
 }
 
+/** A paid search waits as its payment does: it was signed for this answer. A workspace's has the encoder's short wait. */
+function waitOf(tenant: string): number | undefined {
+  return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
+}
+
 /** The plan of a search, if the encoder would accept its query now. */
-function admitted(encoder: QueryEncoder, input: SearchInput): SearchPlan {
+function admitted(encoder: QueryEncoder, input: SearchInput, waitMsMax: number | undefined): SearchPlan {
   const plan = planSearch(input, encoder);
-  if (plan.lists.some(({ traits }) => traits.scans === 'vectors')) encoder.admitQuery();
+  if (plan.lists.some(({ traits }) => traits.scans === 'vectors')) encoder.admitQuery(waitMsMax);
   return plan;
 }
 

@@ -361,6 +361,11 @@ export const SETTINGS = {
     '250',
     'Longest estimated wait of a query for an encoder; others are refused immediately. 0: no limit.',
   ),
+  SETTLEMENT_WAIT_SECONDS_MAX: setting(
+    integer(0, 60),
+    '12',
+    'Longest time that a request waits for a settlement that the facilitator has not answered; then `settlement_pending`.',
+  ),
   INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Most uploads that may wait; others are refused.'),
   TENANT_REQUESTS_PER_SECOND: setting(
     integer(1, 1_000_000),

@@ -91,6 +91,7 @@ export function wireBooks(options: BooksOptions): Books {
   const ground = openGround({ ...options, others }, (tenant) => ingest.cancelTenant(tenant));
   const { store, credits } = ground;
   const workspaces = openWorkspaces(ground);
+  const leaveOwners = runtime.owners.join((workspace) => workspaces.payerOf(workspace));
   const payerIndex = openPayerIndex(ground);
   const ingest = openIngest(ground, workspaces, payerIndex);
   const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, ...others });
@@ -137,6 +138,7 @@ export function wireBooks(options: BooksOptions): Books {
       ending.abort();
       for (const part of [ingest, gate, orphans, workspaces, payerIndex]) await part.close();
       await resuming.catch(() => undefined);
+      leaveOwners();
     },
     close: () => store.close(),
   };
@@ -246,7 +248,7 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     tenants,
     files,
     extractor,
-    encoder: ingestEncoder(encoders, tenants),
+    encoder: ingestEncoder(encoders, tenants, runtime.owners),
     ...(listening && { listening }),
     store,
     clock,

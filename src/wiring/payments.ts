@@ -1,6 +1,7 @@
 import type { Address } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
+import type { Owners } from '../domain/owners.ts';
 import type { EffectHandlers } from '../domain/payment.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
@@ -22,6 +23,7 @@ import type { Store } from '../state/store.ts';
 export interface PaymentsOptions {
   readonly settings: Settings;
   readonly clock: Clock;
+  readonly owners: Owners;
   readonly tenants: { folder(tenant: string): string };
   readonly log: (event: object) => void;
   readonly observe: (call: FacilitatorCall) => void;
@@ -49,16 +51,16 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
  * @throws ConfigError for settings by which nothing can be sold
  */
 export async function openPayments(options: PaymentsOptions): Promise<Payments> {
-  const { settings, clock, tenants, log, observe } = options;
+  const { settings, clock, owners, tenants, log, observe } = options;
   const signatures = new SignatureCheck();
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
-  const crowd = new Crowd(PURCHASES_MAX);
+  const crowd = new Crowd(PURCHASES_MAX, owners);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
   const asset = assetOn(settings.NETWORK);
   const remote = await remoteFacilitator(options, {
     asset,
     payTo,
-    knows: (payer) => crowd.lines.knows(payer),
+    knows: (payer) => owners.knows(payer),
   });
   if (!remote)
     log({
@@ -84,6 +86,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
         },
         signatures,
         facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
+        holdMsMax: settings.SETTLEMENT_WAIT_SECONDS_MAX * 1000,
         // The next owner of the books knows only their log.
         answersAfterNote: store.stable !== undefined,
         handlers,

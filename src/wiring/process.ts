@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../domain/clock.ts';
+import { Owners } from '../domain/owners.ts';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { IndexModels } from '../encode/index-models.ts';
 import { openPreviousEncoder } from '../encode/open-encoder.ts';
@@ -70,6 +71,8 @@ export interface Runtime extends ProcessOptions {
   /** Finds speech in recordings; undefined without its models. */
   readonly listening: Listening | undefined;
   readonly limits: Limits;
+  /** Who pays for which Tenant: each line that is shared asks. */
+  readonly owners: Owners;
   readonly tenantLimits: TenantLimits;
   /** Uploads while they are received. */
   readonly incoming: Incoming;
@@ -99,12 +102,14 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
   const { settings, data, bookFolders, clock = systemClock, encoder, encoding, log, metrics } = options;
   const event = eventLog(metrics, log);
   const limits = limitsOf(settings, encoder.workers.ingest);
+  const owners = new Owners();
   const extractor = openExtractor({
     pictureSpec: encoder.pictureSpec,
     limits: limits.extract,
     scratchFolder: join(data, 'scratch'),
     languages: settings.OCR_LANGUAGES,
     readers: settings.READERS || automaticReaders(),
+    owners,
     log: event,
   });
   const listening = await openListening({
@@ -132,12 +137,14 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     }),
     tenants,
     files,
-    search: new Search({ tenants, encoders, extractor, observe: metrics.searched, probe }),
+    search: new Search({ tenants, encoders, extractor, owners, observe: metrics.searched, probe }),
     previews: new Previews({ tenants, files, extractor }),
-    jobTurns: new JobTurns(limits.ingest.jobsAtOnce),
+    jobTurns: new JobTurns(limits.ingest.jobsAtOnce, owners),
+    owners,
     payments: await openPayments({
       settings,
       clock,
+      owners,
       tenants,
       log: event,
       observe: metrics.facilitatorCalled,

@@ -1,8 +1,11 @@
+import type { Address } from '../domain/address.ts';
 import { FarthingError } from '../domain/error.ts';
 import { type AtomicAmount, formatUsd, type ShownPrice } from '../domain/money.ts';
 import { clampMinutes, creationPrice, extensionPrice, type WorkspacePricing } from '../domain/workspace.ts';
 
 export interface CreationInput {
+  /** Whose payment it is. */
+  readonly payer?: Address;
   readonly ttlMinutes?: number | null;
   readonly spendLimit?: AtomicAmount | null;
 }

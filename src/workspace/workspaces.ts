@@ -121,16 +121,22 @@ export class Workspaces {
   async create(input: CreationInput): Promise<{ id: WorkspaceId }> {
     const price = this.prices.creation(input);
     checkSpendLimit(price, input);
-    const { ttlMinutes = null, spendLimit = null } = input;
+    const { ttlMinutes = null, spendLimit = null, payer } = input;
     const id = newId('workspace', this.#deps.leadsHere);
     await this.#records.insert({
       id,
+      ...(payer && { payer }),
       ttlMinutesAsked: ttlMinutes,
       ttlMinutes: price.minutes,
       price: price.amount,
       spendLimit,
     });
     return { id };
+  }
+
+  /** Whose payment created it, until it is disposed of. */
+  payerOf(id: WorkspaceId): Address | undefined {
+    return this.#records.get(id)?.payer;
   }
 
   /** The creation is paid: its minutes begin. Repeated, it replaces the token and gives no new minutes. */

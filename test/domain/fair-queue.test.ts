@@ -6,26 +6,32 @@ interface Entry {
   cancelled?: boolean;
 }
 
-/** Entries are named after their Tenant, and a number. */
+/** Entries are named after their owner, and a number. */
 function queueOf(options: FairQueueOptions<Entry> = {}) {
   const queue = new FairQueue<Entry>(options);
-  const tenantOf = ({ name }: Entry) => name.slice(0, 1);
-  const push = (name: string): Entry | undefined => {
+  const ownerOf = ({ name }: Entry) => name.slice(0, 1);
+  const out = new Map<string, Entry>();
+  const push = (name: string, cost?: number): Entry | undefined => {
     const entry = { name };
-    return queue.push(tenantOf(entry), entry) ? entry : undefined;
+    return queue.push(ownerOf(entry), entry, cost) ? entry : undefined;
   };
   const take = (count: number, suits?: (entry: Entry) => boolean) =>
-    Array.from({ length: count }, () => queue.take(suits)?.name);
-  return { queue, push, take };
+    Array.from({ length: count }, () => {
+      const entry = queue.take(suits);
+      if (entry) out.set(entry.name, entry);
+      return entry?.name;
+    });
+  const done = (name: string, cost?: number) => queue.done(out.get(name)!, cost);
+  return { queue, push, take, done };
 }
 
-t.test('tenants are served in turn, and each one’s entries stay in order', async (t) => {
+t.test('owners are served in turn, and each one’s entries stay in order', async (t) => {
   const { queue, push, take } = queueOf();
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) push(name);
   t.equal(queue.size, 6);
   t.same(take(2), ['a1', 'b1']);
   push('d1');
-  t.same(take(6), ['c1', 'a2', 'b2', 'd1', 'a3', undefined]);
+  t.same(take(6), ['c1', 'd1', 'a2', 'b2', 'a3', undefined]);
   t.equal(queue.size, 0);
 });
 
@@ -41,27 +47,27 @@ t.test('an entry can be taken out before its turn', async (t) => {
   t.same(take(2), ['a2', undefined]);
 });
 
-t.test('a cancelled entry is dropped, and costs its tenant no turn', async (t) => {
+t.test('a cancelled entry is dropped, and costs its owner no turn', async (t) => {
   const { queue, push, take } = queueOf({ isCancelled: ({ cancelled }) => cancelled === true });
-  const all = ['a1', 'a2', 'a3', 'b1', 'c1'].map(push);
+  const all = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => push(name));
   for (const index of [0, 1, 4]) all[index]!.cancelled = true;
   t.same(take(3), ['a3', 'b1', undefined]);
   t.equal(queue.size, 0);
 });
 
-t.test('a tenant with all the entries out that it may have waits until one is done', async (t) => {
-  const { queue, push, take } = queueOf({ tenantTakenMax: 2 });
+t.test('an owner with all the entries out that it may have waits until one is done', async (t) => {
+  const { push, take, done } = queueOf({ ownerTakenMax: 2 });
   for (const name of ['a1', 'a2', 'a3', 'a4', 'b1']) push(name);
   t.same(take(4), ['a1', 'b1', 'a2', undefined]);
-  queue.done('b');
+  done('b1');
   t.same(take(1), [undefined], 'the end of another’s entry is not its own');
-  queue.done('a');
+  done('a1');
   t.same(take(2), ['a3', undefined]);
-  queue.done('a');
+  done('a2');
   t.same(take(1), ['a4']);
 });
 
-t.test('a tenant that is passed over keeps its turn', async (t) => {
+t.test('an owner that is passed over keeps its turn', async (t) => {
   const { push, take } = queueOf();
   for (const name of ['a1', 'b1', 'b2', 'c1', 'a2']) push(name);
   t.same(
@@ -71,8 +77,8 @@ t.test('a tenant that is passed over keeps its turn', async (t) => {
   t.same(take(2), ['a1', 'a2']);
 });
 
-t.test('the rest of an entry comes before its tenant’s others, after the other tenants’ turns', async (t) => {
-  const { queue, push, take } = queueOf({ waitingMax: 3 });
+t.test('the rest of an entry comes before its owner’s others, after the other owners’ turns', async (t) => {
+  const { queue, push, take } = queueOf();
   for (const name of ['a1', 'a2', 'b1']) push(name);
   t.same(take(1), ['a1']);
   queue.putBack('a', { name: 'a1, rest' });
@@ -82,17 +88,70 @@ t.test('the rest of an entry comes before its tenant’s others, after the other
   t.same(take(1), ['a2, rest'], 'also when nothing else of it waits');
 });
 
-t.test('the queue and each tenant’s part of it have bounds', async (t) => {
-  const { queue, push, take } = queueOf({ waitingMax: 4, tenantWaitingMax: 3 });
-  for (const name of ['a1', 'a2', 'a3']) t.ok(push(name));
-  t.notOk(push('a4'), 'one tenant cannot fill it');
-  t.ok(push('b1'));
-  t.notOk(push('c1'), 'it is full');
-  t.equal(queue.size, 4);
-  take(1);
-  t.ok(push('c1'));
-  take(1);
-  t.ok(push('a4'));
+t.test('turns go by cost: one large entry counts as many small ones', async (t) => {
+  const { push, take } = queueOf();
+  for (const name of ['a1', 'a2']) push(name, 10);
+  for (const name of ['b1', 'b2', 'b3', 'b4']) push(name, 3);
+  t.same(take(6), ['a1', 'b1', 'b2', 'b3', 'b4', 'a2']);
+});
+
+t.test(
+  'what an entry has cost counts, not what was expected: who took long stands behind the others',
+  async (t) => {
+    const { push, take, done } = queueOf({ takenMax: 1 });
+    for (const name of ['a1', 'a2', 'b1', 'b2', 'b3']) push(name, 1);
+    t.same(take(1), ['a1']);
+    done('a1', 20);
+    for (const name of ['b1', 'b2', 'b3']) {
+      t.same(take(1), [name]);
+      done(name, 1);
+    }
+    push('c1');
+    t.same(take(1), ['c1'], 'one that comes later goes before it, too');
+    done('c1', 1);
+    t.same(take(1), ['a2'], 'and it goes on when nobody else waits');
+  },
+);
+
+t.test('an owner that was away has no more than its turn', async (t) => {
+  const { push, take } = queueOf();
+  for (let number = 0; number < 5; number++) push(`a${number}`);
+  take(4);
+  push('b1');
+  push('b2');
+  push('b3');
+  t.same(take(4), ['b1', 'a4', 'b2', 'b3']);
+});
+
+t.test('a place is kept for what is quick, by its size and by what its owner’s entries cost', async (t) => {
+  const { push, take, done } = queueOf({ takenMax: 3, quickCost: 1 });
+  for (const name of ['a1', 'b1', 'c1', 'd1']) push(name, 60);
+  t.same(take(3), ['a1', 'b1', undefined], 'however many are slow');
+  push('e1');
+  t.same(take(1), [undefined], 'one of unknown size, whose owner is unknown, may be slow');
+  push('f1', 0.1);
+  t.same(take(2), ['f1', undefined]);
+  done('f1', 0.1);
+  push('f2');
+  t.same(take(1), ['f2'], 'its owner’s are quick');
+  done('f2', 60);
+  push('f3', 0.1);
+  t.same(take(1), [undefined], 'its size was a lie');
+  done('a1', 60);
+  t.same(take(2), ['c1', undefined], 'those who came first');
+});
+
+t.test('an owner may have as many waiting as there is room for, so that others find room', async (t) => {
+  const { queue, push, take } = queueOf({ waitingMax: 8 });
+  const waits = (names: string[]) => names.filter((name) => push(name));
+  t.same(waits(['a1', 'a2', 'a3', 'a4', 'a5']), ['a1', 'a2', 'a3', 'a4'], 'one alone has half');
+  t.same(waits(['b1', 'b2', 'b3']), ['b1', 'b2'], 'the next half of the rest');
+  t.notOk(push('a5'));
+  t.same(waits(['c1', 'c2', 'd1', 'e1']), ['c1', 'd1'], 'then it is full');
+  t.equal(queue.size, 8);
+  t.same(take(1), ['a1']);
+  t.notOk(push('a5'), 'what becomes free is not for the owner of the most');
+  t.ok(push('e1'));
 });
 
 t.test('what waits can be taken out when the queue closes', async (t) => {

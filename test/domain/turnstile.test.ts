@@ -3,9 +3,8 @@ import { Turnstile, type TurnstileLimits } from '../../src/domain/turnstile.ts';
 
 const LIMITS: TurnstileLimits = {
   insideMax: 2,
-  tenantInsideMax: 1,
-  waitingMax: 4,
-  tenantWaitingMax: 3,
+  ownerInsideMax: 1,
+  waitingMax: 6,
   waitMsMax: 600_000,
 };
 
@@ -15,12 +14,12 @@ function openTurnstile(t: Test, limits: Partial<TurnstileLimits> = {}) {
   t.teardown(() => test.abort());
   const turnstile = new Turnstile({ ...LIMITS, ...limits }, () => new Error('full'));
   const inside: { name: string; out: () => void }[] = [];
-  const enter = (tenant: string, name = tenant, signal = test.signal) => {
+  const enter = (owner: string, name = owner, signal = test.signal) => {
     const work = () =>
       new Promise<string>((resolve) => {
         inside.push({ name, out: () => resolve(name) });
       });
-    const passed = turnstile.pass(tenant, work, { signal, left: () => new Error('left') });
+    const passed = turnstile.pass(owner, work, { signal, left: () => new Error('left') });
     return passed.catch((error: Error) => error.message);
   };
   const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -36,26 +35,26 @@ function openTurnstile(t: Test, limits: Partial<TurnstileLimits> = {}) {
   return { enter, names, letOut };
 }
 
-t.test('Tenants take turns, however many calls one of them has', async (t) => {
+t.test('owners take turns, however many calls one of them has', async (t) => {
   const { enter, names, letOut } = openTurnstile(t);
   const calls = [enter('a', 'a1'), enter('a', 'a2'), enter('a', 'a3'), enter('b'), enter('c')];
-  t.same(await names(), ['a1', 'b'], 'no Tenant has more than one inside');
-  t.same(await letOut('a1'), ['b', 'a2']);
-  t.same(await letOut('b'), ['a2', 'c'], 'c comes before the third of a');
-  t.same(await letOut('a2'), ['c', 'a3']);
-  t.same(await letOut('c'), ['a3']);
+  t.same(await names(), ['a1', 'b'], 'no owner has more than one inside');
+  t.same(await letOut('a1'), ['b', 'c'], 'c, which had none, comes before the second of a');
+  t.same(await letOut('b'), ['c', 'a2']);
+  t.same(await letOut('c'), ['a2']);
+  t.same(await letOut('a2'), ['a3']);
   t.same(await letOut('a3'), []);
   t.same(await Promise.all(calls), ['a1', 'a2', 'a3', 'b', 'c']);
 });
 
-t.test('the line is bounded, as a whole and for one Tenant', async (t) => {
+t.test('the line is bounded, as a whole and for one owner', async (t) => {
   const { enter, names } = openTurnstile(t);
   void enter('a');
   void enter('b');
   for (const name of ['a2', 'a3', 'a4']) void enter('a', name);
-  t.equal(await enter('a', 'a5'), 'full', 'the Tenant has three waiting');
-  void enter('c');
-  t.equal(await enter('d'), 'full', 'four wait');
+  t.equal(await enter('a', 'a5'), 'full', 'as many of it wait as there is room for');
+  for (const name of ['c', 'd', 'e']) void enter(name);
+  t.equal(await enter('f'), 'full', 'six wait');
   t.same(await names(), ['a', 'b']);
 });
 

@@ -5,9 +5,11 @@ import {
   bombPdf,
   emptyPdf,
   laughingPdf,
+  maskedSvg,
   millionPagesPdf,
   pixelFlood,
   scriptedPdf,
+  selfDrawingPdf,
 } from '../extract/samples/hostile.ts';
 import {
   concatPlaylist,
@@ -86,6 +88,8 @@ const FILES: readonly HostileCase[] = [
   file('a PDF with an endless stream', endlessPdf(), ['read', ...GIVEN_UP]),
   { ...file('a PDF that unfolds to 2 GB', () => bombPdf(2048), GIVEN_UP), costly: true },
   { ...file('a PDF that draws 10⁹ forms', laughingPdf(9), [...GIVEN_UP, 'read']), costly: true },
+  { ...file('a PDF whose form draws itself', selfDrawingPdf(), ['read', ...GIVEN_UP]), costly: true },
+  { ...file('an SVG of nested masks', maskedSvg(24), ['read', ...GIVEN_UP]), costly: true },
   file('a PDF with JavaScript', scriptedPdf('scripted words'), ['read']),
   file('a PDF without pages', emptyPdf(), ['file_corrupt']),
   file('a page of a million nested elements', `<!doctype html><body>${'<div>'.repeat(1_000_000)}`, TOO_LARGE),

@@ -43,6 +43,8 @@ export async function startTestServer(
     LOG_LEVEL: 'silent',
     // How long a query may wait on a busy machine is no matter of a test.
     QUERY_WAIT_MS_MAX: '0',
+    // Who waits for a settlement of unknown outcome is told at once.
+    SETTLEMENT_WAIT_SECONDS_MAX: '0',
     ...FEW_WORKERS,
     ...TESTED,
     ...environment,

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { PictureContent } from '../../src/domain/document.ts';
+import { Owners } from '../../src/domain/owners.ts';
 import type { Extractor } from '../../src/extract/extractor.ts';
 import { Search } from '../../src/search/search.ts';
 import { openTenants } from '../../src/shard/tenants.ts';
@@ -25,6 +26,7 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
   };
   const search = new Search({
     tenants,
+    owners: new Owners(),
     encoders: { current: encoder, search: (_index, _isAsked, work) => work(encoder) },
     extractor: { decodePicture } as unknown as Extractor,
   });

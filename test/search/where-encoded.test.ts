@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { Owners } from '../../src/domain/owners.ts';
 import type { SearchInput } from '../../src/domain/search.ts';
 import type { SpaceSpec } from '../../src/domain/space.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
@@ -69,6 +70,7 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
   }) as Encoder;
   const search = new Search({
     tenants,
+    owners: new Owners(),
     encoders: { current, search: (_index, _isAsked, work) => work(current) },
     extractor: {} as Extractor,
   });

@@ -94,10 +94,11 @@ export class Dispatcher {
     return this.#threads.size > 0;
   }
 
-  admitQuery(): void {
+  /** @param waitMsMax longest estimated wait of a query that may wait for longer than others */
+  admitQuery(waitMsMax = 0): void {
     this.#refuseWhenClosing();
     const waitMs = this.#queries.depth * this.#pace.milliseconds;
-    const most = this.#options.queryWaitMsMax ?? Number.POSITIVE_INFINITY;
+    const most = Math.max(waitMsMax, this.#options.queryWaitMsMax ?? Number.POSITIVE_INFINITY);
     const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
     // A few may always wait, however slow the last queries were.
     const tooLong = waitMs > most && this.#queries.depth > QUERIES_WAITING_ANYWAY;
@@ -117,7 +118,7 @@ export class Dispatcher {
   }
 
   async query<J extends VectorJob>(job: J): Promise<Awaited<J['result']>> {
-    this.admitQuery();
+    this.admitQuery(job.waitMsMax);
     this.#searching += 1;
     try {
       return (await this.#add(this.#queries, job)) as Awaited<J['result']>;

@@ -13,6 +13,7 @@ export interface JobOptions {
   readonly onTask?: (task: EncoderTask) => void;
   /** Of a query. */
   readonly search?: QuerySearch;
+  readonly waitMsMax?: number;
 }
 
 /** One task of a worker, as measured. */
@@ -99,6 +100,8 @@ abstract class Job<Result> implements Work<number> {
 export abstract class VectorJob extends Job<Vectors> {
   /** Goes on where the query is encoded, if it can. */
   readonly search: QuerySearch | undefined;
+  /** Longest estimated wait of a query that may wait for longer than others. */
+  readonly waitMsMax: number | undefined;
   protected readonly work: WorkKind;
   readonly #vectors: Vectors;
 
@@ -106,6 +109,7 @@ export abstract class VectorJob extends Job<Vectors> {
     super(work.name, entries, options);
     this.work = work;
     this.search = options.search;
+    this.waitMsMax = options.waitMsMax;
     this.#vectors = Object.fromEntries(
       work.parts.flatMap(({ spaces }) =>
         spaces.map((space) => [space, new Array<Float32Array>(entries.length)]),

@@ -49,6 +49,7 @@ export const pdf: MakeReader = async (mediaType) => {
   return {
     sniff: looksLikePdf,
     open: ({ bytes }, { limits }) => ({ ...openPdf(pdfium, bytes, limits), mediaType }),
+    tryOut: async ({ bytes }, { limits }) => tryFirstPage(pdfium, bytes, limits),
     read: ({ bytes }, context, sink) => extractPdf(pdfium, bytes, context, sink),
     unpack: ({ bytes }, { limits }, sink) =>
       withDocument(pdfium, bytes, (document) => attachmentsOf(document, limits)).reduce(
@@ -79,9 +80,6 @@ function hasPdfEnd(bytes: Uint8Array): boolean {
 function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Omit<FileInfo, 'mediaType'> {
   return withDocument(pdfium, bytes, (document) => {
     const pages = checkPages(document, limits);
-    // Damage at the start is found before anybody pays.
-    if (document.page(0, (page) => page.withText(limits.charactersMax, (text) => text)) === undefined)
-      throw corrupt('its first page cannot be read');
     const attached = attachmentsOf(document, limits);
     return {
       kind: 'document',
@@ -92,6 +90,14 @@ function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Omit
         membersBytes: attached.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0),
       }),
     };
+  });
+}
+
+/** Damage at the start is found before anybody pays. */
+function tryFirstPage(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): void {
+  withDocument(pdfium, bytes, (document) => {
+    if (document.page(0, (page) => page.withText(limits.charactersMax, (text) => text)) === undefined)
+      throw corrupt('its first page cannot be read');
   });
 }
 

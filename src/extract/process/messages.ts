@@ -19,7 +19,13 @@ export interface Settings {
 
 /** What a child is asked to do. A file comes by its path, the picture of a query as the body of the message. */
 export type Task =
-  | { readonly task: 'open'; readonly path: string; readonly name?: string }
+  | {
+      readonly task: 'open';
+      readonly path: string;
+      readonly name?: string;
+      /** True to read nothing of the contents on the way. */
+      readonly headersOnly?: boolean;
+    }
   | { readonly task: 'open-recording'; readonly path: string; readonly mediaType: string }
   | {
       readonly task: 'extract';

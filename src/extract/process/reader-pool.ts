@@ -8,41 +8,35 @@ export interface ReaderPoolOptions {
   readonly readers: readonly WarmReader[];
   /** Tasks that may wait. */
   readonly waitingMax: number;
-  /** Tasks of one Tenant that may wait. */
-  readonly tenantWaitingMax?: number;
-  /** Tasks of one share that may wait. */
-  readonly shareWaitingMax?: number;
-  /** Readers that one share may occupy at a time. Absent: all of them. */
-  readonly shareReadersMax?: number;
+  /** One reader is kept for owners whose tasks take at most so many seconds of a processor. Absent: none is. */
+  readonly quickSeconds?: number;
 }
 
 interface Waiting {
-  readonly tenant: string;
-  readonly share: string;
   readonly task: ReaderTask;
   readonly resolve: (reply: DoneReply) => void;
   readonly reject: (error: unknown) => void;
   readonly onAbort: () => void;
 }
 
-/** Readers that share their tasks. Tenants take turns, each by itself or, with a common share, as one. */
+/**
+ * Readers that share their tasks. Owners take turns by the seconds that their tasks took of the processors, failed ones included. One owner
+ * leaves a reader to the others.
+ */
 export class ReaderPool {
   readonly #readers: readonly WarmReader[];
   readonly #idle: WarmReader[];
   readonly #queue: FairQueue<Waiting>;
-  /** How many tasks of each Tenant wait. */
-  readonly #waiting = new Map<string, number>();
-  readonly #tenantWaitingMax: number;
   #closed = false;
 
-  constructor({ readers, tenantWaitingMax, ...shared }: ReaderPoolOptions) {
+  constructor({ readers, waitingMax, quickSeconds }: ReaderPoolOptions) {
     this.#readers = readers;
     this.#idle = [...readers];
-    this.#tenantWaitingMax = tenantWaitingMax ?? Number.POSITIVE_INFINITY;
     this.#queue = new FairQueue({
-      waitingMax: shared.waitingMax,
-      tenantWaitingMax: shared.shareWaitingMax,
-      tenantTakenMax: shared.shareReadersMax,
+      waitingMax,
+      takenMax: readers.length,
+      ownerTakenMax: Math.max(1, readers.length - 1),
+      ...(readers.length > 1 && { quickCost: quickSeconds }),
     });
   }
 
@@ -62,22 +56,18 @@ export class ReaderPool {
   }
 
   /**
-   * @param share whose turns the task takes: its Tenant's, or those of several
+   * @param seconds that it takes of a processor at most, where that is known
    * @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason.
    */
-  run(tenant: string, task: ReaderTask, share = tenant): Promise<DoneReply> {
+  run(owner: string, task: ReaderTask, seconds?: number): Promise<DoneReply> {
     if (this.#closed) return Promise.reject(stopping());
     if (task.signal?.aborted) return Promise.reject(task.signal.reason);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        if (!this.#queue.remove(share, waiting)) return;
-        this.#leave(tenant);
-        reject(task.signal?.reason);
+        if (this.#queue.remove(owner, waiting)) reject(task.signal?.reason);
       };
-      const waiting: Waiting = { tenant, share, task, resolve, reject, onAbort };
-      const count = this.#waiting.get(tenant) ?? 0;
-      if (count >= this.#tenantWaitingMax || !this.#queue.push(share, waiting)) return reject(full());
-      this.#waiting.set(tenant, count + 1);
+      const waiting: Waiting = { task, resolve, reject, onAbort };
+      if (!this.#queue.push(owner, waiting, seconds)) return reject(full());
       task.signal?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
     });
@@ -91,28 +81,18 @@ export class ReaderPool {
   }
 
   #startNext(): void {
-    while (this.#idle.length > 0) {
-      const waiting = this.#queue.take();
-      if (!waiting) return;
+    for (let waiting = this.#queue.take(); waiting; waiting = this.#queue.take())
       this.#start(this.#idle.shift()!, waiting);
-    }
   }
 
-  /** A task of the Tenant waits no longer. */
-  #leave(tenant: string): void {
-    const count = this.#waiting.get(tenant)! - 1;
-    if (count > 0) this.#waiting.set(tenant, count);
-    else this.#waiting.delete(tenant);
-  }
-
-  #start(reader: WarmReader, { tenant, share, task, resolve, reject, onAbort }: Waiting): void {
-    this.#leave(tenant);
+  #start(reader: WarmReader, waiting: Waiting): void {
+    const { task, resolve, reject, onAbort } = waiting;
     task.signal?.removeEventListener('abort', onAbort);
     reader
       .perform(task)
       .then(resolve, reject)
       .finally(() => {
-        this.#queue.done(share);
+        this.#queue.done(waiting, reader.lastSeconds);
         // In front: a reader whose process has started goes before one that was never needed.
         this.#idle.unshift(reader);
         this.#startNext();

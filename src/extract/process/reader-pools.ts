@@ -19,26 +19,22 @@ export interface ReaderPoolsOptions {
 interface PoolOptions {
   readonly program: Settings['program'];
   readonly waitingMax: number;
-  readonly tenantWaitingMax?: number;
-  readonly shareWaitingMax?: number;
-  /** Processes; absent: two. One Tenant occupies all but one of them. */
+  /** Processes; absent: two. One owner occupies all but one of them. */
   readonly readers?: number;
+  /** Undefined: no reader is kept for quick tasks, since none is quick. */
+  readonly quickSeconds?: number | undefined;
   readonly niceness?: number;
 }
 
 const QUERIES_WAITING_MAX = 64;
-/** No share, and in it no Tenant, fills the line of queries alone. */
-const SHARE_QUERIES_WAITING_MAX = 32;
-const TENANT_QUERIES_WAITING_MAX = 8;
 /** Sixteen Tenants may have as many uploads at once as each may by default. */
 const OPENINGS_WAITING_MAX = 256;
 const PREVIEWS_WAITING_MAX = 64;
-const TENANT_PREVIEWS_WAITING_MAX = 16;
-/** Uploads, and moments of films. */
-const TENANT_MEDIA_OPENINGS_WAITING_MAX = 32;
 const EXTRACTIONS_WAITING_MAX = 1024;
-/** A Tenant occupies all but one of them: a file that takes long delays only its own Tenant's files. */
+/** An owner occupies all but one of them: a file that takes long delays only its own owner's files. */
 const READERS_MIN = 2;
+/** Most files take less. */
+const QUICK_SECONDS = 1;
 /** Ingest gives way to queries, as the encoder's ingest workers do. */
 const INGEST_NICENESS = 10;
 
@@ -59,26 +55,24 @@ export class ReaderPools {
     const { scratchFolder, languages, readers } = options;
     this.#options = options;
     rmSync(scratchFolder, { recursive: true, force: true });
-    this.queries = this.#pool('query', {
-      program: 'reader',
-      waitingMax: QUERIES_WAITING_MAX,
-      shareWaitingMax: SHARE_QUERIES_WAITING_MAX,
-      tenantWaitingMax: TENANT_QUERIES_WAITING_MAX,
-    });
+    this.queries = this.#pool('query', { program: 'reader', waitingMax: QUERIES_WAITING_MAX });
     this.openings = this.#pool('open', { program: 'reader', waitingMax: OPENINGS_WAITING_MAX, readers });
     this.mediaOpenings = this.#pool('open-media', {
       program: 'media',
       waitingMax: OPENINGS_WAITING_MAX,
-      tenantWaitingMax: TENANT_MEDIA_OPENINGS_WAITING_MAX,
     });
     const ingest = { waitingMax: EXTRACTIONS_WAITING_MAX, niceness: INGEST_NICENESS };
     this.extractions = this.#pool('extract', { ...ingest, program: 'reader', readers });
     this.mediaExtractions = this.#pool('extract-media', { ...ingest, program: 'media' });
-    if (languages.length > 0) this.recogniser = this.#pool('recognise', { ...ingest, program: 'recogniser' });
+    if (languages.length > 0)
+      this.recogniser = this.#pool('recognise', {
+        ...ingest,
+        program: 'recogniser',
+        quickSeconds: undefined,
+      });
     this.previews = this.#pool('preview', {
       program: 'reader',
       waitingMax: PREVIEWS_WAITING_MAX,
-      tenantWaitingMax: TENANT_PREVIEWS_WAITING_MAX,
       niceness: INGEST_NICENESS,
     });
   }
@@ -117,7 +111,7 @@ export class ReaderPools {
     await Promise.all(pools.map((pool) => pool?.close()));
   }
 
-  #pool(name: string, { program, readers = READERS_MIN, niceness = 0, ...bounds }: PoolOptions): ReaderPool {
+  #pool(name: string, { program, readers = READERS_MIN, niceness = 0, ...pool }: PoolOptions): ReaderPool {
     const { limits, scratchFolder, languages, pictureSpec, log } = this.#options;
     const count = Math.max(READERS_MIN, readers);
     const warmReaders = Array.from({ length: count }, (_, index) => {
@@ -127,6 +121,6 @@ export class ReaderPools {
       const settings = { program, languages, pictureSpec, limits, scratch, niceness };
       return new WarmReader({ name: readerName, settings, log });
     });
-    return new ReaderPool({ readers: warmReaders, shareReadersMax: count - 1, ...bounds });
+    return new ReaderPool({ readers: warmReaders, quickSeconds: QUICK_SECONDS, ...pool });
   }
 }

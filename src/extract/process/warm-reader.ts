@@ -50,6 +50,7 @@ export class WarmReader {
   #tasks = 0;
   #closed = false;
   #confinement: ConfinementReport | undefined;
+  #lastSeconds = 0;
 
   constructor(options: WarmReaderOptions) {
     this.#options = options;
@@ -58,6 +59,11 @@ export class WarmReader {
   /** What confines the child; undefined until one has started. */
   get confinement(): ConfinementReport | undefined {
     return this.#confinement;
+  }
+
+  /** That the last task took of the processors, also if it failed. */
+  get lastSeconds(): number {
+    return this.#lastSeconds;
   }
 
   /** Starts the child before the first task needs it. Resolves when it has started, or could not. */
@@ -105,6 +111,8 @@ export class WarmReader {
   async #withDeadline(child: ReaderProcess, task: ReaderTask, path: string): Promise<DoneReply> {
     const seconds = task.secondsMax;
     let endReason: unknown;
+    const began = performance.now();
+    const before = child.processorSeconds ?? 0;
     const end = (reason: unknown): void => {
       endReason ??= reason;
       void child.kill();
@@ -144,6 +152,9 @@ export class WarmReader {
       });
       throw new FarthingError('extraction_failed', whyEnded(error), { cause: error });
     } finally {
+      const after = child.processorSeconds;
+      // Of a child that has ended: as if it had had a processor all the time.
+      this.#lastSeconds = after === undefined ? (performance.now() - began) / 1000 : after - before;
       deadline.end();
       budget.end();
       clearTimeout(grace);

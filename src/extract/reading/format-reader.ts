@@ -22,9 +22,12 @@ export interface FormatReader {
   sniff(file: SourceFile): boolean | Promise<boolean>;
   /** Asked before `sniff`. The media type of a similar format that no reader reads; such a file is refused at once. */
   rejects?(file: SourceFile): string | undefined;
-  /** Checks the limits and whether the file can be read. Its sender waits for it. */
+  /** Reads headers, and checks the limits: what it costs does not depend on what the file draws. Its sender waits for it. */
   open(file: SourceFile, context: ReadContext): FileInfo | Promise<FileInfo>;
-  /** Behind `open`: decodes all of the file, to know whether it can be read. Not called for a file that is read at once. */
+  /**
+   * Behind `open`, within a second or so: decodes some of the file, to know whether it can be read. Not called for a file that is read at
+   * once, nor again where it took too long.
+   */
   tryOut?(file: SourceFile, context: ReadContext): Promise<void>;
   /** Whether an opened file is read at once, since that costs hardly more than opening it. Absent: never. */
   readsAlong?(file: SourceFile, info: FileInfo): boolean;

@@ -79,13 +79,13 @@ class PaidExchange<Input> implements PaidRequest {
   }
 
   async prepare(payer: Address, prove: () => Promise<void>): Promise<string> {
-    const { tenantLimits, payerIndex } = this.#services;
+    const { tenantLimits, payerIndex, gate } = this.#services;
     const tenant = payerTenantId(payer);
     this.#leaving.push(admitTenant(tenantLimits, tenant, this.#route.kind));
     this.#leaving.push(await payerIndex.enter(tenant));
     this.#exchange.body.proveBefore(UNPROVED_BYTES_MAX, async () => {
       await prove();
-      return tenant;
+      return gate.owners.of(tenant);
     });
     this.#prepared = await this.#route.prepare(tenant, payer);
     const { method, path, query } = this.#exchange.head;

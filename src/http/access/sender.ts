@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { payerTenantId } from '../../domain/id.ts';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
 import { type Forward, tokenOpens } from './forward.ts';
 import type { Services } from './services.ts';
@@ -15,18 +16,18 @@ const REMEMBERED_MAX = 1024;
 
 /** Tells whose turn a request takes where many came at once. */
 export class Senders {
-  readonly #gate: Pick<Services['gate'], 'knownPayer'>;
+  readonly #gate: Pick<Services['gate'], 'knownPayer' | 'owners'>;
   readonly #forward: Forward;
   /** Digests of workspaces with tokens that opened them, the latest last: looking one up costs more than the rest. It opens nothing here. */
   readonly #opened = new Set<string>();
 
-  constructor(gate: Pick<Services['gate'], 'knownPayer'>, forward: Forward) {
+  constructor(gate: Pick<Services['gate'], 'knownPayer' | 'owners'>, forward: Forward) {
     this.#gate = gate;
     this.#forward = forward;
   }
 
   /**
-   * The workspace whose token it brings, a wallet that has paid before, or one sender for all others together who bring a payment or a
+   * The owner of the workspace whose token it brings, a wallet that has paid before, or one sender for all others together who bring a payment or a
    * token, and one for those who bring nothing.
    */
   of(exchange: Pick<Exchange, 'head' | 'header' | 'payment'>): string {
@@ -34,10 +35,13 @@ export class Senders {
     if (!hasCredentials(exchange)) return UNPAID;
     const token = bearerToken(exchange);
     // Which wallets have paid, all gates of a process know.
-    if (token === undefined) return this.#gate.knownPayer(exchange.payment) ?? ANYBODY;
+    if (token === undefined) {
+      const payer = this.#gate.knownPayer(exchange.payment);
+      return payer ? payerTenantId(payer) : ANYBODY;
+    }
     const { path, query } = exchange.head;
     const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
-    return workspace && this.#opens(workspace, token) ? workspace : ANYBODY;
+    return workspace && this.#opens(workspace, token) ? this.#gate.owners.of(workspace) : ANYBODY;
   }
 
   #opens(workspace: string, token: string): boolean {

@@ -27,14 +27,14 @@ export function bearerToken(exchange: Pick<Exchange, 'header'>): string | undefi
  * @throws workspace_unauthorized
  */
 export async function withWorkspace(
-  { workspaces, tenantLimits, onFault }: Services,
+  { workspaces, tenantLimits, gate, onFault }: Services,
   exchange: Exchange,
   id: string,
   work: (workspace: WorkspaceRecord) => Promise<Answer | BytesReply | ContentReply | EventsReply>,
   kind: WorkKind = 'other',
 ): Promise<Reply> {
   const workspace = workspaces.authenticate(id, bearerToken(exchange));
-  exchange.body.proved(workspace.id);
+  exchange.body.proved(gate.owners.of(workspace.id));
   const leave = workspaces.enter(workspace.id, () => {
     if (!exchange.body.complete) exchange.body.fail(ended());
   });

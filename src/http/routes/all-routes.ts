@@ -48,7 +48,9 @@ export function allRoutes(
     ...forward.routes(tenantRoutes),
     ...(consoleFolder === undefined ? [] : consoleRoutes(consoleFolder)),
     ...entryRoutes(services, { routes: () => routes, consoleFolder }),
-    mcpRoute(mcp, services.limits, (workspace, token) => tokenOpens(forward, workspace, token)),
+    mcpRoute(mcp, services.limits, (workspace, token) =>
+      tokenOpens(forward, workspace, token) ? services.gate.owners.of(workspace) : undefined,
+    ),
     ...forward.peerRoutes,
     ...serviceRoutes(services, {
       notes,

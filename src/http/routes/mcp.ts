@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { hasRoom } from '../../domain/fair-queue.ts';
 import type { HttpLimits } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
 import { splitBody } from '../body/split-body.ts';
@@ -10,10 +11,7 @@ import type { Operation, Route } from '../exchange/route.ts';
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
-/** Of these, those of one workspace. */
-const WORKSPACE_CALLS_MAX = 64;
-/** Of these, all that bring no workspace's token, whether they pay or not. */
-const UNPROVED_CALLS_MAX = 128;
+/** All that bring no workspace's token, whether they pay or not. */
 const UNPROVED = 'unproved';
 /** Of a body that is no object: its first sign says whether it is a batch. */
 const BATCH_START_BYTES = 1024;
@@ -61,12 +59,12 @@ const OPERATION: Operation = {
 
 /**
  * POST /mcp: the tools over streamable HTTP. Without sessions there is no stream to GET and nothing to DELETE.
- * @param tokenOpens whether a token is a workspace's
+ * @param ownerOf whose workspace it is, if the token is the workspace's
  */
 export function mcpRoute(
   answer: AnswerMcp,
   limits: HttpLimits,
-  tokenOpens: (workspace: string, token: string | undefined) => boolean,
+  ownerOf: (workspace: string, token: string | undefined) => string | undefined,
 ): Route {
   const calls = new Calls();
   const paced = new PacedCalls(new LoopLoad());
@@ -76,11 +74,11 @@ export function mcpRoute(
     operation: OPERATION,
     handle: async (exchange) => {
       const workspace = new URLSearchParams(exchange.head.query).get('workspace');
-      const isProved = workspace !== null && tokenOpens(workspace, bearerToken(exchange));
-      if (isProved) exchange.body.proved(workspace);
+      const proved = workspace === null ? undefined : ownerOf(workspace, bearerToken(exchange));
+      if (proved !== undefined) exchange.body.proved(proved);
       const body = await exchange.body.whole(limits.searchBodyBytesMax);
-      const owner = isProved ? workspace : UNPROVED;
-      const leave = calls.enter(owner, isProved ? WORKSPACE_CALLS_MAX : UNPROVED_CALLS_MAX);
+      const owner = proved ?? UNPROVED;
+      const leave = calls.enter(owner);
       try {
         await paced.begin(owner);
         exchange.signal.throwIfAborted();
@@ -108,9 +106,9 @@ class Calls {
   #sum = 0;
 
   /** @returns to be called at the end of the call. @throws overloaded */
-  enter(owner: string, atOnceMax: number): () => void {
+  enter(owner: string): () => void {
     const running = this.#running.get(owner) ?? 0;
-    if (running >= atOnceMax || this.#sum >= CALLS_MAX) throw TOO_MANY;
+    if (!hasRoom(running, this.#sum, CALLS_MAX)) throw TOO_MANY;
     this.#running.set(owner, running + 1);
     this.#sum += 1;
     return () => {

@@ -77,11 +77,11 @@ class PaidCreation implements PaidRoute<CreationInput> {
     };
   }
 
-  async prepare(): Promise<Prepared<CreationInput>> {
+  async prepare(_: PayerId, payer: Address): Promise<Prepared<CreationInput>> {
     if (this.#body.failure) throw this.#body.failure;
     const { value, warnings } = createValidator.validate(this.#body.object ?? {});
     const identity = { minutes: this.#price.minutes, spend_limit_usd: value.spend_limit_usd };
-    return { input: creationOf(value), identity: { kind: 'json', value: identity }, warnings };
+    return { input: { ...creationOf(value), payer }, identity: { kind: 'json', value: identity }, warnings };
   }
 
   run(input: CreationInput): Promise<WorkOutcome> {

@@ -33,7 +33,7 @@ export interface AcceptanceDeps {
   /** A Tenant's jobs that wait or run. */
   readonly jobsOf: (tenant: TenantId) => readonly Unfinished[];
   /** Queues an accepted job that awaits no payment. */
-  readonly start: (job: Job, info: FileInfo) => void;
+  readonly start: (job: Job, info: FileInfo, bytes: number) => void;
 }
 
 const RETRY_AFTER_S = 5;
@@ -144,7 +144,7 @@ export class Acceptance {
       }
       return { item, job: await created, duplicate: false };
     });
-    if (!held) this.#deps.start(answer.job, info);
+    if (!held) this.#deps.start(answer.job, info, upload.bytes);
     return answer;
   }
 }

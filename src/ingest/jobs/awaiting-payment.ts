@@ -36,6 +36,10 @@ export class JobsAwaitingPayment {
     return job?.info;
   }
 
+  *tenants(): Iterable<TenantId> {
+    for (const { tenant } of this.#jobs.values()) yield tenant;
+  }
+
   ofTenant(tenant: TenantId): Unfinished[] {
     return [...this.#jobs].flatMap(([id, job]) => (job.tenant === tenant ? [{ id, info: job.info }] : []));
   }

@@ -1,61 +1,91 @@
-import { FairQueue } from '../../domain/fair-queue.ts';
+import { FarthingError } from '../../domain/error.ts';
+import { FairQueue, hasRoom } from '../../domain/fair-queue.ts';
 import type { TenantId } from '../../domain/id.ts';
+import type { Owners } from '../../domain/owners.ts';
 
 /** A job that waits for its turn. */
 export interface WaitingJob {
   readonly tenant: TenantId;
+  /** How long it will take, where its size tells. */
+  readonly seconds?: number;
   /** Never rejects. */
   readonly begin: () => Promise<void>;
 }
 
+/** A job of at most so many seconds waits behind no long ones. */
+const QUICK_SECONDS = 2;
+const RETRY_AFTER_S = 5;
+
 /**
- * Runs a few jobs at once, fairly among the Tenants of all books of a process. One Tenant's jobs leave at least one place to the
- * others.
+ * Runs a few jobs at once, fairly among the owners of the Tenants of all books of a process, by the time that their jobs take. One owner's
+ * jobs leave a place to the others, and all long ones leave a place to short ones.
  */
 export class JobTurns {
-  readonly #atOnceMax: number;
+  readonly #owners: Pick<Owners, 'of'>;
+  readonly #now: () => number;
   readonly #queue: FairQueue<WaitingJob>;
-  readonly #counts = new Set<() => number>();
-  #running = 0;
+  /** Whose each was when it came: a stranger may have paid since. */
+  readonly #waiting = new Map<WaitingJob, string>();
+  readonly #books = new Set<() => Iterable<TenantId>>();
 
-  constructor(atOnceMax: number) {
-    this.#atOnceMax = atOnceMax;
-    this.#queue = new FairQueue({ tenantTakenMax: Math.max(1, atOnceMax - 1) });
+  /** @param now milliseconds of a clock that never goes back */
+  constructor(atOnceMax: number, owners: Pick<Owners, 'of'>, now: () => number = () => performance.now()) {
+    this.#owners = owners;
+    this.#now = now;
+    this.#queue = new FairQueue({
+      takenMax: atOnceMax,
+      ownerTakenMax: Math.max(1, atOnceMax - 1),
+      ...(atOnceMax > 1 && { quickCost: QUICK_SECONDS }),
+    });
   }
 
-  /** Adds the jobs of one set of books. @param unfinished number of its jobs that have not ended @returns takes it out again */
-  join(unfinished: () => number): () => void {
-    this.#counts.add(unfinished);
-    return () => void this.#counts.delete(unfinished);
+  /** Adds the jobs of one set of books. @param unfinished the Tenant of each job that has not ended @returns takes it out again */
+  join(unfinished: () => Iterable<TenantId>): () => void {
+    this.#books.add(unfinished);
+    return () => void this.#books.delete(unfinished);
   }
 
-  /** Jobs of all books that have not ended. */
-  get unfinished(): number {
-    let sum = 0;
-    for (const count of this.#counts) sum += count();
-    return sum;
+  /** @throws overloaded when the Tenant's owner has as many jobs that have not ended as there is room for beside all jobs */
+  admit(tenant: TenantId, jobsMax: number): void {
+    const owner = this.#owners.of(tenant);
+    let [own, all] = [0, 0];
+    for (const unfinished of this.#books) {
+      for (const each of unfinished()) {
+        all += 1;
+        if (each === tenant || this.#owners.of(each) === owner) own += 1;
+      }
+    }
+    if (hasRoom(own, all, jobsMax)) return;
+    throw new FarthingError(
+      'overloaded',
+      `Too many files are waiting to be indexed, ${own} of them yours. Nothing was charged: try again later.`,
+      { retryAfterS: RETRY_AFTER_S },
+    );
   }
 
   push(job: WaitingJob): void {
-    this.#queue.push(job.tenant, job);
+    const owner = this.#owners.of(job.tenant);
+    this.#waiting.set(job, owner);
+    this.#queue.push(owner, job, job.seconds);
     this.#next();
   }
 
   /** Takes a job out before its turn. @returns false when it is not waiting */
   remove(job: WaitingJob): boolean {
-    return this.#queue.remove(job.tenant, job);
+    const owner = this.#waiting.get(job);
+    this.#waiting.delete(job);
+    return owner !== undefined && this.#queue.remove(owner, job);
   }
 
   #next(): void {
-    while (this.#running < this.#atOnceMax) {
-      const job = this.#queue.take();
-      if (!job) return;
-      this.#running++;
-      void job.begin().finally(() => {
-        this.#running--;
-        this.#queue.done(job.tenant);
-        this.#next();
-      });
-    }
+    for (let job = this.#queue.take(); job; job = this.#queue.take()) void this.#run(job);
+  }
+
+  async #run(job: WaitingJob): Promise<void> {
+    this.#waiting.delete(job);
+    const began = this.#now();
+    await job.begin();
+    this.#queue.done(job, (this.#now() - began) / 1000);
+    this.#next();
   }
 }

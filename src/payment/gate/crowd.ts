@@ -1,5 +1,6 @@
 import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { Owners } from '../../domain/owners.ts';
 import type { InFlightRequests } from './in-flight-requests.ts';
 import type { Settlements } from './settlements.ts';
 import { VerificationLines } from './verifications.ts';
@@ -22,14 +23,17 @@ const OF_STRANGERS = 1 / 2;
  * unknown outcome runs nothing, but is kept until its window ends: it takes a place of its payer only.
  */
 export class Crowd {
-  readonly lines = new VerificationLines();
+  readonly owners: Owners;
+  readonly lines: VerificationLines;
   readonly #purchasesMax: number;
   readonly #gates = new Set<GateCounts>();
   #strangers = 0;
 
   /** @param purchasesMax purchases that may run at once */
-  constructor(purchasesMax: number) {
+  constructor(purchasesMax: number, owners = new Owners()) {
     this.#purchasesMax = purchasesMax;
+    this.owners = owners;
+    this.lines = new VerificationLines(owners);
   }
 
   /** @returns takes it out again */
@@ -51,14 +55,14 @@ export class Crowd {
       inAll - pending >= purchasesMax ||
       inAll >= UNFINISHED_FACTOR * purchasesMax ||
       inFlight.purchaseCountOf(payer) >= OF_ONE_PAYER * purchasesMax ||
-      (!this.lines.knows(payer) && this.#strangers >= OF_STRANGERS * purchasesMax)
+      (!this.owners.knows(payer) && this.#strangers >= OF_STRANGERS * purchasesMax)
     )
       throw tooBusy();
   }
 
   /** Counts the purchase while it runs, from its claim until its outcome. */
   async run<T>(payer: Address, purchase: () => Promise<T>): Promise<T> {
-    if (this.lines.knows(payer)) return await purchase();
+    if (this.owners.knows(payer)) return await purchase();
     this.#strangers += 1;
     try {
       return await purchase();

@@ -36,6 +36,8 @@ export type Earlier =
  */
 export class EarlierRequests {
   readonly #deps: EarlierDeps;
+  /** They came while the outcome of their own settlement was open. */
+  readonly #waited = new WeakSet<PaidAttempt>();
 
   constructor(deps: EarlierDeps) {
     this.#deps = deps;
@@ -72,7 +74,7 @@ export class EarlierRequests {
       case 'over':
         return untilEnded(known);
       case 'unfinished':
-        return this.#hurry(known);
+        return known.key === key ? this.#whenKnown(known, attempt) : this.#hurry(known);
       case 'answering':
         return { kind: 'answer', answer: repetitions.ofPurchase(attempt, known) };
       default:
@@ -85,6 +87,9 @@ export class EarlierRequests {
     const { key, requestHash, payment, request } = attempt;
     const purchase = this.#deps.inFlight.ofPayment(key);
     if (!purchase) {
+      const record = this.#deps.records.find(key) && this.#deps.records.findCharged(key);
+      if (record && record.requestHash === requestHash && this.#waited.has(attempt))
+        return { kind: 'answer', answer: this.#deps.repetitions.again(attempt, key, record) };
       if (this.#deps.records.find(key)) throw alreadyUsed();
       this.#deps.checkPrice(payment, request.quote.amount);
       return undefined;
@@ -96,10 +101,12 @@ export class EarlierRequests {
       case 'abandoned':
         return untilEnded(purchase);
       case 'unfinished':
-        return this.#hurry(purchase);
+        return this.#whenKnown(purchase, attempt);
       case 'settling':
       case 'answering':
       case 'over':
+        // One that came while the outcome was open goes on waiting.
+        if (this.#waited.has(attempt)) return untilEnded(purchase);
         throw alreadyUsed();
       default:
         return purchase.stage satisfies never;
@@ -123,8 +130,15 @@ export class EarlierRequests {
   /** Until it is known whether its answer went out, or until waiting for that has no end in sight. */
   #untilDelivered(running: InFlightRequest): Earlier {
     if (running.kind === 'repetition') return { kind: 'wait', until: running.over };
-    if (running.stage === 'unfinished') return this.#hurry(running);
+    if (running.stage === 'unfinished' && !this.#deps.settlements.holds(running)) return this.#hurry(running);
     return { kind: 'wait', until: running.ended.then(() => running.over, noop) };
+  }
+
+  /** The same payload to the same request, while the outcome of its settlement is open: it waits for that. */
+  #whenKnown(purchase: InFlightPurchase, attempt: PaidAttempt): Earlier {
+    if (this.#deps.settlements.holds(purchase)) return this.#join(purchase, attempt);
+    this.#waited.add(attempt);
+    return this.#hurry(purchase);
   }
 
   #hurry(purchase: InFlightPurchase): Earlier {

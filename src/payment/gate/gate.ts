@@ -1,6 +1,7 @@
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
+import type { Owners } from '../../domain/owners.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
 import type { Store } from '../../state/store.ts';
 import { ASSETS } from '../asset.ts';
@@ -36,6 +37,8 @@ export interface GateDeps {
   readonly settings: ChallengeSettings;
   readonly signatures: SignatureCheck;
   readonly facilitator: Facilitator;
+  /** How long a request waits for a settlement of unknown outcome. */
+  readonly holdMsMax: number;
   /** An answer waits until the note of its settlement is as durable as the store makes it. */
   readonly answersAfterNote: boolean;
   readonly handlers: EffectHandlers;
@@ -90,11 +93,12 @@ export class PaymentGate {
     const assets = [...settings.assets, ...ASSETS];
     const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes });
     const effects = new Effects(deps.handlers);
-    const { answersAfterNote } = deps;
+    const { answersAfterNote, holdMsMax } = deps;
     const settlements = new Settlements({
       records,
       facilitator,
       answersAfterNote,
+      holdMsMax,
       effects,
       answers,
       inFlight,
@@ -135,6 +139,11 @@ export class PaymentGate {
   /** The books. */
   get journal(): Journal {
     return this.#records.journal;
+  }
+
+  /** Who pays for which Tenant. */
+  get owners(): Owners {
+    return this.#deps.crowd.owners;
   }
 
   /** The 402 for a request without a usable payment. */
@@ -185,11 +194,11 @@ export class PaymentGate {
    * such wallet is not parsed.
    */
   knownPayer(sent: RequestPayment): Address | undefined {
-    const { lines } = this.#deps.crowd;
-    if (!sent.mayBeFrom((payer) => lines.knows(payer))) return undefined;
+    const { owners } = this.#deps.crowd;
+    if (!sent.mayBeFrom((payer) => owners.knows(payer))) return undefined;
     try {
       const payer = sent.parsed()?.payment.payer;
-      if (!payer || !lines.knows(payer)) return undefined;
+      if (!payer || !owners.knows(payer)) return undefined;
       return this.#genuine(sent)?.verdict === 'valid' ? payer : undefined;
     } catch (error) {
       if (error instanceof PaymentRefused) return undefined;
@@ -214,7 +223,7 @@ export class PaymentGate {
 
   /** Another server of the cluster charged the wallet: it is no stranger here either. */
   paidElsewhere(payer: Address): void {
-    this.#deps.crowd.lines.paid(payer);
+    this.#deps.crowd.owners.paid(payer);
   }
 
   /** Deletes expired records and answers. One sweep at a time; it ends early when the gate is closed. */
@@ -352,7 +361,7 @@ export class PaymentGate {
         purchase.releaseUncharged(bought.answer);
         return undeliverable(bought.answer);
       }
-      crowd.lines.paid(payment.payer);
+      crowd.owners.paid(payment.payer);
       const answer = this.#deliveries.withReceipt(bought.answer, bought.record, payment);
       purchase.release(answer);
       return this.#deliveries.ofPurchase(purchase, answer);

@@ -2,8 +2,8 @@ import type { InFlightPurchase } from './in-flight-purchase.ts';
 
 const RETRY_FIRST_MS = 1000;
 const RETRY_LAST_MS = 60_000;
-/** How long a client's retry waits for a pending outcome before it gets `settlement_pending`. */
-const HURRY_MS = 2000;
+/** How long a client's retry waits for a pending outcome at least, before it gets `settlement_pending`. */
+const HURRY_MS_MIN = 2000;
 
 interface Retry {
   delayMs: number;
@@ -15,11 +15,13 @@ interface Retry {
 export class Retries {
   readonly #attempt: (purchase: InFlightPurchase) => Promise<void>;
   readonly #retries = new Map<InFlightPurchase, Retry>();
+  readonly #hurryMs: number;
   #closed = false;
 
   /** `attempt`: ends the retries of a purchase that it has finished. Never throws. */
-  constructor(attempt: (purchase: InFlightPurchase) => Promise<void>) {
+  constructor(attempt: (purchase: InFlightPurchase) => Promise<void>, hurryMs: number) {
     this.#attempt = attempt;
+    this.#hurryMs = Math.max(HURRY_MS_MIN, hurryMs);
   }
 
   get size(): number {
@@ -64,7 +66,7 @@ export class Retries {
   async hurry(purchase: InFlightPurchase): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const moment = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, HURRY_MS);
+      timer = setTimeout(resolve, this.#hurryMs);
     });
     const attempt = Promise.all([this.now(purchase), purchase.ended.then(noop, noop)]);
     await Promise.race([attempt, moment]);

@@ -35,6 +35,8 @@ export interface SettlementDeps {
   readonly answers: AnswerStore;
   readonly inFlight: InFlightRequests;
   readonly clock: Clock;
+  /** How long a request waits for a settlement of unknown outcome. */
+  readonly holdMsMax: number;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -44,6 +46,16 @@ export interface Concluded {
   readonly record: ChargedRecord;
 }
 
+/** A request that waits for the outcome of its settlement. */
+interface Held {
+  /** Of pure work. */
+  readonly answer: Answer | undefined;
+  readonly resolve: (concluded: Concluded) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** How often the outcome is asked for while a request waits for it. */
+const HELD_ASK_MS = 2000;
 /** Nothing was asked of the facilitator, or it took no connection. */
 const NOT_SENT: ReadonlySet<ErrorCode> = new Set(['facilitator_unavailable', 'books_unavailable']);
 /** An unknown outcome counts as settled when the facilitator is still silent this long after the authorization ended. */
@@ -55,10 +67,18 @@ const PRESUMED_AFTER_MS = 10 * 60_000;
  */
 export class Settlements {
   readonly #deps: SettlementDeps;
-  readonly #retries = new Retries((purchase) => this.#attempt(purchase));
+  readonly #retries: Retries;
+  readonly #held = new Map<InFlightPurchase, Held>();
+  #closing = false;
 
   constructor(deps: SettlementDeps) {
     this.#deps = deps;
+    this.#retries = new Retries((purchase) => this.#attempt(purchase), deps.holdMsMax);
+  }
+
+  /** Whether the first request of an unfinished purchase still waits for its outcome. */
+  holds(purchase: InFlightPurchase): boolean {
+    return this.#held.has(purchase);
   }
 
   get pendingCount(): number {
@@ -109,7 +129,26 @@ export class Settlements {
       throw settlementPending({ cause: error });
     }
     this.#retries.begin(purchase);
-    throw settlementPending();
+    return await this.#hold(purchase, answer?.(timing));
+  }
+
+  /** The request waits while the outcome is asked for. @throws PaymentRefused; settlement_pending when it takes too long */
+  async #hold(purchase: InFlightPurchase, answer: Answer | undefined): Promise<Concluded> {
+    const giveUp = () => this.#held.get(purchase)?.reject(settlementPending());
+    const timer = setTimeout(giveUp, this.#deps.holdMsMax);
+    const asking = setInterval(() => void this.#retries.now(purchase), HELD_ASK_MS);
+    purchase.signal.addEventListener('abort', giveUp, { once: true });
+    try {
+      return await new Promise<Concluded>((resolve, reject) => {
+        this.#held.set(purchase, { answer, resolve, reject });
+        if (this.#closing || purchase.signal.aborted) giveUp();
+      });
+    } finally {
+      this.#held.delete(purchase);
+      clearTimeout(timer);
+      clearInterval(asking);
+      purchase.signal.removeEventListener('abort', giveUp);
+    }
   }
 
   /** Certainly not charged: no trace of the effect or of the answer may stay, and the authorization is free again. */
@@ -142,8 +181,10 @@ export class Settlements {
     return this.#retries.now(purchase);
   }
 
-  close(): Promise<void> {
-    return this.#retries.close();
+  async close(): Promise<void> {
+    this.#closing = true;
+    for (const { reject } of this.#held.values()) reject(settlementPending());
+    await this.#retries.close();
   }
 
   /**
@@ -267,8 +308,7 @@ export class Settlements {
         case 'undoing':
           return await this.#finishUndoing(purchase, record, record.refusal);
         case 'settled':
-          await this.#commit(purchase, record);
-          return this.#finish(purchase);
+          return this.#tell(purchase, await this.#commit(purchase, record));
         case 'committed':
         case 'delivered':
           return this.#finish(purchase);
@@ -285,8 +325,10 @@ export class Settlements {
     const settlement = await facilitator.reconcile(record.payment, record.terms);
     switch (settlement.kind) {
       case 'settled':
-        await this.#conclude(purchase, record, settlement);
-        return this.#finish(purchase);
+        return this.#tell(
+          purchase,
+          await this.#conclude(purchase, record, settlement, this.#held.get(purchase)?.answer),
+        );
       case 'refused':
         return await this.#finishUndoing(purchase, record, settlement.reason);
       case 'absent':
@@ -313,7 +355,21 @@ export class Settlements {
     reason?: string,
   ): Promise<void> {
     await this.#undo(purchase, record, reason);
-    if (purchase.stage !== 'unfinished') this.#finish(purchase);
+    if (purchase.stage === 'unfinished') return;
+    const held = this.#held.get(purchase);
+    if (held) held.reject(new PaymentRefused(faultOf(reason ?? NEVER_SETTLED), { atSettlement: true }));
+    else this.#finish(purchase);
+  }
+
+  /** The request that waits goes on with the answer; without one, those who come look again. */
+  #tell(purchase: InFlightPurchase, concluded: Concluded | undefined): void {
+    this.#retries.end(purchase);
+    const held = this.#held.get(purchase);
+    if (held && concluded) held.resolve(concluded);
+    else {
+      held?.reject(settlementPending());
+      this.#finish(purchase);
+    }
   }
 
   /** Nothing is left to do: those who wait look again. */

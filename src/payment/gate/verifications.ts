@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
+import type { Owners } from '../../domain/owners.ts';
 import { Turnstile, type TurnstileLimits } from '../../domain/turnstile.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { GradientLimit } from '../facilitator/gradient-limit.ts';
@@ -18,29 +18,24 @@ const WAIT_MS_MAX = 5000;
  */
 const OF_STRANGERS: TurnstileLimits = {
   insideMax: 64,
-  tenantInsideMax: 16,
+  ownerInsideMax: 16,
   waitingMax: 512,
-  tenantWaitingMax: 64,
   waitMsMax: WAIT_MS_MAX,
 };
 const OF_PAYERS = {
   ...OF_STRANGERS,
   insideMax: 128,
-  tenantInsideMax: 64,
+  ownerInsideMax: 64,
   waitingMax: 1024,
-  tenantWaitingMax: 256,
 };
 /** Only the facilitator can judge contract wallets' signatures, and made-up ones cost nothing. */
 const OF_CONTRACTS = {
   ...OF_STRANGERS,
   insideMax: 8,
-  tenantInsideMax: 2,
+  ownerInsideMax: 2,
   waitingMax: 128,
-  tenantWaitingMax: 16,
 };
-const OF_PAYING_CONTRACTS = { ...OF_CONTRACTS, tenantInsideMax: 4, tenantWaitingMax: 64 };
-/** The payers that are known to have paid, since the start: about 100 bytes each. */
-const PAYERS_MAX = 100_000;
+const OF_PAYING_CONTRACTS = { ...OF_CONTRACTS, ownerInsideMax: 4 };
 /** A contract wallet can be given money, or be deployed: a refusal does not hold for long. */
 const REFUSAL_MS = 30_000;
 const REFUSALS_MAX = 4096;
@@ -62,31 +57,23 @@ interface Line {
  * plain and for contract wallets. So strangers, however many, delay no payer, and contract wallets no plain one.
  */
 export class VerificationLines {
-  readonly #payers = new Set<Address>();
   readonly #plain = { payers: payersLine(OF_PAYERS), strangers: strangersLine(OF_STRANGERS) };
   readonly #contracts = {
     payers: payersLine(OF_PAYING_CONTRACTS),
     strangers: strangersLine(OF_CONTRACTS),
   };
+  readonly #owners: Pick<Owners, 'knows'>;
   /** Refused authorizations, by digest. */
   readonly refusals = new Map<string, Refusal>();
+
+  constructor(owners: Pick<Owners, 'knows'>) {
+    this.#owners = owners;
+  }
 
   /** The line in which a payment waits for its verification. */
   of(payment: Payment): Line {
     const lines = isOfContract(payment) ? this.#contracts : this.#plain;
-    return this.knows(payment.payer) ? lines.payers : lines.strangers;
-  }
-
-  /** True for a wallet that has paid since the start. */
-  knows(payer: Address): boolean {
-    return this.#payers.has(payer);
-  }
-
-  /** The wallet was charged: from now on it is no stranger. The one that paid longest ago is forgotten first. */
-  paid(payer: Address): void {
-    this.#payers.delete(payer);
-    this.#payers.add(payer);
-    if (this.#payers.size > PAYERS_MAX) this.#payers.delete(this.#payers.values().next().value!);
+    return this.#owners.knows(payment.payer) ? lines.payers : lines.strangers;
   }
 }
 

@@ -205,12 +205,16 @@ export class WorkspaceRecords {
     receipt: Pick<WorkspaceEnd, 'disposedAt' | 'receipt' | 'claims'>,
   ): Promise<WorkspaceRecord> {
     const disposedRented = this.#time.now();
-    return this.#ending(id, (end) => ({ state: 'disposed', end: { ...end, ...receipt, disposedRented } }));
+    return this.#ending(id, (end) => ({
+      state: 'disposed',
+      payer: undefined,
+      end: { ...end, ...receipt, disposedRented },
+    }));
   }
 
   async #ending(
     id: WorkspaceId,
-    change: (end: WorkspaceEnd) => { state: WorkspaceState; end: WorkspaceEnd },
+    change: (end: WorkspaceEnd) => Pick<WorkspaceRecord, 'state' | 'end'> & { payer?: undefined },
   ): Promise<WorkspaceRecord> {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);

@@ -50,7 +50,8 @@ function dispatcher(
   return opened;
 }
 
-const query = (text: string, tenant = 'a') => new TextJob(QUERIES, [text], { tenant });
+const query = (text: string, tenant = 'a', waitMsMax?: number) =>
+  new TextJob(QUERIES, [text], { tenant, waitMsMax });
 const answer = async (opened: Dispatcher, text: string) => [
   ...(await opened.query(query(text))).text_semantic![0]!,
 ];
@@ -165,6 +166,9 @@ t.test('a query that would wait too long is refused at once, but a few may alway
   const refused = ends.filter((end) => end === 'overloaded').length;
   t.equal(ends.filter((end) => end === 'answered').length, 40 - refused);
   t.ok(refused >= 20 && refused <= 31, `${refused} of 40 were refused`);
+  const patient = dispatcher(['query'], undefined, 1000, 100);
+  const paid = Array.from({ length: 200 }, (_, index) => patient.query(query(`fine ${index}`, 'a', 5000)));
+  t.equal((await Promise.all(paid)).length, 200, 'paid ones wait longer');
   const few = dispatcher(['query'], undefined, 1000, 0.001);
   const all = Array.from({ length: 9 }, (_, index) => answer(few, `fine ${index}`));
   t.equal((await Promise.all(all)).length, 9);

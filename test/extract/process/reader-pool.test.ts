@@ -5,6 +5,8 @@ import type { ReaderTask, WarmReader } from '../../../src/extract/process/warm-r
 /** In place of a child process: its tasks end when the test says so. */
 class HeldReader {
   readonly #ends: (() => void)[] = [];
+  /** That the last task is said to have taken. */
+  lastSeconds = 0;
 
   get busy(): number {
     return this.#ends.length;
@@ -30,13 +32,13 @@ function poolOf(count: number, bounds: Partial<ReaderPoolOptions> = {}) {
 
 const settled = () => new Promise((resume) => setImmediate(resume));
 
-t.test('one tenant leaves a reader to the others, however many there are', async (t) => {
+t.test('one owner leaves a reader to the others, however many there are', async (t) => {
   for (const count of [2, 3, 8]) {
-    const { held, pool, busy, run } = poolOf(count, { shareReadersMax: count - 1 });
+    const { held, pool, busy, run } = poolOf(count);
     const greedy = Array.from({ length: 20 }, () => run('greedy'));
     t.equal(busy(), count - 1, `of ${count}`);
     const other = run('other');
-    t.equal(busy(), count, 'another tenant has the last one at once');
+    t.equal(busy(), count, 'another owner has the last one at once');
     while (pool.depth > 0) {
       for (const reader of held) if (reader.busy > 0) reader.end();
       await settled();
@@ -45,7 +47,7 @@ t.test('one tenant leaves a reader to the others, however many there are', async
   }
 });
 
-t.test('a single reader serves the tenants in turn', async (t) => {
+t.test('a single reader serves the owners in turn', async (t) => {
   const { held, busy, run } = poolOf(1);
   const ended: string[] = [];
   const tasks = ['a', 'a', 'a', 'b'].map((tenant) => run(tenant).then(() => ended.push(tenant)));
@@ -58,12 +60,12 @@ t.test('a single reader serves the tenants in turn', async (t) => {
 });
 
 t.test('a task that is aborted before its turn never starts; one too many is refused', async (t) => {
-  const { held, pool, busy, run } = poolOf(1, { waitingMax: 2 });
+  const { held, pool, busy, run } = poolOf(1, { waitingMax: 3 });
   const first = run('a');
   const controller = new AbortController();
   const aborted = run('a', { signal: controller.signal });
   const waiting = run('b');
-  await t.rejects(run('c'), { code: 'overloaded', retryAfterS: 2 });
+  await t.rejects(run('b'), { code: 'overloaded', retryAfterS: 2 });
   controller.abort(new Error('no longer wanted'));
   await t.rejects(aborted, /no longer wanted/);
   t.equal(pool.depth, 2);
@@ -77,22 +79,49 @@ t.test('a task that is aborted before its turn never starts; one too many is ref
   t.equal(pool.depth, 0);
 });
 
-t.test('tenants with a common share take its turns, and none fills it alone', async (t) => {
-  const { held, pool, busy, run } = poolOf(1, { tenantWaitingMax: 2, shareWaitingMax: 3 });
-  const ended: string[] = [];
-  const asUnproved = (tenant: string) =>
-    pool.run(tenant, {} as ReaderTask, 'unproved').then(() => ended.push(tenant));
-  const tasks = [asUnproved('a'), asUnproved('a'), asUnproved('a')];
-  await t.rejects(asUnproved('a'), { code: 'overloaded' }, 'two of one tenant wait');
-  tasks.push(asUnproved('b'));
-  await t.rejects(asUnproved('c'), { code: 'overloaded' }, 'three of the share wait');
-  tasks.push(run('workspace').then(() => ended.push('workspace')));
-  while (ended.length < tasks.length) {
-    t.equal(busy(), 1);
-    held[0]!.end();
+t.test(
+  'one owner leaves half of the line to the others, and who takes long stands behind them',
+  async (t) => {
+    const { held, busy, run } = poolOf(1, { waitingMax: 4 });
+    const ended: string[] = [];
+    const begin = (owner: string) => run(owner).then(() => ended.push(owner));
+    const tasks = [begin('many'), begin('many'), begin('many')];
+    await t.rejects(run('many'), { code: 'overloaded' }, 'two of it wait');
+    tasks.push(begin('other'));
+    while (ended.length < tasks.length) {
+      t.equal(busy(), 1);
+      held[0]!.lastSeconds = ended.length === 0 ? 30 : 0.1;
+      held[0]!.end();
+      await settled();
+      if (ended.length === 1) tasks.push(begin('other'));
+    }
+    t.same(ended, ['many', 'other', 'other', 'many', 'many']);
+  },
+);
+
+t.test('a reader is kept for owners whose tasks are quick, however many are slow', async (t) => {
+  const { held, busy, run } = poolOf(2, { quickSeconds: 1 });
+  const end = async (index: number, seconds: number) => {
+    held[index]!.lastSeconds = seconds;
+    held[index]!.end();
     await settled();
-  }
-  t.same(ended, ['a', 'a', 'workspace', 'a', 'b']);
+  };
+  const quick = run('quick');
+  await end(0, 0.1);
+  await quick;
+  const slow = ['a', 'b', 'c'].map((owner) => run(owner));
+  t.equal(busy(), 1, 'three that nobody knows share one reader');
+  const again = run('quick');
+  t.equal(busy(), 2);
+  await end(1, 0.1);
+  await again;
+  for (let count = 0; count < slow.length; count++) await end(0, 10);
+  await Promise.all(slow);
+  const known = [run('a'), run('quick')];
+  t.equal(busy(), 2);
+  await end(0, 10);
+  await end(1, 0.1);
+  await Promise.all(known);
 });
 
 t.test('a task that is aborted already is not begun', async (t) => {

@@ -77,6 +77,33 @@ export function laughingPdf(depth: number): Buffer {
   ]);
 }
 
+/** A PDF whose page draws a form that draws itself, `times` over: PDFium ends at its own depth, which takes minutes. */
+export function selfDrawingPdf(times = 1_000): Buffer {
+  const resources = '/Resources << /XObject << /F 5 0 R >> >>';
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R ${resources} >>`,
+    pdfStream(Buffer.from('/F Do')),
+    pdfStream(
+      Buffer.from('/F Do '.repeat(times)),
+      `/Type /XObject /Subtype /Form /BBox [0 0 100 100] ${resources}`,
+    ),
+  ]);
+}
+
+/** An SVG of masks, each drawn twice by the next: 2^depth drawings in three kilobytes. */
+export function maskedSvg(depth = 20): Buffer {
+  const masks = Array.from({ length: depth }, (_, index) => {
+    const inner = index === 0 ? '' : ` mask="url(#m${index - 1})"`;
+    return `<mask id="m${index}">${`<rect width="99" height="99" fill="#fff"${inner}/>`.repeat(2)}</mask>`;
+  });
+  const rect = `<rect width="99" height="99" mask="url(#m${depth - 1})"/>`;
+  return Buffer.from(
+    `<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99">${masks.join('')}${rect}</svg>`,
+  );
+}
+
 /** A PDF that lists one page a million times. */
 export function millionPagesPdf(): Buffer {
   const kids = '5 0 R '.repeat(1000);

@@ -21,6 +21,7 @@ const services = {
     },
   },
   gate: {
+    owners: { of: (tenant: string) => (tenant === 'ws_1' ? 'its payer' : tenant) },
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
@@ -36,9 +37,9 @@ function sender(path: string, headers: Record<string, string> = {}, query = '', 
 
 t.test('a workspace is a sender where its token opens it, and a wallet that has paid', async (t) => {
   const own = { authorization: 'Bearer good' };
-  t.equal(sender('/agent/v1/workspaces/ws_1/search', own), 'ws_1');
-  t.equal(sender('/mcp', own, 'workspace=ws_1'), 'ws_1');
-  t.equal(sender('/agent/v1/search', { 'x-payment': 'of a payer' }), PAYER);
+  t.equal(sender('/agent/v1/workspaces/ws_1/search', own), 'its payer');
+  t.equal(sender('/mcp', own, 'workspace=ws_1'), 'its payer');
+  t.equal(sender('/agent/v1/search', { 'x-payment': 'of a payer' }), `payer_${PAYER}`);
 });
 
 t.test('whoever makes up tokens and payments is one sender with all strangers', async (t) => {
@@ -86,7 +87,7 @@ t.test('where other servers have slots, they are senders, and the tokens that th
     sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', senders);
   t.equal(search('good'), '', 'nobody accepted it yet');
   known.remember('ws_1', 'good');
-  t.equal(search('good'), 'ws_1');
+  t.equal(search('good'), 'its payer');
   t.equal(search('bad'), '');
   known.forget('ws_1', 'good');
   t.equal(search('good'), '');

@@ -1,34 +1,134 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { newId } from '../../../src/domain/id.ts';
+import type { Address } from '../../../src/domain/address.ts';
+import { newId, payerTenantId, type TenantId } from '../../../src/domain/id.ts';
+import { Owners } from '../../../src/domain/owners.ts';
 import { JobTurns } from '../../../src/ingest/jobs/job-turns.ts';
 
-t.test('jobs of all slots share the places, and Tenants take turns', async (t) => {
-  const turns = new JobTurns(2);
-  const [greedy, other] = [newId('workspace'), newId('workspace')];
+/** Turns of jobs that take as long as the test says, and workspaces by who paid for them. */
+function openTurns(places: number) {
+  const payers = new Map<string, Address>();
+  const owners = new Owners();
+  owners.join((id) => payers.get(id));
+  const clock = { ms: 0 };
+  const turns = new JobTurns(places, owners, () => clock.ms);
   const begun: string[] = [];
-  const ends: (() => void)[] = [];
-  const push = (tenant: typeof greedy, name: string) =>
-    turns.push({
-      tenant,
-      begin: () => {
-        begun.push(name);
-        return new Promise((resolve) => ends.push(resolve));
-      },
-    });
-  for (const name of ['a', 'b', 'c']) push(greedy, name);
-  push(other, 'd');
-  t.same(begun, ['a', 'd'], 'one Tenant leaves a place to the others');
-  for (let ended = 0; ended < 4; ended++) {
-    ends[ended]!();
+  const ends = new Map<string, () => void>();
+  const workspaceOf = (payer: number) => {
+    const id = newId('workspace');
+    payers.set(id, `0x${payer.toString(16).padStart(40, '0')}`);
+    return id;
+  };
+  const push = (tenant: TenantId, name: string, seconds?: number) => {
+    const begin = () => {
+      begun.push(name);
+      return new Promise<void>((resolve) => ends.set(name, resolve));
+    };
+    const job = { tenant, seconds, begin };
+    turns.push(job);
+    return job;
+  };
+  /** A job that runs ends, after so many seconds. */
+  const end = async (name: string, seconds = 0) => {
+    clock.ms += seconds * 1000;
+    ends.get(name)!();
     await setImmediate();
-  }
+  };
+  return { turns, owners, begun, workspaceOf, push, end };
+}
+
+t.test('jobs of all slots share the places, and owners take turns', async (t) => {
+  const { begun, push, end } = openTurns(2);
+  const [greedy, other] = [newId('workspace'), newId('workspace')];
+  for (const name of ['a', 'b', 'c']) push(greedy, name, 1);
+  push(other, 'd', 1);
+  t.same(begun, ['a', 'd'], 'one owner leaves a place to the others');
+  for (const name of ['a', 'd', 'b', 'c']) await end(name, 1);
   t.same(begun, ['a', 'd', 'b', 'c']);
 });
 
-t.test('what is unfinished is summed up over the slots', (t) => {
-  const turns = new JobTurns(2);
-  for (const count of [3, 4]) turns.join(() => count);
-  t.equal(turns.unfinished, 7);
+t.test('five workspaces of one payer have the turns of one', async (t) => {
+  const { begun, workspaceOf, push, end } = openTurns(1);
+  const five = Array.from({ length: 5 }, () => workspaceOf(1));
+  for (const [number, workspace] of five.entries()) push(workspace, `many${number}`, 1);
+  const neighbour = workspaceOf(2);
+  for (const name of ['n0', 'n1']) push(neighbour, name, 1);
+  for (const name of ['many0', 'n0', 'many1', 'n1']) await end(name, 1);
+  t.same(begun, ['many0', 'n0', 'many1', 'n1', 'many2']);
+});
+
+t.test('a short text waits behind none of eight owners’ long ones', async (t) => {
+  const { begun, workspaceOf, push, end } = openTurns(4);
+  for (let payer = 1; payer <= 8; payer++) push(workspaceOf(payer), `long${payer}`, 70);
+  t.same(begun, ['long1', 'long2', 'long3'], 'a place stays free');
+  const neighbour = workspaceOf(9);
+  push(neighbour, 'short', 0.01);
+  t.equal(begun.at(-1), 'short');
+  await end('short', 0.1);
+  push(neighbour, 'scan');
+  t.equal(begun.at(-1), 'scan', 'nor does a file of any kind of who was quick before');
+});
+
+t.test('who said little and took long stands behind the others', async (t) => {
+  const { begun, workspaceOf, push, end } = openTurns(2);
+  const [liar, honest] = [workspaceOf(1), workspaceOf(2)];
+  push(liar, 'lie');
+  await end('lie', 300);
+  push(honest, 'first', 1);
+  push(liar, 'lie again');
+  push(liar, 'and again');
+  push(honest, 'second', 1);
+  await end('first', 1);
+  t.same(begun, ['lie', 'first', 'lie again', 'second']);
+});
+
+t.test('room for jobs: the owner of the most is refused, who has none finds room', (t) => {
+  const { turns, workspaceOf } = openTurns(2);
+  const unfinished: TenantId[] = [];
+  turns.join(() => unfinished);
+  const fill = (tenants: readonly TenantId[]) => {
+    let count = 0;
+    for (let tries = 0; tries < 1000; tries++) {
+      const tenant = tenants[tries % tenants.length]!;
+      try {
+        turns.admit(tenant, 1000);
+      } catch {
+        continue;
+      }
+      unfinished.push(tenant);
+      count += 1;
+    }
+    return count;
+  };
+  const five = Array.from({ length: 5 }, () => workspaceOf(1));
+  t.equal(fill(five), 500, 'five workspaces of one payer have half');
+  t.throws(() => turns.admit(five[0]!, 1000), { code: 'overloaded', retryAfterS: 5 });
+  const others = [2, 3, 4, 5].map(workspaceOf);
+  t.equal(fill(others), 400);
+  t.doesNotThrow(() => turns.admit(workspaceOf(6), 1000));
+  t.equal(fill([workspaceOf(6)]), 50);
   t.end();
+});
+
+t.test('wallets that have not paid share as one', (t) => {
+  const { turns, owners } = openTurns(2);
+  const wallet = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
+  const unfinished = [1, 2, 3, 4].map((number) => payerTenantId(wallet(number)));
+  turns.join(() => unfinished);
+  t.throws(() => turns.admit(payerTenantId(wallet(5)), 8), { code: 'overloaded' });
+  owners.paid(wallet(5));
+  t.doesNotThrow(() => turns.admit(payerTenantId(wallet(5)), 8));
+  t.end();
+});
+
+t.test('a job whose wallet pays while it waits can be taken out', async (t) => {
+  const { turns, owners, push, begun, end } = openTurns(1);
+  const wallet: Address = '0x0000000000000000000000000000000000000007';
+  push(newId('workspace'), 'first', 1);
+  const waiting = push(payerTenantId(wallet), 'waiting', 1);
+  owners.paid(wallet);
+  t.ok(turns.remove(waiting));
+  t.notOk(turns.remove(waiting));
+  await end('first', 1);
+  t.same(begun, ['first']);
 });

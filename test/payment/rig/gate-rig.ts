@@ -63,6 +63,8 @@ export interface RigOptions {
   crowd?: Crowd;
   /** Shared with other rigs; absent: its own. */
   signatures?: SignatureCheck;
+  /** Default 0: who waits is told at once. */
+  holdMsMax?: number;
   /** Default false. */
   answersAfterNote?: boolean;
   /** Absent: nothing is extended. */
@@ -102,6 +104,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     signatures,
     facilitator: options.facilitator?.(local) ?? local,
     answersAfterNote: options.answersAfterNote ?? false,
+    holdMsMax: options.holdMsMax ?? 0,
     handlers: { workspace_create: things, workspace_extend: options.extension ?? NEVER, ingest: NEVER },
     answers,
     answerKeepMinutes: 15,

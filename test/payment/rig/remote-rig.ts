@@ -88,7 +88,7 @@ export async function openRemoteRig(
     log: (event) => facilitatorEvents.push(event),
     ...(chain && { witness: witnessOf(ledger, clock), confirmIntervalMs: 1 }),
     confirms: chain === 'asked before answers',
-    knows: (payer) => crowd.lines.knows(payer),
+    knows: (payer) => crowd.owners.knows(payer),
     ...parts,
   });
   const rig = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator, crowd });

@@ -2,6 +2,7 @@ import type { Item } from '../../../src/api/items.ts';
 import type { Locator, SegmentRecord } from '../../../src/api/search.ts';
 import type { PictureContent } from '../../../src/domain/document.ts';
 import { VECTOR_LISTS } from '../../../src/domain/family.ts';
+import { Owners } from '../../../src/domain/owners.ts';
 import type { SearchInput } from '../../../src/domain/search.ts';
 import type { QueryEncoder } from '../../../src/encode/index-models.ts';
 import type { Extractor } from '../../../src/extract/extractor.ts';
@@ -247,6 +248,7 @@ export async function openAnswers(folder: string) {
     const current = encoder(measured, () => photograph) as never;
     return new Search({
       tenants,
+      owners: new Owners(),
       encoders: { current, search: (_index, _isAsked, work) => work(current) },
       extractor: { decodePicture } as unknown as Extractor,
     });

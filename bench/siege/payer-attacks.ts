@@ -1,0 +1,46 @@
+import { maskedSvg, selfDrawingPdf } from '../../test/extract/samples/hostile.ts';
+import { BenchWorkspace } from '../rig/agent.ts';
+import { bearer, post, type Target } from './requests.ts';
+import type { Attack, Strangers } from './strangers.ts';
+
+const MINUTES = 15;
+const PAYERS = 8;
+const PER_PAYER = 4;
+
+/** Eight wallets rent a workspace each, and upload on four connections into each. */
+function uploads(mebibytes: number, file: (number: number) => readonly [string, Buffer]): Attack {
+  return {
+    connections: PAYERS * PER_PAYER,
+    mebibytes,
+    run: async (strangers, target) => {
+      const rented = await Promise.all(
+        Array.from({ length: PAYERS }, () => BenchWorkspace.rent(target.url, MINUTES)),
+      );
+      let number = 0;
+      await Promise.all(
+        rented.map(({ url, token }) => {
+          const own = { ...target, workspace: { path: new URL(url).pathname, token } };
+          return strangers.each(PER_PAYER, () => upload(strangers, own, ...file(++number)));
+        }),
+      );
+    },
+  };
+}
+
+function upload(strangers: Strangers, target: Target, name: string, body: Buffer): Promise<void> {
+  const named = `${bearer(target)}Content-Disposition: attachment; filename="${name}"\r\n`;
+  return strangers.send(post(`${target.workspace.path}/ingest`, named, body));
+}
+
+/** With the workspaces of several payers, a cent each. */
+export const PAYER_ATTACKS: Readonly<Record<string, Attack>> = {
+  'long texts of eight payers': uploads(1024, (number) => [
+    `${number}.txt`,
+    Buffer.from(`${number} ${'Ships lie in the harbour. '.repeat(12_000)}`),
+  ]),
+  'files of eight payers that draw without end': uploads(64, (number) =>
+    number % 2 === 0
+      ? [`${number}.svg`, Buffer.concat([maskedSvg(24), Buffer.from(`<!-- ${number} -->`)])]
+      : [`${number}.pdf`, Buffer.concat([selfDrawingPdf(), Buffer.from(`% ${number}\n`)])],
+  ),
+};

@@ -1,0 +1,55 @@
+import type { Address } from './address.ts';
+import { isPayer, payerTenantId, type TenantId, type WorkspaceId, walletOf } from './id.ts';
+
+/** All whose wallets have not paid: a wallet costs nothing, so they share as one. */
+export const STRANGERS = 'strangers';
+
+/** Wallets that are known to have paid, and workspaces whose payer is known: about 100 bytes each. */
+const REMEMBERED_MAX = 100_000;
+
+/**
+ * Who pays. Every limit and turn is shared by owner: the wallet that paid for a workspace, or that pays for requests. Many Tenants of one
+ * wallet have one share, and all that never paid have one together.
+ */
+export class Owners {
+  readonly #paid = new Set<Address>();
+  readonly #payers = new Map<WorkspaceId, string>();
+  readonly #books = new Set<(workspace: WorkspaceId) => Address | undefined>();
+
+  /** Adds the workspaces of one set of books. @returns takes them out again */
+  join(payerOf: (workspace: WorkspaceId) => Address | undefined): () => void {
+    this.#books.add(payerOf);
+    return () => void this.#books.delete(payerOf);
+  }
+
+  /** The owner of a Tenant. A workspace whose payer was not stored owns itself; what is no Tenant stays as it is. */
+  of(tenant: string): string {
+    const id = tenant as TenantId;
+    if (isPayer(id)) return this.knows(walletOf(id)) ? id : STRANGERS;
+    const known = this.#payers.get(id);
+    if (known !== undefined) return known;
+    for (const payerOf of this.#books) {
+      const payer = payerOf(id);
+      if (payer === undefined) continue;
+      const owner = payerTenantId(payer);
+      forgetOldest(this.#payers.set(id, owner));
+      return owner;
+    }
+    return tenant;
+  }
+
+  /** True for a wallet that has paid since the start. */
+  knows(payer: Address): boolean {
+    return this.#paid.has(payer);
+  }
+
+  /** The wallet was charged: from now on it is no stranger. The one that paid longest ago is forgotten first. */
+  paid(payer: Address): void {
+    this.#paid.delete(payer);
+    forgetOldest(this.#paid.add(payer));
+  }
+}
+
+function forgetOldest<K>(all: Pick<Map<K, unknown>, 'size' | 'delete'> & { keys(): Iterator<K> }): void {
+  if (all.size > REMEMBERED_MAX) all.delete(all.keys().next().value!);
+}
