@@ -74,8 +74,9 @@ function readElements(source: string): TextContents {
   };
   walkXml(source, {
     open: (name, attributes) => {
-      // Words before it: it stands amid a paragraph.
-      if (ended !== undefined || text.trim() === '') flush();
+      // Words before it, or a mark beside a mark: it stands amid a paragraph.
+      const isBesideMark = ended !== undefined && INLINE.test(ended) && INLINE.test(name);
+      if ((ended !== undefined && !isBesideMark) || text.trim() === '') flush();
       else if (!INLINE.test(name)) text += ' ';
       path.push(name);
       const said = Object.entries(attributes).filter(
