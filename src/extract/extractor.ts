@@ -11,7 +11,7 @@ import type {
 } from '../domain/document.ts';
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import type { Preview } from '../domain/file/preview.ts';
-import { Owners } from '../domain/owners.ts';
+import { Owners } from '../domain/sharing/owners.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
