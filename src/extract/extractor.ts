@@ -12,7 +12,7 @@ import type {
 import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
 import { addNotRead, type NotRead, type UnreadReason } from '../domain/file/not-read.ts';
 import type { Preview } from '../domain/file/preview.ts';
-import { Owners } from '../domain/owners.ts';
+import { Owners } from '../domain/sharing/owners.ts';
 import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';

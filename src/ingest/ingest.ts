@@ -5,7 +5,7 @@ import type { FileInfo } from '../domain/document.ts';
 import { FarthingError } from '../domain/error.ts';
 import type { JobId, LeadsHere, TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
-import { Owners } from '../domain/owners.ts';
+import { Owners } from '../domain/sharing/owners.ts';
 import type { Store } from '../state/store.ts';
 import { filesIn } from './items/files.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';

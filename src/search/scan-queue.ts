@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { FarthingError } from '../domain/error.ts';
-import { FairQueue } from '../domain/fair-queue.ts';
+import { FairQueue } from '../domain/sharing/fair-queue.ts';
 
 /** Searches that run at once: as many as the index has threads for long ones. */
 const RUNNING_MAX = Math.min(4, availableParallelism());

@@ -1,4 +1,4 @@
-import type { Owners } from '../domain/owners.ts';
+import type { Owners } from '../domain/sharing/owners.ts';
 import type { IndexModels, IndexSpaces } from '../encode/index-models.ts';
 import type { IngestEncoder } from '../ingest/ports/ports.ts';
 import type { Tenants } from '../shard/tenants.ts';

@@ -1,8 +1,8 @@
 import type { Address } from '../domain/address.ts';
 import type { Clock } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
-import type { Owners } from '../domain/owners.ts';
 import type { EffectHandlers } from '../domain/payment.ts';
+import type { Owners } from '../domain/sharing/owners.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
 import { type Asset, assetOn } from '../payment/asset.ts';

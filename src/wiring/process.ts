@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../domain/clock.ts';
-import { Owners } from '../domain/owners.ts';
+import { Owners } from '../domain/sharing/owners.ts';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { IndexModels } from '../encode/index-models.ts';
 import { openPreviousEncoder } from '../encode/open-encoder.ts';

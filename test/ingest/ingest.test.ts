@@ -7,6 +7,7 @@ import { FarthingError } from '../../src/domain/error.ts';
 import { newId, payerTenantId, type TenantId } from '../../src/domain/id.ts';
 import type { Job } from '../../src/domain/job.ts';
 import { Ingest } from '../../src/ingest/ingest.ts';
+import { JobTurns } from '../../src/ingest/jobs/job-turns.ts';
 import { INGEST_LIMITS, type IngestLimits } from '../../src/ingest/ports/limits.ts';
 import type { StagedUpload } from '../../src/ingest/ports/ports.ts';
 import { openStore, type Store } from '../../src/state/store.ts';
@@ -54,6 +55,8 @@ function openRig(
       clock: systemClock,
       expiry: () => expiry,
       limits: { ...INGEST_LIMITS, ...limits },
+      // Both have paid.
+      turns: new JobTurns(limits?.jobsAtOnce ?? INGEST_LIMITS.jobsAtOnce, { of: (tenant) => tenant }),
       newCredit: async (payer, job) => void credits.push(`${payer} ${job}`),
       log: (event) => void events.push(event as { event: string }),
     });
@@ -498,7 +501,7 @@ t.test('a tenant whose files last leaves a place to the others', async (t) => {
 });
 
 t.test('too many jobs or a full encoder refuse a file before anything is stored', async (t) => {
-  const rig = openRig(t, { jobsMax: 2 });
+  const rig = openRig(t, { jobsMax: 4 });
   rig.extractor.hold();
   await rig.add('one');
   await rig.add('two', { held: true });

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { PictureContent } from '../../src/domain/document.ts';
-import { Owners } from '../../src/domain/owners.ts';
+import { Owners } from '../../src/domain/sharing/owners.ts';
 import type { Extractor } from '../../src/extract/extractor.ts';
 import { Search } from '../../src/search/search.ts';
 import { openTenants } from '../../src/shard/tenants.ts';

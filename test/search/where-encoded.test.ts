@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import { Owners } from '../../src/domain/owners.ts';
 import type { SearchInput } from '../../src/domain/search.ts';
+import { Owners } from '../../src/domain/sharing/owners.ts';
 import type { SpaceSpec } from '../../src/domain/space.ts';
 import type { Encoder } from '../../src/encode/encoder.ts';
 import type { QueryEncoder } from '../../src/encode/index-models.ts';

@@ -1,5 +1,5 @@
 import { FarthingError } from '../../domain/error.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
+import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 
 /** The work of one call: entries of one kind, of which a worker takes some at a time. */
 export interface Work<Entry> {

@@ -1,5 +1,5 @@
 import { FarthingError } from '../../domain/error.ts';
-import { FairQueue } from '../../domain/fair-queue.ts';
+import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 import type { ConfinementReport } from './messages.ts';
 import type { DoneReply } from './reader-process.ts';
 import { type ReaderTask, stopping, type WarmReader } from './warm-reader.ts';

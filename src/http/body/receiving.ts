@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FairQueue } from '../../domain/fair-queue.ts';
+import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 import type { RequestBody } from './body.ts';
 
 /**

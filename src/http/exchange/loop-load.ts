@@ -1,4 +1,4 @@
-import { FairQueue } from '../../domain/fair-queue.ts';
+import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 
 /** Of the time of the event loop. */
 const BUSY_SHARE = 0.75;

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../domain/fair-queue.ts';
+import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 import { Holding, type Shares } from '../body/shared-bytes.ts';
 
 /** Of stored files, 64 KiB each: the kernel copies half a MiB in half a millisecond. */

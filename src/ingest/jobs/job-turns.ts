@@ -1,7 +1,7 @@
 import { FarthingError } from '../../domain/error.ts';
-import { FairQueue, hasRoom } from '../../domain/fair-queue.ts';
 import type { TenantId } from '../../domain/id.ts';
-import type { Owners } from '../../domain/owners.ts';
+import { FairQueue, hasRoom } from '../../domain/sharing/fair-queue.ts';
+import type { Owners } from '../../domain/sharing/owners.ts';
 
 /** A job that waits for its turn. */
 export interface WaitingJob {

@@ -1,6 +1,6 @@
 import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { Owners } from '../../domain/owners.ts';
+import { Owners } from '../../domain/sharing/owners.ts';
 import type { InFlightRequests } from './in-flight-requests.ts';
 import type { Settlements } from './settlements.ts';
 import { VerificationLines } from './verifications.ts';

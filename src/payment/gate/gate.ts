@@ -1,8 +1,8 @@
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
-import type { Owners } from '../../domain/owners.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
+import type { Owners } from '../../domain/sharing/owners.ts';
 import type { Store } from '../../state/store.ts';
 import { ASSETS } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';

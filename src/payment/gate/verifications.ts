@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
-import type { Owners } from '../../domain/owners.ts';
-import { Turnstile, type TurnstileLimits } from '../../domain/turnstile.ts';
+import type { Owners } from '../../domain/sharing/owners.ts';
+import { Turnstile, type TurnstileLimits } from '../../domain/sharing/turnstile.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { GradientLimit } from '../facilitator/gradient-limit.ts';
 import { faultOf } from '../facilitator/reasons.ts';

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Address } from '../../../src/domain/address.ts';
 import { newId, payerTenantId, type TenantId } from '../../../src/domain/id.ts';
-import { Owners } from '../../../src/domain/owners.ts';
+import { Owners } from '../../../src/domain/sharing/owners.ts';
 import { JobTurns } from '../../../src/ingest/jobs/job-turns.ts';
 
 /** Turns of jobs that take as long as the test says, and workspaces by who paid for them. */

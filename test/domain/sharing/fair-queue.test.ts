@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FairQueue, type FairQueueOptions } from '../../src/domain/fair-queue.ts';
+import { FairQueue, type FairQueueOptions } from '../../../src/domain/sharing/fair-queue.ts';
 
 interface Entry {
   readonly name: string;
