@@ -122,7 +122,7 @@ function commandAsJson(): string {
     'http://127.0.0.1:8402',
     server.url,
   );
-  const [, name, value, command, rest] = /`claude mcp add farthing -e (\w+)=(\S+) -- (\S+) ([^`]+)`/.exec(
+  const [, name, value, command, rest] = /`claude mcp add farthing -e (\w+)=(\S+) -- (\S+)\s+([^`]+)`/.exec(
     text,
   )!;
   return JSON.stringify({

@@ -147,7 +147,7 @@ t.test('a picture or file that cannot be used is refused by its name', async (t)
     ['search', { image_b64: '%%%' }, { code: 'image_unreadable' }],
     ['search', { image_b64: 5 }, { code: 'field_invalid', detail: /^image_b64: send a text/ }],
     ['ingest', { content_b64: '%%%' }, { code: 'field_invalid', detail: /^content_b64: / }],
-    ['ingest', {}, { code: 'field_invalid', detail: /one of path, text and content_b64/ }],
+    ['ingest', {}, { code: 'field_invalid', detail: /one of text and content_b64/ }],
     ['ingest', { text: 'a', content_b64: 'YQ==' }, { code: 'field_invalid', detail: /one of/ }],
     ['workspace_usage', { text: 'a' }, { code: 'field_invalid', detail: /There is no argument "text"/ }],
   ] as const) {

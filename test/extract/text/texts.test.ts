@@ -74,7 +74,10 @@ t.test('XML gives the text of its elements, and none of its entities', async (t)
   const source =
     '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "bomb">]><a><title>Boats</title><p>Two &x; oars</p><p>One mast</p></a>';
   t.same(readXml(source), { title: 'Boats', blocks: [{ text: 'Two &x; oars\n\nOne mast' }] });
-  t.throws(() => readXml('<?xml version="1.0"?><a>'), { code: 'file_corrupt' });
+  t.match(readXml('<?xml version="1.0"?><a>oars'), {
+    blocks: [{ text: 'oars' }],
+    notRead: [{ what: 'markup', why: 'damaged' }],
+  });
 });
 
 t.test('every pattern takes linear time: with a slower one, this test would not end', async (t) => {
