@@ -45,8 +45,7 @@ export class Readers {
     if (headersOnly) return { fileInfo };
     if (sink && reader.read && reader.readsAlong?.(file, fileInfo))
       return { fileInfo, wasRead: true, ...(await reader.read(file, this.#context, splitting(sink))) };
-    await reader.tryOut?.(file, this.#context);
-    return { fileInfo };
+    return { fileInfo: { ...fileInfo, ...(await reader.tryOut?.(file, this.#context)) } };
   }
 
   /** Gives the contents of a file to the sink. @param pictureSpec absent: as in the context @throws as open. */

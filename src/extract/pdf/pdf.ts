@@ -80,24 +80,19 @@ function hasPdfEnd(bytes: Uint8Array): boolean {
 function openPdf(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Omit<FileInfo, 'mediaType'> {
   return withDocument(pdfium, bytes, (document) => {
     const pages = checkPages(document, limits);
-    const attached = attachmentsOf(document, limits);
-    return {
-      kind: 'document',
-      pages,
-      title: titleOf(document),
-      ...(attached.length > 0 && {
-        members: attached.length,
-        membersBytes: attached.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0),
-      }),
-    };
+    return { kind: 'document', pages, title: titleOf(document) };
   });
 }
 
-/** Damage at the start is found before anybody pays. */
-function tryFirstPage(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): void {
-  withDocument(pdfium, bytes, (document) => {
+/** Damage at the start is found before anybody pays. @returns the number and bytes of the files inside */
+function tryFirstPage(pdfium: Pdfium, bytes: Uint8Array, limits: ExtractLimits): Partial<FileInfo> {
+  return withDocument(pdfium, bytes, (document) => {
     if (document.page(0, (page) => page.withText(limits.charactersMax, (text) => text)) === undefined)
       throw corrupt('its first page cannot be read');
+    const attached = attachmentsOf(document, limits);
+    if (attached.length === 0) return {};
+    const membersBytes = attached.reduce((sum, file) => sum + (file.bytes?.length ?? 0), 0);
+    return { members: attached.length, membersBytes };
   });
 }
 

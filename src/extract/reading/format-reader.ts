@@ -28,7 +28,7 @@ export interface FormatReader {
    * Behind `open`, within a second or so: decodes some of the file, to know whether it can be read. Not called for a file that is read at
    * once, nor again where it took too long.
    */
-  tryOut?(file: SourceFile, context: ReadContext): Promise<void>;
+  tryOut?(file: SourceFile, context: ReadContext): Promise<Partial<FileInfo> | undefined>;
   /** Whether an opened file is read at once, since that costs hardly more than opening it. Absent: never. */
   readsAlong?(file: SourceFile, info: FileInfo): boolean;
   /** Gives the file's own contents to the sink. Absent: it has none. */

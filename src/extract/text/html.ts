@@ -214,7 +214,8 @@ export function looksLikeHtml(text: string): boolean {
     .trimStart();
   if (/^<!doctype\s+html/i.test(probe)) return true;
   // A document type that is not HTML's, as of a scientific article.
-  if (/^(?:<\?xml[^>]{0,500}\?>|<!--[\s\S]*?-->|\s)*<!doctype\s+(?!html)/i.test(probe)) return false;
+  const declared = probe.replace(/^(?:<\?xml[^>]{0,500}\?>|<!--[\s\S]*?-->|\s)+/i, '');
+  if (/^<!doctype\s+(?!html)/i.test(declared)) return false;
   const start = probe.replace(/^(<\?xml[^>]{0,500}\?>|<!--[\s\S]*?-->|<!doctype[^>]{0,500}>|\s)+/i, '');
   return (
     /^<(html|head|body)[\s>]/i.test(start) ||
