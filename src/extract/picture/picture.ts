@@ -35,6 +35,7 @@ export const picture: MakeReader = (mediaType) => ({
     await decoding(() =>
       pipeline().resize(TRIAL_SIDE_PIXELS, TRIAL_SIDE_PIXELS, { fit: 'fill' }).raw().toBuffer(),
     );
+    return undefined;
   },
   readsAlong: (_file, { pages, duration_s, width = 0, height = 0 }) =>
     pages === undefined && duration_s === undefined && width * height <= READ_ALONG_PIXELS_MAX,
