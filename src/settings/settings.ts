@@ -339,12 +339,12 @@ export const SETTINGS = {
   QUERY_WORKERS: setting(
     integer(0, 64),
     '0',
-    'Encoder threads for queries. 0: half of the processors, or one with a GPU.',
+    'Encoder threads for queries. 0: half of the processors, at most 8; at most 2 with a GPU.',
   ),
   INGEST_WORKERS: setting(
     integer(0, 64),
     '0',
-    'Encoder threads for uploads, at a lower priority. 0: one for each processor, or one with a GPU.',
+    'Encoder threads for uploads, at a lower priority. 0: one for each processor, at most 8; at most 4 with a GPU.',
   ),
   READERS: setting(
     integer(0, 64),

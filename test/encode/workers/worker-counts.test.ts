@@ -17,8 +17,9 @@ t.test('half of the processors are for queries, all of them for an ingest, withi
   t.strictSame(workerCounts(automatic, towers('cpu'), 128), { query: 8, ingest: 8 });
 });
 
-t.test('a GPU is fed by one worker of each role', async (t) => {
-  t.strictSame(workerCounts(automatic, towers('cuda', 'cuda'), 64), { query: 1, ingest: 1 });
+t.test('a GPU is fed by a few workers, and by no more than there are processors', async (t) => {
+  t.strictSame(workerCounts(automatic, towers('cuda', 'cuda'), 64), { query: 2, ingest: 4 });
+  t.strictSame(workerCounts(automatic, towers('cuda', 'cuda'), 2), { query: 1, ingest: 2 });
 });
 
 t.test('what the operator configures counts, zero included', async (t) => {
