@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** What a process and all that it started use, as Linux counts it. */
@@ -26,6 +26,15 @@ export function usageOf(pid: number): Usage {
     openFiles: sum('openFiles'),
     processes: all.length,
   };
+}
+
+/** Sockets that a process itself has open, connections among them. */
+export function socketsOf(pid: number): number {
+  const folder = `/proc/${pid}/fd`;
+  const paths = (quietly(() => readdirSync(folder)) ?? []).map((file) =>
+    quietly(() => readlinkSync(`${folder}/${file}`)),
+  );
+  return paths.filter((path) => path?.startsWith('socket:')).length;
 }
 
 const LOOK_EVERY_MS = 250;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { quantile, type StartedServer } from '../rig/agent.ts';
 import { runLoop } from '../rig/loops.ts';
-import { untilIdle, usageOf } from '../rig/process-tree.ts';
+import { socketsOf, untilIdle, usageOf } from '../rig/process-tree.ts';
 import type { AttackOrder } from './attacker.ts';
 import { longestTurn, type Turn } from './routes.ts';
 import type { Client, Stage } from './stage.ts';
@@ -50,8 +50,8 @@ const MEBIBYTE = 2 ** 20;
 const WARM_UP_SECONDS = 5;
 const SAMPLE_MS = 200;
 const GONE_SECONDS_MAX = 60;
-/** The server opens and closes some by itself. */
-const FILES_MORE_MAX = 8;
+/** To the facilitator, and between the server's own processes. */
+const SOCKETS_MORE_MAX = 8;
 const never = new AbortController().signal;
 
 /** A client searches at a steady pace, before an attack and beside it. */
@@ -70,6 +70,7 @@ export async function besiege({
   if (secondsBefore > 0) await searches(client, WARM_UP_SECONDS, searchesPerSecond);
   const before = await searches(client, secondsBefore, searchesPerSecond);
   const quiet = usageOf(server.pid);
+  const sockets = socketsOf(server.pid);
   await longestTurn(server);
   const attackers = await Promise.all(attacks.map((name) => launch({ name, target })));
   let over = false;
@@ -89,8 +90,8 @@ export async function besiege({
     (sum, own) => sum + own,
   );
   const ended = performance.now();
-  const isGone = () =>
-    incomingMib(server) === 0 && usageOf(server.pid).openFiles <= quiet.openFiles + FILES_MORE_MAX;
+  // Workspaces that the attack paid for live on, with their files.
+  const isGone = () => incomingMib(server) === 0 && socketsOf(server.pid) <= sockets + SOCKETS_MORE_MAX;
   while (!isBusy && !isGone() && performance.now() - ended < 1000 * GONE_SECONDS_MAX) await pause(SAMPLE_MS);
   return {
     before,

@@ -30,7 +30,7 @@ export interface Extractor {
    * @throws media_type_unsupported, file_empty, file_too_large, file_corrupt, file_encrypted, document_too_large,
    * extraction_timeout, extraction_failed, overloaded.
    */
-  open(path: string, hint: { name?: string } & ForTenant): Promise<FileInfo>;
+  open(path: string, hint: OpenOptions): Promise<FileInfo>;
   /** Reads all of a file that was opened before. @throws as open; the signal's reason when it is aborted. */
   extract(path: string, fileInfo: FileInfo, options?: ExtractOptions): Promise<Extracted>;
   /** Writes the files inside an archive or mail that was opened before, each to its `target`. @throws as extract. */
@@ -61,6 +61,12 @@ export interface Extractor {
 /** Whose work it is: the owners of Tenants take turns. Absent: all such work takes turns as one Tenant's. */
 interface ForTenant {
   readonly tenant?: string;
+}
+
+export interface OpenOptions extends ForTenant {
+  readonly name?: string;
+  /** Aborted while the file waits to be opened: it is given up. */
+  readonly signal?: AbortSignal;
 }
 
 export interface QueryPictureOptions extends ForTenant {
@@ -137,7 +143,7 @@ class ChildExtractor implements Extractor {
     this.#pools = new ReaderPools({ ...options, languages, readers });
   }
 
-  async open(path: string, { name, tenant = ANY_TENANT }: { name?: string } & ForTenant): Promise<FileInfo> {
+  async open(path: string, { name, tenant = ANY_TENANT, signal }: OpenOptions): Promise<FileInfo> {
     const { size } = await stat(path);
     if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
     const limit = this.#limits.bytesMax;
@@ -149,21 +155,27 @@ class ChildExtractor implements Extractor {
       tenant,
       { task: 'open', path, ...(name !== undefined && { name }) },
       size,
+      signal,
     );
     const { mediaType } = fileInfo;
     if (!isRecording(fileInfo)) return fileInfo;
     const recording = { task: 'open-recording', path, mediaType } as const;
-    return this.#open(this.#pools.mediaOpenings, tenant, recording, size);
+    return this.#open(this.#pools.mediaOpenings, tenant, recording, size, signal);
   }
 
   /** A file that decodes for too long is opened again, without decoding anything. */
-  async #openFile(tenant: string, task: Extract<Task, { task: 'open' }>, size: number): Promise<FileInfo> {
+  async #openFile(
+    tenant: string,
+    task: Extract<Task, { task: 'open' }>,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): Promise<FileInfo> {
     const { openings } = this.#pools;
     try {
-      return await this.#open(openings, tenant, task, size);
+      return await this.#open(openings, tenant, task, size, signal);
     } catch (error) {
       if (errorCode(error) !== 'extraction_timeout') throw error;
-      return this.#open(openings, tenant, { ...task, headersOnly: true }, size);
+      return this.#open(openings, tenant, { ...task, headersOnly: true }, size, signal);
     }
   }
 
@@ -172,6 +184,7 @@ class ChildExtractor implements Extractor {
     tenant: string,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
     size: number,
+    signal: AbortSignal | undefined,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
     const work = {
@@ -185,6 +198,7 @@ class ChildExtractor implements Extractor {
       this.#owners.of(tenant),
       work,
       OPENING_SECONDS,
+      signal,
     );
     if (!fileInfo) throw noAnswer();
     if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, notRead, collector });

@@ -134,15 +134,17 @@ export class Ingest {
   /**
    * Recognises, checks and opens a received file. Stores nothing. Bytes that the Tenant already has, pending or searchable,
    * make it a duplicate; if the same bytes are awaiting payment, it waits for the outcome.
+   * @param signal aborted: its sender has left, and it is given up unless it is being opened
    * @throws what the extractor's `open` throws; overloaded.
    */
   async inspect(
     tenant: TenantId,
     upload: StagedUpload,
+    signal?: AbortSignal,
   ): Promise<{ info: FileInfo } | { duplicate: IngestAnswer }> {
     const duplicate = await this.#acceptance.findDuplicate(tenant, upload);
     if (duplicate) return { duplicate };
-    return { info: await this.#deps.extractor.open(upload.path, { name: upload.name, tenant }) };
+    return { info: await this.#deps.extractor.open(upload.path, { name: upload.name, tenant, signal }) };
   }
 
   /**

@@ -22,11 +22,14 @@ export class PaidIngest implements EffectHandler<'ingest'> {
     this.#deps = deps;
   }
 
-  /** Opens and accepts the upload; nothing is charged for a duplicate, and where an earlier ingest's credit pays. */
-  async buy(payer: Address, upload: StagedUpload): Promise<WorkOutcome> {
+  /**
+   * Opens and accepts the upload; nothing is charged for a duplicate, and where an earlier ingest's credit pays.
+   * @param signal aborted: the buyer has left
+   */
+  async buy(payer: Address, upload: StagedUpload, signal?: AbortSignal): Promise<WorkOutcome> {
     const { ingest, payerIndex } = this.#deps;
     const tenant = payerTenantId(payer);
-    const inspected = await ingest.inspect(tenant, upload);
+    const inspected = await ingest.inspect(tenant, upload, signal);
     if ('duplicate' in inspected) return this.#uncharged(tenant, inspected.duplicate);
     await payerIndex.ensure(tenant);
     const byCredit = await this.#acceptByCredit(payer, () =>

@@ -14,6 +14,7 @@ export interface ReaderPoolOptions {
 
 interface Waiting {
   readonly task: ReaderTask;
+  readonly waits: AbortSignal | undefined;
   readonly resolve: (reply: DoneReply) => void;
   readonly reject: (error: unknown) => void;
   readonly onAbort: () => void;
@@ -57,18 +58,19 @@ export class ReaderPool {
 
   /**
    * @param seconds that it takes of a processor at most, where that is known
+   * @param waits aborted: it is given up while it waits. What has begun ends by itself; the task's own signal ends it, too.
    * @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason.
    */
-  run(owner: string, task: ReaderTask, seconds?: number): Promise<DoneReply> {
+  run(owner: string, task: ReaderTask, seconds?: number, waits = task.signal): Promise<DoneReply> {
     if (this.#closed) return Promise.reject(stopping());
-    if (task.signal?.aborted) return Promise.reject(task.signal.reason);
+    if (waits?.aborted) return Promise.reject(waits.reason);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
-        if (this.#queue.remove(owner, waiting)) reject(task.signal?.reason);
+        if (this.#queue.remove(owner, waiting)) reject(waits?.reason);
       };
-      const waiting: Waiting = { task, resolve, reject, onAbort };
+      const waiting: Waiting = { task, waits, resolve, reject, onAbort };
       if (!this.#queue.push(owner, waiting, seconds)) return reject(full());
-      task.signal?.addEventListener('abort', onAbort, { once: true });
+      waits?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
     });
   }
@@ -86,8 +88,8 @@ export class ReaderPool {
   }
 
   #start(reader: WarmReader, waiting: Waiting): void {
-    const { task, resolve, reject, onAbort } = waiting;
-    task.signal?.removeEventListener('abort', onAbort);
+    const { task, waits, resolve, reject, onAbort } = waiting;
+    waits?.removeEventListener('abort', onAbort);
     reader
       .perform(task)
       .then(resolve, reject)

@@ -75,7 +75,7 @@ class PaidUpload implements PaidRoute<PayerUpload> {
   }
 
   run({ payer, upload }: PayerUpload): Promise<WorkOutcome> {
-    return this.#services.purchases.ingest.buy(payer, upload);
+    return this.#services.purchases.ingest.buy(payer, upload, this.#exchange.signal);
   }
 
   dispose({ upload }: PayerUpload): Promise<void> {
@@ -102,7 +102,7 @@ export function workspaceIngestRoute(services: Services): Route {
           ingest.admit(id);
           const upload = await receiveUpload(exchange, services.incoming, services.limits);
           try {
-            const inspected = await ingest.inspect(id, upload);
+            const inspected = await ingest.inspect(id, upload, exchange.signal);
             const accepted =
               'duplicate' in inspected
                 ? inspected.duplicate

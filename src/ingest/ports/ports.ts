@@ -56,7 +56,7 @@ export interface StoredFiles {
 export interface IngestExtractor {
   /** Resolves once a process that opens files runs, or could not start; absent: one always runs. */
   canOpen?(): Promise<void>;
-  open(path: string, hint: { name?: string; tenant?: string }): Promise<FileInfo>;
+  open(path: string, hint: { name?: string; tenant?: string; signal?: AbortSignal }): Promise<FileInfo>;
   extract(
     path: string,
     info: FileInfo,

@@ -124,6 +124,19 @@ t.test('a reader is kept for owners whose tasks are quick, however many are slow
   await Promise.all(known);
 });
 
+t.test('who leaves gives up what waits, and not what has begun', async (t) => {
+  const { held, pool, busy } = poolOf(1);
+  const sender = new AbortController();
+  const task = {} as ReaderTask;
+  const begun = pool.run('a', task, undefined, sender.signal);
+  const waiting = pool.run('a', task, undefined, sender.signal);
+  sender.abort(new Error('the client left'));
+  await t.rejects(waiting, /client left/);
+  t.same([busy(), pool.depth], [1, 1]);
+  held[0]!.end();
+  await begun;
+});
+
 t.test('a task that is aborted already is not begun', async (t) => {
   const { pool, run } = poolOf(1);
   await t.rejects(run('a', { signal: AbortSignal.abort(new Error('the client left')) }), /client left/);
