@@ -111,7 +111,8 @@ export const JwksSchema = Type.Object(
 
 export const PaidResourcesSchema = Type.Object(
   {
-    version: Type.Literal(1),
+    // Not a constant: generators for Java make code of a number's that does not compile.
+    version: Type.Integer({ description: 'Of this format: 1.' }),
     resources: Type.Array(Type.String(), described('Addresses of the paid operations.')),
     instructions: Type.String({ description: 'How to use them.' }),
   },

@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import t, { type Test } from 'tap';
 import { deep, onlyDeep } from '../rig/deep.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { pythonWith } from '../rig/python.ts';
 import { lacksProgram, outputOf } from '../rig/run-program.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { docBlocks } from './doc-blocks.ts';
@@ -49,23 +50,14 @@ t.test('the TypeScript quickstart pays, ingests a PDF, finds its page, and uploa
   t.match(out, /spentUsd: '0\.036', heldUsd: '0', leftUsd: '0\.064'/);
 });
 
-/** One with the packages, if there is one: in the tree's own environment, or the system's. */
-function python(): string | undefined {
-  const candidates = [join(root, '.build/python/bin/python3'), 'python3'];
-  return candidates.find((path) => spawnSync(path, ['-c', 'import requests, eth_account']).status === 0);
-}
-
-const pythonPath = python();
-const needsPython = pythonPath
-  ? false
-  : 'no python3 with requests and eth-account: python3 -m venv .build/python && .build/python/bin/pip install requests eth-account';
+const { python: pythonPath, absent: needsPython } = pythonWith('requests', 'eth_account');
 
 t.test(
   'the Python quickstart pays, ingests a PDF and finds its page',
   { skip: onlyDeep || needsPython },
   async (t) => {
     const folder = await folderFor(t);
-    const out = await run(pythonPath!, ['-c', blocks('quickstart-python.md', 'python')[0]!], folder);
+    const out = await run(pythonPath, ['-c', blocks('quickstart-python.md', 'python')[0]!], folder);
     t.match(out, /almanac\.pdf: \d+ pages, searchable/);
     t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
   },

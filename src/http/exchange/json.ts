@@ -86,9 +86,8 @@ export function warningsFor(unknown: readonly string[], known: readonly string[]
 }
 
 /** The values of a field that takes some strings alone; undefined for any other. */
-function allowedBy({ anyOf }: TSchema): readonly string[] | undefined {
-  const values = (anyOf as readonly TSchema[] | undefined)?.map((each) => each.const as unknown);
-  return values?.every((value) => typeof value === 'string') ? values : undefined;
+function allowedBy(schema: TSchema): readonly string[] | undefined {
+  return schema.enum as readonly string[] | undefined;
 }
 
 /** The `warnings` member of an answer, left out when there are none. */
