@@ -118,3 +118,19 @@ export const PaidResourcesSchema = Type.Object(
   },
   { $id: 'PaidResources' },
 );
+
+const NamedServer = { name: Type.String(), title: Type.String(), version: Type.String() };
+
+export const ServerCardSchema = Type.Object(
+  {
+    ...NamedServer,
+    description: Type.String(),
+    websiteUrl: Type.String(),
+    remotes: Type.Array(Type.Object({ type: Type.String(), url: Type.String() })),
+    serverInfo: Type.Object(NamedServer),
+    transport: Type.Object({ type: Type.String(), endpoint: Type.String() }),
+  },
+  { $id: 'ServerCard' },
+);
+
+export type ServerCard = Shape<typeof ServerCardSchema>;

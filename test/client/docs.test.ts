@@ -63,6 +63,17 @@ t.test(
   },
 );
 
+const x402 = pythonWith('x402.http.clients.requests', 'eth_account');
+
+t.test('the Python of the guide for agents pays and finds', { skip: x402.absent }, async (t) => {
+  const guide = await (await fetch(`${server.url}/agents.md`)).text();
+  const [, code] = /```python\n([\s\S]*?)```/.exec(guide)!;
+  t.match(
+    await run(x402.python, ['-c', code!], await folderFor(t)),
+    /^log\.txt 0\.\d+ The lighthouse keeper/,
+  );
+});
+
 t.test(
   'the curl quickstart pays, ingests a PDF and finds its page',
   { skip: onlyDeep || lacksProgram('curl') },
