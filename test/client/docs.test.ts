@@ -53,11 +53,11 @@ t.test('the TypeScript quickstart pays, ingests a PDF, finds its page, and uploa
 const { python: pythonPath, absent: needsPython } = pythonWith('requests', 'eth_account');
 
 t.test(
-  'the Python quickstart pays, ingests a PDF and finds its page',
+  'the Python quickstart by hand pays, ingests a PDF and finds its page',
   { skip: onlyDeep || needsPython },
   async (t) => {
     const folder = await folderFor(t);
-    const out = await run(pythonPath, ['-c', blocks('quickstart-python.md', 'python')[0]!], folder);
+    const out = await run(pythonPath, ['-c', blocks('quickstart-python.md', 'python').at(-1)!], folder);
     t.match(out, /almanac\.pdf: \d+ pages, searchable/);
     t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
   },
@@ -88,6 +88,10 @@ t.test(
     });
   },
 );
+
+t.test('the README’s TypeScript pays and finds', async (t) => {
+  t.match(await runTypeScript(t, blocks('../README.md', 'ts')[0]!), /^almanac\.pdf 1 0\.\d+\n$/);
+});
 
 const recipes = blocks('recipes.md', 'ts');
 
