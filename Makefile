@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help etcd garage setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help etcd garage python python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -126,6 +126,25 @@ measured: bench-measured ## Write docs/measured.md and the README's table from b
 
 gpu: setup ## Lay out the CUDA provider from pinned wheels (needs only the NVIDIA driver)
 	@scripts/gpu.sh
+
+python: .build/python/pins ## Python's packages for the tests of its client, quickstart, recipes and tools (needs python3 with venv)
+
+.build/python/pins: scripts/python-pins.txt
+	python3 -m venv .build/python
+	.build/python/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas
+	@node --no-warnings scripts/python-answers.ts
+
+GENERATOR := .build/openapi-generator/openapi-generator-cli-7.16.0.jar
+$(GENERATOR):
+	mvn -q -B dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.16.0 -DoutputDirectory=$(@D)
+
+clients: setup ## Clients that generators make of the description, and the Python client, each used against a server; says what did not run and why
+	-@$(MAKE) --no-print-directory python
+	-@command -v mvn >/dev/null && $(MAKE) --no-print-directory $(GENERATOR)
+	@node test/all.ts --deep test/http/docs/generated-client.test.ts test/http/docs/generated-python.test.ts test/http/docs/generated-java.test.ts test/client/python.test.ts
 
 garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for the tests of src/cluster/stores/objects (needs Rust; minutes)
 

@@ -28,6 +28,7 @@ import {
   PaymentRequiredSchema,
   ProblemSchema,
   ReadinessSchema,
+  ServerCardSchema,
 } from './service.ts';
 import { DisposalSchema, HistorySchema, UsageSchema, WorkspaceSchema } from './workspaces.ts';
 
@@ -61,6 +62,7 @@ export const COMPONENTS: readonly TObject[] = [
   ReadinessSchema,
   JwksSchema,
   PaidResourcesSchema,
+  ServerCardSchema,
   DescriptionSchema,
   McpRequestSchema,
   McpAnswerSchema,

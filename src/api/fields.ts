@@ -1,4 +1,4 @@
-import { type SchemaOptions, type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Kind, type SchemaOptions, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { FAMILIES, FAMILY_TABLE } from '../domain/family.ts';
 
 /**
@@ -24,14 +24,15 @@ export const Ref = <S extends TSchema>(schema: S, options?: SchemaOptions) =>
 export const Id = <T extends string>(description?: string) =>
   Type.Unsafe<T>(Type.String(description === undefined ? {} : { description }));
 
+/** TypeBox has no kind for `enum`, which is how generators of clients know one of some strings. */
+const ONE_OF = 'OneOf';
+TypeRegistry.Set<{ readonly enum: readonly unknown[] }>(ONE_OF, (schema, value) =>
+  schema.enum.includes(value),
+);
+
 /** One of some strings. */
 export const OneOf = <const T extends string>(values: readonly T[], options?: SchemaOptions) =>
-  Type.Unsafe<T>(
-    Type.Union(
-      values.map((value) => Type.Literal(value)),
-      options,
-    ),
-  );
+  Type.Unsafe<T>({ type: 'string', enum: values, ...options, [Kind]: ONE_OF });
 
 export const described = (description: string) => ({ description });
 

@@ -2,6 +2,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
 import { FamilySchema } from './fields.ts';
 
+/** Defaults are told in words: generators of clients make fields with a `default` required. */
+
 export const SearchRequestSchema = Type.Object(
   {
     query: Type.Optional(
@@ -27,25 +29,22 @@ export const SearchRequestSchema = Type.Object(
       Type.Integer({
         minimum: K_MIN,
         maximum: K_MAX,
-        default: K_DEFAULT,
-        description: 'Maximum number of hits.',
+        description: `Maximum number of hits. Default: ${K_DEFAULT}.`,
       }),
     ),
     explain: Type.Optional(
-      Type.Boolean({ default: false, description: 'Include how the answer and each hit were computed.' }),
+      Type.Boolean({ description: 'Include how the answer and each hit were computed. Default: no.' }),
     ),
     exact: Type.Optional(
       Type.Boolean({
-        default: false,
         description:
-          'Guarantee the true best rows of each list, also in large indexes, where `bounds` would otherwise state the expected recall. Adds some milliseconds there. Says nothing about relevance.',
+          'Guarantee the true best rows of each list, also in large indexes, where `bounds` would otherwise state the expected recall. Adds some milliseconds there. Says nothing about relevance. Default: no.',
       }),
     ),
     min_confidence: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        default: 0,
         description: 'Leave out hits below this confidence. Default: keep all.',
       }),
     ),
@@ -62,8 +61,7 @@ export const WorkspaceCreateSchema = Type.Object(
   {
     ttl_minutes: Type.Optional(
       Type.Integer({
-        default: 15,
-        description: 'Container minutes to prepay. Clamped to the bounds of the server.',
+        description: 'Container minutes to prepay. Default: 15. Clamped to the bounds of the server.',
       }),
     ),
     spend_limit_usd: Type.Optional(
@@ -83,8 +81,7 @@ export const WorkspaceExtendSchema = Type.Object(
   {
     ttl_minutes: Type.Optional(
       Type.Integer({
-        default: 15,
-        description: 'Minutes to add. Clamped to the same bounds as at creation.',
+        description: 'Minutes to add. Default: 15. Clamped to the same bounds as at creation.',
       }),
     ),
   },

@@ -111,9 +111,26 @@ export const JwksSchema = Type.Object(
 
 export const PaidResourcesSchema = Type.Object(
   {
-    version: Type.Literal(1),
+    // Not a constant: generators for Java make code of a number's that does not compile.
+    version: Type.Integer({ description: 'Of this format: 1.' }),
     resources: Type.Array(Type.String(), described('Addresses of the paid operations.')),
     instructions: Type.String({ description: 'How to use them.' }),
   },
   { $id: 'PaidResources' },
 );
+
+const NamedServer = { name: Type.String(), title: Type.String(), version: Type.String() };
+
+export const ServerCardSchema = Type.Object(
+  {
+    ...NamedServer,
+    description: Type.String(),
+    websiteUrl: Type.String(),
+    remotes: Type.Array(Type.Object({ type: Type.String(), url: Type.String() })),
+    serverInfo: Type.Object(NamedServer),
+    transport: Type.Object({ type: Type.String(), endpoint: Type.String() }),
+  },
+  { $id: 'ServerCard' },
+);
+
+export type ServerCard = Shape<typeof ServerCardSchema>;

@@ -6,19 +6,29 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 
 /** Operator's commands that this release still takes without `admin`. */
 const FORMER = ['workspaces', 'receipt', 'keys', 'backup', 'restore', 'ledger', 'models', 'settings', 'doctor'];
 
-const SERVE_HELP = `farthing serve
+const SERVE_HELP = `farthing serve [--port N] [--host ADDRESS] [--data FOLDER]
 
-Starts a server on http://127.0.0.1:8402, with its data in ./data, on play money. It takes no options:
-settings are environment variables (FARTHING_PORT=8403) or farthing.json. All of them: farthing admin settings`;
+Starts a server on http://127.0.0.1:8402, with its data in ./data, on play money.
+
+  --port N         listen on this port (FARTHING_PORT)
+  --host ADDRESS   listen on this address (FARTHING_HOST)
+  --data FOLDER    keep the data here (FARTHING_DATA_DIR)
+
+All other settings are environment variables or in farthing.json: farthing admin settings`;
+/** Options of `serve`, and the settings that they stand for. */
+const SERVE_OPTIONS = { port: 'PORT', host: 'HOST', data: 'DATA_DIR' };
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const isTree = existsSync(at('./agent.ts'));
 const [first] = process.argv.slice(2);
+const environment = { ...process.env };
 const child = spawn(pinnedNode(), argumentsOf(process.argv.slice(2)), {
+  env: environment,
   // Nothing is sent over the fourth stream; its end tells the child that this process is gone.
   stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
 });
@@ -47,11 +57,7 @@ function pinnedNode() {
 function argumentsOf(words) {
   const built = (name) => at(`../../.build/server/${name}.js`);
   if (first === 'serve') {
-    if (words.length > 1) {
-      const isHelp = words[1] === '--help' || words[1] === '-h';
-      (isHelp ? console.log : console.error)(SERVE_HELP);
-      process.exit(isHelp ? 0 : 2);
-    }
+    serveOptions(words.slice(1));
     if (!existsSync(built('main'))) {
       console.error('The server is not built: run "make setup" first.');
       process.exit(1);
@@ -60,4 +66,27 @@ function argumentsOf(words) {
   }
   const program = ['admin', ...FORMER].includes(first) ? 'operator' : 'agent';
   return [isTree ? at(`./${program}.ts`) : built(program), ...words];
+}
+
+/** Options win over the environment. What is no option is told, with the help. */
+function serveOptions(words) {
+  const string = { type: 'string' };
+  const options = { port: string, host: string, data: string, help: { type: 'boolean', short: 'h' } };
+  try {
+    const { values } = parseArgs({ args: words, options });
+    if (values.help) {
+      console.log(SERVE_HELP);
+      process.exit(0);
+    }
+    for (const [option, setting] of Object.entries(SERVE_OPTIONS)) {
+      if (values[option] === undefined) continue;
+      // This release reads it without the prefix, too.
+      delete environment[setting];
+      environment[`FARTHING_${setting}`] = values[option];
+    }
+  } catch (error) {
+    // Node adds how to write what begins with a dash.
+    console.error(`${error.message.split('. ', 1)[0]}.\n\n${SERVE_HELP}`);
+    process.exit(2);
+  }
 }

@@ -1,4 +1,5 @@
 import type { ClientCode, FarthingError } from '../client/index.ts';
+import { fileFault } from '../domain/wording/file-fault.ts';
 import { usdText } from './terminal/figures.ts';
 import { EXIT, type Io, UsageError } from './terminal/io.ts';
 import { say } from './terminal/say.ts';
@@ -48,7 +49,8 @@ export function explainFailure(thrown: unknown, io: Io, json: boolean): number {
 }
 
 /** The client speaks of its own options; a person knows the command's. */
-function sentence({ code, detail, message, facts }: FarthingError): string {
+function sentence(error: FarthingError): string {
+  const { code, detail, message, facts } = error;
   switch (code) {
     case 'price_over_limit':
       return `The price is ${usdText(String(facts.price_usd))}, over the limit of ${usdText(String(facts.max_price_usd))} for one call: --max-price ${facts.price_usd} allows it. Nothing was paid.`;
@@ -60,6 +62,6 @@ function sentence({ code, detail, message, facts }: FarthingError): string {
     case 'server_unreachable':
       return `${detail} --server or FARTHING_URL names another.`;
     default:
-      return detail ?? message;
+      return detail ?? fileFault(error) ?? message;
   }
 }

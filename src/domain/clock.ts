@@ -9,6 +9,21 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
+/** Milliseconds to the microsecond, as they are shown: more digits are noise. */
+export function roundedMs(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}
+
+/** The same of each stage; one that did not run is left out. */
+export function roundedStages<Stage extends string>(
+  stages: Readonly<Partial<Record<Stage, number | undefined>>>,
+): Partial<Record<Stage, number>> {
+  const ran = Object.entries<number | undefined>(stages).filter(([, ms]) => ms !== undefined);
+  return Object.fromEntries(ran.map(([stage, ms]) => [stage, roundedMs(ms!)])) as Partial<
+    Record<Stage, number>
+  >;
+}
+
 /** RFC 3339 in UTC, to the millisecond. */
 export function toTimestamp(milliseconds: number): string {
   return new Date(milliseconds).toISOString();

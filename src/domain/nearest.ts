@@ -20,7 +20,9 @@ export function nearest<Name extends string>(word: string, names: Iterable<Name>
 /** Undefined when they are too far apart. */
 function distanceOf(typed: string, name: string): number | undefined {
   const slips = slipsBetween(typed, name);
-  if (slips <= Math.max(1, Math.floor(Math.max(typed.length, name.length) / 3))) return slips;
+  const most = Math.max(1, Math.floor(Math.max(typed.length, name.length) / 3));
+  // One letter in place of another has nothing in common with it.
+  if (slips <= most && slips < Math.max(typed.length, name.length)) return slips;
   const [short, long] = typed.length < name.length ? [typed, name] : [name, typed];
   // `minutes` for `ttl_minutes`: worse than a slip.
   return short.length >= PART_LENGTH_MIN && long.includes(short) ? LENGTH_MAX + long.length : undefined;

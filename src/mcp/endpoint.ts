@@ -1,8 +1,8 @@
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { AnswerMcp } from '../api/mcp.ts';
+import { brief } from '../domain/wording/brief.ts';
 import type { Scope } from './backend.ts';
-import { brief } from './brief.ts';
 import { remoteBackend } from './remote-backend.ts';
 import { makeServer } from './server.ts';
 

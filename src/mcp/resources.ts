@@ -1,8 +1,8 @@
 import type { ReadResourceResult, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
 import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Locator, PreviewPart } from '../client/index.ts';
+import { brief } from '../domain/wording/brief.ts';
 import { type ItemSource, PaymentNeeded } from './backend.ts';
-import { brief } from './brief.ts';
 
 /** Items and their thumbnails, as the links of a search's results name them. */
 

@@ -4,8 +4,8 @@ import { unansweredText } from '../client/answers/unanswered.ts';
 import type { AcceptedIngest, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
 import { sayNotRead } from '../domain/file/not-read.ts';
+import { brief } from '../domain/wording/brief.ts';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
-import { brief } from './brief.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
 /** Results as text for the model, as data for the program, and with links to the items. */

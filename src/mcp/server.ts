@@ -12,8 +12,8 @@ import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { FarthingError } from '../client/index.ts';
 import { nearest } from '../domain/nearest.ts';
 import { VERSION } from '../domain/version.ts';
+import { brief } from '../domain/wording/brief.ts';
 import type { Scope } from './backend.ts';
-import { brief } from './brief.ts';
 import { readResource, resourceTemplates } from './resources.ts';
 import { failureResult } from './results.ts';
 import {

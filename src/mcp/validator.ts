@@ -1,23 +1,15 @@
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { Ajv, type ErrorObject } from 'ajv';
 import { nearest } from '../domain/nearest.ts';
-import { brief } from './brief.ts';
-
-const SHOWN_MAX = 64;
+import { type AllowedValues, refusedValue, shown } from '../domain/wording/allowed.ts';
+import { brief } from '../domain/wording/brief.ts';
 
 const ajv = new Ajv({ allErrors: false, verbose: true });
 
 /** The part of a JSON Schema that says what is allowed. */
-interface Schema {
-  readonly type?: string;
+interface Schema extends AllowedValues {
   readonly description?: string;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-  readonly enum?: readonly unknown[];
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
 }
 
 /**
@@ -46,7 +38,7 @@ function describe({ keyword, instancePath, parentSchema = {}, data, params }: Er
       return `${name} is missing. ${schema.properties?.[name]?.description ?? ''}`.trim();
     }
     default:
-      return `${instancePath.slice(1) || 'arguments'}: send ${allowed(schema)}, not ${shown(data)}.`;
+      return `${instancePath.slice(1) || 'arguments'}: ${refusedValue(schema, data)}.`;
   }
 }
 
@@ -59,33 +51,4 @@ function unknownArgument(data: unknown, { properties = {} }: Schema): string {
     ...(near === undefined ? [] : [`Did you mean ${near}?`]),
     known.length === 0 ? 'This tool takes none.' : `Allowed: ${known.join(', ')}.`,
   ].join(' ');
-}
-
-function allowed(schema: Schema): string {
-  const { type, minimum, maximum, maxLength, maxItems, items } = schema;
-  if (schema.enum) return `one of ${schema.enum.join(', ')}`;
-  switch (type) {
-    case 'integer':
-    case 'number':
-      return `${type === 'integer' ? 'a whole number' : 'a number'}${range(minimum, maximum)}`;
-    case 'string':
-      return `a text${maxLength === undefined ? '' : ` of at most ${maxLength} characters`}`;
-    case 'array':
-      return `a list of at most ${maxItems} values${items?.enum ? ` of ${items.enum.join(', ')}` : ''}`;
-    case 'boolean':
-      return 'true or false';
-    default:
-      return `an ${type}`;
-  }
-}
-
-function range(minimum: number | undefined, maximum: number | undefined): string {
-  if (minimum === undefined) return '';
-  return maximum === undefined ? ` from ${minimum} on` : ` from ${minimum} to ${maximum}`;
-}
-
-function shown(value: unknown): string {
-  if (Array.isArray(value)) return `a list of ${value.length}`;
-  if (typeof value === 'object' && value !== null) return 'an object';
-  return typeof value === 'string' ? JSON.stringify(brief(value, SHOWN_MAX)) : String(value);
 }

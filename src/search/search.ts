@@ -1,4 +1,5 @@
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '../api/search.ts';
+import { roundedMs } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '../domain/family.ts';
 import { isPayer, type TenantId } from '../domain/id.ts';
@@ -330,5 +331,5 @@ function shownTask({
   waitedMs,
   milliseconds,
 }: EncoderTask): SearchExplanation['tasks'][number] {
-  return { kind, batch: entries, waited_ms: waitedMs, ran_ms: milliseconds };
+  return { kind, batch: entries, waited_ms: roundedMs(waitedMs), ran_ms: roundedMs(milliseconds) };
 }

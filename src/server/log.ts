@@ -1,4 +1,5 @@
 import { type Logger, pino, stdSerializers } from 'pino';
+import { roundedMs, roundedStages } from '../domain/clock.ts';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readableLine } from './terminal/log-line.ts';
@@ -70,17 +71,7 @@ export function answeredLine({
     route,
     status,
     ...(code !== undefined && { code }),
-    ms: rounded(milliseconds),
-    ...(stages && { stages: roundedAll(stages) }),
+    ms: roundedMs(milliseconds),
+    ...(stages && { stages: roundedStages(stages) }),
   };
-}
-
-function roundedAll(stages: object): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(stages).map(([stage, milliseconds]) => [stage, rounded(Number(milliseconds))]),
-  );
-}
-
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000;
 }

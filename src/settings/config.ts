@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileFault } from '../domain/wording/file-fault.ts';
 import { FILE_VARIABLE, isSetting, isUnknownVariable, nearestVariable, PREFIX, variableOf } from './names.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts';
 
@@ -97,7 +98,9 @@ function readFile(named: string | undefined): Record<string, unknown> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, unknown>;
   } catch (error) {
-    throw new ConfigError(`${path}: ${(error as Error).message}`);
+    throw new ConfigError(
+      fileFault({ ...(error as NodeJS.ErrnoException), path }) ?? `${path}: ${(error as Error).message}`,
+    );
   }
   throw new ConfigError(`${path}: must hold one JSON object`);
 }

@@ -131,7 +131,11 @@ t.test('what is meant for a workspace that has ended is not paid by the call ins
     ['ingest', samples, '-r'],
   ])
     t.match(await agent.run(words), refused);
-  t.match(await agent.run(['workspace', 'list']), { out: /^\* +ws_\w+ +destroyed/ });
+  t.match(await agent.run(['workspace', 'list']), {
+    out: '',
+    err: new RegExp(`^${id}, the current workspace of .* has ended \\(destroyed\\).*\\n[^]*None: `),
+  });
+  t.match(await agent.run(['workspace', 'list', '--json']), { code: 0, out: '' });
   await agent.run(['workspace', 'use', 'none']);
   t.match(await agent.run(['search', 'gulls']), { code: 0, err: /Nothing is searchable/ });
 

@@ -8,6 +8,7 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import t, { type Test } from 'tap';
 import { deep, onlyDeep } from '../rig/deep.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { pythonWith } from '../rig/python.ts';
 import { lacksProgram, outputOf } from '../rig/run-program.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { docBlocks } from './doc-blocks.ts';
@@ -49,27 +50,29 @@ t.test('the TypeScript quickstart pays, ingests a PDF, finds its page, and uploa
   t.match(out, /spentUsd: '0\.036', heldUsd: '0', leftUsd: '0\.064'/);
 });
 
-/** One with the packages, if there is one: in the tree's own environment, or the system's. */
-function python(): string | undefined {
-  const candidates = [join(root, '.build/python/bin/python3'), 'python3'];
-  return candidates.find((path) => spawnSync(path, ['-c', 'import requests, eth_account']).status === 0);
-}
-
-const pythonPath = python();
-const needsPython = pythonPath
-  ? false
-  : 'no python3 with requests and eth-account: python3 -m venv .build/python && .build/python/bin/pip install requests eth-account';
+const { python: pythonPath, absent: needsPython } = pythonWith('requests', 'eth_account');
 
 t.test(
-  'the Python quickstart pays, ingests a PDF and finds its page',
+  'the Python quickstart by hand pays, ingests a PDF and finds its page',
   { skip: onlyDeep || needsPython },
   async (t) => {
     const folder = await folderFor(t);
-    const out = await run(pythonPath!, ['-c', blocks('quickstart-python.md', 'python')[0]!], folder);
+    const out = await run(pythonPath, ['-c', blocks('quickstart-python.md', 'python').at(-1)!], folder);
     t.match(out, /almanac\.pdf: \d+ pages, searchable/);
     t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
   },
 );
+
+const x402 = pythonWith('x402.http.clients.requests', 'eth_account');
+
+t.test('the Python of the guide for agents pays and finds', { skip: x402.absent }, async (t) => {
+  const guide = await (await fetch(`${server.url}/agents.md`)).text();
+  const [, code] = /```python\n([\s\S]*?)```/.exec(guide)!;
+  t.match(
+    await run(x402.python, ['-c', code!], await folderFor(t)),
+    /^log\.txt 0\.\d+ The lighthouse keeper/,
+  );
+});
 
 t.test(
   'the curl quickstart pays, ingests a PDF and finds its page',
@@ -85,6 +88,10 @@ t.test(
     });
   },
 );
+
+t.test('the README’s TypeScript pays and finds', async (t) => {
+  t.match(await runTypeScript(t, blocks('../README.md', 'ts')[0]!), /^almanac\.pdf 1 0\.\d+\n$/);
+});
 
 const recipes = blocks('recipes.md', 'ts');
 

@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { TOOL_NAMES } from '../../src/mcp/tools.ts';
 import { Agent } from '../cli/cli-agent.ts';
 import { onlyDeep } from '../rig/deep.ts';
+import { pythonWith } from '../rig/python.ts';
 import { startTestServer } from '../rig/test-server.ts';
 
 /** The official Python SDK pays for the tools and uses them all; the TypeScript one is in mcp.test.ts. */
@@ -12,28 +13,18 @@ import { startTestServer } from '../rig/test-server.ts';
 const root = resolve(import.meta.dirname, '../..');
 const LAUNCHER = join(root, 'src/bin/farthing.js');
 const SCRIPT = join(import.meta.dirname, 'python/paid_tools.py');
-const candidates = [join(root, '.build/python/bin/python3'), 'python3'];
-const python = candidates.find(
-  (path) =>
-    spawnSync(path, [
-      '-c',
-      'import eth_account; from mcp.client.streamable_http import streamable_http_client',
-    ]).status === 0,
-);
-const missing = python
-  ? false
-  : 'no python3 with mcp 2 and eth-account: python3 -m venv .build/python && .build/python/bin/pip install mcp eth-account';
+const { python, absent } = pythonWith('eth_account', 'mcp.client.streamable_http');
 
 t.setTimeout(300_000);
 
 for (const kind of ['http', 'stdio'] as const)
-  t.test(`over ${kind}`, { skip: onlyDeep || missing }, async (t) => {
+  t.test(`over ${kind}`, { skip: onlyDeep || absent }, async (t) => {
     const folder = t.testdir({});
     const server = await startTestServer(t, { DATA_DIR: join(folder, 'data') });
     const agent = new Agent(folder, server.url);
     await agent.run(['wallet', 'new']);
     const target = kind === 'http' ? [`${server.url}/mcp`] : [process.execPath, LAUNCHER];
-    const child = spawn(python!, [SCRIPT, kind, ...target], {
+    const child = spawn(python, [SCRIPT, kind, ...target], {
       env: { ...agent.environment, FILE: join(root, 'samples/lighthouses.md') },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

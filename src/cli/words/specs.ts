@@ -105,7 +105,7 @@ export const SPECS = {
     examples: [['workspace create --minutes 60', 'for an hour']],
   },
   'workspace list': {
-    about: 'The workspaces that are remembered here.',
+    about: 'The living workspaces that are remembered here.',
     usage: '',
     words: [0, 0],
     options: json,

@@ -8,7 +8,16 @@ import {
   serverOf,
 } from '../access/access.ts';
 import { amountOf } from '../access/consent.ts';
-import { makeCurrent, notRemembered, readMemory, remember, useNone } from '../access/workspace-memory.ts';
+import {
+  type End,
+  type EndedWorkspace,
+  type KnownWorkspace,
+  makeCurrent,
+  notRemembered,
+  readMemory,
+  remember,
+  useNone,
+} from '../access/workspace-memory.ts';
 import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { fitted, say } from '../terminal/say.ts';
@@ -66,26 +75,33 @@ export async function workspaceUse({ words, values }: Call<'workspace use'>, io:
   return EXIT.done;
 }
 
-/** `workspace list` */
+/** What makes up for a current workspace that has ended. */
+const INSTEAD = 'farthing workspace create, or workspace use ID or none';
+
+/** `workspace list`: those that may still live. */
 export async function workspaceList({ values }: Call<'workspace list'>, io: Io): Promise<number> {
   const { current, known } = await readMemory(io);
-  const found = Object.entries(known).map(([id, workspace]) => ({
+  const all = Object.entries(known).map(([id, workspace]) => ({
     id,
     server: workspace.server,
     current: current[workspace.server] === id,
-    ended: 'ended' in workspace ? workspace.ended : undefined,
+    ended: endOf(workspace),
     expires_at: 'ended' in workspace ? workspace.at : workspace.expires_at,
   }));
+  const found = all.filter(({ ended }) => ended === undefined).map(({ ended: _, ...living }) => living);
   if (values.json) {
     for (const workspace of found) io.write(`${JSON.stringify(workspace)}\n`);
     return EXIT.done;
   }
-  if (found.length === 0) say(io, 'None yet: "farthing workspace create" rents one.');
+  for (const { id, server, current: wasCurrent, ended } of all)
+    if (wasCurrent && ended !== undefined)
+      say(io, `${id}, the current workspace of ${server}, has ended (${ended}): ${INSTEAD}.`);
+  if (found.length === 0) say(io, 'None: "farthing workspace create" rents one.');
   else {
-    const rows = found.map(({ id, current: isCurrent, ended, expires_at }) => [
+    const rows = found.map(({ id, current: isCurrent, expires_at }) => [
       isCurrent ? '*' : ' ',
       id,
-      ended ?? timeLeft(expires_at),
+      timeLeft(expires_at),
     ]);
     const servers = found.map(({ server }) => server);
     io.write(`${withServers(rows, servers, io.out?.columns)}\n`);
@@ -106,9 +122,16 @@ function withServers(
 }
 
 function timeLeft(expires_at: string | undefined): string {
-  if (expires_at === undefined) return 'time not known';
-  const seconds = (Date.parse(expires_at) - Date.now()) / 1000;
-  return seconds > 0 ? `${durationText(seconds)} left` : 'time over';
+  return expires_at === undefined ? 'time not known' : `${durationText(secondsTo(expires_at))} left`;
+}
+
+const secondsTo = (time: string) => (Date.parse(time) - Date.now()) / 1000;
+
+/** How a remembered workspace ended, as far as it is known here; undefined: it may live. */
+function endOf(workspace: KnownWorkspace | EndedWorkspace): End | undefined {
+  if ('ended' in workspace) return workspace.ended;
+  const { expires_at } = workspace;
+  return expires_at !== undefined && secondsTo(expires_at) <= 0 ? 'time over' : undefined;
 }
 
 /** `workspace usage [ID]` */

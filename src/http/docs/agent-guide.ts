@@ -35,6 +35,7 @@ export function agentGuide(described: Described): string {
   const { baseUrl, prices, workspaces, terms, limits } = described;
   const api = `${baseUrl()}/agent/v1`;
   const { search, ingest, item } = prices.shown;
+  const { playUsd } = terms;
   const creation = priceText(workspaces.prices.shownCreation());
   return `# Using this server as an agent
 
@@ -60,9 +61,29 @@ ${clientsOf(terms)}
 |---|---|---|
 | TypeScript | \`@x402/fetch\` + \`@x402/evm\` | \`wrapFetchWithPayment(fetch, new x402Client().register('eip155:*', new ExactEvmScheme(account)))\` |
 | TypeScript | \`@x402/axios\` + \`@x402/evm\` | \`wrapAxiosWithPayment(axios.create(), client)\`, the same client |
-| Python | \`x402[requests,evm]\` | \`x402_requests(client)\` after \`register_exact_evm_client(client, EthAccountSigner(account))\` |
-| Python | \`x402[httpx,evm]\` | \`x402HttpxClient(client)\`, the same client |
+| Python | \`x402[requests,evm]\` | below |
+| Python, async | \`x402[httpx,evm]\` | \`x402HttpxClient(client)\` from \`x402.http.clients\`, with an \`x402Client\` in place of \`x402ClientSync\` |
 | any | an MCP client | \`${baseUrl()}/mcp\` |
+
+Python, after \`pip install "x402[requests,evm]"\`:
+
+\`\`\`python
+from eth_account import Account
+from x402 import x402ClientSync
+from x402.http.clients import x402_requests
+from x402.mechanisms.evm import EthAccountSigner
+from x402.mechanisms.evm.exact.register import register_exact_evm_client
+
+account = Account.create()  # or Account.from_key("0x…"): ${playUsd === undefined ? 'the wallet that pays' : 'any key works here'}
+client = x402ClientSync()
+register_exact_evm_client(client, EthAccountSigner(account))
+with x402_requests(client) as http:
+    note = ("log.txt", b"The lighthouse keeper counts gulls at dawn.")
+    http.post("${api}/ingest", files={"file": note}, headers={"Prefer": "wait=30"}).raise_for_status()
+    answer = http.post("${api}/search", json={"query": "who watches birds in the morning?", "k": 3})
+    for hit in answer.json()["hits"]:
+        print(hit["item"]["name"], round(hit["confidence"], 2), hit.get("snippet"))
+\`\`\`
 
 Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferWithAuthorization\` (EIP-712) with the values of \`accepts[0]\`.
 

@@ -1,6 +1,8 @@
-import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import type { Static, TObject } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 import { type ErrorCode, FarthingError } from '../../domain/error.ts';
+import { nearest } from '../../domain/nearest.ts';
+import { type AllowedValues, refusedValue } from '../../domain/wording/allowed.ts';
 
 /** A validated JSON object: its known fields without nulls, and the names of ignored ones. */
 export interface Validated<S extends TObject> {
@@ -54,8 +56,9 @@ export class Validator<S extends TObject> {
     if (!this.#check.Check(value)) {
       const error = this.#check.Errors(value).First()!;
       const field = error.path.split('/')[1] ?? '';
-      const allowed = allowedBy(error.schema);
-      const what = allowed ? `Send one of ${allowed.join(', ')}` : error.message;
+      const allowed = error.schema.enum as readonly string[] | undefined;
+      const what =
+        error.value === undefined ? 'is missing' : refusedValue(error.schema as AllowedValues, error.value);
       throw new FarthingError(this.#codeOf(field, error), `${field}: ${what}.`, {
         facts: { field, ...(allowed && { allowed }) },
       });
@@ -77,18 +80,12 @@ export class Validator<S extends TObject> {
 
 /** @param known the fields that are read */
 export function warningsFor(unknown: readonly string[], known: readonly string[]): string[] {
-  return unknown
-    .slice(0, WARNINGS_MAX)
-    .map(
-      (name) =>
-        `Unknown field ignored: ${JSON.stringify(name.slice(0, WARNING_LENGTH_MAX))}. Known: ${known.join(', ')}.`,
-    );
-}
-
-/** The values of a field that takes some strings alone; undefined for any other. */
-function allowedBy({ anyOf }: TSchema): readonly string[] | undefined {
-  const values = (anyOf as readonly TSchema[] | undefined)?.map((each) => each.const as unknown);
-  return values?.every((value) => typeof value === 'string') ? values : undefined;
+  return unknown.slice(0, WARNINGS_MAX).map((name) => {
+    const near = nearest(name, known);
+    const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+    const shown = JSON.stringify(name.slice(0, WARNING_LENGTH_MAX));
+    return `Unknown field ignored: ${shown}.${meant} Known: ${known.join(', ')}.`;
+  });
 }
 
 /** The `warnings` member of an answer, left out when there are none. */

@@ -1,6 +1,7 @@
-import { PaidResourcesSchema } from '../../api/service.ts';
+import { PaidResourcesSchema, ServerCardSchema } from '../../api/service.ts';
 import type { Services } from '../access/services.ts';
 import { guidance, llmsTxt } from '../docs/agent-guide.ts';
+import { serverCard } from '../docs/server-card.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
 import { keptText } from '../pages/asset.ts';
@@ -18,6 +19,7 @@ const LINKS = [
   '</llms.txt>; rel="alternate"; type="text/plain"',
   '</openapi.json>; rel="service-desc"; type="application/json"',
   '</agents.md>; rel="service-doc"; type="text/markdown"',
+  '</.well-known/mcp/server-card.json>; rel="mcp-server-card"; type="application/json"',
 ].join(', ');
 const TEXT = 'text/plain; charset=utf-8';
 const KEPT = { 'Cache-Control': 'public, max-age=60' };
@@ -71,6 +73,21 @@ export function entryRoutes(services: Services, { routes, consoleFolder }: Entry
         errors: [],
       },
       handle: keptText('application/json', KEPT, { dependsOn, make: () => JSON.stringify(paidResources()) }),
+    },
+    {
+      method: 'GET',
+      path: '/.well-known/mcp/server-card.json',
+      operation: {
+        operationId: 'serverCard',
+        summary: 'What the MCP server here is',
+        tag: 'Service',
+        success: { status: 200, description: 'The card.', schema: ServerCardSchema, kept: true },
+        errors: [],
+      },
+      handle: keptText('application/json', KEPT, {
+        dependsOn,
+        make: () => JSON.stringify(serverCard(baseUrl(), guidance(services))),
+      }),
     },
   ];
 }

@@ -39,7 +39,7 @@ export function itemTextRoute(services: Services): Route {
           name: 'from',
           in: 'query',
           description: 'Begin at this passage: the former answer’s `next`. Default: the first.',
-          schema: Type.Integer({ minimum: 0, maximum: PASSAGE_MAX, default: 0 }),
+          schema: Type.Integer({ minimum: 0, maximum: PASSAGE_MAX }),
         },
       ],
       success: { status: 200, description: 'Passages in the order of the file.', schema: ItemTextSchema },

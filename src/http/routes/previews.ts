@@ -29,7 +29,7 @@ const SHARED: Pick<Operation, 'parameters' | 'success' | 'errors'> = {
       name: 'page',
       in: 'query',
       description: 'Page of a paged document, from 1. Default: the first.',
-      schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: 1 }),
+      schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX }),
     },
     {
       name: 'time_s',

@@ -2,6 +2,7 @@ import { SearchRequestSchema } from '../../api/requests.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
+import { shown } from '../../domain/wording/allowed.ts';
 import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
@@ -45,9 +46,8 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const query = value.query?.trim() ? value.query : undefined;
   const image = split.picture;
   if (query === undefined && image === undefined) {
-    throw new FarthingError('search_empty', 'Send "query" (words), "image_b64" (a picture), or both.', {
-      facts: { field: 'query' },
-    });
+    const what = `Send "query" (words), "image_b64" (a picture), or both.${meant(sent)}`;
+    throw new FarthingError('search_empty', what, { facts: { field: 'query' } });
   }
   const families = canonicalFamilies(value.families);
   const k = value.k ?? K_DEFAULT;
@@ -62,6 +62,15 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
     identity: { query, image_sha256: imageSha256, families, k, ...options },
     warnings,
   };
+}
+
+/** What an unknown field with a text was probably to be. */
+function meant(sent: Readonly<Record<string, unknown>>): string {
+  const known = Object.keys(SearchRequestSchema.properties);
+  const name = Object.keys(sent).find((field) => typeof sent[field] === 'string' && !known.includes(field));
+  if (name === undefined) return '';
+  const field = /ima?ge?|pic|photo/i.test(name) ? 'image_b64' : 'query';
+  return ` ${shown(name)} is not a field: did you mean "${field}"?`;
 }
 
 /** Sorted and without duplicates, so that the same set is the same request. */

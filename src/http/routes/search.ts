@@ -1,5 +1,6 @@
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { type SearchAnswer, SearchResponseSchema } from '../../api/search.ts';
+import { roundedMs, roundedStages } from '../../domain/clock.ts';
 import type { PayerId } from '../../domain/id.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { SearchInput } from '../../domain/search.ts';
@@ -37,8 +38,8 @@ function body(
     answered,
     ...(reason && { reason }),
     ...(corrected !== undefined && { corrected }),
-    latency_ms,
-    timing,
+    latency_ms: roundedMs(latency_ms),
+    timing: roundedStages(timing),
     exact,
     bounds,
     ...(not_searched && { not_searched }),

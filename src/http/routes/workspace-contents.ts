@@ -27,8 +27,8 @@ const PIECE_BYTES = 64 * 1024;
 const limitParameter = {
   name: 'limit',
   in: 'query',
-  description: 'Entries of a page.',
-  schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX, default: PAGE_DEFAULT }),
+  description: `Entries of a page. Default: ${PAGE_DEFAULT}.`,
+  schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX }),
 } as const;
 
 /** Contents and history of a workspace. Free, with its token. */

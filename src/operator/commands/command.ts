@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../../domain/nearest.ts';
+import { fileFault } from '../../domain/wording/file-fault.ts';
 import { settingsPage } from '../../settings/settings-page.ts';
 import { type CommandIo, EXIT, UsageError } from '../io.ts';
 
@@ -178,14 +179,15 @@ const HELP_OPTIONS = new Set(['--help', '-h']);
 
 /** Runs `farthing admin WORDS…`. @returns its exit code; faults are explained, never thrown */
 export async function runAdminCommand(words: readonly string[], io: CommandIo): Promise<number> {
-  const [first = 'help'] = words;
-  if (first === 'help' || words.some((word) => HELP_OPTIONS.has(word))) {
-    io.write(`${help()}\n`);
+  const wantsHelp = words.length === 0 || words[0] === 'help' || words.some((word) => HELP_OPTIONS.has(word));
+  const asked = wantsHelp ? words.filter((word) => word !== 'help' && !word.startsWith('-')) : words;
+  const name = [asked.slice(0, 2).join(' '), asked[0]].find((known) => Object.hasOwn(COMMANDS, known ?? ''));
+  if (wantsHelp && (asked.length === 0 || name !== undefined || isGroup(asked[0]!))) {
+    io.write(`${help(name ?? asked[0])}\n`);
     return EXIT.done;
   }
-  const name = [words.slice(0, 2).join(' '), first].find((known) => Object.hasOwn(COMMANDS, known));
   if (name === undefined) {
-    io.explain(unknownCommand(words));
+    io.explain(unknownCommand(asked));
     return EXIT.usage;
   }
   const command = COMMANDS[name]!;
@@ -193,7 +195,7 @@ export async function runAdminCommand(words: readonly string[], io: CommandIo): 
     const call = callOf(command, words.slice(name.split(' ').length));
     return await command.run(call, io);
   } catch (error) {
-    const { message } = error as Error;
+    const message = fileFault(error) ?? (error as Error).message;
     const isUsage = error instanceof UsageError;
     io.explain(isUsage ? `${message}\n\nfarthing admin ${name} ${command.usage}`.trimEnd() : message);
     return isUsage ? EXIT.usage : EXIT.failed;
@@ -225,10 +227,16 @@ function unknownCommand(words: readonly string[]): string {
   return `There is no command "farthing admin ${typed}". ${instead}`;
 }
 
-function help(): string {
-  const lines = Object.entries(COMMANDS).map(([name, { usage, about }]) => [
-    `farthing admin ${name} ${usage}`,
-    about,
+const isGroup = (word: string) => Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
+
+/** @param about a command or a group of them; absent: all */
+function help(about?: string): string {
+  const shown = Object.entries(COMMANDS).filter(
+    ([name]) => about === undefined || name === about || name.startsWith(`${about} `),
+  );
+  const lines = shown.map(([name, { usage, about: what }]) => [
+    `farthing admin ${name} ${usage}`.trimEnd(),
+    what,
   ]);
   const columns = Math.max(...lines.map(([start]) => start!.length));
   return `${lines.map(([start, about]) => `${start!.padEnd(columns)}  ${about}`).join('\n')}

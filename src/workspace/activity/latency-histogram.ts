@@ -1,4 +1,5 @@
 import type { UsageAnswer } from '../../api/workspaces.ts';
+import { roundedMs } from '../../domain/clock.ts';
 
 /** Upper edge of the first bucket in milliseconds, buckets per doubling, and number of buckets: up to two minutes. */
 const FIRST_MS = 0.0625;
@@ -43,7 +44,7 @@ export class LatencyHistogram {
   /** In milliseconds; null before the first search. */
   percentiles(): UsageAnswer['latency_ms'] {
     if (this.#total === 0) return { p50: null, p90: null, p99: null, max: null };
-    return { p50: this.#at(0.5), p90: this.#at(0.9), p99: this.#at(0.99), max: rounded(this.#max) };
+    return { p50: this.#at(0.5), p90: this.#at(0.9), p99: this.#at(0.99), max: roundedMs(this.#max) };
   }
 
   /** Upper edge of the bucket with the nearest rank, but never above the largest value. */
@@ -51,15 +52,11 @@ export class LatencyHistogram {
     const rank = Math.max(1, Math.ceil(share * this.#total));
     let bucket = 0;
     for (let seen = this.#counts[0]!; seen < rank; seen += this.#counts[bucket]!) bucket += 1;
-    return rounded(Math.min(this.#max, FIRST_MS * 2 ** (bucket / PER_DOUBLING)));
+    return roundedMs(Math.min(this.#max, FIRST_MS * 2 ** (bucket / PER_DOUBLING)));
   }
 }
 
 /** Upper edge of a bucket, in milliseconds. */
 export function edgeOfBucket(bucket: number): number {
-  return rounded(FIRST_MS * 2 ** (bucket / PER_DOUBLING));
-}
-
-function rounded(milliseconds: number): number {
-  return Math.round(milliseconds * 1000) / 1000;
+  return roundedMs(FIRST_MS * 2 ** (bucket / PER_DOUBLING));
 }

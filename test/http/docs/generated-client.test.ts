@@ -33,6 +33,8 @@ const state: string | undefined = uploaded.data?.job?.state;
 const found = await api.POST('/agent/v1/search', { body: { query: 'who watches birds in the morning?', k: 3 } });
 const name: string | undefined = found.data?.hits[0]?.item.name;
 const charged: boolean | undefined = found.data?.charged;
+const shown = await api.GET('/agent/v1/items/{item_id}', { params: { path: { item_id: uploaded.data?.item?.id ?? '' } } });
+const media_type: string | undefined = shown.data?.media_type;
 
 const rented = await api.POST('/agent/v1/workspaces', { body: { ttl_minutes: 15 } });
 if (!rented.data) throw new Error(JSON.stringify(rented.error));
@@ -43,8 +45,9 @@ await api.POST('/agent/v1/workspaces/{id}/ingest', { params: { path, header: { P
 const inside = await api.POST('/agent/v1/workspaces/{id}/search', { params: { path }, headers, body: { query: 'gulls' } });
 const ended = await api.DELETE('/agent/v1/workspaces/{id}', { params: { path }, headers });
 const refused = await api.POST('/agent/v1/search', { body: { query: 'x', k: 0 } });
+const code = refused.error && 'code' in refused.error ? refused.error.code : undefined;
 console.log(JSON.stringify({
-  state, name, charged,
+  state, name, charged, media_type, code,
   inside: inside.data?.hits.length,
   receipt: typeof ended.data?.receipt,
   refused: refused.response.status,
@@ -58,11 +61,7 @@ t.test('a generated client pays, uploads, searches, rents and disposes as its ty
   const folder = join(root, '.build', `generated-${process.pid}`);
   await mkdir(folder, { recursive: true });
   t.teardown(() => rm(folder, { recursive: true, force: true }));
-  // What has a default may be left out of a request.
-  await writeFile(
-    join(folder, 'api.ts'),
-    astToString(await openapiTS(description, { defaultNonNullable: false })),
-  );
+  await writeFile(join(folder, 'api.ts'), astToString(await openapiTS(description)));
   const program = join(folder, 'program.ts');
   await writeFile(program, PROGRAM);
 
@@ -77,6 +76,8 @@ t.test('a generated client pays, uploads, searches, rents and disposes as its ty
     state: 'searchable',
     name: 'log.txt',
     charged: true,
+    media_type: 'text/plain',
+    code: 'field_invalid',
     inside: 1,
     receipt: 'string',
     refused: 400,

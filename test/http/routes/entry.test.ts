@@ -45,6 +45,11 @@ t.test('crawlers, browsers and catalogues find what they look for', async (t) =>
   t.match(instructions, /POST \/agent\/v1\/search/);
   t.ok(resources.includes(`${server.url}/agent/v1/search`));
   t.equal(resources.length, 6, 'every paid operation');
+  t.match(await (await get('/.well-known/mcp/server-card.json')).json(), {
+    name: 'local/farthing',
+    remotes: [{ type: 'streamable-http', url: `${server.url}/mcp` }],
+    serverInfo: { name: 'farthing', version: /^\d/ },
+  });
 });
 
 t.test('the description names the operator, guides, and describes each operation', async (t) => {
@@ -71,7 +76,28 @@ t.test('a wrong value is answered with allowed ones, an unknown field with known
   t.equal(wrong.status, 400);
   const problem = wrong.body as unknown as { detail: string; allowed: string[] };
   t.same(problem.allowed.toSorted(), allowed.toSorted());
-  t.match(problem.detail, /^families: Send one of .*text_semantic/);
+  t.match(problem.detail, /^families: send one of .*text_semantic.*, not "words"\.$/);
+  const sentences = [
+    [{ query: 'x', k: 0 }, /^k: send a whole number from 1 to 1000, not 0\.$/],
+    [{ query: 'x', k: 'many' }, /^k: send a whole number from 1 to 1000, not "many"\.$/],
+    [{ query: 5 }, /^query: send a text of at most \d+ characters, not 5\.$/],
+    [{ query: 'x'.repeat(50_000) }, /^query: send a text of at most \d+ characters, not "x{63}…"\.$/],
+    [{ query: 'x', exact: 'yes' }, /^exact: send true or false, not "yes"\.$/],
+    [{ query: 'x', families: [] }, /^families: send a list of 1 to 16 values.*, not an empty list\.$/],
+    [{ query: 'x', min_confidence: 2 }, /^min_confidence: send a number from 0 to 1, not 2\.$/],
+    [{ q: 'x' }, /"q" is not a field: did you mean "query"\?$/],
+    [{ image: 'x' }, /"image" is not a field: did you mean "image_b64"\?$/],
+    [{}, /^Send "query" \(words\), "image_b64" \(a picture\), or both\.$/],
+  ] as const;
+  for (const [body, detail] of sentences) {
+    const answer = await workspace.send('POST', '/search', JSON.stringify(body));
+    t.match(answer.body, { detail }, JSON.stringify(body).slice(0, 80));
+  }
   const unknown = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', limit: 3 }));
-  t.match(unknown.body, { warnings: [/"limit".*Known: query, image_b64, families, k/] });
+  t.match(unknown.body, { warnings: [/"limit"\. Known: query, image_b64, families, k/] });
+  const misspelt = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', familes: ['raw'] }));
+  t.match(misspelt.body, { warnings: [/"familes"\. Did you mean families\? Known: query/] });
+  const noise = /\.\d{4}/;
+  const { latency_ms, timing } = misspelt.body as unknown as { latency_ms: number; timing: object };
+  t.notMatch(JSON.stringify([latency_ms, timing]), noise, 'milliseconds have three decimals');
 });

@@ -134,3 +134,28 @@ t.test('a command by its former name, without admin, runs and says the new name'
   });
   t.equal((await farthing('/nowhere', ['settings'])).err, '');
 });
+
+t.test('each command is explained by itself, a group with its commands, and all of them', async (t) => {
+  const explained = async (...words: string[]) => {
+    const { code, out } = await farthing('/nowhere', words);
+    t.equal(code, 0, words.join(' '));
+    return out.split('\n').filter((line) => line.startsWith('farthing admin '));
+  };
+  t.match(await explained('ledger', 'export', '--help'), [/^farthing admin ledger export \[--format/]);
+  t.match(await explained('help', 'doctor'), [/^farthing admin doctor \[--json\] {2}Examines/]);
+  t.equal((await explained('models', '-h')).length, 4);
+  t.ok((await explained('--help')).length > 20);
+  t.match(await farthing('/nowhere', ['modles', '--help']), {
+    code: 2,
+    err: /Did you mean farthing admin models/,
+  });
+});
+
+t.test('a file that is not there is told in a sentence', async (t) => {
+  const path = join(t.testdir({}), 'receipt.txt');
+  t.match(await farthing('/nowhere', ['receipt', 'verify', path]), { code: 1, err: `There is no ${path}.` });
+  t.match(await farthing('/nowhere', ['receipt', 'verify', t.testdirName]), {
+    code: 1,
+    err: /is a folder, not a file\.$/m,
+  });
+});

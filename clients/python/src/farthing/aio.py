@@ -1,0 +1,242 @@
+"""The async client, for asyncio and trio. Its methods are those of the blocking one, to be awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Generator
+from types import TracebackType
+from typing import Any
+
+import httpx
+from typing_extensions import Self, Unpack
+
+from .answers import (
+    DisposalReceipt,
+    IngestResponse,
+    Item,
+    ItemDeleted,
+    ItemList,
+    ItemText,
+    Readiness,
+    SearchHistory,
+    SearchOptions,
+    SearchResponse,
+    WorkspaceUsage,
+)
+from .answers import Workspace as WorkspaceRecord
+from .calls import Calls
+from .errors import FarthingError
+from .flow import run_async
+from .money import Budget, Spending, Usd
+from .operations import Image, PayerOperations, WorkspaceOperations, search_body
+from .payment import Account, Wallet
+from .uploads import OnProgress, Source
+
+
+class AsyncFarthing:
+    """Pays for its calls, each at most once: after a lost answer a call is repeated with the same authorization.
+
+    `account` signs payments: an account of eth_account, or its private key. Without one, workspaces can be used.
+    `max_price_usd`: a call that costs more is not signed. `budget_usd`: neither is one that goes over this in all.
+    """
+
+    def __init__(
+        self,
+        base_url: str = "http://127.0.0.1:8402",
+        *,
+        account: Account | None = None,
+        max_price_usd: Usd = 1,
+        budget_usd: Usd | None = None,
+        attempts_max: int = 8,
+        http: httpx.AsyncClient | None = None,
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        wallet = Wallet(account, Budget(max_price_usd, budget_usd))
+        self._payer = PayerOperations(Calls(self.base_url, wallet, attempts_max))
+        self._http = http or httpx.AsyncClient()
+        self._http.base_url = httpx.URL(self.base_url)
+
+    async def search(
+        self,
+        query: str | None = None,
+        *,
+        image: Image | None = None,
+        idempotency_key: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> SearchResponse:
+        """Searches the payer's own index."""
+        return await run_async(self._payer.search(search_body(query, image, options), idempotency_key), self._http)
+
+    async def ingest(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        wait: bool = True,
+        timeout: float = 600,
+        on_progress: OnProgress | None = None,
+        idempotency_key: str | None = None,
+    ) -> IngestResponse:
+        """Uploads one file into the payer's own index and waits until it is searchable."""
+        flow = self._payer.ingest(source, name, wait, timeout, on_progress, idempotency_key)
+        return await run_async(flow, self._http)
+
+    async def item(self, item: str) -> Item:
+        """Metadata of one of the payer's items."""
+        return await run_async(self._payer.item(item), self._http)
+
+    async def ready(self) -> Readiness:
+        """Prices, families and limits of the server. Free."""
+        return await run_async(self._payer.ready(), self._http)
+
+    def rent(
+        self,
+        *,
+        minutes: int | None = None,
+        spend_limit_usd: Usd | None = None,
+        idempotency_key: str | None = None,
+    ) -> Renting:
+        """Rents a workspace (15 minutes by default): uploads and searches in it are included.
+
+        `async with farthing.rent(minutes=60) as workspace:` destroys it at the end; `await farthing.rent()` does not.
+        """
+
+        async def rented() -> AsyncWorkspace:
+            token, record = await run_async(self._payer.rent(minutes, spend_limit_usd, idempotency_key), self._http)
+            return AsyncWorkspace(self._payer.calls, self._http, record["id"], token, record)
+
+        return Renting(rented)
+
+    def open(self, workspace: str, token: str) -> AsyncWorkspace:
+        """A workspace that exists. Sends nothing."""
+        return AsyncWorkspace(self._payer.calls, self._http, workspace, token)
+
+    @property
+    def spending(self) -> Spending:
+        """What was spent so far, is held, and is left."""
+        return self._payer.calls.wallet.budget.spending
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class Renting:
+    """A workspace about to be rented: awaited, or entered."""
+
+    def __init__(self, rented: Callable[[], Coroutine[Any, Any, AsyncWorkspace]]) -> None:
+        self._rented = rented
+        self._workspace: AsyncWorkspace | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncWorkspace]:
+        return self._rented().__await__()
+
+    async def __aenter__(self) -> AsyncWorkspace:
+        self._workspace = await self._rented()
+        return self._workspace
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._workspace is not None:
+            await self._workspace.__aexit__(kind, error, trace)
+
+
+class AsyncWorkspace:
+    """A private index for some minutes. As a context manager it is destroyed at the end; `disposal` is then its receipt."""
+
+    def __init__(
+        self, calls: Calls, http: httpx.AsyncClient, identity: str, token: str, record: WorkspaceRecord | None = None
+    ) -> None:
+        self._of = WorkspaceOperations(calls, identity, token)
+        self._http = http
+        self.id = identity
+        self.token = token
+        """Whoever has it can use the workspace."""
+        self.record = record
+        """The server's record of a workspace that was just rented."""
+        self.disposal: DisposalReceipt | None = None
+
+    async def search(
+        self, query: str | None = None, *, image: Image | None = None, **options: Unpack[SearchOptions]
+    ) -> SearchResponse:
+        return await run_async(self._of.search(search_body(query, image, options)), self._http)
+
+    async def ingest(
+        self,
+        source: Source,
+        *,
+        name: str | None = None,
+        wait: bool = True,
+        timeout: float = 600,
+        on_progress: OnProgress | None = None,
+    ) -> IngestResponse:
+        """Uploads one file and waits until it is searchable."""
+        return await run_async(self._of.ingest(source, name, wait, timeout, on_progress), self._http)
+
+    async def usage(self) -> WorkspaceUsage:
+        return await run_async(self._of.usage(), self._http)
+
+    async def history(self, *, limit: int | None = None, before: str | None = None) -> SearchHistory:
+        """Past searches, newest first. `before`: the former page's `next`."""
+        return await run_async(self._of.history(limit, before), self._http)
+
+    async def items(self, *, limit: int | None = None, after: str | None = None, parent: str | None = None) -> ItemList:
+        """Items in order of upload. `after`: the former page's `next`; `parent`: those inside this one."""
+        return await run_async(self._of.items(limit, after, parent), self._http)
+
+    async def item(self, item: str) -> Item:
+        return await run_async(self._of.item(item), self._http)
+
+    async def text(
+        self, item: str, *, page: int | None = None, time_s: float | None = None, start: int | None = None
+    ) -> ItemText:
+        """Text of an item from a page, a second or a passage on. `start`: the former answer's `next`."""
+        return await run_async(self._of.text(item, page, time_s, start), self._http)
+
+    async def content(self, item: str) -> bytes:
+        """An item's stored file."""
+        return await run_async(self._of.content(item), self._http)
+
+    async def preview(self, item: str, *, page: int | None = None, time_s: float | None = None) -> bytes:
+        """A small picture (WebP) of an item: of the page or second that a hit's locator names."""
+        return await run_async(self._of.preview(item, page, time_s), self._http)
+
+    async def remove(self, item: str) -> ItemDeleted:
+        return await run_async(self._of.remove(item), self._http)
+
+    async def extend(self, *, minutes: int | None = None, idempotency_key: str | None = None) -> WorkspaceRecord:
+        """Buys more minutes (15 by default)."""
+        return await run_async(self._of.extend(minutes, idempotency_key), self._http)
+
+    async def dispose(self) -> DisposalReceipt:
+        """Destroys the workspace's data. The receipt is verified with the server's published keys.
+
+        Raises receipt_invalid: the data is destroyed nevertheless; `facts["disposal"]` is the server's answer.
+        """
+        disposal = await run_async(self._of.dispose(), self._http)
+        self.disposal = disposal
+        return disposal
+
+    async def receipt(self) -> DisposalReceipt:
+        """The receipt of an ended workspace, for 24 hours, verified in the same way."""
+        return await run_async(self._of.receipt(), self._http)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.disposal is not None:
+            return
+        try:
+            await self.dispose()
+        except FarthingError as end:
+            # Its time was over: its data is destroyed.
+            if end.code != "workspace_unauthorized":
+                raise

@@ -1,0 +1,551 @@
+"""The shapes of the server's answers, made from its schemas: `make python-answers` writes this file."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import NotRequired, TypedDict
+
+Family = Literal["visual", "text_semantic", "raw"]
+
+
+class SearchResponse(TypedDict):
+    hits: list[SearchHit]
+    latency_ms: float
+    """Time from reading the request to having the hits, excluding the payment."""
+    timing: Timing
+    answered: bool
+    """Whether a hit is likely to answer. False: probably not in your files."""
+    reason: NotRequired[Literal["nothing_searchable", "nothing_found", "unlikely"]]
+    """Why `answered` is false: the index is empty, nothing was found, or no hit is likely to answer (hits that were
+    found are still returned)."""
+    corrected: NotRequired[str]
+    """The query with slips in its words corrected, as it was understood: where the index has nearly none of a word
+    as it was written."""
+    exact: bool
+    """Proved: no row of the index scores better in any list than those considered. Says nothing about relevance."""
+    bounds: SearchResponseBounds
+    """The same for each family that was searched."""
+    not_searched: NotRequired[list[SearchResponseNotSearched]]
+    """Families that were left out: the index keeps the model that filled it, and the server does not have it any
+    more. The hits are those of the other families."""
+    charged: bool
+    """Whether this request was charged."""
+    explanation: NotRequired[SearchExplanation]
+    warnings: NotRequired[list[str]]
+    """Unknown fields that were ignored."""
+
+
+class SearchHit(TypedDict):
+    item: Item
+    confidence: float
+    """Estimated probability that this hit answers. Never rises down the list."""
+    family: Family
+    """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
+    near-identical pictures."""
+    locator: Locator
+    score: float
+    """Log-odds of `confidence`, unrounded: orders the hits."""
+    snippet: NotRequired[str]
+    """Part of the passage, for text."""
+    highlights: NotRequired[list[list[int]]]
+    """Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units."""
+    text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
+    """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
+    ocr_confidence: NotRequired[float]
+    """OCR’s own confidence in the text."""
+    moments: NotRequired[list[Moment]]
+    """Of a film or sound recording, which is one hit: its other moments that were found, best first. `locator` is
+    the best one."""
+    segments: int
+    """Segments of the same page, section, film or recording folded into this hit."""
+    explanation: NotRequired[HitExplanation]
+
+
+class Item(TypedDict):
+    id: str
+    name: str
+    """File name as sent."""
+    media_type: str
+    """As recognised from the content."""
+    bytes: int
+    """Size of the file."""
+    sha256: str
+    state: Literal["pending", "searchable", "failed"]
+    families: list[Family]
+    segments: int
+    """Searchable pieces."""
+    created_at: str
+    """When it was accepted."""
+    expires_at: str | None
+    title: NotRequired[str]
+    charset: NotRequired[ItemCharset]
+    """Character set of a text file."""
+    pages: NotRequired[int]
+    """Pages, for paged documents."""
+    duration_s: NotRequired[float]
+    not_searchable: NotRequired[list[str]]
+    """Contents that cannot be searched here, such as `speech`."""
+    not_read: NotRequired[list[NotRead]]
+    """What of the file was not read, and why. Empty: all of it was. Absent until it is searchable."""
+    speech: NotRequired[list[ItemSpeech]]
+    """Speech in a recording, in seconds from its start."""
+    width: NotRequired[int]
+    """Pixels."""
+    height: NotRequired[int]
+    """Pixels."""
+    parent_item_id: NotRequired[str]
+    """Id of the archive or mail that contained it."""
+    path: NotRequired[str]
+    """Path in the archive."""
+    members: NotRequired[int]
+    """Number of files inside. Each is an item; `families` and `segments` cover all of them."""
+    members_failed: NotRequired[int]
+    """Number of members that could not be read; see their `error`."""
+    members_duplicate: NotRequired[int]
+    """Number of members that were already there; they have no new item."""
+    error: NotRequired[ItemError]
+    """Why a file inside another could not be read."""
+
+
+class ItemCharset(TypedDict):
+    """Character set of a text file."""
+
+    name: str
+    """As the Encoding Standard of the web names it; besides, `ibm850`."""
+    guessed: bool
+    """Neither the text nor its bytes say it."""
+
+
+class NotRead(TypedDict):
+    what: Literal[
+        "annotations",
+        "attachments",
+        "characters",
+        "charset",
+        "charts",
+        "comments",
+        "drawings",
+        "encoded_data",
+        "equations",
+        "footnotes",
+        "forms",
+        "formulas",
+        "frames",
+        "headers",
+        "hidden_text",
+        "macros",
+        "markup",
+        "members",
+        "navigation",
+        "pages",
+        "pictures",
+        "revisions",
+        "text",
+    ]
+    """`annotations`: notes and marks on a page; `attachments`: files inside; `characters`: characters whose letter
+    the file does not say; `charset`: the character set of the text; `charts`: charts and diagrams; `comments`:
+    comments of readers; `drawings`: drawings and text boxes; `encoded_data`: data written as letters, such as
+    base64; `equations`: equations; `footnotes`: footnotes and endnotes; `forms`: form fields and their values;
+    `formulas`: formulas; `frames`: frames of a film; `headers`: headers and footers of pages; `hidden_text`:
+    text that readers do not see; `macros`: macros and scripts; `markup`: damaged markup; `members`: files in an
+    archive; `navigation`: menus and links around the text; `pages`: pages; `pictures`: pictures inside;
+    `revisions`: deleted or earlier text; `text`: text."""
+    count: NotRequired[int]
+    """How many, where they can be counted."""
+    why: Literal[
+        "damaged",
+        "encrypted",
+        "guessed",
+        "hidden",
+        "left_out",
+        "limit",
+        "no_text",
+        "no_value",
+        "refused",
+        "time_limit",
+        "unsupported",
+    ]
+    """`damaged`: the file is damaged there; `encrypted`: a password is needed; `guessed`: it was guessed: the file
+    does not say it; `hidden`: the file hides it; `left_out`: it is no content; `limit`: a limit of this server
+    was reached; `no_text`: it has no text that could be recognised; `no_value`: the file has no value for it;
+    `refused`: it was refused; its own item says why; `time_limit`: it took too long; `unsupported`: this server
+    does not read it."""
+
+
+class ItemSpeech(TypedDict):
+    time_s: float
+    time_end_s: float
+
+
+class ItemError(TypedDict):
+    """Why a file inside another could not be read."""
+
+    code: str
+    detail: str
+
+
+class Locator(TypedDict):
+    page: NotRequired[int]
+    """Page of the file, from 1, for paged documents."""
+    page_kind: NotRequired[Literal["page", "slide", "sheet", "chapter"]]
+    """Unit of `page` when it is not a printed page."""
+    box: NotRequired[LocatorBox]
+    """Position of the text as fractions of the page, from its top left corner."""
+    time_s: NotRequired[float]
+    """Start in seconds, for time-based media."""
+    time_end_s: NotRequired[float]
+    """End in seconds."""
+    char_start: NotRequired[int]
+    """First character of the passage, in UTF-16 code units."""
+    char_end: NotRequired[int]
+    """End of the passage, exclusive."""
+    heading: NotRequired[str]
+    """Heading above the passage."""
+
+
+class LocatorBox(TypedDict):
+    """Position of the text as fractions of the page, from its top left corner."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Moment(TypedDict):
+    time_s: float
+    """Start in seconds."""
+    time_end_s: NotRequired[float]
+    """End in seconds."""
+    confidence: float
+    """Probability that this moment answers; at most that of its hit."""
+
+
+class HitExplanation(TypedDict):
+    """score = base + the sum of `part` over the lists of the hit’s kind. The likelier kind counts."""
+
+    lists: list[HitExplanationLists]
+    kind: Literal["passages", "pictures"]
+    base: float
+    """Common to all hits of this kind: from the query, the first hit’s evidence and the size of the index."""
+
+
+class HitExplanationLists(TypedDict):
+    list: Literal[
+        "text_semantic",
+        "visual_words",
+        "visual_picture",
+        "raw_words",
+        "raw_picture",
+    ]
+    kind: Literal["passages", "pictures"]
+    family: Family
+    """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
+    near-identical pictures."""
+    rank: NotRequired[int]
+    """Rank in the list; absent when another list found the hit."""
+    raw_score: float
+    """The list’s own score: cosine, BM25, or similarity of fingerprints."""
+    part: float
+    """The list’s contribution to the score, in log-odds; 0 for lists of the other kind."""
+
+
+class Timing(TypedDict):
+    """Milliseconds of each stage; verify and settle belong to the payment."""
+
+    verify_ms: NotRequired[float]
+    encode_ms: NotRequired[float]
+    scan_ms: NotRequired[float]
+    fuse_ms: NotRequired[float]
+    settle_ms: NotRequired[float]
+    total_ms: NotRequired[float]
+
+
+class SearchResponseBounds(TypedDict):
+    """The same for each family that was searched."""
+
+    visual: NotRequired[Bound]
+    text_semantic: NotRequired[Bound]
+    raw: NotRequired[Bound]
+
+
+class Bound(TypedDict):
+    """Guarantee for the lists of one family."""
+
+    exact: bool
+    """Proved to be the best of all rows."""
+    recall: NotRequired[float]
+    """When not proved: the mean share of the true top k that is found, for every k. Send `exact: true` for the
+    proof."""
+
+
+class SearchResponseNotSearched(TypedDict):
+    family: Family
+    """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
+    near-identical pictures."""
+    reason: Literal["model_not_installed"]
+
+
+class SearchExplanation(TypedDict):
+    lists: list[SearchExplanationLists]
+    segments: int
+    """Segments of the index."""
+    depth: int
+    """Top entries of each list that were fused."""
+    tasks: list[SearchExplanationTasks]
+    """Work of the encoders."""
+
+
+class SearchExplanationLists(TypedDict):
+    list: Literal[
+        "text_semantic",
+        "visual_words",
+        "visual_picture",
+        "raw_words",
+        "raw_picture",
+    ]
+    corrected: NotRequired[str]
+    """The query as the list understood it, with slips corrected."""
+    scanned: int
+    """Rows or postings scanned."""
+    rescored: int
+    """Rows whose exact score was computed."""
+    exact: bool
+    """Proved to be the best of all rows."""
+    method: Literal["proved", "bits", "graph"]
+    """`proved`: exact; `bits`: rows skipped by a statistical bound; `graph`: graph search (HNSW)."""
+
+
+class SearchExplanationTasks(TypedDict):
+    kind: str
+    batch: int
+    """Queries in the same batch, including those of other requests."""
+    waited_ms: float
+    """Longest wait for a worker in the batch."""
+    ran_ms: float
+
+
+class IngestResponse(TypedDict):
+    item: NotRequired[Item]
+    """Absent when the payer’s index ended before the payment was settled: `job` says how it ended, and the payer
+    has a credit for it."""
+    job_id: str
+    job: Job
+    duplicate: NotRequired[bool]
+    """The same bytes were already there."""
+    credit_used: NotRequired[bool]
+    """Paid for by an earlier ingest that failed."""
+    charged: bool
+    """Whether this request was charged."""
+    warnings: NotRequired[list[str]]
+    """Unknown fields that were ignored."""
+
+
+class Job(TypedDict):
+    id: str
+    item: str
+    """Id of the item."""
+    state: Literal[
+        "accepted",
+        "extracting",
+        "encoding",
+        "committing",
+        "searchable",
+        "failed",
+        "cancelled",
+    ]
+    progress: float
+    segments: int
+    """Segments made so far."""
+    time_left_s: NotRequired[int]
+    """Seconds to its end at the pace so far, of a running job."""
+    created_at: str
+    """When it was accepted."""
+    updated_at: str
+    """When it last changed."""
+    not_read: NotRequired[list[NotRead]]
+    """What of the file was not read, and why. Empty: all of it was. Absent until it is searchable."""
+    error: NotRequired[JobError]
+    """Why it failed."""
+
+
+class JobError(TypedDict):
+    """Why it failed."""
+
+    code: str
+    detail: str
+
+
+class Workspace(TypedDict):
+    id: str
+    state: Literal["active", "disposing", "disposed"]
+    created_at: str
+    """When it was paid for."""
+    expires_at: str
+    """When it expires."""
+    ttl_minutes_asked: int | None
+    ttl_minutes: int
+    """Minutes given, after clamping."""
+    ttl_seconds_left: int
+    price_usd: str
+    """Price of this step."""
+    spend_usd: str
+    """Spent so far."""
+    spend_limit_usd: str | None
+    limits: NotRequired[dict[str, Any]]
+    links: NotRequired[dict[str, str]]
+    capability_token: NotRequired[str]
+    """Bearer token: shown here and never again."""
+    charged: NotRequired[bool]
+    """Whether this request was charged."""
+    warnings: NotRequired[list[str]]
+    """Unknown fields that were ignored."""
+
+
+class WorkspaceUsage(TypedDict):
+    id: str
+    state: Literal["active", "disposing", "disposed"]
+    created_at: str
+    """When it was paid for."""
+    expires_at: str
+    """When it expires."""
+    ttl_seconds_left: int
+    spend_usd: str
+    """Spent so far."""
+    spend_limit_usd: str | None
+    searches: int
+    """Searches answered."""
+    ingests: int
+    """Files accepted."""
+    items: int
+    """Items searchable."""
+    segments: int
+    """Segments searchable."""
+    bytes: int
+    """Bytes stored."""
+    latency_ms: WorkspaceUsageLatencyMs
+    """Of its searches, in milliseconds; null before the first."""
+
+
+class WorkspaceUsageLatencyMs(TypedDict):
+    """Of its searches, in milliseconds; null before the first."""
+
+    p50: float | None
+    p90: float | None
+    p99: float | None
+    max: float | None
+
+
+class ItemList(TypedDict):
+    items: list[Item]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+
+
+class ItemText(TypedDict):
+    id: str
+    passages: list[ItemTextPassages]
+    """In the order of the file, without gaps."""
+    next: int | None
+    """`from` of the passages that follow; null at the end."""
+
+
+class ItemTextPassages(TypedDict):
+    text: str
+    locator: Locator
+    text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
+
+
+class ItemDeleted(TypedDict):
+    id: str
+    state: Literal["deleted"]
+
+
+class SearchHistory(TypedDict):
+    entries: list[SearchHistoryEntries]
+    next: str | None
+    """Cursor of the next page; null on the last."""
+
+
+class SearchHistoryEntries(TypedDict):
+    at: str
+    """When it was answered."""
+    query: NotRequired[str]
+    image_sha256: NotRequired[str]
+    """Digest of the picture that was searched with."""
+    families: NotRequired[list[Family]]
+    k: int
+    hits: int
+    """Hits of the answer."""
+    latency_ms: float
+
+
+class DisposalReceipt(TypedDict):
+    id: str
+    state: Literal["disposed"]
+    receipt: str
+    """Compact JWS (EdDSA); its key is at /.well-known/jwks.json."""
+    claims: dict[str, Any]
+    """Content of the receipt, for reading."""
+
+
+class Readiness(TypedDict):
+    ready: bool
+    reasons: list[str]
+    """Why it is not ready."""
+    families: list[ReadinessFamilies]
+    """What can be searched, by which models and providers, and why not."""
+    previous_models: NotRequired[list[ReadinessPreviousModels]]
+    """Models that are not in use and that living indexes may have, each until the last of these ends."""
+    models_differ: NotRequired[str]
+    """How this server's models differ from its cluster's. It passes requests on and has no indexes."""
+    queues: dict[str, Any]
+    """Calls that wait for an encoder."""
+    payment: dict[str, Any]
+    """The facilitator, and payments that run or wait for their outcome."""
+    extraction: str | dict[str, Any]
+    prices_usd: dict[str, str]
+    """Prices of the routes."""
+    workspace_minutes: ReadinessWorkspaceMinutes
+    """What `ttl_minutes` is clamped to."""
+
+
+class ReadinessFamilies(TypedDict):
+    family: Family
+    """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
+    near-identical pictures."""
+    available: bool
+
+
+class ReadinessPreviousModels(TypedDict):
+    space: str
+    weights: str
+    until: str
+
+
+class ReadinessWorkspaceMinutes(TypedDict):
+    """What `ttl_minutes` is clamped to."""
+
+    min: int
+    max: int
+
+
+class JsonWebKeySet(TypedDict):
+    keys: list[dict[str, Any]]
+
+
+class SearchOptions(TypedDict):
+    """At least one of `query` and `image_b64`; with both, both are searched and fused."""
+
+    families: NotRequired[list[Family]]
+    """Default: all that apply to the query."""
+    k: NotRequired[int]
+    """Maximum number of hits. Default: 30."""
+    explain: NotRequired[bool]
+    """Include how the answer and each hit were computed. Default: no."""
+    exact: NotRequired[bool]
+    """Guarantee the true best rows of each list, also in large indexes, where `bounds` would otherwise state the
+    expected recall. Adds some milliseconds there. Says nothing about relevance. Default: no."""
+    min_confidence: NotRequired[float]
+    """Leave out hits below this confidence. Default: keep all."""

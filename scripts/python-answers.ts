@@ -1,0 +1,154 @@
+import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { TSchema } from '@sinclair/typebox';
+import { COMPONENTS } from '../src/api/components.ts';
+import { FamilySchema } from '../src/api/fields.ts';
+
+/**
+ * Writes the wire's shapes as Python's types, for the client in clients/python: `make python-answers`. A test compares them.
+ */
+
+export const ANSWERS_FILE = fileURLToPath(
+  new URL('../clients/python/src/farthing/answers.py', import.meta.url),
+);
+
+/** What the client answers with; what these refer to comes along. */
+const ANSWERS = [
+  'SearchResponse',
+  'IngestResponse',
+  'Workspace',
+  'WorkspaceUsage',
+  'ItemList',
+  'ItemText',
+  'ItemDeleted',
+  'SearchHistory',
+  'DisposalReceipt',
+  'Readiness',
+  'JsonWebKeySet',
+];
+/** Requests, whose members are options of a method. */
+const REQUESTS = { SearchRequest: 'SearchOptions' };
+/** Members of a search that the method takes by names of its own. */
+const OWN = ['query', 'image_b64'];
+
+const LINE_LENGTH = 120;
+
+type Schema = TSchema & {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly anyOf?: readonly Schema[];
+  readonly items?: Schema;
+};
+
+/** The types as one Python module. */
+export function pythonAnswers(): string {
+  const classes = new Map<string, string>();
+  for (const name of ANSWERS) classOf(name, named(name), classes);
+  for (const [name, as] of Object.entries(REQUESTS)) {
+    const { properties = {}, ...schema } = named(name);
+    const rest = Object.fromEntries(Object.entries(properties).filter(([field]) => !OWN.includes(field)));
+    classOf(as, { ...schema, properties: rest, required: [] } as unknown as Schema, classes);
+  }
+  return `"""The shapes of the server's answers, made from its schemas: \`make python-answers\` writes this file."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from typing_extensions import NotRequired, TypedDict
+
+Family = ${typeOf('Family', FamilySchema as Schema, classes)}
+
+${[...classes.values()].join('\n\n')}
+`;
+}
+
+function named(name: string): Schema {
+  const found = COMPONENTS.find(({ $id }) => $id === name);
+  if (!found) throw new Error(`There is no schema ${name}.`);
+  return found as Schema;
+}
+
+/** Adds a class, after those that it refers to. */
+function classOf(name: string, schema: Schema, classes: Map<string, string>): string {
+  if (classes.has(name)) return name;
+  // Its place, before what comes with it: order does not matter to Python here.
+  classes.set(name, '');
+  const fields = Object.entries(schema.properties ?? {}).map(([field, of]) => {
+    const type = typeOf(name + pascal(field), of, classes);
+    const isRequired = schema.required?.includes(field);
+    return [
+      `    ${field}: ${isRequired ? type : `NotRequired[${type}]`}`,
+      ...(of.description ? docstring(of.description) : []),
+    ].join('\n');
+  });
+  const about = schema.description ? [...docstring(schema.description), ''] : [];
+  classes.set(name, `\nclass ${name}(TypedDict):\n${[...about, ...fields].join('\n') || '    pass'}`);
+  return name;
+}
+
+function typeOf(name: string, schema: Schema, classes: Map<string, string>): string {
+  if (schema.$ref !== undefined) return classOf(schema.$ref, named(schema.$ref), classes);
+  if (schema.$id !== undefined && schema.properties) return classOf(schema.$id, schema, classes);
+  if (schema.enum) return isFamily(schema) && name !== 'Family' ? 'Family' : literal(schema.enum);
+  if (schema.const !== undefined) return literal([schema.const]);
+  if (schema.anyOf) return schema.anyOf.map((each) => typeOf(name, each, classes)).join(' | ');
+  switch (schema.type) {
+    case 'string':
+      return 'str';
+    case 'integer':
+      return 'int';
+    case 'number':
+      return 'float';
+    case 'boolean':
+      return 'bool';
+    case 'null':
+      return 'None';
+    case 'array':
+      return `list[${schema.items === undefined ? 'Any' : typeOf(name, schema.items, classes)}]`;
+    case 'object': {
+      if (schema.properties) return classOf(name, schema, classes);
+      const [of] = Object.values(schema.patternProperties ?? {});
+      return `dict[str, ${of === undefined ? 'Any' : typeOf(name, of, classes)}]`;
+    }
+    default:
+      return 'Any';
+  }
+}
+
+const isFamily = (schema: Schema) => JSON.stringify(schema.enum) === JSON.stringify(FamilySchema.enum);
+
+function literal(values: readonly unknown[]): string {
+  const shown = values.map((value) =>
+    typeof value === 'boolean' ? (value ? 'True' : 'False') : JSON.stringify(value),
+  );
+  const line = `Literal[${shown.join(', ')}]`;
+  return line.length < LINE_LENGTH / 2
+    ? line
+    : `Literal[\n${shown.map((each) => `        ${each},`).join('\n')}\n    ]`;
+}
+
+const pascal = (field: string) =>
+  field
+    .split('_')
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join('');
+
+function docstring(text: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.replaceAll('\\', '\\\\').split(' ')) {
+    if (line.length + word.length + 12 > LINE_LENGTH) {
+      lines.push(line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  return [`    """${lines.join('\n    ')}"""`];
+}
+
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url))
+  writeFileSync(ANSWERS_FILE, pythonAnswers());

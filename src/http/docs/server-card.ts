@@ -1,0 +1,27 @@
+import type { ServerCard } from '../../api/service.ts';
+import { VERSION } from '../../domain/version.ts';
+
+/**
+ * What the MCP server here is and where it listens, for who has not connected yet. The shape is that of the draft SEP-2127
+ * (`name` to `remotes`), with the members `serverInfo` and `transport` that readers of the earlier SEP-1649 look for.
+ */
+export function serverCard(baseUrl: string, description: string): ServerCard {
+  const url = `${baseUrl}/mcp`;
+  return {
+    name: `${reversed(new URL(baseUrl).hostname)}/farthing`,
+    version: VERSION,
+    title: 'Farthing',
+    description,
+    websiteUrl: baseUrl,
+    remotes: [{ type: 'streamable-http', url }],
+    serverInfo: { name: 'farthing', title: 'Farthing', version: VERSION },
+    transport: { type: 'streamable-http', endpoint: url },
+  };
+}
+
+/** `search.example.org` as the reverse-DNS name space that MCP wants; an address is no domain. */
+function reversed(hostname: string): string {
+  return /[a-z]/.test(hostname) && !hostname.startsWith('[')
+    ? hostname.split('.').reverse().join('.')
+    : 'local';
+}
