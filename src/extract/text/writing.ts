@@ -31,7 +31,7 @@ const TRIPLE = /(\p{L})\1\1/gu;
 const TRIPLES_SHARE_MAX = 0.02;
 /** Bytes whose values differ by at most this, and the share of them. In writing, at most a half; in pixels and sound, most. */
 const NEAR = 10;
-const SMOOTHNESS_MAX = 0.7;
+const SMOOTHNESS_MAX = 0.6;
 /** Bytes from one value to the next of the same channel: pixels of a surface are alike by their colours, not by their neighbours. */
 const CHANNELS = [1, 2, 3, 4] as const;
 const LETTERS_FROM = 0x41;
