@@ -39,13 +39,14 @@ pub enum Kind {
 pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
     let names = if language.has_capital_nouns() { HashSet::new() } else { names(text) };
     let mut all: Vec<Named> = vec![];
-    let mut numbers: Vec<Word> = vec![];
+    let mut numbers: Vec<(Word, Vec<String>)> = vec![];
     for group in words.chunk_by(|left, right| left.group == right.group) {
         let spaced: Vec<Word> = group.iter().filter(|word| word.form == Form::Spaced).cloned().collect();
         if let [number] = &spaced[..]
             && has_digit(&number.text)
         {
-            numbers.push(number.clone());
+            let wholes = group.iter().filter(|word| word.form == Form::Whole && word.parts == 1);
+            numbers.push((number.clone(), wholes.map(|word| word.text.clone()).collect()));
             continue;
         }
         all.extend(of_numbers(std::mem::take(&mut numbers)));
@@ -64,11 +65,13 @@ pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
     all
 }
 
-/// Numbers that follow each other, if one of them is long enough to tell something.
-fn of_numbers(numbers: Vec<Word>) -> Option<Named> {
+/// Numbers that follow each other, if one of them is long enough to tell something. Each with what it may be together with those
+/// behind it.
+fn of_numbers(numbers: Vec<(Word, Vec<String>)>) -> Option<Named> {
     let kind = if numbers.len() > 1 { Kind::Numbers } else { Kind::Code };
-    let tells = numbers.iter().any(|number| is_telling(&number.text));
-    tells.then_some(Named { wholes: vec![], parts: numbers, inner: vec![], kind })
+    let tells = numbers.iter().any(|(number, _)| is_telling(&number.text));
+    let (parts, wholes): (Vec<Word>, Vec<Vec<String>>) = numbers.into_iter().unzip();
+    tells.then_some(Named { wholes: wholes.concat(), parts, inner: vec![], kind })
 }
 
 pub fn has_digit(word: &str) -> bool {
@@ -121,7 +124,8 @@ mod tests {
             ("read_config 1,234,567", vec!["read_config:read|config", "1,234,567|1234567:1|234|567"]),
             ("2026-03-14 or 0499, C++", vec!["20260314:2026|03|14", ":0499", "c++:c"]),
             ("IL-6 and an e-mail", vec!["il6:il|6"]),
-            ("call +49 431 5567788, or 12 or 305", vec![":49|431|5567788", ":305"]),
+            ("call +49 431 5567788, or 12 or 305", vec!["4315567788:49|431|5567788", ":305"]),
+            ("1 204 bricks of 02079460018", vec!["1204:1|204", "2079460018:02079460018"]),
             ("5 well-known words and/or 12", vec![]),
         ] {
             assert_eq!(of("eng", text), expected, "{text}");

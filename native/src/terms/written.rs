@@ -3,7 +3,10 @@
 //! **Wholes.** An identifier, address, path, number, date or part number is found whole and by each of its parts:
 //! `commons.wikimedia.org`, and `commons`, `wikimedia`, `org`. It counts as one word of the text. A hyphen within a whole
 //! is left out, so that `IL-6` and `IL6` are one. Words that are merely joined (`well-known`, `and/or`) stay words; the
-//! hyphened ones are also found in one (`e-mail`, `email`).
+//! hyphened ones are also found in one (`e-mail`, `email`), and so are those that a zero width space divides.
+//!
+//! **Letters and numbers in several ways.** [`super::letters`] says which characters are left out or are one, and
+//! [`super::numbers`] which rows of digits are one number, found as if it had no marks within it.
 //!
 //! Scripts without spaces between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
 //! characters. Single characters are kept beside them, so that a query of one character finds its text.
@@ -13,6 +16,8 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::letters::{SEAM, plain};
+use super::numbers::{Number, numbers};
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Longest term in bytes. Longer ones are cut, in texts and queries alike.
@@ -50,15 +55,35 @@ pub enum Form {
 /// The words of a text, in order; wholes before their parts.
 pub fn words(text: &str) -> Vec<Word> {
     let text = normalised(text);
-    let mut reader = Reader { text: &text, words: vec![], position: 0, run: vec![], group: vec![], groups: 0 };
+    words_of(&text, numbers(&text))
+}
+
+/// The words as they were before letters were written in one way: blocks that were written then hold no others. None if they
+/// are the same.
+pub fn former_words(text: &str) -> Option<Vec<Word>> {
+    let former = composed(text);
+    (normalised(text) != former).then(|| words_of(&former, vec![]))
+}
+
+fn words_of(text: &str, numbers: Vec<Number>) -> Vec<Word> {
+    let numbers = numbers.into_iter().peekable();
+    let mut reader =
+        Reader { text, words: vec![], position: 0, run: vec![], group: vec![], row: None, numbers, groups: 0 };
     let mut end = 0;
     for (at, word) in text.unicode_word_indices() {
         let unspaced = word.chars().next().is_some_and(is_unspaced);
         if at != end || !unspaced {
             reader.end_run();
         }
-        if unspaced || !joins(&text[end..at]) {
+        let goes_on = reader.row.as_ref().is_some_and(|row| at < row.end);
+        if !goes_on && (unspaced || reader.row.is_some() || !joins(&text[end..at])) {
             reader.end_group();
+        }
+        if let Some(row) =
+            reader.numbers.next_if(|number| number.is_certain && number.is_from(at) && number.end > at + word.len())
+        {
+            reader.end_group();
+            reader.row = Some(row);
         }
         if unspaced {
             reader.run.extend(word.chars());
@@ -74,7 +99,7 @@ pub fn words(text: &str) -> Vec<Word> {
 
 /// The words of a text as they were before wholes had parts: blocks that were written then hold no others.
 pub fn undivided_words(text: &str) -> Vec<Word> {
-    let text = normalised(text);
+    let text = composed(text);
     let spaced = text.unicode_words().filter(|word| !word.chars().next().is_some_and(is_unspaced));
     spaced
         .zip(0..)
@@ -93,6 +118,10 @@ struct Reader<'a> {
     run: Vec<char>,
     /// Words of UAX #29 that are written together, each with the byte at which it begins.
     group: Vec<(usize, &'a str)>,
+    /// The number that the group is, where its digits are in several words.
+    row: Option<Number>,
+    /// Those that follow.
+    numbers: std::iter::Peekable<std::vec::IntoIter<Number>>,
     /// Number of groups before.
     groups: u32,
 }
@@ -112,6 +141,9 @@ impl<'a> Reader<'a> {
 
     fn end_group(&mut self) {
         let group = std::mem::take(&mut self.group);
+        if let Some(row) = self.row.take() {
+            return self.end_row(&row, &group);
+        }
         let (Some((begin, _)), Some((last, word))) = (group.first(), group.last()) else { return };
         let end = last + word.len();
         let joints: Vec<&str> =
@@ -122,26 +154,50 @@ impl<'a> Reader<'a> {
         let natural = plain && is_natural(&group, &joints);
         let sign = if natural { sign_after(&self.text[end..]) } else { "" };
         if natural && sign.is_empty() {
-            if joints.len() == 1 && joints[0] == "-" {
+            let is_one = joints == ["-"] || (!joints.is_empty() && joints.iter().all(|joint| is_seam(joint)));
+            if is_one {
                 self.push(without_hyphens(&self.text[*begin..end]), self.position, Form::Whole, false, 1);
             }
         } else if group.len() > 1 || !sign.is_empty() {
             let whole = without_hyphens(&self.text[*begin..end + sign.len()]);
             self.push(whole, self.position, Form::Whole, true, count);
         }
-        for (parts, (_, word)) in parts.iter().zip(&group) {
-            self.push_parts(parts, word, natural && sign.is_empty(), group.len() == 1);
+        for (parts, (at, word)) in parts.iter().zip(&group) {
+            self.push_parts(parts, (*at, word), natural && sign.is_empty(), group.len() == 1);
+        }
+        self.groups += 1;
+    }
+
+    /// A number of several words, and they.
+    fn end_row(&mut self, row: &Number, group: &[(usize, &str)]) {
+        let count = group.len().min(PARTS_MAX) as u8;
+        for (at, form) in row.forms.iter().enumerate() {
+            let (counts, parts) = if at == 0 { (true, count) } else { (false, 1) };
+            self.push(form.clone(), self.position, Form::Whole, counts, parts);
+        }
+        let written = &self.text[row.start..row.end];
+        let whole = without_hyphens(written);
+        if !written.contains([' ', '(']) && !row.forms.contains(&whole) {
+            self.push(whole, self.position, Form::Whole, false, 1);
+        }
+        for word in group {
+            self.push_parts(&parts_of(word.1), *word, false, false);
         }
         self.groups += 1;
     }
 
     /// One word of UAX #29 and its parts. `alone`: it is not part of a larger whole.
-    fn push_parts(&mut self, parts: &[&str], word: &str, natural: bool, alone: bool) {
+    fn push_parts(&mut self, parts: &[&str], (at, word): (usize, &str), natural: bool, alone: bool) {
         if parts[..] != [word] {
             let count = parts.len().min(PARTS_MAX) as u8;
             self.push(lowered(word), self.position, Form::Whole, alone, count);
-            if let Some(joined) = joined(word, parts) {
-                self.push(joined, self.position, Form::Whole, false, 1);
+            if is_abbreviation(parts) && !word.contains('_') {
+                self.push(lowered(&parts.concat()), self.position, Form::Whole, false, 1);
+            }
+        }
+        while let Some(number) = self.numbers.next_if(|number| number.start < at + word.len()) {
+            for form in number.forms.into_iter().filter(|form| form != word) {
+                self.push(form, self.position, Form::Whole, false, 1);
             }
         }
         for part in parts {
@@ -162,8 +218,13 @@ fn joins(gap: &str) -> bool {
     let is_of_address = |letter: u8| b"/\\@#=?&".contains(&letter);
     !gap.is_empty()
         && gap.len() <= 4
-        && gap.bytes().all(is_joint)
-        && (gap.len() == 1 || gap == "::" || gap.bytes().any(is_of_address))
+        && (gap.bytes().all(is_joint) || is_seam(gap))
+        && (gap.len() == 1 || is_seam(gap) || gap == "::" || gap.bytes().any(is_of_address))
+}
+
+fn is_seam(gap: &str) -> bool {
+    let mut letters = gap.chars();
+    letters.next() == Some(SEAM) && letters.next().is_none()
 }
 
 /// Whether words that are joined are words of a language, not of an identifier, address or number.
@@ -172,7 +233,7 @@ fn is_natural(group: &[(usize, &str)], joints: &[&str]) -> bool {
     let of_language = |word: &str| word.chars().all(|letter| !letter.is_numeric());
     group.len() == 1
         || (slashes <= 1
-            && joints.iter().all(|joint| matches!(*joint, "-" | "/"))
+            && joints.iter().all(|joint| matches!(*joint, "-" | "/") || is_seam(joint))
             && group.iter().all(|(_, word)| of_language(word)))
 }
 
@@ -192,7 +253,12 @@ fn sign_after(text: &str) -> &str {
 /// The parts of a word: between points, underscores, colons and commas, and where capitals show them (`camelCase`,
 /// `HTTPServer`). A single small letter before a capital is none: `iPhone`, `mRNA`.
 fn parts_of(word: &str) -> Vec<&str> {
-    let is_joint = |letter: char| matches!(letter, '.' | '_' | ':' | ',' | ';' | '·' | '‧' | '‿' | '⁀');
+    let is_number = word.bytes().all(|letter| letter.is_ascii_digit() || matches!(letter, b'\'' | b'.' | b','));
+    let is_joint = |letter: char| match letter {
+        '.' | '_' | ':' | ',' | ';' | '·' | '‧' | '‿' | '⁀' => true,
+        '\'' => is_number,
+        _ => false,
+    };
     let mut parts: Vec<&str> = vec![];
     for part in word.split(is_joint).filter(|part| !part.is_empty()) {
         let mut from = 0;
@@ -216,20 +282,25 @@ fn parts_of(word: &str) -> Vec<&str> {
     if parts.is_empty() { vec![word] } else { parts }
 }
 
-/// A number without the marks of its thousands, and an abbreviation without its points: `1,234,567`, `U.S.A`.
-fn joined(word: &str, parts: &[&str]) -> Option<String> {
-    let digits = |part: &&str| part.bytes().all(|letter| letter.is_ascii_digit());
-    let thousands = parts.iter().all(digits) && parts[0].len() <= 3 && parts[1..].iter().all(|part| part.len() == 3);
-    let letters = parts.iter().all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic));
-    (parts.len() > 1 && !word.contains('_') && (thousands || letters)).then(|| lowered(&parts.concat()))
+/// `U.S.A`: it is also found without its points.
+fn is_abbreviation(parts: &[&str]) -> bool {
+    parts.len() > 1 && parts.iter().all(|part| part.chars().count() == 1 && part.chars().all(char::is_alphabetic))
 }
 
 fn without_hyphens(whole: &str) -> String {
-    lowered(&whole.replace('-', ""))
+    lowered(&whole.replace(['-', SEAM], ""))
+}
+
+/// A text as its words are read: as [`composed`], and with letters in one way.
+pub fn normalised(text: &str) -> Cow<'_, str> {
+    match composed(text) {
+        Cow::Borrowed(text) => plain(text),
+        Cow::Owned(text) => Cow::Owned(plain(&text).into_owned()),
+    }
 }
 
 /// NFKC, with one form of the apostrophe. The mark of a footnote is no part of the word before it: `Marajà³`, but not `km²`.
-pub fn normalised(text: &str) -> Cow<'_, str> {
+fn composed(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
@@ -321,6 +392,37 @@ mod tests {
     }
 
     #[test]
+    fn a_number_is_found_whatever_its_marks_and_its_parts_count_once() {
+        for (text, expected) in [
+            ("€1,299.00", vec!["[1,299.00]", "[1299]", "[1299.00]", "1", "299", "00"]),
+            ("has 1 204 bricks", vec!["has", "[1204]", "1", "204", "bricks"]),
+            ("1'204'500", vec!["[1'204'500]", "[1204500]", "1", "204", "500"]),
+            ("1\u{a0}204\u{a0}500", vec!["[1204500]", "1", "204", "500"]),
+            ("call +44 20 7946 0018 now", vec!["call", "[2079460018]", "44", "20", "7946", "0018", "now"]),
+            ("at 02079460018", vec!["at", "[2079460018]", "02079460018"]),
+            ("٤٧٣١", vec!["4731"]),
+        ] {
+            assert_eq!(written(text), expected, "{text}");
+        }
+        assert_eq!(length("call +44 20 7946 0018 now"), 3);
+    }
+
+    #[test]
+    fn what_shows_nothing_is_no_part_of_a_word_and_a_seam_divides_and_joins() {
+        assert_eq!(written("Unter\u{ad}nehmens\u{2060}gründer"), ["unternehmensgründer"]);
+        assert_eq!(written("Bram\u{200b}ble"), ["[bramble]", "bram", "ble"]);
+        assert_eq!(written("کتاب\u{200c}های"), ["[کتابهای]", "کتاب", "های"]);
+    }
+
+    #[test]
+    fn former_words_are_those_of_blocks_from_before() {
+        let of =
+            |text: &str| former_words(text).map(|words| words.into_iter().map(|word| word.text).collect::<Vec<_>>());
+        assert_eq!(of("٤٧٣١"), Some(vec!["٤٧٣١".to_owned()]));
+        assert_eq!(of("naïve 1,299"), None);
+    }
+
+    #[test]
     fn words_that_are_merely_joined_stay_words() {
         assert_eq!(written("a well-known e-mail"), ["a", "[wellknown]", "well", "known", "[email]", "e", "mail"]);
         assert_eq!(
@@ -358,7 +460,7 @@ mod tests {
     #[test]
     fn text_without_spaces_becomes_pairs_and_singles() {
         let of = |text: &str| words(text).into_iter().map(|word| (word.text, word.position)).collect::<Vec<_>>();
-        let expected = [("東", 0), ("東京", 0), ("京", 1), ("京都", 1), ("都", 2)];
+        let expected = [("东", 0), ("东京", 0), ("京", 1), ("京都", 1), ("都", 2)];
         assert_eq!(of("東京都"), expected.map(|(text, at)| (text.to_owned(), at)));
         assert_eq!(of("ab 猫 cd"), [("ab", 0), ("猫", 1), ("cd", 2)].map(|(text, at)| (text.to_owned(), at)));
         assert_eq!(of("猫、犬").len(), 2);
@@ -366,7 +468,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn positions_never_fall_and_parts_take_one_each(text in "[a-zA-Z0-9._/:@#+ 東京-]{0,60}|\\PC{0,40}") {
+        fn positions_never_fall_and_parts_take_one_each(text in "[a-zA-Z0-9._/:@#+ 東京-]{0,60}|[0-9 .,'()/+\u{200b}\u{a0}-]{0,40}|\\PC{0,40}") {
             let mut last = 0;
             for word in words(&text) {
                 prop_assert!(word.position >= last && word.text.len() <= TERM_BYTES_MAX && !word.text.is_empty());

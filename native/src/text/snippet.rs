@@ -1,7 +1,9 @@
 //! Snippets: the part of a passage that shows why it was found, with the words of the query in it.
 
 use super::units::Units;
-use super::word_bounds::WordBounds;
+use super::word_bounds::{WordBounds, shows_nothing};
+use crate::terms::letters::{alike, bare_letter, digit};
+use crate::terms::numbers::numbers;
 
 /// Length of a snippet in UTF-16 units: enough to show why a passage was found.
 const LENGTH: usize = 320;
@@ -30,6 +32,8 @@ pub struct QueryWords {
     by_letter: [Vec<usize>; LETTERS],
     /// By the first letter: a bit for each second one, if both are ASCII. Most words of a passage are passed over by it.
     pairs: [u32; LETTERS],
+    /// Whether there is a digit among them.
+    has_numbers: bool,
 }
 
 /// A word of the query in a passage: its number, and its place in bytes.
@@ -51,18 +55,24 @@ impl QueryWords {
         let mut query_words = Self::default();
         let bounds = WordBounds::of(query);
         for start in bounds.starts() {
-            let word: Vec<char> = query[start..bounds.end(start)].chars().map(lowercase).collect();
-            if !query_words.words.contains(&word) && wanted(&word.iter().collect::<String>()) {
-                query_words.add(word);
-            }
-            if query_words.words.len() == WORDS_MAX {
-                break;
-            }
+            query_words.add(&query[start..bounds.end(start)], &wanted);
+        }
+        query_words.has_numbers = query.chars().any(|letter| digit(letter).is_some());
+        for form in numbers(query).into_iter().flat_map(|number| number.forms) {
+            query_words.add(&form, &wanted);
         }
         query_words
     }
 
-    fn add(&mut self, word: Vec<char>) {
+    fn add(&mut self, word: &str, wanted: impl Fn(&str) -> bool) {
+        let word: Vec<char> = compared(word).collect();
+        if word.is_empty()
+            || self.words.len() == WORDS_MAX
+            || self.words.contains(&word)
+            || !wanted(&word.iter().collect::<String>())
+        {
+            return;
+        }
         let first = letter_group(word[0]);
         self.by_letter[first].push(self.words.len());
         self.pairs[first] |= match word.get(1) {
@@ -94,16 +104,35 @@ impl QueryWords {
         if self.words.is_empty() {
             return found;
         }
+        if self.has_numbers {
+            found = self.find_numbers(passage);
+        }
+        let numbers = found.len();
         let bounds = WordBounds::of(passage);
         for start in bounds.starts().filter(|start| self.may_be_at(passage, *start)) {
             let end = bounds.end(start);
             let text = &passage[start..end];
-            let alike = text.chars().next().map_or(&[][..], |first| &self.by_letter[letter_group(lowercase(first))]);
+            let alike = compared(text).next().map_or(&[][..], |first| &self.by_letter[letter_group(first)]);
             if let Some(word) = alike.iter().copied().find(|word| is_same_word(&self.words[*word], text)) {
                 found.push(Found { word, start, end });
             }
         }
+        if numbers > 0 {
+            let of_numbers = found[..numbers].to_vec();
+            let is_apart = |word: &Found| of_numbers.iter().all(|of| word.end <= of.start || of.end <= word.start);
+            let apart: Vec<Found> = found[numbers..].iter().filter(|word| is_apart(word)).copied().collect();
+            found = [of_numbers, apart].concat();
+            found.sort_unstable_by_key(|found| found.start);
+        }
         found
+    }
+
+    /// The numbers of a passage that the query has, though with other marks within them.
+    fn find_numbers(&self, passage: &str) -> Vec<Found> {
+        let has = |form: &String| self.words.iter().position(|word| word.iter().copied().eq(form.chars()));
+        let of = numbers(passage).into_iter();
+        let found = of.filter_map(|number| Some((number.forms.iter().find_map(has)?, number.start, number.end)));
+        found.take(HIGHLIGHTS_MAX).map(|(word, start, end)| Found { word, start, end }).collect()
     }
 
     /// False if by its first two bytes the word at `start` is none of these.
@@ -164,13 +193,21 @@ fn lowercase(letter: char) -> char {
     }
 }
 
+/// The letters by which words are compared: the index finds them whatever else is written.
+fn compared(word: &str) -> impl Iterator<Item = char> {
+    let is_vowel_mark = |letter: char| matches!(letter as u32, 0x064B..=0x065F | 0x0670 | 0x093C);
+    word.chars().filter(move |letter| letter.is_ascii() || !(shows_nothing(*letter) || is_vowel_mark(*letter))).map(
+        |letter| if letter.is_ascii() { letter.to_ascii_lowercase() } else { bare_letter(alike(lowercase(letter))) },
+    )
+}
+
 fn is_same_word(wanted: &[char], word: &str) -> bool {
-    let mut letters = word.chars().map(lowercase);
+    let mut letters = compared(word);
     let same = wanted.iter().take_while(|letter| letters.next() == Some(**letter)).count();
     if same < SAME_LETTERS_MIN.min(wanted.len()) {
         return false;
     }
-    let longer = wanted.len().max(word.chars().count());
+    let longer = wanted.len().max(compared(word).count());
     same == longer || (same >= SAME_LETTERS_MIN && longer - same <= OTHER_LETTERS_MAX)
 }
 
@@ -198,6 +235,24 @@ mod tests {
         assert_eq!(marked("x-ray, naïve cafés, NAÏVETÉ", "naïve café ray"), ["ray", "naïve", "cafés", "NAÏVETÉ"]);
         assert_eq!(marked("İstanbul has ferries", "ferries"), ["ferries"]);
         assert_eq!(marked("!?", "!? ,"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_written_in_another_way_is_highlighted_as_it_is_written() {
+        for (passage, query, expected) in [
+            ("Die Unter\u{ad}nehmens\u{ad}gründung", "Unternehmensgründung", "Unter\u{ad}nehmens\u{ad}gründung"),
+            ("the Bram\u{200b}ble hedge", "bramble", "Bram\u{200b}ble"),
+            ("المكتـــبة مغلقة", "المكتبة", "المكتـــبة"),
+            ("رقم ٤٧٣١", "4731", "٤٧٣١"),
+            ("臺灣", "台", "臺"),
+            ("costs €1,299.00 or", "1299", "1,299.00"),
+            ("costs 1299 or", "1,299", "1299"),
+            ("has 1\u{a0}204\u{a0}500 bricks", "1204500", "1\u{a0}204\u{a0}500"),
+            ("at +44 20 7946 0018 now", "02079460018", "44 20 7946 0018"),
+            ("at 02079460018 now", "+44 20 7946 0018", "02079460018"),
+        ] {
+            assert_eq!(marked(passage, query), [expected], "{passage}");
+        }
     }
 
     #[test]
@@ -233,8 +288,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_has_a_snippet_of_bounded_length_with_its_highlights_inside(passage in any::<String>(), fill in 0usize..60, query in any::<String>()) {
-            let passage = format!("{}{passage}", "word 灯 😀 é ".repeat(fill));
-            let Snippet { text, highlights } = QueryWords::new(&format!("word 灯 {query}"), |_| false).snippet(&passage);
+            let passage = format!("{}{passage}", "word 灯 😀 é 1,299.00 wo\u{ad}rd 0200 7946 0018 ".repeat(fill));
+            let Snippet { text, highlights } = QueryWords::new(&format!("word 灯 1299 2007946 {query}"), |_| false).snippet(&passage);
             let units = text.encode_utf16().count();
             prop_assert!(units <= LENGTH + 2);
             prop_assert!(passage.contains(text.trim_start_matches('…').trim_end_matches('…')) || passage.contains('…'));

@@ -1,9 +1,10 @@
-//! Where the words of a text are. Words are letters, digits and marks in a row; in scripts without spaces each character
-//! is a word.
+//! Where the words of a text are. Words are letters, digits and marks in a row, also where between them is what shows nothing,
+//! such as a soft hyphen; in scripts without spaces each character is a word.
 
 use unicode_normalization::char::is_combining_mark;
 
 use super::characters::is_unspaced;
+use crate::terms::letters::{SEAM, is_ignorable};
 
 /// Bytes that one number has a bit for.
 const BLOCK: usize = 64;
@@ -89,16 +90,37 @@ fn add_others(text: &str, inside: &mut [u64], starts: &mut [u64]) {
         }
     };
     for (start, letter) in text.char_indices().filter(|(_, letter)| !letter.is_ascii()) {
-        if !(letter.is_alphanumeric() || is_combining_mark(letter)) {
+        let end = start + letter.len_utf8();
+        let is_in_word = if shows_nothing(letter) {
+            is_within_word(&text[..start], &text[end..])
+        } else {
+            letter.is_alphanumeric() || is_combining_mark(letter)
+        };
+        if !is_in_word {
             continue;
         }
-        let end = start + letter.len_utf8();
         (start..end).for_each(|byte| set(inside, byte));
         if is_unspaced(letter) {
             set(starts, start);
             set(starts, end);
         }
     }
+}
+
+/// Whether a letter within a word is no part of how it is written.
+pub fn shows_nothing(letter: char) -> bool {
+    letter == SEAM || is_ignorable(letter)
+}
+
+/// Characters that show nothing in a row, which are looked at.
+const UNSHOWN_MAX: usize = 8;
+
+fn is_within_word(before: &str, after: &str) -> bool {
+    let is_of_word = |letter: Option<char>| {
+        letter.is_some_and(|letter| (letter.is_alphanumeric() || is_combining_mark(letter)) && !is_unspaced(letter))
+    };
+    is_of_word(before.chars().rev().take(UNSHOWN_MAX).find(|letter| !shows_nothing(*letter)))
+        && is_of_word(after.chars().take(UNSHOWN_MAX).find(|letter| !shows_nothing(*letter)))
 }
 
 #[cfg(test)]
@@ -117,8 +139,12 @@ mod tests {
         let mut words = vec![];
         let mut open = None;
         for (at, letter) in text.char_indices().chain([(text.len(), ' ')]) {
-            let in_word = letter.is_ascii_alphanumeric()
-                || !letter.is_ascii() && (letter.is_alphanumeric() || is_combining_mark(letter));
+            let in_word = if shows_nothing(letter) {
+                is_within_word(&text[..at], &text[at + letter.len_utf8()..])
+            } else {
+                letter.is_ascii_alphanumeric()
+                    || !letter.is_ascii() && (letter.is_alphanumeric() || is_combining_mark(letter))
+            };
             let own = in_word && is_unspaced(letter);
             if (!in_word || own)
                 && let Some(start) = open.take()
@@ -138,6 +164,7 @@ mod tests {
     fn a_word_is_letters_digits_and_marks_in_a_row() {
         assert_eq!(words("x-ray, 3rd naïve_cafe\u{301}s!"), ["x", "ray", "3rd", "naïve", "cafe\u{301}s"]);
         assert_eq!(words("tower灯台beam 鳥"), ["tower", "灯", "台", "beam", "鳥"]);
+        assert_eq!(words("Unter\u{ad}nehmen\u{ad} \u{200b}a"), ["Unter\u{ad}nehmen", "a"]);
         assert_eq!(words("@[`{/:\u{7f}\0"), Vec::<&str>::new());
         assert_eq!(words(""), Vec::<&str>::new());
     }
@@ -156,7 +183,7 @@ mod tests {
     proptest! {
         #[test]
         fn words_are_those_found_by_one_character_after_the_other(
-            parts in prop::collection::vec(prop_oneof!["[a-zA-Z0-9]{1,80}", "[ -~]{0,9}", "[é灯台鳥ก\u{301}😀𝒜 ]{0,40}", any::<String>()], 0..12),
+            parts in prop::collection::vec(prop_oneof!["[a-zA-Z0-9]{1,80}", "[ -~]{0,9}", "[é灯台鳥ก\u{301}😀𝒜 \u{ad}\u{200b}a]{0,40}", any::<String>()], 0..12),
         ) {
             let text = parts.concat();
             prop_assert_eq!(words(&text), words_by_character(&text));

@@ -8,7 +8,7 @@ use crate::terms::analysis::Terms;
 use crate::terms::judgement::{Evidence, Prior};
 use crate::terms::language::{DEFAULT, Language};
 use crate::terms::named::{Kind, Named, named};
-use crate::terms::written::{Form, Word, undivided_words, words};
+use crate::terms::written::{Form, Word, former_words, normalised, undivided_words, words};
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
@@ -33,7 +33,8 @@ pub const BYTES_MAX: usize = 64 * 1024;
 /// Words that must occur in order: the variants of each, with its distance from the first.
 pub type InOrder = Vec<(u32, Vec<Variant>)>;
 
-/// A phrase, in one of its forms: with the parts of wholes, and, for blocks from before they were divided, without.
+/// A phrase, in one of its forms: with the parts of wholes, and, for blocks from before they were divided, without; and as it was
+/// before letters were written in one way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     pub forms: Vec<InOrder>,
@@ -96,17 +97,19 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let own_language = language_of(text, certain, languages);
     let own = Terms::of(own_language);
     let analysers = analysers_of(languages);
-    let mut all: Vec<Word> = vec![];
+    let (mut all, mut former): (Vec<Word>, Vec<Word>) = (vec![], vec![]);
     let (mut phrases, mut as_quoted) = (vec![], HashSet::new());
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
     for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
         let words = without_covered_singles(words(part));
+        let before = former_words(part).map(without_covered_singles).unwrap_or_default();
         let divided: Vec<&Word> = words.iter().filter(|word| word.form != Form::Whole).take(room).collect();
         if is_quoted && divided.len() > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
             let as_before = divided.len() < words.len() && words.iter().all(is_spaced);
             let undivided = if as_before { undivided_words(part) } else { vec![] };
             let undivided: Vec<&Word> = undivided.iter().take(room).collect();
-            let forms = [&divided, &undivided].into_iter().filter(|words| !words.is_empty());
+            let before: Vec<&Word> = before.iter().filter(|word| word.form != Form::Whole).take(room).collect();
+            let forms = [&divided, &undivided, &before].into_iter().filter(|words| !words.is_empty());
             phrases.push(Phrase { forms: forms.map(|words| in_order(words, &analysers)).collect() });
             room -= divided.len();
         }
@@ -114,8 +117,10 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
             as_quoted.extend(words.iter().map(|word| word.text.clone()));
         }
         all.extend(words);
+        former.extend(before);
     }
     let mut words = distinct(&all, &own, &analysers);
+    add_former(&mut words, &former, &analysers);
     for word in &mut words {
         word.may_slip &= !as_quoted.contains(&word.written);
     }
@@ -124,6 +129,19 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let named = named_words(named(text, &all, own_language), &numbers, &analysers);
     let joined = joined(&all, &numbers);
     ParsedQuery { words, joined, phrases, named }
+}
+
+/// A word also means what it was before letters were written in one way.
+fn add_former(words: &mut [QueryWord], former: &[Word], analysers: &[(Language, Terms)]) {
+    for word in former {
+        let now = normalised(&word.text);
+        let same = words.iter_mut().filter(|same| same.written == now && same.written != word.text);
+        for QueryWord { variants: of_word, .. } in same {
+            for Variant { term, languages, matched } in variants(word, analysers, |_, _| true) {
+                add(of_word, term, languages, matched);
+            }
+        }
+    }
 }
 
 fn analysers_of(languages: &[Language]) -> Vec<(Language, Terms)> {
@@ -276,7 +294,7 @@ fn variants(word: &Word, analysers: &[(Language, Terms)], wanted: impl Fn(usize,
     let mut variants: Vec<Variant> = vec![];
     for (at, (language, terms)) in analysers.iter().enumerate() {
         let (languages, matched) = (language.bit(), if wanted(at, terms) { language.bit() } else { 0 });
-        for term in std::iter::once(terms.term(word)).chain(terms.transcribed(word)) {
+        for term in std::iter::once(terms.term(word)).chain(terms.former_term(word)).chain(terms.transcribed(word)) {
             add(&mut variants, term, languages, matched);
         }
     }

@@ -1,4 +1,5 @@
 import type { Box } from '../../domain/file/segment.ts';
+import type { EdgesOf } from './columns.ts';
 import { type PageExtras, pageExtras } from './pdf-annotations.ts';
 import { type Module, readUtf16, withMemory } from './pdfium-module.ts';
 
@@ -29,6 +30,15 @@ export interface Unseen {
 }
 
 const NOTHING_UNSEEN: Unseen = { hidden: 0, unmapped: 0 };
+
+/** Where parts of a page's text stand. */
+export interface Places {
+  readonly boxOf: (from: number, to: number) => Box | undefined;
+  /** In points of the page before it is cropped and rotated. */
+  readonly edgesOf: EdgesOf;
+}
+
+const NOWHERE: Places = { boxOf: () => undefined, edgesOf: () => undefined };
 
 export interface RenderedPage {
   readonly data: Uint8Array;
@@ -61,25 +71,26 @@ export class PdfPage {
 
   /**
    * Gives `read` the page's text in PDFium's order, at most `charactersMax` of it. Lines end with "\r\n"; U+0002 is a hyphen
-   * at the end of a line, U+0000 a character that nobody sees. `boxOf` says where a part of the text stands; it works only while
+   * at the end of a line, U+0000 a character that nobody sees. `places` says where parts of the text stand; it works only while
    * `read` runs.
    */
-  withText<T>(
-    charactersMax: number,
-    read: (text: string, boxOf: (from: number, to: number) => Box | undefined, unseen: Unseen) => T,
-  ): T {
+  withText<T>(charactersMax: number, read: (text: string, places: Places, unseen: Unseen) => T): T {
     const { wasmExports: calls } = this.#module;
     const text = calls.FPDFText_LoadPage(this.#handle);
-    if (text === 0) return read('', () => undefined, NOTHING_UNSEEN);
+    if (text === 0) return read('', NOWHERE, NOTHING_UNSEEN);
     try {
       const count = Math.min(calls.FPDFText_CountChars(text), charactersMax);
-      if (count <= 0) return read('', () => undefined, NOTHING_UNSEEN);
+      if (count <= 0) return read('', NOWHERE, NOTHING_UNSEEN);
       const whole = withMemory(this.#module, (count + 1) * 2, (buffer) => {
         const units = calls.FPDFText_GetText(text, 0, count, buffer);
         return readUtf16(this.#module, buffer, Math.max(0, units - 1) * 2);
       });
       const { shown, ...unseen } = this.#withoutUnseen(text, whole);
-      return read(shown, (from, to) => this.#boxOf(text, from, to), unseen);
+      const places: Places = {
+        boxOf: (from, to) => this.#boxOf(text, from, to),
+        edgesOf: (at) => this.#edgesOf(text, at),
+      };
+      return read(shown, places, unseen);
     } finally {
       calls.FPDFText_ClosePage(text);
     }
@@ -178,6 +189,17 @@ export class PdfPage {
       if (right <= left || bottom <= top) return undefined;
       const unit = (value: number): number => Math.min(1, Math.max(0, value / BOX_UNITS));
       return { x: unit(left), y: unit(top), width: unit(right - left), height: unit(bottom - top) };
+    });
+  }
+
+  #edgesOf(text: number, at: number): [number, number] | undefined {
+    const { FPDFText_GetCharBox, FPDFText_GetCharIndexFromTextIndex } = this.#module.wasmExports;
+    const index = FPDFText_GetCharIndexFromTextIndex(text, at);
+    return withMemory(this.#module, 32, (memory) => {
+      if (index < 0 || !FPDFText_GetCharBox(text, index, memory, memory + 8, memory + 16, memory + 24))
+        return undefined;
+      const [left, right] = this.#doubles(memory);
+      return [left!, right!];
     });
   }
 

@@ -14,6 +14,7 @@ import type { SourceFile } from '../reading/source-file.ts';
 import { decodeText, withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
+import { inReadingOrder } from './columns.ts';
 import type { PdfPage, RenderedPage } from './pdf-page.ts';
 import { type PdfDocument, Pdfium, PdfOpenError } from './pdfium.ts';
 import { reflow } from './reflow.ts';
@@ -203,8 +204,8 @@ function tell({ unseen, left }: PageContent, sink: Sink): void {
 type PageContent = ReturnType<typeof readPage>;
 
 function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
-  const read = page.withText(charactersMax, (raw, boxOf, unseen) => {
-    const { text, lines } = reflow(raw);
+  const read = page.withText(charactersMax, (raw, { boxOf, edgesOf }, unseen) => {
+    const { text, lines } = reflow(raw, inReadingOrder(raw, edgesOf));
     const marks = lines.flatMap(({ at, from, to }): Mark[] => {
       const box = boxOf(from, to);
       return box && !isPageNumber(raw.slice(from, to), box) ? [{ at, box }] : [];

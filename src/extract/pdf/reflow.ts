@@ -1,4 +1,5 @@
 import { withoutControls } from '../text/charset.ts';
+import type { Range } from './columns.ts';
 
 /** A line as it stands on its page: its place in the reflowed text, and its range in the text as it was given. */
 export interface PlacedLine {
@@ -7,8 +8,10 @@ export interface PlacedLine {
   readonly to: number;
 }
 
-/** How PDFium writes a hyphen at the end of a line, and soft hyphens. */
+/** How PDFium writes a hyphen at the end of a line, also where it has joined the lines, and soft hyphens. */
 const HYPHENS = ['\u0002', '\ufffe', '\u00ad'];
+// biome-ignore lint/suspicious/noControlCharactersInRegex: PDFium's mark
+const HYPHEN_WITHIN = /([\p{L}\p{N}-]{0,100})[\u0002\ufffe](?=([\p{L}\p{N}]{0,100}))/gu;
 
 /** What reads as one line: one of the page, or several that only hyphens break. */
 interface Line {
@@ -19,9 +22,11 @@ interface Line {
 /**
  * Lines to paragraphs: a line that runs to the right edge continues in the next one, a clearly shorter one ends a
  * paragraph. Hyphens that only break a line are taken out.
+ *
+ * @param ranges the lines in the order in which they are read
  */
-export function reflow(text: string): { text: string; lines: PlacedLine[] } {
-  const lines = linesOf(text);
+export function reflow(text: string, ranges: readonly Range[]): { text: string; lines: PlacedLine[] } {
+  const lines = linesOf(text, ranges);
   const lengths = lines
     .filter((line) => line.text.length > 0)
     .map((line) => line.text.length)
@@ -55,22 +60,20 @@ function keepsHyphen(line: string, next: string, text: string): boolean {
   return /\p{L}-/u.test(before.slice(0, -1)) || (before !== '' && text.includes(`${before}${after}`));
 }
 
-function linesOf(text: string): Line[] {
+function linesOf(text: string, ranges: readonly Range[]): Line[] {
   const lines: Line[] = [];
   let line = '';
   let parts: PlacedLine[] = [];
-  let from = 0;
   let isBroken = false;
-  for (const raw of text.split('\n')) {
-    const bare = raw.endsWith('\r') ? raw.slice(0, -1) : raw;
+  for (const { from, to } of ranges) {
+    const bare = text.slice(from, to);
     const goesOn = HYPHENS.includes(bare.at(-1) ?? '');
-    const clean = withoutControls(withoutHyphens(bare)).replace(/[ \t]+/g, ' ');
+    const clean = withoutControls(withoutHyphens(bare, text)).replace(/[ \t]+/g, ' ');
     const trimmed = goesOn ? clean.trimStart() : clean.trim();
     if (isBroken && keepsHyphen(`${line}-`, trimmed, text)) line += '-';
     isBroken = goesOn;
-    if (trimmed !== '') parts.push({ at: line.length, from, to: from + bare.length });
+    if (trimmed !== '') parts.push({ at: line.length, from, to });
     line += trimmed;
-    from += raw.length + 1;
     if (goesOn) continue;
     lines.push({ text: line, parts });
     line = '';
@@ -80,6 +83,10 @@ function linesOf(text: string): Line[] {
   return lines;
 }
 
-function withoutHyphens(text: string): string {
-  return HYPHENS.reduce((rest, hyphen) => rest.replaceAll(hyphen, ''), text);
+/** @param all in which a word may stand with its hyphen */
+function withoutHyphens(line: string, all: string): string {
+  const joined = line.replace(HYPHEN_WITHIN, (_, before: string, after: string) =>
+    after !== '' && keepsHyphen(`${before}-`, after, all) ? `${before}-` : before,
+  );
+  return HYPHENS.reduce((rest, hyphen) => rest.replaceAll(hyphen, ''), joined);
 }

@@ -1,15 +1,44 @@
 import { TextDecoder } from 'node:util';
 import type { Block } from '../../domain/document.ts';
+import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
 import { readPlain } from './plain.ts';
-import { textReader } from './text-format.ts';
+import { type TextContents, textReader } from './text-format.ts';
 
 export const rtf = textReader({ looksLike: ({ start }) => /^\{\\rtf/.test(start), read: readRtf });
 
 /** Groups without text of the document (RTF 1.9.1, destinations). */
 const HIDDEN =
-  /^(\*|fonttbl|colortbl|stylesheet|info|pict|object|header[lrf]?|footer[lrf]?|generator|listtable|listoverridetable|rsidtbl|themedata|datastore|xmlnstbl)$/;
+  /^(\*|fonttbl|colortbl|stylesheet|info|pict|objdata|generator|listtable|listoverridetable|rsidtbl|themedata|datastore|xmlnstbl|nonshppict|nonesttables)$/;
+/** Groups with text, also within one that has none: text boxes, and what stands beside the text. */
+const SHOWN: Readonly<Record<string, Part>> = {
+  shptxt: 'box',
+  annotation: 'comment',
+  footnote: 'footnote',
+  header: 'head',
+  headerl: 'head',
+  headerr: 'head',
+  headerf: 'head',
+  footer: 'head',
+  footerl: 'head',
+  footerr: 'head',
+  footerf: 'head',
+  title: 'title',
+};
+type Part = 'box' | 'comment' | 'footnote' | 'head' | 'title';
+/** Paragraphs that stand beside the text, as they begin. */
+const BESIDE: Readonly<Record<Exclude<Part, 'head' | 'title'>, string>> = {
+  box: '\n\n',
+  comment: '\n\nComment: ',
+  footnote: '\n\nNote: ',
+};
+/** What a document leaves out, by the word that begins it. */
+const LEFT_OUT: Readonly<Record<string, NotRead>> = {
+  pict: { what: 'pictures', count: 1, why: 'unsupported' },
+  objdata: { what: 'attachments', count: 1, why: 'unsupported' },
+};
 const TOKEN = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)/gi;
 const DEPTH_MAX = 500;
+const MACINTOSH = 10_000;
 const FONTS_MAX = 10_000;
 
 /** The text of control words and symbols. */
@@ -21,6 +50,9 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   line: '\n',
   tab: ' ',
   cell: ' ',
+  nestcell: ' ',
+  nestrow: '\n\n',
+  qmspace: ' ',
   emspace: ' ',
   enspace: ' ',
   lquote: '‘',
@@ -68,51 +100,94 @@ const FONT_PAGES: Readonly<Record<number, number>> = {
 };
 
 interface Group {
+  /** It has no text of the document. */
   hidden: boolean;
+  /** Its text is there, but not shown, or deleted. */
+  unseen: NotRead['what'] | undefined;
+  /** Outside the text: what the group is. */
+  part: Part | undefined;
   /** Characters after a Unicode one that replace it in older programs. */
   skip: number;
   font: number;
 }
 
-/** The text of an RTF document. */
-export function readRtf(source: string): { title?: string; blocks: Block[] } {
+/** The text of an RTF document: its text boxes, notes and comments where they are bound to it, headers and footers once at its end. */
+export function readRtf(source: string): TextContents {
   const stack: Group[] = [];
-  let state: Group = { hidden: false, skip: 1, font: -1 };
+  let state: Group = { hidden: false, unseen: undefined, part: undefined, skip: 1, font: -1 };
   let left = 0;
   let begins = false;
-  let out = '';
-  let codePage = 1252;
+  const out: Record<'text' | 'head' | 'title', string> = { text: '', head: '', title: '' };
+  let [codePage, defaultFont] = [1252, -1];
+  let notRead: readonly NotRead[] = [];
   const fontPages = new Map<number, number>();
   const bytes = new ByteDecoder();
+  const add = (text: string): void => {
+    if (state.unseen === undefined)
+      out[state.part === 'head' || state.part === 'title' ? state.part : 'text'] += text;
+    else if (text.trim() !== '') {
+      const why = state.unseen === 'revisions' ? 'left_out' : 'hidden';
+      notRead = addNotRead(notRead, { what: state.unseen, count: 1, why });
+    }
+  };
   const write = (text: string): void => {
     const kept = text.slice(left);
     left = Math.max(0, left - text.length);
-    out += bytes.end() + kept;
+    add(bytes.end() + kept);
   };
   const writeByte = (byte: number): void => {
     if (left > 0) left--;
-    else out += bytes.decode(byte, fontPages.get(state.font) ?? codePage);
+    else {
+      const font = state.font < 0 ? defaultFont : state.font;
+      const ready = bytes.decode(byte, fontPages.get(font) ?? codePage);
+      if (ready !== '') add(ready);
+    }
   };
   /** The second byte of a letter may be written as the character that it is in ASCII. */
   const continued = (text: string): string => {
     writeByte(text.charCodeAt(0) & 0xff);
     return text.slice(1);
   };
-  for (const [, word, number, hex, symbol, brace, text] of source.matchAll(TOKEN)) {
+  const change = (next: Group): void => {
+    const rest = bytes.end();
+    if (rest !== '') add(rest);
+    state = next;
+  };
+  const token = new RegExp(TOKEN);
+  for (let match = token.exec(source); match; match = token.exec(source)) {
+    const [, word, number, hex, symbol, brace, text] = match;
     const isFirst = begins;
-    begins = brace === '{';
+    begins = brace === '{' || (begins && symbol === '*');
     if (brace === '{') {
       if (stack.length < DEPTH_MAX) stack.push({ ...state });
-    } else if (brace === '}') state = stack.pop() ?? state;
+    } else if (brace === '}') {
+      const before = stack.pop() ?? state;
+      const ends = state.part !== before.part;
+      change(before);
+      if (ends && state.part === undefined && !state.hidden) write('\n\n');
+    }
     // Anywhere else it says nothing of the group.
     else if (symbol === '*') state.hidden ||= isFirst;
-    else if (word && HIDDEN.test(word)) state.hidden = true;
-    else if (word === 'f') state.font = Number(number ?? 0);
+    else if (word === 'bin') token.lastIndex += Math.max(0, Number(number ?? 0));
+    else if (word && isFirst && Object.hasOwn(SHOWN, word)) {
+      const part = SHOWN[word]!;
+      change({ ...state, hidden: false, part });
+      if (part === 'head') write('\n\n');
+      else if (part !== 'title') write(BESIDE[part]);
+    } else if (word && HIDDEN.test(word)) {
+      if (Object.hasOwn(LEFT_OUT, word)) notRead = addNotRead(notRead, LEFT_OUT[word]!);
+      state.hidden = true;
+    } else if (word === 'f') state.font = Number(number ?? 0);
     else if (word === 'fcharset') {
       const page = FONT_PAGES[Number(number)];
       if (page !== undefined && fontPages.size < FONTS_MAX) fontPages.set(state.font, page);
-    } else if (word === 'ansicpg') codePage = Number(number ?? 1252);
+    } else if (word === 'deff') defaultFont = Number(number ?? 0);
+    else if (word === 'ansicpg') codePage = Number(number ?? 1252);
+    else if (word === 'mac') codePage = MACINTOSH;
     else if (word === 'uc') state.skip = Math.max(0, Number(number ?? 1));
+    else if (word === 'v' || word === 'deleted')
+      change({ ...state, unseen: number === '0' ? undefined : word === 'v' ? 'hidden_text' : 'revisions' });
+    else if (word === 'plain') change({ ...state, unseen: undefined });
     else if (state.hidden) continue;
     else if (hex) writeByte(Number.parseInt(hex, 16));
     else if (text) write(bytes.isOpen ? continued(text) : text);
@@ -124,7 +199,25 @@ export function readRtf(source: string): { title?: string; blocks: Block[] } {
       if (control !== undefined && Object.hasOwn(SYMBOLS, control)) write(SYMBOLS[control]!);
     }
   }
-  return readPlain(out + bytes.end());
+  change(state);
+  const title = out.title.trim();
+  const { blocks, ...guessed } = title === '' ? readPlain(out.text) : { title, blocks: textBlocks(out.text) };
+  const beside = distinctLines(out.head);
+  return {
+    ...guessed,
+    blocks: beside === '' ? blocks : [...blocks, { heading: 'Header and footer', text: beside }],
+    ...(notRead.length > 0 && { notRead }),
+  };
+}
+
+function textBlocks(text: string): Block[] {
+  return text.trim() === '' ? [] : [{ text: text.trim() }];
+}
+
+/** Each page has its headers: they are told once. */
+function distinctLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.trim());
+  return [...new Set(lines.filter((line) => line !== ''))].join('\n');
 }
 
 /** Bytes that are decoded together: a call for each takes longer than all else, and more memory. */

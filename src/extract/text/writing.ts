@@ -29,9 +29,11 @@ const WORD_LENGTH_MIN = 2.4;
 const PAIRS_RATIO_MIN = 1.25;
 const TRIPLE = /(\p{L})\1\1/gu;
 const TRIPLES_SHARE_MAX = 0.02;
-/** Neighbouring bytes whose values differ by at most this, and the share of them. In writing, a half; in pixels and sound, most. */
+/** Bytes whose values differ by at most this, and the share of them. In writing, at most a half; in pixels and sound, most. */
 const NEAR = 10;
-const SMOOTHNESS_MAX = 0.7;
+const SMOOTHNESS_MAX = 0.6;
+/** Bytes from one value to the next of the same channel: pixels of a surface are alike by their colours, not by their neighbours. */
+const CHANNELS = [1, 2, 3, 4] as const;
 const LETTERS_FROM = 0x41;
 
 /**
@@ -54,7 +56,7 @@ export function looksWritten(text: string, bytes: Uint8Array): boolean {
     (isOfSyllables || letters >= words.length * WORD_LENGTH_MIN) &&
     count(TRIPLE) <= letters * TRIPLES_SHARE_MAX &&
     pairsRatio(judged) >= PAIRS_RATIO_MIN &&
-    smoothness(bytes.subarray(0, JUDGED_MAX)) <= SMOOTHNESS_MAX
+    CHANNELS.every((step) => smoothness(bytes.subarray(0, JUDGED_MAX), step) <= SMOOTHNESS_MAX)
   );
 }
 
@@ -99,13 +101,14 @@ function pairsRatio(text: string): number {
   return same / ((length - 1) * (length - 2)) / independent;
 }
 
-/** Share of different neighbours, of which one may be a letter, whose values are nearly the same. */
-function smoothness(bytes: Uint8Array): number {
+/** Share of different bytes at a distance, of which one may be a letter, whose values are nearly the same. */
+function smoothness(bytes: Uint8Array, distance: number): number {
   let [near, different] = [0, 0];
-  for (let at = 1; at < bytes.length; at++) {
-    const step = Math.abs(bytes[at]! - bytes[at - 1]!);
+  for (let at = distance; at < bytes.length; at++) {
+    const [byte, before] = [bytes[at]!, bytes[at - distance]!];
+    const step = Math.abs(byte - before);
     // Digits and the signs between them are neighbours in ASCII, too.
-    if (step === 0 || Math.max(bytes[at]!, bytes[at - 1]!) < LETTERS_FROM) continue;
+    if (step === 0 || Math.max(byte, before) < LETTERS_FROM) continue;
     different++;
     if (step <= NEAR) near++;
   }

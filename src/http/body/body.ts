@@ -6,6 +6,7 @@ import { type Owner, overShare, type Shares } from './shared-bytes.ts';
 
 /** Larger JSON bodies are split off the event loop (8 MB of base64 take 9 + 6 ms). */
 export const OFF_THREAD_BYTES = 16 * 1024;
+const IDENTITY = /^\s*(?:identity)?\s*$/i;
 /** Bytes that wait in memory before the socket is paused. */
 const HIGH_WATER_BYTES = 256 * 1024;
 
@@ -25,6 +26,8 @@ export interface BodyOptions {
   /** By `Content-Length`; undefined for a chunked body. */
   readonly announced?: number;
   readonly shares: Shares;
+  /** `Content-Encoding` of the request. */
+  readonly coding?: string;
   /** Called for bytes that came. */
   readonly onBytes?: (body: RequestBody, bytes: number) => void;
 }
@@ -42,6 +45,7 @@ const GIVEN_UP = new FarthingError('request_malformed', 'The body was given up.'
 export class RequestBody {
   readonly #source: BodySource;
   readonly #announced: number | undefined;
+  readonly #coding: string | undefined;
   readonly #onBytes: BodyOptions['onBytes'];
   readonly #budget: BudgetedBytes;
   readonly #budgets: BudgetedBytes[];
@@ -63,9 +67,10 @@ export class RequestBody {
   #proving: Promise<void> | undefined;
   #owner: Owner | undefined;
 
-  constructor(source: BodySource, { announced, shares, onBytes }: BodyOptions) {
+  constructor(source: BodySource, { announced, shares, coding, onBytes }: BodyOptions) {
     this.#source = source;
     this.#announced = announced;
+    this.#coding = coding;
     this.#onBytes = onBytes;
     this.#budget = this.#budgeted(shares);
     this.#budgets = [this.#budget];
@@ -173,8 +178,12 @@ export class RequestBody {
     return before !== undefined && this.#arrivedBefore !== undefined && this.#arrived - before < bytesMin;
   }
 
-  /** The pieces in order. @throws the failure when the client left before the end, or what `proveBefore` was given. */
+  /**
+   * The pieces in order.
+   * @throws the failure when the client left before the end, or what `proveBefore` was given; request_malformed for a compressed body
+   */
   async *pieces({ kept = false } = {}): AsyncGenerator<Buffer> {
+    if (this.#coding !== undefined && !IDENTITY.test(this.#coding)) throw compressed(this.#coding);
     let taken = 0;
     if (this.#announced !== undefined && this.#announced > this.#unprovedMax) await this.#proof();
     for (;;) {
@@ -280,6 +289,15 @@ export class RequestBody {
     this.#wake = undefined;
     wake?.();
   }
+}
+
+/** A small body may unfold to any length: it is not taken. */
+function compressed(coding: string): FarthingError {
+  const shown = coding.slice(0, 32);
+  return new FarthingError(
+    'request_malformed',
+    `The body is compressed (Content-Encoding: ${shown}). Send it as it is, without this header; a file may be a .gz or .zip.`,
+  );
 }
 
 function tooLarge(bytesMax: number): FarthingError {

@@ -128,7 +128,7 @@ export class Exchange {
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    { bodies, ...writing }: Writing & { readonly bodies: Omit<BodyOptions, 'announced'> },
+    { bodies, ...writing }: Writing & { readonly bodies: Omit<BodyOptions, 'announced' | 'coding'> },
   ) {
     this.head = head;
     this.payment = paymentOf(head);
@@ -139,7 +139,8 @@ export class Exchange {
     this.requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : newId('request');
     this.trace = traceOf(head.headers.get('traceparent'));
     const source = { pause: () => this.#open(() => response.pause()), resume: () => this.#resume() };
-    this.body = new RequestBody(source, { announced: announcedBytes(head), ...bodies });
+    const framing = { announced: announcedBytes(head), coding: head.headers.get('content-encoding') };
+    this.body = new RequestBody(source, { ...framing, ...bodies });
     response.onAborted(() => {
       if (this.#isOut) return;
       this.#ended = true;

@@ -13,7 +13,7 @@ export interface RouteMatch<R> {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Finds the route of a request. Paths are compared by their segments; a trailing slash is another path. */
+/** Finds the route of a request. Paths are compared by their segments; one more slash at the end is the same path. */
 export class Router<R extends RoutePattern> {
   readonly #bySegmentCount = new Map<number, { segments: string[]; route: R }[]>();
 
@@ -30,6 +30,18 @@ export class Router<R extends RoutePattern> {
   find(method: string, path: string): RouteMatch<R> {
     const segments = path.split('/');
     const allow = new Set<string>();
+    let found = this.#among(segments, method, allow);
+    if (!found && allow.size === 0 && segments.at(-1) === '')
+      found = this.#among(segments.slice(0, -1), method, allow);
+    if (found) return found;
+    if (allow.size === 0) throw new FarthingError('not_found', 'No such path. /openapi.json lists them all.');
+    throw new FarthingError('method_not_allowed', `Use ${[...allow].join(' or ')} here.`, {
+      facts: { allow: [...allow, 'OPTIONS'] },
+    });
+  }
+
+  /** @param allow gets the methods that the path has */
+  #among(segments: readonly string[], method: string, allow: Set<string>): RouteMatch<R> | undefined {
     for (const candidate of this.#bySegmentCount.get(segments.length) ?? []) {
       const params = match(candidate.segments, segments);
       if (!params) continue;
@@ -40,10 +52,7 @@ export class Router<R extends RoutePattern> {
       allow.add(candidate.route.method);
       if (candidate.route.method === 'GET') allow.add('HEAD');
     }
-    if (allow.size === 0) throw new FarthingError('not_found', 'No such path. /openapi.json lists them all.');
-    throw new FarthingError('method_not_allowed', `Use ${[...allow].join(' or ')} here.`, {
-      facts: { allow: [...allow, 'OPTIONS'] },
-    });
+    return undefined;
   }
 }
 

@@ -1,16 +1,47 @@
 import t from 'tap';
+import { inReadingOrder, linesOf } from '../../../src/extract/pdf/columns.ts';
 import { reflow } from '../../../src/extract/pdf/reflow.ts';
 import { recognisedType } from '../../rig/readers.ts';
 import { pdfOf, scriptedPdf } from '../samples/hostile.ts';
 
 t.test('each line knows its place in the text, also where hyphens break words', async (t) => {
-  const { text, lines } = reflow(
-    'A line that is long enough to go on, with a bro\u0002\r\nken word in it\r\nshort\r\n\r\nNext',
-  );
+  const raw = 'A line that is long enough to go on, with a bro\u0002\r\nken word in it\r\nshort\r\n\r\nNext';
+  const { text, lines } = reflow(raw, linesOf(raw));
   t.match(text, /a broken word in it\nshort|a broken word in it short/);
   t.ok(lines.every(({ at }) => at < text.length));
   t.equal(text.slice(lines[1]!.at, lines[1]!.at + 3), 'ken');
   t.equal(text.slice(lines.at(-1)!.at), 'Next');
+});
+
+t.test('columns that are drawn row by row come apart, tables keep their rows', async (t) => {
+  const order = (rows: readonly (readonly string[])[]): string[] => {
+    const text = rows.map((cells) => cells.join(' ')).join('\r\n');
+    // Each character is one unit wide, and each cell begins at a multiple of 60.
+    const edges: [number, number][] = [];
+    for (const cells of rows) {
+      for (const [column, cell] of cells.entries())
+        for (let at = 0; at <= cell.length; at++) edges.push([column * 60 + at, column * 60 + at + 1]);
+      edges.push([0, 0]);
+    }
+    return inReadingOrder(text, (at) => edges[at]).map(({ from, to }) => text.slice(from, to));
+  };
+  const [left, right] = ['The wardens inspected the dyke', 'surgeon of the town, whose report'];
+  t.same(order([[left, right], [left, right], [left, right], ['The end of it']]), [
+    left,
+    left,
+    left,
+    right,
+    right,
+    right,
+    'The end of it',
+  ]);
+  const table = [
+    ['Depot', 'Lanterns'],
+    ['Skarvik', '118'],
+    ['Tornby', '97'],
+  ];
+  t.same(order(table), ['Depot Lanterns', 'Skarvik 118', 'Tornby 97']);
+  t.same(order([[left, right]]), [`${left} ${right}`]);
 });
 
 t.test('text about PDFs is text; a PDF with bytes before it is a PDF', async (t) => {

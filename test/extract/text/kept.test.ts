@@ -275,7 +275,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
           'From: a@b.c\nTo: d@e.f\nSubject: s\nDate: Mon, 3 Nov 2025 10:00:00 +0000\nContent-Type: text/plain;\n\n',
         ),
         Buffer.from(
-          '1b2442456c4266244e3d244d7d244f4d683d35244e3f654d4b467c244b3b4f2464246a245e2439212324471b2842',
+          '1b244245744266244e3d244d7d244f4d683d35244e3f654d4b467c244b3b4f245e246a245e243921231b2842',
           'hex',
         ),
       ]),

@@ -70,6 +70,48 @@ t.test('RTF gives its text, without tables of fonts and colours', async (t) => {
   t.equal(await recognisedType(Buffer.from(source)), 'application/rtf');
 });
 
+t.test('RTF: what stands beside the text is read, what nobody sees is told', async (t) => {
+  for (const [source, expected] of [
+    [
+      '{\\info{\\title Lease}{\\author Ann}}{\\header Wexcombe mill}{\\headerf Wexcombe mill}One.\\par',
+      {
+        title: 'Lease',
+        blocks: [{ text: 'One.' }, { heading: 'Header and footer', text: 'Wexcombe mill' }],
+      },
+    ],
+    [
+      'The loom{\\footnote Of oak.} stands.{\\*\\atnauthor Ann}{\\*\\annotation Not ours.} Still.',
+      { title: 'The loom', blocks: [{ text: 'Note: Of oak.\n\n stands.\n\nComment: Not ours.\n\n Still.' }] },
+    ],
+    [
+      '{\\shp{\\*\\shpinst\\shpleft0{\\shptxt In a box.\\par}}}After.',
+      { title: 'In a box.', blocks: [{ text: 'After.' }] },
+    ],
+    [
+      'One{\\v  secret}\\v  more\\v0  two{\\deleted  gone}.',
+      {
+        blocks: [{ text: 'One two.' }],
+        notRead: [
+          { what: 'hidden_text', count: 2, why: 'hidden' },
+          { what: 'revisions', count: 1, why: 'left_out' },
+        ],
+      },
+    ],
+    [
+      '{\\*\\shppict{\\pict\\bin4 }}{{}}{\\nonshppict{\\x 1}}{\\object{\\*\\objdata 0105}{\\result Shown.}}',
+      {
+        blocks: [{ text: 'Shown.' }],
+        notRead: [
+          { what: 'pictures', count: 1, why: 'unsupported' },
+          { what: 'attachments', count: 1, why: 'unsupported' },
+        ],
+      },
+    ],
+    ["{\\fonttbl{\\f0\\fcharset238 A;}}\\deff0 \\'b3\\'f3d\\'9f", { blocks: [{ text: 'łódź' }] }],
+  ] as const)
+    t.match(readRtf(`{\\rtf1\\ansi ${source}}`), expected, source);
+});
+
 t.test('XML gives the text of its elements, and none of its entities', async (t) => {
   const source =
     '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "bomb">]><a><title>Boats</title><p>Two &x; oars</p><p>One mast</p></a>';

@@ -29,6 +29,17 @@ t.test('a body that came in pieces is whole, in order', async (t) => {
   t.equal((await whole).toString(), 'abc');
 });
 
+t.test('a compressed body is refused before it is unfolded', async (t) => {
+  for (const coding of ['gzip', 'br', 'identity, gzip']) {
+    const body = new RequestBody(new FakeSocket(), { shares: sharesOf(MEBIBYTE), coding });
+    body.push(piece('a'), true);
+    await t.rejects(body.whole(100), { code: 'request_malformed', message: /Content-Encoding/ });
+  }
+  const plain = new RequestBody(new FakeSocket(), { shares: sharesOf(MEBIBYTE), coding: 'identity' });
+  plain.push(piece('a'), true);
+  t.equal((await plain.whole(100)).toString(), 'a');
+});
+
 t.test('a large announced body is whole, in order', async (t) => {
   const sent = Buffer.from(Array.from({ length: 400 * 1024 }, (_, index) => index % 251));
   const body = open(undefined, undefined, sent.byteLength);

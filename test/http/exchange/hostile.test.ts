@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
@@ -84,6 +85,17 @@ const searchBodies: Record<string, string | Buffer> = {
 };
 for (const [name, body] of Object.entries(searchBodies))
   refuse(`search: ${name}`, request('POST', `${WS}/search`, body, bearer), [400]);
+
+refuse(
+  'search: compressed',
+  request('POST', `${WS}/search`, gzipSync('{"query":"a"}'), `${bearer}Content-Encoding: gzip\r\n`),
+  [400],
+);
+refuse(
+  'ingest: compressed',
+  request('POST', `${WS}/ingest`, gzipSync('words'), `${bearer}Content-Encoding: gzip\r\n`),
+  [400],
+);
 
 for (const [name, body] of Object.entries({
   'a megabyte of nesting': '['.repeat(1_000_000),
@@ -201,7 +213,7 @@ for (const path of [
   '/agent/v1',
   '/agent/v1/',
   '/agent/v2/search',
-  '/agent/v1/search/',
+  '/agent/v1/search//',
   '//agent/v1/search',
   '/agent/v1/../../etc/passwd',
   '/AGENT/V1/SEARCH',

@@ -38,8 +38,17 @@ t.test('a known path with another method names the allowed ones', async (t) => {
   }
 });
 
-t.test('an unknown path, a trailing slash and an empty parameter are not found', async (t) => {
-  for (const path of ['/', '/agent/v1/search/', '/agent/v1/items/', '/Agent/v1/search']) {
+t.test('one slash at the end changes nothing', async (t) => {
+  t.equal(router.find('POST', '/agent/v1/search/').route.path, '/agent/v1/search');
+  t.same(router.find('GET', '/agent/v1/items/x/').params, { item_id: 'x' });
+  t.equal(
+    codeOf(() => router.find('GET', '/agent/v1/search/')),
+    'method_not_allowed',
+  );
+});
+
+t.test('an unknown path, two slashes at the end and an empty parameter are not found', async (t) => {
+  for (const path of ['/', '/agent/v1/search//', '/agent/v1/items/', '/Agent/v1/search']) {
     t.equal(
       codeOf(() => router.find('GET', path)),
       'not_found',

@@ -10,7 +10,7 @@ use crate::blocks::dead::Dead;
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::terms::analysis::Terms;
 use crate::terms::language::DEFAULT;
-use crate::terms::written::{Form, undivided_words, words};
+use crate::terms::written::{Form, former_words, undivided_words, words};
 use crate::words::block::WordsBlock;
 use crate::words::build::{AnalysedText, analyse, encode};
 use crate::words::merge::merge;
@@ -314,6 +314,58 @@ fn undivided_block(first: u32, texts: &[&str]) -> Vec<u8> {
         AnalysedText { language: DEFAULT, length, terms: terms.into_iter().collect() }
     });
     encode(&(first..).zip(analysed).collect::<Vec<_>>())
+}
+
+#[test]
+fn blocks_from_before_letters_were_written_in_one_way_are_searched_as_they_were() {
+    let texts = ["وصلت السفينة رقم ٤٧٣١", "کتاب قدیمی", "臺灣的圖書館", "Unter\u{ad}nehmen in Kyritz"];
+    let analyser = Terms::of(DEFAULT);
+    let analysed = texts.iter().map(|text| {
+        let words = former_words(text).unwrap();
+        let mut terms: HashMap<String, Vec<u32>> = HashMap::new();
+        for word in &words {
+            let term = analyser.former_term(word).unwrap_or_else(|| analyser.term(word));
+            terms.entry(term).or_default().push(word.position);
+        }
+        AnalysedText { language: DEFAULT, length: words.len() as u32, terms: terms.into_iter().collect() }
+    });
+    let former = encode(&(0..).zip(analysed).collect::<Vec<_>>());
+    let latter = block(4, &texts);
+    let former: [&[u8]; 1] = [&former];
+    for (query, found_before, found_now) in [
+        ("٤٧٣١", vec![0], vec![4]),
+        ("4731", vec![], vec![4]),
+        ("کتاب", vec![1], vec![5]),
+        ("كتاب", vec![], vec![5]),
+        ("圖書館", vec![2], vec![6]),
+        ("\"圖書館\"", vec![2], vec![6]),
+        ("\"图书馆\"", vec![], vec![6]),
+        ("Unternehmen", vec![], vec![7]),
+    ] {
+        assert_eq!(segments(&former, query), found_before, "{query}");
+        assert_eq!(segments(&[&latter], query), found_now, "{query}");
+    }
+}
+
+#[test]
+fn a_number_is_found_by_any_way_to_write_it() {
+    for (text, queries) in [
+        ("the quilt costs €1,299.00 here", vec!["1299", "1,299", "1.299,00", "1299.00", "\"1,299.00\""]),
+        ("has 1\u{a0}204\u{a0}500 bricks", vec!["1204500", "1,204,500", "1 204 500", "1.204.500,00"]),
+        (
+            "answers at 02079460018 all day",
+            vec!["020 7946 0018", "+44 20 7946 0018", "(020) 7946-0018", "0044 (0)20 79460018"],
+        ),
+        (
+            "answers at +49 30 5557 0142 until two",
+            vec!["030 55570142", "+493055570142", "030/5557-0142", "0049 30 55570142"],
+        ),
+    ] {
+        let value = block(0, &["another text of 7 words and 12", text, "yet another of 49 and 20"]);
+        for query in queries {
+            assert_eq!(segments(&[&value], query).first(), Some(&1), "{query}");
+        }
+    }
 }
 
 #[test]
