@@ -76,7 +76,13 @@ if (withoutEtcd !== undefined) {
     for (const member of servers.addresses.keys()) {
       servers.pause(member);
       try {
-        await next(() => patient(() => put('watched/a/1')));
+        told = Promise.withResolvers();
+        let isTold = false;
+        const seen = told.promise.then(() => {
+          isTold = true;
+        });
+        // A member may answer once more before it stands still.
+        while (!isTold) await Promise.race([seen, patient(() => put('watched/a/1'))]);
       } finally {
         servers.resume(member);
       }

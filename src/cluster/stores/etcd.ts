@@ -262,7 +262,8 @@ export class Etcd implements Kv, Leases, Watches {
 
   /** Until the member tells nothing more. It says first that it watches, which counts as a change: some may have been missed until then. */
   async #watch(question: string, onChange: () => void, signal: AbortSignal): Promise<void> {
-    const address = this.#addresses[this.#current % this.#addresses.length]!;
+    const asked = this.#current;
+    const address = this.#addresses[asked % this.#addresses.length]!;
     if (this.#user) this.#token ??= await this.#authenticate(address, this.#user);
     const url = new URL('/v3/watch', address);
     const options = { method: 'POST', headers: this.#headers(question, this.#token), signal };
@@ -271,7 +272,11 @@ export class Etcd implements Kv, Leases, Watches {
     try {
       const answer = once(request, 'response', { signal: AbortSignal.timeout(this.#answerMsMax) });
       request.end(question);
-      const [response] = (await answer) as [IncomingMessage];
+      const [response] = (await answer.catch((error: unknown) => {
+        // Nothing else may be asked for long, so the watch goes to the next member by itself.
+        if (this.#current === asked) this.#current += 1;
+        throw error;
+      })) as [IncomingMessage];
       let rest = '';
       for await (const piece of response.setEncoding('utf8')) {
         const lines = `${rest}${piece}`.split('\n');
