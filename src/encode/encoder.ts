@@ -87,8 +87,8 @@ export interface Encoder {
   /** False once no worker is left. */
   serving(): boolean;
   /** Called before money moves. @throws FarthingError `overloaded` or `not_ready` when a query could not be queued now */
-  admitQuery(waitMsMax?: number): void;
-  admitIngest(): void;
+  admitQuery(options: Pick<QueryOptions, 'tenant' | 'waitMsMax'>): void;
+  admitIngest(options: Pick<IngestOptions, 'tenant'>): void;
   /** Waits for queries and running tasks. Waiting work of ingests is refused with `interrupted`. */
   close(): Promise<void>;
 }
@@ -213,12 +213,12 @@ export class WorkerEncoder implements Encoder {
     return this.#dispatcher.serving;
   }
 
-  admitQuery(waitMsMax?: number): void {
-    this.#dispatcher.admitQuery(waitMsMax);
+  admitQuery({ tenant, waitMsMax }: Pick<QueryOptions, 'tenant' | 'waitMsMax'>): void {
+    this.#dispatcher.admitQuery(tenant, waitMsMax);
   }
 
-  admitIngest(): void {
-    this.#dispatcher.admitIngest();
+  admitIngest({ tenant }: Pick<IngestOptions, 'tenant'>): void {
+    this.#dispatcher.admitIngest(tenant);
   }
 
   close(): Promise<void> {

@@ -147,9 +147,9 @@ function mixed(current: Encoder, kept: Encoder['spaces'], previous: readonly Ope
     lost,
     missing: [...lost, ...current.missing],
     vocabulary: current.vocabulary,
-    admitQuery: () => {
-      current.admitQuery();
-      for (const { encoder } of previous) encoder?.admitQuery();
+    admitQuery: (options) => {
+      current.admitQuery(options);
+      for (const { encoder } of previous) encoder?.admitQuery(options);
     },
     // A search goes on where one encoder makes all of its vectors.
     encodeQuery: async (kind, input, { search: _, ...options }, inForm) => {

@@ -128,7 +128,7 @@ export class Ingest {
         { retryAfterS: RETRY_AFTER_S },
       );
     }
-    this.#deps.encoder.admitIngest();
+    this.#deps.encoder.admitIngest(tenant);
   }
 
   /**

@@ -101,8 +101,8 @@ export class Search {
    * Rejects a search that would fail anyway, at nearly no cost, before its payment is verified.
    * @throws family_not_applicable, family_unavailable, overloaded
    */
-  admit(input: SearchInput): void {
-    admitted(this.#deps.encoders.current, input, PAID_WAIT_MS_MAX);
+  admit(tenant: string, input: SearchInput): void {
+    this.#admitted(this.#deps.encoders.current, tenant, input);
   }
 
   /**
@@ -132,7 +132,7 @@ export class Search {
   ): Promise<SearchResult> {
     const { extractor, observe, probe } = this.#deps;
     const { encoder, signal, started, expiresAt = null } = asked;
-    const plan = admitted(encoder, input, waitOf(tenant));
+    const plan = this.#admitted(encoder, tenant, input);
     const { lists } = plan;
     if (state.segments === 0) {
       // An unreadable picture is refused before an empty index is reported.
@@ -165,6 +165,14 @@ export class Search {
       timing,
       ...(input.explain && { explanation: { lists: scans, segments, depth, tasks: tasks.map(shownTask) } }),
     };
+  }
+
+  /** The plan of a search, if the encoder would accept its query now. */
+  #admitted(encoder: QueryEncoder, tenant: string, input: SearchInput): SearchPlan {
+    const plan = planSearch(input, encoder);
+    if (plan.lists.some(({ traits }) => traits.scans === 'vectors'))
+      encoder.admitQuery({ tenant: this.#deps.owners.of(tenant), waitMsMax: waitOf(tenant) });
+    return plan;
   }
 
   /** Encodes the query and searches, in one task where the native encoder makes all of its vectors. */
@@ -229,13 +237,6 @@ export class Search {
 /** A paid search waits as its payment does: it was signed for this answer. A workspace's has the encoder's short wait. */
 function waitOf(tenant: string): number | undefined {
   return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
-}
-
-/** The plan of a search, if the encoder would accept its query now. */
-function admitted(encoder: QueryEncoder, input: SearchInput, waitMsMax: number | undefined): SearchPlan {
-  const plan = planSearch(input, encoder);
-  if (plan.lists.some(({ traits }) => traits.scans === 'vectors')) encoder.admitQuery(waitMsMax);
-  return plan;
 }
 
 /** Places that each list should reach. */

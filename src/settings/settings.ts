@@ -354,7 +354,7 @@ export const SETTINGS = {
   QUERY_QUEUE_MAX: setting(
     integer(1, 1_000_000),
     '256',
-    'Most queries that may wait for an encoder; others are refused.',
+    'Most queries that may wait for an encoder, half of them of one owner; others are refused.',
   ),
   QUERY_WAIT_MS_MAX: setting(
     integer(0, 3_600_000),
@@ -366,7 +366,11 @@ export const SETTINGS = {
     '12',
     'Longest time that a request waits for a settlement that the facilitator has not answered; then `settlement_pending`.',
   ),
-  INGEST_QUEUE_MAX: setting(integer(1, 1_000_000), '1024', 'Most uploads that may wait; others are refused.'),
+  INGEST_QUEUE_MAX: setting(
+    integer(1, 1_000_000),
+    '1024',
+    'Most uploads that may wait for an encoder, half of them of one owner; others are refused.',
+  ),
   TENANT_REQUESTS_PER_SECOND: setting(
     integer(1, 1_000_000),
     '500',

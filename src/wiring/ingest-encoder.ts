@@ -22,6 +22,6 @@ export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Own
       models.cutPassages(document, ofOwner(options), await indexOf(options.tenant)),
     encodeIngest: async (kind, inputs, options) =>
       models.encodeIngest(kind, inputs, ofOwner(options), await indexOf(options.tenant)),
-    admitIngest: () => current.admitIngest(),
+    admitIngest: (tenant) => current.admitIngest(ofOwner({ tenant })),
   };
 }

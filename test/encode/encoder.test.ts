@@ -188,7 +188,7 @@ t.test('queries over the bound are refused at once, and every accepted one is an
   t.ok(refused.length > 50);
   for (const { reason } of refused) t.match(reason, { code: 'overloaded', retryAfterS: Number });
   for (const one of all) if (one.status === 'fulfilled') t.equal(one.value.text_semantic!.length, 384);
-  t.doesNotThrow(() => small.admitQuery());
+  t.doesNotThrow(() => small.admitQuery({ tenant }));
 });
 
 t.test('closing answers waiting queries, gives up waiting work of ingests, and refuses more', async (t) => {

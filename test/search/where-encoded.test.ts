@@ -66,7 +66,7 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
         { value: encoder[name] },
       ]),
     ),
-    admitQuery: { value: () => encoder.admitQuery() },
+    admitQuery: { value: (options: Parameters<Encoder['admitQuery']>[0]) => encoder.admitQuery(options) },
   }) as Encoder;
   const search = new Search({
     tenants,
@@ -212,7 +212,7 @@ for (const provider of ['native', 'cpu'] as const) {
   });
 
   t.test(`${provider}: a full queue refuses, and answers what it has taken`, async (t) => {
-    const small = await openEmbedded({ provider, queryQueueMax: 2 });
+    const small = await openEmbedded({ provider, queryQueueMax: 4 });
     t.teardown(() => small.close());
     const rig = rigOf(t, small);
     await rig.append('ws_a', 'a', TEXTS[0]!);

@@ -67,6 +67,20 @@ export class FairQueue<Entry extends object> {
     return this.#size;
   }
 
+  /** Entries of an owner that wait. */
+  waitingOf(owner: string): number {
+    return this.#waiting.get(owner)?.length ?? 0;
+  }
+
+  /** Entries that would be taken before the next one of an owner, at most, where all have had as much. */
+  waitingBefore(owner: string): number {
+    const own = this.waitingOf(owner);
+    let before = 0;
+    for (const [other, { length }] of this.#waiting)
+      before += other === owner ? own : Math.min(length, own + 1);
+    return before;
+  }
+
   /**
    * @param cost what it will cost, if its size tells
    * @returns false, and adds nothing, when the owner has as many entries waiting as there is room for

@@ -95,19 +95,20 @@ export class Dispatcher {
   }
 
   /** @param waitMsMax longest estimated wait of a query that may wait for longer than others */
-  admitQuery(waitMsMax = 0): void {
+  admitQuery(tenant: string, waitMsMax = 0): void {
     this.#refuseWhenClosing();
-    const waitMs = this.#queries.depth * this.#pace.milliseconds;
+    const before = this.#queries.depthBefore(tenant);
+    const waitMs = before * this.#pace.milliseconds;
     const most = Math.max(waitMsMax, this.#options.queryWaitMsMax ?? Number.POSITIVE_INFINITY);
     const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
     // A few may always wait, however slow the last queries were.
-    const tooLong = waitMs > most && this.#queries.depth > QUERIES_WAITING_ANYWAY;
-    this.#queries.admit('searches', retryAfterS, tooLong);
+    const tooLong = waitMs > most && before > QUERIES_WAITING_ANYWAY;
+    this.#queries.admit(tenant, 'searches', retryAfterS, tooLong);
   }
 
-  admitIngest(): void {
+  admitIngest(tenant: string): void {
     this.#refuseWhenClosing();
-    this.#ingest.admit('ingests', 10);
+    this.#ingest.admit(tenant, 'ingests', 10);
   }
 
   #refuseWhenClosing(): void {
@@ -118,7 +119,7 @@ export class Dispatcher {
   }
 
   async query<J extends VectorJob>(job: J): Promise<Awaited<J['result']>> {
-    this.admitQuery(job.waitMsMax);
+    this.admitQuery(job.tenant, job.waitMsMax);
     this.#searching += 1;
     try {
       return (await this.#add(this.#queries, job)) as Awaited<J['result']>;
@@ -129,7 +130,7 @@ export class Dispatcher {
   }
 
   async ingest<J extends AnyJob>(job: J): Promise<Awaited<J['result']>> {
-    this.admitIngest();
+    this.admitIngest(job.tenant);
     return this.#add(this.#ingest, job) as Promise<Awaited<J['result']>>;
   }
 

@@ -1,8 +1,9 @@
 import { FarthingError } from '../../domain/error.ts';
-import { FairQueue } from '../../domain/sharing/fair-queue.ts';
+import { FairQueue, hasRoom } from '../../domain/sharing/fair-queue.ts';
 
 /** The work of one call: entries of one kind, of which a worker takes some at a time. */
 export interface Work<Entry> {
+  /** Its owner. */
   readonly tenant: string;
   /** Entries of one kind can share a task. */
   readonly kind: string;
@@ -33,7 +34,8 @@ interface Call<Entry> {
 }
 
 /**
- * Work that waits for a worker, bounded, with the Tenants served in turn: a heavy one delays another by one turn at most.
+ * Work that waits for a worker, bounded, with the owners served in turn: a heavy one delays another by one turn at most, and leaves
+ * room for its first call.
  * Cancelled work is dropped when its turn comes.
  */
 export class WorkQueue<Entry> {
@@ -51,12 +53,17 @@ export class WorkQueue<Entry> {
     return this.#calls.size + this.#repeated.length;
   }
 
+  /** Calls that would be served before another one of an owner, at most. */
+  depthBefore(tenant: string): number {
+    return this.#calls.waitingBefore(tenant) + this.#repeated.length;
+  }
+
   /**
-   * @param tooLong true: what waits would keep another call waiting for too long
-   * @throws FarthingError `overloaded` when another call could not be queued now.
+   * @param tooLong true: what waits would keep another call of the owner waiting for too long
+   * @throws FarthingError `overloaded` when the owner has as many calls waiting as there is room for.
    */
-  admit(what: string, retryAfterS: number, tooLong = false): void {
-    if (this.depth < this.#callsMax && !tooLong) return;
+  admit(tenant: string, what: string, retryAfterS: number, tooLong = false): void {
+    if (hasRoom(this.#calls.waitingOf(tenant), this.depth, this.#callsMax) && !tooLong) return;
     throw new FarthingError(
       'overloaded',
       `${this.depth} ${what} are waiting. Nothing was charged: try again later.`,

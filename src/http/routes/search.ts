@@ -103,7 +103,7 @@ class PaidSearch implements PaidRoute<PayerSearch> {
   async prepare(tenant: PayerId): Promise<Prepared<PayerSearch>> {
     const { search, limits } = this.#services;
     const { input, identity, warnings } = await readSearch(this.#exchange, limits.searchBodyBytesMax);
-    search.admit(input);
+    search.admit(tenant, input);
     return { input: { tenant, input }, identity: { kind: 'json', value: identity }, warnings };
   }
 

@@ -110,7 +110,8 @@ export interface IngestEncoder {
     inputs: readonly EncoderInput<K>[],
     options: EncodeOptions,
   ): Promise<VectorsBySpace>;
-  admitIngest(): void;
+  /** @throws overloaded while the Tenant's owner has as much waiting as there is room for */
+  admitIngest(tenant: TenantId): void;
 }
 
 export interface Stretch {

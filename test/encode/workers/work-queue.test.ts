@@ -75,12 +75,25 @@ t.test('cancelled work is skipped', async (t) => {
 
 t.test('a full queue refuses and says when to come again', async (t) => {
   const queue = new WorkQueue<string>(2);
-  queue.admit('searches', 3);
+  queue.admit('a', 'searches', 3);
   queue.add(work('a', ['1']));
   queue.add(work('b', ['2']));
-  t.throws(() => queue.admit('searches', 3), { code: 'overloaded', retryAfterS: 3, status: 503 });
+  t.throws(() => queue.admit('c', 'searches', 3), { code: 'overloaded', retryAfterS: 3, status: 503 });
   t.strictSame(taken(queue, 1), ['1']);
-  t.doesNotThrow(() => queue.admit('searches', 3));
+  t.doesNotThrow(() => queue.admit('c', 'searches', 3));
+});
+
+t.test('one owner leaves room, and a short wait, to whoever has nothing waiting', async (t) => {
+  const queue = new WorkQueue<string>(8);
+  const refused = { code: 'overloaded' };
+  for (let number = 0; number < 4; number++) {
+    queue.admit('heavy', 'searches', 3);
+    queue.add(work('heavy', [`h${number}`]));
+  }
+  t.throws(() => queue.admit('heavy', 'searches', 3), refused, 'half of all places');
+  t.equal(queue.depthBefore('heavy'), 4);
+  t.equal(queue.depthBefore('light'), 1);
+  t.doesNotThrow(() => queue.admit('light', 'searches', 3));
 });
 
 t.test('repeated pieces come first, and alone', async (t) => {
