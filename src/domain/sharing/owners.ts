@@ -38,7 +38,7 @@ export class Owners {
     return tenant;
   }
 
-  /** True for a wallet that has paid since the start. */
+  /** True for a wallet that has paid of late: since the start, or among the newest payments of the books. */
   knows(payer: Address): boolean {
     return this.#paid.has(payer);
   }

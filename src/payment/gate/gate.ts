@@ -31,6 +31,9 @@ import { Repetitions } from './repetitions.ts';
 import { Settlements } from './settlements.ts';
 import { Verifications } from './verifications.ts';
 
+/** Of the books, whose payers are no strangers after a start: some tens of milliseconds of reading. */
+const REMEMBERED_ENTRIES = 10_000;
+
 export interface GateDeps {
   readonly store: Store;
   readonly clock: Clock;
@@ -158,6 +161,8 @@ export class PaymentGate {
 
   /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
   recover(): Promise<void> {
+    for (const payer of this.#records.journal.recentPayers(REMEMBERED_ENTRIES))
+      this.#deps.crowd.owners.paid(payer);
     const { facilitator, answers, log } = this.#deps;
     this.#recovered = recoverPayments({
       records: this.#records,

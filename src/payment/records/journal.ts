@@ -116,6 +116,14 @@ export class Journal {
     for (const { key, value } of this.#entries.range({ start, limit })) yield { key, ...value };
   }
 
+  /** Payers of the newest settled payments, the latest last. @param limit entries that are read */
+  recentPayers(limit: number): Address[] {
+    const settled = Array.from(this.#entries.range({ reverse: true, limit }), ({ value }) => value).filter(
+      ({ kind }) => kind === 'settled',
+    );
+    return [...new Set(settled.map(({ payer }) => payer))].reverse();
+  }
+
   /** Keys ascend even when the clock is set back: the order is that of the appending. */
   #nextKey(time: number): string {
     this.#sequence += 1;

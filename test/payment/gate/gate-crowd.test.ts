@@ -3,6 +3,7 @@ import t from 'tap';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
 import { addressOf, paid, wallet } from '../rig/payments.ts';
 import { type Asking, buy, codeOf, numberedWork } from '../rig/requests.ts';
@@ -90,4 +91,16 @@ t.test('payments of unknown outcome take no place of those that run', async (t) 
   for (const payer of payers) t.equal(await codeOf(buy(rig, await asking(payer))), 'settlement_pending');
   t.match(rig.gate.health(), { pending: payers.length, running: 0 });
   t.equal((await buy(rig, await asking())).status, 200);
+});
+
+t.test('a wallet that has paid is no stranger after a start', async (t) => {
+  const account = wallet();
+  const before = openRig(t, { purchasesMax: PURCHASES_MAX, answersAfterNote: true });
+  t.equal((await buy(before, await asking(account))).status, 200);
+  const crowd = new Crowd(PURCHASES_MAX);
+  const after = openRig(t, { store: before.store, folder: before.folder, crowd });
+  t.equal(crowd.owners.knows(addressOf(account)), false);
+  await after.gate.recover();
+  t.equal(crowd.owners.knows(addressOf(account)), true);
+  t.equal(crowd.owners.knows(addressOf(wallet())), false);
 });
