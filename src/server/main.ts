@@ -68,9 +68,8 @@ function explain(error: unknown): never {
 /** Says that the server answers: the banner on a terminal, elsewhere a line of JSON, at every log level: programs wait for it. */
 function announce({ url, adminPort, metricsUrl, startMilliseconds, encoder }: Running): void {
   if (!terminal) {
-    console.log(
-      JSON.stringify({ event: 'ready', url, metrics_url: metricsUrl, start_ms: startMilliseconds }),
-    );
+    const line = { event: 'ready', url, metrics_url: metricsUrl, start_ms: startMilliseconds };
+    openLog({ ...settings, LOG_LEVEL: 'info' }, { sync: true }).info(line);
     return;
   }
   const models = encoder.spaces.map(({ weights }) => weights).filter((weights) => !/ over /.test(weights));
@@ -79,14 +78,13 @@ function announce({ url, adminPort, metricsUrl, startMilliseconds, encoder }: Ru
 }
 
 async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {
+  // A program that reads the log has no use for a story.
+  if (!terminal) return;
   const mark = join(resolve(DATA_DIR), DEMO_MARK);
-  if (DEMO === '0' || existsSync(mark)) {
-    if (terminal) say(`Open ${url} in a browser. Ctrl-C stops the server.\n\n`);
-    return;
-  }
+  if (DEMO === '0' || existsSync(mark)) return say(`Open ${url} in a browser. Ctrl-C stops the server.\n\n`);
   const { level } = log;
   // The story names its requests itself.
-  if (terminal) log.level = 'warn';
+  log.level = 'warn';
   try {
     const { runDemo } = await import('../demo/demo.ts');
     await runDemo(url, resolve(import.meta.dirname, '../../samples'), (line) => console.log(line));
