@@ -6,6 +6,7 @@ python3 others.py FOLDER > others.jsonl
 import json
 import logging
 import pathlib
+import re
 import sys
 
 logging.disable(logging.CRITICAL)
@@ -48,7 +49,8 @@ def xlsx(path):
 
 def pdf(path):
     from pdfminer.high_level import extract_text
-    yield extract_text(path)
+    # What it writes for letters without a code.
+    yield re.sub(r"\(cid:\d+\)", "", extract_text(path))
 
 
 def odf(path):
