@@ -46,6 +46,12 @@ export const FORMATS: readonly Format[] = [
   format('application/vnd.ms-powerpoint', 'PPT', async () => (await import('./legacy/ppt.ts')).ppt),
   format('application/vnd.ms-outlook', 'MSG', async () => (await import('./legacy/msg.ts')).msg),
   format('application/epub+zip', 'EPUB', async () => (await import('./office/epub.ts')).epub),
+  format(
+    'application/vnd.apache.parquet',
+    'Parquet',
+    async () => (await import('./tables/parquet.ts')).parquet,
+  ),
+  format('application/vnd.sqlite3', 'SQLite', async () => (await import('./tables/sqlite.ts')).sqlite),
   archive('application/zip', 'zip', async () => (await import('./archive/zip-archive.ts')).zip),
   archive('application/x-tar', 'tar', async () => (await import('./archive/tar-archive.ts')).tar),
   archive('application/gzip', 'tar.gz, gz', async () => (await import('./archive/tar-archive.ts')).gzip),

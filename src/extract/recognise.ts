@@ -16,9 +16,9 @@ export async function recognise(readers: Iterable<FormatReader>, file: SourceFil
 
 /** What to do with files that stay refused. */
 const ADVICE: readonly (readonly [types: RegExp, advice: string])[] = [
-  [/^image\/hei[cf]/, 'its HEVC has no decoder here; convert it to JPEG or AVIF'],
+  [/^image\/hei[cf]/, 'convert it to JPEG or AVIF'],
   [/x-7z|rar/, 'unpack it and send the files, or a zip of them'],
-  [/parquet|sqlite|arrow/, 'export its tables as CSV'],
+  [/arrow|avro|orc\b/, 'export its tables as Parquet or CSV'],
   [/mobipocket/, 'convert it to EPUB'],
   [/postscript|vnd\.ms-htmlhelp|onenote|visio/, 'print or export it as PDF'],
   [/jxl|image\/(jp2|jpx|x-icon|vnd\.adobe\.photoshop)/, 'convert it to PNG or JPEG'],

@@ -26,7 +26,7 @@ t.test(`every changed file is read or refused by code (FUZZ_SEED=${SEED})`, asyn
   t.testdir({});
   const files = FOLDERS.filter(existsSync).flatMap((folder) =>
     readdirSync(folder)
-      .filter((name) => /\.\w{3,4}$/.test(name))
+      .filter((name) => /\.\w{3,7}$/.test(name))
       .map((name) => join(folder, name)),
   );
   const seeds: Seed[] = [

@@ -6,9 +6,9 @@ use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 
 use super::language::{DEFAULT, Language};
-use super::letters::bare;
 use super::written::{Form, TERM_BYTES_MAX, Word};
 use crate::text::characters::start_of;
+use crate::text::letters::bare;
 
 /// Turns words of one language into terms.
 pub struct Terms {

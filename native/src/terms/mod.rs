@@ -3,8 +3,6 @@
 pub mod analysis;
 pub mod judgement;
 pub mod language;
-pub mod letters;
 pub mod named;
-pub mod numbers;
 pub mod spelt_right;
 pub mod written;

@@ -5,8 +5,8 @@
 //! is left out, so that `IL-6` and `IL6` are one. Words that are merely joined (`well-known`, `and/or`) stay words; the
 //! hyphened ones are also found in one (`e-mail`, `email`), and so are those that a zero width space divides.
 //!
-//! **Letters and numbers in several ways.** [`super::letters`] says which characters are left out or are one, and
-//! [`super::numbers`] which rows of digits are one number, found as if it had no marks within it.
+//! **Letters and numbers in several ways.** [`crate::text::letters`] says which characters are left out or are one, and
+//! [`crate::text::numbers`] which rows of digits are one number, found as if it had no marks within it.
 //!
 //! Scripts without spaces between words (Han, Kana, Hangul, Thai, Lao, Khmer, Burmese) become overlapping pairs of
 //! characters. Single characters are kept beside them, so that a query of one character finds its text.
@@ -16,9 +16,9 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::letters::{SEAM, plain};
-use super::numbers::{Number, numbers};
 use crate::text::characters::{is_unspaced, start_of};
+use crate::text::letters::{SEAM, plain};
+use crate::text::numbers::{Number, numbers};
 
 /// Longest term in bytes. Longer ones are cut, in texts and queries alike.
 pub const TERM_BYTES_MAX: usize = 96;

@@ -3,6 +3,8 @@
 pub mod characters;
 pub mod charset;
 pub mod language;
+pub mod letters;
+pub mod numbers;
 pub mod passages;
 pub mod pieces;
 pub mod snippet;

@@ -1,9 +1,9 @@
 //! Snippets: the part of a passage that shows why it was found, with the words of the query in it.
 
+use super::letters::{alike, bare_letter, digit};
+use super::numbers::numbers;
 use super::units::Units;
 use super::word_bounds::{WordBounds, shows_nothing};
-use crate::terms::letters::{alike, bare_letter, digit};
-use crate::terms::numbers::numbers;
 
 /// Length of a snippet in UTF-16 units: enough to show why a passage was found.
 const LENGTH: usize = 320;

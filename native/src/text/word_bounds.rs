@@ -4,7 +4,7 @@
 use unicode_normalization::char::is_combining_mark;
 
 use super::characters::is_unspaced;
-use crate::terms::letters::{SEAM, is_ignorable};
+use super::letters::{SEAM, is_ignorable};
 
 /// Bytes that one number has a bit for.
 const BLOCK: usize = 64;

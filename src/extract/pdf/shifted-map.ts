@@ -6,6 +6,9 @@ const COMMON = new Set(
 );
 const WORDS_MIN = 8;
 const COMMON_SHARE_MIN = 0.12;
+/** Of different words of three letters or more: shifted numbers make shorter ones by chance. */
+const COMMON_MIN = 3;
+const LONG = 3;
 const SHIFT_MAX = 40;
 const JUDGED_LENGTH = 4_000;
 
@@ -17,17 +20,25 @@ export function hasShiftedLetters(text: string): boolean {
   const start = text.slice(0, JUDGED_LENGTH);
   if (start.split(/\s+/).length < WORDS_MIN || commonShare(start) >= COMMON_SHARE_MIN / 4) return false;
   for (let shift = 1; shift <= SHIFT_MAX; shift++)
-    if (
-      commonShare(shifted(start, -shift)) >= COMMON_SHARE_MIN ||
-      commonShare(shifted(start, shift)) >= COMMON_SHARE_MIN
-    )
-      return true;
+    if (reads(shifted(start, -shift)) || reads(shifted(start, shift))) return true;
   return false;
 }
 
+function reads(text: string): boolean {
+  if (commonShare(text) < COMMON_SHARE_MIN) return false;
+  return new Set(commonWords(text).filter(({ length }) => length >= LONG)).size >= COMMON_MIN;
+}
+
 function commonShare(text: string): number {
-  const words = text.toLowerCase().match(/[a-z]+/g) ?? [];
-  return words.filter((word) => COMMON.has(word)).length / Math.max(WORDS_MIN, words.length);
+  return commonWords(text).length / Math.max(WORDS_MIN, wordsOf(text).length);
+}
+
+function commonWords(text: string): string[] {
+  return wordsOf(text).filter((word) => COMMON.has(word));
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[a-z]+/g) ?? [];
 }
 
 function shifted(text: string, by: number): string {

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { inReadingOrder, linesOf } from '../../../src/extract/pdf/columns.ts';
 import { reflow } from '../../../src/extract/pdf/reflow.ts';
+import { hasShiftedLetters } from '../../../src/extract/pdf/shifted-map.ts';
 import { recognisedType } from '../../rig/readers.ts';
 import { pdfOf, scriptedPdf } from '../samples/hostile.ts';
 
@@ -12,6 +13,24 @@ t.test('each line knows its place in the text, also where hyphens break words', 
   t.equal(text.slice(lines[1]!.at, lines[1]!.at + 3), 'ken');
   t.equal(text.slice(lines.at(-1)!.at), 'Next');
 });
+
+t.test(
+  'letters that stand beside the right ones are told from short texts, formulas and figures',
+  async (t) => {
+    const shifted = [
+      ...'This is to certify that the examination in escapements and pendulums was passed with honour',
+    ]
+      .map((letter) => (letter === ' ' ? ' ' : String.fromCharCode(letter.charCodeAt(0) + 3)))
+      .join('');
+    t.equal(hasShiftedLetters(shifted), true);
+    for (const text of [
+      'Top Left Centered Top Right Bottom Left Centered Bottom Right',
+      'x 2 = 9 means x ∈ { 3 , − 3 } .',
+      Array.from({ length: 400 }, (_, at) => `${(at * 37) % 100} ${(at * 7919) % 1000}`).join(' '),
+    ])
+      t.equal(hasShiftedLetters(text), false, text.slice(0, 40));
+  },
+);
 
 t.test('columns that are drawn row by row come apart, tables keep their rows', async (t) => {
   const order = (rows: readonly (readonly string[])[]): string[] => {

@@ -74,6 +74,25 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   },
   other: {
     'star-mid-group.rtf': { says: ['The quick brown fox jumps over the lazy dog.', 'And a second line.'] },
+    // Pages of 512 bytes: a tree of two levels, and a text that fills several pages.
+    'ledger.sqlite': {
+      says: [
+        '| id | captain | tons, net | notes | photo',
+        '| id: 7 | captain: Captain 7 Penhallow | tons, net: 10.5 | notes: Ragnhild drifted. Ragnhild',
+        '| id: 60 | captain: Captain 60 Penhallow | tons, net: 90',
+      ],
+      notRead: [
+        { what: 'text', count: 1, why: 'unsupported' },
+        { what: 'encoded_data', count: 1, why: 'unsupported' },
+      ],
+    },
+    'depots.parquet': {
+      says: [
+        '| depot: Skarvik | lanterns: 118 | opened: 2025-11-03T09:00:00.000Z | tags: ["a","b"] | big: 1152921504606846976',
+        '| depot: Łódź | opened: 2026-01-01T00:00:00.000Z | big: 2',
+      ],
+      notRead: [{ what: 'encoded_data', count: 1, why: 'unsupported' }],
+    },
     // From olefile's tests (BSD licence).
     'olefile-test.doc': {
       says: ['Test OLE file, saved as Word 97-2003 Document.'],

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { zstdCompressSync } from 'node:zlib';
 import sharp from 'sharp';
 import { tarGzOf, tarOf, zipOf } from './archives.ts';
@@ -8,6 +9,10 @@ const OOXML = 'application/vnd.openxmlformats-officedocument';
 const ODF = 'application/vnd.oasis.opendocument';
 
 const picture = sharp({ create: { width: 90, height: 70, channels: 3, background: '#7f3f1f' } });
+
+function fixture(name: string): Buffer {
+  return readFileSync(join(import.meta.dirname, '../reports/other', name));
+}
 
 function odf(kind: string, body: string): Buffer {
   return zipOf({
@@ -105,6 +110,8 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
         '<package><manifest><item id="c" href="c.xhtml"/></manifest><spine><itemref idref="c"/></spine></package>',
       'c.xhtml': '<html><body><p>Words.</p></body></html>',
     }),
+  'application/vnd.apache.parquet': () => fixture('depots.parquet'),
+  'application/vnd.sqlite3': () => fixture('ledger.sqlite'),
   'application/zip': () => zipOf({ 'a.txt': 'Words.' }),
   'application/x-tar': () => tarOf({ 'a.txt': 'Words.' }),
   'application/gzip': () => tarGzOf({ 'a.txt': 'Words.' }),

@@ -321,7 +321,7 @@ fn blocks_from_before_letters_were_written_in_one_way_are_searched_as_they_were(
     let texts = ["وصلت السفينة رقم ٤٧٣١", "کتاب قدیمی", "臺灣的圖書館", "Unter\u{ad}nehmen in Kyritz"];
     let analyser = Terms::of(DEFAULT);
     let analysed = texts.iter().map(|text| {
-        let words = former_words(text).unwrap();
+        let words = former_words(text).unwrap_or_else(|| words(text));
         let mut terms: HashMap<String, Vec<u32>> = HashMap::new();
         for word in &words {
             let term = analyser.former_term(word).unwrap_or_else(|| analyser.term(word));
