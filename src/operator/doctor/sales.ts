@@ -7,6 +7,7 @@ import { offeredNetworks, readSupported } from '../../payment/facilitator/messag
 import { RpcNode, RpcRefusal } from '../../payment/facilitator/rpc-node.ts';
 import { BLOCKS_FIRST } from '../../payment/facilitator/rpc-witness.ts';
 import { payToFault } from '../../payment/pay-to.ts';
+import { SELF } from '../../settings/facilitators.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 
@@ -31,6 +32,7 @@ export async function sales(settings: Settings): Promise<Finding[]> {
   const addresses = await facilitatorAddresses(settings);
   return [
     await payTo(settings, asset),
+    ...(settings.FACILITATOR.includes(SELF) ? await (await import('./gas.ts')).gas(settings, asset) : []),
     ...(await Promise.all(addresses.map((address) => facilitator(address, asset)))).flat(),
     ...(await nodes(settings, asset)),
   ];
