@@ -57,7 +57,8 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
  */
 export async function openPayments(options: PaymentsOptions): Promise<Payments> {
   const { settings, clock, owners, tenants, log, observe } = options;
-  const signatures = new SignatureCheck();
+  const judgesAnyLength = settings.FACILITATOR.length > 0 && settings.RPC_URL.length > 0;
+  const signatures = new SignatureCheck({ judgesAnyLength });
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
   const crowd = new Crowd(PURCHASES_MAX, owners);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });

@@ -4,7 +4,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
-import { isOfContract } from '../signature.ts';
+import { isLong, isOfContract } from '../signature.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
 import { type ChainWitness, provenBy, refusedBy, type Sighting } from './chain-witness.ts';
 import type { Caller, Circuit } from './circuit.ts';
@@ -82,6 +82,7 @@ export class RemoteFacilitator implements Facilitator {
     const settlers = this.#settlersOf(payment);
     const settlesIn = Math.min(...settlers.map(({ settling }) => settling.waitMs(caller)));
     if (settlesIn > 0) throw this.#unavailable(this.#trouble ?? '', settlesIn);
+    if (await this.#isGarbage(payment)) return { valid: false, reason: 'invalid_signature' };
     let trouble: string | undefined;
     // A single one is asked twice.
     for (const client of settlers.length > 1 ? settlers : [...settlers, ...settlers]) {
@@ -95,6 +96,17 @@ export class RemoteFacilitator implements Facilitator {
     }
     const waitMs = Math.min(...settlers.map(({ verifying }) => verifying.waitMs(caller)));
     throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
+  }
+
+  /** A signature of a plain wallet's length that is no plain wallet's: where the payer has no code, nobody has signed. @throws facilitator_unavailable */
+  async #isGarbage(payment: Payment): Promise<boolean> {
+    const { witness } = this.#parts;
+    if (!witness?.isContract || !isOfContract(payment) || isLong(payment)) return false;
+    try {
+      return !(await witness.isContract(payment));
+    } catch (error) {
+      throw this.#unavailable((error as Error).message);
+    }
   }
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {

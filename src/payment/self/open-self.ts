@@ -71,7 +71,18 @@ export async function openSelf(options: SelfOptions): Promise<Self> {
     log,
   });
   return {
-    settler: new SelfSettler({ asset, payTo, signatures, nodes, witness, gas, transactions, clock, log }),
+    settler: new SelfSettler({
+      asset,
+      payTo,
+      signatures,
+      nodes,
+      witness,
+      gas,
+      transactions,
+      gasMax: BigInt(settings.SETTLEMENT_GAS_MAX),
+      clock,
+      log,
+    }),
     close: async () => {
       await transactions.close();
       await store.close();

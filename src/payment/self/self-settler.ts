@@ -15,7 +15,7 @@ import type { SignatureCheck } from '../signature.ts';
 import type { GasState } from './gas-state.ts';
 import { isRevert, type Nodes, REVERTED_CODE } from './nodes.ts';
 import type { Outcome, Transactions } from './transactions.ts';
-import { revertReason, transferCall } from './transfer-call.ts';
+import { type Call, mayDeploy, revertReason, transferCall } from './transfer-call.ts';
 
 export interface SelfSettlerDeps {
   /** The coin that it settles. */
@@ -27,6 +27,8 @@ export interface SelfSettlerDeps {
   readonly witness: ChainWitness;
   readonly gas: GasState;
   readonly transactions: Transactions;
+  /** Units that a settlement may take. */
+  readonly gasMax: bigint;
   readonly clock: Clock;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
@@ -40,8 +42,6 @@ type Begun =
 const PLACES: TurnstileLimits = { insideMax: 64, ownerInsideMax: 32, waitingMax: 1024, waitMsMax: 30_000 };
 /** Beyond these nothing more is signed: transactions that were given up by those who waited for them. */
 const STUCK_MAX = 256;
-/** A contract wallet's check of its signature takes gas, too. With more than this it costs more than it pays. */
-const GAS_MAX = 500_000n;
 /** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
 const BALANCE_OF = '0x70a08231';
 /** A block of Base comes every two seconds, and a node may be one behind. */
@@ -106,12 +106,12 @@ export class SelfSettler implements Settler {
     if (fault !== undefined) return heard({ valid: false, reason: fault });
     const { nodes, transactions } = this.#deps;
     try {
-      const call = this.#transaction(payment);
+      const call = await this.#callOf(payment);
       const balance = await this.#onceValid(() =>
         nodes.first(async (node) => {
           const [held] = await Promise.all([
             this.#balance(node, payment),
-            node.find('eth_call', [call, 'latest']),
+            node.find('eth_call', [this.#from(call), 'latest']),
           ]);
           return held;
         }),
@@ -171,10 +171,11 @@ export class SelfSettler implements Settler {
     const fees = gas.fees(head);
     if (obstacle !== undefined || !fees) throw new Error(obstacle);
     try {
-      const needed = await this.#onceValid(() => this.#estimate(payment));
-      if (needed > GAS_MAX) return refused('signature_too_costly');
+      const call = await this.#callOf(payment);
+      const needed = await this.#onceValid(() => this.#estimate(payment, call));
+      if (needed > this.#deps.gasMax) return refused('signature_too_costly');
       if (performance.now() >= until) throw new Error('the nodes took too long');
-      return await transactions.send(payment, { gas: needed + needed / 4n, fees, head });
+      return await transactions.send(payment, { call, gas: needed + needed / 4n, fees, head });
     } catch (error) {
       if (!isRevert(error)) throw error;
       return await this.#afterRevert(revertReason(error.told), payment);
@@ -192,11 +193,11 @@ export class SelfSettler implements Settler {
   }
 
   /** Units of gas. What a payer's waiting transactions will move cannot pay for another one. @throws RpcRefusal when it is reverted */
-  async #estimate(payment: Payment): Promise<bigint> {
+  async #estimate(payment: Payment, call: Call): Promise<bigint> {
     const { nodes, transactions } = this.#deps;
     const committed = transactions.committed(payment);
     return nodes.first(async (node) => {
-      const gas = BigInt(await node.call<Hex>('eth_estimateGas', [this.#transaction(payment), 'latest']));
+      const gas = BigInt(await node.call<Hex>('eth_estimateGas', [this.#from(call), 'latest']));
       if (committed > 0n && (await this.#balance(node, payment)) < payment.value + committed)
         throw new RpcRefusal('', { told: 'transfer amount exceeds balance', code: REVERTED_CODE });
       return gas;
@@ -222,8 +223,17 @@ export class SelfSettler implements Settler {
     }
   }
 
-  #transaction(payment: Payment) {
-    return { from: this.#deps.gas.address, to: payment.asset.address, data: transferCall(payment) };
+  /** What makes the payment as the chain is now. @throws Error when no node can be asked */
+  async #callOf(payment: Payment): Promise<Call> {
+    if (!mayDeploy(payment)) return transferCall(payment);
+    const code = await this.#deps.nodes.first((node) =>
+      node.call<Hex>('eth_getCode', [payment.payer, 'latest']),
+    );
+    return transferCall(payment, { deploys: code === '0x' });
+  }
+
+  #from(call: Call) {
+    return { from: this.#deps.gas.address, ...call };
   }
 
   /** What is wrong with a payment by itself, in our words; undefined when nothing is. */
@@ -236,7 +246,17 @@ export class SelfSettler implements Settler {
     if (payment.value !== amount) return 'amount_mismatch';
     if (payment.validBefore <= now) return 'authorization_expired';
     if (payment.validAfter > now) return 'authorization_not_yet_valid';
-    return signatures.verdictOn(payment) === 'invalid' ? 'invalid_signature' : undefined;
+    if (signatures.verdictOn(payment) === 'invalid' || !isReadable(payment)) return 'invalid_signature';
+    return undefined;
+  }
+}
+
+/** False for an ERC-6492 signature that is none. */
+function isReadable(payment: Payment): boolean {
+  try {
+    return transferCall(payment) !== undefined;
+  } catch {
+    return false;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Store, Table } from '../../state/store.ts';
 import { ASSETS } from '../asset.ts';
 import { assetOfKey, type Hex, type Payment, paymentKey, type SentPayment } from '../payment.ts';
 import type { Fees } from './fees.ts';
+import type { Call } from './transfer-call.ts';
 
 /** One signed transaction. */
 export interface Attempt extends Fees {
@@ -16,6 +17,7 @@ export interface SignedTransfer {
   readonly payment: Payment;
   /** The wallet that pays the gas. */
   readonly from: Address;
+  readonly call: Call;
   /** Of that wallet. */
   readonly accountNonce: number;
   /** Most gas of each. */

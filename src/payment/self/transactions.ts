@@ -7,7 +7,7 @@ import { type Fees, replacementFees } from './fees.ts';
 import type { GasState, Head } from './gas-state.ts';
 import type { Nodes } from './nodes.ts';
 import type { Attempt, SignedTransfer, SignedTransfers } from './signed-transfers.ts';
-import { transferCall } from './transfer-call.ts';
+import type { Call } from './transfer-call.ts';
 
 /** What the chain made of a payment. */
 export type Outcome =
@@ -127,18 +127,18 @@ export class Transactions {
   }
 
   /**
-   * Signs the transaction of a payment, writes it down and sends it. `gas`: most that it may take.
+   * Signs the transaction of a payment, writes it down and sends it. `call` makes the payment; `gas`: most that it may take.
    * @returns what becomes of it, once it is written down. @throws why it could not be: nothing was sent then
    */
   async send(
     payment: Payment,
-    { gas, fees, head: { count } }: { gas: bigint; fees: Fees; head: Head },
+    { call, gas, fees, head: { count } }: { call: Call; gas: bigint; fees: Fees; head: Head },
   ): Promise<{ readonly outcome: Promise<Outcome> }> {
     this.#floor = Math.max(this.#floor, count);
     const accountNonce = this.#nextNonce();
     this.#signing.add(accountNonce);
     try {
-      const former = { payment, from: this.#from, accountNonce, gas, attempts: [] };
+      const former = { payment, from: this.#from, call, accountNonce, gas, attempts: [] };
       const signed = { ...former, attempts: [await this.#sign(former, fees)] };
       await this.#deps.rows.write(signed);
       const live = this.#add(signed);
@@ -182,18 +182,14 @@ export class Transactions {
     return next;
   }
 
-  async #sign(
-    { payment, accountNonce, gas }: Pick<SignedTransfer, 'payment' | 'accountNonce' | 'gas'>,
-    fees: Fees,
-  ): Promise<Attempt> {
+  async #sign({ payment, call, accountNonce, gas }: SignedTransfer, fees: Fees): Promise<Attempt> {
     const { keccak256 } = await import('viem');
     const raw = await this.#deps.wallet.signTransaction({
       type: 'eip1559',
       chainId: payment.asset.chainId,
       nonce: accountNonce,
-      to: payment.asset.address,
       value: 0n,
-      data: transferCall(payment),
+      ...call,
       gas,
       ...fees,
     });

@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Settlement } from '../../../src/payment/facilitator/facilitator.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { transferCall } from '../../../src/payment/self/transfer-call.ts';
@@ -224,8 +223,7 @@ t.test('an authorization that somebody else sends first has paid', { skip }, asy
       ];
       await chain.control.sendTransaction({
         account: stranger,
-        to: BASE_USDC.address,
-        data: transferCall(payment),
+        ...transferCall(payment),
         maxFeePerGas: 10n ** 10n,
         maxPriorityFeePerGas: 10n ** 10n,
       });
@@ -234,7 +232,7 @@ t.test('an authorization that somebody else sends first has paid', { skip }, asy
       await chain.control.mine({ blocks: 1 });
       await chain.control.setAutomine(true);
     } else {
-      await chain.send(transferCall(payment));
+      await chain.send(transferCall(payment).data);
     }
     const told = await (settling ?? facilitator.settle(payment, TERMS));
     t.match(told, { kind: 'settled' }, `${first}: ${JSON.stringify(told)}`);
@@ -272,8 +270,7 @@ t.test('money that is gone when the transaction is mined is a refusal', { skip }
   await until(() => settler.gas()?.waiting === 1);
   await chain.control.sendTransaction({
     account: stranger,
-    to: BASE_USDC.address,
-    data: transferCall({ ...paymentOf({ paymentSignature: v2Header(elsewhere) }) }),
+    ...transferCall(paymentOf({ paymentSignature: v2Header(elsewhere) })),
     maxFeePerGas: 10n ** 10n,
     maxPriorityFeePerGas: 10n ** 10n,
   });
