@@ -161,6 +161,32 @@ async function sightingOf(node: RpcNode, use: Log, payment: Payment): Promise<Si
     : { kind: 'used_otherwise' };
 }
 
+/** A transfer of a coin, as a transaction's receipt has it. */
+export interface ProvenTransfer {
+  readonly block: number;
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: bigint;
+}
+
+/** The coin's last transfer in a transaction, as one node has it; undefined where it has none. @throws Error when it cannot be asked */
+export async function readTransfer(
+  node: RpcNode,
+  { address }: Asset,
+  transaction: string,
+): Promise<ProvenTransfer | undefined> {
+  const receipt = await node.find<{ blockNumber: Hex; logs: Log[] }>('eth_getTransactionReceipt', [
+    transaction,
+  ]);
+  const transfer = receipt?.logs.findLast(
+    (log) => log.address.toLowerCase() === address && log.topics[0] === TOPICS.transfer,
+  );
+  if (!receipt || !transfer) return undefined;
+  const of = (topic: Hex | undefined): Hex => `0x${topic?.slice(-40)}`;
+  const [, from, to] = transfer.topics;
+  return { block: Number(receipt.blockNumber), from: of(from), to: of(to), value: BigInt(transfer.data) };
+}
+
 async function logsOf(node: RpcNode, transaction: string): Promise<readonly Log[]> {
   return (await node.call<{ logs: Log[] }>('eth_getTransactionReceipt', [transaction])).logs;
 }

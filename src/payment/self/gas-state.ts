@@ -63,9 +63,10 @@ export class GasState {
 
   /** Why no transaction can be sent; undefined where one can, for all that is known. Reads in the background if it is time to. */
   obstacle(): string | undefined {
-    if (performance.now() - this.#readAt > SHOWN_MS) this.read().catch(() => undefined);
-    if (this.#trouble !== undefined) return this.#trouble;
-    return this.#head && this.obstacleAt(this.#head);
+    const obstacle = this.#trouble ?? (this.#head && this.obstacleAt(this.#head));
+    const isOld = performance.now() - this.#readAt > (obstacle === undefined ? SHOWN_MS : FRESH_MS);
+    if (isOld) this.read().catch(() => undefined);
+    return obstacle;
   }
 
   /** The same of a block that was read. */
@@ -98,7 +99,7 @@ export class GasState {
       return this.#head;
     } catch (error) {
       this.#trouble = (error as Error).message;
-      this.#readAt = Math.min(this.#readAt, performance.now() - FRESH_MS);
+      this.#head = undefined;
       throw error;
     }
   }

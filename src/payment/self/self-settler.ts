@@ -104,7 +104,10 @@ export class SelfSettler implements Settler {
   async verify(payment: Payment, terms: Terms): Promise<Heard<Verification | string>> {
     const fault = this.#fault(payment, terms);
     if (fault !== undefined) return heard({ valid: false, reason: fault });
-    const { nodes, transactions } = this.#deps;
+    const { nodes, transactions, gas } = this.#deps;
+    // What cannot be settled is not worth the work.
+    const obstacle = gas.obstacle();
+    if (obstacle !== undefined) return { told: obstacle, works: true };
     try {
       const call = await this.#callOf(payment);
       const balance = await this.#onceValid(() =>
