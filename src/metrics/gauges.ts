@@ -3,6 +3,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Encoder } from '../encode/encoder.ts';
 import type { IndexModels } from '../encode/index-models.ts';
 import type { Services } from '../http/access/services.ts';
+import type { GasHealth } from '../payment/facilitator/facilitator.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import type { JournalTotals } from '../payment/records/journal.ts';
 import type { Ledger } from '../payment/records/ledger.ts';
@@ -103,6 +104,30 @@ const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
     read: ({ books }) => Number(books.health().facilitator.trouble !== undefined),
   },
   {
+    name: 'gas_eth',
+    help: 'ETH of the wallet that pays the gas (FARTHING_FACILITATOR=self), by network.',
+    label: 'network',
+    read: ({ books }) => gas(books, ({ eth }) => Number(eth)),
+  },
+  {
+    name: 'gas_settlements_left',
+    help: 'Settlements that this ETH pays for at the present fees, by network.',
+    label: 'network',
+    read: ({ books }) => gas(books, ({ settlements_left }) => settlements_left),
+  },
+  {
+    name: 'gas_transactions_waiting',
+    help: 'Transactions of that wallet that are not mined yet, by network.',
+    label: 'network',
+    read: ({ books }) => gas(books, ({ waiting }) => waiting),
+  },
+  {
+    name: 'gas_oldest_wait_seconds',
+    help: 'For how long the oldest of them has waited, by network.',
+    label: 'network',
+    read: ({ books }) => gas(books, ({ oldest_wait_s }) => oldest_wait_s),
+  },
+  {
     name: 'payments',
     help: 'Payments in the ledger, by outcome.',
     label: 'kind',
@@ -123,6 +148,12 @@ const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
     },
   },
 ];
+
+/** Empty where this server settles nothing itself. */
+function gas(books: GaugeSources['books'], figure: (gas: GasHealth) => number): Record<string, number> {
+  const found = books.health().facilitator.gas;
+  return found ? { [found.network]: figure(found) } : {};
+}
 
 function totals(
   { ledger }: GaugeSources['books'],

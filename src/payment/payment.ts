@@ -18,8 +18,10 @@ export interface SentPayment {
   readonly validBefore: bigint;
   /** 32 bytes, lower case. */
   readonly nonce: Hex;
-  /** Lower case; 65 bytes for a plain wallet, more for a contract wallet. */
+  /** Lower case; 65 bytes for a plain wallet, any number for a contract wallet. */
   readonly signature: Hex;
+  /** No plain wallet's signature, whatever its length: the chain alone can tell whether it is a contract's (ERC-1271, EIP-7702). */
+  readonly mayBeOfContract?: boolean;
   /** What a v2 client says that it accepted; v1 payments don't carry it. */
   readonly accepted?: { readonly asset?: string; readonly payTo?: string; readonly amount?: string };
 }

@@ -2,7 +2,7 @@ import { native } from '../native/index.ts';
 import type { Asset } from './asset.ts';
 import type { Payment } from './payment.ts';
 
-/** `needsFacilitator`: longer than a plain wallet's signature, so only the chain can tell (ERC-1271, ERC-6492). */
+/** `needsFacilitator`: no plain wallet's signature, so only the chain can tell (ERC-1271, ERC-6492). */
 export type SignatureVerdict = 'valid' | 'invalid' | 'needsFacilitator';
 
 const PLAIN_SIGNATURE_HEX_LENGTH = 2 + 2 * 65;
@@ -18,6 +18,12 @@ export interface Genuine {
 export class SignatureCheck {
   readonly #domains = new Map<Asset, Uint8Array>();
   readonly #verdicts = new WeakMap<Payment, SignatureVerdict>();
+  readonly #judgesAnyLength: boolean;
+
+  /** @param judgesAnyLength a node can be asked whether the payer is a contract: signatures of a plain wallet's length may be one's, too */
+  constructor({ judgesAnyLength = false } = {}) {
+    this.#judgesAnyLength = judgesAnyLength;
+  }
 
   /** Accepts of 65-byte signatures exactly those that the token contract accepts from the payer. A payment is checked once. */
   verdictOn(payment: Payment): SignatureVerdict {
@@ -30,10 +36,11 @@ export class SignatureCheck {
   }
 
   #check(payment: Payment): SignatureVerdict {
-    if (isOfContract(payment)) return 'needsFacilitator';
+    if (isLong(payment)) return 'needsFacilitator';
     const signature = Buffer.from(payment.signature.slice(2), 'hex');
     const domain = this.#domainOf(payment.asset);
-    return native.checkTransferSignature(domain, pack(payment), signature) === 0 ? 'valid' : 'invalid';
+    if (native.checkTransferSignature(domain, pack(payment), signature) === 0) return 'valid';
+    return this.#judgesAnyLength ? 'needsFacilitator' : 'invalid';
   }
 
   #domainOf(asset: Asset): Uint8Array {
@@ -47,8 +54,13 @@ export class SignatureCheck {
   }
 }
 
-/** True for a signature that is longer than a plain wallet's: a contract has to judge it. */
-export function isOfContract({ signature }: Payment): boolean {
+/** True for a signature that a contract has to judge, as its length or its check says. */
+export function isOfContract(payment: Payment): boolean {
+  return payment.mayBeOfContract === true || isLong(payment);
+}
+
+/** True for one that is longer than a plain wallet's. */
+export function isLong({ signature }: Payment): boolean {
   return signature.length > PLAIN_SIGNATURE_HEX_LENGTH;
 }
 

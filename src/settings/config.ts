@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileFault } from '../domain/wording/file-fault.ts';
+import { facilitatorUrl, SELF } from './facilitators.ts';
 import { FILE_VARIABLE, isSetting, isUnknownVariable, nearestVariable, PREFIX, variableOf } from './names.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts';
 
@@ -128,11 +129,14 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
     yield 'FARTHING_WORKSPACE_TTL_MINUTES_MIN: must not be above FARTHING_WORKSPACE_TTL_MINUTES_MAX';
   if (isReal && PAY_TO === '')
     yield 'FARTHING_PAY_TO: name the wallet that is paid; FARTHING_FACILITATOR needs it';
-  const onTestnets = FACILITATOR.find(({ url }) => /^(www\.)?x402\.org$/.test(new URL(url).hostname));
-  if (onTestnets && settings.NETWORK === 'eip155:8453')
-    yield `FARTHING_FACILITATOR: ${onTestnets.url} settles on testnets alone: FARTHING_NETWORK=eip155:84532 sells there, for coins without value; for money name another facilitator`;
+  const onTestnets = FACILITATOR.map(facilitatorUrl).find((url) =>
+    /^https?:\/\/(www\.)?x402\.org(:|\/|$)/.test(url),
+  );
+  if (onTestnets !== undefined && settings.NETWORK === 'eip155:8453')
+    yield `FARTHING_FACILITATOR: ${onTestnets} settles on testnets alone: FARTHING_NETWORK=eip155:84532 sells there, for coins without value; for money name another facilitator`;
   if (settings.CONFIRM_SETTLEMENTS === '1' && settings.RPC_URL.length === 0)
     yield 'FARTHING_RPC_URL: name a node of the chain; FARTHING_CONFIRM_SETTLEMENTS needs it';
+  yield* contradictionsOfSelf(settings);
   yield* contradictionsOfObjects(settings);
   const lease = settings.CLUSTER_LEASE_SECONDS;
   if (lease > 0 && settings.OBJECTS === '')
@@ -145,6 +149,20 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
     if (settings.BASE_URL === '')
       yield 'FARTHING_BASE_URL: set the public address that all servers share; FARTHING_NODE_URL needs it';
   }
+}
+
+function* contradictionsOfSelf({ FACILITATOR, RPC_URL, GAS_KEY, GAS_KEY_FILE }: Settings): Iterable<string> {
+  const isGiven = GAS_KEY !== '' || GAS_KEY_FILE !== '';
+  if (!FACILITATOR.includes(SELF)) {
+    if (isGiven) yield 'FARTHING_FACILITATOR: name self in it; FARTHING_GAS_KEY is for that alone';
+    return;
+  }
+  if (RPC_URL.length === 0)
+    yield 'FARTHING_RPC_URL: name a node of the chain; FARTHING_FACILITATOR=self settles through it';
+  if (!isGiven)
+    yield 'FARTHING_GAS_KEY_FILE: name the file with the key that pays the gas; FARTHING_FACILITATOR=self needs it (docs/get-paid.md)';
+  if (GAS_KEY !== '' && GAS_KEY_FILE !== '')
+    yield 'FARTHING_GAS_KEY: leave it out; FARTHING_GAS_KEY_FILE is set, too';
 }
 
 function* contradictionsOfObjects(settings: Settings): Iterable<string> {

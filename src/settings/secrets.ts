@@ -8,7 +8,8 @@ type Secret =
   | 'OBJECTS_SECRET'
   | 'FACILITATOR_HEADER'
   | 'CDP_KEY_SECRET'
-  | 'PAYAI_KEY_SECRET';
+  | 'PAYAI_KEY_SECRET'
+  | 'GAS_KEY';
 type NamedFile =
   | `${Secret}_FILE`
   | 'CLUSTER_CA_FILE'

@@ -37,6 +37,13 @@ const address: Read<string> = (text) => {
   return text;
 };
 
+const gwei: Read<bigint> = (text) => {
+  const [, whole, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
+  const wei = whole === undefined ? 0n : BigInt(whole + fraction.padEnd(9, '0'));
+  if (wei === 0n) throw new Error('must be a number of gwei above 0 with at most nine decimals');
+  return wei;
+};
+
 const portOrOff: Read<number | 'off'> = (text) => (text === 'off' ? text : integer(0, 65535)(text));
 
 const rowsOrMeasured: Read<number | undefined> = (text) =>
@@ -196,7 +203,7 @@ export const SETTINGS = {
   FACILITATOR: setting(
     readFacilitators,
     '',
-    'x402 facilitators, separated by commas, in the order in which they are asked: cdp (Coinbase), payai, or an address. An address may name a user (https://user:password@host). Empty: the local one, which moves no money.',
+    'x402 facilitators, separated by commas, in the order in which they are asked: cdp (Coinbase), payai, self (this server, with FARTHING_GAS_KEY_FILE and FARTHING_RPC_URL), or an address. An address may name a user (https://user:password@host). Empty: the local one, which moves no money.',
   ),
   FACILITATOR_HEADER: setting(
     text,
@@ -230,6 +237,27 @@ export const SETTINGS = {
     '',
     'File that holds the secret, in place of FARTHING_PAYAI_KEY_SECRET.',
   ),
+  GAS_KEY: setting(
+    text,
+    '',
+    'Private key of the wallet that pays the gas of FARTHING_FACILITATOR=self: 64 hexadecimal digits. Not that of FARTHING_PAY_TO, and of one server alone: it needs nothing but some ETH.',
+  ),
+  GAS_KEY_FILE: setting(text, '', 'File that holds the key, in place of FARTHING_GAS_KEY.'),
+  GAS_FEE_GWEI_MAX: setting(
+    gwei,
+    '0.1',
+    'Most that FARTHING_FACILITATOR=self pays for a unit of gas, in gwei. A settlement takes about 60,000 units: at 0.1 gwei 0.000006 ETH. While the network asks for more, nothing is sold.',
+  ),
+  SETTLEMENT_GAS_MAX: setting(
+    integer(60_000, 5_000_000),
+    '200000',
+    'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 60,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), which costs more than a search brings in.',
+  ),
+  SETTLEMENT_BLOCKS: setting(
+    integer(1, 64),
+    '1',
+    'Blocks after which FARTHING_FACILITATOR=self counts a settlement as made: 1 is the block that holds it. More survive a deeper reorganisation, and each takes 2 s on Base.',
+  ),
   PAY_TO: setting(address, '', 'Wallet that is paid. Required with FARTHING_FACILITATOR.'),
   NETWORK: setting(
     choice('eip155:8453', 'eip155:84532'),
@@ -239,7 +267,7 @@ export const SETTINGS = {
   RPC_URL: setting(
     httpUrls,
     '',
-    'Nodes of FARTHING_NETWORK (JSON-RPC), separated by commas, asked in this order to confirm settlements. Empty: trust the facilitator.',
+    'Nodes of FARTHING_NETWORK (JSON-RPC), separated by commas, asked in this order to confirm settlements, and to make them with FARTHING_FACILITATOR=self. Empty: trust the facilitator.',
   ),
   CONFIRM_SETTLEMENTS: setting(
     choice('0', '1'),

@@ -17,11 +17,14 @@ import { payToFault } from '../payment/pay-to.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import { ConfigError } from '../settings/config.ts';
+import { SELF } from '../settings/facilitators.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Store } from '../state/store.ts';
 
 export interface PaymentsOptions {
   readonly settings: Settings;
+  /** Absolute path of the data folder. */
+  readonly data: string;
   readonly clock: Clock;
   readonly owners: Owners;
   readonly tenants: { folder(tenant: string): string };
@@ -35,6 +38,8 @@ export interface Payments {
   gate(store: Store, handlers: EffectHandlers): PaymentGate;
   /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
   connect(): Promise<void>;
+  /** To be called once all gates are closed. */
+  close(): Promise<void>;
 }
 
 /** Recipient of play money without FARTHING_PAY_TO: a wallet without a known key. */
@@ -52,16 +57,15 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
  */
 export async function openPayments(options: PaymentsOptions): Promise<Payments> {
   const { settings, clock, owners, tenants, log, observe } = options;
-  const signatures = new SignatureCheck();
+  const judgesAnyLength = settings.FACILITATOR.length > 0 && settings.RPC_URL.length > 0;
+  const signatures = new SignatureCheck({ judgesAnyLength });
   const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
   const crowd = new Crowd(PURCHASES_MAX, owners);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
   const asset = assetOn(settings.NETWORK);
-  const remote = await remoteFacilitator(options, {
-    asset,
-    payTo,
-    knows: (payer) => owners.knows(payer),
-  });
+  const knows = (payer: Address) => owners.knows(payer);
+  const opened = await openFacilitators(options, { asset, payTo, signatures, knows });
+  const remote = opened?.facilitator;
   if (!remote)
     log({
       event: 'local_facilitator',
@@ -70,6 +74,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
   const local = (store: Store) =>
     new LocalFacilitator({ store, clock, signatures, startBalance: settings.LOCAL_BALANCE_USD });
   return {
+    close: async () => opened?.close(),
     connect: async () =>
       remote
         ?.connect()
@@ -136,24 +141,46 @@ async function stableInTime(stable: Promise<void>): Promise<void> {
   }
 }
 
-/** Undefined where the settings name none. */
-async function remoteFacilitator(
-  { settings, clock, log }: PaymentsOptions,
-  { asset, payTo, knows }: { asset: Asset; payTo: Address; knows: (payer: Address) => boolean },
-): Promise<Facilitator | undefined> {
-  const facilitators = await facilitatorAddresses(settings);
-  if (facilitators.length === 0) return undefined;
-  const fault = await payToFault(settings.PAY_TO, asset);
+interface FacilitatorTerms {
+  readonly asset: Asset;
+  readonly payTo: Address;
+  readonly signatures: SignatureCheck;
+  readonly knows: (payer: Address) => boolean;
+}
+
+/** Undefined where the settings name none. @throws ConfigError */
+async function openFacilitators(
+  options: PaymentsOptions,
+  { asset, payTo, signatures, knows }: FacilitatorTerms,
+): Promise<{ readonly facilitator: Facilitator; close(): Promise<void> } | undefined> {
+  const { settings, clock, log } = options;
+  const fault = settings.PAY_TO === '' ? undefined : await payToFault(settings.PAY_TO, asset);
   if (fault !== undefined) throw new ConfigError(`FARTHING_PAY_TO: ${fault}`);
-  return new RemoteFacilitator({
-    facilitators,
+  if (settings.FACILITATOR.length === 0) return undefined;
+  const addresses = (await facilitatorAddresses(settings)).values();
+  const witness = settings.RPC_URL.length === 0 ? undefined : new RpcWitness({ urls: settings.RPC_URL });
+  const self =
+    witness && settings.FACILITATOR.includes(SELF)
+      ? await (await import('../payment/self/open-self.ts')).openSelf({
+          ...options,
+          asset,
+          payTo,
+          signatures,
+          witness,
+        })
+      : undefined;
+  const facilitator = new RemoteFacilitator({
+    facilitators: settings.FACILITATOR.map((named) =>
+      named === SELF ? self!.settler : addresses.next().value!,
+    ),
     assets: [asset],
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
     clock,
-    witness: settings.RPC_URL.length === 0 ? undefined : new RpcWitness({ urls: settings.RPC_URL }),
+    witness,
     confirms: settings.CONFIRM_SETTLEMENTS === '1',
     knows,
     log,
   });
+  return { facilitator, close: async () => self?.close() };
 }

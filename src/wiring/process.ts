@@ -120,6 +120,15 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
   const encoders = indexModels(encoder, encoding);
   const tenants = tenantsIn(bookFolders, options, encoders, event);
   const files = options.kept?.files(tenants) ?? filesIn(tenants);
+  const payments = await openPayments({
+    settings,
+    data,
+    clock,
+    owners,
+    tenants,
+    log: event,
+    observe: metrics.facilitatorCalled,
+  });
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   const { unproved, proved, tenant } = limits.http.incomingBytesMax;
   return {
@@ -141,14 +150,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     previews: new Previews({ tenants, files, extractor }),
     jobTurns: new JobTurns(limits.ingest.jobsAtOnce, owners),
     owners,
-    payments: await openPayments({
-      settings,
-      clock,
-      owners,
-      tenants,
-      log: event,
-      observe: metrics.facilitatorCalled,
-    }),
+    payments,
     signer: await (options.kept?.openSigner() ?? openReceiptSigner(keysFolder(data))),
     event,
     warn: (entry) => event({ ...entry, level: 'warn' }),
@@ -160,6 +162,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
       await tenants.close();
     },
     close: async () => {
+      await payments.close();
       options.kept?.close();
       await encoders.close();
       await encoder.close();

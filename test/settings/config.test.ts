@@ -123,13 +123,21 @@ t.test('facilitators are names or addresses, each once; a testnet’s sells noth
     'cdp@http://127.0.0.1:1/x',
   ])
     t.equal(of(good), '', good);
-  t.match(of('self'), /FARTHING_FACILITATOR="self": this release settles nothing itself/);
+  const own = { FARTHING_RPC_URL: 'https://node.example', FARTHING_GAS_KEY_FILE: '/etc/farthing/gas.key' };
+  for (const good of ['self', 'cdp,self', 'self,https://a.example']) t.equal(of(good, own), '', good);
+  t.match(of('self', { ...own, FARTHING_RPC_URL: '' }), /FARTHING_RPC_URL: name a node of the chain/);
+  t.match(of('self', { ...own, FARTHING_GAS_KEY_FILE: '' }), /FARTHING_GAS_KEY_FILE: name the file/);
+  t.match(of('self', { ...own, FARTHING_GAS_KEY: '1' }), /FARTHING_GAS_KEY: leave it out/);
+  t.match(of('self,self', own), /self is named twice/);
+  t.match(of('cdp', own), /FARTHING_FACILITATOR: name self in it/);
+  for (const wrong of ['', '0', '-1', '1e3', '.0000000001'])
+    t.match(of('self', { ...own, FARTHING_GAS_FEE_GWEI_MAX: wrong }), /a number of gwei above 0/);
   for (const former of ['FACILITATOR_URL', 'FARTHING_FACILITATOR_URL', 'FACILITATOR_VERIFY_URLS'])
     t.match(
       fault({ [former]: 'https://a.example' }),
       /no such setting .* did you mean FARTHING_FACILITATOR\?/,
     );
-  t.match(of('coinbase'), /must be cdp, payai, or http or https addresses/);
+  t.match(of('coinbase'), /must be cdp, payai, self, or http or https addresses/);
   t.match(of('coinbase@https://a.example'), /coinbase is no known facilitator/);
   t.match(of('https://a.example/?key=1'), /without query/);
   t.match(of('cdp,payai,cdp'), /named twice/);

@@ -10,14 +10,17 @@ export interface KeyFile {
   readonly private_key: `0x${string}`;
 }
 
-export const walletPath = (io: Io) => io.environment.FARTHING_WALLET || configFile(io, 'wallet.json');
+type Environment = Pick<Io, 'environment'>;
+
+export const walletPath = (io: Environment) =>
+  io.environment.FARTHING_WALLET || configFile(io, 'wallet.json');
 
 export function walletMissing(): FarthingError {
   return new FarthingError('wallet_missing', 'There is no wallet yet: "farthing wallet new" makes one.');
 }
 
 /** The account of the key file; undefined without one. The signer is loaded at the first signature. @throws when others may read it */
-export async function openWallet(io: Io): Promise<PaymentAccount | undefined> {
+export async function openWallet(io: Environment): Promise<PaymentAccount | undefined> {
   const path = walletPath(io);
   const file = await readJson<KeyFile>(path);
   if (!file) return undefined;

@@ -167,11 +167,16 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   doctor: {
-    usage: '[--json]',
-    about: 'Examines host, models and settings; exit code 1 when there is a problem.',
+    usage: '[--pay] [--json]',
+    about:
+      'Examines host, models and settings, and whether sales work; exit code 1 when there is a problem. --pay: also buys the cheapest thing from the running server, with your wallet, and shows the transfer on the chain.',
     words: NOTHING,
-    options: { json: { type: 'boolean' } },
-    run: async ({ options }, io) => (await import('./doctor.ts')).runDoctor(options.json === true, io),
+    options: { json: { type: 'boolean' }, pay: { type: 'boolean' } },
+    run: async ({ options }, io) =>
+      (await import('./doctor.ts')).runDoctor(
+        { json: options.json === true, pays: options.pay === true },
+        io,
+      ),
   },
 };
 

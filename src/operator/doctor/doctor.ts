@@ -12,6 +12,7 @@ import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 import { models, nativeEncoder, previous, providers } from './models.ts';
+import { purchase } from './purchase.ts';
 import { sales } from './sales.ts';
 import { threads } from './threads.ts';
 
@@ -26,6 +27,12 @@ export function examine(settings: Settings, environment: Environment): Promise<F
     ['port', () => ports(settings)],
     ['confinement', () => confinement()],
   ]);
+}
+
+/** As `examine`, and buys the cheapest thing from the running server, with the wallet of the agent's commands. Costs its price. */
+export async function examineByPaying(settings: Settings, environment: Environment): Promise<Finding[]> {
+  const found = await examine(settings, environment);
+  return [...found, ...(await run([['purchase', () => purchase(settings, environment)]]))];
 }
 
 /** What a running server knows of itself. */

@@ -7,6 +7,7 @@ import { offeredNetworks, readSupported } from '../../payment/facilitator/messag
 import { RpcNode, RpcRefusal } from '../../payment/facilitator/rpc-node.ts';
 import { BLOCKS_FIRST } from '../../payment/facilitator/rpc-witness.ts';
 import { payToFault } from '../../payment/pay-to.ts';
+import { SELF } from '../../settings/facilitators.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 
@@ -18,8 +19,10 @@ const BLOCK_AGE_S_MAX = 60;
 
 /** What would stop a sale, asked through the server's own client: it follows no redirect, and sends the keys of the settings. */
 export async function sales(settings: Settings): Promise<Finding[]> {
+  const asset = assetOn(settings.NETWORK);
   if (settings.FACILITATOR.length === 0)
     return [
+      ...(settings.PAY_TO === '' ? [] : [await payTo(settings, asset)]),
       warning(
         'facilitator',
         'the local one: play money, no money moves',
@@ -27,10 +30,10 @@ export async function sales(settings: Settings): Promise<Finding[]> {
       ),
       ok('clock', 'not compared: there is no facilitator to compare it with'),
     ];
-  const asset = assetOn(settings.NETWORK);
   const addresses = await facilitatorAddresses(settings);
   return [
     await payTo(settings, asset),
+    ...(settings.FACILITATOR.includes(SELF) ? await (await import('./gas.ts')).gas(settings, asset) : []),
     ...(await Promise.all(addresses.map((address) => facilitator(address, asset)))).flat(),
     ...(await nodes(settings, asset)),
   ];
@@ -116,48 +119,69 @@ async function nodes({ RPC_URL }: Settings, asset: Asset): Promise<Finding[]> {
         'Set FARTHING_RPC_URL to a node of the chain; a free plan is enough.',
       ),
     ];
-  return Promise.all(RPC_URL.map((url) => node(url, asset)));
+  return (await Promise.all(RPC_URL.map((url) => node(url, asset)))).flat();
 }
 
 /** Nothing is shown of the address but its host: paths of nodes often hold a key. */
-async function node(url: string, asset: Asset): Promise<Finding> {
+async function node(url: string, asset: Asset): Promise<Finding[]> {
   const { host } = new URL(url);
   const rpc = new RpcNode(url);
   try {
     const chainId = await rpc.chainId();
     if (chainId !== asset.chainId)
-      return problem(
-        'chain',
-        `${host} is a node of chain ${chainId}, not of ${asset.chainId}`,
-        `Name a node of ${asset.title} in FARTHING_RPC_URL, or set FARTHING_NETWORK.`,
-      );
+      return [
+        problem(
+          'chain',
+          `${host} is a node of chain ${chainId}, not of ${asset.chainId}`,
+          `Name a node of ${asset.title} in FARTHING_RPC_URL, or set FARTHING_NETWORK.`,
+        ),
+      ];
     if ((await rpc.call<string>('eth_getCode', [asset.address, 'latest'])) === '0x')
-      return problem('chain', `${host} has no ${asset.symbol}`, 'Name another node in FARTHING_RPC_URL.');
+      return [problem('chain', `${host} has no ${asset.symbol}`, 'Name another node in FARTHING_RPC_URL.')];
     const block = await rpc.call<{ number: string; timestamp: string }>('eth_getBlockByNumber', [
       'latest',
       false,
     ]);
     const ageS = Math.round(Date.now() / 1000) - Number(block.timestamp);
-    if (Math.abs(ageS) > BLOCK_AGE_S_MAX)
-      return problem(
-        'chain',
-        `the newest block of ${host} is ${ageS} s old by this clock`,
-        'The node is behind, or the clock is wrong: timedatectl set-ntp true, or another node.',
-      );
-    const [readable, refusal] = await logs(rpc, asset, BigInt(block.number));
-    if (readable === 0n)
-      return warning(
-        'chain',
-        `${host} refuses to show its log (${refusal}): a used nonce counts as settled, without its transaction`,
-        'Use a plan with eth_getLogs, or name a second node in FARTHING_RPC_URL.',
-      );
-    return ok(
-      'chain',
-      `${host}: block ${Number(block.number)}, ${ageS} s old; its log in looks of ${readable} blocks`,
-    );
+    return [chainClock(host, ageS), await blocks(rpc, host, asset, { number: BigInt(block.number), ageS })];
   } catch (error) {
-    return problem('chain', `${host}: ${(error as Error).message}`, 'Check FARTHING_RPC_URL.');
+    return [problem('chain', `${host}: ${(error as Error).message}`, 'Check FARTHING_RPC_URL.')];
   }
+}
+
+/** A block cannot be from the future. */
+function chainClock(host: string, ageS: number): Finding {
+  const found = `the newest block of ${host} is ${ageS} s old by this clock`;
+  if (ageS < -CLOCK_OFFSET_S_MAX)
+    return problem(
+      'clock of the chain',
+      `this clock is ${-ageS} s behind the newest block of ${host}`,
+      'Turn on time synchronisation (timedatectl set-ntp true).',
+    );
+  if (ageS > BLOCK_AGE_S_MAX)
+    return problem(
+      'clock of the chain',
+      found,
+      'The node is behind, or the clock is wrong: timedatectl set-ntp true, or another node.',
+    );
+  return ok('clock of the chain', found);
+}
+
+/** What a node shows of its log. */
+async function blocks(
+  rpc: RpcNode,
+  host: string,
+  asset: Asset,
+  { number, ageS }: { number: bigint; ageS: number },
+): Promise<Finding> {
+  const [readable, refusal] = await logs(rpc, asset, number);
+  if (readable === 0n)
+    return warning(
+      'chain',
+      `${host} refuses to show its log (${refusal}): a used nonce counts as settled, without its transaction`,
+      'Use a plan with eth_getLogs, or name a second node in FARTHING_RPC_URL.',
+    );
+  return ok('chain', `${host}: block ${number}, ${ageS} s old; its log in looks of ${readable} blocks`);
 }
 
 /** Blocks that one look at the log may have, up to those of a first look; 0n with the reason when none. */

@@ -24,6 +24,8 @@ export type Sighting =
 export interface ChainWitness {
   /** @param hint the settlement's transaction as the facilitator told it. @throws when the chain cannot be asked. */
   look(payment: Payment, hint?: string): Promise<Sighting>;
+  /** Whether the payer has code, which judges its signatures. Absent: nobody can tell. @throws when the chain cannot be asked */
+  isContract?(payment: Payment): Promise<boolean>;
 }
 
 /** Blocks after the end of an authorization that are waited for: a node may be behind, and a block may be replaced. */

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../settings/config.ts';
-import type { NamedFacilitator } from '../../settings/facilitators.ts';
+import { type RemoteAddress, SELF } from '../../settings/facilitators.ts';
 import { secretOf } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type ApiKey, type AuthHeaders, basicAuth, cdpAuth, headerAuth, payaiAuth } from './auth-headers.ts';
@@ -10,26 +10,27 @@ const SIGNED = {
   payai: { setting: 'PAYAI_KEY', auth: payaiAuth },
 } as const;
 
-/** The facilitators of the settings, each with what authenticates its calls. @throws ConfigError for a key that cannot be used */
+/** The facilitators over HTTP that the settings name, in their order, each with what authenticates its calls. @throws ConfigError for a key that cannot be used */
 export async function facilitatorAddresses(settings: Settings): Promise<FacilitatorAddress[]> {
   if (settings.FACILITATOR.length === 0) return [];
+  const remote = settings.FACILITATOR.filter((named) => named !== SELF);
   const header = await secretOf(settings, 'FACILITATOR_HEADER');
-  const owner = settings.FACILITATOR.find(({ name, basic }) => name === undefined && basic === undefined);
+  const owner = remote.find(({ name, basic }) => name === undefined && basic === undefined);
   if (header !== '' && !owner)
     throw new ConfigError(
       'FARTHING_FACILITATOR_HEADER: no facilitator of FARTHING_FACILITATOR is an address without a user: leave it out',
     );
   return Promise.all(
-    settings.FACILITATOR.map(async (facilitator) => ({
-      url: facilitator.url,
-      authHeaders: await authOf(settings, facilitator, facilitator === owner ? header : ''),
+    remote.map(async (named) => ({
+      url: named.url,
+      authHeaders: await authOf(settings, named, named === owner ? header : ''),
     })),
   );
 }
 
 async function authOf(
   settings: Settings,
-  { name, basic }: NamedFacilitator,
+  { name, basic }: RemoteAddress,
   header: string,
 ): Promise<AuthHeaders | undefined> {
   if (basic !== undefined) return basicAuth(basic);

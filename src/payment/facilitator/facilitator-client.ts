@@ -5,8 +5,18 @@ import type { Payment, Terms } from '../payment.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
 import type { AuthHeaders } from './auth-headers.ts';
 import { Circuit } from './circuit.ts';
+import type { Verification } from './facilitator.ts';
 import { exchangeJson, type JsonReply } from './json-http.ts';
-import { isAnswer, readExtensions, readSupported, requestBody, type Supported } from './messages.ts';
+import {
+  isAnswer,
+  readExtensions,
+  readSettlement,
+  readSupported,
+  readVerification,
+  requestBody,
+  type Supported,
+} from './messages.ts';
+import type { Heard, Settler, Told } from './settler.ts';
 
 export interface FacilitatorAddress {
   /** Without a trailing slash: `/verify`, `/settle` and `/supported` are below it. */
@@ -28,8 +38,9 @@ const SUPPORTED_DEADLINE_MS = 5000;
 const UNREAD_MS = 60_000;
 
 /** One facilitator over HTTP: its calls, what it settles, and how it has been doing. No call waits for what it settles. */
-export class FacilitatorClient {
+export class FacilitatorClient implements Settler {
   readonly url: string;
+  readonly isWitness = false;
   readonly verifying: Circuit;
   readonly settling: Circuit;
   readonly #deps: FacilitatorClientDeps;
@@ -48,17 +59,19 @@ export class FacilitatorClient {
     this.settling = this.#circuit('settle');
   }
 
-  /** What it last said about the extensions of a payment, as JSON; undefined when nothing. */
   get extensions(): unknown {
     return this.#extensions;
   }
 
-  /** False for one that is known to settle nothing in this coin. */
+  gas(): undefined {
+    return undefined;
+  }
+
   settles({ network }: Asset): boolean {
     return this.#supported?.has(network) ?? true;
   }
 
-  /** Why nothing can be sold through it at this moment; undefined where it can, for all that is known. Asks it in the background if it is time to. */
+  /** Asks it in the background if it is time to. */
   obstacle(): string | undefined {
     this.#readInTime();
     const { assets } = this.#deps;
@@ -69,7 +82,6 @@ export class FacilitatorClient {
     return this.#supported ? undefined : this.#trouble;
   }
 
-  /** Reads what it settles. @returns what is wrong, if anything */
   read(): Promise<string | undefined> {
     this.#reading ??= this.#readSupported().finally(() => {
       this.#reading = undefined;
@@ -77,12 +89,20 @@ export class FacilitatorClient {
     return this.#reading;
   }
 
-  verify(payment: Payment, terms: Terms, deadlineMs: number): Promise<JsonReply> {
-    return this.#post('verify', payment, terms, deadlineMs);
+  async verify(payment: Payment, terms: Terms, deadlineMs: number): Promise<Heard<Verification | string>> {
+    const reply = await this.#post('verify', payment, terms, deadlineMs);
+    const told = reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
+    return { told, works: isAnswer(reply) };
   }
 
-  settle(payment: Payment, terms: Terms, deadlineMs: number): Promise<JsonReply> {
-    return this.#post('settle', payment, terms, deadlineMs);
+  async settle(payment: Payment, terms: Terms, deadlineMs: number): Promise<Heard<Told>> {
+    const reply = await this.#post('settle', payment, terms, deadlineMs);
+    const works = isAnswer(reply);
+    if (reply.kind === 'reply') return { told: readSettlement(reply, payment), works };
+    return {
+      told: { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail },
+      works,
+    };
   }
 
   async #post(call: 'verify' | 'settle', payment: Payment, terms: Terms, deadlineMs: number) {

@@ -1,3 +1,4 @@
+import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
 
 export type Verification = { readonly valid: true } | { readonly valid: false; readonly reason: string };
@@ -13,14 +14,31 @@ export type Settlement =
   /** It may or may not have been settled: ask `reconcile` later. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
+/** The wallet that pays for the transactions of this server's own facilitator. */
+export interface GasHealth {
+  readonly network: Asset['network'];
+  readonly address: string;
+  /** Decimal. */
+  readonly eth: string;
+  /** That it can pay for at the present fees. */
+  readonly settlements_left: number;
+  /** Transactions that are not mined yet. */
+  readonly waiting: number;
+  /** Seconds that the oldest of them has waited. */
+  readonly oldest_wait_s: number;
+}
+
 export interface FacilitatorHealth {
-  readonly kind: 'local' | 'remote';
+  /** Of the first one. */
+  readonly kind: 'local' | 'remote' | 'self';
   readonly movesMoney: boolean;
   readonly url?: string;
   /** What it last failed with, until it works again. */
   readonly trouble?: string;
   /** Why nothing can be sold at this moment. */
   readonly obstacle?: string;
+  /** Absent where this server settles nothing itself, or has not read the chain yet. */
+  readonly gas?: GasHealth;
   /** What it last said about the extensions of a payment, such as the catalogue's. */
   readonly extensions?: unknown;
 }

@@ -4,20 +4,20 @@ import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
-import { isOfContract } from '../signature.ts';
+import { isLong, isOfContract } from '../signature.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
 import { type ChainWitness, provenBy, refusedBy, type Sighting } from './chain-witness.ts';
 import type { Caller, Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 import { type FacilitatorAddress, FacilitatorClient } from './facilitator-client.ts';
-import { isAnswer, readSettlement, readVerification } from './messages.ts';
 import { saysUsed } from './reasons.ts';
+import type { Settler, Told } from './settler.ts';
 
 export interface RemoteFacilitatorDeps extends PaymentTerms {
   /** The coins that it has to settle. */
   readonly assets: readonly Asset[];
   /** In the order in which they are asked; at least one. */
-  readonly facilitators: readonly FacilitatorAddress[];
+  readonly facilitators: readonly (FacilitatorAddress | Settler)[];
   readonly clock: Clock;
   readonly witness?: ChainWitness;
   /** The witness is asked about settlements that the facilitator says it made, too. */
@@ -40,15 +40,12 @@ const RETRY_AFTER_S = 5;
 const CONFIRM_LOOKS_MAX = 8;
 const CONFIRM_INTERVAL_MS = 500;
 
-/** A settlement in the facilitator's own words. */
-type Told = Settlement | { readonly kind: 'not_sent' | 'turned_away'; readonly detail: string };
-
 interface PaymentCaller extends Caller {
   readonly isContract: boolean;
 }
 
 /**
- * Facilitators over HTTP, as the x402 specification describes them. The first that answers verifies. The first settles, and the next only
+ * Facilitators over HTTP, as the x402 specification describes them, and this server's own. The first that answers verifies. The first settles, and the next only
  * if nothing was sent to the chain, or if the witness shows the nonce unused; the nonce makes a second settlement harmless. An answer
  * that names another payer, or a settlement without a transaction, is trouble of the facilitator and never an answer 402.
  */
@@ -56,13 +53,15 @@ export class RemoteFacilitator implements Facilitator {
   readonly outcomeIsKnowable = false;
   readonly verifiesContractWallets = true;
   readonly #parts: RemoteFacilitatorDeps;
-  readonly #clients: readonly FacilitatorClient[];
+  readonly #clients: readonly Settler[];
   #trouble: string | undefined;
 
   constructor(parts: RemoteFacilitatorDeps) {
     const { facilitators, ...common } = parts;
     this.#parts = parts;
-    this.#clients = facilitators.map((address) => new FacilitatorClient({ ...common, address }));
+    this.#clients = facilitators.map((named) =>
+      'settle' in named ? named : new FacilitatorClient({ ...common, address: named }),
+    );
   }
 
   /** Reads what each settles. @throws facilitator_unavailable when nothing can be sold through any */
@@ -83,6 +82,7 @@ export class RemoteFacilitator implements Facilitator {
     const settlers = this.#settlersOf(payment);
     const settlesIn = Math.min(...settlers.map(({ settling }) => settling.waitMs(caller)));
     if (settlesIn > 0) throw this.#unavailable(this.#trouble ?? '', settlesIn);
+    if (await this.#isGarbage(payment)) return { valid: false, reason: 'invalid_signature' };
     let trouble: string | undefined;
     // A single one is asked twice.
     for (const client of settlers.length > 1 ? settlers : [...settlers, ...settlers]) {
@@ -96,6 +96,17 @@ export class RemoteFacilitator implements Facilitator {
     }
     const waitMs = Math.min(...settlers.map(({ verifying }) => verifying.waitMs(caller)));
     throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
+  }
+
+  /** A signature of a plain wallet's length that is no plain wallet's: where the payer has no code, nobody has signed. @throws facilitator_unavailable */
+  async #isGarbage(payment: Payment): Promise<boolean> {
+    const { witness } = this.#parts;
+    if (!witness?.isContract || !isOfContract(payment) || isLong(payment)) return false;
+    try {
+      return !(await witness.isContract(payment));
+    } catch (error) {
+      throw this.#unavailable((error as Error).message);
+    }
   }
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
@@ -120,7 +131,9 @@ export class RemoteFacilitator implements Facilitator {
         return { kind: 'settled', transaction: '' };
       this.#trouble = undefined;
       if ('detail' in told) this.#note(client, told.detail);
-      judged = await this.#judge(told, payment);
+      // Before it nobody was sent anything.
+      const isFirst = judged === undefined;
+      judged = await this.#judge(told, payment, client.isWitness && isFirst);
       if (judged.kind !== 'unknown' || client === settlers.at(-1)) return judged;
       const seen = await this.#look(payment);
       if (seen?.kind !== 'unused') return provenIn(seen, payment) ?? judged;
@@ -145,16 +158,20 @@ export class RemoteFacilitator implements Facilitator {
         if (saysUsed(again.reason)) return { kind: 'settled', transaction: '' };
         return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
       }
-      judged = await this.#judge(again, payment);
+      judged = await this.#judge(again, payment, client.isWitness && this.#clients.length === 1);
       const wasSent = again.kind !== 'not_sent' && again.kind !== 'turned_away';
       if (judged.kind !== 'unknown' || (wasSent && seen?.kind !== 'unused')) return judged;
     }
     return judged;
   }
 
-  /** What a facilitator's word is worth: where there is a witness, only a success, and that only unless it is confirmed, too. */
-  async #judge(response: Told, payment: Payment): Promise<Settlement> {
-    const { witness, confirms = false } = this.#parts;
+  /**
+   * What a settler's word is worth: where there is a witness, only a success, and that only unless it is confirmed, too.
+   * @param isProven it has looked at the chain itself, and nobody else was asked
+   */
+  async #judge(response: Told, payment: Payment, isProven: boolean): Promise<Settlement> {
+    const { confirms = false } = this.#parts;
+    const witness = isProven ? undefined : this.#parts.witness;
     switch (response.kind) {
       case 'settled':
         return witness && confirms ? await this.#confirm(response.transaction, payment) : response;
@@ -198,18 +215,21 @@ export class RemoteFacilitator implements Facilitator {
     const obstacles = this.#clients.map((client) => ({ url: client.url, obstacle: client.obstacle() }));
     const sells = obstacles.some(({ obstacle }) => obstacle === undefined);
     const extensions = this.#clients.find((client) => client.extensions !== undefined)?.extensions;
+    const gas = this.#clients.map((client) => client.gas()).find((each) => each !== undefined);
+    const [first] = this.#clients;
     return {
-      kind: 'remote',
+      kind: first!.isWitness ? 'self' : 'remote',
       movesMoney: true,
-      url: this.#clients[0]!.url,
+      url: first!.url,
       ...(this.#trouble !== undefined && { trouble: this.#trouble }),
       ...(!sells && { obstacle: obstacles.map(({ url, obstacle }) => `${url}: ${obstacle}`).join('; ') }),
+      ...(gas && { gas }),
       ...(extensions !== undefined && { extensions }),
     };
   }
 
   /** @throws facilitator_unavailable when none settles in the payment's coin */
-  #settlersOf({ asset }: Payment): readonly FacilitatorClient[] {
+  #settlersOf({ asset }: Payment): readonly Settler[] {
     const settlers = this.#clients.filter((client) => client.settles(asset));
     if (settlers.length === 0) throw this.#unavailable(`no facilitator settles on ${asset.network}`);
     return settlers;
@@ -239,34 +259,32 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   /** The verification, or what is wrong with the facilitator. */
-  async #verifyAt(client: FacilitatorClient, payment: Payment, terms: Terms): Promise<Verification | string> {
-    const reply = await client.verify(payment, terms, this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS);
-    const judged = reply.kind === 'reply' ? readVerification(reply, payment) : reply.detail;
+  async #verifyAt(client: Settler, payment: Payment, terms: Terms): Promise<Verification | string> {
+    const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
+    const { told: judged, works } = await client.verify(payment, terms, deadlineMs);
     const caller = this.#caller(payment);
     const isUndecided = typeof judged === 'string' && !caller.isContract;
     const refused = isUndecided ? refusedBy(await this.#look(payment), payment) : undefined;
     // A payment that the chain refuses is at fault itself, whatever became of the call.
     if (refused !== undefined) return { valid: false, reason: refused };
-    report(client.verifying, caller, isAnswer(reply));
+    report(client.verifying, caller, works);
     return judged;
   }
 
   async #settleAt(
-    client: FacilitatorClient,
+    client: Settler,
     payment: Payment,
     terms: Terms,
     deadlineMs: number,
     time: 'first' | 'again',
   ): Promise<Told> {
-    const reply = await client.settle(payment, terms, deadlineMs);
+    const { told, works } = await client.settle(payment, terms, deadlineMs);
     // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
-    if (time === 'first' || isAnswer(reply)) report(client.settling, this.#caller(payment), isAnswer(reply));
-    if (reply.kind !== 'reply')
-      return { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail };
-    return readSettlement(reply, payment);
+    if (time === 'first' || works) report(client.settling, this.#caller(payment), works);
+    return told;
   }
 
-  #note(client: FacilitatorClient, detail: string): void {
+  #note(client: Settler, detail: string): void {
     this.#trouble = `${client.url}: ${detail}`;
   }
 

@@ -6,7 +6,18 @@ const DEADLINE_MS = 5000;
 const REPLY_BYTES_MAX = 2 ** 20;
 
 /** A node answered a call with an error: with a smaller question it may answer. */
-export class RpcRefusal extends Error {}
+export class RpcRefusal extends Error {
+  /** What the node said, in its own words; empty when it gave no reason. */
+  readonly told: string;
+  /** Of the error, as JSON-RPC and the node have it: 3 is a call that was reverted. */
+  readonly code: number | undefined;
+
+  constructor(message: string, { told = '', code }: { told?: string; code?: number } = {}) {
+    super(message);
+    this.told = told;
+    this.code = code;
+  }
+}
 
 /** One node of a chain, over JSON-RPC. */
 export class RpcNode {
@@ -23,8 +34,15 @@ export class RpcNode {
     return this.#chainId;
   }
 
-  /** @throws RpcRefusal when it answers an error, Error when it cannot be asked */
+  /** @throws RpcRefusal when it answers an error or nothing, Error when it cannot be asked */
   async call<T>(method: string, params: readonly unknown[]): Promise<T> {
+    const result = await this.find<T>(method, params);
+    if (result === undefined) throw new RpcRefusal(`The chain's node: ${method} answered nothing`);
+    return result;
+  }
+
+  /** As `call`; undefined for what the node does not know, such as a receipt. */
+  async find<T>(method: string, params: readonly unknown[]): Promise<T | undefined> {
     const reply = await exchangeJson(this.url, {
       method: 'POST',
       body: { jsonrpc: '2.0', id: 1, method, params },
@@ -33,9 +51,14 @@ export class RpcNode {
     });
     if (reply.kind !== 'reply') throw new Error(`The chain's node: ${method} ${reply.detail}`);
     const result = ownMember(reply.body, 'result');
-    if (result !== undefined && result !== null) return result as T;
-    const message = ownMember(ownMember(reply.body, 'error'), 'message');
-    const detail = typeof message === 'string' ? `: ${message.slice(0, 200)}` : '';
-    throw new RpcRefusal(`The chain's node: ${method} answered ${reply.status}${detail}`);
+    if (result !== undefined) return result === null ? undefined : (result as T);
+    const error = ownMember(reply.body, 'error');
+    const [message, code] = [ownMember(error, 'message'), ownMember(error, 'code')];
+    const told = typeof message === 'string' ? message : '';
+    const detail = told === '' ? '' : `: ${told.slice(0, 200)}`;
+    throw new RpcRefusal(`The chain's node: ${method} answered ${reply.status}${detail}`, {
+      told,
+      ...(typeof code === 'number' && { code }),
+    });
   }
 }

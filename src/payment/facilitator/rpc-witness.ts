@@ -1,3 +1,4 @@
+import type { Asset } from '../asset.ts';
 import type { Hex, Payment } from '../payment.ts';
 import type { ChainWitness, Sighting } from './chain-witness.ts';
 import { RpcNode, RpcRefusal } from './rpc-node.ts';
@@ -76,13 +77,30 @@ export class RpcWitness implements ChainWitness {
     if (isUsed) return { kind: 'settled', transaction: '', unread: troubles.join('; ') };
     throw new Error(troubles.join('; '));
   }
+
+  async isContract({ asset, payer }: Payment): Promise<boolean> {
+    const troubles: string[] = [];
+    for (const { node } of this.#nodes) {
+      try {
+        await mustBeOf(asset, node);
+        return (await node.call<Hex>('eth_getCode', [payer, 'latest'])) !== '0x';
+      } catch (error) {
+        troubles.push((error as Error).message);
+      }
+    }
+    throw new Error(troubles.join('; '));
+  }
+}
+
+/** @throws Error for a node of another chain */
+async function mustBeOf({ chainId: expected }: Asset, node: RpcNode): Promise<void> {
+  const chainId = await node.chainId();
+  if (chainId !== expected) throw new Error(`FARTHING_RPC_URL leads to chain ${chainId}, not to ${expected}`);
 }
 
 /** Undefined for a nonce that is used. */
 async function readUnused(node: RpcNode, { asset, payer, nonce }: Payment): Promise<Sighting | undefined> {
-  const chainId = await node.chainId();
-  if (chainId !== asset.chainId)
-    throw new Error(`FARTHING_RPC_URL leads to chain ${chainId}, not to ${asset.chainId}`);
+  await mustBeOf(asset, node);
   // State, balance and time are of one block: of several nodes behind one address, one may be behind the others.
   const block = await node.call<Block>('eth_getBlockByNumber', ['latest', false]);
   const read = (data: string) =>
@@ -141,6 +159,32 @@ async function sightingOf(node: RpcNode, use: Log, payment: Payment): Promise<Si
   return paidUs(await logsOf(node, use.transactionHash), use, payment)
     ? { kind: 'settled', transaction: use.transactionHash }
     : { kind: 'used_otherwise' };
+}
+
+/** A transfer of a coin, as a transaction's receipt has it. */
+export interface ProvenTransfer {
+  readonly block: number;
+  readonly from: Hex;
+  readonly to: Hex;
+  readonly value: bigint;
+}
+
+/** The coin's last transfer in a transaction, as one node has it; undefined where it has none. @throws Error when it cannot be asked */
+export async function readTransfer(
+  node: RpcNode,
+  { address }: Asset,
+  transaction: string,
+): Promise<ProvenTransfer | undefined> {
+  const receipt = await node.find<{ blockNumber: Hex; logs: Log[] }>('eth_getTransactionReceipt', [
+    transaction,
+  ]);
+  const transfer = receipt?.logs.findLast(
+    (log) => log.address.toLowerCase() === address && log.topics[0] === TOPICS.transfer,
+  );
+  if (!receipt || !transfer) return undefined;
+  const of = (topic: Hex | undefined): Hex => `0x${topic?.slice(-40)}`;
+  const [, from, to] = transfer.topics;
+  return { block: Number(receipt.blockNumber), from: of(from), to: of(to), value: BigInt(transfer.data) };
 }
 
 async function logsOf(node: RpcNode, transaction: string): Promise<readonly Log[]> {

@@ -29,11 +29,15 @@ export function checkGenuine(
   if (accepted?.payTo !== undefined && accepted.payTo.toLowerCase() !== payTo)
     throw new PaymentRefused('wrong_recipient');
   if (sent.payTo !== payTo) throw new PaymentRefused('wrong_recipient');
+  let undecided: Genuine | undefined;
   for (const asset of candidates) {
     const payment = { ...sent, asset };
     const verdict = signatures.verdictOn(payment);
-    if (verdict !== 'invalid') return { payment, verdict };
+    if (verdict === 'valid') return { payment, verdict };
+    if (verdict === 'needsFacilitator')
+      undecided ??= { payment: { ...payment, mayBeOfContract: true }, verdict };
   }
+  if (undecided) return undecided;
   throw new PaymentRefused('invalid_signature');
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { assetOn } from '../../payment/asset.ts';
+import { facilitatorUrl } from '../../settings/facilitators.ts';
 import type { Settings } from '../../settings/settings.ts';
 
 /** What a start found, in the words of its banner. */
@@ -28,7 +29,7 @@ export function banner(settings: Settings, started: Started): string {
       'payments',
       FACILITATOR.length === 0
         ? 'play money: no money moves. FARTHING_FACILITATOR and FARTHING_PAY_TO make it real'
-        : `${network.isTestnet ? 'worthless coins' : 'real money'} on ${network.title} to ${PAY_TO}, settled by ${FACILITATOR.map(({ url }) => url).join(', ')}`,
+        : `${network.isTestnet ? 'worthless coins' : 'real money'} on ${network.title} to ${PAY_TO}, settled by ${FACILITATOR.map(facilitatorUrl).join(', ')}`,
     ],
     ['models', started.models.join(', ') || 'none: only exact words are searched'],
     ...started.missing.map((reason): [string, string] => ['', `missing: ${reason}`]),

@@ -28,12 +28,19 @@ const receiptOf = (headers: Headers) =>
     payer: string;
   };
 
-for (const NETWORK of ['eip155:8453', 'eip155:84532']) {
-  const name = `v1 and v2 clients pay for every route on ${NETWORK}; the chain’s balances equal our books`;
+for (const [NETWORK, own] of [
+  ['eip155:8453', undefined],
+  ['eip155:84532', undefined],
+  ['eip155:8453', 'self'],
+  ['eip155:84532', 'self'],
+] as const) {
+  const through = own ? 'through this server itself' : 'through a facilitator';
+  const name = `v1 and v2 clients pay for every route on ${NETWORK} ${through}; the chain’s balances equal our books`;
   t.test(name, { skip: noChain ?? false }, async (t) => {
     const { chain, merchant, server, booksAtEnd } = await startPaidServer(t, {
       NETWORK,
       X402_BODY_NETWORK: 'base',
+      ...(own && { FACILITATOR: own }),
     });
     const agent = new TestAgent(server.url);
     const legacy = privateKeyToAccount(generatePrivateKey());

@@ -64,6 +64,10 @@ function anvilPath(): string | undefined {
 
 export interface Chain {
   readonly url: string;
+  /** Anvil's own calls. */
+  readonly control: Control;
+  /** Makes a wallet with ETH and nothing else. @returns its private key */
+  gasKey(wei?: bigint): Promise<Hex>;
   mint(to: string, value: bigint): Promise<void>;
   balance(of: string): Promise<bigint>;
   /** Whether the authorization was used, as the token contract says. */
@@ -81,6 +85,26 @@ export interface Chain {
   facilitator(factories?: readonly Hex[]): Promise<ChainFacilitator>;
 }
 
+/** The parts of viem's test client that tests of transactions need. */
+export type Control = Pick<
+  ReturnType<typeof controlOf>,
+  | 'dropTransaction'
+  | 'getTransactionCount'
+  | 'getTransactionReceipt'
+  | 'mine'
+  | 'request'
+  | 'sendTransaction'
+  | 'setAutomine'
+  | 'setBalance'
+  | 'setNextBlockBaseFeePerGas'
+>;
+
+function controlOf(url: string, network: typeof base | typeof baseSepolia) {
+  return createTestClient({ mode: 'anvil', chain: network, transport: http(url), pollingInterval: 20 })
+    .extend(publicActions)
+    .extend(walletActions);
+}
+
 export interface WalletFactory {
   readonly address: Hex;
   /** Where the owner's wallet is or will be. */
@@ -94,22 +118,19 @@ export interface ChainFacilitator {
   behave(settle: 'none' | 'drops_after' | 'refuses_after' | 'never'): Promise<void>;
 }
 
+/** What Base asks for, in wei. */
+const BASE_FEE = '5000000';
+
 export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise<Chain> {
   const network = asset === BASE_USDC ? base : baseSepolia;
-  const child = spawn(anvilPath()!, ['--port', '0', '--chain-id', String(network.id), '--accounts', '1'], {
+  const words = ['--port', '0', '--chain-id', String(network.id), '--accounts', '1'];
+  const child = spawn(anvilPath()!, [...words, '--block-base-fee-per-gas', BASE_FEE], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   endWith(t, child);
   const port = await firstMatch(child, /Listening on 127\.0\.0\.1:(\d+)/);
   const url = `http://127.0.0.1:${port}`;
-  const client = createTestClient({
-    mode: 'anvil',
-    chain: network,
-    transport: http(url),
-    pollingInterval: 20,
-  })
-    .extend(publicActions)
-    .extend(walletActions);
+  const client = controlOf(url, network);
   const [stranger] = await client.getAddresses();
   const { address } = asset;
   const included = async (hash: `0x${string}`) => {
@@ -126,8 +147,15 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
   };
   await put(TOKEN.bytecode, address);
   await put(MULTICALL.bytecode, MULTICALL_ADDRESS);
+  const gasKey = async (wei = 10n ** 18n) => {
+    const key = generatePrivateKey();
+    await client.setBalance({ address: privateKeyToAccount(key).address, value: wei });
+    return key;
+  };
   return {
     url,
+    control: client,
+    gasKey,
     mint: async (to, value) =>
       included(
         await client.writeContract({
@@ -171,11 +199,9 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
       return hash;
     },
     facilitator: async (factories = []) => {
-      const key = generatePrivateKey();
-      await client.setBalance({ address: privateKeyToAccount(key).address, value: 10n ** 20n });
       return startFacilitator(t, {
         RPC_URL: url,
-        PRIVATE_KEY: key,
+        PRIVATE_KEY: await gasKey(),
         WALLET_FACTORIES: factories.join(','),
         NETWORK: asset.network,
       });
@@ -183,7 +209,7 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
   };
 }
 
-/** A chain, a facilitator on it, and a server that is paid through it. `factories`: as of `Chain.facilitator`. */
+/** A chain, a facilitator on it, and a server that is paid through it, or settles itself with FACILITATOR=self. `factories`: as of `Chain.facilitator`. */
 export async function startPaidServer(
   t: Pick<Test, 'testdir' | 'teardown'>,
   environment: Readonly<Record<string, string>> = {},
@@ -191,9 +217,10 @@ export async function startPaidServer(
 ) {
   const chain = await startChain(t, assetOn((environment.NETWORK ?? BASE_USDC.network) as Asset['network']));
   const facilitator = await chain.facilitator(await factories(chain));
+  const own = environment.FACILITATOR?.split(',').includes('self') && { GAS_KEY: await chain.gasKey() };
   const merchant = privateKeyToAccount(generatePrivateKey()).address;
   const money = { FACILITATOR: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
-  const server = await startTestServer(t, { ...money, ...environment });
+  const server = await startTestServer(t, { ...money, ...own, ...environment });
   /** Stops the server. @returns what its books say */
   const booksAtEnd = async () => {
     await server.stop();

@@ -24,26 +24,35 @@ const PURSE = 1_000_000n;
 const PRICE = 10_000n + 15n * 500n;
 
 /** An authorization of the contract, signed as its code wants it: by the owner, over the hash bound to the contract. */
-async function signAsContract(contract: Hex, owner: Account, signing: Signing): Promise<SignedTransfer> {
+async function signAsContract(
+  contract: Hex,
+  owner: Account,
+  signing: Signing,
+  kind: Hex = '0x01',
+): Promise<SignedTransfer> {
   const { authorization } = await sign(owner, signing);
   const ofContract = { ...authorization, from: contract };
   const hash = hashTypedData(transferTypedData(tokenDomain(BASE_USDC), transferOf(ofContract)));
   const bound = keccak256(encodeAbiParameters(parseAbiParameters('bytes32, address'), [hash, contract]));
-  const signature = concat([await owner.signMessage({ message: { raw: bound } }), '0x01']);
+  const signature = concat([await owner.signMessage({ message: { raw: bound } }), kind]);
   return { signature, authorization: ofContract };
 }
 
-t.test(
-  'contract wallets pay by their owner’s signature alone; chain and books agree',
-  { skip: noChain ?? false },
-  async (t) => {
-    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t);
+const THROUGH = [
+  ['through a facilitator', {}],
+  ['through this server itself', { FACILITATOR: 'self' }],
+] as const;
+
+for (const [through, own] of THROUGH) {
+  const name = `contract wallets pay by their owner’s signature alone, ${through}; chain and books agree`;
+  t.test(name, { skip: noChain ?? false }, async (t) => {
+    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t, own);
     const owner = wallet();
     const contract = await chain.deployWallet(owner.address);
     await chain.mint(contract, PURSE);
     const validBefore = () => BigInt(Math.floor(Date.now() / 1000) + 280);
-    const pay = (by: Account) =>
-      signAsContract(contract, by, { to: merchant, value: PRICE, validBefore: validBefore() });
+    const pay = (by: Account, kind?: Hex) =>
+      signAsContract(contract, by, { to: merchant, value: PRICE, validBefore: validBefore() }, kind);
     const rent = async (payload: SignedTransfer) => {
       const response = await fetch(`${server.url}/agent/v1/workspaces`, {
         method: 'POST',
@@ -57,6 +66,17 @@ t.test(
     const plain = await pay(owner);
     t.equal((await rent(plain)).status, 201);
     t.match(await rent(plain), { status: 402, error: 'authorization_already_used' }, 'its replay');
+
+    t.equal((await rent(await pay(owner, '0x'))).status, 201, 'a signature as long as a plain wallet’s');
+    t.match(
+      await rent(await pay(wallet(), '0x')),
+      { status: 402, error: 'invalid_signature' },
+      'a stranger’s of that length',
+    );
+    const nobody = wallet();
+    const forged = { ...(await sign(wallet(), { to: merchant, value: PRICE, validBefore: validBefore() })) };
+    forged.authorization = { ...forged.authorization, from: nobody.address };
+    t.match(await rent(forged), { status: 402, error: 'invalid_signature' }, 'of a wallet without code');
 
     t.match(
       await rent(await pay(wallet())),
@@ -73,18 +93,18 @@ t.test(
     t.ok(answers.every(({ status, error }) => status === 201 || error === 'authorization_already_used'));
 
     const { settled, pending } = (await booksAtEnd()).totals;
-    t.same([settled.count, pending.count], [2, 0]);
-    t.equal(await chain.balance(merchant), 2n * PRICE);
-    t.equal(await chain.balance(contract), PURSE - 2n * PRICE);
-  },
-);
+    t.same([settled.count, pending.count], [3, 0]);
+    t.equal(await chain.balance(merchant), 3n * PRICE);
+    t.equal(await chain.balance(contract), PURSE - 3n * PRICE);
+  });
+}
 
-t.test(
-  'a wallet not deployed yet pays (ERC-6492) through an allowed factory, called once',
-  { skip: noChain ?? false },
-  async (t) => {
+for (const [through, own] of THROUGH) {
+  const name = `a wallet not deployed yet pays (ERC-6492) through its factory, called once, ${through}`;
+  t.test(name, { skip: noChain ?? false }, async (t) => {
     let factory!: WalletFactory;
-    const { chain, merchant, server } = await startPaidServer(t, {}, async (chain) => {
+    const settings = { ...own, ...('FACILITATOR' in own && { SETTLEMENT_GAS_MAX: '500000' }) };
+    const { chain, merchant, server } = await startPaidServer(t, settings, async (chain) => {
       factory = await chain.deployFactory();
       return [factory.address];
     });
@@ -120,11 +140,12 @@ t.test(
     t.match(await rent(owner, factory), { status: 201 }, 'and again, now that it is there');
     t.equal(await chain.balance(merchant), 2n * PRICE);
 
+    if ('FACILITATOR' in own) return;
     await chain.mint(strangers.walletOf(owner.address), PURSE);
     t.match(await rent(owner, strangers), { status: 402 }, 'a factory that the facilitator does not allow');
     t.equal(await chain.balance(merchant), 2n * PRICE);
-  },
-);
+  });
+}
 
 /** A facilitator that believes every contract wallet but those whose signature begins with `bad`: only a chain could tell. */
 function believing(asked: Payment[]): Facilitator {

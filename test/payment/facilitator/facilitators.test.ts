@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
+import type { Address } from '../../../src/domain/address.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
 import {
@@ -12,6 +13,7 @@ import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
+import { noChain } from '../chain/chain.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { SetClock } from '../rig/gate-rig.ts';
 import {
@@ -26,12 +28,30 @@ import {
   v2Header,
   wallet,
 } from '../rig/payments.ts';
+import { openSelfRig } from '../self/self-rig.ts';
 
 const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
 
-type Made = { facilitator: Facilitator; ledger: LocalFacilitator; clock: SetClock };
+interface Made {
+  readonly facilitator: Facilitator;
+  readonly clock: SetClock;
+  /** Millionths of a dollar. */
+  balance(address: Address): Promise<bigint>;
+  /** Gives a wallet its first 100 dollars. */
+  fund(address: Address): Promise<void>;
+}
 
-function makeLocal(t: Teardown): Made {
+/** A ledger that gives every new wallet 100 dollars. */
+function madeOf(facilitator: Facilitator, ledger: LocalFacilitator, clock: SetClock): Made {
+  return {
+    facilitator,
+    clock,
+    balance: async (address) => ledger.balance(address),
+    fund: async () => undefined,
+  };
+}
+
+function ledgerOf(t: Teardown): { ledger: LocalFacilitator; clock: SetClock } {
   const store = openStore(join(temporaryFolder(t), 'state'));
   t.teardown(() => store.close());
   const clock = new SetClock();
@@ -41,13 +61,18 @@ function makeLocal(t: Teardown): Made {
     signatures: new SignatureCheck(),
     startBalance: 100_000_000n,
   });
-  return { facilitator: ledger, ledger, clock };
+  return { ledger, clock };
+}
+
+async function makeLocal(t: Teardown): Promise<Made> {
+  const { ledger, clock } = ledgerOf(t);
+  return madeOf(ledger, ledger, clock);
 }
 
 const makeRemote =
   (versions: readonly number[]) =>
   async (t: Teardown): Promise<Made> => {
-    const { ledger, clock } = makeLocal(t);
+    const { ledger, clock } = ledgerOf(t);
     const server = await serveFacilitator(ledger, versions);
     t.teardown(() => server.close());
     const facilitator = new RemoteFacilitator({
@@ -59,8 +84,18 @@ const makeRemote =
       log: () => {},
     });
     await facilitator.connect();
-    return { facilitator, ledger, clock };
+    return madeOf(facilitator, ledger, clock);
   };
+
+async function makeSelf(t: Teardown): Promise<Made> {
+  const { chain, facilitator, clock } = await openSelfRig(t);
+  return {
+    facilitator,
+    clock,
+    balance: (address) => chain.balance(address),
+    fund: (address) => chain.mint(address, 100_000_000n),
+  };
+}
 
 async function pay(signing: Signing = {}, account = wallet(), version: 1 | 2 = 2): Promise<Payment> {
   const payload = await sign(account, signing);
@@ -78,20 +113,27 @@ for (const [name, make] of [
   ['remote, v1 and v2', makeRemote([1, 2])],
   ['remote, v1 only', makeRemote([1])],
   ['remote, v2 only', makeRemote([2])],
+  ['self, on a chain', makeSelf],
 ] as const) {
-  t.test(`contract of every facilitator: ${name}`, async (t) => {
-    const { facilitator, ledger, clock } = await make(t);
+  const skip = make === makeSelf && noChain;
+  t.test(`contract of every facilitator: ${name}`, { skip: skip || false }, async (t) => {
+    const { facilitator, balance, fund, clock } = await make(t);
+    const payFrom = async (signing: Signing = {}, version: 1 | 2 = 2) => {
+      const account = wallet();
+      await fund(addressOf(account));
+      return pay(signing, account, version);
+    };
 
     for (const version of [1, 2] as const) {
-      const account = wallet();
-      const payment = await pay({}, account, version);
+      const payment = await payFrom({}, version);
+      const { payer } = payment;
       t.same(await facilitator.verify(payment, TERMS), { valid: true });
-      t.equal(ledger.balance(addressOf(account)), 100_000_000n, 'verifying moves nothing');
+      t.equal(await balance(payer), 100_000_000n, 'verifying moves nothing');
       const settled = await facilitator.settle(payment, TERMS);
       t.match(settled, { kind: 'settled' });
-      t.equal(ledger.balance(addressOf(account)), 100_000_000n - PRICE);
+      t.equal(await balance(payer), 100_000_000n - PRICE);
       const again = await facilitator.settle(payment, TERMS);
-      t.equal(ledger.balance(addressOf(account)), 100_000_000n - PRICE, 'settling again moves nothing');
+      t.equal(await balance(payer), 100_000_000n - PRICE, 'settling again moves nothing');
       t.match(again, settled.kind === 'settled' ? { kind: 'settled', transaction: settled.transaction } : {});
       t.match(await facilitator.reconcile(payment, TERMS), { kind: 'settled' });
     }
@@ -102,17 +144,17 @@ for (const [name, make] of [
       [{ validAfter: BigInt(Math.floor(Date.now() / 1000) + 1000) }, /not_yet_valid/],
       [{ domain: { chainId: 1 } }, /signature/],
     ] as const) {
-      const payment = await pay(signing);
+      const payment = await payFrom(signing);
       t.match(reasonOf(await facilitator.verify(payment, TERMS)), reason);
       t.match(reasonOf(await facilitator.settle(payment, TERMS)), reason);
     }
 
-    const rich = await pay({ value: 200_000_000n });
+    const rich = await payFrom({ value: 200_000_000n });
     const wanted = { ...TERMS, amount: 200_000_000n };
     t.equal(reasonOf(await facilitator.verify(rich, wanted)), 'insufficient_funds');
     t.equal(reasonOf(await facilitator.settle(rich, wanted)), 'insufficient_funds');
 
-    const never = await pay();
+    const never = await payFrom();
     if (facilitator.outcomeIsKnowable) t.same(await facilitator.reconcile(never, TERMS), { kind: 'absent' });
     clock.offsetMs = 120_000;
     t.match(await facilitator.settle(never, TERMS), { kind: 'refused' }, 'not after its end');
@@ -120,7 +162,7 @@ for (const [name, make] of [
 }
 
 t.test('the local facilitator gives unseen wallets play money and marks transactions', async (t) => {
-  const { ledger } = makeLocal(t);
+  const { ledger } = ledgerOf(t);
   const payment = await pay();
   t.equal(ledger.balance(payment.payer), 100_000_000n);
   const settled = await ledger.settle(payment, TERMS);
@@ -134,7 +176,7 @@ t.test('the local facilitator gives unseen wallets play money and marks transact
 });
 
 t.test('one nonce with two amounts settles only once', async (t) => {
-  const { ledger } = makeLocal(t);
+  const { ledger } = ledgerOf(t);
   const account = wallet();
   const nonce = `0x${'5'.repeat(64)}` as const;
   await ledger.settle(await pay({ nonce }, account), TERMS);

@@ -1,0 +1,58 @@
+import type { Finding } from '../../api/operator.ts';
+import type { Address } from '../../domain/address.ts';
+import type { Asset } from '../../payment/asset.ts';
+import { GasState, type Head } from '../../payment/self/gas-state.ts';
+import { Nodes } from '../../payment/self/nodes.ts';
+import { gasWalletOf } from '../../payment/self/open-self.ts';
+import { ConfigError } from '../../settings/config.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { ok, problem, warning } from '../finding.ts';
+
+/** Fewer are a warning: as the alert of deploy/prometheus has it. */
+const SETTLEMENTS_LEFT_MIN = 500;
+
+/** Whether this server can settle itself: its gas wallet and the network's fees. */
+export async function gas(settings: Settings, asset: Asset): Promise<Finding[]> {
+  const wallet = await gasWalletOf(settings, settings.PAY_TO.toLowerCase()).catch((error: unknown) => {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  });
+  if (typeof wallet === 'string')
+    return [problem('gas wallet', wallet, 'See docs/get-paid.md: a key of its own, in a file.')];
+  const state = new GasState({
+    nodes: new Nodes(settings.RPC_URL, asset),
+    address: wallet.address.toLowerCase() as Address,
+    feeMax: settings.GAS_FEE_GWEI_MAX,
+  });
+  let head: Head;
+  try {
+    head = await state.read();
+  } catch (error) {
+    return [
+      problem(
+        'facilitator',
+        `self cannot settle: ${(error as Error).message}`,
+        'Check FARTHING_RPC_URL and the network.',
+      ),
+    ];
+  }
+  const { eth, settlements_left } = state.figures()!;
+  const obstacle = state.obstacleAt(head);
+  const found = `${wallet.address} has ${eth} ETH on ${asset.title}, enough for ${settlements_left} settlements at the present fees`;
+  if (obstacle !== undefined)
+    return [
+      problem(
+        'gas wallet',
+        obstacle,
+        state.fees(head)
+          ? `Send ETH on ${asset.title} to ${wallet.address}.`
+          : 'Wait, or raise FARTHING_GAS_FEE_GWEI_MAX.',
+      ),
+    ];
+  return [
+    ok('facilitator', `self settles on ${asset.network} (x402 v1, v2)`),
+    settlements_left < SETTLEMENTS_LEFT_MIN
+      ? warning('gas wallet', found, `Send some more ETH on ${asset.title} to ${wallet.address}.`)
+      : ok('gas wallet', found),
+  ];
+}

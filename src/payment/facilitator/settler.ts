@@ -1,0 +1,37 @@
+import type { Asset } from '../asset.ts';
+import type { Payment, Terms } from '../payment.ts';
+import type { Circuit } from './circuit.ts';
+import type { GasHealth, Settlement, Verification } from './facilitator.ts';
+
+/** What became of a settlement, in its settler's own words. `not_sent` and `turned_away`: it did not act upon the request. */
+export type Told = Settlement | { readonly kind: 'not_sent' | 'turned_away'; readonly detail: string };
+
+/** What a settler said, and whether it works, whatever it said about the payment. */
+export interface Heard<T> {
+  readonly told: T;
+  readonly works: boolean;
+}
+
+/** One of those that `FARTHING_FACILITATOR` names, in the order in which they are asked: over HTTP, or this server itself. */
+export interface Settler {
+  /** How the operator knows it: its address, or `self`. */
+  readonly url: string;
+  readonly verifying: Circuit;
+  readonly settling: Circuit;
+  /** It reads the chain itself: its word is as good as the witness's. */
+  readonly isWitness: boolean;
+  /** What it last said about the extensions of a payment, as JSON; undefined when nothing. */
+  readonly extensions: unknown;
+  /** What it pays gas with; undefined for one that uses no gas of ours. */
+  gas(): GasHealth | undefined;
+  /** False for one that is known to settle nothing in this coin. */
+  settles(asset: Asset): boolean;
+  /** Why nothing can be sold through it at this moment; undefined where it can, for all that is known. */
+  obstacle(): string | undefined;
+  /** Reads what it settles. @returns what is wrong, if anything */
+  read(): Promise<string | undefined>;
+  /** The verification, or what is wrong with the settler. Never throws. */
+  verify(payment: Payment, terms: Terms, deadlineMs: number): Promise<Heard<Verification | string>>;
+  /** Never throws. The same payment once more moves nothing more. */
+  settle(payment: Payment, terms: Terms, deadlineMs: number): Promise<Heard<Told>>;
+}

@@ -1,0 +1,154 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { privateKeyToAddress } from 'viem/accounts';
+import { screenOf } from '../../../src/operator/commands/doctor.ts';
+import { sales } from '../../../src/operator/doctor/sales.ts';
+import { readConfig } from '../../../src/settings/config.ts';
+import { environmentOf } from '../../rig/environment.ts';
+
+/** The doctor's screen for set-ups that could sell nothing: each names the fault, and what to do about it. */
+
+const KEY = `0x${'7'.repeat(64)}` as const;
+const GAS_WALLET = privateKeyToAddress(KEY);
+const PAY_TO = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+const KIND = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
+const hex = (number: number | bigint) => `0x${number.toString(16)}`;
+
+interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: object;
+}
+
+async function serve(t: Test, answer: (method: string) => Answer): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const sent = (await request.toArray()).join('');
+    const { status = 200, headers = {}, body = {} } = answer(sent === '' ? '' : JSON.parse(sent).method);
+    response.writeHead(status, headers).end(JSON.stringify(body));
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  t.teardown(() => server.close());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** A node's answers, as Base's are. */
+const NODE: Readonly<Record<string, unknown>> = {
+  eth_chainId: hex(8453),
+  eth_getCode: '0x60',
+  eth_getTransactionCount: '0x0',
+  eth_getBalance: hex(10n ** 16n),
+  eth_maxPriorityFeePerGas: hex(1_000_000),
+  eth_getLogs: [],
+};
+const block = ({ ageS = 1, baseFeePerGas = 5_000_000 } = {}) => ({
+  number: hex(1000),
+  timestamp: hex(Math.floor(Date.now() / 1000) - ageS),
+  baseFeePerGas: hex(baseFeePerGas),
+});
+
+const serveNode = (t: Test, otherwise: Readonly<Record<string, unknown>> = {}) =>
+  serve(t, (method) => {
+    const result = { ...NODE, eth_getBlockByNumber: block(), ...otherwise }[method];
+    return { body: result === undefined ? { error: { message: 'not on this plan' } } : { result } };
+  });
+const facilitator = (t: Test, answer: Answer = { body: { kinds: [KIND] } }) => serve(t, () => answer);
+
+const self = async (t: Test, node: Readonly<Record<string, unknown>> = {}, settings = {}) => ({
+  FACILITATOR: 'self',
+  GAS_KEY: KEY,
+  RPC_URL: await serveNode(t, node),
+  ...settings,
+});
+const through = async (t: Test, answer: Answer, settings = {}) => ({
+  FACILITATOR: await facilitator(t, answer),
+  RPC_URL: await serveNode(t),
+  ...settings,
+});
+
+interface SetUp {
+  readonly settings: (t: Test) => Promise<Readonly<Record<string, string>>>;
+  /** Two lines of the screen, with any white space between words; HOST stands for addresses of this test. */
+  readonly screen: string;
+}
+
+const SET_UPS: Readonly<Record<string, SetUp>> = {
+  'a mistyped wallet': {
+    settings: (t) => through(t, { body: { kinds: [KIND] } }, { PAY_TO: PAY_TO.replace('5aA', '5AA') }),
+    screen: `problem pay to 0x5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed: its upper and lower case do not fit (EIP-55): a digit is wrong. Copy the address from the wallet again
+      → Set FARTHING_PAY_TO to your wallet.`,
+  },
+  'a facilitator of testnets': {
+    settings: (t) => through(t, { body: { kinds: [{ ...KIND, network: 'eip155:84532' }] } }),
+    screen: `problem facilitator HOST settles on eip155:84532, not on eip155:8453
+      → Name another facilitator, or set FARTHING_NETWORK.`,
+  },
+  'a key that the facilitator refuses': {
+    settings: (t) => through(t, { status: 401 }),
+    screen: `problem facilitator HOST refuses the key: 401
+      → Check the key of this facilitator: FARTHING_CDP_KEY_SECRET_FILE, FARTHING_PAYAI_KEY_SECRET, or FARTHING_FACILITATOR_HEADER; and the clock.`,
+  },
+  'an address that moved': {
+    settings: (t) => through(t, { status: 308, headers: { location: 'https://new.example/supported' } }),
+    screen: `problem facilitator HOST redirects to https://new.example/supported, which is not followed
+      → Write the address that it leads to into FARTHING_FACILITATOR, without /supported.`,
+  },
+  'a node of another chain': {
+    settings: (t) => self(t, { eth_chainId: hex(1) }),
+    screen: `problem chain HOST is a node of chain 1, not of 8453
+      → Name a node of Base in FARTHING_RPC_URL, or set FARTHING_NETWORK.`,
+  },
+  'a node without its log': {
+    settings: (t) => self(t, { eth_getLogs: undefined }),
+    screen: `warning chain HOST refuses to show its log (The chain's node: eth_getLogs answered 200: not on this plan): a used nonce counts as settled, without its transaction
+      → Use a plan with eth_getLogs, or name a second node in FARTHING_RPC_URL.`,
+  },
+  'a clock that is slow': {
+    settings: (t) => self(t, { eth_getBlockByNumber: block({ ageS: -100 }) }),
+    screen: `problem clock of the chain this clock is 100 s behind the newest block of HOST
+      → Turn on time synchronisation (timedatectl set-ntp true).`,
+  },
+  'a gas wallet without ETH': {
+    settings: (t) => self(t, { eth_getBalance: '0x0' }),
+    screen: `problem gas wallet the gas wallet ${GAS_WALLET.toLowerCase()} has 0 ETH, not enough for a settlement: send it some
+      → Send ETH on Base to ${GAS_WALLET}.`,
+  },
+  'fees over the limit': {
+    settings: (t) => self(t, { eth_getBlockByNumber: block({ baseFeePerGas: 3_000_000_000 }) }),
+    screen: `problem gas wallet the network asks for 3 gwei, and FARTHING_GAS_FEE_GWEI_MAX is 0.1
+      → Wait, or raise FARTHING_GAS_FEE_GWEI_MAX.`,
+  },
+  'a gas wallet that is paid, too': {
+    settings: (t) => self(t, {}, { PAY_TO: GAS_WALLET }),
+    screen: `problem gas wallet FARTHING_GAS_KEY: is the key of FARTHING_PAY_TO: make another one. A key on a server pays gas, and can lose no more than that
+      → See docs/get-paid.md: a key of its own, in a file.`,
+  },
+  'a gas key that is none': {
+    settings: (t) => self(t, {}, { GAS_KEY: '0x1234' }),
+    screen: `problem gas wallet FARTHING_GAS_KEY: must be a private key: 64 hexadecimal digits, such as "openssl rand -hex 32" makes
+      → See docs/get-paid.md: a key of its own, in a file.`,
+  },
+};
+
+const words = (screen: string) =>
+  screen
+    .replaceAll(/(http:\/\/)?127\.0\.0\.1:\d+/g, 'HOST')
+    .split(/\s+/)
+    .join(' ');
+
+async function screen(settings: Readonly<Record<string, string>>): Promise<string> {
+  return words(screenOf(await sales(readConfig(environmentOf({ PAY_TO, ...settings })))));
+}
+
+for (const [name, { settings, screen: expected }] of Object.entries(SET_UPS))
+  t.test(name, async (t) => {
+    const shown = await screen(await settings(t));
+    t.ok(shown.includes(words(expected)), `${shown} has ${expected}`);
+    t.notOk(shown.includes(KEY.slice(2)), 'no key');
+  });
+
+t.test('a server that settles itself, with all that it needs, is all ok', async (t) => {
+  const shown = await screen(await self(t));
+  t.notMatch(shown, /problem|warning/);
+  t.match(shown, `${GAS_WALLET} has 0.01 ETH on Base, enough for 20833 settlements at the present fees`);
+});

@@ -1,0 +1,80 @@
+import { join } from 'node:path';
+import type { Hex } from 'viem';
+import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
+import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
+import { RpcWitness } from '../../../src/payment/facilitator/rpc-witness.ts';
+import { openSelf } from '../../../src/payment/self/open-self.ts';
+import type { Paces } from '../../../src/payment/self/transactions.ts';
+import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { readConfig } from '../../../src/settings/config.ts';
+import { environmentOf } from '../../rig/environment.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
+import { type Chain, startChain } from '../chain/chain.ts';
+import { SetClock } from '../rig/gate-rig.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO } from '../rig/payments.ts';
+
+export interface SelfRigOptions {
+  readonly chain?: Chain;
+  readonly asset?: Asset;
+  /** Of the data folder. */
+  readonly folder?: string;
+  readonly key?: Hex;
+  readonly paces?: Partial<Paces>;
+  /** Settings by their names in the code. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly settleDeadlineMs?: number;
+}
+
+/** A look at the chain costs nothing here. */
+const QUICK: Paces = { lookMs: 20, minedMs: 20, resendMs: 200, stuckMs: 60_000 };
+
+/** This server as its own facilitator, on a chain of the test's own unless one is given. */
+export async function openSelfRig(t: Teardown, options: SelfRigOptions = {}) {
+  const { asset = BASE_USDC, settleDeadlineMs } = options;
+  const chain = options.chain ?? (await startChain(t, asset));
+  const folder = options.folder ?? temporaryFolder(t);
+  const key = options.key ?? (await chain.gasKey());
+  const settings = readConfig(
+    environmentOf({
+      FACILITATOR: 'self',
+      PAY_TO,
+      NETWORK: asset.network,
+      RPC_URL: chain.url,
+      GAS_KEY: key,
+      DATA_DIR: join(folder, 'data'),
+      ...options.settings,
+    }),
+  );
+  const clock = new SetClock();
+  const events: Readonly<Record<string, unknown>>[] = [];
+  const log = (event: Readonly<Record<string, unknown>>) => void events.push(event);
+  const witness = new RpcWitness({ urls: settings.RPC_URL });
+  const self = await openSelf({
+    settings,
+    data: folder,
+    asset,
+    payTo: PAY_TO,
+    signatures: new SignatureCheck(),
+    witness,
+    clock,
+    paces: { ...QUICK, ...options.paces },
+    log,
+  });
+  const facilitator = new RemoteFacilitator({
+    facilitators: [self.settler],
+    assets: [asset],
+    payTo: PAY_TO,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    clock,
+    witness,
+    ...(settleDeadlineMs && { settleDeadlineMs }),
+    log,
+  });
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= self.close();
+    return closed;
+  };
+  t.teardown(close);
+  return { chain, folder, key, settings, clock, events, witness, facilitator, settler: self.settler, close };
+}

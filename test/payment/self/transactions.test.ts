@@ -1,0 +1,338 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import type { Settlement } from '../../../src/payment/facilitator/facilitator.ts';
+import type { Payment, Terms } from '../../../src/payment/payment.ts';
+import { transferCall } from '../../../src/payment/self/transfer-call.ts';
+import { temporaryFolder } from '../../rig/temporary-folder.ts';
+import { type Chain, noChain, startChain } from '../chain/chain.ts';
+import { addressOf, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
+import { openSelfRig } from './self-rig.ts';
+
+/** Transactions of this server's own facilitator on a real chain: in flight, stuck, dropped, replaced, reorganised, and over a crash. */
+
+const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
+const skip = noChain ?? false;
+const PURSE = 1_000_000n;
+
+interface Signing {
+  readonly account?: PrivateKeyAccount;
+  readonly validAfter?: bigint;
+  readonly seconds?: number;
+  readonly purse?: bigint;
+}
+
+/** A payment of a wallet that has the money, good for five minutes. */
+async function pay(
+  chain: Chain,
+  { account = wallet(), validAfter = 0n, seconds = 300, purse = PURSE }: Signing = {},
+): Promise<Payment> {
+  if (purse > 0n) await chain.mint(addressOf(account), purse);
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + seconds);
+  return paymentOf({ paymentSignature: v2Header(await sign(account, { validAfter, validBefore })) });
+}
+
+const hashOf = (settlement: Settlement) => (settlement.kind === 'settled' ? settlement.transaction : '');
+
+const HOLDS_MS_MAX = 30_000;
+
+/** Waits until something holds. @throws when it does not for long */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  const giveUp = Date.now() + HOLDS_MS_MAX;
+  while (!(await holds())) {
+    if (Date.now() > giveUp) throw new Error(`it never held: ${holds}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** A node in front of the chain that refuses or loses what it is told to. */
+async function serveNode(t: Test, chain: Chain) {
+  const node = { url: '', loses: undefined as string | undefined };
+  const server = createServer(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    if (node.loses && body.includes(`"${node.loses}"`)) return void request.socket.destroy();
+    const reply = await fetch(chain.url, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json' },
+    });
+    response.end(await reply.text());
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  t.teardown(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  node.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return node;
+}
+
+t.test(
+  'many at once are mined in one block, each once, by account nonces without a gap',
+  { skip },
+  async (t) => {
+    const { chain, key, facilitator, settler } = await openSelfRig(t);
+    const payments: Payment[] = [];
+    while (payments.length < 12) payments.push(await pay(chain));
+    await chain.control.setAutomine(false);
+    const settling = payments.map((payment) => facilitator.settle(payment, TERMS));
+    const twice = payments.map((payment) => facilitator.settle(payment, TERMS));
+    await until(() => settler.gas()?.waiting === 12);
+    await chain.control.mine({ blocks: 1 });
+    const settled = await Promise.all([...settling, ...twice]);
+    t.ok(settled.every(({ kind }) => kind === 'settled'));
+    t.equal(new Set(settled.map(hashOf)).size, 12);
+    t.equal(await chain.balance(PAY_TO), 12n * PRICE);
+    const { address } = privateKeyToAccount(key);
+    t.equal(await chain.control.getTransactionCount({ address }), 12);
+  },
+);
+
+t.test('what was signed is sent by the next start, whenever the last one ended', { skip }, async (t) => {
+  const chain = await startChain(t);
+  const [folder, key] = [temporaryFolder(t), await chain.gasKey()];
+  const address = privateKeyToAccount(key).address;
+  for (const [at, crash] of (['not sent', 'dropped', 'waiting', 'mined'] as const).entries()) {
+    const node = await serveNode(t, chain);
+    const options = { chain, folder, key, settings: { RPC_URL: node.url }, settleDeadlineMs: 1000 };
+    const payment = await pay(chain);
+    const before = await openSelfRig(t, { ...options, paces: { lookMs: 60_000 } });
+    await chain.control.setAutomine(false);
+    if (crash === 'not sent') node.loses = 'eth_sendRawTransaction';
+    t.match(await before.facilitator.settle(payment, TERMS), { kind: 'unknown' }, crash);
+    await before.close();
+    node.loses = undefined;
+    const pool = (await chain.control.request({ method: 'txpool_content' as never })) as {
+      pending: Record<string, Record<string, { hash: `0x${string}` }>>;
+    };
+    const waiting = Object.entries(pool.pending).flatMap(([from, transactions]) =>
+      from.toLowerCase() === address.toLowerCase() ? Object.values(transactions) : [],
+    );
+    t.equal(waiting.length, crash === 'not sent' ? 0 : 1, crash);
+    if (crash === 'dropped') await chain.control.dropTransaction({ hash: waiting[0]!.hash });
+    if (crash === 'mined') await chain.control.mine({ blocks: 1 });
+    await chain.control.setAutomine(true);
+    if (crash === 'waiting') await chain.control.mine({ blocks: 1 });
+    const after = await openSelfRig(t, { ...options, settleDeadlineMs: 30_000 });
+    t.match(await after.facilitator.reconcile(payment, TERMS), { kind: 'settled' }, crash);
+    t.equal(await chain.balance(PAY_TO), BigInt(at + 1) * PRICE, crash);
+    t.equal(await chain.control.getTransactionCount({ address }), at + 1, `${crash}: one transaction`);
+    await after.close();
+  }
+});
+
+t.test(
+  'a transaction that is too cheap is replaced by a dearer one, and charges once',
+  { skip },
+  async (t) => {
+    const { chain, key, facilitator, events } = await openSelfRig(t, {
+      paces: { stuckMs: 100 },
+      settings: { GAS_FEE_GWEI_MAX: '10' },
+    });
+    const [payment, second] = [await pay(chain), await pay(chain)];
+    await chain.control.setAutomine(false);
+    const settling = facilitator.settle(payment, TERMS);
+    const behind = facilitator.settle(second, TERMS);
+    await until(() => events.filter(({ event }) => event === 'transaction_replaced').length > 2);
+    await chain.control.mine({ blocks: 1 });
+    await until(async () => (await chain.balance(PAY_TO)) > 0n);
+    await chain.control.setAutomine(true);
+    await chain.control.mine({ blocks: 1 });
+    t.match(await settling, { kind: 'settled' });
+    t.match(await behind, { kind: 'settled' });
+    const receipt = await chain.control.getTransactionReceipt({
+      hash: hashOf(await settling) as `0x${string}`,
+    });
+    t.equal(receipt.status, 'success', 'the books name the one that was mined');
+    t.equal(await chain.balance(PAY_TO), 2n * PRICE);
+    t.equal(await chain.control.getTransactionCount({ address: privateKeyToAccount(key).address }), 2);
+  },
+);
+
+t.test(
+  'fees over the limit sell nothing, and those who wait are mined once they fall',
+  { skip },
+  async (t) => {
+    const { chain, facilitator, settler } = await openSelfRig(t, {
+      settings: { GAS_FEE_GWEI_MAX: '0.02' },
+      settleDeadlineMs: 300,
+      paces: { stuckMs: 50 },
+    });
+    const [payment, other] = [await pay(chain), await pay(chain)];
+    await chain.control.setAutomine(false);
+    await chain.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 50_000_000n });
+    t.match(await facilitator.settle(payment, TERMS), { kind: 'unknown' });
+    await chain.control.mine({ blocks: 1 });
+    await chain.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 50_000_000n });
+    await chain.control.mine({ blocks: 1 });
+    await until(() => settler.obstacle() !== undefined);
+    t.match(settler.obstacle(), /the network asks for 0\.0\d+ gwei, and FARTHING_GAS_FEE_GWEI_MAX is 0\.02/);
+    t.match(facilitator.health().obstacle, /GAS_FEE_GWEI_MAX/);
+    await t.rejects(facilitator.settle(other, TERMS), { code: 'facilitator_unavailable' });
+    await chain.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 1_000_000n });
+    await chain.control.mine({ blocks: 1 });
+    await chain.control.setAutomine(true);
+    await chain.control.mine({ blocks: 1 });
+    await until(async () => (await facilitator.reconcile(payment, TERMS)).kind === 'settled');
+    t.equal(await chain.balance(PAY_TO), PRICE);
+  },
+);
+
+t.test(
+  'a reorganisation of two blocks is mended: the same transaction is sent again',
+  { skip },
+  async (t) => {
+    const { chain, facilitator } = await openSelfRig(t);
+    const payment = await pay(chain);
+    const settled = await facilitator.settle(payment, TERMS);
+    t.match(settled, { kind: 'settled' });
+    await chain.control.mine({ blocks: 1 });
+    await chain.control.request({ method: 'anvil_reorg' as never, params: [2, []] as never });
+    t.equal(await chain.balance(PAY_TO), 0n, 'the transfer is gone');
+    await until(async () => (await chain.balance(PAY_TO)) === PRICE);
+    t.same(await facilitator.settle(payment, TERMS), settled);
+  },
+);
+
+t.test('an outcome counts once it is as many blocks deep as the settings say', { skip }, async (t) => {
+  const { chain, facilitator } = await openSelfRig(t, { settings: { SETTLEMENT_BLOCKS: '3' } });
+  const payment = await pay(chain);
+  let isOver = false;
+  const settling = facilitator.settle(payment, TERMS).finally(() => {
+    isOver = true;
+  });
+  await until(async () => (await chain.balance(PAY_TO)) === PRICE);
+  await chain.control.mine({ blocks: 1 });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  t.notOk(isOver, 'two blocks');
+  await chain.control.mine({ blocks: 1 });
+  t.match(await settling, { kind: 'settled' });
+});
+
+t.test('an authorization that somebody else sends first has paid', { skip }, async (t) => {
+  const { chain, facilitator } = await openSelfRig(t, { paces: { lookMs: 50 } });
+  for (const first of ['before it is signed', 'before it is mined'] as const) {
+    const payment = await pay(chain);
+    const before = await chain.balance(PAY_TO);
+    let settling: Promise<Settlement> | undefined;
+    if (first === 'before it is mined') {
+      await chain.control.setAutomine(false);
+      const [stranger] = (await chain.control.request({ method: 'eth_accounts' as never })) as [
+        `0x${string}`,
+      ];
+      await chain.control.sendTransaction({
+        account: stranger,
+        ...transferCall(payment),
+        maxFeePerGas: 10n ** 10n,
+        maxPriorityFeePerGas: 10n ** 10n,
+      });
+      settling = facilitator.settle(payment, TERMS);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      await chain.control.mine({ blocks: 1 });
+      await chain.control.setAutomine(true);
+    } else {
+      await chain.send(transferCall(payment).data);
+    }
+    const told = await (settling ?? facilitator.settle(payment, TERMS));
+    t.match(told, { kind: 'settled' }, `${first}: ${JSON.stringify(told)}`);
+    t.equal((await chain.balance(PAY_TO)) - before, PRICE, first);
+  }
+});
+
+t.test(
+  'two payments over one purse: one is settled, the other refused before it is signed',
+  { skip },
+  async (t) => {
+    const { chain, key, facilitator, settler } = await openSelfRig(t);
+    const account = wallet();
+    const first = await pay(chain, { account, purse: PRICE });
+    const second = await pay(chain, { account, purse: 0n });
+    await chain.control.setAutomine(false);
+    const settling = facilitator.settle(first, TERMS);
+    await until(() => settler.gas()?.waiting === 1);
+    t.match(await facilitator.verify(second, TERMS), { valid: false, reason: 'insufficient_funds' });
+    t.match(await facilitator.settle(second, TERMS), { kind: 'refused', reason: 'insufficient_funds' });
+    await chain.control.mine({ blocks: 1 });
+    t.match(await settling, { kind: 'settled' });
+    t.equal(await chain.control.getTransactionCount({ address: privateKeyToAccount(key).address }), 1);
+  },
+);
+
+t.test('money that is gone when the transaction is mined is a refusal', { skip }, async (t) => {
+  const { chain, facilitator, settler } = await openSelfRig(t);
+  const account = wallet();
+  const payment = await pay(chain, { account, purse: PRICE });
+  const elsewhere = await sign(account, { to: addressOf(wallet()), value: PRICE });
+  await chain.control.setAutomine(false);
+  const [stranger] = (await chain.control.request({ method: 'eth_accounts' as never })) as [`0x${string}`];
+  const settling = facilitator.settle(payment, TERMS);
+  await until(() => settler.gas()?.waiting === 1);
+  await chain.control.sendTransaction({
+    account: stranger,
+    ...transferCall(paymentOf({ paymentSignature: v2Header(elsewhere) })),
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 10n,
+  });
+  await chain.control.mine({ blocks: 1 });
+  t.match(await settling, { kind: 'refused', reason: 'insufficient_funds' });
+  t.equal(await chain.balance(PAY_TO), 0n);
+  await chain.control.setAutomine(true);
+  await chain.mint(addressOf(account), PRICE);
+  t.match(await facilitator.settle(payment, TERMS), { kind: 'settled' }, 'it is free again');
+});
+
+t.test('an account nonce that went to another transaction of the key is made up for', { skip }, async (t) => {
+  const { chain, key, facilitator, settler, events } = await openSelfRig(t);
+  const payment = await pay(chain);
+  await chain.control.setAutomine(false);
+  const settling = facilitator.settle(payment, TERMS);
+  await until(() => settler.gas()?.waiting === 1);
+  const { account, fees } = { account: privateKeyToAccount(key), fees: 10n ** 10n };
+  const raw = await account.signTransaction({
+    chainId: 8453,
+    type: 'eip1559',
+    nonce: 0,
+    to: account.address,
+    gas: 21_000n,
+    maxFeePerGas: fees,
+    maxPriorityFeePerGas: fees,
+  });
+  await chain.control.request({
+    method: 'eth_sendRawTransaction' as never,
+    params: [raw] as never,
+  });
+  await chain.control.mine({ blocks: 1 });
+  await chain.control.setAutomine(true);
+  t.match(await settling, { kind: 'settled' });
+  t.ok(events.some(({ event }) => event === 'gas_key_used_elsewhere'));
+  t.equal(await chain.balance(PAY_TO), PRICE);
+});
+
+t.test('a gas wallet without ETH sells nothing, and says where to send it', { skip }, async (t) => {
+  const chain = await startChain(t);
+  const key = await chain.gasKey(0n);
+  const { facilitator, settler } = await openSelfRig(t, { chain, key });
+  const { address } = privateKeyToAccount(key);
+  await t.rejects(facilitator.connect(), { code: 'facilitator_unavailable' });
+  t.match(facilitator.health().obstacle, new RegExp(`${address.toLowerCase()} has 0 ETH`));
+  const payment = await pay(chain);
+  await t.rejects(facilitator.settle(payment, TERMS), { code: 'facilitator_unavailable' });
+  await chain.control.setBalance({ address, value: 10n ** 16n });
+  await facilitator.connect();
+  t.equal(facilitator.health().obstacle, undefined);
+  t.match(facilitator.health().gas, { eth: '0.01', network: 'eip155:8453' });
+  t.match(await facilitator.settle(payment, TERMS), { kind: 'settled' });
+  t.ok(settler.gas()!.settlements_left > 1000);
+});
+
+t.test('an authorization that is valid from now on waits for the chain’s clock', { skip }, async (t) => {
+  const { chain, facilitator } = await openSelfRig(t);
+  const payment = await pay(chain, { validAfter: BigInt(Math.floor(Date.now() / 1000)) });
+  const verifying = facilitator.verify(payment, TERMS);
+  const mining = setInterval(() => void chain.control.mine({ blocks: 1 }), 500);
+  t.teardown(() => clearInterval(mining));
+  t.same(await verifying, { valid: true });
+  t.match(await facilitator.settle(payment, TERMS), { kind: 'settled' });
+  clearInterval(mining);
+});
