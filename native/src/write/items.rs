@@ -46,6 +46,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         databases.entries.delete(&mut self.txn, id)?;
         databases.digests.delete(&mut self.txn, &digest_key(&entry))?;
         self.uncount(&entry);
+        self.removed += 1;
         Ok(true)
     }
 
@@ -88,6 +89,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
             databases.digests.put(&mut self.txn, &digest_key(&entry), &[])?;
         }
         self.count(&entry);
+        self.written.push(((first, count), item.json.clone()));
         Ok(())
     }
 

@@ -164,7 +164,7 @@ impl NativeSnapshot {
         mut facts: Float32ArraySlice,
     ) -> Result<()> {
         let (rating, places) = self.read(|snapshot| {
-            let rating = snapshot.rate(&query.inner.query, segments, sampled)?;
+            let rating = snapshot.rate(&query.inner.query, segments, sampled, None)?;
             let places = snapshot.places(&rating.written)?;
             Ok((rating, places))
         })?;
