@@ -17,6 +17,8 @@ pub struct Filter {
     pub media_type: Option<Vec<String>>,
     /// Patterns of names; a file inside an archive is found by its path, too.
     pub name: Option<Vec<String>>,
+    /// Patterns of the keys that uploaders gave.
+    pub key: Option<Vec<String>>,
     /// At this time or later; before this time. RFC 3339 in UTC with milliseconds.
     pub created_after: Option<String>,
     pub created_before: Option<String>,

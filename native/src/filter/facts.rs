@@ -70,6 +70,7 @@ pub struct ItemFacts {
     /// RFC 3339, in UTC with milliseconds: the order of texts is that of time.
     #[serde(default)]
     pub created_at: Box<str>,
+    pub key: Option<Box<str>>,
     pub parent_item_id: Option<Box<str>>,
     /// Files inside it.
     pub members: Option<u64>,

@@ -23,6 +23,7 @@ pub struct Table {
     /// Names, and paths where there are some, in lower case.
     names: Vec<Box<str>>,
     paths: HashMap<u32, Box<str>>,
+    keys: HashMap<u32, Box<str>>,
     created_at: Vec<Box<str>>,
     media_types: HashMap<Box<str>, Vec<u32>>,
     metadata: HashMap<Box<str>, BTreeMap<Value, Vec<u32>>>,
@@ -50,7 +51,7 @@ impl Table {
 
     /// Adds an Item. An Item without Segments is remembered only as the way to those inside it.
     pub fn add(&mut self, (first, count): (u32, u32), facts: ItemFacts) {
-        let ItemFacts { id, name, path, media_type, created_at, parent_item_id, members, metadata } = facts;
+        let ItemFacts { id, name, path, media_type, created_at, key, parent_item_id, members, metadata } = facts;
         let item = self.segments.len() as u32;
         let is_new = count > 0 && !self.has(first);
         if let Some(parent) = parent_item_id {
@@ -70,6 +71,9 @@ impl Table {
         self.names.push(name.to_lowercase().into());
         if let Some(path) = path {
             self.paths.insert(item, path.to_lowercase().into());
+        }
+        if let Some(key) = key {
+            self.keys.insert(item, key.to_lowercase().into());
         }
         self.created_at.push(created_at);
         self.media_types.entry(media_type).or_default().push(item);
@@ -95,6 +99,9 @@ impl Table {
         }
         if let Some(patterns) = &filter.name {
             met.and(&self.called(patterns));
+        }
+        if let Some(patterns) = &filter.key {
+            met.and(&self.keyed(patterns));
         }
         if filter.created_after.is_some() || filter.created_before.is_some() {
             met.and(&self.created(filter.created_after.as_deref(), filter.created_before.as_deref()));
@@ -160,6 +167,17 @@ impl Table {
             }
         }
         called
+    }
+
+    fn keyed(&self, patterns: &[String]) -> ItemSet {
+        let mut keyed = ItemSet::none(self.items());
+        let globs: Vec<Glob> = patterns.iter().map(|pattern| Glob::new(pattern)).collect();
+        for (item, key) in &self.keys {
+            if globs.iter().any(|glob| glob.matches(key)) {
+                keyed.add(*item);
+            }
+        }
+        keyed
     }
 
     fn created(&self, after: Option<&str>, before: Option<&str>) -> ItemSet {

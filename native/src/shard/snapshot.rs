@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use heed::{RoTxn, WithoutTls};
+use heed::types::Bytes;
+use heed::{Database, RoTxn, WithoutTls};
 use serde::Deserialize;
 
 use super::places::{distinct, place_of, reach_places};
@@ -21,7 +22,7 @@ use crate::ranking::top_k::{Ranking, Scored, TopK};
 use crate::ranking::within::Within;
 use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
-use crate::store::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
+use crate::store::records::{BlockKey, Family, ItemEntry, KEY_BYTES, Totals, key_of, unsealed};
 use crate::store::spaces::{SpaceSpec, position};
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
@@ -291,13 +292,29 @@ impl Snapshot {
         self.queue.store().entry(&self.txn, id)
     }
 
-    /// The first Item, pending or searchable, whose file has this SHA-256.
-    pub fn item_by_digest(&self, sha256: &[u8; 32]) -> Result<Option<&str>> {
-        let databases = &self.queue.store().databases;
-        let Some(first) = databases.digests.prefix_iter(&self.txn, sha256.as_slice())?.next() else { return Ok(None) };
-        let (key, _) = first?;
-        let sequence = key.last_chunk::<8>().ok_or_else(|| ShardError::corrupt("A digest's key is damaged."))?;
-        self.record_of(u64::from_be_bytes(*sequence))
+    /// The Items, pending or searchable, whose file has this SHA-256, in order of insertion: one JSON array.
+    pub fn items_by_digest(&self, sha256: &[u8; 32]) -> Result<String> {
+        self.items_below(self.queue.store().databases.digests, sha256)
+    }
+
+    /// The Items, in any state, that were given a key, in order of insertion: one JSON array.
+    pub fn items_by_key(&self, key: &str) -> Result<String> {
+        self.items_below(self.queue.store().databases.keys, &key_of(key, 0)[..KEY_BYTES])
+    }
+
+    /// The Items whose sequence numbers follow a prefix.
+    fn items_below(&self, database: Database<Bytes, Bytes>, prefix: &[u8]) -> Result<String> {
+        let damaged = || ShardError::corrupt("The key of an item is damaged.");
+        let mut json = String::from("[");
+        for entry in database.prefix_iter(&self.txn, prefix)? {
+            let sequence = u64::from_be_bytes(*entry?.0.last_chunk::<8>().ok_or_else(damaged)?);
+            if json.len() > 1 {
+                json.push(',');
+            }
+            json.push_str(self.record_of(sequence)?.ok_or_else(damaged)?);
+        }
+        json.push(']');
+        Ok(json)
     }
 
     fn record_of(&self, sequence: u64) -> Result<Option<&str>> {

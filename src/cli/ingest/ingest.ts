@@ -8,6 +8,7 @@ import { say } from '../terminal/say.ts';
 import type { Call } from '../words/specs.ts';
 import { filesIn, pathOfKey } from './files.ts';
 import { IngestMemory } from './ingest-memory.ts';
+import { metadataOf } from './meta.ts';
 import { confirmUpload } from './price.ts';
 import { nameOf, refusalsText } from './refusals.ts';
 import { unreadText } from './unread.ts';
@@ -22,6 +23,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
     throw new UsageError(
       `--concurrency: "${values.concurrency}" is no whole number from 1 to ${CONCURRENCY_MAX}.`,
     );
+  const metadata = metadataOf(values.meta);
   const files = await filesIn(words, values.recursive);
   const access = await openAccess(values, io, { patient: true });
   const memory = await IngestMemory.open(io, access.target, { empty: values.again });
@@ -43,6 +45,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
     const summary = await inWorkspace(access, io, () =>
       target.ingestMany(files as NamedSource[], {
         concurrency,
+        metadata,
         log: memory,
         signal: io.signal,
         onOutcome,

@@ -37,6 +37,7 @@ const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   404: 'Not found, or not yours.',
   408: 'The body came too slowly. Nothing is charged.',
   409: 'In conflict with an earlier request.',
+  412: 'The item with the key is not the one that was expected. Nothing is charged.',
   413: 'Over a limit; the limit is named.',
   415: 'A file type that cannot be read; `readable` lists those that can.',
   422: 'Understood but impossible. Nothing is charged.',
@@ -283,7 +284,11 @@ function withNull(schema: Json): Json {
   const { properties, required = [] } = schema as { properties: Record<string, Json>; required?: string[] };
   const nullable = Object.entries(properties).map(([name, { type, ...rest }]) => [
     name,
-    required.includes(name) ? { type, ...rest } : { type: [type, 'null'], ...rest },
+    required.includes(name)
+      ? { type, ...rest }
+      : type === undefined
+        ? { anyOf: [rest, { type: 'null' }] }
+        : { type: [type, 'null'], ...rest },
   ]);
   return { ...schema, properties: Object.fromEntries(nullable) };
 }

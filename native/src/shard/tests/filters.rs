@@ -235,7 +235,7 @@ proptest! {
         for (at, step) in steps.into_iter().enumerate() {
             match step {
                 Written::Append(id, facts, segments) => {
-                    shard.write(WriteOp::Append { item: facts.record(id), segments: inputs(&segments) }).unwrap();
+                    shard.write(WriteOp::Append { item: facts.record(id), segments: inputs(&segments), replaces: vec![] }).unwrap();
                 }
                 Written::Remove(id) => drop(shard.write(WriteOp::RemoveItem { id: format!("i{id}") }).unwrap()),
                 Written::Reopen => {
@@ -289,7 +289,7 @@ proptest! {
             let metadata = year.map_or(json!({}), |year| json!({"year": year}));
             let record = json!({"id": format!("i{id}"), "sha256": "0".repeat(64), "state": "searchable", "bytes": 1, "metadata": metadata});
             let item = ItemRecord::parse(&record.to_string()).unwrap();
-            shard.write(WriteOp::Append { item, segments: vec![segment(vector, "x")] }).unwrap();
+            shard.write(WriteOp::Append { item, segments: vec![segment(vector, "x")], replaces: vec![] }).unwrap();
         }
         shard.when_idle().unwrap();
         let snapshot = shard.snapshot().unwrap();
@@ -321,7 +321,7 @@ fn readers_keep_to_their_snapshot_while_items_are_replaced() {
     };
     let one = |number: usize| inputs(&[(vec![0.5; DIMENSIONS], number % TEXTS.len(), 0)]);
     for id in 0..40 {
-        shard.write(WriteOp::Append { item: item(id, 2020), segments: one(0) }).unwrap();
+        shard.write(WriteOp::Append { item: item(id, 2020), segments: one(0), replaces: vec![] }).unwrap();
     }
     std::thread::scope(|scope| {
         for _ in 0..3 {
@@ -341,7 +341,7 @@ fn readers_keep_to_their_snapshot_while_items_are_replaced() {
             if round % 3 == 0 {
                 shard.write(WriteOp::RemoveItem { id: format!("i{id}") }).unwrap();
             }
-            shard.write(WriteOp::Append { item: item(id, year), segments: one(round) }).unwrap();
+            shard.write(WriteOp::Append { item: item(id, year), segments: one(round), replaces: vec![] }).unwrap();
         }
         done.store(true, Ordering::Relaxed);
     });
