@@ -1,12 +1,17 @@
 import { Type } from '@sinclair/typebox';
-import { FILTER_CONDITIONS_MAX, FILTER_DEPTH_MAX, FILTER_VALUES_MAX, type Filter } from '../domain/filter.ts';
+import {
+  FILTER_CONDITIONS_MAX,
+  FILTER_DEPTH_MAX,
+  FILTER_VALUES_MAX,
+  type Filter,
+} from '../domain/labels/filter.ts';
 import {
   METADATA_FIELDS_MAX,
   METADATA_JSON_MAX,
   METADATA_NAME_MAX,
   METADATA_TEXT_MAX,
   type Metadata,
-} from '../domain/metadata.ts';
+} from '../domain/labels/metadata.ts';
 
 const Scalar = Type.Union([Type.String({ maxLength: METADATA_TEXT_MAX }), Type.Number(), Type.Boolean()]);
 

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../domain/error.ts';
 import type { JobState } from '../domain/job.ts';
-import type { Metadata } from '../domain/metadata.ts';
+import type { Metadata } from '../domain/labels/metadata.ts';
 import type { AcceptedIngest, IngestAnswer, Item, PublicJob } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import type { Calls } from './calls.ts';

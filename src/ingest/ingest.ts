@@ -8,13 +8,13 @@ import { isEnded, type Job } from '../domain/job.ts';
 import { Owners } from '../domain/sharing/owners.ts';
 import type { Store } from '../state/store.ts';
 import { filesIn } from './items/files.ts';
-import { Replacing } from './items/replacing.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
 import { JobsAwaitingPayment } from './jobs/awaiting-payment.ts';
 import { JobEnds, stackOf } from './jobs/job-ends.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { JobTurns } from './jobs/job-turns.ts';
 import { JobRunner } from './jobs/runner.ts';
+import { Replacing } from './members/replacing.ts';
 import type { IngestLimits } from './ports/limits.ts';
 import type {
   IngestEncoder,

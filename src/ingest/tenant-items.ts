@@ -5,9 +5,9 @@ import { errorCode, FarthingError } from '../domain/error.ts';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { filesIn } from './items/files.ts';
-import { removeItem } from './items/removal.ts';
 import { type TextPlace, textOf } from './items/text.ts';
 import { membersOf, uploadedItem } from './members/members.ts';
+import { removeItem } from './members/removal.ts';
 import type { IngestShard, IngestTenants, StoredFiles } from './ports/ports.ts';
 
 export interface TenantItemsDeps {

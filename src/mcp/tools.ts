@@ -11,8 +11,8 @@ import type {
   WorkspaceAnswer,
 } from '../client/index.ts';
 import { FAMILIES, type Family } from '../domain/family.ts';
-import { ITEM_KEY_MAX } from '../domain/file/item-key.ts';
-import { METADATA_FIELDS_MAX, type Metadata } from '../domain/metadata.ts';
+import { ITEM_KEY_MAX } from '../domain/labels/item-key.ts';
+import { METADATA_FIELDS_MAX, type Metadata } from '../domain/labels/metadata.ts';
 import {
   CONFIDENCE_FLOOR,
   FAMILIES_ASKED_MAX,

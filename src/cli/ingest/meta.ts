@@ -1,4 +1,4 @@
-import { type Metadata, readMetadata, type Scalar } from '../../domain/metadata.ts';
+import { type Metadata, readMetadata, type Scalar } from '../../domain/labels/metadata.ts';
 import { UsageError } from '../terminal/io.ts';
 
 /** `year=2024`, `draft=false`, `team=red` as metadata: what reads as a number, or as true or false, is one. @throws UsageError */

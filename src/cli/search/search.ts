@@ -3,7 +3,7 @@ import { correctedText } from '../../client/answers/corrected.ts';
 import { unansweredText } from '../../client/answers/unanswered.ts';
 import type { SearchAnswer } from '../../client/index.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
-import { type Filter, readFilter } from '../../domain/filter.ts';
+import { type Filter, readFilter } from '../../domain/labels/filter.ts';
 import { nearest } from '../../domain/nearest.ts';
 import { CONFIDENCE_FLOOR, K_MAX } from '../../domain/search.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';

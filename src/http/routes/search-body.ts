@@ -3,7 +3,7 @@ import { FilterSchema } from '../../api/filter.ts';
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
-import { readFilter } from '../../domain/filter.ts';
+import { readFilter } from '../../domain/labels/filter.ts';
 import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
 import { shown } from '../../domain/wording/allowed.ts';
 import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';

@@ -8,7 +8,7 @@ import { movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { endedJob, newItemId, pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
-import { checkExpected, isSame, itemWithBytes, itemWithKey } from '../items/replacing.ts';
+import { checkExpected, isSame, itemWithBytes, itemWithKey } from '../members/replacing.ts';
 import type { IngestLimits } from '../ports/limits.ts';
 import type { IngestTenants, StagedUpload, StoredFiles } from '../ports/ports.ts';
 import type { JobsAwaitingPayment } from './awaiting-payment.ts';

@@ -6,7 +6,6 @@ import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
 import { movedItem } from '../../domain/item.ts';
 import { pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf } from '../items/quota.ts';
-import { itemWithBytes } from '../items/replacing.ts';
 import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import {
@@ -17,6 +16,7 @@ import {
   readAndEncode,
 } from '../segments/read-and-encode.ts';
 import { memberId, removeMembers, uploadedItem } from './members.ts';
+import { itemWithBytes } from './replacing.ts';
 
 export interface MemberWorkDeps extends ReadDeps {
   readonly tenants: IngestTenants;

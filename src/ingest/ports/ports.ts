@@ -4,7 +4,7 @@ import type { Address } from '../../domain/address.ts';
 import type { Extracted, FileInfo, PictureSpec, UnpackedMember } from '../../domain/document.ts';
 import type { EncoderInput, InputKind } from '../../domain/family.ts';
 import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
-import type { Metadata } from '../../domain/metadata.ts';
+import type { Metadata } from '../../domain/labels/metadata.ts';
 
 /** A Tenant's index, as far as ingest uses it. */
 export interface IngestShard {

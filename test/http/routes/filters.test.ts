@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Filter } from '../../../src/domain/filter.ts';
-import type { Metadata } from '../../../src/domain/metadata.ts';
+import type { Filter } from '../../../src/domain/labels/filter.ts';
+import type { Metadata } from '../../../src/domain/labels/metadata.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 /** What a search may find: by what the server knows of a file, and by what its uploader said of it. */

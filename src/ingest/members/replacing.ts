@@ -1,8 +1,8 @@
 import type { Item } from '../../api/items.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { ItemId, TenantId } from '../../domain/id.ts';
-import { membersOf, uploadedItem } from '../members/members.ts';
 import type { IngestSegment, IngestShard, IngestTenants, StagedUpload, StoredFiles } from '../ports/ports.ts';
+import { membersOf, uploadedItem } from './members.ts';
 import { removeItem } from './removal.ts';
 
 /** One key has one Item that is found. A newer one takes its place in the commit that makes it searchable. */

@@ -1,7 +1,7 @@
 import type { ItemId, TenantId } from '../../domain/id.ts';
-import { removeMembers } from '../members/members.ts';
+import { removePreviews } from '../items/previews.ts';
 import type { IngestTenants, StoredFiles } from '../ports/ports.ts';
-import { removePreviews } from './previews.ts';
+import { removeMembers } from './members.ts';
 
 /**
  * Removes an Item whose job has ended: the files inside it, its file, its previews, then its Segments from every family at once. The Item

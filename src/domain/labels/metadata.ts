@@ -1,4 +1,4 @@
-import { FarthingError } from './error.ts';
+import { FarthingError } from '../error.ts';
 
 /** A value of an Item's metadata. */
 export type Scalar = string | number | boolean;

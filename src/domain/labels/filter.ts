@@ -1,6 +1,6 @@
-import { FarthingError } from './error.ts';
+import { FarthingError } from '../error.ts';
+import { nearest } from '../nearest.ts';
 import { isScalar, METADATA_NAME_MAX, METADATA_TEXT_MAX, type Scalar } from './metadata.ts';
-import { nearest } from './nearest.ts';
 
 /** What holds for one field of the metadata: all that is named. */
 export interface Condition {
