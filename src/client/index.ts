@@ -21,6 +21,7 @@ export { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts
 export { verifyReceipt } from './receipt.ts';
 export type { SearchOptions, SearchQuery } from './search.ts';
 export type { Source } from './source.ts';
+export type { SyncOptions, SyncPlan, SyncSummary } from './sync-folder.ts';
 export {
   type ExtendOptions,
   type PageOptions,

@@ -9,7 +9,10 @@ export type NamedSource =
   | {
       readonly source: Source;
       readonly name?: string;
+      /** By which the log knows it. */
       readonly key?: string;
+      /** The item's own key: one with the same is replaced. */
+      readonly itemKey?: string;
       readonly metadata?: Metadata;
     };
 
@@ -79,12 +82,13 @@ export async function ingestMany(
     options.onOutcome?.(outcome);
   };
   const upload = async (entry: NamedSource, key: string) => {
-    const { source, name, metadata = options.metadata } = isBare(entry) ? { source: entry } : entry;
+    const { source, name, itemKey, metadata = options.metadata } = isBare(entry) ? { source: entry } : entry;
     const { signal, wait, waitMs, onProgress } = options;
     try {
       const answer = await ingest(source, {
         name,
         metadata,
+        key: itemKey,
         signal,
         wait,
         waitMs,

@@ -7,6 +7,7 @@ const texts = (description: string) => ({ type: ['string', 'array'], description
 /** A search's filter as a tool takes it. What is inside is checked by the server, whose errors name it. */
 export const toolFilter = Type.Unsafe<Filter>({
   type: 'object',
+  maxProperties: 10,
   description: 'Search only in files for which all that is named holds.',
   properties: {
     items: { type: 'array', items: { type: 'string' }, description: 'Ids of items.' },

@@ -46,6 +46,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         let mut json: serde_json::Map<String, serde_json::Value> =
             serde_json::from_slice(&record).map_err(|_| damaged())?;
         json.insert("state".into(), "failed".into());
+        json.insert("error".into(), serde_json::json!({ "code": "item_replaced", "detail": REPLACED }));
         let text = serde_json::to_string(&json).map_err(|_| damaged())?;
         self.put_item(&ItemRecord::parse(&text)?)
     }
@@ -193,6 +194,9 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         Ok(touched)
     }
 }
+
+/// Why an Item that is still listed is not found any more.
+const REPLACED: &str = "A later upload with the same key has taken its place. It is being removed.";
 
 #[derive(Deserialize)]
 struct Keyed {

@@ -87,6 +87,7 @@ export const SPECS = {
     options: {
       recursive: { short: 'r', about: 'take what is in folders; hidden files are left out' },
       concurrency: { value: 'N', short: 'c', about: 'files at once, 1 to 16 (4)' },
+      sync: { about: 'make the workspace hold what the folder holds: remove what is gone, too' },
       meta: { value: 'NAME=VALUE', multiple: true, about: 'say this of the files; --filter asks for it' },
       again: { about: 'send what an earlier run has sent, too' },
       ...connection,
@@ -97,6 +98,7 @@ export const SPECS = {
     examples: [
       ['ingest almanac.pdf', 'one file'],
       ['ingest -r photos', 'a folder; the price is shown first'],
+      ['ingest --sync docs', 'sends what changed since, removes what is gone'],
     ],
   },
   'workspace create': {

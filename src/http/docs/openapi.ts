@@ -18,6 +18,7 @@ import {
   TIME_LEFT,
   WAIT_PARAMETER,
 } from './openapi-headers.ts';
+import { LABEL_FIELDS, LABEL_PARAMETERS } from './openapi-labels.ts';
 import { DESCRIPTIONS } from './operation-descriptions.ts';
 
 /** Version of the published interface. */
@@ -245,7 +246,7 @@ function extraParameters({ parameters = [], requestBody, success }: Operation): 
   }));
   return [
     ...declared,
-    ...(requestBody === 'upload' ? [WAIT_PARAMETER] : []),
+    ...(requestBody === 'upload' ? [WAIT_PARAMETER, ...LABEL_PARAMETERS] : []),
     ...(success.kept || success.ranged ? [KNOWN_PARAMETER] : []),
     ...(success.ranged ? [RANGE_PARAMETER] : []),
   ];
@@ -257,7 +258,7 @@ function requestBodyOf(body: NonNullable<Operation['requestBody']>): Json {
     return { required, content: { 'application/json': { schema: reference(schema), example } } };
   }
   // Not OpenAPI 3.1's own `contentMediaType`: generators of clients know a file by its format.
-  const file = Type.Object({ file: Type.Unsafe({ type: 'string', format: 'binary' }) });
+  const file = Type.Object({ file: Type.Unsafe({ type: 'string', format: 'binary' }), ...LABEL_FIELDS });
   const example = 'The lighthouse keeper counts gulls at dawn.';
   return {
     required: true,

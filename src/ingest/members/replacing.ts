@@ -90,9 +90,13 @@ export class Replacing {
   async clear(tenant: TenantId, { id: own, key }: Item): Promise<void> {
     if (key === undefined) return;
     const all = (await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemsByKey(key))) ?? [];
+    // One that a later upload has removed has nothing to clear.
     const earlier = all.slice(
       0,
-      all.findIndex(({ id }) => id === own),
+      Math.max(
+        0,
+        all.findIndex(({ id }) => id === own),
+      ),
     );
     for (const { id, state } of earlier) if (state !== 'pending') await removeItem(this.#deps, tenant, id);
   }
