@@ -59,7 +59,11 @@ fn fill(shard: &Shard, real: &[f32], rows: usize) -> Result<(), Box<dyn Error>> 
             ..SegmentInput::default()
         });
         let json = format!(r#"{{"id":"i{from}","sha256":"{}","state":"searchable","bytes":1}}"#, "0".repeat(64));
-        shard.write(WriteOp::Append { item: ItemRecord::parse(&json)?, segments: segments.collect() })?;
+        shard.write(WriteOp::Append {
+            item: ItemRecord::parse(&json)?,
+            segments: segments.collect(),
+            replaces: vec![],
+        })?;
     }
     Ok(())
 }

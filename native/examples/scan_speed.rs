@@ -60,7 +60,7 @@ fn measure(rows: usize) -> Result<(), Box<dyn Error>> {
             r#"{{"id":"i{number}","sha256":"{}","state":"searchable","bytes":1}}"#,
             "0".repeat(64)
         ))?;
-        shard.write(WriteOp::Append { item, segments })?;
+        shard.write(WriteOp::Append { item, segments, replaces: vec![] })?;
     }
     println!("{rows} rows: {:?} to append", started.elapsed());
     shard.when_idle()?;

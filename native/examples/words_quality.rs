@@ -74,7 +74,11 @@ fn index(shard: &Shard, documents: &[String]) -> Outcome<()> {
             let item = json!({"id": id, "sha256": "0".repeat(64), "state": "searchable", "bytes": 1});
             let record = json!({"item": id, "text": text}).to_string();
             let segment = SegmentInput { record, words: Some(text.clone()), ..SegmentInput::default() };
-            let op = WriteOp::Append { item: ItemRecord::parse(&item.to_string())?, segments: vec![segment] };
+            let op = WriteOp::Append {
+                item: ItemRecord::parse(&item.to_string())?,
+                segments: vec![segment],
+                replaces: vec![],
+            };
             let send = send.clone();
             shard.submit(op, Box::new(move |result| drop(send.send(result))));
         }

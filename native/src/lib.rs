@@ -9,6 +9,7 @@ pub mod confine;
 pub mod derive;
 pub mod encoder;
 pub mod error;
+pub mod filter;
 pub mod graph;
 pub mod kernels;
 pub mod picture;

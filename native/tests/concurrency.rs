@@ -69,7 +69,7 @@ fn append_of(generation: u64, serial: u64, count: u64) -> WriteOp {
         picture: None,
         vectors: vec![(0, (0..DIMENSIONS as u64).map(|at| ((serial + at) % 7) as f32 - 3.0).collect())],
     });
-    WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }
+    WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect(), replaces: vec![] }
 }
 
 /// The index is closed, or too busy: both may happen at any time.

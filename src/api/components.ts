@@ -1,4 +1,5 @@
 import type { TObject } from '@sinclair/typebox';
+import { ConditionSchema, FilterSchema } from './filter.ts';
 import { ItemTextSchema } from './item-text.ts';
 import {
   IngestResponseSchema,
@@ -35,6 +36,8 @@ import { DisposalSchema, HistorySchema, UsageSchema, WorkspaceSchema } from './w
 /** Every named schema of the description's `components`. */
 export const COMPONENTS: readonly TObject[] = [
   SearchRequestSchema,
+  FilterSchema,
+  ConditionSchema,
   WorkspaceCreateSchema,
   WorkspaceExtendSchema,
   LocatorSchema,
@@ -78,6 +81,7 @@ function inline(key: string, value: unknown): unknown {
   const reference = (value as { $ref?: unknown } | null)?.$ref;
   const target = COMPONENTS.find(({ $id }) => $id === reference);
   if (reference === undefined || !target) return value;
-  // Catalogue entries travel in a header: explanations are shortened to an object.
-  return String(reference).endsWith('Explanation') ? { type: 'object' } : { ...target };
+  // Catalogue entries travel in a header: what is long, or refers to itself, is shortened to an object.
+  const isShortened = String(reference).endsWith('Explanation') || target === FilterSchema;
+  return isShortened ? { type: 'object', description: target.description } : { ...target };
 }

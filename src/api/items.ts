@@ -15,6 +15,7 @@ import {
   Timestamp,
   Warnings,
 } from './fields.ts';
+import { MetadataSchema } from './filter.ts';
 
 export const NotReadSchema = Type.Object(
   {
@@ -51,6 +52,10 @@ export const ItemSchema = Type.Object(
     created_at: Timestamp('When it was accepted.'),
     expires_at: Type.Union([Timestamp('When it will be disposed of.'), Type.Null()]),
     title: Type.Optional(Type.String()),
+    key: Type.Optional(
+      Type.String({ description: 'As its uploader calls it. A later upload with the same key replaces it.' }),
+    ),
+    metadata: Type.Optional(MetadataSchema),
     charset: Type.Optional(
       Type.Object(
         {

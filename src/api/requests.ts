@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
-import { FamilySchema } from './fields.ts';
+import { FamilySchema, Ref } from './fields.ts';
+import { FilterSchema } from './filter.ts';
 
 /** Defaults are told in words: generators of clients make fields with a `default` required. */
 
@@ -32,6 +33,7 @@ export const SearchRequestSchema = Type.Object(
         description: `Maximum number of hits. Default: ${K_DEFAULT}.`,
       }),
     ),
+    filter: Type.Optional(Ref(FilterSchema)),
     explain: Type.Optional(
       Type.Boolean({ description: 'Include how the answer and each hit were computed. Default: no.' }),
     ),

@@ -249,7 +249,7 @@ export const SearchResponseSchema = Type.Object(
     reason: Type.Optional(
       OneOf(UNANSWERED_REASONS, {
         description:
-          'Why `answered` is false: the index is empty, nothing was found, or no hit is likely to answer (hits that were found are still returned).',
+          'Why `answered` is false: the index is empty, the filter leaves nothing of it, nothing was found, or no hit is likely to answer (hits that were found are still returned).',
       }),
     ),
     corrected: Type.Optional(

@@ -1,4 +1,6 @@
 /** The client: Node, Deno, Bun and browsers. It needs fetch, Web Crypto, Blob and streams. */
+export type { Condition, Filter } from '../domain/labels/filter.ts';
+export type { Metadata } from '../domain/labels/metadata.ts';
 export type * from './answers/answers.ts';
 export { CLIENT_CODES, type ClientCode, FarthingError } from './answers/error.ts';
 export { type CreateOptions, Farthing, type FarthingOptions, type NewWorkspace } from './farthing.ts';
@@ -19,6 +21,7 @@ export { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts
 export { verifyReceipt } from './receipt.ts';
 export type { SearchOptions, SearchQuery } from './search.ts';
 export type { Source } from './source.ts';
+export type { SyncOptions, SyncPlan, SyncSummary } from './sync-folder.ts';
 export {
   type ExtendOptions,
   type PageOptions,

@@ -1,9 +1,20 @@
+import type { Metadata } from '../domain/labels/metadata.ts';
 import type { IngestAnswer } from './answers/answers.ts';
 import type { IngestOptions, IngestProgress } from './ingest.ts';
 import type { Source } from './source.ts';
 
 /** A source, or a source with a name. */
-export type NamedSource = Source | { readonly source: Source; readonly name?: string; readonly key?: string };
+export type NamedSource =
+  | Source
+  | {
+      readonly source: Source;
+      readonly name?: string;
+      /** By which the log knows it. */
+      readonly key?: string;
+      /** The item's own key: one with the same is replaced. */
+      readonly itemKey?: string;
+      readonly metadata?: Metadata;
+    };
 
 /** Remembers finished files, so that an interrupted run can resume. A Map or a file may back it. */
 export interface IngestLog {
@@ -16,7 +27,7 @@ export type IngestOutcome =
   | { readonly key: string; readonly answer: IngestAnswer }
   | { readonly key: string; readonly error: Error };
 
-export interface IngestManyOptions extends Pick<IngestOptions, 'signal' | 'wait' | 'waitMs'> {
+export interface IngestManyOptions extends Pick<IngestOptions, 'metadata' | 'signal' | 'wait' | 'waitMs'> {
   /** Uploads at once; default 4. */
   readonly concurrency?: number;
   readonly log?: IngestLog;
@@ -71,11 +82,13 @@ export async function ingestMany(
     options.onOutcome?.(outcome);
   };
   const upload = async (entry: NamedSource, key: string) => {
-    const { source, name } = isBare(entry) ? { source: entry, name: undefined } : entry;
+    const { source, name, itemKey, metadata = options.metadata } = isBare(entry) ? { source: entry } : entry;
     const { signal, wait, waitMs, onProgress } = options;
     try {
       const answer = await ingest(source, {
         name,
+        metadata,
+        key: itemKey,
         signal,
         wait,
         waitMs,

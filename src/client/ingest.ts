@@ -1,5 +1,6 @@
 import type { ErrorCode } from '../domain/error.ts';
 import type { JobState } from '../domain/job.ts';
+import type { Metadata } from '../domain/labels/metadata.ts';
 import type { AcceptedIngest, IngestAnswer, Item, PublicJob } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import type { Calls } from './calls.ts';
@@ -13,6 +14,14 @@ export type IngestProgress =
 export interface IngestOptions {
   /** File name that is shown in hits. */
   readonly name?: string;
+  /** Your own name for the file: one with the same key is replaced. The same bytes again change nothing and cost nothing. */
+  readonly key?: string;
+  /** With a key: only if no item has it. @throws precondition_failed */
+  readonly ifNew?: boolean;
+  /** With a key: only if the item with this id has it. @throws precondition_failed */
+  readonly ifItem?: string;
+  /** What filters of searches may ask for: flat. */
+  readonly metadata?: Metadata;
   readonly onProgress?: (progress: IngestProgress) => void;
   /** False: answered as soon as the file is accepted, not when it is searchable. */
   readonly wait?: boolean;
@@ -68,6 +77,7 @@ export async function ingest(
       ...target.headers,
       'Content-Type': 'application/octet-stream',
       'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+      ...labelHeaders(options),
       ...(wait && waitSeconds !== undefined && { Prefer: `wait=${waitSeconds}` }),
     },
     body: countedBody(blob, onBytes),
@@ -80,6 +90,27 @@ export async function ingest(
   if (!item) throw failure(body.job);
   const accepted = { ...body, item };
   return wait ? untilSearchable(calls, target, accepted, options) : accepted;
+}
+
+/** What is said of a file, as headers. */
+export function labelHeaders({
+  key,
+  metadata,
+  ifNew,
+  ifItem,
+}: Pick<IngestOptions, 'key' | 'metadata' | 'ifNew' | 'ifItem'>): Record<string, string> {
+  return {
+    ...(key !== undefined && { 'Item-Key': encodeURIComponent(key) }),
+    ...(metadata && { 'Item-Metadata': asciiJson(metadata) }),
+    ...(ifNew && { 'If-None-Match': '*' }),
+    ...(ifItem !== undefined && { 'If-Match': `"${ifItem}"` }),
+  };
+}
+
+/** JSON that a header may hold. */
+function asciiJson(value: unknown): string {
+  const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped);
 }
 
 async function untilSearchable(

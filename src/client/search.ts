@@ -1,3 +1,4 @@
+import type { Filter } from '../domain/labels/filter.ts';
 import type { Family } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 
@@ -7,6 +8,8 @@ export interface SearchOptions {
   readonly image?: Blob | Uint8Array | string;
   readonly families?: readonly Family[];
   readonly k?: number;
+  /** Which items may be found. */
+  readonly filter?: Filter;
   /** Prove that each list has its best rows, in large indexes too. */
   readonly exact?: boolean;
   /** Leave out hits of less confidence, 0..1. Default 0: none. */
@@ -25,13 +28,14 @@ export async function searchBody(query: SearchQuery): Promise<string> {
     image,
     families,
     k,
+    filter,
     exact,
     minConfidence: min_confidence,
   }: SearchOptions = typeof query === 'string' ? { query } : query;
   if (words === undefined && image === undefined)
     throw new FarthingError('search_empty', 'Give a query, an image, or both.');
   const image_b64 = image && (await base64(image));
-  return JSON.stringify({ query: words, image_b64, families, k, exact, min_confidence });
+  return JSON.stringify({ query: words, image_b64, families, k, filter, exact, min_confidence });
 }
 
 const PIECE = 0x8000;

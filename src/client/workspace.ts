@@ -20,6 +20,7 @@ import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './p
 import { verifyDisposal } from './receipt.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import type { Source } from './source.ts';
+import { type SyncOptions, type SyncSummary, syncFolder } from './sync-folder.ts';
 
 /** Access to a workspace: its token is the credential. */
 export interface WorkspaceAccess {
@@ -94,6 +95,14 @@ export class Workspace {
   ingestFolder(folder: string, options: IngestFolderOptions = {}): Promise<IngestSummary> {
     const many: FolderTarget['ingestMany'] = (sources, each) => this.ingestMany(sources, each);
     return ingestFolder({ name: this.id, usdEach: '0', ingestMany: many }, folder, options);
+  }
+
+  /**
+   * Makes the items whose keys begin with the folder's name what the folder holds: sends what is new or changed, removes what is gone.
+   * Only where there is a file system.
+   */
+  syncFolder(folder: string, options: SyncOptions = {}): Promise<SyncSummary> {
+    return syncFolder(this, folder, options);
   }
 
   usage(): Promise<UsageAnswer> {

@@ -20,6 +20,8 @@ export const ERRORS = {
   body_too_slow: [408, 'The body arrives too slowly'],
   idempotency_key_reused: [409, 'The idempotency key was used for another request'],
   job_ended: [409, 'The job has already ended'],
+  item_replaced: [409, 'A later upload has taken the place of the item'],
+  precondition_failed: [412, 'The item with the key is not the one that was expected'],
   item_in_progress: [409, 'The item belongs to an ingest that has not ended'],
   body_too_large: [413, 'The body exceeds the limit'],
   file_too_large: [413, 'The file exceeds the limit'],

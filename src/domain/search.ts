@@ -25,12 +25,19 @@ export interface SearchInput {
   readonly explain?: boolean;
   /** Every list must be proved, even where the index has a quicker way. */
   readonly exact?: boolean;
+  /** Which Items may be found, as `readFilter` gives it. Absent: all. */
+  readonly filter?: string;
   /** Less likely hits are left out, 0..1; absent: none are. */
   readonly min_confidence?: number;
 }
 
-/** Why an answer says that it has none: an empty index, no hit at all, or none that is likely to answer. */
-export const UNANSWERED_REASONS = ['nothing_searchable', 'nothing_found', 'unlikely'] as const;
+/** Why an answer says that it has none: an empty index, a filter that leaves nothing, no hit at all, or none that is likely to answer. */
+export const UNANSWERED_REASONS = [
+  'nothing_searchable',
+  'nothing_in_filter',
+  'nothing_found',
+  'unlikely',
+] as const;
 export type UnansweredReason = (typeof UNANSWERED_REASONS)[number];
 
 /** Whether an answer has a hit that is likely to answer, and if not, why. */

@@ -14,6 +14,7 @@ import { JobEnds, stackOf } from './jobs/job-ends.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { JobTurns } from './jobs/job-turns.ts';
 import { JobRunner } from './jobs/runner.ts';
+import { Replacing } from './members/replacing.ts';
 import type { IngestLimits } from './ports/limits.ts';
 import type {
   IngestEncoder,
@@ -59,6 +60,7 @@ export class Ingest {
   readonly #deps: IngestDeps;
   readonly #jobs: JobTable;
   readonly #ends: JobEnds;
+  readonly #replacing: Replacing;
   readonly #turns: JobTurns;
   readonly #runner: JobRunner;
   readonly #awaitingPayment: JobsAwaitingPayment;
@@ -76,6 +78,7 @@ export class Ingest {
     const { extractor, encoder, listening, limits, clock, expiry, newCredit, log } = deps;
     const { files = filesIn(deps.tenants), leadsHere = () => true } = deps;
     const stored = { files, jobs: this.#jobs };
+    this.#replacing = new Replacing({ files, tenants: this.#tenants });
     this.#ends = new JobEnds({ ...stored, tenants: this.#tenants, newCredit, log });
     this.#turns = deps.turns ?? new JobTurns(limits.jobsAtOnce, new Owners());
     this.#runner = new JobRunner({
@@ -86,6 +89,7 @@ export class Ingest {
       limits,
       listening,
       ends: this.#ends,
+      replacing: this.#replacing,
       turns: this.#turns,
       log,
     });
@@ -133,9 +137,9 @@ export class Ingest {
 
   /**
    * Recognises, checks and opens a received file. Stores nothing. Bytes that the Tenant already has, pending or searchable,
-   * make it a duplicate; if the same bytes are awaiting payment, it waits for the outcome.
+   * make it a duplicate; if the same bytes are awaiting payment, it waits for the outcome. With a key only its Item counts.
    * @param signal aborted: its sender has left, and it is given up unless it is being opened
-   * @throws what the extractor's `open` throws; overloaded.
+   * @throws what the extractor's `open` throws; precondition_failed; overloaded.
    */
   async inspect(
     tenant: TenantId,
@@ -264,7 +268,10 @@ export class Ingest {
     if (!item) return this.#resumeWithoutItem(job);
     if (job.held) return this.#awaitingPayment.add(job, undefined);
     // In a restored backup the Item may be several steps ahead of the row.
-    if (item.state === 'searchable') return this.#jobs.finish(job.id, item);
+    if (item.state === 'searchable') {
+      await this.#replacing.clear(job.tenant, item);
+      return this.#jobs.finish(job.id, item);
+    }
     if (item.state === 'failed' || (job.attempts ?? 0) >= this.#deps.limits.attemptsMax) {
       const detail = 'The server stopped while it worked on this file, each time it tried. Send it again.';
       return this.#ends.fail(job, new FarthingError('interrupted', detail));

@@ -5,9 +5,9 @@ import { errorCode, FarthingError } from '../domain/error.ts';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
 import { filesIn } from './items/files.ts';
-import { removePreviews } from './items/previews.ts';
 import { type TextPlace, textOf } from './items/text.ts';
-import { membersOf, removeMembers, uploadedItem } from './members/members.ts';
+import { membersOf, uploadedItem } from './members/members.ts';
+import { removeItem } from './members/removal.ts';
 import type { IngestShard, IngestTenants, StoredFiles } from './ports/ports.ts';
 
 export interface TenantItemsDeps {
@@ -80,19 +80,13 @@ export class TenantItems {
   async remove(tenant: TenantId, id: ItemId): Promise<boolean> {
     const found = await this.#deps.tenants.useIfThere(tenant, (shard) => {
       const item = shard.item(id);
-      return item && { item, uploaded: uploadedItem(shard, item) };
+      return item && { uploaded: uploadedItem(shard, item) };
     });
     if (!found) return false;
-    const { item, uploaded } = found;
+    const { uploaded } = found;
     if (uploaded && uploaded.id !== id) this.#checkEnded(jobOfItem(uploaded.id));
     if (await this.#cancelled(jobOfItem(id))) return true;
-    const folder = this.#deps.tenants.folder(tenant);
-    await this.#deps.tenants.useIfThere(tenant, (shard) =>
-      removeMembers(shard, { tenant, folder, files: this.#files }, item),
-    );
-    await this.#files.remove(tenant, id);
-    await removePreviews(folder, id);
-    return (await this.#deps.tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
+    return removeItem({ tenants: this.#deps.tenants, files: this.#files }, tenant, id);
   }
 
   /** A running job would bring a removed file back, or miss it. */

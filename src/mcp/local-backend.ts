@@ -46,6 +46,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
         image_path,
         families,
         k = TOOL_K_DEFAULT,
+        filter,
         exact,
         min_confidence: minConfidence = CONFIDENCE_FLOOR,
       },
@@ -53,14 +54,15 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     ) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const request = { query, image, families, k, exact, minConfidence, signal };
+      const request = { query, image, families, k, filter, exact, minConfidence, signal };
       const body = await (workspace ?? client).search(request);
       return { body, scope: { workspace: workspace?.id } };
     },
     ingest: async (file, scope) => {
       const { source, name } = sourceOf(file);
       const workspace = await chosen(scope);
-      const body = await (workspace ?? client).ingest(source, { name, signal });
+      const { key, metadata } = file;
+      const body = await (workspace ?? client).ingest(source, { name, key, metadata, signal });
       return { body, scope: { workspace: workspace?.id } };
     },
     workspace_create: async ({ ttl_minutes, spend_limit_usd }) => {

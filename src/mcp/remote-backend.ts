@@ -1,5 +1,6 @@
 import type { SentFiles } from '../api/mcp.ts';
 import { FarthingError, type Item, previewPath } from '../client/index.ts';
+import { labelHeaders } from '../client/ingest.ts';
 import { queryOf } from '../client/preview.ts';
 import { parseId } from '../domain/id.ts';
 import { CONFIDENCE_FLOOR } from '../domain/search.ts';
@@ -78,7 +79,11 @@ export function remoteBackend(deps: RemoteDeps): Backend {
         throw new FarthingError('field_invalid', 'content_b64: send the file’s bytes in base64.');
       const { source, name } = sourceOf({ ...file, text, content_b64 }, 'text and content_b64');
       const disposition = `attachment; filename*=UTF-8''${encodeURIComponent(name ?? 'upload')}`;
-      const headers = { 'Content-Disposition': disposition, Prefer: `wait=${WAIT_SECONDS}` };
+      const headers = {
+        'Content-Disposition': disposition,
+        Prefer: `wait=${WAIT_SECONDS}`,
+        ...labelHeaders(file),
+      };
       return send('POST', scopeOf(scope), '/ingest', { body: source, headers });
     },
     workspace_create: (args) => send('POST', {}, '/workspaces', { body: JSON.stringify(args) }),

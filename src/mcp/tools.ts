@@ -11,6 +11,8 @@ import type {
   WorkspaceAnswer,
 } from '../client/index.ts';
 import { FAMILIES, type Family } from '../domain/family.ts';
+import { ITEM_KEY_MAX } from '../domain/labels/item-key.ts';
+import { METADATA_FIELDS_MAX, type Metadata } from '../domain/labels/metadata.ts';
 import {
   CONFIDENCE_FLOOR,
   FAMILIES_ASKED_MAX,
@@ -22,6 +24,7 @@ import {
 import type { Answered, ItemSource, Scope } from './backend.ts';
 import { itemListResult, itemTextResult } from './item-results.ts';
 import { ingestResult, recordResult, searchResult } from './results.ts';
+import { toolFilter } from './tool-filter.ts';
 
 /** `local`: paths can be read and tokens are kept here; `remote`: neither. */
 export type Kind = 'local' | 'remote';
@@ -87,6 +90,7 @@ const searchArguments = Type.Object({
       description: `Hits at most; default ${TOOL_K_DEFAULT}, without those far less likely than the first.`,
     }),
   ),
+  filter: Type.Optional(toolFilter),
   thumbnails: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -118,6 +122,18 @@ const ingestArguments = Type.Object({
   text: bytes('The file’s text.'),
   content_b64: bytes('The file’s bytes, in base64.'),
   name: optionalText('File name that hits show.', NAME_LENGTH_MAX),
+  key: optionalText(
+    'Your own name for the file: one with the same key is replaced, the same bytes change nothing.',
+    ITEM_KEY_MAX,
+  ),
+  metadata: Type.Optional(
+    Type.Unsafe<Metadata>({
+      type: 'object',
+      description: 'What `filter` of a search may ask for: strings, numbers, true or false by name.',
+      maxProperties: METADATA_FIELDS_MAX,
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    }),
+  ),
 });
 
 const createArguments = Type.Object({

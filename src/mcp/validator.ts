@@ -32,14 +32,14 @@ function describe({ keyword, instancePath, parentSchema = {}, data, params }: Er
   switch (keyword) {
     case 'additionalProperties':
     case 'maxProperties':
-      return unknownArgument(data, schema);
+      if (schema.properties) return unknownArgument(data, schema);
+      break;
     case 'required': {
       const { missingProperty: name } = params as { missingProperty: string };
       return `${name} is missing. ${schema.properties?.[name]?.description ?? ''}`.trim();
     }
-    default:
-      return `${instancePath.slice(1) || 'arguments'}: ${refusedValue(schema, data)}.`;
   }
+  return `${instancePath.slice(1) || 'arguments'}: ${refusedValue(schema, data)}.`;
 }
 
 function unknownArgument(data: unknown, { properties = {} }: Schema): string {

@@ -10,7 +10,7 @@ import type { SpaceSpec } from '../domain/space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
 import type { Extractor } from '../extract/extractor.ts';
-import { native } from '../native/index.ts';
+import { crossing, native } from '../native/index.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
 import type { ShardState } from '../shard/spaces.ts';
@@ -247,11 +247,13 @@ function depthOf({ k }: SearchInput, { fusion }: QueryEncoder): number {
 /** A search with all that is known before its query is encoded. */
 function askedSearch(
   plan: SearchPlan,
-  { query, k, exact = false, min_confidence: minConfidence = 0, explain = false }: SearchInput,
+  { query, k, exact = false, min_confidence: minConfidence = 0, explain = false, filter }: SearchInput,
   { vocabulary }: QueryEncoder,
   { depth, expiresAt }: { readonly depth: number; readonly expiresAt: string | null },
 ): NativeSearch {
-  const search = new native.NativeSearch(plan.native, k, depth, exact, minConfidence, explain, expiresAt);
+  const search = crossing(
+    () => new native.NativeSearch(plan.native, k, depth, exact, minConfidence, explain, expiresAt, filter),
+  );
   if (query !== undefined) search.askWords(query, vocabulary, isQuestion(query));
   return search;
 }
@@ -266,7 +268,8 @@ async function unlessLeft<T>(signal: AbortSignal, work: () => Promise<T>): Promi
 }
 
 /** Whether any hit is likely to answer. */
-function verdictOf({ found, confidence }: Searched, answeredMin: number): Verdict {
+function verdictOf({ found, confidence, filteredOut }: Searched, answeredMin: number): Verdict {
+  if (filteredOut) return { answered: false, reason: 'nothing_in_filter' };
   if (found === 0) return { answered: false, reason: 'nothing_found' };
   return confidence >= answeredMin ? { answered: true } : { answered: false, reason: 'unlikely' };
 }

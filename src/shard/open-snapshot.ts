@@ -159,11 +159,11 @@ function rankedList(
   };
 }
 
-const SEARCH_FACTS = 6;
+const SEARCH_FACTS = 7;
 const LIST_FACTS = 4;
 
 export function searched({ json, corrected, facts }: SearchedHits): Searched {
-  const [hits = 0, found = 0, segments = 0, confidence = 0, scanMs = 0, fuseMs = 0] = facts;
+  const [hits = 0, found = 0, segments = 0, confidence = 0, scanMs = 0, fuseMs = 0, filteredOut = 0] = facts;
   const lists: SearchedList[] = [];
   for (let at = SEARCH_FACTS; at < facts.length; at += LIST_FACTS)
     lists.push({
@@ -176,6 +176,7 @@ export function searched({ json, corrected, facts }: SearchedHits): Searched {
     hits: new JsonArray(json, hits),
     found,
     segments,
+    filteredOut: filteredOut === 1,
     confidence,
     scanMs,
     fuseMs,

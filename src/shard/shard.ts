@@ -36,17 +36,20 @@ export interface Shard {
    */
   pendingSearch(search: NativeSearch, lists: readonly ListSpace[], signal: AbortSignal): PendingSearch;
   /**
-   * Puts an Item with all its Segments, visible together; they replace what the Item had before.
+   * Puts an Item with all its Segments, visible together; they replace what the Item had before. The Items with the ids in `replaces`
+   * lose their Segments in the same commit, and are left as failed.
    * @throws storage_full, tenant_full, overloaded, shard_model_mismatch
    */
-  append(item: Item, segments: readonly SegmentInput[]): Promise<void>;
+  append(item: Item, segments: readonly SegmentInput[], replaces?: readonly string[]): Promise<void>;
   /** Puts an Item's record alone. */
   putItem(item: Item): Promise<void>;
   /** Removes an Item from every family at once; false when there is none. */
   removeItem(id: string): Promise<boolean>;
   item(id: string): Item | undefined;
-  /** The first Item, pending or searchable, whose file has this SHA-256. */
-  itemByDigest(sha256Hex: string): Item | undefined;
+  /** The Items, pending or searchable, whose file has this SHA-256, in order of insertion. */
+  itemsByDigest(sha256Hex: string): Item[];
+  /** The Items, in any state, that were given a key, in order of insertion. */
+  itemsByKey(key: string): Item[];
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
   /** Resolves when the background work that earlier writes caused (merges, bits, graphs) is done. */
@@ -78,11 +81,13 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
         signal,
       );
     },
-    append: (item, segments) => append(shard, spaces, item, segments),
+    append: (item, segments, replaces = []) => append(shard, spaces, item, segments, replaces),
     putItem: async (item) => void (await awaitCrossing(() => shard.putItem(JSON.stringify(item)))),
     removeItem: (id) => awaitCrossing(() => shard.removeItem(id)),
     item: (id) => reading(shard, (snapshot) => parsed<Item>(snapshot.item(id))),
-    itemByDigest: (sha256) => reading(shard, (snapshot) => parsed<Item>(snapshot.itemByDigest(sha256))),
+    itemsByDigest: (sha256) =>
+      reading(shard, (snapshot) => JSON.parse(snapshot.itemsByDigest(sha256)) as Item[]),
+    itemsByKey: (key) => reading(shard, (snapshot) => JSON.parse(snapshot.itemsByKey(key)) as Item[]),
     items: ({ after, limit }) =>
       reading(shard, (snapshot) => JSON.parse(snapshot.items(after, limit)) as Item[]),
     whenIdle: () => awaitCrossing(() => shard.whenIdle()),
@@ -95,13 +100,14 @@ async function append(
   spaces: OpenSpaces,
   item: Item,
   segments: readonly SegmentInput[],
+  replaces: readonly string[],
 ): Promise<void> {
   const batch = crossing(() => shard.batch());
   for (const [index, segment] of segments.entries()) {
     crossing(() => addTo(batch, segment, spaces));
     if (index % SEGMENTS_PER_TURN === SEGMENTS_PER_TURN - 1) await new Promise(setImmediate);
   }
-  await awaitCrossing(() => shard.append(JSON.stringify(item), batch));
+  await awaitCrossing(() => shard.append(JSON.stringify(item), batch, [...replaces]));
 }
 
 function addTo(

@@ -123,6 +123,8 @@ export interface Searched {
   readonly found: number;
   /** Segments of the index. */
   readonly segments: number;
+  /** The filter leaves nothing to find. */
+  readonly filteredOut: boolean;
   /** Of the first hit; 0 without one. */
   readonly confidence: number;
   readonly scanMs: number;

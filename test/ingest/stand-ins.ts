@@ -46,10 +46,13 @@ export class FakeShard implements IngestShard {
     return this.stored.get(id)?.item;
   }
 
-  itemByDigest(sha256: string): Item | undefined {
-    return [...this.stored.values()]
-      .map(({ item }) => item)
-      .find((item) => item.sha256 === sha256 && item.state !== 'failed');
+  itemsByDigest(sha256: string): Item[] {
+    const items = [...this.stored.values()].map(({ item }) => item);
+    return items.filter((item) => item.sha256 === sha256 && item.state !== 'failed');
+  }
+
+  itemsByKey(key: string): Item[] {
+    return [...this.stored.values()].map(({ item }) => item).filter((item) => item.key === key);
   }
 
   snapshot(): ReturnType<IngestShard['snapshot']> {

@@ -33,21 +33,35 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   ],
   // The ground of an index.
   ranking: ['.'],
+  filter: ['.', 'ranking'],
   threads: ['.'],
   blocks: ['.', 'kernels', 'picture', 'ranking'],
   terms: ['text'],
   words: ['.', 'text', 'ranking', 'blocks', 'terms'],
-  store: ['.', 'threads', 'ranking', 'blocks'],
+  store: ['.', 'threads', 'ranking', 'blocks', 'filter'],
   // Reading, writing, and what is derived in the background.
   scan: ['.', 'kernels', 'ranking', 'blocks', 'store'],
-  write: ['.', 'threads', 'blocks', 'terms', 'words', 'store', 'scan'],
+  write: ['.', 'threads', 'blocks', 'filter', 'terms', 'words', 'store', 'scan'],
   graph: ['.', 'kernels', 'blocks', 'store', 'scan', 'write'],
   // The table of search methods: nothing else knows the graph.
   derive: ['.', 'blocks', 'store', 'write', 'graph'],
-  shard: ['.', 'kernels', 'text', 'ranking', 'blocks', 'terms', 'words', 'store', 'scan', 'write', 'derive'],
+  shard: [
+    '.',
+    'kernels',
+    'text',
+    'ranking',
+    'blocks',
+    'filter',
+    'terms',
+    'words',
+    'store',
+    'scan',
+    'write',
+    'derive',
+  ],
   // One search of a snapshot.
   search: ['.', 'ranking', 'shard'],
-  'search/task': ['.', 'ranking', 'blocks', 'text', 'terms', 'words', 'store', 'shard', 'search'],
+  'search/task': ['.', 'ranking', 'blocks', 'filter', 'text', 'terms', 'words', 'store', 'shard', 'search'],
 };
 
 /** The same for the binding. */

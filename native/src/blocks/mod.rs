@@ -6,5 +6,6 @@ pub mod columns;
 pub mod dead;
 pub mod pictures;
 pub mod rotation;
+pub mod rows_within;
 pub mod varint;
 pub mod vectors;

@@ -3,9 +3,11 @@
 use crate::blocks::block::{self, HEADER_BYTES, Header, Kind};
 use crate::blocks::columns::{Columns, U32Column, push_u32s};
 use crate::blocks::dead::Dead;
+use crate::blocks::rows_within::rows_within;
 use crate::error::{Result, ShardError};
 use crate::picture::fingerprint::{NEAR_BITS_MAX, differing_bits, is_blank};
 use crate::ranking::top_k::{Scored, TopK};
+use crate::ranking::within::Within;
 
 pub const DIGEST_BYTES: usize = 32;
 /// Longest fingerprint that is kept.
@@ -79,15 +81,25 @@ impl<'a> PicturesView<'a> {
 
     /// Offers the pictures that come from the same file (score 1) or are nearly the same (1 − share of differing bits,
     /// below 1). Others are left out.
-    pub fn search(&self, digest: &[u8], fingerprint: &[u8], dead: Dead<'_>, top_k: &mut TopK) -> Result<()> {
-        for row in (0..self.header.rows as usize).filter(|row| !dead.has(*row)) {
+    /// `within`: the segments that may be found; None: all. Returns the number of rows that were looked at.
+    pub fn search(
+        &self,
+        (digest, fingerprint): (&[u8], &[u8]),
+        dead: Dead<'_>,
+        within: Option<&Within>,
+        top_k: &mut TopK,
+    ) -> Result<u64> {
+        let all = || vec![0..self.header.rows as usize];
+        let stretches = within.map_or_else(all, |within| rows_within(&self.header, self.segments, within));
+        let looked_at = stretches.iter().map(|rows| rows.len() as u64).sum();
+        for row in stretches.into_iter().flatten().filter(|row| !dead.has(*row)) {
             let score =
                 if self.digest(row) == digest { Some(1.0) } else { similarity(fingerprint, self.fingerprint(row)?) };
             if let Some(score) = score {
                 top_k.offer(Scored { score, segment: self.segments.get(row) });
             }
         }
-        Ok(())
+        Ok(looked_at)
     }
 }
 
@@ -123,7 +135,10 @@ mod tests {
 
     fn search(value: &[u8], digest: u8, fingerprint: [u8; 16]) -> Vec<(u32, f32)> {
         let mut top_k = TopK::new(10);
-        PicturesView::read(value).unwrap().search(&[digest; 32], &fingerprint, Dead::default(), &mut top_k).unwrap();
+        PicturesView::read(value)
+            .unwrap()
+            .search((&[digest; 32], &fingerprint), Dead::default(), None, &mut top_k)
+            .unwrap();
         top_k.into_sorted().iter().map(|hit| (hit.segment, hit.score)).collect()
     }
 

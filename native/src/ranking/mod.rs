@@ -4,3 +4,4 @@ pub mod options;
 pub mod place;
 pub mod rating;
 pub mod top_k;
+pub mod within;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::within::Within;
 use crate::error::{Result, ShardError};
 
 /// How much of the answer is wanted.
@@ -13,8 +14,8 @@ pub struct SearchOptions {
     pub places: bool,
     /// Prove every list, at any cost.
     pub exact: bool,
-    /// The Segments that may be found, ascending. None: all. A list of vectors that is so limited is always proved.
-    pub within: Option<Arc<[u32]>>,
+    /// The Segments that may be found. None: all.
+    pub within: Option<Arc<Within>>,
     pub stop: Stop,
 }
 

@@ -40,7 +40,13 @@ pub fn append(shard: &Shard, id: &str, seeds: std::ops::Range<u64>) {
         vectors: vec![(0, vector(seed))],
         ..SegmentInput::default()
     });
-    shard.write(WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: segments.collect() }).unwrap();
+    shard
+        .write(WriteOp::Append {
+            item: ItemRecord::parse(&json).unwrap(),
+            segments: segments.collect(),
+            replaces: vec![],
+        })
+        .unwrap();
 }
 
 pub fn ask(shard: &Shard, query: &[f32], k: usize, exact: bool) -> Ranking {

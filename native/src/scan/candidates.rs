@@ -1,6 +1,8 @@
 //! The rows of a space that may belong to an answer. They are found by their int8 codes, with a sure bound; where a
 //! block has bits, only those rows are looked at that their bits leave a chance, with a statistical bound.
 
+use std::ops::Range;
+
 use crate::blocks::bits::{BitsView, RotatedQuery};
 use crate::blocks::columns::u32_at;
 use crate::blocks::dead::Dead;
@@ -15,6 +17,10 @@ use crate::ranking::top_k::{Scored, TopK};
 
 /// Rows whose estimates are computed together, before any is looked at: their numbers stay in the first-level cache.
 const CHUNK: usize = 256;
+/// Rows beside each other from which on they are looked at together.
+const STRETCH_MIN: usize = 8;
+/// Rows whose codes are prefetched before they are looked at, where they lie apart.
+const AHEAD: usize = 8;
 
 /// A row that may belong to the answer.
 #[derive(Clone, Copy)]
@@ -61,16 +67,38 @@ impl<'o> Candidates<'o> {
 
     /// Looks at the codes of every row.
     pub fn add_by_codes(&mut self, block: &CodesBlock<'_>) -> Result<()> {
+        let begin = block.codes.segments.lower_bound(block.first);
+        self.add_stretch(block, begin..block.codes.header.rows as usize)
+    }
+
+    /// Looks at the codes of some rows, given as stretches, ascending.
+    pub fn add_rows(&mut self, block: &CodesBlock<'_>, stretches: &[Range<usize>]) -> Result<()> {
+        let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
+        let mut ahead = stretches.iter().filter(|rows| rows.len() < STRETCH_MIN);
+        ahead.by_ref().take(AHEAD).for_each(|rows| rows.clone().for_each(|row| self.prefetch_row(block, row)));
+        for rows in stretches {
+            if rows.len() >= STRETCH_MIN {
+                self.add_stretch(block, rows.clone())?;
+                continue;
+            }
+            self.options.stop.check()?;
+            if let Some(next) = ahead.next() {
+                next.clone().for_each(|row| self.prefetch_row(block, row));
+            }
+            rows.clone().for_each(|row| self.offer_row(block, row, bound));
+        }
+        Ok(())
+    }
+
+    fn add_stretch(&mut self, block: &CodesBlock<'_>, rows: Range<usize>) -> Result<()> {
         let view = &block.codes;
         let dimensions = self.query.coded.dimensions();
         let terms = self.query.terms(view.header.norm_max, dimensions);
-        let rows = view.header.rows as usize;
         let (mut dots, mut scales, mut residuals) = ([0i32; CHUNK], [0f32; CHUNK], [0f32; CHUNK]);
         let (mut estimates, mut errors) = ([0f32; CHUNK], [0f32; CHUNK]);
-        let begin = view.segments.lower_bound(block.first);
-        for from in (begin..rows).step_by(CHUNK) {
+        for from in rows.clone().step_by(CHUNK) {
             self.options.stop.check()?;
-            let count = CHUNK.min(rows - from);
+            let count = CHUNK.min(rows.end - from);
             let codes = &view.codes[from * dimensions..(from + count) * dimensions];
             (self.kernel.dots_i8)(&self.query.coded, codes, &mut dots[..count]);
             copy_f32s(view.scales, from, &mut scales[..count]);
@@ -88,11 +116,12 @@ impl<'o> Candidates<'o> {
         Ok(())
     }
 
-    /// Looks at the codes of those rows alone whose bits leave them a chance.
-    pub fn add_by_bits(&mut self, block: &CodesBlock<'_>, bits: &BitsView<'_>) -> Result<()> {
+    /// Looks at the codes of those rows alone whose bits leave them a chance. `allowed`: a bit for each row that may be
+    /// found, group by group; None for all.
+    pub fn add_by_bits(&mut self, block: &CodesBlock<'_>, bits: &BitsView<'_>, allowed: Option<&[u64]>) -> Result<()> {
         // Without the rotated query every code is looked at.
         let Some(rotated) = self.rotated.take() else { return self.add_by_codes(block) };
-        let outcome = self.add_by_rotated(&rotated, block, bits);
+        let outcome = self.add_by_rotated(&rotated, block, bits, allowed);
         self.rotated = Some(rotated);
         outcome
     }
@@ -103,14 +132,19 @@ impl<'o> Candidates<'o> {
         rotated: &RotatedQuery<'_>,
         block: &CodesBlock<'_>,
         bits: &BitsView<'_>,
+        allowed: Option<&[u64]>,
     ) -> Result<()> {
         let mut terms = rotated.terms(self.kernel, bits);
         let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
         let mut before = (0, 0u64);
         for group in 0..bits.groups() {
             self.options.stop.check()?;
+            let wanted = allowed.map_or(u64::MAX, |allowed| allowed[group]) & bits.rows_of(group);
+            if wanted == 0 {
+                continue;
+            }
             terms.threshold = self.lower.threshold();
-            let reached = (self.kernel.bits_reach)(&rotated.bits, &terms, bits.group(group)) & bits.rows_of(group);
+            let reached = (self.kernel.bits_reach)(&rotated.bits, &terms, bits.group(group)) & wanted;
             for_each_row(group, reached, |row| self.prefetch_row(block, row));
             for_each_row(before.0, before.1, |row| self.offer_row(block, row, bound));
             before = (group, reached);

@@ -8,6 +8,7 @@
 //! upper end is below it can be left out. The others are rescored in descending order of their upper ends, until none
 //! reaches the k-th best exact score: no remaining row can belong to the answer.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use heed::RoTxn;
@@ -15,12 +16,15 @@ use heed::RoTxn;
 use super::candidates::{Candidate, Candidates, CodesBlock};
 
 use crate::blocks::bits::{self, BitsView};
+use crate::blocks::rows_within::rows_within;
 use crate::blocks::vectors::{CodesView, RowsView, check_finite};
 use crate::error::{Result, ShardError};
+use crate::kernels::bits::GROUP;
 use crate::kernels::detection;
 use crate::kernels::kernel::Kernel;
 use crate::ranking::options::SearchOptions;
 use crate::ranking::top_k::{Method, Ranking, Scored, TopK};
+use crate::ranking::within::Within;
 use crate::store::checked::Checked;
 use crate::store::open_store::Store;
 use crate::store::records::BlockKey;
@@ -88,11 +92,13 @@ impl<'t> Scan<'_, 't> {
     fn candidates(&self, blocks: &[Block<'_>], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
         let Self { store, txn, kernel, query, options, .. } = *self;
         let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
-        if let Some(within) = &options.within {
+        let allowed = options.within.as_ref().map_or(rows, |within| within.segments().min(rows as u64) as usize);
+        let with_bits = !options.exact && store.methods.uses_bits(allowed, options.k) && bits::fits(query.len());
+        if let Some(within) = options.within.as_ref().filter(|_| !with_bits) {
             return self.candidates_within(blocks, within, ranking);
         }
-        let near = if options.exact || rows < store.methods.graph_rows_min { None } else { self.near(blocks) };
-        let with_bits = !options.exact && store.methods.uses_bits(rows, options.k) && bits::fits(query.len());
+        let by_graph = !options.exact && options.within.is_none() && rows >= store.methods.graph_rows_min;
+        let near = if by_graph { self.near(blocks) } else { None };
         let mut candidates = if with_bits {
             Candidates::with_bits(kernel, query, options, store.methods.bits_deviations)
         } else {
@@ -110,27 +116,44 @@ impl<'t> Scan<'_, 't> {
                 (ranking.exact, ranking.method) = (false, Method::Graph);
                 continue;
             }
-            match if with_bits { self.bits_of(block)? } else { None } {
-                Some(bits) => {
-                    candidates.add_by_bits(&codes, &bits)?;
+            let stretches =
+                options.within.as_ref().map(|within| rows_within(&block.codes.header, block.codes.segments, within));
+            if stretches.as_ref().is_some_and(Vec::is_empty) {
+                continue;
+            }
+            match (if with_bits { self.bits_of(block)? } else { None }, stretches) {
+                (Some(bits), stretches) => {
+                    let allowed = stretches.map(|stretches| masks_of(&stretches, bits.groups()));
+                    candidates.add_by_bits(&codes, &bits, allowed.as_deref())?;
                     (ranking.exact, ranking.method) = (false, Method::Bits);
                 }
-                None => candidates.add_by_codes(&codes)?,
+                (None, Some(stretches)) => candidates.add_rows(&codes, &stretches)?,
+                (None, None) => candidates.add_by_codes(&codes)?,
             }
         }
-        ranking.scanned += rows as u64;
+        ranking.scanned += allowed as u64;
         Ok(candidates.into_sorted())
     }
 
     /// As [`Self::candidates`], of some segments alone. Each of their codes is looked at, so the answer is proved.
-    fn candidates_within(&self, blocks: &[Block<'_>], within: &[u32], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
+    fn candidates_within(
+        &self,
+        blocks: &[Block<'_>],
+        within: &Within,
+        ranking: &mut Ranking,
+    ) -> Result<Vec<Candidate>> {
         let mut candidates = Candidates::new(self.kernel, self.query, self.options);
         for (index, block) in blocks.iter().enumerate() {
             self.options.stop.check()?;
+            let stretches = rows_within(&block.codes.header, block.codes.segments, within);
+            if stretches.is_empty() {
+                continue;
+            }
             let dead = self.store.dead(self.txn, block.key)?;
-            add_near(&mut candidates, &CodesBlock { index: index as u32, codes: block.codes, dead, first: 0 }, within);
+            let codes = CodesBlock { index: index as u32, codes: block.codes, dead, first: 0 };
+            candidates.add_rows(&codes, &stretches)?;
+            ranking.scanned += stretches.iter().map(|rows| rows.len() as u64).sum::<u64>();
         }
-        ranking.scanned += within.len() as u64;
         Ok(candidates.into_sorted())
     }
 
@@ -225,6 +248,18 @@ pub(super) fn check_query(space: &SpaceSpec, query: &[f32]) -> Result<()> {
         )));
     }
     check_finite(query)
+}
+
+/// A bit for each row of the stretches, 64 in a group.
+fn masks_of(stretches: &[Range<usize>], groups: usize) -> Vec<u64> {
+    let mut masks = vec![0u64; groups];
+    for rows in stretches {
+        for group in rows.start / GROUP..rows.end.div_ceil(GROUP) {
+            let (from, to) = (rows.start.max(group * GROUP), rows.end.min((group + 1) * GROUP));
+            masks[group] |= (u64::MAX >> (GROUP - (to - from))) << (from % GROUP);
+        }
+    }
+    masks
 }
 
 /// Looks at those rows of a block that belong to some segments, ascending.

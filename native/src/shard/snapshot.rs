@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use heed::{RoTxn, WithoutTls};
+use heed::types::Bytes;
+use heed::{Database, RoTxn, WithoutTls};
 use serde::Deserialize;
 
 use super::places::{distinct, place_of, reach_places};
@@ -11,14 +12,17 @@ use super::titles::Titles;
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
+use crate::filter::expression::Filter;
+use crate::filter::known_items::ReadsItems;
 use crate::kernels::detection;
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::place::Place;
 use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
+use crate::ranking::within::Within;
 use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
-use crate::store::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
+use crate::store::records::{BlockKey, Family, ItemEntry, KEY_BYTES, Totals, key_of, unsealed};
 use crate::store::spaces::{SpaceSpec, position};
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
@@ -63,15 +67,15 @@ impl Snapshot {
             match query {
                 Query::Vector { space, vector } => self.vector_list(space, vector, &options, enough),
                 Query::Words(words) => self.words_list(&words.asked(self.state()), &options),
-                Query::Picture { fingerprint, digest } => self.search_picture(fingerprint, digest, k),
+                Query::Picture { fingerprint, digest } => self.picture_list(fingerprint, digest, &options),
             }
         };
         if options.places { reach_places(options.k, best, |hits| self.places_of(hits)) } else { best(options.k) }
     }
 
     /// What a query finds in given Segments, ascending. Pictures are rated by their list alone: nothing here. `sampled`: with
-    /// a sample of a space's scores.
-    pub fn rate(&self, query: &Query, segments: &[u32], sampled: bool) -> Result<Rating> {
+    /// a sample of a space's scores. `within`: the Segments that may be found besides; None: all.
+    pub fn rate(&self, query: &Query, segments: &[u32], sampled: bool, within: Option<&Within>) -> Result<Rating> {
         match query {
             Query::Vector { space, vector } => {
                 let kernel = detection::chosen().map_err(ShardError::internal)?;
@@ -86,7 +90,7 @@ impl Snapshot {
                         Ok(self.record_of(entry.sequence)?.map(|record| (record, entry.first)))
                     })
                 };
-                words_rating::rate(&self.words_blocks()?, &words.asked(self.state()), segments, text_of)
+                words_rating::rate(&self.words_blocks()?, &words.asked(self.state()), (segments, within), text_of)
             }
             Query::Picture { .. } => Ok(Rating::default()),
         }
@@ -98,11 +102,35 @@ impl Snapshot {
         Conditional { query, phrases_of }: &Conditional,
         options: &SearchOptions,
     ) -> Result<Ranking> {
-        let within = match phrases_of {
-            Some(text) => self.with_phrases(text, &options.stop)?.map(Arc::from),
+        let having = match phrases_of {
+            Some(text) => self.with_phrases(text, &options.stop)?.map(Within::of_segments),
             None => None,
         };
-        self.answer(query, &SearchOptions { within, ..options.clone() })
+        let Some(having) = having else { return self.answer(query, options) };
+        let within = options.within.as_ref().map_or(having.clone(), |within| within.and(&having));
+        // Few, so each is looked at and the answer proved.
+        self.answer(query, &SearchOptions { within: Some(Arc::new(within)), exact: true, ..options.clone() })
+    }
+
+    /// The Segments of the Items that meet a filter. Removed ones may be among them.
+    pub fn within(&self, filter: &Filter) -> Result<Within> {
+        self.queue.store().known_items.within(filter, self)
+    }
+
+    /// Whether the first filter on this index would hold up the calling thread.
+    pub fn filters_late(&self) -> Result<bool> {
+        Ok(self.queue.store().known_items.loads_many(self.totals()?.items))
+    }
+
+    /// Whether it has any of some Segments.
+    pub fn has_any(&self, within: &Within) -> Result<bool> {
+        let segments = &self.queue.store().databases.segments;
+        for (first, last) in within.ranges() {
+            if segments.range(&self.txn, &(*first..=*last))?.next().transpose()?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The living Segments, ascending, that have every phrase quoted in a text. None if it quotes none.
@@ -190,15 +218,24 @@ impl Snapshot {
 
     /// Pictures from the same file first, then near copies; no others.
     pub fn search_picture(&self, fingerprint: &[u8], digest: &[u8; DIGEST_BYTES], k: usize) -> Result<Ranking> {
+        self.picture_list(fingerprint, digest, &SearchOptions::best(k))
+    }
+
+    fn picture_list(
+        &self,
+        fingerprint: &[u8],
+        digest: &[u8; DIGEST_BYTES],
+        options: &SearchOptions,
+    ) -> Result<Ranking> {
         let store = self.queue.store();
         let mut ranking = Ranking { exact: true, ..Ranking::default() };
-        let mut top_k = TopK::new(k);
+        let mut top_k = TopK::new(options.k);
         for entry in store.blocks_of(&self.txn, Family::PICTURES)? {
             let (key, value) = entry?;
             let view = PicturesView::read(value)?;
             store.checked(key, &view.header, value)?;
-            ranking.scanned += u64::from(view.header.rows);
-            view.search(digest, fingerprint, store.dead(&self.txn, key)?, &mut top_k)?;
+            let dead = store.dead(&self.txn, key)?;
+            ranking.scanned += view.search((digest, fingerprint), dead, options.within.as_deref(), &mut top_k)?;
         }
         ranking.hits = top_k.into_sorted();
         Ok(ranking)
@@ -255,13 +292,29 @@ impl Snapshot {
         self.queue.store().entry(&self.txn, id)
     }
 
-    /// The first Item, pending or searchable, whose file has this SHA-256.
-    pub fn item_by_digest(&self, sha256: &[u8; 32]) -> Result<Option<&str>> {
-        let databases = &self.queue.store().databases;
-        let Some(first) = databases.digests.prefix_iter(&self.txn, sha256.as_slice())?.next() else { return Ok(None) };
-        let (key, _) = first?;
-        let sequence = key.last_chunk::<8>().ok_or_else(|| ShardError::corrupt("A digest's key is damaged."))?;
-        self.record_of(u64::from_be_bytes(*sequence))
+    /// The Items, pending or searchable, whose file has this SHA-256, in order of insertion: one JSON array.
+    pub fn items_by_digest(&self, sha256: &[u8; 32]) -> Result<String> {
+        self.items_below(self.queue.store().databases.digests, sha256)
+    }
+
+    /// The Items, in any state, that were given a key, in order of insertion: one JSON array.
+    pub fn items_by_key(&self, key: &str) -> Result<String> {
+        self.items_below(self.queue.store().databases.keys, &key_of(key, 0)[..KEY_BYTES])
+    }
+
+    /// The Items whose sequence numbers follow a prefix.
+    fn items_below(&self, database: Database<Bytes, Bytes>, prefix: &[u8]) -> Result<String> {
+        let damaged = || ShardError::corrupt("The key of an item is damaged.");
+        let mut json = String::from("[");
+        for entry in database.prefix_iter(&self.txn, prefix)? {
+            let sequence = u64::from_be_bytes(*entry?.0.last_chunk::<8>().ok_or_else(damaged)?);
+            if json.len() > 1 {
+                json.push(',');
+            }
+            json.push_str(self.record_of(sequence)?.ok_or_else(damaged)?);
+        }
+        json.push(']');
+        Ok(json)
     }
 
     fn record_of(&self, sequence: u64) -> Result<Option<&str>> {
@@ -301,6 +354,38 @@ impl Snapshot {
             Ok((family.0, Header::read(value, family.kind())?.rows))
         });
         rows.collect()
+    }
+}
+
+impl ReadsItems for Snapshot {
+    fn state(&self) -> usize {
+        self.txn.id()
+    }
+
+    fn newest(&self) -> Result<Self> {
+        Self::open(self.queue.clone())
+    }
+
+    fn segments_of(&self, id: &str) -> Result<Option<(u32, u32)>> {
+        self.segments_of_item(id)
+    }
+
+    fn each_item(
+        &self,
+        known: &dyn Fn(u32) -> bool,
+        visit: &mut dyn FnMut((u32, u32), &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let databases = &self.queue.store().databases;
+        for value in databases.entries.iter(&self.txn)? {
+            let (id, value) = value?;
+            let entry = ItemEntry::read(unsealed(id.as_bytes(), value)?)?;
+            if entry.count > 0 && known(entry.first) {
+                continue;
+            }
+            let record = self.record_of(entry.sequence)?;
+            visit((entry.first, entry.count), record.unwrap_or_default().as_bytes())?;
+        }
+        Ok(())
     }
 }
 

@@ -33,6 +33,8 @@ pub struct Databases {
     pub entries: Database<Str, Bytes>,
     /// SHA-256 of the file and sequence number of an Item that has not failed → nothing.
     pub digests: Database<Bytes, Bytes>,
+    /// SHA-256 of the key that an Item's uploader gave it, and the Item's sequence number → nothing.
+    pub keys: Database<Bytes, Bytes>,
     /// Segment → first Segment of its place (u32), then JSON.
     pub segments: Database<U32<BE>, Bytes>,
     pub blocks: Database<Bytes, Bytes>,
@@ -106,11 +108,13 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         }
         _ => return Err(ShardError::corrupt("The index does not say its format.")),
     }
-    // A file of an earlier version has no bits. They can be derived.
-    let Some(bits) = env.open_database::<Bytes, Bytes>(&txn, Some("bits"))? else {
+    // A file of an earlier version has no bits, which can be derived, and its Items have no keys.
+    let (Some(bits), Some(keys)) = (env.open_database(&txn, Some("bits"))?, env.open_database(&txn, Some("keys"))?)
+    else {
         drop(txn);
         let mut writing = env.write_txn()?;
         env.create_database::<Bytes, Bytes>(&mut writing, Some("bits"))?;
+        env.create_database::<Bytes, Bytes>(&mut writing, Some("keys"))?;
         writing.commit()?;
         return existing(env);
     };
@@ -124,6 +128,7 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         rows: env.open_database(&txn, Some("rows"))?.ok_or_else(absent)?,
         dead: env.open_database(&txn, Some("dead"))?.ok_or_else(absent)?,
         bits,
+        keys,
     };
     // Handles of databases stay open only if the transaction that opened them is committed.
     txn.commit()?;
@@ -133,7 +138,7 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
 fn create(env: &Env<WithoutTls>) -> Result<()> {
     let mut txn = env.write_txn()?;
     let meta: Database<Str, Bytes> = env.create_database(&mut txn, Some("meta"))?;
-    for name in ["items", "entries", "digests", "segments", "blocks", "rows", "dead", "bits"] {
+    for name in ["items", "entries", "digests", "segments", "blocks", "rows", "dead", "bits", "keys"] {
         env.create_database::<Bytes, Bytes>(&mut txn, Some(name))?;
     }
     meta.put(&mut txn, keys::FORMAT, &FORMAT.to_le_bytes())?;

@@ -17,6 +17,7 @@ use super::spaces::{self, SpaceSpec};
 use crate::blocks::block::Header;
 use crate::blocks::dead::Dead;
 use crate::error::{Result, ShardError};
+use crate::filter::known_items::KnownItems;
 
 pub struct Store {
     pub env: Env<WithoutTls>,
@@ -29,6 +30,7 @@ pub struct Store {
     pub folder: PathBuf,
     neighbours: RwLock<HashMap<Family, Arc<dyn NeighbourIndex>>>,
     pub known_places: KnownPlaces,
+    pub known_items: KnownItems,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
 }
 
@@ -50,6 +52,7 @@ impl Store {
             folder: folder.to_path_buf(),
             neighbours: RwLock::default(),
             known_places: KnownPlaces::default(),
+            known_items: KnownItems::default(),
             checked: RwLock::default(),
         })
     }

@@ -1,6 +1,7 @@
 //! Small records of an index, keys of blocks, and the checksums of records.
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 use crate::blocks::block::Kind;
 use crate::blocks::columns::{u32_at, u64_at};
@@ -102,6 +103,16 @@ impl ItemEntry {
         })
     }
 }
+
+/// What an Item is found by that its uploader gave a key. Of Items with the same key those written first come first.
+pub fn key_of(key: &str, sequence: u64) -> Vec<u8> {
+    let mut bytes = Sha256::digest(key.as_bytes()).to_vec();
+    bytes.extend(sequence.to_be_bytes());
+    bytes
+}
+
+/// Bytes of what [`key_of`] begins with.
+pub const KEY_BYTES: usize = 32;
 
 /// A record after the CRC-32C of its key and itself, so that damage is noticed, and a record under another key, too.
 pub fn sealed(key: &[u8], record: &[u8]) -> Vec<u8> {

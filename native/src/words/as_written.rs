@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use super::block::WordsBlock;
 use super::occurrences::Found;
 use crate::error::Result;
+use crate::ranking::within::Within;
 use crate::terms::written::{lowered, normalised, words};
 
 /// Segments with the stems of all words that are looked at. More, and the words are too common.
@@ -14,11 +15,13 @@ const READ_MAX: usize = 1_000;
 pub const RARE_MAX: usize = 10;
 
 /// The segments, ascending, that have every word of a query as it is written, if they are few. `found`: the query's words.
+/// `within`: the segments that may be found; None: all.
 /// `text_of`: the words of a segment; it may say None where nothing that is stored of them may have the words.
 pub fn as_written(
     blocks: &[WordsBlock<'_>],
     query: &str,
     found: &[Found<'_>],
+    within: Option<&Within>,
     mut text_of: impl FnMut(u32, &Runs) -> Result<Option<String>>,
 ) -> Result<Vec<u32>> {
     let mut sought: Vec<&Found<'_>> = found.iter().filter(|word| word.written.is_some()).collect();
@@ -33,7 +36,8 @@ pub fn as_written(
         for word in others {
             rows = rows_with_too(block, at, word, &rows)?;
         }
-        segments.extend(rows.iter().map(|row| block.view.segments.get(*row as usize)));
+        let with_all = rows.iter().map(|row| block.view.segments.get(*row as usize));
+        segments.extend(with_all.filter(|segment| within.is_none_or(|within| within.has(*segment))));
     }
     segments.sort_unstable();
     let of_query = lowered(&normalised(query));

@@ -1,10 +1,14 @@
 //! A block of postings as a search sees it.
 
+use std::ops::Range;
+
 use super::lists::TermPostings;
 use super::postings::PostingsView;
 use super::query_word::Variant;
 use crate::blocks::dead::Dead;
+use crate::blocks::rows_within::rows_within;
 use crate::error::Result;
+use crate::ranking::within::Within;
 
 /// A block of postings with its dead rows.
 pub struct WordsBlock<'a> {
@@ -16,6 +20,11 @@ impl<'a> WordsBlock<'a> {
     /// The postings of a variant's term. None if the block has no text in one of its languages, or not the term.
     pub fn lookup(&self, variant: &Variant) -> Result<Option<TermPostings<'a>>> {
         self.term(variant)?.map(|at| self.view.term_postings(at)).transpose()
+    }
+
+    /// The rows that a search may find, as stretches.
+    pub(super) fn rows_within(&self, within: &Within) -> Vec<Range<usize>> {
+        rows_within(&self.view.header, self.view.segments, within)
     }
 
     /// The number of a variant's term. None if the block has no text in one of its languages, or not the term.

@@ -14,7 +14,7 @@ use super::occurrences::{Finder, Found, Occurrences, look_up, occurrences, some_
 use super::phrases::documents_with_all;
 use super::query::{JOINED_LETTERS, NamedWords, ParsedQuery, Phrase, parse};
 use super::query_word::{QueryWord, Variant};
-use super::scores::{BlockScores, RankedList};
+use super::scores::{BlockScores, Only, RankedList};
 use super::slips::{MEANT_RATIO, RARE_MAX, meant};
 use crate::error::{Result, ShardError};
 use crate::ranking::options::{SearchOptions, Stop};
@@ -56,20 +56,40 @@ pub fn search_telling(
     let mut scores = BlockScores::default();
     for at in by_size {
         options.stop.check()?;
-        let with_phrases = documents_with_all(&blocks[at], &phrases, &options.stop)?;
-        if with_phrases.as_ref().is_some_and(|documents| !documents.contains(&true)) {
-            continue;
-        }
+        let Some(only) = only(&blocks[at], &phrases, options)? else { continue };
         let lists: Vec<RankedList<'_>> = order
             .iter()
             .flat_map(|word| found[*word].lists.of(at).iter().map(|list| (weights[*word], *list)))
             .map(|(weight, (postings, languages))| RankedList { postings, languages, weight })
             .collect();
-        ranking.scanned +=
-            scores.rank(&blocks[at], &lists, formula, with_phrases.as_deref(), (&mut top_k, options.k))?;
+        ranking.scanned += scores.rank(&blocks[at], &lists, formula, &only, (&mut top_k, options.k))?;
     }
     ranking.hits = top_k.into_sorted();
     Ok(ranking)
+}
+
+/// The documents of a block that may be found. None if there are none.
+fn only(block: &WordsBlock<'_>, phrases: &[Phrase], options: &SearchOptions) -> Result<Option<Only>> {
+    let within = match &options.within {
+        Some(within) => Some(block.rows_within(within)),
+        None => None,
+    };
+    if within.as_ref().is_some_and(Vec::is_empty) {
+        return Ok(None);
+    }
+    let only = match (documents_with_all(block, phrases, &options.stop)?, within) {
+        (None, None) => return Ok(Some(Only::All)),
+        (None, Some(within)) => Only::of(within, block.view.rows()),
+        (Some(mut documents), within) => {
+            if let Some(within) = within {
+                let mut allowed = vec![false; documents.len()];
+                within.into_iter().for_each(|rows| allowed[rows].fill(true));
+                documents.iter_mut().zip(allowed).for_each(|(has, allowed)| *has &= allowed);
+            }
+            Only::Marked(documents)
+        }
+    };
+    Ok(if only.is_none() { None } else { Some(only) })
 }
 
 /// A query of one state of an index. Its words are resolved there once.

@@ -8,13 +8,14 @@ use super::rank::{Asked, Sought};
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
+use crate::ranking::within::Within;
 
-/// Rates segments, ascending. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
+/// Rates segments, ascending. `within`: those among which others with all words as written are looked for; None: all. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
 /// `text_of`: the words of a segment, or None where it has not all of some runs of letters.
 pub fn rate(
     blocks: &[WordsBlock<'_>],
     asked: &Asked,
-    segments: &[u32],
+    (segments, within): (&[u32], Option<&Within>),
     text_of: impl FnMut(u32, &Runs) -> Result<Option<String>>,
 ) -> Result<Rating> {
     let zeros = || vec![0.0; segments.len()];
@@ -71,7 +72,7 @@ pub fn rate(
     }
     // What quotes a phrase has its own condition.
     if !*has_absent && phrases.is_empty() {
-        rating.written = as_written(blocks, &asked.text, found, text_of)?;
+        rating.written = as_written(blocks, &asked.text, found, within, text_of)?;
     }
     Ok(rating)
 }

@@ -6,6 +6,8 @@
 //! have could no longer reach the k-th best score (`floor`). From there on a list is looked up only for documents that
 //! have a score and could still reach the floor. So every score is the same sum in the same order, whatever is skipped.
 
+use std::ops::Range;
+
 use super::block::WordsBlock;
 use super::bm25::Formula;
 use super::lists::{TermPostings, WINDOW, windows};
@@ -20,6 +22,8 @@ const BINS: usize = 512;
 /// share of scores, or more, is new.
 const LONG_SHARE: u32 = 16;
 const NEWS_SHARE: u32 = 32;
+/// Every list is looked up for the documents that may be found where they are at most this share of a block.
+const FEW_SHARE: usize = 16;
 
 /// The postings of one word in a block, with its weight.
 #[derive(Clone, Copy)]
@@ -28,6 +32,39 @@ pub struct RankedList<'a> {
     /// Bits of the languages whose segments they count for.
     pub languages: u64,
     pub weight: f32,
+}
+
+/// The documents of a block that may be found.
+pub enum Only {
+    All,
+    /// One flag for each.
+    Marked(Vec<bool>),
+    /// So few that every list is looked up for them alone. Ascending.
+    Few(Vec<u32>),
+}
+
+impl Only {
+    /// Of stretches of a block's documents.
+    pub fn of(stretches: Vec<Range<usize>>, documents: u32) -> Self {
+        let allowed: usize = stretches.iter().map(Range::len).sum();
+        if allowed == documents as usize {
+            return Self::All;
+        }
+        if allowed * FEW_SHARE <= documents as usize {
+            return Self::Few(stretches.into_iter().flatten().map(|row| row as u32).collect());
+        }
+        let mut marked = vec![false; documents as usize];
+        stretches.into_iter().for_each(|rows| marked[rows].fill(true));
+        Self::Marked(marked)
+    }
+
+    pub fn is_none(&self) -> bool {
+        match self {
+            Self::All => false,
+            Self::Marked(marked) => !marked.contains(&true),
+            Self::Few(few) => few.is_empty(),
+        }
+    }
 }
 
 /// Scores of one block's documents. Made once and reused for each block.
@@ -41,22 +78,26 @@ pub struct BlockScores {
 
 impl BlockScores {
     /// Offers the block's best segments: at least all that belong to the best k. Returns the number of postings that
-    /// were scored. `lists`: by falling weight. `only`: the documents that may be found; None for all. `best`: the best
-    /// so far, and k.
+    /// were scored. `lists`: by falling weight. `best`: the best so far, and k.
     pub fn rank(
         &mut self,
         block: &WordsBlock<'_>,
         lists: &[RankedList<'_>],
         formula: Formula,
-        only: Option<&[bool]>,
+        only: &Only,
         best: (&mut TopK, usize),
     ) -> Result<u64> {
         let (top_k, k) = best;
         if lists.is_empty() {
             return Ok(0);
         }
+        let marked = match only {
+            Only::All => None,
+            Only::Marked(marked) => Some(&marked[..]),
+            Only::Few(few) => return self.rank_few(block, lists, formula, few, top_k),
+        };
         self.clear(block.view.rows() as usize);
-        let allowed = |row: usize| !block.dead.has(row) && only.is_none_or(|only| only[row]);
+        let allowed = |row: usize| !block.dead.has(row) && marked.is_none_or(|marked| marked[row]);
         let remaining = remaining_bounds(block, lists, formula);
         let (mut floor, mut next, mut unseen) = (top_k.threshold(), 0, 0u32);
         // While there are fewer than k hits, a lower bound of the k-th best comes from this block's own scores.
@@ -86,6 +127,27 @@ impl BlockScores {
             if *score >= top_k.threshold() {
                 top_k.offer(Scored { score: *score, segment: block.view.segments.get(*row as usize) });
             }
+        }
+        Ok(scored)
+    }
+
+    /// As [`Self::rank`], of a few documents.
+    fn rank_few(
+        &mut self,
+        block: &WordsBlock<'_>,
+        lists: &[RankedList<'_>],
+        formula: Formula,
+        few: &[u32],
+        top_k: &mut TopK,
+    ) -> Result<u64> {
+        self.candidates.clear();
+        self.candidates.extend(few.iter().filter(|row| !block.dead.has(**row as usize)).map(|row| (*row, 0.0)));
+        let mut scored = 0;
+        for list in lists {
+            scored += self.look_up(block, list, formula)?;
+        }
+        for (row, score) in self.candidates.iter().filter(|candidate| candidate.1 > 0.0) {
+            top_k.offer(Scored { score: *score, segment: block.view.segments.get(*row as usize) });
         }
         Ok(scored)
     }

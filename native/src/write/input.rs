@@ -32,6 +32,8 @@ pub struct ItemRecord {
     pub sha256: [u8; 32],
     pub state: ItemState,
     pub bytes: u64,
+    /// That its uploader gave it.
+    pub key: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -40,6 +42,7 @@ struct ItemFields {
     sha256: String,
     state: String,
     bytes: u64,
+    key: Option<String>,
 }
 
 impl ItemRecord {
@@ -57,7 +60,7 @@ impl ItemRecord {
         };
         let sha256 = digest_of_hex(&fields.sha256)
             .ok_or_else(|| ShardError::internal("An item's sha256 is not 64 hexadecimal digits."))?;
-        Ok(Self { json: json.as_bytes().to_vec(), id: fields.id, sha256, state, bytes: fields.bytes })
+        Ok(Self { json: json.as_bytes().to_vec(), id: fields.id, sha256, state, bytes: fields.bytes, key: fields.key })
     }
 }
 

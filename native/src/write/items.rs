@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
 use super::input::{ItemRecord, ItemState, PreparedSegment};
 use super::segments::segments_of;
 use super::transaction::Transaction;
 use crate::blocks::dead::Dead;
 use crate::blocks::pictures::PictureRow;
 use crate::error::{Result, ShardError};
-use crate::store::records::{BlockKey, ItemEntry, sealed};
+use crate::store::records::{BlockKey, ItemEntry, key_of, sealed, unsealed};
 
 impl<'s: 't, 't> Transaction<'s, 't> {
     /// Puts an Item with all its Segments. They replace what the Item had before.
@@ -37,15 +39,41 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         self.put_record(item, None)
     }
 
+    /// Takes an Item's Segments away and marks it as failed, because another takes its place. It can still be removed.
+    pub fn retire(&mut self, id: &str) -> Result<()> {
+        let Some(record) = self.record_of(id)? else { return Ok(()) };
+        let damaged = || ShardError::corrupt("An item's record is damaged.");
+        let mut json: serde_json::Map<String, serde_json::Value> =
+            serde_json::from_slice(&record).map_err(|_| damaged())?;
+        json.insert("state".into(), "failed".into());
+        json.insert("error".into(), serde_json::json!({ "code": "item_replaced", "detail": REPLACED }));
+        let text = serde_json::to_string(&json).map_err(|_| damaged())?;
+        self.put_item(&ItemRecord::parse(&text)?)
+    }
+
+    /// An Item's record as JSON.
+    fn record_of(&self, id: &str) -> Result<Option<Vec<u8>>> {
+        let Some(entry) = self.store.entry(&self.txn, id)? else { return Ok(None) };
+        let value = self.store.databases.items.get(&self.txn, &entry.sequence)?;
+        value.map(|value| Ok(unsealed(&entry.sequence.to_be_bytes(), value)?.to_vec())).transpose()
+    }
+
     /// Removes an Item with all that belongs to it. False if there is none.
     pub fn remove_item(&mut self, id: &str) -> Result<bool> {
         self.remove_segments(id)?;
         let Some(entry) = self.store.entry(&self.txn, id)? else { return Ok(false) };
+        // A damaged record has no key that could be read, and can still be removed.
+        let record = self.record_of(id).unwrap_or_default().unwrap_or_default();
+        let key = serde_json::from_slice::<Keyed>(&record).ok().and_then(|keyed| keyed.key);
         let databases = &self.store.databases;
+        if let Some(key) = key {
+            databases.keys.delete(&mut self.txn, &key_of(&key, entry.sequence))?;
+        }
         databases.items.delete(&mut self.txn, &entry.sequence)?;
         databases.entries.delete(&mut self.txn, id)?;
         databases.digests.delete(&mut self.txn, &digest_key(&entry))?;
         self.uncount(&entry);
+        self.removed += 1;
         Ok(true)
     }
 
@@ -87,7 +115,11 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         if item.state != ItemState::Failed {
             databases.digests.put(&mut self.txn, &digest_key(&entry), &[])?;
         }
+        if let Some(key) = &item.key {
+            databases.keys.put(&mut self.txn, &key_of(key, sequence), &[])?;
+        }
         self.count(&entry);
+        self.written.push(((first, count), item.json.clone()));
         Ok(())
     }
 
@@ -161,6 +193,14 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         }
         Ok(touched)
     }
+}
+
+/// Why an Item that is still listed is not found any more.
+const REPLACED: &str = "A later upload with the same key has taken its place. It is being removed.";
+
+#[derive(Deserialize)]
+struct Keyed {
+    key: Option<String>,
 }
 
 fn digest_key(entry: &ItemEntry) -> Vec<u8> {

@@ -8,6 +8,7 @@ use crate::blocks::block::Header;
 use crate::blocks::pictures::{self, PictureRow};
 use crate::blocks::vectors::{self, VectorRows};
 use crate::error::{Result, ShardError};
+use crate::filter::known_items::WrittenItem;
 use crate::store::keys;
 use crate::store::open_store::Store;
 use crate::store::records::{BlockKey, Family, Totals, sealed};
@@ -26,6 +27,9 @@ pub struct Transaction<'s, 't> {
     pictures: Vec<PictureRow>,
     vectors: Vec<VectorRows>,
     deleted: Vec<BlockKey>,
+    /// The Items that were written, for filters, and how many were removed.
+    pub(super) written: Vec<WrittenItem>,
+    pub(super) removed: usize,
 }
 
 impl<'s: 't, 't> Transaction<'s, 't> {
@@ -33,7 +37,17 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         let txn = store.env.write_txn()?;
         let totals = store.totals(&txn)?;
         let vectors = store.spaces.iter().map(|_| VectorRows::default()).collect();
-        Ok(Self { store, txn, totals, words: vec![], pictures: vec![], vectors, deleted: vec![] })
+        Ok(Self {
+            store,
+            txn,
+            totals,
+            words: vec![],
+            pictures: vec![],
+            vectors,
+            deleted: vec![],
+            written: vec![],
+            removed: 0,
+        })
     }
 
     /// Writes the blocks and commits. The transaction is on the disk when this returns.
@@ -41,8 +55,9 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         self.flush()?;
         let json = serde_json::to_vec(&self.totals).map_err(|error| ShardError::internal(error.to_string()))?;
         self.put_meta(keys::TOTALS, &json)?;
-        self.txn.commit()?;
-        self.store.forget(&self.deleted);
+        let Self { store, txn, written, removed, deleted, .. } = self;
+        store.known_items.during_commit(written, removed, || Ok(txn.commit()?))?;
+        store.forget(&deleted);
         Ok(())
     }
 

@@ -8,9 +8,11 @@ use crate::terms::judgement::Prior;
 
 /// One write.
 pub enum WriteOp {
+    /// An Item with its Segments. The Items with the ids in `replaces` are no longer found from the same commit on.
     Append {
         item: ItemRecord,
         segments: Vec<SegmentInput>,
+        replaces: Vec<String>,
     },
     PutItem {
         item: ItemRecord,
@@ -59,7 +61,10 @@ impl Prepared {
     /// Applies the write. Returns whether there was something to remove; true for other writes.
     pub fn apply<'s: 't, 't>(&self, transaction: &mut Transaction<'s, 't>) -> Result<bool> {
         match &self.op {
-            WriteOp::Append { item, .. } => transaction.append(item, &self.segments).map(|()| true),
+            WriteOp::Append { item, replaces, .. } => {
+                replaces.iter().filter(|id| **id != item.id).try_for_each(|id| transaction.retire(id))?;
+                transaction.append(item, &self.segments).map(|()| true)
+            }
             WriteOp::PutItem { item } => transaction.put_item(item).map(|()| true),
             WriteOp::RemoveItem { id } => transaction.remove_item(id),
             WriteOp::PutBits { key, bits } => transaction.put_bits(*key, bits),

@@ -15,7 +15,7 @@ fn open(folder: &std::path::Path) -> Shard {
 fn append(number: usize) -> WriteOp {
     let json = format!(r#"{{"id":"i{number}","sha256":"{number:064x}","state":"searchable","bytes":1}}"#);
     let segment = SegmentInput { record: "{}".into(), vectors: vec![(0, vec![0.5; 4])], ..SegmentInput::default() };
-    WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: vec![segment] }
+    WriteOp::Append { item: ItemRecord::parse(&json).unwrap(), segments: vec![segment], replaces: vec![] }
 }
 
 fn failure(code: &'static str) -> Result<()> {

@@ -6,10 +6,12 @@ import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import { say } from '../terminal/say.ts';
 import type { Call } from '../words/specs.ts';
-import { filesIn, pathOfKey } from './files.ts';
+import { filesIn } from './files.ts';
 import { IngestMemory } from './ingest-memory.ts';
+import { metadataOf } from './meta.ts';
 import { confirmUpload } from './price.ts';
 import { nameOf, refusalsText } from './refusals.ts';
+import { outcomeJson, syncCommand } from './sync.ts';
 import { unreadText } from './unread.ts';
 
 const CONCURRENCY = 4;
@@ -22,6 +24,13 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
     throw new UsageError(
       `--concurrency: "${values.concurrency}" is no whole number from 1 to ${CONCURRENCY_MAX}.`,
     );
+  const metadata = metadataOf(values.meta);
+  if (values.sync) {
+    const [folder, ...others] = words;
+    if (others.length > 0) throw new UsageError('--sync takes one folder.');
+    const access = await openAccess(values, io, { patient: true });
+    return syncCommand({ folder: folder!, concurrency, metadata, json: values.json }, access, io);
+  }
   const files = await filesIn(words, values.recursive);
   const access = await openAccess(values, io, { patient: true });
   const memory = await IngestMemory.open(io, access.target, { empty: values.again });
@@ -43,6 +52,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
     const summary = await inWorkspace(access, io, () =>
       target.ingestMany(files as NamedSource[], {
         concurrency,
+        metadata,
         log: memory,
         signal: io.signal,
         onOutcome,
@@ -85,12 +95,4 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
     await memory.close();
     explainSpending(access, io);
   }
-}
-
-function outcomeJson(outcome: IngestOutcome): object {
-  const file = pathOfKey(outcome.key);
-  if ('answer' in outcome)
-    return { file, item: outcome.answer.item, duplicate: outcome.answer.duplicate ?? false };
-  const { code, detail } = outcome.error as { code?: string; detail?: string };
-  return { file, error: { code, detail } };
 }

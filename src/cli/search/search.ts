@@ -3,6 +3,7 @@ import { correctedText } from '../../client/answers/corrected.ts';
 import { unansweredText } from '../../client/answers/unanswered.ts';
 import type { SearchAnswer } from '../../client/index.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
+import { type Filter, readFilter } from '../../domain/labels/filter.ts';
 import { nearest } from '../../domain/nearest.ts';
 import { CONFIDENCE_FLOOR, K_MAX } from '../../domain/search.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
@@ -27,6 +28,7 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
     image: values.image === undefined ? undefined : await readPicture(values.image),
     families: values.family?.map(familyOf),
     k: countOf(values.k),
+    filter: filterOf(values),
     exact: values.exact || undefined,
     minConfidence: shareOf(values['min-confidence']),
     signal: io.signal,
@@ -82,6 +84,21 @@ function familyOf(name: string): Family {
   throw new UsageError(
     `--family: there is no "${name}". ${near ? `Did you mean ${near}?` : `It is one of: ${FAMILIES.join(', ')}.`}`,
   );
+}
+
+/** Files that meet all of the options, as one filter. Undefined: all files. */
+function filterOf({ name, type, filter }: Call<'search'>['values']): Filter | undefined {
+  const parts: Filter = { ...(name && { name }), ...(type && { media_type: type }) };
+  if (filter === undefined) return name || type ? parts : undefined;
+  let given: unknown;
+  try {
+    given = JSON.parse(filter);
+    readFilter(given);
+  } catch (error) {
+    const detail = (error as { detail?: string }).detail ?? 'that is no JSON.';
+    throw new UsageError(`--filter: ${detail}`);
+  }
+  return name || type ? { ...parts, and: [given as Filter] } : (given as Filter);
 }
 
 function countOf(k: string | undefined): number {

@@ -60,6 +60,9 @@ export const SPECS = {
         about: `search in this way alone: ${FAMILIES.join(', ')}`,
       },
       k: { value: 'N', short: 'k', about: 'results at most (10)' },
+      name: { value: 'GLOB', multiple: true, about: 'only in files with such a name: "*.pdf"' },
+      type: { value: 'TYPE', multiple: true, about: 'only in files of this type: image/*' },
+      filter: { value: 'JSON', about: 'only in files that meet a filter of the API' },
       exact: { about: 'prove that nothing better is in the index' },
       'min-confidence': { value: 'P', about: 'leave out less likely results, 0 to 1 (0.02)' },
       ...connection,
@@ -70,6 +73,10 @@ export const SPECS = {
       ['search "how is the filter cleaned?"', 'by meaning and by words'],
       ['search --image photo.jpg', 'pictures like this one'],
       ['search a tabby cat -f visual', 'pictures by describing them'],
+      [
+        `search revenue --filter '{"metadata": {"year": {"gte": 2024}}}'`,
+        'in files ingested with --meta year=2024',
+      ],
       ['search \'"force majeure"\'', 'the exact phrase'],
     ],
   },
@@ -80,6 +87,8 @@ export const SPECS = {
     options: {
       recursive: { short: 'r', about: 'take what is in folders; hidden files are left out' },
       concurrency: { value: 'N', short: 'c', about: 'files at once, 1 to 16 (4)' },
+      sync: { about: 'make the workspace hold what the folder holds: remove what is gone, too' },
+      meta: { value: 'NAME=VALUE', multiple: true, about: 'say this of the files; --filter asks for it' },
       again: { about: 'send what an earlier run has sent, too' },
       ...connection,
       ...place,
@@ -89,6 +98,7 @@ export const SPECS = {
     examples: [
       ['ingest almanac.pdf', 'one file'],
       ['ingest -r photos', 'a folder; the price is shown first'],
+      ['ingest --sync docs', 'sends what changed since, removes what is gone'],
     ],
   },
   'workspace create': {

@@ -5,6 +5,8 @@ export function unansweredText(reason: UnansweredReason | undefined): string {
   switch (reason) {
     case 'nothing_searchable':
       return 'Nothing is searchable yet.';
+    case 'nothing_in_filter':
+      return 'No file meets the filter.';
     case 'nothing_found':
       return 'Nothing was found.';
     case 'unlikely':

@@ -7,6 +7,8 @@ import type { SegmentInput } from '../../shard/shard.ts';
 export interface Batch {
   readonly item: Item;
   readonly segments: readonly SegmentInput[];
+  /** Ids of the Items that it replaces. */
+  readonly replaces: readonly string[];
   readonly spaces: readonly SpaceSpec[];
 }
 
@@ -25,24 +27,27 @@ interface Written {
   readonly item: Item;
   readonly spaces: readonly SpaceSpec[];
   readonly segments: readonly WrittenSegment[];
+  readonly replaces?: readonly string[];
 }
 
-const FORMAT = 1;
+/** The second replaces Items. */
+const FORMATS = { plain: 1, replacing: 2 } as const;
 const LENGTH_BYTES = 4;
 const FLOAT_BYTES = 4;
 /** Segments between two yields to the event loop. */
 const SEGMENTS_PER_TURN = 256;
 
 /** The length of the JSON (32 bits, little-endian), the JSON padded by spaces to four bytes, and all rows as 32-bit floats of this machine. */
-export async function encodeBatch({ item, segments, spaces }: Batch): Promise<Uint8Array> {
+export async function encodeBatch({ item, segments, spaces, replaces }: Batch): Promise<Uint8Array> {
   const written: string[] = [];
   for (const [index, segment] of segments.entries()) {
     written.push(JSON.stringify(writtenSegment(segment)));
     if (index % SEGMENTS_PER_TURN === SEGMENTS_PER_TURN - 1) await new Promise(setImmediate);
   }
   const head: Omit<Written, 'segments'> = {
-    format: FORMAT,
+    format: replaces.length > 0 ? FORMATS.replacing : FORMATS.plain,
     item,
+    ...(replaces.length > 0 && { replaces }),
     spaces: spaces.map(({ name, dimensions, modelSha256 }) => ({ name, dimensions, modelSha256 })),
   };
   const json = Buffer.from(`${JSON.stringify(head).slice(0, -1)},"segments":[${written.join()}]}`);
@@ -75,7 +80,7 @@ export function decodeBatch(bytes: Uint8Array): Batch {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const start = LENGTH_BYTES + buffer.readUInt32LE();
   const written = JSON.parse(buffer.toString('utf8', LENGTH_BYTES, start)) as Written;
-  if (written.format !== FORMAT)
+  if (written.format !== FORMATS.plain && written.format !== FORMATS.replacing)
     throw new Error(`a batch of format ${written.format} needs a newer Farthing`);
   // A copy, since floats need an aligned place.
   const floats = new Float32Array(Uint8Array.from(buffer.subarray(start)).buffer);
@@ -94,5 +99,5 @@ export function decodeBatch(bytes: Uint8Array): Batch {
     }),
   );
   if (at !== floats.length) throw new Error('a batch has rows of no segment');
-  return { item: written.item, spaces: written.spaces, segments };
+  return { item: written.item, spaces: written.spaces, replaces: written.replaces ?? [], segments };
 }

@@ -320,9 +320,9 @@ function stoppable(shard: Shard, work: Work): Shard {
   };
   return {
     ...shard,
-    append: async (item, segments) => {
+    append: async (item, segments, replaces) => {
       go();
-      await shard.append(item, segments);
+      await shard.append(item, segments, replaces);
     },
     putItem: async (item) => {
       go();

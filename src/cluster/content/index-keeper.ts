@@ -69,10 +69,10 @@ export class ContentIndexKeeper implements IndexKeeper {
     const content = this.#content;
     return {
       ...shard,
-      append: async (item, segments) => {
-        const batch = await encodeBatch({ item, segments, spaces: shard.spaces });
+      append: async (item, segments, replaces = []) => {
+        const batch = await encodeBatch({ item, segments, replaces, spaces: shard.spaces });
         const input = { item: item.id, kind: 'append', content: batch, replaces: true } as const;
-        await content.write(tenant, folder, input, () => shard.append(item, segments));
+        await content.write(tenant, folder, input, () => shard.append(item, segments, replaces));
       },
       putItem: async (item) => {
         const bytes = Buffer.from(JSON.stringify(item));
@@ -227,7 +227,10 @@ export class ContentIndexKeeper implements IndexKeeper {
       return { make: (shard) => shard.putItem(record) };
     }
     const batch: Batch = decodeBatch(content);
-    return { spaces: batch.spaces, make: (shard) => shard.append(batch.item, batch.segments) };
+    return {
+      spaces: batch.spaces,
+      make: (shard) => shard.append(batch.item, batch.segments, batch.replaces),
+    };
   }
 }
 

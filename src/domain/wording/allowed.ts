@@ -13,6 +13,7 @@ export interface AllowedValues {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
+  readonly maxProperties?: number;
 }
 
 /** What a value was refused for, in plain words: `send a whole number from 1 to 1000, not "many"`. */
@@ -28,7 +29,7 @@ export function shown(value: unknown): string {
 }
 
 function allowed(schema: AllowedValues): string {
-  const { type, minimum, maximum, minLength, maxLength, minItems, maxItems, items } = schema;
+  const { type, minimum, maximum, minLength, maxLength, minItems, maxItems, maxProperties, items } = schema;
   if (schema.enum) return `one of ${schema.enum.join(', ')}`;
   switch (type) {
     case 'integer':
@@ -42,7 +43,7 @@ function allowed(schema: AllowedValues): string {
     case 'boolean':
       return 'true or false';
     default:
-      return `an ${String(type)}`;
+      return `an ${String(type)}${maxProperties === undefined ? '' : ` of at most ${maxProperties} members`}`;
   }
 }
 

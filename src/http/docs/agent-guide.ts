@@ -108,6 +108,10 @@ Scans are read (OCR). Speech is found (where somebody speaks) but not written do
 Pictures, films and recordings are also found by their file names.
 Meaning knows English; exact words work in every language.
 
+Say more of a file with two further multipart fields: \`metadata\` (flat JSON, which filters of searches ask for) and \`key\` (your own name for it). Another
+version with the same key replaces the item at once; the same again costs nothing. With a raw body send them as \`Item-Metadata\` and \`Item-Key\` (percent-encoded).
+\`If-None-Match: *\` writes only a new key, \`If-Match: "ITEM_ID"\` only over that item; otherwise 412, uncharged.
+
 Uploads go into your wallet's own index, which only you can search. It ends ${Math.round(terms.payerIndexMinutes / 60)} hours after the last paid upload. Send \`Prefer: wait=30\` to be answered when a file is searchable.
 
 ## Renting a workspace
@@ -124,6 +128,7 @@ and answers with a signed receipt. For several files it costs less than paying f
 {"image_b64": "…base64 of a JPEG, PNG, WebP or BMP…"}
 {"query": "a tabby cat", "families": ["visual"]}
 {"query": "\\"exact phrase\\"", "families": ["raw"], "explain": true}
+{"query": "net revenue", "filter": {"name": "*.pdf", "metadata": {"year": {"gte": 2023}}}}
 \`\`\`
 
 A sample answer:
@@ -136,6 +141,9 @@ Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`s
 that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It errs on the careful side, most of all in small indexes: read the first
 snippet before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+
+\`filter\` says which items may be found: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
+(by field a value, a list, or \`eq\`, \`in\`, \`gt\`, \`gte\`, \`lt\`, \`lte\`, \`exists\`), \`and\`, \`or\`, \`not\`. \`reason: "nothing_in_filter"\`: no item meets it.
 
 \`exact: true\` in an answer proves that no row of the index scores better in any list; it says nothing about relevance. \`bounds\` says it for each
 family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof.

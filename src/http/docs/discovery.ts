@@ -79,6 +79,8 @@ export const ingestDiscovery: Discovery = {
       contentMediaType: 'application/octet-stream',
       description: 'The file, with its name.',
     },
+    key: { type: 'string', description: 'Your own name for it: an item with the same key is replaced.' },
+    metadata: { type: 'string', description: 'Flat JSON, for filters of searches.' },
   },
   bodyExample: { file: 'handbook.pdf' },
   outputSchema: inlineProperties(IngestResponseSchema),

@@ -18,6 +18,7 @@ import {
   TIME_LEFT,
   WAIT_PARAMETER,
 } from './openapi-headers.ts';
+import { LABEL_FIELDS, LABEL_PARAMETERS } from './openapi-labels.ts';
 import { DESCRIPTIONS } from './operation-descriptions.ts';
 
 /** Version of the published interface. */
@@ -37,6 +38,7 @@ const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   404: 'Not found, or not yours.',
   408: 'The body came too slowly. Nothing is charged.',
   409: 'In conflict with an earlier request.',
+  412: 'The item with the key is not the one that was expected. Nothing is charged.',
   413: 'Over a limit; the limit is named.',
   415: 'A file type that cannot be read; `readable` lists those that can.',
   422: 'Understood but impossible. Nothing is charged.',
@@ -244,7 +246,7 @@ function extraParameters({ parameters = [], requestBody, success }: Operation): 
   }));
   return [
     ...declared,
-    ...(requestBody === 'upload' ? [WAIT_PARAMETER] : []),
+    ...(requestBody === 'upload' ? [WAIT_PARAMETER, ...LABEL_PARAMETERS] : []),
     ...(success.kept || success.ranged ? [KNOWN_PARAMETER] : []),
     ...(success.ranged ? [RANGE_PARAMETER] : []),
   ];
@@ -256,7 +258,7 @@ function requestBodyOf(body: NonNullable<Operation['requestBody']>): Json {
     return { required, content: { 'application/json': { schema: reference(schema), example } } };
   }
   // Not OpenAPI 3.1's own `contentMediaType`: generators of clients know a file by its format.
-  const file = Type.Object({ file: Type.Unsafe({ type: 'string', format: 'binary' }) });
+  const file = Type.Object({ file: Type.Unsafe({ type: 'string', format: 'binary' }), ...LABEL_FIELDS });
   const example = 'The lighthouse keeper counts gulls at dawn.';
   return {
     required: true,
@@ -283,7 +285,11 @@ function withNull(schema: Json): Json {
   const { properties, required = [] } = schema as { properties: Record<string, Json>; required?: string[] };
   const nullable = Object.entries(properties).map(([name, { type, ...rest }]) => [
     name,
-    required.includes(name) ? { type, ...rest } : { type: [type, 'null'], ...rest },
+    required.includes(name)
+      ? { type, ...rest }
+      : type === undefined
+        ? { anyOf: [rest, { type: 'null' }] }
+        : { type: [type, 'null'], ...rest },
   ]);
   return { ...schema, properties: Object.fromEntries(nullable) };
 }

@@ -369,6 +369,7 @@ const REASONS: Readonly<Record<KnownStatus, string>> = {
   405: 'Method Not Allowed',
   408: 'Request Timeout',
   409: 'Conflict',
+  412: 'Precondition Failed',
   413: 'Content Too Large',
   415: 'Unsupported Media Type',
   421: 'Misdirected Request',

@@ -1,4 +1,4 @@
-import type { Static, TObject } from '@sinclair/typebox';
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 import { type ErrorCode, FarthingError } from '../../domain/error.ts';
 import { nearest } from '../../domain/nearest.ts';
@@ -40,9 +40,16 @@ export class Validator<S extends TObject> {
   readonly #known: readonly string[];
   readonly #codeOf: (field: string, error: ValueError) => ErrorCode;
 
-  /** @param codeOf error code of a field's fault */
-  constructor(schema: S, codeOf: (field: string, error: ValueError) => ErrorCode = () => 'field_invalid') {
-    this.#check = TypeCompiler.Compile(schema);
+  /**
+   * @param codeOf error code of a field's fault
+   * @param references schemas that this one refers to
+   */
+  constructor(
+    schema: S,
+    codeOf: (field: string, error: ValueError) => ErrorCode = () => 'field_invalid',
+    references: TSchema[] = [],
+  ) {
+    this.#check = TypeCompiler.Compile(schema, references);
     this.#known = Object.keys(schema.properties);
     this.#codeOf = codeOf;
   }

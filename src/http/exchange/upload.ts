@@ -6,6 +6,8 @@ import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import { printable } from '../../domain/file/file-name.ts';
+import { readKey } from '../../domain/labels/item-key.ts';
+import { METADATA_JSON_MAX, type Metadata, readMetadata } from '../../domain/labels/metadata.ts';
 import { free } from '../body/gathered.ts';
 import type { Incoming } from '../body/incoming.ts';
 import type { Exchange } from './exchange.ts';
@@ -17,6 +19,10 @@ export interface StagedUpload {
   readonly name: string;
   readonly bytes: number;
   readonly sha256: string;
+  readonly metadata?: Metadata;
+  readonly key?: string;
+  /** The Item that must have the key, or null for none. */
+  readonly onlyIf?: { readonly item: string | null };
   readonly warnings: readonly string[];
 }
 
@@ -25,10 +31,16 @@ export interface UploadLimits {
 }
 
 const FILE_FIELD = 'file';
+/** Fields beside the file, and for a raw body the header of each. */
+const LABELS = { key: 'item-key', metadata: 'item-metadata' } as const;
+type Label = keyof typeof LABELS;
+type Labels = Readonly<Partial<Record<Label, string>>>;
 const PARTS_MAX = 64;
 const NAME_LENGTH_MAX = 255;
 /** Multipart framing around the file: boundaries, part headers, small fields. */
 const FRAMING_BYTES_MAX = 1024 * 1024;
+/** One more than the longest, in UTF-8, so that a longer one is refused and not cut. */
+const LABEL_BYTES_MAX = 4 * METADATA_JSON_MAX + 1;
 /** Free space is checked again after this many bytes of a file. */
 const CHECK_SPACE_BYTES = 4 * 1024 * 1024;
 
@@ -43,8 +55,8 @@ interface Target {
 
 /**
  * Streams an upload to the staging folder, its digest computed on the way: the multipart field `file`, or a raw body.
- * Nothing stays on the disk when it throws.
- * @throws file_too_large, request_malformed, field_invalid (no field `file`, or more than one), storage_full, overloaded
+ * What is said of it comes in further fields or in headers; a field wins. Nothing stays on the disk when it throws.
+ * @throws file_too_large, request_malformed, field_invalid (no field `file`, or more than one; a label that is not valid), storage_full, overloaded
  */
 export async function receiveUpload(
   exchange: Exchange,
@@ -73,10 +85,12 @@ export async function receiveUpload(
 
 async function receiveRaw(exchange: Exchange, target: Target): Promise<StagedUpload> {
   const name = fileNameOf(exchange.header('content-disposition'));
+  const labels = readLabels(exchange, labelHeaders(exchange));
   // Large pieces would burden the garbage collector.
   return {
     path: target.path,
     name,
+    ...labels,
     warnings: [],
     ...(await writeFile(exchange.body.pieces(), target, free)),
   };
@@ -89,12 +103,13 @@ async function receiveMultipart(exchange: Exchange, type: string, target: Target
     limits: {
       fileSize: limits.fileBytesMax + 1,
       parts: PARTS_MAX,
-      fieldSize: 4096,
+      fieldSize: LABEL_BYTES_MAX,
       headerPairs: 32,
       fieldNameSize: 256,
     },
   });
   const unknown: string[] = [];
+  const labels: Record<string, string> = { ...labelHeaders(exchange) };
   let file:
     | { name: string; stream: Readable; written: Promise<{ bytes: number; sha256: string }> }
     | undefined;
@@ -113,7 +128,11 @@ async function receiveMultipart(exchange: Exchange, type: string, target: Target
     else unknown.push(field);
     stream.resume();
   });
-  parser.on('field', (field: string) => {
+  parser.on('field', (field: string, value: string) => {
+    if (Object.hasOwn(LABELS, field)) {
+      labels[field] = value;
+      return;
+    }
     if (field === FILE_FIELD) surplus ||= file !== undefined;
     unknown.push(field);
   });
@@ -146,7 +165,57 @@ async function receiveMultipart(exchange: Exchange, type: string, target: Target
       facts: { field: FILE_FIELD },
     });
   }
-  return { path, name: file.name, warnings: warningsFor([...new Set(unknown)], ['file']), ...written };
+  const known = [FILE_FIELD, ...Object.keys(LABELS)];
+  const warnings = warningsFor([...new Set(unknown)], known);
+  return { path, name: file.name, ...readLabels(exchange, labels), warnings, ...written };
+}
+
+function labelHeaders(exchange: Exchange): Labels {
+  const sent = Object.entries(LABELS).map(([label, header]) => [label, exchange.header(header)] as const);
+  const { key, ...others } = Object.fromEntries(sent.filter(([, value]) => value !== undefined)) as Labels;
+  return key === undefined ? others : { ...others, key: decoded(key) };
+}
+
+/** A header's key is percent-encoded, since headers are ASCII. */
+function decoded(key: string): string {
+  try {
+    return decodeURIComponent(key);
+  } catch {
+    throw new FarthingError('field_invalid', 'Item-Key: percent-encode it as UTF-8.', {
+      facts: { field: 'key' },
+    });
+  }
+}
+
+/** @throws field_invalid */
+function readLabels(
+  exchange: Exchange,
+  { key: sent, metadata: json }: Labels,
+): Pick<StagedUpload, 'key' | 'metadata' | 'onlyIf'> {
+  const metadata = json === undefined ? undefined : readMetadata(json);
+  const key = sent === undefined ? undefined : readKey(sent);
+  const onlyIf = expectedItem(exchange);
+  if (onlyIf && key === undefined)
+    throw new FarthingError('field_invalid', 'If-Match and If-None-Match need a key.', {
+      facts: { field: 'key' },
+    });
+  return { ...(key !== undefined && { key }), ...(metadata && { metadata }), ...(onlyIf && { onlyIf }) };
+}
+
+/** `If-None-Match: *`: no Item may have the key; `If-Match: "ITEM_ID"`: this one must have it. @throws field_invalid */
+function expectedItem(exchange: Exchange): StagedUpload['onlyIf'] {
+  const [absent, present] = [exchange.header('if-none-match'), exchange.header('if-match')];
+  if (absent !== undefined && absent.trim() !== '*')
+    throw new FarthingError('field_invalid', 'If-None-Match: only * is known here.', {
+      facts: { field: 'If-None-Match' },
+    });
+  if (absent !== undefined) return { item: null };
+  const id = present === undefined ? undefined : /^\s*"?([\w-]{1,128})"?\s*$/.exec(present)?.[1];
+  if (present !== undefined && id === undefined)
+    throw new FarthingError('field_invalid', 'If-Match: send the id of the item in quotation marks.', {
+      facts: { field: 'If-Match' },
+    });
+  return id === undefined ? undefined : { item: id };
 }
 
 /** @param written called with each piece once it is on the disk */

@@ -5,6 +5,7 @@ import { shownIngest, shownItem, shownJob } from '../../api/shown.ts';
 import type { Address } from '../../domain/address.ts';
 import { type PayerId, parseId } from '../../domain/id.ts';
 import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { IngestAnswer } from '../../ingest/ingest.ts';
 import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
@@ -15,7 +16,7 @@ import type { Operation, Route } from '../exchange/route.ts';
 import { receiveUpload, type StagedUpload } from '../exchange/upload.ts';
 
 const PATH = '/agent/v1/ingest';
-const ERRORS = [400, 413, 415, 422, 429, 500, 503, 507] as const;
+const ERRORS = [400, 409, 412, 413, 415, 422, 429, 500, 503, 507] as const;
 
 /** POST /agent/v1/ingest: one file into the payer's ephemeral index. */
 export function ingestRoute(services: Services): Route {
@@ -69,7 +70,7 @@ class PaidUpload implements PaidRoute<PayerUpload> {
     const file = { field: 'file', name: upload.name, sha256: upload.sha256 };
     return {
       input: { payer, upload },
-      identity: { kind: 'multipart', fields: {}, files: [file] },
+      identity: { kind: 'multipart', fields: labelsOf(upload), files: [file] },
       warnings: upload.warnings,
     };
   }
@@ -110,13 +111,32 @@ export function workspaceIngestRoute(services: Services): Route {
             if (!accepted.duplicate) services.workspaces.activity.countIngest(id);
             const body = shownIngest(accepted, false, services.expiry(id));
             const answer = await whenDone(services, exchange, { status: 200, headers: {}, body });
-            return { ...answer, body: { ...answer.body, ...named(upload.warnings) } };
+            const warnings = [...upload.warnings, ...labelWarnings(accepted, upload)];
+            return { ...answer, body: { ...answer.body, ...named(warnings) } };
           } finally {
             await discard(upload);
           }
         },
         'ingest',
       ),
+  };
+}
+
+/** What was said of a file, and is not taken, since its bytes were there already. */
+function labelWarnings({ item, duplicate }: IngestAnswer, { key, metadata }: StagedUpload): string[] {
+  const isOther = JSON.stringify(metadata) !== JSON.stringify(item.metadata);
+  if (!duplicate || key !== undefined || !metadata || !isOther) return [];
+  return [
+    'The same bytes are there with other metadata, which stays. Send a key to have both, or to replace.',
+  ];
+}
+
+/** What is said of a file, in the request's identity. */
+function labelsOf({ key, metadata, onlyIf }: StagedUpload): Record<string, string> {
+  return {
+    ...(key !== undefined && { key }),
+    ...(metadata && { metadata: JSON.stringify(metadata) }),
+    ...(onlyIf && { only_if: String(onlyIf.item) }),
   };
 }
 

@@ -1,14 +1,22 @@
+import { Type } from '@sinclair/typebox';
+import { FilterSchema } from '../../api/filter.ts';
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
+import { readFilter } from '../../domain/labels/filter.ts';
 import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
 import { shown } from '../../domain/wording/allowed.ts';
 import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
 
-const validator = new Validator(SearchRequestSchema, (field, error) =>
-  field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',
+/** Filters are read by `readFilter`, whose errors say more. */
+const ANY_FILTER = Type.Unknown({ $id: FilterSchema.$id! });
+const validator = new Validator(
+  SearchRequestSchema,
+  (field, error) =>
+    field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',
+  [ANY_FILTER],
 );
 
 /** A validated search, and its body's part in the request's identity. */
@@ -19,6 +27,8 @@ export interface ParsedSearch {
     readonly image_sha256?: string;
     readonly families?: readonly Family[];
     readonly k: number;
+    /** In the one form that `readFilter` gives it. */
+    readonly filter?: string;
     /** Absent unless requested, like `exact`. */
     readonly explain?: true;
     readonly exact?: true;
@@ -52,7 +62,9 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const families = canonicalFamilies(value.families);
   const k = value.k ?? K_DEFAULT;
   const imageSha256 = split.pictureSha256?.toString('hex');
+  const filter = value.filter === undefined ? undefined : readFilter(value.filter);
   const options = {
+    ...(filter !== undefined && { filter }),
     ...(value.explain === true && ({ explain: true } as const)),
     ...(value.exact === true && ({ exact: true } as const)),
     ...(value.min_confidence && { min_confidence: value.min_confidence }),

@@ -4,7 +4,7 @@ import { type ItemId, jobOfItem, type LeadsHere, newId, type TenantId } from '..
 import type { Job } from '../../domain/job.ts';
 
 type Origin = Pick<Item, 'id' | 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
-  Partial<Pick<Item, 'parent_item_id' | 'path'>>;
+  Partial<Pick<Item, 'parent_item_id' | 'path' | 'metadata' | 'key'>>;
 
 /** The id of a new Item, whose job's id leads to the books. */
 export function newItemId(leadsHere: LeadsHere): ItemId {
@@ -14,7 +14,7 @@ export function newItemId(leadsHere: LeadsHere): ItemId {
 /** An Item before its file is read, with the facts that opening it told. */
 export function pendingItem(origin: Origin, info: FileInfo): Item {
   const { pages, duration_s, width, height, title, charset, notSearchable, members } = info;
-  const { id, name, bytes, sha256, created_at, expires_at, parent_item_id, path } = origin;
+  const { id, name, bytes, sha256, created_at, expires_at, parent_item_id, path, metadata, key } = origin;
   return {
     id,
     name,
@@ -28,6 +28,8 @@ export function pendingItem(origin: Origin, info: FileInfo): Item {
     expires_at,
     ...(parent_item_id !== undefined && { parent_item_id }),
     ...(path !== undefined && { path }),
+    ...(key !== undefined && { key }),
+    ...(metadata && { metadata }),
     ...(title !== undefined && { title }),
     ...(charset && { charset }),
     ...(pages !== undefined && { pages }),

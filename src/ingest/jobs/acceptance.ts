@@ -8,6 +8,7 @@ import { movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { endedJob, newItemId, pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
+import { checkExpected, isSame, itemWithBytes, itemWithKey } from '../members/replacing.ts';
 import type { IngestLimits } from '../ports/limits.ts';
 import type { IngestTenants, StagedUpload, StoredFiles } from '../ports/ports.ts';
 import type { JobsAwaitingPayment } from './awaiting-payment.ts';
@@ -41,7 +42,7 @@ const RETRY_AFTER_S = 5;
 /** Turns uploads into Items of their Tenants. The same bytes become one Item. */
 export class Acceptance {
   readonly #deps: AcceptanceDeps;
-  /** The latest acceptance of each Tenant and digest. The next one waits for it. */
+  /** The latest acceptance of each Tenant, and digest or key. The next one waits for it. */
   readonly #running = new Map<string, Promise<unknown>>();
 
   constructor(deps: AcceptanceDeps) {
@@ -63,7 +64,7 @@ export class Acceptance {
     info: FileInfo,
     options: { held: boolean; creditTo?: Address },
   ): Promise<IngestAnswer> {
-    const key = `${tenant} ${upload.sha256}`;
+    const key = upload.key === undefined ? `${tenant} ${upload.sha256}` : `${tenant} key ${upload.key}`;
     const before = this.#running.get(key) ?? Promise.resolve();
     const acceptance = before
       .catch(() => undefined)
@@ -76,21 +77,34 @@ export class Acceptance {
     }
   }
 
-  /** The Item with the same bytes. Waits while an open payment may still remove it. */
-  async findDuplicate(tenant: TenantId, { sha256 }: StagedUpload): Promise<IngestAnswer | undefined> {
+  /**
+   * The Item with the same bytes, or with the same key where it is the same besides. Waits while an open payment may still remove it.
+   * @throws precondition_failed, overloaded
+   */
+  async findDuplicate(tenant: TenantId, upload: StagedUpload): Promise<IngestAnswer | undefined> {
+    const { sha256, key, onlyIf } = upload;
     const { awaitingPayment, jobs, limits } = this.#deps;
     const deadline = performance.now() + limits.heldWaitSecondsMax * 1000;
     for (;;) {
-      const item = await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemByDigest(sha256));
-      if (!item) return undefined;
+      const item = await this.#deps.tenants.useIfThere(tenant, (shard) =>
+        key === undefined ? itemWithBytes(shard, sha256) : itemWithKey(shard, key),
+      );
+      if (!item) {
+        checkExpected(undefined, upload);
+        return undefined;
+      }
+      const isDuplicate = key === undefined || isSame(item, upload);
+      if (!isDuplicate && !onlyIf) return undefined;
       const job = jobs.get(jobOfItem(item.id));
       if (item.state === 'pending' && (job?.state === 'failed' || job?.state === 'cancelled')) {
         // The job ended, but the index could not be written.
         await this.#deps.tenants.useIfThere(tenant, (shard) => shard.putItem(movedItem(item, 'failed')));
         continue;
       }
-      if (!job?.held || isEnded(job.state))
-        return { item, job: job ?? endedJob(tenant, item), duplicate: true };
+      if (!job?.held || isEnded(job.state)) {
+        checkExpected(item, upload);
+        return isDuplicate ? { item, job: job ?? endedJob(tenant, item), duplicate: true } : undefined;
+      }
       const left = deadline - performance.now();
       if (left <= 0) {
         throw new FarthingError('overloaded', 'The same file is being paid for. Try again later.', {
@@ -111,8 +125,9 @@ export class Acceptance {
     if (duplicate) return duplicate;
     const { tenants, files, clock, expiry, limits, leadsHere, jobs, awaitingPayment } = this.#deps;
     const times = { created_at: toTimestamp(clock.now()), expires_at: expiry(tenant) };
-    const { name, bytes, sha256 } = upload;
-    const item = pendingItem({ id: newItemId(leadsHere), name, bytes, sha256, ...times }, info);
+    const { name, bytes, sha256, metadata, key } = upload;
+    const origin = { id: newItemId(leadsHere), name, bytes, sha256, metadata, key, ...times };
+    const item = pendingItem(origin, info);
     const answer = await tenants.use(tenant, { create: true }, async (shard) => {
       const waiting = loadOfUnfinished(shard, this.unfinished(tenant));
       checkQuota(limits, shard, loadOf(bytes, info), waiting);

@@ -55,6 +55,8 @@ export class JobEnds {
       ...(error.code === 'internal' && { error: stackOf(cause) }),
     });
     const folder = tenants.folder(job.tenant);
+    // Nothing of it is shown beside the one that has taken its place.
+    if (error.code === 'item_replaced') await this.undo(job);
     await files.remove(job.tenant, job.item);
     try {
       await tenants.useIfThere(job.tenant, async (shard) => {

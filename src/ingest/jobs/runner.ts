@@ -4,6 +4,7 @@ import type { JobId, TenantId } from '../../domain/id.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import type { Unfinished } from '../items/quota.ts';
 import { indexFile, type MembersProgress } from '../members/member-work.ts';
+import type { Replacing } from '../members/replacing.ts';
 import type { IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { Progress, ReadDeps } from '../segments/read-and-encode.ts';
@@ -17,6 +18,7 @@ export interface RunnerDeps extends ReadDeps {
   readonly files: StoredFiles;
   readonly jobs: JobTable;
   readonly ends: JobEnds;
+  readonly replacing: Replacing;
   readonly turns: JobTurns;
   readonly log: (event: object) => void;
 }
@@ -193,7 +195,7 @@ export class JobRunner {
     signal.throwIfAborted();
     const { segments, not_read } = finished.item;
     await jobs.move(job.id, 'committing', { progress: ENCODED, segments, not_read });
-    await tenants.use(job.tenant, {}, (shard) => shard.append(finished.item, finished.segments));
+    await this.#deps.replacing.commit(job.tenant, finished.item, finished.segments);
     return segments;
   }
 

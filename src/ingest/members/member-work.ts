@@ -15,7 +15,8 @@ import {
   type ReadDeps,
   readAndEncode,
 } from '../segments/read-and-encode.ts';
-import { memberId, removeMembers } from './members.ts';
+import { memberId, removeMembers, uploadedItem } from './members.ts';
+import { itemWithBytes } from './replacing.ts';
 
 export interface MemberWorkDeps extends ReadDeps {
   readonly tenants: IngestTenants;
@@ -111,7 +112,7 @@ class MemberWork {
     const id = memberId(parent.id, member.index);
     const { files } = this.#deps;
     signal.throwIfAborted();
-    const before = await this.#inShard((shard) => shard.itemByDigest(member.sha256));
+    const before = await this.#inShard((shard) => this.#sameBytes(shard, member.sha256));
     if (before?.state === 'searchable' && !member.refused) {
       // The member was indexed before a crash. Files inside it may still be missing.
       if (before.id === id && before.members === undefined) return { kind: 'indexed', item: before };
@@ -125,6 +126,7 @@ class MemberWork {
       name: member.path.split('/').at(-1)!,
       path: member.path,
       parent_item_id: parent.id,
+      metadata: parent.metadata,
       bytes: member.bytes,
       sha256: member.sha256,
       created_at: parent.created_at,
@@ -148,6 +150,13 @@ class MemberWork {
       });
       return { kind: 'failed', item };
     }
+  }
+
+  /** An Item with the same bytes that stays as long as this one: another's key may bring new bytes for it at any time. */
+  #sameBytes(shard: IngestShard, sha256: string): Item | undefined {
+    const upload = uploadedItem(shard, this.#parent.item);
+    if (upload?.key === undefined) return itemWithBytes(shard, sha256);
+    return shard.itemsByDigest(sha256).find((item) => uploadedItem(shard, item)?.id === upload.id);
   }
 
   async #index(origin: Parameters<typeof pendingItem>[0], path: string): Promise<Item> {

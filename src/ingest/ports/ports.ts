@@ -4,14 +4,16 @@ import type { Address } from '../../domain/address.ts';
 import type { Extracted, FileInfo, PictureSpec, UnpackedMember } from '../../domain/document.ts';
 import type { EncoderInput, InputKind } from '../../domain/family.ts';
 import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
+import type { Metadata } from '../../domain/labels/metadata.ts';
 
 /** A Tenant's index, as far as ingest uses it. */
 export interface IngestShard {
-  append(item: Item, segments: readonly IngestSegment[]): Promise<void>;
+  append(item: Item, segments: readonly IngestSegment[], replaces?: readonly string[]): Promise<void>;
   putItem(item: Item): Promise<void>;
   removeItem(id: ItemId): Promise<boolean>;
   item(id: ItemId): Item | undefined;
-  itemByDigest(sha256Hex: string): Item | undefined;
+  itemsByDigest(sha256Hex: string): Item[];
+  itemsByKey(key: string): Item[];
   snapshot(): TextSnapshot & { counts(): { items: number; segments: number; bytes: number }; close(): void };
 }
 
@@ -140,6 +142,12 @@ export interface StagedUpload {
   readonly bytes: number;
   /** SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
+  /** What its uploader says of it. */
+  readonly metadata?: Metadata;
+  /** The Item with the same key is replaced. */
+  readonly key?: string;
+  /** With a key: the Item that must have it, or null for none. */
+  readonly onlyIf?: { readonly item: string | null };
 }
 
 /** Gives a payer the credit for a failed job. Idempotent by job, since a crash may repeat the call. */

@@ -19,11 +19,19 @@ t.test(
           ? {}
           : { text_semantic: row(8), ...(random.hits(0.5) && { 'visual_picture@0123': row(4) }) },
       }));
-      const batch = { item: itemOf('a', { name: `Übung ${seed}.txt` }), segments, spaces: SPACES };
+      const batch = {
+        item: itemOf('a', { name: `Übung ${seed}.txt` }),
+        segments,
+        spaces: SPACES,
+        replaces: seed % 2 ? [] : ['b', 'c'],
+      };
       // At an odd place, as a part of a larger buffer.
       const encoded = Buffer.concat([Buffer.alloc(seed % 5), await encodeBatch(batch)]).subarray(seed % 5);
-      const { item, spaces, segments: found } = decodeBatch(encoded);
-      t.strictSame({ item, spaces }, { item: batch.item, spaces: SPACES });
+      const { item, spaces, replaces, segments: found } = decodeBatch(encoded);
+      t.strictSame(
+        { item, spaces, replaces },
+        { item: batch.item, spaces: SPACES, replaces: batch.replaces },
+      );
       const plain = (all: typeof found) =>
         all.map(({ fingerprint, digest, vectors, ...rest }) => ({
           ...rest,
@@ -37,10 +45,15 @@ t.test(
 );
 
 t.test('bytes that are cut short or of another format are refused', async (t) => {
-  const bytes = await encodeBatch({ item: itemOf('a'), segments: [passage('a', 'x')], spaces: SPACES });
+  const bytes = await encodeBatch({
+    item: itemOf('a'),
+    segments: [passage('a', 'x')],
+    spaces: SPACES,
+    replaces: [],
+  });
   for (const length of [0, 3, 40, bytes.length - 40]) t.throws(() => decodeBatch(bytes.subarray(0, length)));
   const later = Buffer.from(
-    Buffer.from(bytes).toString('latin1').replace('"format":1', '"format":2'),
+    Buffer.from(bytes).toString('latin1').replace('"format":1', '"format":3'),
     'latin1',
   );
   t.throws(() => decodeBatch(later), /needs a newer Farthing/);

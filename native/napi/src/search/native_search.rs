@@ -1,3 +1,6 @@
+use std::sync::Arc;
+
+use farthing_core::filter::expression::Filter;
 use farthing_core::ranking::options::Stop;
 use farthing_core::search::task::inputs::SearchInputs;
 use farthing_core::search::task::run::{Answer, Search, Wanted};
@@ -19,7 +22,7 @@ pub struct SearchedHits {
     /// The words with slips corrected.
     pub corrected: Option<String>,
     /// Numbers of hits, of places that any list found, and of the index's Segments; confidence of the first hit; milliseconds of
-    /// scan and fusion; then of each list of the plan: scanned, rescored, exact (0 or 1), and the method.
+    /// scan and fusion; whether a filter leaves nothing (0 or 1); then of each list of the plan: scanned, rescored, exact (0 or 1), and the method.
     pub facts: Vec<f64>,
 }
 
@@ -32,7 +35,7 @@ pub struct NativeSearch {
 #[napi]
 impl NativeSearch {
     /// `depth`: places that each list should reach. `exact`: every list is proved. `expires_at`: when the Items end, if that is not
-    /// what is stored.
+    /// what is stored. `filter`: the fields of `farthing_core::filter::expression::Filter` as JSON, bounded by the caller.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         plan: &SearchPlan,
@@ -42,10 +45,12 @@ impl NativeSearch {
         min_confidence: f64,
         explain: bool,
         expires_at: Option<String>,
-    ) -> Self {
+        filter: Option<String>,
+    ) -> Result<Self> {
         let (k, depth) = (k as usize, depth as usize);
-        let wanted = Wanted { k, depth, exact, min_confidence, explain, expires_at, ..Wanted::default() };
-        Self { inputs: SearchInputs::new(plan.inner.clone(), wanted) }
+        let filter = filter.map(|json| Filter::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
+        let wanted = Wanted { k, depth, exact, min_confidence, explain, expires_at, filter, ..Wanted::default() };
+        Ok(Self { inputs: SearchInputs::new(plan.inner.clone(), wanted) })
     }
 
     /// The words of the query. Words that `vocabulary` has whole are no slips. `asks`: they ask something.
@@ -109,9 +114,10 @@ impl NativeSearch {
 }
 
 pub(crate) fn searched(
-    Answer { hits, candidates, confidence, scans, corrected, segments, scan_ms, fuse_ms }: Answer,
+    Answer { hits, candidates, confidence, scans, corrected, segments, filtered_out, scan_ms, fuse_ms }: Answer,
 ) -> SearchedHits {
     let mut facts = vec![f64::from(hits.count), candidates as f64, segments as f64, confidence, scan_ms, fuse_ms];
+    facts.push(f64::from(u8::from(filtered_out)));
     for scan in scans {
         let exact = f64::from(u8::from(scan.exact));
         facts.extend([scan.scanned as f64, scan.rescored as f64, exact, f64::from(scan.method as u8)]);

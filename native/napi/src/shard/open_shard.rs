@@ -131,12 +131,19 @@ impl NativeShard {
         Ok(SegmentBatch { spaces: self.inner.spaces().map_err(js_error)?, segments: vec![] })
     }
 
-    /// Puts an Item (JSON) with the Segments of a batch, in one durable commit. Empties the batch.
+    /// Puts an Item (JSON) with the Segments of a batch, in one durable commit. Empties the batch. Items with the ids in
+    /// `replaces` are no longer found from that commit on.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
-    pub fn append<'env>(&self, env: &'env Env, item: String, batch: &mut SegmentBatch) -> Result<Object<'env>> {
+    pub fn append<'env>(
+        &self,
+        env: &'env Env,
+        item: String,
+        batch: &mut SegmentBatch,
+        replaces: Vec<String>,
+    ) -> Result<Object<'env>> {
         let segments = std::mem::take(&mut batch.segments);
         let item = ItemRecord::parse(&item).map_err(js_error)?;
-        self.write(env, WriteOp::Append { item, segments })
+        self.write(env, WriteOp::Append { item, segments, replaces })
     }
 
     /// Puts an Item's record (JSON) alone, durably.

@@ -164,7 +164,7 @@ impl NativeSnapshot {
         mut facts: Float32ArraySlice,
     ) -> Result<()> {
         let (rating, places) = self.read(|snapshot| {
-            let rating = snapshot.rate(&query.inner.query, segments, sampled)?;
+            let rating = snapshot.rate(&query.inner.query, segments, sampled, None)?;
             let places = snapshot.places(&rating.written)?;
             Ok((rating, places))
         })?;
@@ -276,13 +276,19 @@ impl NativeSnapshot {
         Ok(found.map(|(first, count)| vec![first, count]))
     }
 
-    /// Record of the first Item, pending or searchable, whose file has this SHA-256 (hexadecimal).
+    /// Records of the Items, pending or searchable, whose file has this SHA-256 (hexadecimal), as one JSON array.
     #[napi(catch_unwind)]
-    pub fn item_by_digest(&self, sha256: String) -> Result<Option<String>> {
+    pub fn items_by_digest(&self, sha256: String) -> Result<String> {
         match digest_of_hex(&sha256) {
-            Some(digest) => self.read(|snapshot| Ok(snapshot.item_by_digest(&digest)?.map(str::to_owned))),
-            None => Ok(None),
+            Some(digest) => self.read(|snapshot| snapshot.items_by_digest(&digest)),
+            None => Ok("[]".into()),
         }
+    }
+
+    /// Records of the Items, in any state, that were given a key, in order of insertion, as one JSON array.
+    #[napi(catch_unwind)]
+    pub fn items_by_key(&self, key: String) -> Result<String> {
+        self.read(|snapshot| snapshot.items_by_key(&key))
     }
 
     /// Records of Items in order of insertion, as one JSON array.

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::error::Result;
+use crate::filter::expression::Filter;
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::place::Place;
 use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Method, Ranking};
+use crate::ranking::within::Within;
 use crate::search::evidence::{Evidence, Rates, ScannedList};
 use crate::search::fusion::fuse;
 use crate::search::members::ShownHit;
@@ -38,6 +40,8 @@ pub struct Wanted {
     pub describes_none: bool,
     /// RFC 3339 of the Items' end, if that is not what is stored.
     pub expires_at: Option<String>,
+    /// The Items that may be found. None: all.
+    pub filter: Option<Arc<Filter>>,
 }
 
 impl Wanted {
@@ -73,6 +77,8 @@ pub struct Scanned {
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
+    /// The Segments that were allowed. None: all.
+    pub within: Option<Arc<Within>>,
 }
 
 pub struct Answer {
@@ -86,6 +92,8 @@ pub struct Answer {
     /// The words with slips corrected.
     pub corrected: Option<String>,
     pub segments: u64,
+    /// Nothing was found, and the filter leaves nothing to find.
+    pub filtered_out: bool,
     pub scan_ms: f64,
     pub fuse_ms: f64,
 }
@@ -95,6 +103,9 @@ impl Search {
     pub fn is_long(&self, snapshot: &Snapshot) -> Result<bool> {
         let segments = snapshot.totals()?.segments;
         let hits = segments.min(self.wanted.k as u64);
+        if self.wanted.filter.is_some() && snapshot.filters_late()? {
+            return Ok(true);
+        }
         Ok(hits > HITS_AT_ONCE_MAX || self.queries.iter().any(|query| query.is_long(segments)))
     }
 
@@ -102,7 +113,7 @@ impl Search {
     /// `interrupted` once it was cancelled.
     pub fn run(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Answer> {
         let started = Instant::now();
-        let Scanned { evidence, scans, corrected } = self.scan(snapshot, stop)?;
+        let Scanned { evidence, scans, corrected, within } = self.scan(snapshot, stop)?;
         stop.check()?;
         let rated = Instant::now();
         let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
@@ -121,6 +132,10 @@ impl Search {
             (words, _) => words.as_deref().map(Cow::from),
         };
         let hits = hits(snapshot, &shown?, words.as_deref(), expires_at.as_deref())?;
+        let filtered_out = match within.filter(|_| evidence.candidates.is_empty()) {
+            Some(within) => !snapshot.has_any(&within)?,
+            None => false,
+        };
         Ok(Answer {
             hits,
             candidates: evidence.candidates.len(),
@@ -128,6 +143,7 @@ impl Search {
             scans,
             corrected,
             segments,
+            filtered_out,
             scan_ms: (rated - started).as_secs_f64() * 1e3,
             fuse_ms: rated.elapsed().as_secs_f64() * 1e3,
         })
@@ -135,7 +151,8 @@ impl Search {
 
     /// Ranks the lists one after the other, and has them rate what any of them found.
     pub fn scan(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Scanned> {
-        let options = SearchOptions { stop: stop.clone(), ..self.wanted.options() };
+        let within = self.wanted.filter.as_ref().map(|filter| snapshot.within(filter)).transpose()?.map(Arc::new);
+        let options = SearchOptions { stop: stop.clone(), within: within.clone(), ..self.wanted.options() };
         let rankings: Result<Vec<Ranking>> =
             self.queries.iter().map(|query| snapshot.answer_if(query, &options)).collect();
         let mut rankings = rankings?;
@@ -148,21 +165,27 @@ impl Search {
                 ScannedList { ranking, unrated, foreign: *foreign }
             })
             .collect();
-        let evidence = Evidence::gather(&self.plan, &lists, self.wanted.depth, &Rater { search: self, snapshot })?;
-        Ok(Scanned { evidence, scans, corrected })
+        let evidence = Evidence::gather(
+            &self.plan,
+            &lists,
+            self.wanted.depth,
+            &Rater { search: self, snapshot, within: within.as_deref() },
+        )?;
+        Ok(Scanned { evidence, scans, corrected, within })
     }
 }
 
 struct Rater<'a> {
     search: &'a Search,
     snapshot: &'a Snapshot,
+    within: Option<&'a Within>,
 }
 
 impl Rates for Rater<'_> {
     fn rate(&self, list: usize, segments: &[u32]) -> Result<Rating> {
         // A sample of the index's scores is used only for models without a scale of their own.
         let sampled = self.search.plan.lists[list].scale.is_none();
-        self.snapshot.rate(&self.search.queries[list].query, segments, sampled)
+        self.snapshot.rate(&self.search.queries[list].query, segments, sampled, self.within)
     }
 
     fn places(&self, segments: &[u32]) -> Result<Vec<Place>> {

@@ -31,7 +31,7 @@ fn append(shard: &Shard, id: &str, count: usize) {
         ..SegmentInput::default()
     });
     let item = ItemRecord::parse(&json).unwrap();
-    shard.write(WriteOp::Append { item, segments: segments.collect() }).unwrap();
+    shard.write(WriteOp::Append { item, segments: segments.collect(), replaces: vec![] }).unwrap();
 }
 
 fn pending(shard: &Arc<Shard>, space: &str, k: usize) -> PendingSearch {

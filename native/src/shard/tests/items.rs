@@ -13,9 +13,9 @@ fn states_digests_and_order_of_items_are_kept() {
     append(&shard, "a", vec![segment(&[0.2; DIMENSIONS], "word")]);
     let snapshot = shard.snapshot().unwrap();
     let digest = |id: &str| item(id, "pending").sha256;
-    assert!(snapshot.item_by_digest(&digest("a")).unwrap().unwrap().contains("searchable"));
-    assert_eq!(snapshot.item_by_digest(&digest("b")).unwrap(), None);
-    assert!(snapshot.item_by_digest(&digest("c")).unwrap().unwrap().contains("pending"));
+    assert!(snapshot.items_by_digest(&digest("a")).unwrap().contains("searchable"));
+    assert_eq!(snapshot.items_by_digest(&digest("b")).unwrap(), "[]");
+    assert!(snapshot.items_by_digest(&digest("c")).unwrap().contains("pending"));
     let ids = |json: String| json.matches("\"id\":\"").count();
     assert_eq!(ids(snapshot.items(None, 10).unwrap()), 3);
     assert_eq!(ids(snapshot.items(Some("a"), 10).unwrap()), 2);
@@ -102,4 +102,41 @@ fn a_corrected_query_is_shown_as_it_is_written_in_the_index() {
     append(&shard, "a", vec![SegmentInput { record, ..segment(&[0.5; DIMENSIONS], text) }]);
     let ranking = shard.snapshot().unwrap().search_words("Rising presures?", 5).unwrap();
     assert_eq!((ranking.hits.len(), ranking.corrected.as_deref()), (1, Some("Rising pressures?")));
+}
+
+#[test]
+fn an_item_takes_the_place_of_those_that_it_replaces_in_one_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let keyed = |id: &str, state: &str| {
+        let sha256 = format!("{:064x}", crc32c::crc32c(id.as_bytes()));
+        ItemRecord::parse(&format!(
+            r#"{{"id":"{id}","sha256":"{sha256}","state":"{state}","bytes":10,"key":"docs/ä.md"}}"#
+        ))
+        .unwrap()
+    };
+    let put = |id: &str, words: &str, replaces: &[&str]| {
+        let segments = vec![segment(&[0.2; DIMENSIONS], words)];
+        let replaces = replaces.iter().map(ToString::to_string).collect();
+        shard.write(WriteOp::Append { item: keyed(id, "searchable"), segments, replaces }).unwrap();
+    };
+    let ids = |json: &str| {
+        let items: Vec<serde_json::Value> = serde_json::from_str(json).unwrap();
+        items.iter().map(|item| format!("{} {}", item["id"], item["state"]).replace('"', "")).collect::<Vec<_>>()
+    };
+    let by_key = || ids(&shard.snapshot().unwrap().items_by_key("docs/ä.md").unwrap());
+    put("a", "early", &[]);
+    append(&shard, "inside", vec![segment(&[0.2; DIMENSIONS], "early")]);
+    shard.write(WriteOp::PutItem { item: keyed("b", "pending") }).unwrap();
+    assert_eq!(by_key(), ["a searchable", "b pending"]);
+    let before = shard.snapshot().unwrap();
+    put("b", "late", &["a", "inside", "nowhere"]);
+    assert_eq!(found_by_words(&shard, "early late"), [2]);
+    assert_eq!(before.search_words("early late", 9).unwrap().hits.len(), 2, "an earlier reader has the old ones");
+    assert_eq!(by_key(), ["a failed", "b searchable"]);
+    assert_eq!(shard.snapshot().unwrap().totals().unwrap().items, 1);
+    assert_eq!(ids(&shard.snapshot().unwrap().items_by_digest(&keyed("a", "failed").sha256).unwrap()), [] as [&str; 0]);
+    shard.write(WriteOp::RemoveItem { id: "a".into() }).unwrap();
+    assert_eq!(by_key(), ["b searchable"]);
+    assert_eq!(shard.snapshot().unwrap().items_by_key("docs/").unwrap(), "[]");
 }

@@ -15,6 +15,7 @@ use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex}
 use crate::write::merge;
 use crate::write::write_op::WriteOp;
 
+mod filters;
 mod items;
 mod spaces;
 
@@ -44,7 +45,7 @@ fn segment(vector: &[f32], words: &str) -> SegmentInput {
 }
 
 fn append(shard: &Shard, id: &str, segments: Vec<SegmentInput>) {
-    shard.write(WriteOp::Append { item: item(id, "searchable"), segments }).unwrap();
+    shard.write(WriteOp::Append { item: item(id, "searchable"), segments, replaces: vec![] }).unwrap();
 }
 
 fn search(shard: &Shard, query: &[f32], k: usize) -> Ranking {
@@ -226,7 +227,7 @@ fn writes_that_wait_together_share_commits_and_all_succeed() {
     for number in 0..WRITES {
         let send = send.clone();
         let segments = vec![segment(&[0.1; DIMENSIONS], &format!("word{number}"))];
-        let write = WriteOp::Append { item: item(&format!("i{number}"), "searchable"), segments };
+        let write = WriteOp::Append { item: item(&format!("i{number}"), "searchable"), segments, replaces: vec![] };
         shard.submit(write, Box::new(move |result| drop(send.send(result))));
     }
     hold.send(()).unwrap();

@@ -27,7 +27,7 @@ fn append(shard: &Shard, id: &str, space: usize) {
         ..SegmentInput::default()
     };
     let item = ItemRecord::parse(&item).unwrap();
-    shard.write(WriteOp::Append { item, segments: vec![segment] }).unwrap();
+    shard.write(WriteOp::Append { item, segments: vec![segment], replaces: vec![] }).unwrap();
 }
 
 fn found(shard: &Shard, space: usize) -> usize {

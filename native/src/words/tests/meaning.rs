@@ -117,7 +117,8 @@ fn lacked(texts: &[&str], query: &str) -> Vec<f32> {
     let bytes = block(0, texts);
     let blocks = [WordsBlock { view: PostingsView::read(&bytes).unwrap(), dead: Dead::default() }];
     let segments: Vec<u32> = (0..texts.len() as u32).collect();
-    let rating = rate(&blocks, &Asked::new(query, None, SpeltRight::default()), &segments, |_, _| Ok(None)).unwrap();
+    let rating =
+        rate(&blocks, &Asked::new(query, None, SpeltRight::default()), (&segments, None), |_, _| Ok(None)).unwrap();
     assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
     rating.lacks
 }

@@ -1,0 +1,22 @@
+import { type Metadata, readMetadata, type Scalar } from '../../domain/labels/metadata.ts';
+import { UsageError } from '../terminal/io.ts';
+
+/** `year=2024`, `draft=false`, `team=red` as metadata: what reads as a number, or as true or false, is one. @throws UsageError */
+export function metadataOf(pairs: readonly string[] | undefined): Metadata | undefined {
+  if (!pairs) return undefined;
+  const fields = pairs.map((pair): [string, Scalar] => {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new UsageError(`--meta: "${pair}" is no NAME=VALUE.`);
+    return [pair.slice(0, at), scalarOf(pair.slice(at + 1))];
+  });
+  try {
+    return readMetadata(JSON.stringify(Object.fromEntries(fields)));
+  } catch (error) {
+    throw new UsageError(`--meta: ${(error as { detail: string }).detail}`);
+  }
+}
+
+function scalarOf(text: string): Scalar {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? Number(text) : text;
+}

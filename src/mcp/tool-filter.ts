@@ -1,0 +1,28 @@
+import { Type } from '@sinclair/typebox';
+import type { Filter } from '../domain/labels/filter.ts';
+
+const text = (description: string) => ({ type: 'string', description });
+const texts = (description: string) => ({ type: ['string', 'array'], description });
+
+/** A search's filter as a tool takes it. What is inside is checked by the server, whose errors name it. */
+export const toolFilter = Type.Unsafe<Filter>({
+  type: 'object',
+  maxProperties: 10,
+  description: 'Search only in files for which all that is named holds.',
+  properties: {
+    items: { type: 'array', items: { type: 'string' }, description: 'Ids of items.' },
+    media_type: texts('application/pdf; image/*; or a list.'),
+    name: texts('Pattern of the file name: *.pdf; or a list.'),
+    key: texts('Pattern of the key that a file was given; or a list.'),
+    created_after: text('Added at this time (RFC 3339, or a date) or later.'),
+    created_before: text('Added before this time.'),
+    metadata: {
+      type: 'object',
+      description:
+        'By field a value, a list of values, or conditions: {"year": {"gte": 2020, "lt": 2024}}. Also eq, in, gt, lte, exists.',
+    },
+    and: { type: 'array', items: { type: 'object' }, description: 'Filters that all hold.' },
+    or: { type: 'array', items: { type: 'object' }, description: 'Filters of which one holds.' },
+    not: { type: 'object', description: 'A filter that does not hold.' },
+  },
+});

@@ -1,0 +1,102 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { Farthing, type SyncPlan } from '../../src/client/index.ts';
+import { Agent } from '../cli/cli-agent.ts';
+import { startTestServer } from '../rig/test-server.ts';
+
+const server = await startTestServer(t);
+const farthing = () =>
+  new Farthing({ baseUrl: server.url, account: privateKeyToAccount(generatePrivateKey()) });
+
+const FILES = {
+  docs: {
+    'gulls.txt': 'The lighthouse keeper counts gulls at dawn.',
+    below: { 'tides.txt': 'Tides follow the moon.', 'same.txt': 'Tides follow the moon.' },
+    '.hidden': { 'secret.txt': 'not to be sent' },
+  },
+};
+
+t.test('a folder that is synced again costs what has changed, and what is gone is removed', async (t) => {
+  const folder = join(t.testdir(FILES), 'docs');
+  const workspace = await farthing().workspaces.create();
+  const other = await workspace.ingest(new Blob(['Kept by another.']), { name: 'x.txt', key: 'other/x.txt' });
+  const plans: SyncPlan[] = [];
+  const sync = (options = {}) =>
+    workspace.syncFolder(folder, { ...options, onPlan: (plan) => void plans.push(plan) });
+  const keys = async () => (await workspace.items()).items.map(({ key }) => key).sort();
+
+  t.match(await sync(), { ingested: 3, unchanged: 0, removed: 0, failed: [] });
+  t.same(await keys(), ['docs/below/same.txt', 'docs/below/tides.txt', 'docs/gulls.txt', 'other/x.txt']);
+  t.match(await sync(), { ingested: 0, unchanged: 3, removed: 0 });
+
+  writeFileSync(join(folder, 'gulls.txt'), 'The lighthouse keeper counts terns at dawn.');
+  rmSync(join(folder, 'below/same.txt'));
+  mkdirSync(join(folder, 'new'));
+  writeFileSync(join(folder, 'new/horn.txt'), 'Fog horns.');
+  t.match(await sync(), { ingested: 2, unchanged: 1, removed: 1 });
+  t.match(plans.at(-1), { uploads: 2, unchanged: 1, removals: 1 });
+  t.same(await keys(), ['docs/below/tides.txt', 'docs/gulls.txt', 'docs/new/horn.txt', 'other/x.txt']);
+  const gulls = await workspace.search({ query: 'gulls terns', families: ['raw'] });
+  t.match(gulls.hits, [{ snippet: /terns/ }]);
+  t.equal(gulls.hits.length, 1);
+
+  writeFileSync(join(folder, 'gulls.txt'), '%PDF-1.7 broken');
+  const refused = await sync();
+  t.match(refused, { ingested: 0, failed: [{ key: join(folder, 'gulls.txt') }] });
+  t.equal((await workspace.search({ query: 'terns', families: ['raw'] })).hits.length, 1, 'the old stays');
+
+  t.match(
+    await sync({ metadata: { year: 2024 } }),
+    { ingested: 2, removed: 0 },
+    'other metadata is a change',
+  );
+  t.match(await workspace.syncFolder(folder, { onPlan: () => false }), { ingested: 0, removed: 0 });
+  await t.rejects(workspace.syncFolder(join(folder, 'nowhere')), { code: 'source_unreadable' });
+  rmSync(folder, { recursive: true });
+  mkdirSync(folder);
+  t.match(await sync(), { removed: 3 });
+  t.same(
+    (await workspace.items()).items.map(({ id }) => id),
+    [other.item.id],
+  );
+});
+
+t.test('the command syncs a folder of a workspace', async (t) => {
+  const home = t.testdir({ ...FILES, home: {} });
+  const agent = new Agent(join(home, 'home'), server.url);
+  await agent.run(['wallet', 'new']);
+  const docs = join(home, 'docs');
+  t.match(await agent.run(['ingest', '--sync', docs]), { code: 2, err: /--sync needs a workspace/ });
+  await agent.run(['workspace', 'create', '--yes']);
+  t.match(await agent.run(['ingest', '--sync', docs, docs]), { code: 2, err: /one folder/ });
+  t.match(await agent.run(['ingest', '--sync', docs, '--meta', 'year=2024', '--meta', 'team=red']), {
+    code: 0,
+    err: /3 files made searchable, 0 unchanged, 0 removed/,
+  });
+  rmSync(join(docs, 'gulls.txt'));
+  const again = await agent.run([
+    'ingest',
+    '--sync',
+    docs,
+    '--meta',
+    'year=2024',
+    '--meta',
+    'team=red',
+    '--json',
+  ]);
+  t.same(JSON.parse(again.out), { summary: { ingested: 0, unchanged: 2, removed: 1, failed: 0 } });
+
+  const found = async (...options: string[]) => {
+    const { code, out, err } = await agent.run(['search', 'tides', '-f', 'raw', '--json', ...options]);
+    return code === 0 ? JSON.parse(out).hits.length : err;
+  };
+  t.equal(await found('--name', 'tides*'), 1);
+  t.equal(await found('--filter', '{"metadata": {"year": 2024, "team": "red"}}'), 2);
+  t.equal(await found('--filter', '{"metadata": {"year": 2024}}', '--name', 'same*', '--type', 'text/*'), 1);
+  t.equal(await found('--filter', '{"metadata": {"year": "2024"}}'), 0);
+  t.match(await found('--filter', '{"metdata": {}}'), /--filter: filter: there is no "metdata".*metadata\?/);
+  t.match(await found('--filter', '{'), /--filter: that is no JSON/);
+  t.match(await agent.run(['ingest', docs, '-r', '--meta', 'year']), { code: 2, err: /no NAME=VALUE/ });
+});
