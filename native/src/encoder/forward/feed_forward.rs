@@ -3,9 +3,10 @@
 use std::ops::Range;
 
 use super::activation::{GELU_LEAST, gelu};
+use super::aligned::Aligned;
 use super::linear::{AddTo, Epilogue, multiply};
 use super::packed::PackedLayer;
-use super::quantised::Quantised;
+use super::quantised::{Quantised, put};
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
 
 /// Tokens that go through the network together: what is between its two products stays in the second cache.
@@ -14,18 +15,18 @@ pub const CHUNK: usize = 96;
 /// What is between the two products, for one chunk of tokens.
 #[derive(Default)]
 pub struct Inner {
-    values: Vec<Line>,
+    values: Aligned<Line>,
     /// Largest values of each token.
-    largest: Vec<Line>,
+    largest: Aligned<Line>,
     bytes: Quantised,
 }
 
 impl Inner {
-    pub fn resize(&mut self, tokens: usize, width: usize) {
+    pub fn resize<I: Isa>(&mut self, tokens: usize, width: usize) {
         let tokens = tokens.min(CHUNK);
-        self.values.resize(tokens * width / LANES, [0.0; LANES]);
-        self.largest.resize(tokens, [0.0; LANES]);
-        self.bytes.resize(tokens, width);
+        self.values.resize(tokens * width / LANES);
+        self.largest.resize(tokens);
+        self.bytes.resize::<I>(tokens, width);
     }
 }
 
@@ -39,14 +40,17 @@ struct Keep<'a> {
 
 impl Epilogue for Keep<'_> {
     #[inline(always)]
-    fn take<I: Isa>(&mut self, isa: I, token: usize, panel: usize, columns: [I::F; 2]) {
-        let row = token - self.first;
-        let values = &mut self.values[row * self.lines + 2 * panel..][..2];
-        isa.store(columns[0], &mut values[0]);
-        isa.store(columns[1], &mut values[1]);
-        let largest = &mut self.largest[row];
-        let both = isa.max(columns[0], columns[1]);
-        isa.store(if panel == 0 { both } else { isa.max(isa.load(largest), both) }, largest);
+    fn take<I: Isa>(&mut self, isa: I, tokens: Range<usize>, panel: usize, outputs: impl Fn(usize) -> [I::F; 2]) {
+        let first = tokens.start - self.first;
+        let largest_of = &mut self.largest[first..][..tokens.len()];
+        for (row, largest) in largest_of.iter_mut().enumerate() {
+            let values = &mut self.values[(first + row) * self.lines + 2 * panel..][..2];
+            let outputs = outputs(row);
+            isa.store(outputs[0], &mut values[0]);
+            isa.store(outputs[1], &mut values[1]);
+            let both = isa.max(outputs[0], outputs[1]);
+            isa.store(if panel == 0 { both } else { isa.max(isa.load(largest), both) }, largest);
+        }
     }
 }
 
@@ -81,8 +85,11 @@ fn activate<I: Isa>(isa: I, row: usize, values: &[Line], largest: &Line, bytes: 
     let largest = isa.splat(isa.greatest(isa.load(largest)).max(0.0));
     let (bytes, factor) = bytes.row(row, GELU_LEAST, isa.greatest(gelu(isa, largest)));
     let (least, factor) = (isa.splat(GELU_LEAST), isa.splat(factor));
-    for (values, bytes) in values.iter().zip(bytes) {
-        let value = isa.sub(gelu(isa, isa.load(values)), least);
-        isa.store_bytes(isa.round(isa.mul(value, factor)), bytes);
-    }
+    put(
+        isa,
+        values,
+        #[inline(always)]
+        |value| isa.mul(isa.sub(gelu(isa, value), least), factor),
+        bytes,
+    );
 }
