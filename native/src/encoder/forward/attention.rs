@@ -19,7 +19,7 @@ const SHARE_MIN: f32 = 1e-30;
 const BLOCK_LINES: usize = COLUMNS / LANES;
 /// Heads of short texts are computed together, so that one head's products run while another's are awaited: so many that they
 /// have about this many keys.
-const KEYS_TOGETHER: usize = 128;
+pub const KEYS_TOGETHER: usize = 128;
 
 /// Memory of one tile of queries.
 #[derive(Default)]
@@ -36,12 +36,12 @@ pub struct Shares {
     /// Added to scores: zero, or [`ABSENT`].
     absent: Aligned<Line>,
     /// What each of the queries gets: `[query][head][element]`.
-    context: Aligned<Line>,
+    pub context: Aligned<Line>,
 }
 
 impl Shares {
     #[inline(always)]
-    fn resize<I: Isa>(&mut self, text: &Text, together: usize, hidden: usize) {
+    pub fn resize<I: Isa>(&mut self, text: &Text, together: usize, hidden: usize) {
         let (rows, padded) = (together * I::Tiling::ROWS, text.padded());
         let lines = padded / LANES;
         self.stride = padded.next_multiple_of(I::Tiling::DEPTH);
@@ -103,16 +103,16 @@ pub fn attend<I: Isa>(
 }
 
 /// Some queries of one text and head.
-struct Tile<'a> {
-    model: &'a Packed,
-    text: &'a Text,
-    heads: &'a Heads,
-    head: usize,
+pub struct Tile<'a> {
+    pub model: &'a Packed,
+    pub text: &'a Text,
+    pub heads: &'a Heads,
+    pub head: usize,
     /// The head's number among those together.
-    slot: usize,
+    pub slot: usize,
     /// First token.
-    first: usize,
-    count: usize,
+    pub first: usize,
+    pub count: usize,
 }
 
 impl Tile<'_> {
@@ -135,7 +135,7 @@ impl Tile<'_> {
 
     /// Scores of all keys, in powers of 2, and the greatest of each row.
     #[inline(always)]
-    fn score<I: Isa>(&self, isa: I, shares: &mut Shares) {
+    pub fn score<I: Isa>(&self, isa: I, shares: &mut Shares) {
         let Heads { size, query_stride, .. } = *self.heads;
         let keys = &self.heads.keys[self.place().bytes..];
         let bytes = &self.heads.queries[self.query(0) * query_stride..];
@@ -187,7 +187,7 @@ impl Tile<'_> {
     /// Turns scores into bytes: each key's share times its value's scale, against the largest of the row; and finds what a row's
     /// mixed values are multiplied by. What takes one number of each row is done for 16 rows together.
     #[inline(always)]
-    fn share<I: Isa>(&self, isa: I, shares: &mut Shares) {
+    pub fn share<I: Isa>(&self, isa: I, shares: &mut Shares) {
         let lines = self.text.padded() / LANES;
         let scales = &self.heads.value_scales[self.place().scales / LANES..][..lines];
         let Shares { scores, most, bytes, stride, factors, .. } = shares;
@@ -233,7 +233,7 @@ impl Tile<'_> {
 
     /// Mixes the values.
     #[inline(always)]
-    fn mix<I: Isa>(&self, isa: I, shares: &mut Shares) {
+    pub fn mix<I: Isa>(&self, isa: I, shares: &mut Shares) {
         let (size, padded) = (self.heads.size, self.text.padded());
         let values = &self.heads.values[self.place().bytes..];
         let Shares { bytes, stride, factors, context, .. } = shares;

@@ -15,10 +15,10 @@ pub const CHUNK: usize = 96;
 /// What is between the two products, for one chunk of tokens.
 #[derive(Default)]
 pub struct Inner {
-    values: Aligned<Line>,
+    pub values: Aligned<Line>,
     /// Largest values of each token.
-    largest: Aligned<Line>,
-    bytes: Quantised,
+    pub largest: Aligned<Line>,
+    pub bytes: Quantised,
 }
 
 impl Inner {
@@ -31,11 +31,11 @@ impl Inner {
 }
 
 /// Keeps the outputs of a chunk, and the largest of each token.
-struct Keep<'a> {
-    first: usize,
-    lines: usize,
-    values: &'a mut [Line],
-    largest: &'a mut [Line],
+pub struct Keep<'a> {
+    pub first: usize,
+    pub lines: usize,
+    pub values: &'a mut [Line],
+    pub largest: &'a mut [Line],
 }
 
 impl Epilogue for Keep<'_> {
@@ -81,7 +81,7 @@ pub fn feed_forward<I: Isa>(
 
 /// GELU of a token's values, as bytes. It rises from 0 on, so that the largest value gives the range.
 #[inline(always)]
-fn activate<I: Isa>(isa: I, row: usize, values: &[Line], largest: &Line, bytes: &mut Quantised) {
+pub fn activate<I: Isa>(isa: I, row: usize, values: &[Line], largest: &Line, bytes: &mut Quantised) {
     let largest = isa.splat(isa.greatest(isa.load(largest)).max(0.0));
     let (bytes, factor) = bytes.row(row, GELU_LEAST, isa.greatest(gelu(isa, largest)));
     let (least, factor) = (isa.splat(GELU_LEAST), isa.splat(factor));

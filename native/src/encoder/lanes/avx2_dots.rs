@@ -153,8 +153,8 @@ unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
     // Safety: the token; each line of the panel and each row of the rows has each quad. What is ahead need not exist.
     unsafe {
         let mut found = [[_mm256_setzero_si256(); 2]; COUNT];
-        for (found, start) in found.iter_mut().zip(&product.starts[first..]) {
-            *found = [_mm256_set1_epi32(*start); 2];
+        for row in 0..COUNT {
+            found[row] = [_mm256_set1_epi32(product.starts[first + row]); 2];
         }
         let bytes = product.rows.bytes.as_ptr().add(first * stride);
         let mut panel = product.panel.as_ptr().add(column * QUAD).cast::<__m256i>();
@@ -170,7 +170,9 @@ unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
                 }
             }
         }
-        for (found, sums) in found.iter().zip(&mut sums[first..]) {
+        // An array: where its length is not known, the sums would be in memory.
+        let sums: &mut [[i32; COLUMNS]; COUNT] = sums[first..].first_chunk_mut().expect("a line for each row");
+        for (found, sums) in found.iter().zip(sums) {
             let to = sums[column..column + PART_COLUMNS].as_mut_ptr().cast::<__m256i>();
             _mm256_storeu_si256(to, found[0]);
             _mm256_storeu_si256(to.add(1), found[1]);

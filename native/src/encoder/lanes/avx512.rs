@@ -58,6 +58,34 @@ macro_rules! folded {
 }
 pub(super) use folded;
 
+/// One number of each row: lanes 8 apart in one first, then those 4, 2 and 1 apart. Each step makes one vector of two.
+macro_rules! across {
+    ($rows:ident, $of:ident) => {{
+        macro_rules! eighths {
+            ($row:expr) => {{
+                let (a, b) = (_mm512_loadu_ps($rows[$row].as_ptr()), _mm512_loadu_ps($rows[$row + 8].as_ptr()));
+                $of(_mm512_shuffle_f32x4::<0b01_00_01_00>(a, b), _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b))
+            }};
+        }
+        macro_rules! quarters {
+            ($row:expr) => {{
+                let (a, b) = (eighths!($row), eighths!($row + 4));
+                $of(_mm512_shuffle_f32x4::<0b10_00_10_00>(a, b), _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b))
+            }};
+        }
+        macro_rules! halves {
+            ($row:expr) => {{
+                let (a, b) = (quarters!($row), quarters!($row + 2));
+                $of(_mm512_shuffle_ps::<0b01_00_01_00>(a, b), _mm512_shuffle_ps::<0b11_10_11_10>(a, b))
+            }};
+        }
+        let (a, b) = (halves!(0), halves!(1));
+        let found = $of(_mm512_shuffle_ps::<0b10_00_10_00>(a, b), _mm512_shuffle_ps::<0b11_01_11_01>(a, b));
+        let order = _mm512_setr_epi32(0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15);
+        _mm512_permutexvar_ps(order, found)
+    }};
+}
+
 impl<T: Tiling> Isa for Avx512<T> {
     type F = __m512;
     type N = __m512i;
@@ -144,14 +172,14 @@ impl<T: Tiling> Isa for Avx512<T> {
 
     #[inline(always)]
     fn sums_of(self, rows: &[Line; LANES]) -> __m512 {
-        let add = |a, b| unsafe { _mm512_add_ps(a, b) };
-        across(rows, add)
+        // Safety: the token; a line has 16 lanes.
+        unsafe { across!(rows, _mm512_add_ps) }
     }
 
     #[inline(always)]
     fn greatest_of(self, rows: &[Line; LANES]) -> __m512 {
-        let greater = |a, b| unsafe { _mm512_max_ps(a, b) };
-        across(rows, greater)
+        // Safety: the token; a line has 16 lanes.
+        unsafe { across!(rows, _mm512_max_ps) }
     }
 
     #[inline(always)]
@@ -218,30 +246,6 @@ impl<T: Tiling> Isa for Avx512<T> {
     }
 }
 
-/// One number of each row: lanes 8 apart in one first, then those 4, 2 and 1 apart. Each step makes one vector of two.
-#[inline(always)]
-fn across(rows: &[Line; LANES], of: impl Fn(__m512, __m512) -> __m512) -> __m512 {
-    // Safety: the caller has a token; a line has 16 lanes.
-    unsafe {
-        let eighths = |row: usize| {
-            let (a, b) = (_mm512_loadu_ps(rows[row].as_ptr()), _mm512_loadu_ps(rows[row + 8].as_ptr()));
-            of(_mm512_shuffle_f32x4::<0b01_00_01_00>(a, b), _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b))
-        };
-        let quarters = |row: usize| {
-            let (a, b) = (eighths(row), eighths(row + 4));
-            of(_mm512_shuffle_f32x4::<0b10_00_10_00>(a, b), _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b))
-        };
-        let halves = |row: usize| {
-            let (a, b) = (quarters(row), quarters(row + 2));
-            of(_mm512_shuffle_ps::<0b01_00_01_00>(a, b), _mm512_shuffle_ps::<0b11_10_11_10>(a, b))
-        };
-        let (a, b) = (halves(0), halves(1));
-        let found = of(_mm512_shuffle_ps::<0b10_00_10_00>(a, b), _mm512_shuffle_ps::<0b11_01_11_01>(a, b));
-        let order = _mm512_setr_epi32(0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15);
-        _mm512_permutexvar_ps(order, found)
-    }
-}
-
 impl Tiling for Vnni {
     in_registers!();
 
@@ -283,8 +287,8 @@ unsafe fn of_rows<const SIGNED_ROWS: bool, const COUNT: usize>(product: &Product
     const { assert!(COUNT <= ROWS && COLUMNS == 2 * LANES) };
     let (bytes, stride) = (product.rows.bytes.as_ptr(), product.rows.stride);
     let mut found = [[_mm512_setzero_si512(); 2]; COUNT];
-    for (found, start) in found.iter_mut().zip(product.starts) {
-        *found = [_mm512_set1_epi32(*start); 2];
+    for row in 0..COUNT {
+        found[row] = [_mm512_set1_epi32(product.starts[row]); 2];
     }
     let mut panel = product.panel.as_ptr();
     for at in (0..product.depth).step_by(QUAD) {
@@ -307,7 +311,9 @@ unsafe fn of_rows<const SIGNED_ROWS: bool, const COUNT: usize>(product: &Product
             }
         }
     }
-    for (found, sums) in found.iter().zip(sums.iter_mut()) {
+    // An array: where its length is not known, the sums would be in memory.
+    let sums: &mut [[i32; COLUMNS]; COUNT] = sums.first_chunk_mut().expect("the sums have a line for each row");
+    for (found, sums) in found.iter().zip(sums) {
         let (halves, _) = sums.as_chunks_mut::<LANES>();
         for (found, half) in found.iter().zip(halves) {
             // Safety: a half has 16 lanes.
