@@ -118,17 +118,14 @@ impl Pass for Steps<'_> {
             clock.ends(STEPS.len());
             for first in (0..tokens).step_by(CHUNK) {
                 let chunk = first..tokens.min(first + CHUNK);
-                let Inner { values, largest, bytes } = &mut *inner;
-                let wide = layer.up.outputs / LANES;
-                let mut keep = Keep { first, lines: wide, values, largest };
+                let Inner { values, largest, .. } = &mut *inner;
+                let mut keep = Keep { chunk: chunk.clone(), values, largest };
                 multiply(isa, chunk.clone(), activations, &model.panels, &layer.up, &mut keep);
                 clock.ends(7);
-                for row in 0..chunk.len() {
-                    activate(isa, row, &values[row * wide..][..wide], &largest[row], bytes);
-                }
+                activate(isa, chunk.len(), inner);
                 clock.ends(8);
                 let mut to = AddTo { vectors: &mut vectors[first * lines..], lines };
-                multiply(isa, 0..chunk.len(), bytes, &model.panels, &layer.down, &mut to);
+                multiply(isa, 0..chunk.len(), &inner.bytes, &model.panels, &layer.down, &mut to);
                 clock.ends(9);
             }
             for token in 0..tokens {

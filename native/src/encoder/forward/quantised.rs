@@ -1,5 +1,7 @@
 //! Activations as bytes: `value ≈ low + scale · byte`, with a scale and a lowest value for each token.
 
+use std::ops::Range;
+
 use super::aligned::Aligned;
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
 use crate::encoder::lanes::tile::Tiling;
@@ -44,6 +46,18 @@ impl Quantised {
         self.scales[row] = range / STEPS;
         self.lows[row] = low;
         (&mut self.bytes[row * self.stride..][..self.width], STEPS / range)
+    }
+
+    /// Sets the ranges of at most 16 rows with the same lowest value, and returns the factors that turn `value − low` into a byte.
+    #[inline(always)]
+    pub fn set_ranges<I: Isa>(&mut self, isa: I, rows: Range<usize>, low: f32, high: I::F) -> Line {
+        let (range, steps) = (isa.max(isa.sub(high, isa.splat(low)), isa.splat(RANGE_MIN)), isa.splat(STEPS));
+        let (mut scales, mut factors) = ([0.0; LANES], [0.0; LANES]);
+        isa.store(isa.div(range, steps), &mut scales);
+        isa.store(isa.div(steps, range), &mut factors);
+        self.scales[rows.clone()].copy_from_slice(&scales[..rows.len()]);
+        self.lows[rows].fill(low);
+        factors
     }
 
     /// Writes a row whose least and greatest values are known.
