@@ -3,10 +3,15 @@
 use std::ops::Range;
 
 use super::activation::{GELU_LEAST, gelu};
+use super::aligned::Aligned;
 use super::linear::{AddTo, Epilogue, multiply};
 use super::packed::PackedLayer;
 use super::quantised::Quantised;
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
+use crate::encoder::lanes::tile::COLUMNS;
+
+/// Lines of a token in one panel.
+const PANEL_LINES: usize = COLUMNS / LANES;
 
 /// Tokens that go through the network together: what is between its two products stays in the second cache.
 pub const CHUNK: usize = 96;
@@ -14,39 +19,43 @@ pub const CHUNK: usize = 96;
 /// What is between the two products, for one chunk of tokens.
 #[derive(Default)]
 pub struct Inner {
-    values: Vec<Line>,
+    /// `[panel][token][column]`: what one tile writes is in few pages, and in all sets of the first cache.
+    pub values: Aligned<Line>,
     /// Largest values of each token.
-    largest: Vec<Line>,
-    bytes: Quantised,
+    pub largest: Aligned<Line>,
+    pub bytes: Quantised,
 }
 
 impl Inner {
-    pub fn resize(&mut self, tokens: usize, width: usize) {
+    pub fn resize<I: Isa>(&mut self, tokens: usize, width: usize) {
         let tokens = tokens.min(CHUNK);
-        self.values.resize(tokens * width / LANES, [0.0; LANES]);
-        self.largest.resize(tokens, [0.0; LANES]);
-        self.bytes.resize(tokens, width);
+        self.values.resize(tokens * width / LANES);
+        self.largest.resize(tokens.next_multiple_of(LANES));
+        self.bytes.resize::<I>(tokens, width);
     }
 }
 
 /// Keeps the outputs of a chunk, and the largest of each token.
-struct Keep<'a> {
-    first: usize,
-    lines: usize,
-    values: &'a mut [Line],
-    largest: &'a mut [Line],
+pub struct Keep<'a> {
+    /// Tokens of the chunk.
+    pub chunk: Range<usize>,
+    pub values: &'a mut [Line],
+    pub largest: &'a mut [Line],
 }
 
 impl Epilogue for Keep<'_> {
     #[inline(always)]
-    fn take<I: Isa>(&mut self, isa: I, token: usize, panel: usize, columns: [I::F; 2]) {
-        let row = token - self.first;
-        let values = &mut self.values[row * self.lines + 2 * panel..][..2];
-        isa.store(columns[0], &mut values[0]);
-        isa.store(columns[1], &mut values[1]);
-        let largest = &mut self.largest[row];
-        let both = isa.max(columns[0], columns[1]);
-        isa.store(if panel == 0 { both } else { isa.max(isa.load(largest), both) }, largest);
+    fn take<I: Isa>(&mut self, isa: I, tokens: Range<usize>, panel: usize, outputs: impl Fn(usize) -> [I::F; 2]) {
+        let first = tokens.start - self.chunk.start;
+        let values = &mut self.values[(panel * self.chunk.len() + first) * PANEL_LINES..][..tokens.len() * PANEL_LINES];
+        let largest = &mut self.largest[first..][..tokens.len()];
+        for (row, (values, largest)) in values.as_chunks_mut::<PANEL_LINES>().0.iter_mut().zip(largest).enumerate() {
+            let outputs = outputs(row);
+            isa.store(outputs[0], &mut values[0]);
+            isa.store(outputs[1], &mut values[1]);
+            let both = isa.max(outputs[0], outputs[1]);
+            isa.store(if panel == 0 { both } else { isa.max(isa.load(largest), both) }, largest);
+        }
     }
 }
 
@@ -61,28 +70,55 @@ pub fn feed_forward<I: Isa>(
     inner: &mut Inner,
     vectors: &mut [Line],
 ) {
-    let lines = layer.up.outputs / LANES;
     for first in tokens.clone().step_by(CHUNK) {
         let chunk = first..tokens.end.min(first + CHUNK);
-        let Inner { values, largest, bytes } = &mut *inner;
-        multiply(isa, chunk.clone(), activations, panels, &layer.up, &mut Keep { first, lines, values, largest });
-        for row in 0..chunk.len() {
-            activate(isa, row, &values[row * lines..][..lines], &largest[row], bytes);
-        }
+        let Inner { values, largest, .. } = &mut *inner;
+        let mut keep = Keep { chunk: chunk.clone(), values, largest };
+        multiply(isa, chunk.clone(), activations, panels, &layer.up, &mut keep);
+        activate(isa, chunk.len(), inner);
         let lines = layer.down.outputs / LANES;
         let to = &mut vectors[first * lines..];
-        multiply(isa, 0..chunk.len(), bytes, panels, &layer.down, &mut AddTo { vectors: to, lines });
+        multiply(isa, 0..chunk.len(), &inner.bytes, panels, &layer.down, &mut AddTo { vectors: to, lines });
     }
 }
 
-/// GELU of a token's values, as bytes. It rises from 0 on, so that the largest value gives the range.
+/// GELU of the values of a chunk of so many tokens, as bytes. It rises from 0 on, so that the largest value gives the range.
 #[inline(always)]
-fn activate<I: Isa>(isa: I, row: usize, values: &[Line], largest: &Line, bytes: &mut Quantised) {
-    let largest = isa.splat(isa.greatest(isa.load(largest)).max(0.0));
-    let (bytes, factor) = bytes.row(row, GELU_LEAST, isa.greatest(gelu(isa, largest)));
-    let (least, factor) = (isa.splat(GELU_LEAST), isa.splat(factor));
-    for (values, bytes) in values.iter().zip(bytes) {
-        let value = isa.sub(gelu(isa, isa.load(values)), least);
-        isa.store_bytes(isa.round(isa.mul(value, factor)), bytes);
+pub fn activate<I: Isa>(isa: I, count: usize, inner: &mut Inner) {
+    let Inner { values, largest, bytes } = inner;
+    let mut factors = [[0.0; LANES]; CHUNK / LANES];
+    let groups = largest.as_chunks::<LANES>().0;
+    for ((first, largest), factors) in (0..count).step_by(LANES).zip(groups).zip(&mut factors) {
+        let largest = isa.max(isa.greatest_of(largest), isa.splat(0.0));
+        let rows = first..count.min(first + LANES);
+        *factors = bytes.set_ranges(isa, rows, GELU_LEAST, gelu(isa, largest));
     }
+    let lines_of_panel = count * PANEL_LINES;
+    let lines = &values[..bytes.width / COLUMNS * lines_of_panel];
+    for (pair, lines) in lines.chunks(2 * lines_of_panel).enumerate() {
+        let (low, high) = lines.split_at(lines_of_panel);
+        let (low, high) = (low.as_chunks::<PANEL_LINES>().0, high.as_chunks::<PANEL_LINES>().0);
+        for (row, [a, b]) in low.iter().enumerate() {
+            let factor = isa.splat(factors.as_flattened()[row]);
+            let to = &mut bytes.bytes[row * bytes.stride + pair * 2 * COLUMNS..];
+            match high.get(row) {
+                Some([c, d]) => {
+                    let (a, b) = (code(isa, a, factor), code(isa, b, factor));
+                    let (c, d) = (code(isa, c, factor), code(isa, d, factor));
+                    isa.store_unsigned_bytes([a, b, c, d], to.first_chunk_mut().expect("a row has whole panels"));
+                }
+                None => {
+                    let (halves, _) = to.as_chunks_mut();
+                    isa.store_bytes(code(isa, a, factor), &mut halves[0]);
+                    isa.store_bytes(code(isa, b, factor), &mut halves[1]);
+                }
+            }
+        }
+    }
+}
+
+/// A line's GELU as bytes.
+#[inline(always)]
+fn code<I: Isa>(isa: I, line: &Line, factor: I::F) -> I::N {
+    isa.round(isa.mul(isa.sub(gelu(isa, isa.load(line)), isa.splat(GELU_LEAST)), factor))
 }

@@ -1,19 +1,32 @@
 //! Products of tokens and packed weights.
 
+use std::iter::once;
 use std::ops::Range;
 
 use super::packed::{Columns, PackedLinear};
 use super::quantised::Quantised;
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS, Signed, Sums, tiles};
+use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, SumsOfTile, Tiling, tiles};
+
+/// Sums that start at zero.
+pub const ZEROS: [i32; ROWS_MAX] = [0; ROWS_MAX];
 
 /// What is done with the outputs of a linear layer. Its methods must be `#[inline(always)]`.
 pub trait Epilogue {
-    /// Takes the outputs of one token in one panel: `columns` are those from `32 · panel` on.
-    fn take<I: Isa>(&mut self, isa: I, token: usize, panel: usize, columns: [I::F; 2]);
+    /// Takes the outputs of some tokens, at most [`ROWS_MAX`], in one panel: `outputs(row)` are those of the row-th of the
+    /// tokens, from column `32 · panel` on.
+    fn take<I: Isa>(&mut self, isa: I, tokens: Range<usize>, panel: usize, outputs: impl Fn(usize) -> [I::F; 2]);
 }
 
-/// Multiplies some tokens by all panels of a layer; `panels` are the model's. The weights are read once; the tokens' bytes stay in the nearer caches.
+/// Some tokens and a panel.
+#[derive(Clone)]
+struct Turn {
+    panel: usize,
+    tokens: Range<usize>,
+}
+
+/// Multiplies some tokens by all panels of a layer; `panels` are the model's. The weights are read once; the tokens' bytes stay in the
+/// nearer caches. A tile's sums are taken while the next tile is multiplied: the processor has work while it waits.
 #[inline(always)]
 pub fn multiply<I: Isa>(
     isa: I,
@@ -24,34 +37,72 @@ pub fn multiply<I: Isa>(
     epilogue: &mut impl Epilogue,
 ) {
     assert_eq!(activations.width, linear.inputs);
-    let mut sums: Sums = [[0; COLUMNS]; ROWS];
-    for (panel, columns) in linear.columns.as_chunks::<2>().0.iter().enumerate() {
-        for (start, count) in tiles(tokens.len()) {
-            let start = tokens.start + start;
-            let rows = ByteRows { bytes: &activations.bytes[start * linear.inputs..], stride: linear.inputs, count };
-            let product =
-                Product { rows, panel: linear.panel(panels, panel), signed: Signed::Panel, starts: &[0; ROWS] };
-            isa.tile(&product, &mut sums);
-            for (row, sums) in sums.iter().enumerate().take(count) {
-                let token = start + row;
-                let (scale, low) = (activations.scales[token], activations.lows[token]);
-                let halves = sums.as_chunks::<LANES>().0;
-                let outputs = [
-                    output(isa, scale, low, &columns[0], &halves[0]),
-                    output(isa, scale, low, &columns[1], &halves[1]),
-                ];
-                epilogue.take(isa, token, panel, outputs);
-            }
+    let (count, first) = (tokens.len(), tokens.start);
+    let turns = (0..linear.outputs / COLUMNS).flat_map(move |panel| {
+        tiles(count, I::Tiling::ROWS, I::Tiling::GRAIN)
+            .map(move |(start, count)| Turn { panel, tokens: first + start..first + start + count })
+    });
+    let mut sums = [SumsOfTile([[0; COLUMNS]; ROWS_MAX]), SumsOfTile([[0; COLUMNS]; ROWS_MAX])];
+    let mut waiting: Option<Turn> = None;
+    for (at, turn) in turns.map(Some).chain(once(None)).enumerate() {
+        if let Some(turn) = &turn {
+            let bytes = &activations.bytes[turn.tokens.start * activations.stride..];
+            let product = Product {
+                rows: ByteRows { bytes, stride: activations.stride, count: turn.tokens.len() },
+                panel: linear.panel(panels, turn.panel),
+                depth: linear.inputs,
+                signed: Signed::Panel,
+                starts: &ZEROS,
+                is_new: turn.tokens.start == first,
+            };
+            isa.tile(&product, &mut sums[at % 2].0);
         }
+        if let Some(Turn { panel, tokens }) = waiting {
+            let columns = Loaded::new(isa, &linear.columns[2 * panel..][..2]);
+            let (scales, lows) = (&activations.scales[tokens.clone()], &activations.lows[tokens.clone()]);
+            let sums = &sums[(at + 1) % 2].0;
+            epilogue.take(
+                isa,
+                tokens,
+                panel,
+                #[inline(always)]
+                |row| columns.outputs(isa, scales[row], lows[row], &sums[row]),
+            );
+        }
+        waiting = turn;
     }
 }
 
-/// `low · sum of weights + bias + scale · sum of products`
-#[inline(always)]
-fn output<I: Isa>(isa: I, scale: f32, low: f32, columns: &Columns, sums: &[i32; LANES]) -> I::F {
-    let low_part = isa.fma(isa.splat(low), isa.load(&columns.sums), isa.load(&columns.bias));
-    let scale = isa.mul(isa.splat(scale), isa.load(&columns.scales));
-    isa.fma(isa.to_float(isa.load_whole(sums)), scale, low_part)
+/// What turns the sums of a panel into outputs, in registers.
+struct Loaded<I: Isa> {
+    scales: [I::F; 2],
+    sums: [I::F; 2],
+    bias: [I::F; 2],
+}
+
+impl<I: Isa> Loaded<I> {
+    #[inline(always)]
+    fn new(isa: I, columns: &[Columns]) -> Self {
+        let [a, b] = columns else { unreachable!("a panel has two halves") };
+        Self {
+            scales: [isa.load(&a.scales), isa.load(&b.scales)],
+            sums: [isa.load(&a.sums), isa.load(&b.sums)],
+            bias: [isa.load(&a.bias), isa.load(&b.bias)],
+        }
+    }
+
+    /// `low · sum of weights + bias + scale · sum of products`
+    #[inline(always)]
+    fn outputs(&self, isa: I, scale: f32, low: f32, sums: &[i32; COLUMNS]) -> [I::F; 2] {
+        let (scale, low) = (isa.splat(scale), isa.splat(low));
+        let halves = sums.as_chunks::<LANES>().0;
+        let low_parts = [isa.fma(low, self.sums[0], self.bias[0]), isa.fma(low, self.sums[1], self.bias[1])];
+        let products = [isa.to_float(isa.load_whole(&halves[0])), isa.to_float(isa.load_whole(&halves[1]))];
+        [
+            isa.fma(products[0], isa.mul(scale, self.scales[0]), low_parts[0]),
+            isa.fma(products[1], isa.mul(scale, self.scales[1]), low_parts[1]),
+        ]
+    }
 }
 
 /// Adds the outputs to the tokens' vectors.
@@ -63,10 +114,12 @@ pub struct AddTo<'a> {
 
 impl Epilogue for AddTo<'_> {
     #[inline(always)]
-    fn take<I: Isa>(&mut self, isa: I, token: usize, panel: usize, columns: [I::F; 2]) {
-        let lines = &mut self.vectors[token * self.lines + 2 * panel..][..2];
-        for (line, columns) in lines.iter_mut().zip(columns) {
-            isa.store(isa.add(isa.load(line), columns), line);
+    fn take<I: Isa>(&mut self, isa: I, tokens: Range<usize>, panel: usize, outputs: impl Fn(usize) -> [I::F; 2]) {
+        for (row, token) in tokens.enumerate() {
+            let lines = &mut self.vectors[token * self.lines + 2 * panel..][..2];
+            for (line, output) in lines.iter_mut().zip(outputs(row)) {
+                isa.store(isa.add(isa.load(line), output), line);
+            }
         }
     }
 }

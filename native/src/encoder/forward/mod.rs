@@ -4,6 +4,7 @@
 //! neighbours: texts stand back to back without padding, and a vector has the same bits in any batch.
 
 pub mod activation;
+pub mod aligned;
 pub mod attention;
 pub mod embedding;
 pub mod feed_forward;

@@ -28,7 +28,7 @@ pub fn encode(kernel: Kernel, model: &Packed, texts: &[&[u32]], scratch: &mut Sc
     if texts.is_empty() {
         return;
     }
-    scratch.prepare(model, texts);
+    scratch.prepare(texts);
     kernel.run(Network { model, scratch, out });
 }
 
@@ -44,6 +44,7 @@ impl Pass for Network<'_> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) {
         let Self { model, scratch, out } = self;
+        scratch.resize::<I>(model);
         let Scratch { places, ids, vectors, activations, .. } = &mut *scratch;
         embed(isa, model, ids, places, vectors, activations);
         for layer in &model.layers {
@@ -59,14 +60,11 @@ impl Pass for Network<'_> {
 /// One layer: the tokens' vectors and bytes become those after it.
 #[inline(always)]
 fn through<I: Isa>(isa: I, model: &Packed, layer: &PackedLayer, scratch: &mut Scratch) {
-    let Scratch { places, vectors, activations, heads, shares, context, inner, .. } = scratch;
+    let Scratch { places, vectors, activations, heads, shares, inner, .. } = scratch;
     let (tokens, lines) = (places.tokens(), model.hidden / LANES);
     let mut project = Project { heads: model.heads, scale: layer.scale, places, into: heads };
     multiply(isa, 0..tokens, activations, &model.panels, &layer.projections, &mut project);
-    attend(isa, model, places, heads, shares, context);
-    for (token, context) in context.chunks_exact(lines).enumerate() {
-        activations.write_all(isa, token, context);
-    }
+    attend(isa, model, places, heads, shares, activations);
     multiply(isa, 0..tokens, activations, &model.panels, &layer.attention_output, &mut AddTo { vectors, lines });
     for token in 0..tokens {
         normalise(isa, &layer.attention_norm, token, vectors, activations);

@@ -46,7 +46,7 @@ pub fn normalise<I: Isa>(isa: I, norm: &PackedNorm, token: usize, vectors: &mut 
     let variance = squares / size;
     let factor = isa.splat(1.0 / (variance + norm.epsilon).sqrt());
     let (mut least, mut greatest) = (isa.splat(f32::INFINITY), isa.splat(f32::NEG_INFINITY));
-    for ((line, gain), shift) in vector.iter_mut().zip(&norm.gain).zip(&norm.shift) {
+    for ((line, gain), shift) in vector.iter_mut().zip(&*norm.gain).zip(&*norm.shift) {
         let scaled = isa.mul(isa.sub(isa.load(line), mean), factor);
         let shifted = isa.fma(scaled, isa.load(gain), isa.load(shift));
         least = isa.min(least, shifted);

@@ -1,12 +1,17 @@
 //! Weights as the kernels read them: packed once, and shared by all threads.
 
+use super::aligned::Aligned;
 use super::large_pages::in_large_pages;
 use crate::encoder::bert::weights::{Bert, Embedding, Layer, Linear, Norm, Pooling};
 use crate::encoder::lanes::isa::{LANES, Line};
 use crate::encoder::lanes::tile::{COLUMNS, QUAD};
 
+/// Bytes behind the last panel: a kernel may read one of a depth that is a multiple of 64.
+const BEHIND: usize = 64 * COLUMNS;
+
 /// What turns sums of bytes into the outputs of 16 columns.
 #[derive(Clone, Copy)]
+#[repr(align(64))]
 pub struct Columns {
     pub scales: Line,
     /// Sum of each column's weights, times its scale: what a token's lowest value adds.
@@ -26,7 +31,7 @@ pub struct PackedLinear {
 
 impl PackedLinear {
     /// Packs layers of the same input side by side.
-    fn pack(layers: &[&Linear], panels: &mut Vec<u8>) -> Self {
+    fn pack(layers: &[&Linear], panels: &mut Aligned<u8>) -> Self {
         let inputs = layers[0].inputs;
         let outputs = layers.iter().map(|layer| layer.outputs).sum();
         let mut packed = Self { inputs, outputs, start: panels.len(), columns: Vec::new() };
@@ -53,15 +58,15 @@ impl PackedLinear {
         }
     }
 
-    /// One panel of the layer among all of the model.
+    /// One panel of the layer among all of the model, and what stands behind it.
+    #[inline(always)]
     pub fn panel<'a>(&self, panels: &'a [u8], number: usize) -> &'a [u8] {
-        let size = self.inputs * COLUMNS;
-        &panels[self.start + number * size..][..size]
+        &panels[self.start + number * self.inputs * COLUMNS..]
     }
 }
 
 /// Appends 32 columns of a layer.
-fn add_panel(layer: &Linear, first: usize, panels: &mut Vec<u8>) {
+fn add_panel(layer: &Linear, first: usize, panels: &mut Aligned<u8>) {
     for quad in (0..layer.inputs).step_by(QUAD) {
         let rows: [&[u8]; QUAD] =
             std::array::from_fn(|at| &layer.weights[(quad + at) * layer.outputs + first..][..COLUMNS]);
@@ -75,14 +80,14 @@ fn add_panel(layer: &Linear, first: usize, panels: &mut Vec<u8>) {
 
 /// A layer norm in lines.
 pub struct PackedNorm {
-    pub gain: Vec<Line>,
-    pub shift: Vec<Line>,
+    pub gain: Aligned<Line>,
+    pub shift: Aligned<Line>,
     pub epsilon: f32,
 }
 
 impl PackedNorm {
     fn pack(norm: &Norm) -> Self {
-        let lines = |values: &[f32]| values.as_chunks().0.to_vec();
+        let lines = |values: &[f32]| Aligned::from(values.as_chunks().0);
         Self { gain: lines(&norm.gain), shift: lines(&norm.shift), epsilon: norm.epsilon }
     }
 }
@@ -100,7 +105,7 @@ pub struct PackedLayer {
 }
 
 impl PackedLayer {
-    fn pack(layer: &Layer, panels: &mut Vec<u8>) -> Self {
+    fn pack(layer: &Layer, panels: &mut Aligned<u8>) -> Self {
         let attention = &layer.attention;
         Self {
             projections: PackedLinear::pack(&[&attention.query, &attention.key, &attention.value], panels),
@@ -116,8 +121,8 @@ impl PackedLayer {
 
 /// A model, ready to run.
 pub struct Packed {
-    /// The panels of all layers, in the order in which they are read.
-    pub panels: Vec<u8>,
+    /// The panels of all layers, in the order in which they are read, and [`BEHIND`].
+    pub panels: Aligned<u8>,
     pub hidden: usize,
     pub heads: usize,
     pub embedding: Embedding,
@@ -129,8 +134,10 @@ pub struct Packed {
 impl Packed {
     pub fn new(bert: Bert) -> Self {
         let linears = bert.layers.iter().flat_map(Layer::linears);
-        let mut panels = in_large_pages(linears.map(|linear| linear.weights.len()).sum());
+        let bytes: usize = linears.map(|linear| linear.weights.len()).sum();
+        let mut panels = in_large_pages(bytes + BEHIND);
         let layers = bert.layers.iter().map(|layer| PackedLayer::pack(layer, &mut panels)).collect();
+        panels.extend_from_slice(&[0; BEHIND]);
         Self {
             panels,
             hidden: bert.hidden,

@@ -1,36 +1,63 @@
 //! Activations as bytes: `value ≈ low + scale · byte`, with a scale and a lowest value for each token.
 
+use std::ops::Range;
+
+use super::aligned::Aligned;
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
+use crate::encoder::lanes::tile::Tiling;
 
 /// Smallest range of a token's values: with a smaller one, its inverse would not be finite.
 const RANGE_MIN: f32 = 1e-20;
 /// Largest byte.
 const STEPS: f32 = 255.0;
+/// Lines whose bytes are written together.
+const TOGETHER: usize = 4;
 
 /// Rows of bytes, one for each token.
 #[derive(Default)]
 pub struct Quantised {
-    pub bytes: Vec<u8>,
+    /// Rows, those that only fill a tile included.
+    pub bytes: Aligned<u8>,
     pub scales: Vec<f32>,
     pub lows: Vec<f32>,
+    /// Bytes of a row.
     pub width: usize,
+    /// Bytes from the start of a row to that of the next. Those behind the width are zero.
+    pub stride: usize,
 }
 
 impl Quantised {
-    pub fn resize(&mut self, tokens: usize, width: usize) {
-        self.width = width;
-        self.bytes.resize(tokens * width, 0);
+    /// Makes room for so many rows, as the instruction set reads them.
+    pub fn resize<I: Isa>(&mut self, tokens: usize, width: usize) {
+        let stride = width.next_multiple_of(I::Tiling::DEPTH);
+        self.bytes.resize(tokens.next_multiple_of(I::Tiling::GRAIN) * stride);
+        if stride > width {
+            self.bytes.fill(0);
+        }
+        (self.width, self.stride) = (width, stride);
         self.scales.resize(tokens, 0.0);
         self.lows.resize(tokens, 0.0);
     }
 
     /// Sets the range of a row, and returns its bytes with the factor that turns `value − low` into one.
     #[inline(always)]
-    pub fn row(&mut self, row: usize, low: f32, high: f32) -> (&mut [[u8; LANES]], f32) {
+    pub fn row(&mut self, row: usize, low: f32, high: f32) -> (&mut [u8], f32) {
         let range = (high - low).max(RANGE_MIN);
         self.scales[row] = range / STEPS;
         self.lows[row] = low;
-        (self.bytes[row * self.width..][..self.width].as_chunks_mut().0, STEPS / range)
+        (&mut self.bytes[row * self.stride..][..self.width], STEPS / range)
+    }
+
+    /// Sets the ranges of at most 16 rows with the same lowest value, and returns the factors that turn `value − low` into a byte.
+    #[inline(always)]
+    pub fn set_ranges<I: Isa>(&mut self, isa: I, rows: Range<usize>, low: f32, high: I::F) -> Line {
+        let (range, steps) = (isa.max(isa.sub(high, isa.splat(low)), isa.splat(RANGE_MIN)), isa.splat(STEPS));
+        let (mut scales, mut factors) = ([0.0; LANES], [0.0; LANES]);
+        isa.store(isa.div(range, steps), &mut scales);
+        isa.store(isa.div(steps, range), &mut factors);
+        self.scales[rows.clone()].copy_from_slice(&scales[..rows.len()]);
+        self.lows[rows].fill(low);
+        factors
     }
 
     /// Writes a row whose least and greatest values are known.
@@ -38,9 +65,13 @@ impl Quantised {
     pub fn write<I: Isa>(&mut self, isa: I, row: usize, values: &[Line], low: f32, high: f32) {
         let (bytes, factor) = self.row(row, low, high);
         let (low, factor) = (isa.splat(low), isa.splat(factor));
-        for (values, bytes) in values.iter().zip(bytes) {
-            isa.store_bytes(isa.round(isa.mul(isa.sub(isa.load(values), low), factor)), bytes);
-        }
+        put(
+            isa,
+            values,
+            #[inline(always)]
+            |value| isa.mul(isa.sub(value, low), factor),
+            bytes,
+        );
     }
 
     /// Writes a row.
@@ -54,5 +85,20 @@ impl Quantised {
             greatest = isa.max(greatest, values);
         }
         self.write(isa, row, values, isa.least(least), isa.greatest(greatest));
+    }
+}
+
+/// Writes what becomes of values, rounded, as bytes: it is within 0..=255. `of` must be `#[inline(always)]`.
+#[inline(always)]
+pub fn put<I: Isa>(isa: I, values: &[Line], of: impl Fn(I::F) -> I::F, bytes: &mut [u8]) {
+    let (groups, rest) = values.as_chunks::<TOGETHER>();
+    let (bytes_of_groups, bytes_of_rest) = bytes.split_at_mut(groups.len() * TOGETHER * LANES);
+    for (group, bytes) in groups.iter().zip(bytes_of_groups.as_chunks_mut().0) {
+        let [a, b, c, d] = group;
+        let (a, b, c, d) = (of(isa.load(a)), of(isa.load(b)), of(isa.load(c)), of(isa.load(d)));
+        isa.store_unsigned_bytes([isa.round(a), isa.round(b), isa.round(c), isa.round(d)], bytes);
+    }
+    for (line, bytes) in rest.iter().zip(bytes_of_rest.as_chunks_mut().0) {
+        isa.store_bytes(isa.round(of(isa.load(line))), bytes);
     }
 }

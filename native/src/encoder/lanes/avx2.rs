@@ -1,20 +1,19 @@
-//! 256-bit vectors in pairs. How four products of bytes are added up is that of a [`Dot`]: AVX2 alone or VNNI.
+//! 256-bit vectors in pairs. How bytes are multiplied is that of a [`Tiling`]: AVX2 alone or VNNI.
 
 use std::arch::x86_64::*;
 
-use super::avx2_dots::Dot;
 use super::avx512::folded;
 use super::isa::{Isa, LANES, Line, Pass};
-use super::tile::{Product, Sums};
+use super::tile::{Product, Sums, Tiling};
 
-/// Exists only where AVX2, FMA and the dot product's own instructions were detected. All `unsafe` of this file rests on
+/// Exists only where AVX2, FMA and the tiling's own instructions were detected. All `unsafe` of this file rests on
 /// that, and on the sizes of the arrays that are read and written.
 #[derive(Clone, Copy)]
-pub struct Avx2<D>(D);
+pub struct Avx2<T>(T);
 
-impl<D: Dot> Avx2<D> {
-    pub fn detect() -> Option<Self> {
-        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then(D::detect)?.map(Self)
+impl<T: Tiling> Avx2<T> {
+    pub fn detect(tiling: Option<T>) -> Option<Self> {
+        (is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")).then_some(tiling)?.map(Self)
     }
 }
 
@@ -22,13 +21,15 @@ type Pair = [__m256; 2];
 type WholePair = [__m256i; 2];
 
 #[target_feature(enable = "avx2,fma")]
-fn compiled<D: Dot, P: Pass>(isa: Avx2<D>, pass: P) -> P::Output {
+fn compiled<T: Tiling, P: Pass>(isa: Avx2<T>, pass: P) -> P::Output {
+    let _ready = isa.0.ready();
     pass.run(isa)
 }
 
-impl<D: Dot> Isa for Avx2<D> {
+impl<T: Tiling> Isa for Avx2<T> {
     type F = Pair;
     type N = WholePair;
+    type Tiling = T;
 
     #[inline(always)]
     fn run<P: Pass>(self, pass: P) -> P::Output {
@@ -67,6 +68,11 @@ impl<D: Dot> Isa for Avx2<D> {
     #[inline(always)]
     fn mul(self, a: Pair, b: Pair) -> Pair {
         unsafe { [_mm256_mul_ps(a[0], b[0]), _mm256_mul_ps(a[1], b[1])] }
+    }
+
+    #[inline(always)]
+    fn div(self, a: Pair, b: Pair) -> Pair {
+        unsafe { [_mm256_div_ps(a[0], b[0]), _mm256_div_ps(a[1], b[1])] }
     }
 
     #[inline(always)]
@@ -170,7 +176,7 @@ impl<D: Dot> Isa for Avx2<D> {
 
     #[inline(always)]
     fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check();
+        product.check::<T>(sums);
         // Safety: the token, and the bounds that were checked.
         unsafe { self.0.tile(product, sums) }
     }

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{AHEAD, COLUMNS, Product, QUAD, ROWS, Signed, Sums};
+use super::tile::{AHEAD, COLUMNS, Product, QUAD, ROWS, Signed, Sums, Tiling, in_registers};
 
 /// Rows of a tile of 16 columns that 16 registers hold.
 const PART_ROWS: usize = 6;
@@ -11,15 +11,11 @@ const PART_COLUMNS: usize = 16;
 
 /// How four products of unsigned and signed bytes are added to each i32. A token exists only where its instructions were
 /// detected.
-pub trait Dot: Copy {
+pub trait Dot: Tiling {
     fn detect() -> Option<Self>;
 
     /// `sums + Σ unsigned · signed` of each four bytes, exactly.
     fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i;
-
-    /// # Safety
-    /// The product's bounds hold.
-    unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums);
 }
 
 /// VNNI as AVX-512 encodes it.
@@ -34,21 +30,29 @@ pub struct AvxVnni(());
 #[derive(Clone, Copy)]
 pub struct Widened(());
 
-macro_rules! tile {
-    ($features:literal) => {
-        #[inline(always)]
-        unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-            #[inline(never)]
-            #[target_feature(enable = $features)]
-            unsafe fn compiled<D: Dot>(dot: D, product: &Product<'_>, sums: &mut Sums) {
-                // Safety: that of this function.
-                unsafe { in_parts(dot, product, sums) }
+macro_rules! tiling {
+    ($dot:ty, $features:literal) => {
+        impl Tiling for $dot {
+            in_registers!();
+
+            #[inline(always)]
+            unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn compiled<D: Dot>(dot: D, product: &Product<'_>, sums: &mut Sums) {
+                    // Safety: that of this function.
+                    unsafe { in_parts(dot, product, sums) }
+                }
+                // Safety: the token, and the caller's bounds.
+                unsafe { compiled(self, product, sums) }
             }
-            // Safety: the token, and the caller's bounds.
-            unsafe { compiled(self, product, sums) }
         }
     };
 }
+
+tiling!(Avx512Vnni, "avx2,fma,avx512f,avx512vl,avx512vnni");
+tiling!(AvxVnni, "avx2,fma,avxvnni");
+tiling!(Widened, "avx2,fma");
 
 impl Dot for Avx512Vnni {
     fn detect() -> Option<Self> {
@@ -60,8 +64,6 @@ impl Dot for Avx512Vnni {
         // Safety: the token.
         unsafe { _mm256_dpbusd_epi32(sums, unsigned, signed) }
     }
-
-    tile!("avx2,fma,avx512f,avx512vl,avx512vnni");
 }
 
 impl Dot for AvxVnni {
@@ -74,8 +76,6 @@ impl Dot for AvxVnni {
         // Safety: the token.
         unsafe { _mm256_dpbusd_avx_epi32(sums, unsigned, signed) }
     }
-
-    tile!("avx2,fma,avxvnni");
 }
 
 impl Dot for Widened {
@@ -95,8 +95,6 @@ impl Dot for Widened {
             _mm256_add_epi32(sums, products)
         }
     }
-
-    tile!("avx2,fma");
 }
 
 /// # Safety
@@ -109,6 +107,7 @@ unsafe fn in_parts<D: Dot>(dot: D, product: &Product<'_>, sums: &mut Sums) {
         match product.signed {
             Signed::Panel => in_rows::<D, false>(dot, product, sums),
             Signed::Rows => in_rows::<D, true>(dot, product, sums),
+            Signed::Both => unreachable!("refused by the check"),
         }
     }
 }
@@ -154,12 +153,12 @@ unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
     // Safety: the token; each line of the panel and each row of the rows has each quad. What is ahead need not exist.
     unsafe {
         let mut found = [[_mm256_setzero_si256(); 2]; COUNT];
-        for (found, start) in found.iter_mut().zip(&product.starts[first..]) {
-            *found = [_mm256_set1_epi32(*start); 2];
+        for row in 0..COUNT {
+            found[row] = [_mm256_set1_epi32(product.starts[first + row]); 2];
         }
         let bytes = product.rows.bytes.as_ptr().add(first * stride);
         let mut panel = product.panel.as_ptr().add(column * QUAD).cast::<__m256i>();
-        for at in (0..product.depth()).step_by(QUAD) {
+        for at in (0..product.depth).step_by(QUAD) {
             let columns = [_mm256_loadu_si256(panel), _mm256_loadu_si256(panel.add(1))];
             _mm_prefetch::<_MM_HINT_T1>(panel.wrapping_byte_add(AHEAD).cast());
             panel = panel.byte_add(COLUMNS * QUAD);
@@ -171,7 +170,9 @@ unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
                 }
             }
         }
-        for (found, sums) in found.iter().zip(&mut sums[first..]) {
+        // An array: where its length is not known, the sums would be in memory.
+        let sums: &mut [[i32; COLUMNS]; COUNT] = sums[first..].first_chunk_mut().expect("a line for each row");
+        for (found, sums) in found.iter().zip(sums) {
             let to = sums[column..column + PART_COLUMNS].as_mut_ptr().cast::<__m256i>();
             _mm256_storeu_si256(to, found[0]);
             _mm256_storeu_si256(to.add(1), found[1]);

@@ -1,16 +1,27 @@
-//! AVX-512 with VNNI: a vector is one register, a tile of 12 rows and 32 columns takes 24.
+//! AVX-512: a vector is one register. How bytes are multiplied is that of a [`Tiling`]; with VNNI a tile of 12 rows and 32
+//! columns takes 24 registers.
 
 use std::arch::x86_64::*;
 
 use super::isa::{Isa, LANES, Line, Pass};
-use super::tile::{AHEAD, COLUMNS, Product, QUAD, ROWS, Signed, Sums};
+use super::tile::{AHEAD, COLUMNS, Product, QUAD, ROWS, Signed, Sums, Tiling, in_registers};
 
-/// Exists only where AVX-512 F, BW, DQ, VL and VNNI were detected. All `unsafe` of this file rests on that, and on the
-/// sizes of the arrays that are read and written.
+/// Exists only where AVX-512 F, BW, DQ, VL and VNNI and the tiling's own instructions were detected. All `unsafe` of this file
+/// rests on that, and on the sizes of the arrays that are read and written.
 #[derive(Clone, Copy)]
-pub struct Avx512(());
+pub struct Avx512<T>(T);
 
-impl Avx512 {
+impl<T: Tiling> Avx512<T> {
+    pub fn detect(tiling: Option<T>) -> Option<Self> {
+        Vnni::detect().and(tiling).map(Self)
+    }
+}
+
+/// `vpdpbusd` of 512 bits.
+#[derive(Clone, Copy)]
+pub struct Vnni(());
+
+impl Vnni {
     pub fn detect() -> Option<Self> {
         let found = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
@@ -24,7 +35,8 @@ impl Avx512 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma")]
-fn compiled<P: Pass>(isa: Avx512, pass: P) -> P::Output {
+fn compiled<T: Tiling, P: Pass>(isa: Avx512<T>, pass: P) -> P::Output {
+    let _ready = isa.0.ready();
     pass.run(isa)
 }
 
@@ -46,9 +58,38 @@ macro_rules! folded {
 }
 pub(super) use folded;
 
-impl Isa for Avx512 {
+/// One number of each row: lanes 8 apart in one first, then those 4, 2 and 1 apart. Each step makes one vector of two.
+macro_rules! across {
+    ($rows:ident, $of:ident) => {{
+        macro_rules! eighths {
+            ($row:expr) => {{
+                let (a, b) = (_mm512_loadu_ps($rows[$row].as_ptr()), _mm512_loadu_ps($rows[$row + 8].as_ptr()));
+                $of(_mm512_shuffle_f32x4::<0b01_00_01_00>(a, b), _mm512_shuffle_f32x4::<0b11_10_11_10>(a, b))
+            }};
+        }
+        macro_rules! quarters {
+            ($row:expr) => {{
+                let (a, b) = (eighths!($row), eighths!($row + 4));
+                $of(_mm512_shuffle_f32x4::<0b10_00_10_00>(a, b), _mm512_shuffle_f32x4::<0b11_01_11_01>(a, b))
+            }};
+        }
+        macro_rules! halves {
+            ($row:expr) => {{
+                let (a, b) = (quarters!($row), quarters!($row + 2));
+                $of(_mm512_shuffle_ps::<0b01_00_01_00>(a, b), _mm512_shuffle_ps::<0b11_10_11_10>(a, b))
+            }};
+        }
+        let (a, b) = (halves!(0), halves!(1));
+        let found = $of(_mm512_shuffle_ps::<0b10_00_10_00>(a, b), _mm512_shuffle_ps::<0b11_01_11_01>(a, b));
+        let order = _mm512_setr_epi32(0, 2, 1, 3, 8, 10, 9, 11, 4, 6, 5, 7, 12, 14, 13, 15);
+        _mm512_permutexvar_ps(order, found)
+    }};
+}
+
+impl<T: Tiling> Isa for Avx512<T> {
     type F = __m512;
     type N = __m512i;
+    type Tiling = T;
 
     #[inline(always)]
     fn run<P: Pass>(self, pass: P) -> P::Output {
@@ -87,6 +128,11 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn div(self, a: __m512, b: __m512) -> __m512 {
+        unsafe { _mm512_div_ps(a, b) }
+    }
+
+    #[inline(always)]
     fn fma(self, a: __m512, b: __m512, c: __m512) -> __m512 {
         unsafe { _mm512_fmadd_ps(a, b, c) }
     }
@@ -122,6 +168,18 @@ impl Isa for Avx512 {
     fn greatest(self, a: __m512) -> f32 {
         let (low, high) = halves(a);
         unsafe { folded!(_mm256_max_ps(low, high), _mm_max_ps, _mm_max_ss) }
+    }
+
+    #[inline(always)]
+    fn sums_of(self, rows: &[Line; LANES]) -> __m512 {
+        // Safety: the token; a line has 16 lanes.
+        unsafe { across!(rows, _mm512_add_ps) }
+    }
+
+    #[inline(always)]
+    fn greatest_of(self, rows: &[Line; LANES]) -> __m512 {
+        // Safety: the token; a line has 16 lanes.
+        unsafe { across!(rows, _mm512_max_ps) }
     }
 
     #[inline(always)]
@@ -166,18 +224,39 @@ impl Isa for Avx512 {
     }
 
     #[inline(always)]
+    fn store_unsigned_bytes(self, [a, b, c, d]: [__m512i; 4], to: &mut [u8; 4 * LANES]) {
+        unsafe {
+            // Packing works in each quarter: its words of four bytes are those of a, b, c, d.
+            let packed = _mm512_packus_epi16(_mm512_packus_epi32(a, b), _mm512_packus_epi32(c, d));
+            let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+            _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_permutexvar_epi32(order, packed));
+        }
+    }
+
+    #[inline(always)]
     fn sum_whole(self, a: __m512i) -> i32 {
         unsafe { _mm512_reduce_add_epi32(a) }
     }
 
     #[inline(always)]
     fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check();
-        // Safety: the token, and the bounds that were checked.
+        product.check::<T>(sums);
+        // Safety: it was checked.
+        unsafe { self.0.tile(product, sums) }
+    }
+}
+
+impl Tiling for Vnni {
+    in_registers!();
+
+    #[inline(always)]
+    unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
+        // Safety: the token, and the caller's bounds.
         unsafe {
             match product.signed {
                 Signed::Panel => of_count::<false>(product, sums),
                 Signed::Rows => of_count::<true>(product, sums),
+                Signed::Both => unreachable!("refused by the check"),
             }
         }
     }
@@ -208,11 +287,11 @@ unsafe fn of_rows<const SIGNED_ROWS: bool, const COUNT: usize>(product: &Product
     const { assert!(COUNT <= ROWS && COLUMNS == 2 * LANES) };
     let (bytes, stride) = (product.rows.bytes.as_ptr(), product.rows.stride);
     let mut found = [[_mm512_setzero_si512(); 2]; COUNT];
-    for (found, start) in found.iter_mut().zip(product.starts) {
-        *found = [_mm512_set1_epi32(*start); 2];
+    for row in 0..COUNT {
+        found[row] = [_mm512_set1_epi32(product.starts[row]); 2];
     }
     let mut panel = product.panel.as_ptr();
-    for at in (0..product.depth()).step_by(QUAD) {
+    for at in (0..product.depth).step_by(QUAD) {
         // Safety: each line of the panel and each row of the rows has this quad. What is ahead need not exist.
         unsafe {
             let columns: [__m512i; 2] =
@@ -232,7 +311,9 @@ unsafe fn of_rows<const SIGNED_ROWS: bool, const COUNT: usize>(product: &Product
             }
         }
     }
-    for (found, sums) in found.iter().zip(sums.iter_mut()) {
+    // An array: where its length is not known, the sums would be in memory.
+    let sums: &mut [[i32; COLUMNS]; COUNT] = sums.first_chunk_mut().expect("the sums have a line for each row");
+    for (found, sums) in found.iter().zip(sums) {
         let (halves, _) = sums.as_chunks_mut::<LANES>();
         for (found, half) in found.iter().zip(halves) {
             // Safety: a half has 16 lanes.

@@ -1,6 +1,6 @@
 //! What an instruction set offers to the encoder.
 
-use super::tile::{Product, Sums};
+use super::tile::{Product, Sums, Tiling};
 
 /// Lanes of a vector.
 pub const LANES: usize = 16;
@@ -20,6 +20,8 @@ pub trait Isa: Copy {
     type F: Copy;
     /// Sixteen i32 lanes.
     type N: Copy;
+    /// How it multiplies bytes.
+    type Tiling: Tiling;
 
     /// Runs a pass, compiled with these instructions.
     fn run<P: Pass>(self, pass: P) -> P::Output;
@@ -30,6 +32,7 @@ pub trait Isa: Copy {
     fn add(self, a: Self::F, b: Self::F) -> Self::F;
     fn sub(self, a: Self::F, b: Self::F) -> Self::F;
     fn mul(self, a: Self::F, b: Self::F) -> Self::F;
+    fn div(self, a: Self::F, b: Self::F) -> Self::F;
     /// `a · b + c` with one rounding.
     fn fma(self, a: Self::F, b: Self::F, c: Self::F) -> Self::F;
     /// `b` where they compare as equal.
@@ -41,6 +44,36 @@ pub trait Isa: Copy {
     fn sum(self, a: Self::F) -> f32;
     fn least(self, a: Self::F) -> f32;
     fn greatest(self, a: Self::F) -> f32;
+
+    /// The [`sum`](Isa::sum) of each row.
+    #[inline(always)]
+    fn sums_of(self, rows: &[Line; LANES]) -> Self::F {
+        self.of_rows(
+            rows,
+            #[inline(always)]
+            |row| self.sum(row),
+        )
+    }
+
+    /// The greatest lane of each row.
+    #[inline(always)]
+    fn greatest_of(self, rows: &[Line; LANES]) -> Self::F {
+        self.of_rows(
+            rows,
+            #[inline(always)]
+            |row| self.greatest(row),
+        )
+    }
+
+    /// One number of each row.
+    #[inline(always)]
+    fn of_rows(self, rows: &[Line; LANES], of: impl Fn(Self::F) -> f32) -> Self::F {
+        let mut found = [0.0; LANES];
+        for (found, row) in found.iter_mut().zip(rows) {
+            *found = of(self.load(row));
+        }
+        self.load(&found)
+    }
 
     fn load_whole(self, from: &[i32; LANES]) -> Self::N;
     /// Writes the low byte of lane `n` to byte `4 n + at` of `to`, `at` in 0..4. Later bytes of each four are lost at 0, and
@@ -54,9 +87,17 @@ pub trait Isa: Copy {
     fn add_whole(self, a: Self::N, b: Self::N) -> Self::N;
     /// The low byte of each lane, which is in −128..=255.
     fn store_bytes(self, value: Self::N, to: &mut [u8; LANES]);
+    /// The same of four vectors, one after the other, whose lanes are in 0..=255.
+    #[inline(always)]
+    fn store_unsigned_bytes(self, values: [Self::N; 4], to: &mut [u8; 4 * LANES]) {
+        for (value, to) in values.into_iter().zip(to.as_chunks_mut().0) {
+            self.store_bytes(value, to);
+        }
+    }
     fn sum_whole(self, a: Self::N) -> i32;
 
-    /// Writes the sums of the product's rows; further rows of `sums` are left as they are.
+    /// Writes the sums of the product's rows. Of further rows of `sums`, those up to the next multiple of
+    /// [`Tiling::GRAIN`] may be overwritten; the others are left as they are.
     ///
     /// # Panics
     /// See [`Product::check`].

@@ -4,11 +4,17 @@ use std::fmt;
 use std::sync::OnceLock;
 
 #[cfg(target_arch = "x86_64")]
+use super::amx::Amx;
+#[cfg(all(test, target_arch = "x86_64"))]
+use super::amx_emulated::EmulatedUnit;
+#[cfg(target_arch = "x86_64")]
+use super::amx_unit::AmxUnit;
+#[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
-use super::avx2_dots::{Avx512Vnni, AvxVnni, Widened};
+use super::avx2_dots::{Avx512Vnni, AvxVnni, Dot, Widened};
 #[cfg(target_arch = "x86_64")]
-use super::avx512::Avx512;
+use super::avx512::{Avx512, Vnni};
 use super::isa::{Isa, Pass};
 #[cfg(target_arch = "aarch64")]
 use super::neon::Neon;
@@ -29,13 +35,17 @@ pub struct Kernel {
 #[derive(Clone, Copy)]
 enum Set {
     #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
+    Amx(Avx512<Amx<AmxUnit, Vnni>>),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512<Vnni>),
     #[cfg(target_arch = "x86_64")]
     AvxVnni(Avx2<AvxVnni>),
     #[cfg(target_arch = "x86_64")]
     Avx512Narrow(Avx2<Avx512Vnni>),
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2<Widened>),
+    #[cfg(all(test, target_arch = "x86_64"))]
+    Emulated(Avx2<Amx<EmulatedUnit, Widened>>),
     #[cfg(target_arch = "aarch64")]
     NeonMixed(Neon<Mixed>),
     #[cfg(target_arch = "aarch64")]
@@ -56,6 +66,8 @@ impl Kernel {
     pub fn run<P: Pass>(self, pass: P) -> P::Output {
         match self.set {
             #[cfg(target_arch = "x86_64")]
+            Set::Amx(isa) => isa.run(pass),
+            #[cfg(target_arch = "x86_64")]
             Set::Avx512(isa) => isa.run(pass),
             #[cfg(target_arch = "x86_64")]
             Set::AvxVnni(isa) => isa.run(pass),
@@ -63,6 +75,8 @@ impl Kernel {
             Set::Avx512Narrow(isa) => isa.run(pass),
             #[cfg(target_arch = "x86_64")]
             Set::Avx2(isa) => isa.run(pass),
+            #[cfg(all(test, target_arch = "x86_64"))]
+            Set::Emulated(isa) => isa.run(pass),
             #[cfg(target_arch = "aarch64")]
             Set::NeonMixed(isa) => isa.run(pass),
             #[cfg(target_arch = "aarch64")]
@@ -83,10 +97,14 @@ pub fn available() -> &'static [Kernel] {
 fn detect() -> Vec<Kernel> {
     #[cfg(target_arch = "x86_64")]
     let vectors = [
-        Avx512::detect().map(|isa| Kernel { name: "avx512vnni", set: Set::Avx512(isa) }),
-        Avx2::detect().map(|isa| Kernel { name: "avxvnni", set: Set::AvxVnni(isa) }),
-        Avx2::detect().map(|isa| Kernel { name: "avx512vl", set: Set::Avx512Narrow(isa) }),
-        Avx2::detect().map(|isa| Kernel { name: "avx2", set: Set::Avx2(isa) }),
+        Avx512::detect(amx()).map(|isa| Kernel { name: "amx-int8", set: Set::Amx(isa) }),
+        Avx512::detect(Vnni::detect()).map(|isa| Kernel { name: "avx512vnni", set: Set::Avx512(isa) }),
+        Avx2::detect(Dot::detect()).map(|isa| Kernel { name: "avxvnni", set: Set::AvxVnni(isa) }),
+        Avx2::detect(Dot::detect()).map(|isa| Kernel { name: "avx512vl", set: Set::Avx512Narrow(isa) }),
+        Avx2::detect(Dot::detect()).map(|isa| Kernel { name: "avx2", set: Set::Avx2(isa) }),
+        #[cfg(test)]
+        Avx2::detect(Widened::detect().map(|few| Amx::new(EmulatedUnit, few)))
+            .map(|isa| Kernel { name: "amx-emulated", set: Set::Emulated(isa) }),
     ];
     #[cfg(target_arch = "aarch64")]
     let vectors = [
@@ -97,6 +115,26 @@ fn detect() -> Vec<Kernel> {
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     let vectors = [None::<Kernel>];
     vectors.into_iter().flatten().chain([Kernel { name: "scalar", set: Set::Scalar(Scalar) }]).collect()
+}
+
+/// Asks the system for tiles, once.
+#[cfg(target_arch = "x86_64")]
+fn amx_unit() -> Option<&'static Result<AmxUnit, String>> {
+    static UNIT: OnceLock<Option<Result<AmxUnit, String>>> = OnceLock::new();
+    UNIT.get_or_init(AmxUnit::detect).as_ref()
+}
+
+#[cfg(target_arch = "x86_64")]
+fn amx() -> Option<Amx<AmxUnit, Vnni>> {
+    Some(Amx::new(*amx_unit()?.as_ref().ok()?, Vnni::detect()?))
+}
+
+/// Why the system refuses the processor's AMX tiles: another kernel runs then.
+pub fn refused_tiles() -> Option<&'static str> {
+    #[cfg(target_arch = "x86_64")]
+    return amx_unit()?.as_ref().err().map(String::as_str);
+    #[cfg(not(target_arch = "x86_64"))]
+    None
 }
 
 /// The kernel of this process: the best of the machine, or the one that [`SETTING`] names.

@@ -8,6 +8,12 @@
 //! were detected, so that its methods are safe; the tiles, which read by pointer, check their bounds at the entry.
 
 #[cfg(target_arch = "x86_64")]
+pub mod amx;
+#[cfg(all(test, target_arch = "x86_64"))]
+pub mod amx_emulated;
+#[cfg(target_arch = "x86_64")]
+pub mod amx_unit;
+#[cfg(target_arch = "x86_64")]
 pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx2_dots;

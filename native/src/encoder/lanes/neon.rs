@@ -63,6 +63,7 @@ fn low_bytes(a: Wholes) -> uint8x16_t {
 impl<D: Dot> Isa for Neon<D> {
     type F = Floats;
     type N = Wholes;
+    type Tiling = D;
 
     /// Nothing but the dot product needs more than each 64-bit ARM has, and the tiles are compiled for it.
     #[inline(always)]
@@ -100,6 +101,11 @@ impl<D: Dot> Isa for Neon<D> {
     #[inline(always)]
     fn mul(self, a: Floats, b: Floats) -> Floats {
         each(a, b, |a, b| unsafe { vmulq_f32(a, b) })
+    }
+
+    #[inline(always)]
+    fn div(self, a: Floats, b: Floats) -> Floats {
+        each(a, b, |a, b| unsafe { vdivq_f32(a, b) })
     }
 
     #[inline(always)]
@@ -187,7 +193,7 @@ impl<D: Dot> Isa for Neon<D> {
 
     #[inline(always)]
     fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check();
+        product.check::<D>(sums);
         // Safety: the token, and the bounds that were checked.
         unsafe { self.0.tile(product, sums) }
     }

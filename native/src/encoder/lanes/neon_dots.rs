@@ -5,7 +5,7 @@
 use std::arch::aarch64::*;
 use std::arch::{asm, is_aarch64_feature_detected};
 
-use super::tile::{COLUMNS, Product, QUAD, Signed, Sums};
+use super::tile::{COLUMNS, Product, QUAD, Signed, Sums, Tiling, in_registers};
 
 /// Columns of a part, and the registers that have a quad of each.
 const PART_COLUMNS: usize = 16;
@@ -17,7 +17,7 @@ const OFFSET: u8 = 128;
 const OFFSET_BITS: i32 = 7;
 
 /// How four products of bytes are added to each i32. A token exists only where its instructions were detected.
-pub trait Dot: Copy {
+pub trait Dot: Tiling {
     /// Most rows of a part: their sums stay in registers.
     const PART_ROWS: usize;
     /// Whether it multiplies unsigned with signed bytes. Otherwise both are signed: the unsigned ones come less 128.
@@ -36,10 +36,6 @@ pub trait Dot: Copy {
         columns: uint8x16_t,
         row: uint8x16_t,
     ) -> Self::Sum;
-
-    /// # Safety
-    /// The product's bounds hold.
-    unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums);
 }
 
 /// `usdot` and `sudot`.
@@ -54,21 +50,29 @@ pub struct SignedPairs(());
 #[derive(Clone, Copy)]
 pub struct Widened(());
 
-macro_rules! tile {
-    ($features:literal) => {
-        #[inline(always)]
-        unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-            #[inline(never)]
-            #[target_feature(enable = $features)]
-            unsafe fn compiled<D: Dot>(dot: D, product: &Product<'_>, sums: &mut Sums) {
-                // Safety: that of this function.
-                unsafe { in_parts(dot, product, sums) }
+macro_rules! tiling {
+    ($dot:ty, $features:literal) => {
+        impl Tiling for $dot {
+            in_registers!();
+
+            #[inline(always)]
+            unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
+                #[inline(never)]
+                #[target_feature(enable = $features)]
+                unsafe fn compiled<D: Dot>(dot: D, product: &Product<'_>, sums: &mut Sums) {
+                    // Safety: that of this function.
+                    unsafe { in_parts(dot, product, sums) }
+                }
+                // Safety: the token, and the caller's bounds.
+                unsafe { compiled(self, product, sums) }
             }
-            // Safety: the token, and the caller's bounds.
-            unsafe { compiled(self, product, sums) }
         }
     };
 }
+
+tiling!(Mixed, "neon,dotprod,i8mm");
+tiling!(SignedPairs, "neon,dotprod");
+tiling!(Widened, "neon");
 
 /// One instruction that adds products of `$columns` and of a lane of `$row` to `$sum`.
 macro_rules! by_lane {
@@ -121,8 +125,6 @@ impl Dot for Mixed {
         }
         sum
     }
-
-    tile!("neon,dotprod,i8mm");
 }
 
 impl Dot for SignedPairs {
@@ -156,8 +158,6 @@ impl Dot for SignedPairs {
         unsafe { by_lane!("sdot", sum, columns, row) };
         sum
     }
-
-    tile!("neon,dotprod");
 }
 
 impl Dot for Widened {
@@ -200,8 +200,6 @@ impl Dot for Widened {
             [vpadalq_s16(low, first), vpadalq_s16(high, vmull_high_s8(columns, quad))]
         }
     }
-
-    tile!("neon");
 }
 
 /// # Safety
@@ -243,7 +241,7 @@ unsafe fn of_rows<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
     column: usize,
     sums: &mut Sums,
 ) {
-    let (stride, depth) = (product.rows.stride, product.depth());
+    let (stride, depth) = (product.rows.stride, product.depth);
     // Safety: each line of the panel and each row of the rows has each quad.
     unsafe {
         let rows = product.rows.bytes.as_ptr().add(first * stride);

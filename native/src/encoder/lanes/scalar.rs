@@ -1,7 +1,7 @@
 //! The reference: one lane at a time, on any machine.
 
 use super::isa::{Isa, LANES, Line, Pass};
-use super::tile::{COLUMNS, Product, QUAD, Signed, Sums};
+use super::tile::{COLUMNS, Product, QUAD, ROWS, Signed, Sums, Tiling};
 
 #[derive(Clone, Copy)]
 pub struct Scalar;
@@ -33,6 +33,7 @@ fn greatest(a: f32, b: f32) -> f32 {
 impl Isa for Scalar {
     type F = Line;
     type N = [i32; LANES];
+    type Tiling = Self;
 
     fn run<P: Pass>(self, pass: P) -> P::Output {
         pass.run(self)
@@ -60,6 +61,10 @@ impl Isa for Scalar {
 
     fn mul(self, a: Line, b: Line) -> Line {
         each(a, b, |a, b| a * b)
+    }
+
+    fn div(self, a: Line, b: Line) -> Line {
+        each(a, b, |a, b| a / b)
     }
 
     fn fma(self, a: Line, b: Line, c: Line) -> Line {
@@ -128,10 +133,26 @@ impl Isa for Scalar {
     }
 
     fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check();
+        product.check::<Self>(sums);
+        // Safety: it was checked.
+        unsafe { Tiling::tile(self, product, sums) }
+    }
+}
+
+impl Tiling for Scalar {
+    const ROWS: usize = ROWS;
+    const GRAIN: usize = 1;
+    const DEPTH: usize = QUAD;
+    const OFFSET: i32 = 0;
+    type Ready = ();
+
+    fn ready(self) {}
+
+    /// Safe: its bounds are checked once more.
+    unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
         let rows = product.rows;
         for (row, line) in sums.iter_mut().enumerate().take(rows.count) {
-            let bytes = &rows.bytes[row * rows.stride..][..product.depth()];
+            let bytes = &rows.bytes[row * rows.stride..][..product.depth];
             *line = [product.starts[row]; COLUMNS];
             for (quad, weights) in bytes.as_chunks::<QUAD>().0.iter().zip(product.panel.chunks_exact(COLUMNS * QUAD)) {
                 for (sum, weights) in line.iter_mut().zip(weights.as_chunks::<QUAD>().0) {
@@ -139,6 +160,7 @@ impl Isa for Scalar {
                         *sum += match product.signed {
                             Signed::Panel => i32::from(*byte) * i32::from(*weight as i8),
                             Signed::Rows => i32::from(*byte as i8) * i32::from(*weight),
+                            Signed::Both => i32::from(*byte as i8) * i32::from(*weight as i8),
                         };
                     }
                 }

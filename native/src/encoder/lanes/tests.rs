@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::isa::{Isa, LANES, Line, Pass};
 use super::kernel::{Kernel, available, by_name};
-use super::tile::{ByteRows, COLUMNS, Product, ROWS, Signed, Sums, tiles};
+use super::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Tiling, tiles};
 
 /// Bytes that are the same in each run, over their whole range, with runs of extremes.
 fn bytes(count: usize, seed: u64) -> Vec<u8> {
@@ -23,13 +23,26 @@ fn bytes(count: usize, seed: u64) -> Vec<u8> {
 struct Tile<'a>(Product<'a>);
 
 impl Pass for Tile<'_> {
-    type Output = Sums;
+    type Output = [[i32; COLUMNS]; ROWS_MAX];
 
     #[inline(always)]
-    fn run<I: Isa>(self, isa: I) -> Sums {
-        let mut sums = [[i32::MIN; COLUMNS]; ROWS];
+    fn run<I: Isa>(self, isa: I) -> Self::Output {
+        let mut sums = [[i32::MIN; COLUMNS]; ROWS_MAX];
         isa.tile(&self.0, &mut sums);
         sums
+    }
+}
+
+/// The most rows of a tile, the grain of its rows and of its depth, and the signs of keys.
+struct Shape;
+
+impl Pass for Shape {
+    type Output = (usize, usize, usize, Signed);
+
+    #[inline(always)]
+    fn run<I: Isa>(self, _: I) -> Self::Output {
+        let signed = if I::Tiling::OFFSET == 0 { Signed::Both } else { Signed::Rows };
+        (I::Tiling::ROWS, I::Tiling::GRAIN, I::Tiling::DEPTH, signed)
     }
 }
 
@@ -38,65 +51,88 @@ fn scalar() -> Kernel {
 }
 
 #[test]
-fn every_tile_gives_the_scalar_sums_for_every_count_of_rows_and_leaves_the_others() {
+fn every_tile_gives_the_sums_of_products_for_every_count_of_rows_and_leaves_the_others() {
     for kernel in available() {
-        for count in 1..=ROWS {
-            for depth in [4, 8, 32, 384, 1536] {
-                for signed in [Signed::Panel, Signed::Rows] {
-                    let stride = depth + 4 * (count % 3);
-                    let rows = bytes((count - 1) * stride + depth, count as u64 * 31 + depth as u64);
-                    let panel = bytes(depth * COLUMNS, count as u64 * 17 + 5);
-                    let starts = std::array::from_fn(|row| row as i32 * 1000 - 7);
-                    let rows = ByteRows { bytes: &rows, stride, count };
-                    let product = Product { rows, panel: &panel, signed, starts: &starts };
+        let (most, grain, grain_of_depth, keys) = kernel.run(Shape);
+        for count in 1..=most {
+            for depth in [4usize, 8, 32, 96, 384, 1536] {
+                for (signed, is_new) in [(Signed::Panel, false), (Signed::Panel, true), (keys, true)] {
+                    let (whole_count, whole) = (count.next_multiple_of(grain), depth.next_multiple_of(grain_of_depth));
+                    let stride = whole + 4 * (count % 3);
+                    let mut rows = bytes((whole_count - 1) * stride + whole, count as u64 * 31 + depth as u64);
+                    // Zeros behind the depth of each row; anything in the rows that only fill a tile.
+                    for row in 0..count {
+                        rows[row * stride + depth..row * stride + whole].fill(0);
+                    }
+                    let panel = bytes(whole * COLUMNS, count as u64 * 17 + 5);
+                    let starts = std::array::from_fn(|row| (row as i32 * 1000 - 7) * (row as i32 % 2));
+                    let byte_rows = ByteRows { bytes: &rows, stride, count };
+                    let product = Product { rows: byte_rows, panel: &panel, depth, signed, starts: &starts, is_new };
                     let sums = kernel.run(Tile(product));
-                    assert!(sums == scalar().run(Tile(product)), "{} {count} {depth} {signed:?}", kernel.name);
-                    assert!(sums[count..].iter().flatten().all(|sum| *sum == i32::MIN), "{}", kernel.name);
+                    let of = format!("{} {count} {depth} {signed:?}", kernel.name);
+                    for (row, sums) in sums.iter().enumerate().take(count) {
+                        assert_eq!(*sums, plain(&product, row), "{of}, row {row}");
+                    }
+                    assert!(sums[whole_count..].iter().flatten().all(|sum| *sum == i32::MIN), "{of}");
                 }
             }
         }
     }
 }
 
-#[test]
-fn the_scalar_tile_is_the_sum_of_products() {
-    let (rows, panel) = (bytes(8, 3), bytes(8 * COLUMNS, 4));
-    let rows_of = ByteRows { bytes: &rows, stride: 8, count: 1 };
-    let sums = scalar().run(Tile(Product { rows: rows_of, panel: &panel, signed: Signed::Panel, starts: &[9; ROWS] }));
-    for (column, sum) in sums[0].iter().enumerate() {
-        let weight = |at: usize| i32::from(panel[at / 4 * 4 * COLUMNS + column * 4 + at % 4] as i8);
-        let products: i32 = (0..8).map(|at| i32::from(rows[at]) * weight(at)).sum();
-        assert_eq!(*sum, 9 + products);
-    }
+/// One row's sums by their definition.
+fn plain(product: &Product<'_>, row: usize) -> [i32; COLUMNS] {
+    let signed = |byte: u8, is_signed: bool| if is_signed { i32::from(byte as i8) } else { i32::from(byte) };
+    std::array::from_fn(|column| {
+        let term = |at: usize| {
+            let byte = signed(product.rows.bytes[row * product.rows.stride + at], product.signed != Signed::Panel);
+            let weight = product.panel[at / 4 * 4 * COLUMNS + column * 4 + at % 4];
+            byte * signed(weight, product.signed != Signed::Rows)
+        };
+        product.starts[row] + (0..product.depth).map(term).sum::<i32>()
+    })
 }
 
 #[test]
 fn a_tile_beyond_its_bytes_is_refused_by_every_kernel() {
     let (rows, panel) = (bytes(31, 1), bytes(16 * COLUMNS, 2));
     for kernel in available() {
-        for (stride, count) in [(16, 2), (usize::MAX, 2), (16, 0), (1, ROWS + 1)] {
+        for (stride, count, depth) in [
+            (16, 2, 16),
+            (usize::MAX, 2, 16),
+            (16, 0, 16),
+            (1, ROWS_MAX + 1, 4),
+            (0, 1, 20),
+            (0, 1, 3),
+            (0, 1, usize::MAX - 3),
+        ] {
             let rows = ByteRows { bytes: &rows, stride, count };
-            let product = Product { rows, panel: &panel, signed: Signed::Panel, starts: &[0; ROWS] };
-            assert!(std::panic::catch_unwind(|| kernel.run(Tile(product))).is_err(), "{} {count}", kernel.name);
+            let product =
+                Product { rows, panel: &panel, depth, signed: Signed::Panel, starts: &[0; ROWS_MAX], is_new: true };
+            let refused = std::panic::catch_unwind(|| kernel.run(Tile(product))).is_err();
+            assert!(refused, "{} {stride} {count} {depth}", kernel.name);
         }
     }
 }
 
 #[test]
 fn tiles_cover_all_rows_in_order_and_evenly() {
-    for rows in 0..200 {
-        let mut next = 0;
-        let mut counts = Vec::new();
-        for (start, count) in tiles(rows) {
-            assert_eq!(start, next);
-            next += count;
-            counts.push(count);
+    for (most, grain) in [(12, 1), (32, 16)] {
+        for rows in 0..200 {
+            let mut next = 0;
+            let mut grains = Vec::new();
+            for (start, count) in tiles(rows, most, grain) {
+                assert!(start == next && start % grain == 0 && (1..=most).contains(&count));
+                next += count;
+                grains.push(count.div_ceil(grain));
+            }
+            assert_eq!(next, rows);
+            let (least, most) = (grains.iter().min().unwrap_or(&0), grains.iter().max().unwrap_or(&0));
+            assert!(most - least <= 1);
         }
-        assert_eq!(next, rows);
-        let (least, most) = (counts.iter().min().unwrap_or(&0), counts.iter().max().unwrap_or(&0));
-        assert!(*most <= ROWS && most - least <= 1);
     }
-    assert_eq!(tiles(13).map(|(_, count)| count).collect::<Vec<_>>(), [6, 7]);
+    assert_eq!(tiles(13, 12, 1).map(|(_, count)| count).collect::<Vec<_>>(), [6, 7]);
+    assert_eq!(tiles(40, 32, 16).map(|(_, count)| count).collect::<Vec<_>>(), [16, 24]);
 }
 
 /// Every operation on floats, one after the other, as bits.
@@ -118,6 +154,7 @@ impl Pass for Operations {
             isa.add(a, b),
             isa.sub(a, b),
             isa.mul(a, b),
+            isa.div(a, b),
             isa.fma(a, b, c),
             isa.min(a, b),
             isa.max(a, b),
@@ -142,6 +179,20 @@ impl Pass for Operations {
         found.extend(bytes.map(u32::from));
         isa.store_bytes(isa.round(isa.min(isa.max(a, isa.splat(0.0)), isa.splat(255.0))), &mut bytes);
         found.extend(bytes.map(u32::from));
+        let bytes_of = |factor: f32| isa.round(isa.min(isa.abs(isa.mul(a, isa.splat(factor))), isa.splat(255.0)));
+        let mut four = [0; 4 * LANES];
+        isa.store_unsigned_bytes([0.1, 0.2, 0.7, 1.3].map(bytes_of), &mut four);
+        found.extend(four.map(u32::from));
+        let rows: [Line; LANES] = std::array::from_fn(|row| {
+            let mut line = [self.a, self.b, self.c][row % 3];
+            line.rotate_left(row);
+            line
+        });
+        for of_rows in [isa.sums_of(&rows), isa.greatest_of(&rows)] {
+            let mut line = [0.0; LANES];
+            isa.store(of_rows, &mut line);
+            found.extend(line.map(f32::to_bits));
+        }
         let mut quads = [77; 4 * LANES];
         for at in 0..4 {
             isa.put_bytes(isa.add_whole(rounded, isa.load_whole(&[at as i32; LANES])), at, &mut quads);
