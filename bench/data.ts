@@ -27,7 +27,7 @@ for (const [name, { what, ...rest }] of Object.entries(sources.laid)) {
   console.log(`${name.padEnd(10)} is at ${folder}${said}`);
 }
 
-function fetched(name: string, versioned: string, sha256: string, pages: string): void {
+function fetched(name: string, versioned: string, sha256: string, pages: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-data-'));
   try {
     execFileSync('apt-get', ['download', '-qq', versioned], {
@@ -39,7 +39,10 @@ function fetched(name: string, versioned: string, sha256: string, pages: string)
     if (sum !== sha256) throw new Error(`the package has the SHA-256 ${sum}, not ${sha256}`);
     execFileSync('dpkg-deb', ['-x', file, folder]);
     mkdirSync(DATA, { recursive: true });
-    const count = makeManPagesSet(join(folder, pages), join(DATA, name));
+    const count = makeManPagesSet(
+      pages.map((one) => join(folder, one)),
+      join(DATA, name),
+    );
     console.log(`${name.padEnd(10)} is at ${join(DATA, name)}: ${count} manual pages`);
   } catch (error) {
     console.log(

@@ -12,14 +12,13 @@ const PAGES_MAX = 400;
  * Makes a set of BEIR's shape out of manual pages, for languages that have no other set at hand. A query is what a page's NAME section
  * says that the program does; the answer is that page, without that section (known-item search). @returns the number of pages
  */
-export function makeManPagesSet(from: string, to: string): number {
+export function makeManPagesSet(from: readonly string[], to: string): number {
   const [corpus, queries, judgements]: [object[], object[], string[]] = [[], [], []];
-  for (const name of readdirSync(from).sort()) {
+  for (const path of from.flatMap((folder) => pathsIn(folder))) {
     if (corpus.length >= PAGES_MAX) break;
-    const bytes = readFileSync(join(from, name));
-    const page = partsOf((name.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'));
-    if (!page || page.query.split(/\s+/).length < QUERY_WORDS_MIN || page.text.length < CHARACTERS_MIN)
-      continue;
+    const bytes = readFileSync(path);
+    const page = partsOf((path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'));
+    if (!page || wordCount(page.query) < QUERY_WORDS_MIN || page.text.length < CHARACTERS_MIN) continue;
     const id = String(corpus.length + 1);
     corpus.push({ _id: id, title: '', text: page.text.slice(0, CHARACTERS_MAX) });
     queries.push({ _id: id, text: page.query });
@@ -31,6 +30,19 @@ export function makeManPagesSet(from: string, to: string): number {
   writeFileSync(join(to, 'queries.jsonl'), jsonl(queries));
   writeFileSync(join(to, 'qrels.tsv'), `query-id\tcorpus-id\tscore\n${judgements.join('\n')}\n`);
   return corpus.length;
+}
+
+const pathsIn = (folder: string): string[] =>
+  readdirSync(folder)
+    .sort()
+    .map((name) => join(folder, name));
+
+const WRITTEN_WITHOUT_SPACES = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
+const SEGMENTER = new Intl.Segmenter('ja', { granularity: 'word' });
+
+function wordCount(text: string): number {
+  if (!WRITTEN_WITHOUT_SPACES.test(text)) return text.split(/\s+/).length;
+  return [...SEGMENTER.segment(text)].filter(({ isWordLike }) => isWordLike).length;
 }
 
 /** The first section is the page's name, whatever its language. */

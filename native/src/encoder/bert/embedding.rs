@@ -1,8 +1,10 @@
 //! What the first layer gets: the sum of a word, a position and a type, normalised.
 
+use super::blocks::BlockSizes;
 use super::norm::norm;
 use super::pattern::Pattern;
 use super::weights::{Embedding, Table, Values};
+use crate::encoder::onnx::graph::Node;
 use crate::encoder::onnx::refusal::{Matched, Refusal, require};
 use crate::encoder::onnx::tensor::{Element, Tensor};
 
@@ -54,14 +56,20 @@ fn term(pattern: &Pattern<'_>, value: &str) -> Matched<Term> {
     if let Some(constant) = pattern.graph.constant(value) {
         return Ok(Term::Type(constant.floats()?));
     }
-    let node = pattern.made_by(value, &["Gather", "Slice", "DequantizeLinear"])?;
+    let node = pattern.made_by(value, &["Gather", "Slice", "DequantizeLinear", "GatherBlockQuantized", "Cast"])?;
     match node.operator {
+        "GatherBlockQuantized" => blocks(pattern, node),
+        "Cast" => {
+            require(node.whole("to", 0) == 1, || "its embedding is cast to another type than f32".into())?;
+            blocks(pattern, pattern.made_by(pattern.single(node)?, &["GatherBlockQuantized"])?)
+        }
         // Vectors are taken from bytes, which are then scaled.
         "DequantizeLinear" => {
             let taken = pattern.made_by(pattern.input(node, 0)?, &["Gather"])?;
             let (bytes, numbers) = pattern.both(taken)?;
             let zero = node.input(2).map(|zero| pattern.constant(zero)).transpose()?;
-            let table = scaled_table(pattern.constant(bytes)?, pattern.constant(pattern.input(node, 1)?)?, zero)?;
+            let table =
+                scaled_table(pattern, pattern.constant(bytes)?, pattern.constant(pattern.input(node, 1)?)?, zero)?;
             taken_by(pattern, table, numbers)
         }
         "Gather" => {
@@ -112,10 +120,15 @@ fn table(pattern: &Pattern<'_>, value: &str) -> Matched<Table> {
     let node = pattern.made_by(value, &["DequantizeLinear"])?;
     let zero = node.input(2).map(|zero| pattern.constant(zero)).transpose()?;
     let (bytes, scale) = pattern.both(node)?;
-    scaled_table(pattern.constant(bytes)?, pattern.constant(scale)?, zero)
+    scaled_table(pattern, pattern.constant(bytes)?, pattern.constant(scale)?, zero)
 }
 
-fn scaled_table(bytes: &Tensor<'_>, scale: &Tensor<'_>, zero: Option<&Tensor<'_>>) -> Matched<Table> {
+fn scaled_table(
+    pattern: &Pattern<'_>,
+    bytes: &Tensor<'_>,
+    scale: &Tensor<'_>,
+    zero: Option<&Tensor<'_>>,
+) -> Matched<Table> {
     let (rows, columns) = sizes(bytes)?;
     let signed = match bytes.element {
         Element::U8 => false,
@@ -129,7 +142,25 @@ fn scaled_table(bytes: &Tensor<'_>, scale: &Tensor<'_>, zero: Option<&Tensor<'_>
         Some(_) => return Refusal::because("its embedding has more than one zero"),
     };
     let scale = scale.scalar()?;
-    Ok(Table { rows, columns, values: Values::Bytes { bytes: bytes.bytes.to_vec(), signed, scale, zero } })
+    Ok(Table { rows, columns, values: Values::Bytes { bytes: pattern.file.keep(&bytes.bytes), signed, scale, zero } })
+}
+
+/// Words whose vectors are taken from blocks of nibbles.
+fn blocks(pattern: &Pattern<'_>, node: &Node<'_>) -> Matched<Term> {
+    let (nibbles, numbers) = pattern.both(node)?;
+    let (nibbles, scales) = (pattern.constant(nibbles)?, pattern.constant(pattern.input(node, 2)?)?);
+    let (rows, bytes) = sizes(nibbles)?;
+    let columns = 2 * bytes;
+    let along = node.whole("gather_axis", 0) == 0 && matches!(node.whole("quantize_axis", 1), 1 | -1);
+    require(along, || "its embedding has blocks along another axis".into())?;
+    BlockSizes::of(node, columns)?.check(nibbles, rows)?;
+    let block = node.whole("block_size", 128) as usize;
+    require(scales.element == Element::F16 && scales.shape == [rows, columns / block], || {
+        "its embedding has other scales than one of f16 for each block".into()
+    })?;
+    scales.floats()?;
+    let [nibbles, scales] = [nibbles, scales].map(|constant| pattern.file.keep(&constant.bytes));
+    taken_by(pattern, Table { rows, columns, values: Values::Blocks { nibbles, scales, block } }, numbers)
 }
 
 fn sizes(table: &Tensor<'_>) -> Matched<(usize, usize)> {

@@ -1,5 +1,6 @@
-//! A linear layer as dynamic quantisation writes it: `MatMulInteger` of bytes, scaled, and a bias.
+//! A linear layer: `MatMulInteger` of bytes, scaled, as dynamic quantisation writes it, or `MatMulNBits`; and a bias.
 
+use super::blocks::block_product;
 use super::pattern::Pattern;
 use super::weights::Linear;
 use crate::encoder::onnx::refusal::{Matched, require};
@@ -8,8 +9,11 @@ use crate::encoder::onnx::tensor::Element;
 /// A linear layer and its input.
 pub fn linear<'g>(pattern: &Pattern<'g>, value: &str) -> Matched<(Linear, &'g str)> {
     let (product, bias) = pattern.with_constant(pattern.made_by(value, &["Add"])?)?;
-    let scaled = pattern.made_by(product, &["Mul"])?;
-    let (linear, input) = pattern.either(scaled, |sums, scale| scaled_product(pattern, sums, scale))?;
+    let node = pattern.made_by(product, &["Mul", "MatMulNBits"])?;
+    let (linear, input) = match node.operator {
+        "Mul" => pattern.either(node, |sums, scale| scaled_product(pattern, sums, scale))?,
+        _ => block_product(pattern, node)?,
+    };
     let bias = bias.floats()?;
     require(bias.len() == linear.outputs, || "a bias has another size than its weights".into())?;
     Ok((Linear { bias, ..linear }, input))

@@ -5,6 +5,7 @@ use super::layer::{is_layer, layer};
 use super::pattern::{Inputs, Pattern};
 use super::pooling::mean_in_graph;
 use super::weights::{Bert, Linear, Norm, Pooling};
+use crate::encoder::onnx::file::ModelFile;
 use crate::encoder::onnx::graph::Graph;
 use crate::encoder::onnx::refusal::{Matched, Refusal, require};
 
@@ -29,13 +30,13 @@ pub enum DescribedPooling {
 /// More than any model of this shape has.
 const LAYERS_MAX: usize = 64;
 
-/// Matches the model of a file.
+/// Matches the model of a file. Vectors of words in bytes or in blocks stay in it.
 ///
 /// # Errors
 /// The first difference from BERT's pattern.
-pub fn matched(file: &[u8], description: &Description) -> Matched<Bert> {
+pub fn matched(file: &ModelFile, description: &Description) -> Matched<Bert> {
     let graph = Graph::read(file)?;
-    let pattern = Pattern::new(&graph, &description.inputs);
+    let pattern = Pattern::new(file, &graph, &description.inputs);
     let output = description.output.as_str();
     require(graph.outputs.contains(&output), || format!("it has no output {output}"))?;
     require(graph.is_input(&description.inputs.ids), || format!("it has no input {}", description.inputs.ids))?;

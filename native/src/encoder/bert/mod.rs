@@ -2,6 +2,7 @@
 //! int8 weights, and a pooling. The graph is matched from its output backwards; one difference, and the model is refused.
 
 pub mod attention;
+pub mod blocks;
 pub mod embedding;
 pub mod layer;
 pub mod linear;

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use crate::encoder::onnx::file::ModelFile;
 use crate::encoder::onnx::graph::{Graph, Node};
 use crate::encoder::onnx::refusal::{Matched, Refusal, require};
 use crate::encoder::onnx::tensor::Tensor;
@@ -18,6 +19,7 @@ pub struct Inputs {
 const DEPTH_MAX: usize = 32;
 
 pub struct Pattern<'g> {
+    pub file: &'g ModelFile,
     pub graph: &'g Graph<'g>,
     pub inputs: &'g Inputs,
     /// Nodes found as expected so far: of two ways that fail, the one that came further says why.
@@ -25,8 +27,8 @@ pub struct Pattern<'g> {
 }
 
 impl<'g> Pattern<'g> {
-    pub fn new(graph: &'g Graph<'g>, inputs: &'g Inputs) -> Self {
-        Self { graph, inputs, found: Cell::new(0) }
+    pub fn new(file: &'g ModelFile, graph: &'g Graph<'g>, inputs: &'g Inputs) -> Self {
+        Self { file, graph, inputs, found: Cell::new(0) }
     }
 
     /// The node that makes a value, of one of the operators.

@@ -1,5 +1,8 @@
 //! The weights of a model, as its file has them.
 
+use crate::encoder::onnx::file::Part;
+use crate::encoder::onnx::half::wide;
+
 /// `y = x · weights · scales + bias`, for each output.
 #[derive(Debug, Clone)]
 pub struct Linear {
@@ -49,23 +52,32 @@ impl Layer {
     }
 }
 
+/// The nibble that stands for 0.
+pub const NIBBLE_ZERO: i32 = 8;
+
 /// Vectors by their number: `rows × columns`.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Table {
     pub rows: usize,
     pub columns: usize,
     pub values: Values,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub enum Values {
     Floats(Vec<f32>),
     /// `(byte − zero) · scale`; the bytes are i8 where `signed`.
     Bytes {
-        bytes: Vec<u8>,
+        bytes: Part,
         signed: bool,
         scale: f32,
         zero: i32,
+    },
+    /// `(nibble − 8) · scale`: two nibbles in a byte, the earlier one low, and a scale of 16 bits for each block of a row.
+    Blocks {
+        nibbles: Part,
+        scales: Part,
+        block: usize,
     },
 }
 
@@ -81,11 +93,21 @@ impl Table {
                     *to = (byte - zero) as f32 * scale;
                 }
             }
+            Values::Blocks { nibbles, scales, block } => {
+                let nibbles = nibbles[of.start / 2..of.end / 2].chunks_exact(block / 2);
+                let scales = scales[of.start / block * 2..of.end / block * 2].as_chunks::<2>().0;
+                for ((to, nibbles), scale) in to.chunks_exact_mut(*block).zip(nibbles).zip(scales) {
+                    let scale = wide(u16::from_le_bytes(*scale));
+                    for (to, byte) in to.as_chunks_mut::<2>().0.iter_mut().zip(nibbles) {
+                        *to = [byte & 15, byte >> 4].map(|nibble| (i32::from(nibble) - NIBBLE_ZERO) as f32 * scale);
+                    }
+                }
+            }
         }
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Embedding {
     pub words: Table,
     /// `rows × columns`: the positions, each with the type that every token has.
@@ -104,7 +126,7 @@ pub enum Pooling {
 }
 
 /// A whole model. All of its sizes agree.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Bert {
     pub hidden: usize,
     pub embedding: Embedding,

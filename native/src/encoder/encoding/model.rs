@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use crate::encoder::bert::matched::{Description, matched};
 use crate::encoder::forward::packed::Packed;
 use crate::encoder::lanes::kernel::{self, Kernel};
+use crate::encoder::onnx::file::ModelFile;
 use crate::encoder::onnx::refusal::{Matched, Refusal};
 
 /// What the vectors of this encoder are called in the identity of the spaces that they fill. Another name goes with every
@@ -36,7 +37,7 @@ impl Model {
             return Ok(model);
         }
         let kernel = kernel::chosen().map_err(Refusal)?;
-        let file = std::fs::read(&key.0).map_err(unreadable)?;
+        let file = ModelFile::open(&key.0).map_err(unreadable)?;
         let model = Arc::new(Self { packed: Packed::new(matched(&file, description)?), kernel });
         opened.retain(|_, model| model.strong_count() > 0);
         opened.insert(key, Arc::downgrade(&model));

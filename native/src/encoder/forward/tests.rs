@@ -18,7 +18,7 @@ use crate::encoder::lanes::kernel::{Kernel, available, by_name};
 fn shipped() -> &'static (Bert, Packed) {
     static SHIPPED: OnceLock<(Bert, Packed)> = OnceLock::new();
     SHIPPED.get_or_init(|| {
-        let bert = matched(&model_file::shipped(), &model_file::description()).unwrap();
+        let bert = matched(&model_file::shipped().into(), &model_file::description()).unwrap();
         (bert.clone(), Packed::new(bert))
     })
 }
@@ -47,6 +47,8 @@ fn bits(vector: &[f32]) -> Vec<u32> {
 fn cosine(a: &[f32], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(*a) * b).sum()
 }
+
+const BLOCKS_VECTORS: &str = "native/fixtures/blocks/vectors.json";
 
 const BGE_SMALL: Sizes =
     Sizes { hidden: 384, heads: 12, inner: 1536, layers: 12, words: 500, positions: 64, pooling: Pooling::First };
@@ -78,6 +80,26 @@ fn the_shipped_model_is_near_plain_arithmetic() {
         let vector = vectors(available()[0], packed, &[&ids], &mut Scratch::default());
         let likeness = cosine(&vector, &reference::vector(bert, &ids));
         assert!(likeness > 0.998, "{tokens} tokens: {likeness}");
+    }
+}
+
+/// ONNX Runtime's vectors of a small model of random weights, which are coarser than trained ones.
+#[test]
+fn a_model_of_blocks_is_near_onnx_runtime() {
+    #[derive(serde::Deserialize)]
+    struct Case {
+        ids: Vec<u32>,
+        vector: Vec<f64>,
+    }
+    let cases: Vec<Case> = serde_json::from_slice(&model_file::in_tree(BLOCKS_VECTORS).unwrap()).unwrap();
+    let bert = matched(&model_file::blocks().into(), &model_file::description()).unwrap();
+    let packed = Packed::new(bert.clone());
+    assert_eq!(cases.len(), 3);
+    for Case { ids, vector } in cases {
+        let found = vectors(available()[0], &packed, &[&ids], &mut Scratch::default());
+        let (likeness, exact) = (cosine(&found, &vector), reference::vector(&bert, &ids));
+        let plain: f64 = exact.iter().zip(&vector).map(|(a, b)| a * b).sum();
+        assert!(likeness > 0.999 && plain > 0.9998, "{} tokens: {likeness}, {plain}", ids.len());
     }
 }
 
@@ -125,17 +147,30 @@ proptest! {
 #[test]
 fn the_shipped_models_vectors_have_their_golden_bits() {
     let (_, packed) = shipped();
+    let golden = "cee6681744d28146bead188bf7a884440c416e9d042a10e1cf6b65b5efce713b";
+    assert_golden(packed, &[3, 8, 10, 16, 32, 64, 128, 256], golden);
+}
+
+/// The same of weights in blocks of 4 bits, which become bytes when they are read.
+#[test]
+fn a_model_of_blocks_has_its_golden_bits() {
+    let packed = Packed::new(matched(&model_file::blocks().into(), &model_file::description()).unwrap());
+    assert_golden(&packed, &[1, 3, 8, 24], "74a7520f5decfd253e12cb15e840fa558f84487d643b54547c883dface544378");
+}
+
+/// Compares the vectors of texts of so many tokens, on every kernel that is quick enough.
+fn assert_golden(model: &Packed, lengths: &[usize], golden: &str) {
     let texts: Vec<Vec<u32>> =
-        [3, 8, 10, 16, 32, 64, 128, 256].iter().map(|tokens| text(*tokens, *tokens as u32, 30_522)).collect();
+        lengths.iter().map(|tokens| text(*tokens, *tokens as u32, model.words() as u32)).collect();
     for kernel in available().iter().filter(|kernel| kernel.name != "scalar") {
         let mut hash = Sha256::new();
         for text in &texts {
-            for bits in bits(&vectors(*kernel, packed, &[text], &mut Scratch::default())) {
+            for bits in bits(&vectors(*kernel, model, &[text], &mut Scratch::default())) {
                 hash.update(bits.to_le_bytes());
             }
         }
         let hash: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(hash, "cee6681744d28146bead188bf7a884440c416e9d042a10e1cf6b65b5efce713b", "{}", kernel.name);
+        assert_eq!(hash, golden, "{}", kernel.name);
     }
 }
 

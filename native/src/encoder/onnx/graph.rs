@@ -7,6 +7,9 @@ use super::refusal::{Matched, Refusal, require};
 use super::tensor::Tensor;
 use super::wire::{Value, fields};
 
+/// ONNX Runtime's operators for weights in blocks, each with a scale.
+const BLOCK_OPERATORS: [&str; 2] = ["MatMulNBits", "GatherBlockQuantized"];
+
 /// One operation.
 #[derive(Debug, Default)]
 pub struct Node<'a> {
@@ -30,8 +33,16 @@ impl<'a> Node<'a> {
             }
             Ok(())
         })?;
-        require(matches!(domain, "" | "ai.onnx"), || {
-            format!("it has the operator {} of {domain}, and only ONNX's own are read", node.operator)
+        let is_known = match domain {
+            "" | "ai.onnx" => !BLOCK_OPERATORS.contains(&node.operator),
+            "com.microsoft" => BLOCK_OPERATORS.contains(&node.operator),
+            _ => false,
+        };
+        require(is_known, || {
+            format!(
+                "it has the operator {} of {domain:?}, and only ONNX's own and those of blocks are read",
+                node.operator
+            )
         })?;
         Ok(node)
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::half::wide;
 use super::refusal::{Matched, Refusal, require};
 use super::wire::{Value, fields};
 
@@ -13,6 +14,7 @@ pub enum Element {
     I8,
     I32,
     I64,
+    F16,
     Other(i64),
 }
 
@@ -24,6 +26,7 @@ impl Element {
             3 => Self::I8,
             6 => Self::I32,
             7 => Self::I64,
+            10 => Self::F16,
             other => Self::Other(other),
         }
     }
@@ -34,6 +37,7 @@ impl Element {
             Self::F32 | Self::I32 => Some(4),
             Self::U8 | Self::I8 => Some(1),
             Self::I64 => Some(8),
+            Self::F16 => Some(2),
             Self::Other(_) => None,
         }
     }
@@ -87,10 +91,15 @@ impl<'a> Tensor<'a> {
     }
 
     /// # Errors
-    /// If the elements are not f32, or not all finite.
+    /// If the elements are neither f32 nor f16, or not all finite.
     pub fn floats(&self) -> Matched<Vec<f32>> {
-        require(self.element == Element::F32, || format!("the constant {} is not of f32", self.name))?;
-        let floats: Vec<f32> = self.bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        let floats: Vec<f32> = match self.element {
+            Element::F32 => self.bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
+            Element::F16 => {
+                self.bytes.as_chunks::<2>().0.iter().map(|bytes| wide(u16::from_le_bytes(*bytes))).collect()
+            }
+            _ => return Refusal::because(format!("the constant {} is neither of f32 nor of f16", self.name)),
+        };
         require(floats.iter().all(|value| value.is_finite()), || format!("the constant {} is not finite", self.name))?;
         Ok(floats)
     }
@@ -121,6 +130,7 @@ fn typed(element: Element, floats: &[f32], whole: &[i64]) -> Vec<u8> {
     match element {
         Element::F32 => floats.iter().flat_map(|value| value.to_le_bytes()).collect(),
         Element::U8 | Element::I8 => whole.iter().map(|value| *value as u8).collect(),
+        Element::F16 => whole.iter().flat_map(|value| (*value as u16).to_le_bytes()).collect(),
         Element::I32 => whole.iter().flat_map(|value| (*value as i32).to_le_bytes()).collect(),
         Element::I64 => whole.iter().flat_map(|value| value.to_le_bytes()).collect(),
         Element::Other(_) => Vec::new(),
