@@ -43,6 +43,10 @@ export class Checkout {
     const terms = termsOf(attempt.request.quote);
     const { mode } = attempt.request;
     const note = new SettlementNote(records, facilitator, { key: purchase.key, record, mode });
+    /** Nothing will be charged: the authorization is free again, later where the books cannot be written now. */
+    const drop = async () => {
+      if (await note.isWritten()) await settlements.abandon(purchase, record);
+    };
     let worked: Worked;
     try {
       worked =
@@ -50,12 +54,12 @@ export class Checkout {
           ? await this.#verifyBesideWork(purchase, attempt, terms, note)
           : await this.#verifyThenWork(purchase, attempt, terms, note);
     } catch (error) {
-      await note.drop();
+      await drop();
       throw error;
     }
     const { outcome, verifyMs } = worked;
     if (!outcome.charged) {
-      await note.drop();
+      await drop();
       return { charged: false, answer: outcome.answer };
     }
     const [effect, answer] = 'effect' in outcome ? [outcome.effect] : [undefined, outcome.answer];

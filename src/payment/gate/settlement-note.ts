@@ -49,13 +49,12 @@ export class SettlementNote {
     return await (this.#settling ?? this.#settle(record));
   }
 
-  /** Nothing will be charged: the authorization is free again. The record of another purchase stays. */
-  async drop(): Promise<void> {
-    const isMine = (this.#settling ?? this.#reserving).then(
+  /** Whether this purchase has a record by now; that of another doesn't count. */
+  isWritten(): Promise<boolean> {
+    return (this.#settling ?? this.#reserving).then(
       () => this.#isReserved || this.#settling !== undefined,
       () => false,
     );
-    if (await isMine) await this.#records.free(this.#key);
   }
 
   /** Durable put-if-absent. The claim in memory came first, so this fails only for a record left by an earlier run of the server. */

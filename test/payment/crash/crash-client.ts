@@ -35,6 +35,8 @@ const VALID_SECONDS = 280;
 /** How long a job may take once the server runs on. */
 const ENDED_MS_MAX = 120_000;
 const OUTCOMES_TOLD = 12;
+/** Nothing was charged, and another time it may be done. */
+const REFUSED = [503, 507];
 
 /** A job as its state is shown. */
 interface ShownJob {
@@ -190,7 +192,7 @@ export class CrashClient {
       const used = response?.answer.error === 'authorization_already_used';
       const absent = response?.status === 0;
       if (expired) purchase.expired.push(purchase.nonces.at(-1)!);
-      else if (response && !absent && !used && response.status !== 503) {
+      else if (response && !absent && !used && !REFUSED.includes(response.status)) {
         this.faults.push(`${purchase.kind} was answered ${outcomes.slice(-OUTCOMES_TOLD).join(' · ')}`);
         return undefined;
       }

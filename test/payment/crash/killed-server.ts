@@ -31,14 +31,17 @@ export function serverSettings(folder: string, facilitatorUrl: string): Record<s
   };
 }
 
+/** What a server is started in. */
+type Place = Pick<CrashPlace, 'folder' | 'settings' | 'nextNode' | 'endsServers'>;
+
 /** The whole server, but for its models, in a process that is killed and started again over the same data. */
 export class KilledServer {
   url = 'http://127.0.0.1:1';
-  readonly #place: CrashPlace;
+  readonly #place: Place;
   readonly #environment: Record<string, string | undefined>;
   #child: ChildProcess | undefined;
 
-  constructor(place: CrashPlace, facilitatorUrl: string) {
+  constructor(place: Place, facilitatorUrl: string) {
     this.#place = place;
     this.#environment = environmentOf({ ...serverSettings(place.folder, facilitatorUrl), ...place.settings });
   }

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import type { WorkOutcome } from '../../../src/domain/payment.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
@@ -101,3 +101,29 @@ for (const mode of ['pure', 'effect'] as const) {
     });
   }
 }
+
+t.test('a reservation that cannot be removed now is removed later', async (t) => {
+  let isFull = false;
+  const rig = openRig(t, {
+    facilitator: (local) => ({
+      ...forgetful(local),
+      verify: async () => {
+        while (open() === 0) await turn();
+        isFull = true;
+        return { valid: false, reason: 'insufficient_funds' } as const;
+      },
+    }),
+    seenStore: (store) =>
+      guardWrites(store, (apply) =>
+        isFull ? Promise.reject(new Error('no space left on device')) : apply(),
+      ),
+  });
+  const open = () => [...rig.store.table('payments_open').range({})].length;
+  const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await rig.things.make('thing') });
+  const paymentSignature = v2Header(await sign(wallet()));
+  t.equal((await buy(rig, { mode: 'effect', run, paymentSignature })).status, 402);
+  t.equal(open(), 1);
+  isFull = false;
+  while (rig.gate.health().pending > 0) await pause(50);
+  t.equal(open(), 0);
+});

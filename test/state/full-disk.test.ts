@@ -1,0 +1,140 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import t from 'tap';
+import { CrashClient } from '../payment/crash/crash-client.ts';
+import { KilledServer } from '../payment/crash/killed-server.ts';
+import { judge } from '../payment/crash/oracle.ts';
+import { startOutsideFacilitator } from '../payment/crash/outside-facilitator.ts';
+import { CutDisk, withoutCutDisk } from '../rig/cut-disk.ts';
+import { deep } from '../rig/deep.ts';
+import { Random } from '../rig/random.ts';
+
+/** A disk without a free byte under paid traffic: refusals in words, not ready, and ready again without a start. */
+
+const SECONDS_FULL = Number(process.env.FULL_DISK_SECONDS || deep(3, 60));
+const SECONDS_BEFORE = 2;
+const MEBIBYTES = 256;
+const CLIENTS = 4;
+const LOOK_EVERY_MS = 100;
+const READY_MS_MAX = 60_000;
+
+interface Disk {
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+const DISKS: Readonly<Record<string, (folder: string) => Promise<Disk>>> = {
+  ext4: (folder) => CutDisk.mount(folder, MEBIBYTES),
+  tmpfs: async (under) => {
+    const folder = join(under, 'memory');
+    mkdirSync(folder);
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${MEBIBYTES}m`, 'tmpfs', folder]);
+    return { folder, remove: async () => void execFileSync('umount', [folder]) };
+  },
+};
+
+/** Takes every free byte, and those that become free; `end` gives them back. */
+function fill(folder: string): { end(): void } {
+  const path = join(folder, 'filler');
+  const file = openSync(path, 'w');
+  let chunk = Buffer.alloc(2 ** 20, 1);
+  const more = () => {
+    for (;;)
+      try {
+        writeSync(file, chunk);
+      } catch {
+        if (chunk.length === 1) break;
+        chunk = chunk.subarray(0, chunk.length / 2);
+      }
+    chunk = Buffer.alloc(4096, 1);
+  };
+  more();
+  const again = setInterval(more, LOOK_EVERY_MS);
+  return {
+    end: () => {
+      clearInterval(again);
+      closeSync(file);
+      rmSync(path);
+    },
+  };
+}
+
+/** True for a ready server; undefined while it does not answer. */
+async function readiness(url: string): Promise<boolean | undefined> {
+  const response = await fetch(`${url}/readyz`).catch(() => undefined);
+  return response?.ok;
+}
+
+const skip = await withoutCutDisk();
+for (const [name, mount] of Object.entries(DISKS)) {
+  t.test(
+    `${SECONDS_FULL} s without a free byte on ${name}: no fault, not ready, ready again, and the books agree`,
+    skip === undefined ? {} : { skip },
+    async (t) => {
+      const folder = mkdtempSync(join(tmpdir(), 'farthing-full-'));
+      const disk = await mount(folder);
+      const random = new Random(Number(process.env.CRASH_SEED || 1));
+      const { ledger, facilitator } = await startOutsideFacilitator(random);
+      const data = join(disk.folder, 'data');
+      const server = new KilledServer(
+        {
+          folder,
+          settings: { DATA_DIR: data, FREE_DISK_BYTES_MIN: String(2 ** 20) },
+          nextNode: () => ({}),
+          endsServers: false,
+        },
+        facilitator.url,
+      );
+      const going = {
+        stopped: false,
+        get url() {
+          return server.url;
+        },
+      };
+      const clients = Array.from(
+        { length: CLIENTS },
+        (_, index) => new CrashClient(random.fork(), going, index === 0, () => undefined),
+      );
+      t.teardown(async () => {
+        going.stopped = true;
+        await server.kill();
+        await facilitator.close();
+        await disk.remove();
+        rmSync(folder, { recursive: true });
+      });
+      await server.start();
+      const { url } = server;
+      const bought = Promise.all(clients.map((client) => client.run()));
+      await after(1000 * SECONDS_BEFORE);
+      t.equal(await readiness(url), true);
+      const filler = fill(disk.folder);
+      t.equal(statfsSync(disk.folder).bavail, 0);
+      const seen = new Set<boolean | undefined>();
+      for (let waited = 0; waited < 1000 * SECONDS_FULL; waited += LOOK_EVERY_MS) {
+        seen.add(await readiness(url));
+        await after(LOOK_EVERY_MS);
+      }
+      t.ok(seen.has(false), 'not ready');
+      t.notOk(seen.has(undefined), 'it always answers');
+      filler.end();
+      const latest = Date.now() + READY_MS_MAX;
+      while ((await readiness(url)) !== true && Date.now() < latest) await after(LOOK_EVERY_MS);
+      t.equal(await readiness(url), true);
+      t.equal(server.url, url, 'without a start');
+      going.stopped = true;
+      await bought;
+      t.strictSame(await server.withoutPending(), []);
+      await server.stop();
+      const purchases = clients.flatMap((client) => client.purchases);
+      const { faults } = await judge(data, ledger.transfers, purchases, {
+        done: true,
+        answersAfterNote: false,
+      });
+      t.strictSame([...faults, ...clients.flatMap((client) => client.faults)], []);
+      t.comment(`${purchases.length} purchases, ${ledger.transfers.size} charges`);
+    },
+  );
+}
