@@ -46,6 +46,8 @@ export function isUnknownVariable(variable: string): boolean {
 /** Slips that are taken for a setting's name: two, and in a short name one, or `HOME` would pass for `HOST`. */
 const SLIPS_MAX = 2;
 const SHORT_LENGTH = 5;
+/** Ends of settings' names that a hurried hand leaves out: `SEARCH_PRICE`. */
+const UNITS = /_(?:USD|MS|SECONDS|MINUTES|BYTES)(?:_M(?:AX|IN))?$/;
 
 /**
  * The variable of the setting whose name, with the prefix or without it, is nearest to this one.
@@ -55,6 +57,10 @@ export function nearestVariable(name: string): string | undefined {
   const written = name.toUpperCase();
   const renamed = RENAMED[written.replace(PREFIX, '')];
   if (renamed !== undefined) return variableOf(renamed);
+  const withoutUnit = SETTING_NAMES.find(
+    (setting) => UNITS.test(setting) && setting.replace(UNITS, '') === written.replace(PREFIX, ''),
+  );
+  if (withoutUnit !== undefined) return variableOf(withoutUnit);
   let nearest: { readonly variable: string; readonly slips: number } | undefined;
   for (const setting of SETTING_NAMES) {
     const variable = variableOf(setting);

@@ -31,6 +31,8 @@ if (lacking) {
     await seen(page.locator('.order .chosen', { hasText: 'Play wallet' }));
     await page.getByText('1 h', { exact: true }).click();
     await seen(page.getByText('0.04', { exact: true }));
+    const price = page.getByRole('group', { name: /Pay/ }).locator('.price');
+    t.match(await price.textContent(), /^0\.04 USD = /, 'read as it is');
     t.same(await violations(page), []);
     await shoot(page, '1-start');
     await rent(page);
@@ -41,6 +43,21 @@ if (lacking) {
     await searchable(page, 4);
     await addFiles(page, odd('odd.bin'));
     await seen(page.locator('.failure .why'));
+
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Save tea.txt' }).click();
+    t.equal((await saved).suggestedFilename(), 'tea.txt');
+    await addFiles(page, [sample('lighthouses.md')]);
+    await searchable(page, 5);
+    await page.getByRole('button', { name: 'Remove lighthouses.md' }).click();
+    await seen(page.getByText('Remove for good?'));
+    t.same(await violations(page), []);
+    await page.keyboard.press('Escape');
+    await page.getByText('Remove for good?').waitFor({ state: 'detached' });
+    await searchable(page, 5);
+    await page.getByRole('button', { name: 'Remove lighthouses.md' }).click();
+    await page.getByRole('button', { name: 'Remove lighthouses.md for good' }).press('Enter');
+    await searchable(page, 4);
 
     await ask(page, 'where is the waggle dance');
     await seen(page.getByText(/page \d of 5/));
@@ -78,6 +95,8 @@ if (lacking) {
     await seen(page.locator('.hit').first().getByText('coffee.png'));
     await page.getByRole('button', { name: 'More like this: coffee.png' }).click();
     await seen(page.getByAltText('Searching with coffee.png'));
+    await seen(page.locator('.hit').first().getByText('chelsea.png'));
+    t.equal(await page.locator('.hit', { hasText: 'coffee.png' }).count(), 0, 'more than itself');
     // The same hit as before: the next search would cut this one off, and it would not count.
     await seen(page.locator('.usage div', { hasText: 'Searches' }).getByText('4', { exact: true }));
     await pastePicture(page, sample('chelsea.png'));
@@ -86,7 +105,7 @@ if (lacking) {
     await page.getByRole('button', { name: /^Pay .* USD$/ }).click();
     await seen(page.getByText('0.0475 USD'));
     await page.getByText(/^Requests/).click();
-    await seen(page.getByText('402').first());
+    await seen(page.getByText('402', { exact: true }).first());
 
     await page.getByRole('button', { name: 'Destroy and get the receipt' }).click();
     await page.getByRole('button', { name: 'Destroy', exact: true }).click();

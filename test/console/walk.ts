@@ -97,7 +97,7 @@ async function hits(page: Page, stop: Stop): Promise<void> {
   await seen(page.locator('dialog[open] .large img'));
   await seen(page.locator('dialog[open] .box'));
   await stop('hit-page');
-  await page.getByRole('button', { name: 'Page 2' }).click();
+  await page.getByRole('button', { name: 'Next page' }).click();
   await seen(page.getByAltText('almanac.pdf, page 2'));
   await page.keyboard.press('ArrowRight');
   await page.getByText(/^2 of \d/).waitFor({ state: 'attached' });
@@ -207,7 +207,7 @@ async function ends(page: Page, stop: Stop, minutesPass: (minutes: number) => vo
   const name = (await download).suggestedFilename();
   if (!/^farthing-receipt-ws_\w+\.jws$/.test(name)) throw new Error(`saved as ${name}`);
   await page.getByRole('button', { name: 'Open another workspace' }).click();
-  await page.getByRole('button', { name: 'Try it with sample files' }).click();
+  await page.getByRole('button', { name: 'Pay and try it with sample files' }).click();
   await unfold(page, 'Files');
   await searchable(page, 7);
   await stop('samples');

@@ -12,10 +12,22 @@ import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 const deploy = resolve(import.meta.dirname, '../../deploy');
 const rules = readFileSync(join(deploy, 'prometheus/farthing.rules.yml'), 'utf8');
+interface Panel {
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly targets?: readonly { readonly expr: string }[];
+  /** Of a row that is folded. */
+  readonly panels?: readonly Panel[];
+}
+
 const dashboard = JSON.parse(readFileSync(join(deploy, 'grafana/farthing.json'), 'utf8')) as {
-  panels: { title: string; targets: { expr: string }[] }[];
+  panels: readonly Panel[];
 };
-const panelQueries = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+const panels = dashboard.panels
+  .flatMap((panel) => [panel, ...(panel.panels ?? [])])
+  .filter(({ type }) => type !== 'row');
+const panelQueries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 const alertQueries = [...rules.matchAll(/^ +expr: (.*)$/gm)].map(([, expr]) => expr!);
 
 /** Has values where the server settles itself: `test/payment/self`. */
@@ -93,6 +105,19 @@ t.test('it has an address of its own, apart from the one that agents reach', asy
   const silent = await startTestServer(t);
   t.equal(silent.running.metricsUrl, undefined, 'off unless a port is named');
 });
+
+t.test(
+  'the dashboard has rows, its first with single figures, and every panel says what it shows',
+  async (t) => {
+    const rows = dashboard.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
+    t.ok(rows.length > 4, rows.join(', '));
+    t.ok(panels.filter(({ type }) => type === 'stat').length >= 8);
+    t.same(
+      panels.filter(({ description = '' }) => description === '').map(({ title }) => title),
+      [],
+    );
+  },
+);
 
 t.test('every metric that the dashboard and the alerts name exists', async (t) => {
   const named = [...panelQueries, ...alertQueries].flatMap(

@@ -62,6 +62,7 @@ t.test('a slip in a name without the prefix is reported with the setting that is
     ['FACILITATOR_URL', 'FARTHING_FACILITATOR'],
     ['FARTHNG_PORT', 'FARTHING_PORT'],
     ['Farthing_Port', 'FARTHING_PORT'],
+    ['SEARCH_PRICE', 'FARTHING_SEARCH_PRICE_USD'],
   ] as const)
     t.match(meant(slip), [new RegExp(`did you mean ${setting}\\?`)], slip);
   for (const usual of [

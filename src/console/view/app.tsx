@@ -43,7 +43,8 @@ export function App() {
       <footer class="bottom">
         <Requests />
         <p>
-          <a href="/openapi.json">openapi.json</a> · <a href="/readyz">readyz</a>
+          For agents: <a href="/agents.md">guide</a> · <a href="/openapi.json">API</a> ·{' '}
+          <a href="/.well-known/mcp/server-card.json">MCP</a> · <a href="/readyz">state</a>
         </p>
       </footer>
       <DropAnywhere />

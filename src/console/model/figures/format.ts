@@ -8,6 +8,11 @@ export function formatPrice(amount: AtomicAmount): string {
   return `${whole}.${fraction.padEnd(2, '0')}`;
 }
 
+/** `1 file`, `2 files`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`;
+}
+
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];

@@ -1,4 +1,3 @@
-import type { Item } from '../../../client/index.ts';
 import { workspaceOf } from '../server/client.ts';
 import { session } from '../state/session.ts';
 
@@ -10,7 +9,7 @@ export function contentOf(item: string, signal?: AbortSignal): Promise<Blob> {
 }
 
 /** Hands an item's file to the browser's downloads. */
-export async function saveItem({ id, name }: Pick<Item, 'id' | 'name'>): Promise<void> {
+export async function saveItem({ id, name }: { readonly id: string; readonly name: string }): Promise<void> {
   save(await contentOf(id), name);
 }
 

@@ -12,12 +12,23 @@ export async function droppedFiles(transfer: DataTransfer | null): Promise<File[
   return files;
 }
 
+/** Paths of dropped files: a `File` of a drop knows its name alone. */
+const paths = new WeakMap<File, string>();
+
+/** Where a file lay in the folder that was dropped or chosen; undefined for one that came by itself. */
+export function pathOf(file: File): string | undefined {
+  return paths.get(file) ?? (file.webkitRelativePath || undefined);
+}
+
 async function collect(entry: FileSystemEntry, files: File[]): Promise<void> {
   if (files.length >= FILES_MAX || entry.name.startsWith('.')) return;
   if (entry.isFile) {
-    files.push(
-      await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject)),
+    const file = await new Promise<File>((resolve, reject) =>
+      (entry as FileSystemFileEntry).file(resolve, reject),
     );
+    const path = entry.fullPath.replace(/^\//, '');
+    if (path !== file.name) paths.set(file, path);
+    files.push(file);
     return;
   }
   const reader = (entry as FileSystemDirectoryEntry).createReader();

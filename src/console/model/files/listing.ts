@@ -33,6 +33,7 @@ export async function listFiles(): Promise<void> {
 function entryOf({
   id,
   name,
+  path,
   bytes,
   state,
   segments,
@@ -45,6 +46,7 @@ function entryOf({
     key: id,
     item: id,
     name,
+    path,
     bytes,
     state,
     progress: state === 'searchable' ? 1 : 0,

@@ -4,6 +4,7 @@ import { workspaceOf } from '../server/client.ts';
 import { refreshUsage } from '../server/usage.ts';
 import type { FileEntry } from '../state/entry.ts';
 import { type OpenWorkspace, session } from '../state/session.ts';
+import { pathOf } from './dropped.ts';
 
 /** Uploads at a time. */
 const AT_ONCE = 3;
@@ -25,7 +26,8 @@ export function addFiles(files: readonly File[]): void {
   }
   const entries = files.map((source): FileEntry => {
     count += 1;
-    return { key: `${count}`, name: source.name, bytes: source.size, state: 'waiting', progress: 0, source };
+    const { name, size: bytes } = source;
+    return { key: `${count}`, name, path: pathOf(source), bytes, state: 'waiting', progress: 0, source };
   });
   session.set({
     files: [...entries.toReversed(), ...session.value.files],

@@ -14,6 +14,7 @@ export interface SearchAddress {
   readonly picture?: string;
   readonly families: readonly Family[];
   readonly k: number;
+  readonly like?: string;
   readonly filter: Filter;
 }
 
@@ -31,16 +32,18 @@ export function readAddress(hash: string): SearchAddress | undefined {
     picture,
     families: FAMILIES.filter((family) => named.includes(family)),
     k: Number.isInteger(k) && k >= K_MIN && k <= K_MAX ? k : K_DEFAULT,
+    like: values.get('like') ?? undefined,
     filter: { kind: isKind(kind) ? kind : undefined, item: values.get('file') ?? undefined },
   };
 }
 
-export function writeAddress({ query, picture, families, k, filter }: SearchAddress): string {
+export function writeAddress({ query, picture, families, k, like, filter }: SearchAddress): string {
   const values = new URLSearchParams();
   if (query !== '') values.set('q', query);
   if (picture !== undefined) values.set('picture', picture);
   if (families.length > 0) values.set('in', families.join(','));
   if (k !== K_DEFAULT) values.set('k', String(k));
+  if (like !== undefined) values.set('like', like);
   if (filter.kind) values.set('kind', filter.kind);
   if (filter.item) values.set('file', filter.item);
   return `#${values}`;

@@ -11,6 +11,11 @@ export function kindOf({ item: { media_type } }: Pick<Hit, 'item'>): Kind {
   return media_type.startsWith('image/') ? 'picture' : 'text';
 }
 
+/** Names a hit's page, film or file: what is left out of a search for more like it. */
+export function likenessOf({ item, locator }: Pick<Hit, 'item' | 'locator'>): string {
+  return locator.page === undefined ? item.id : `${item.id}.${locator.page}`;
+}
+
 /** Whether the server draws pictures of an item's pages or moments. */
 export function hasPagePicture({ item: { media_type } }: Pick<Hit, 'item'>): boolean {
   return /^(image|video)\/|^application\/pdf$/.test(media_type);

@@ -10,7 +10,7 @@ import { type Asked, EMPTY_FORM, type Filter, type QueryPicture } from '../state
 import { session } from '../state/session.ts';
 import { readAddress, writeAddress } from './address.ts';
 import { readPast } from './past.ts';
-import { deeper, hasPagePicture } from './results.ts';
+import { deeper, hasPagePicture, likenessOf } from './results.ts';
 
 let running: AbortController | undefined;
 
@@ -21,7 +21,7 @@ export function changeForm(changes: Partial<Asked>): void {
 /** Searches with the form's words and picture. A running search is cancelled. */
 export async function search(): Promise<void> {
   const { form } = session.value;
-  await ask({ ...form, query: form.query.trim(), k: K_DEFAULT });
+  await ask({ ...form, query: form.query.trim(), k: K_DEFAULT, like: undefined });
 }
 
 /** Takes a picture to search with, in place of a former one. Words that were searched for already go; new ones stay with it. */
@@ -46,6 +46,7 @@ export async function moreLike(hit: Hit): Promise<void> {
     query: picture ? '' : (hit.snippet ?? hit.item.name).slice(0, 400),
     picture,
     k: K_DEFAULT,
+    like: likenessOf(hit),
   });
 }
 
@@ -94,7 +95,8 @@ export async function openAddress(): Promise<void> {
     return;
   }
   const picture = address.picture === undefined ? undefined : await recalled(address.picture);
-  const asked: Asked = { query: address.query, picture, families: address.families, k: address.k };
+  const { query, families, k, like } = address;
+  const asked: Asked = { query, picture, families, k, like };
   session.set({ form: asked, filter: address.filter });
   if (!opened) return;
   const kept = await keptAnswer(opened.id, addressOf(asked));
@@ -102,8 +104,8 @@ export async function openAddress(): Promise<void> {
   else await run(asked);
 }
 
-function addressOf({ query, picture, families, k }: Asked, filter: Filter = {}): string {
-  return writeAddress({ query, picture: picture?.digest, families, k, filter });
+function addressOf({ query, picture, families, k, like }: Asked, filter: Filter = {}): string {
+  return writeAddress({ query, picture: picture?.digest, families, k, like, filter });
 }
 
 async function recalled(digest: string): Promise<QueryPicture | undefined> {
@@ -139,21 +141,23 @@ async function run(asked: Asked): Promise<void> {
   session.set({ searching: true, searchFault: undefined, fault: undefined });
   try {
     const started = performance.now();
-    const answer = await workspaceOf(opened).search({
+    const found = await workspaceOf(opened).search({
       query: asked.query || undefined,
       image: asked.picture?.blob,
       families: asked.families.length > 0 ? asked.families : undefined,
       k: asked.k,
-      minConfidence: CONFIDENCE_FLOOR,
+      // What is like something is compared with it; nothing of it need be an answer.
+      minConfidence: asked.like === undefined ? CONFIDENCE_FLOOR : 0,
       signal: mine.signal,
     });
+    const answer = { ...found, hits: found.hits.filter((hit) => likenessOf(hit) !== asked.like) };
     const roundTripMs = performance.now() - started;
     if (running !== mine || session.value.opened?.id !== opened.id) return;
-    const found = answer.hits.length === 1 ? 'one hit' : `${answer.hits.length} hits`;
+    const count = answer.hits.length === 1 ? 'one hit' : `${answer.hits.length} hits`;
     session.set({
       search: { asked, answer, roundTripMs },
       searching: false,
-      said: `${answer.answered ? '' : `${unansweredText(answer.reason)} `}${found} in ${Math.round(answer.latency_ms)} milliseconds.`,
+      said: `${answer.answered ? '' : `${unansweredText(answer.reason)} `}${count} in ${Math.round(answer.latency_ms)} milliseconds.`,
     });
     // An index that is being filled answers otherwise the next time.
     if (answer.hits.length > 0) await keepAnswer(opened.id, addressOf(asked), { answer, roundTripMs });

@@ -18,6 +18,8 @@ export interface Asked {
   /** None: all that apply. */
   readonly families: readonly Family[];
   readonly k: number;
+  /** What this search is like, as `likenessOf` names it: it is left out of the answer. */
+  readonly like?: string;
 }
 
 export const EMPTY_FORM: Asked = { query: '', families: [], k: K_DEFAULT };

@@ -34,16 +34,14 @@ async function resume(): Promise<void> {
 
 const SAMPLE_MINUTES = 15;
 
-/** The shortest way in: a workspace where none is open, with files that show what is found. */
-export async function trySamples(): Promise<void> {
+/** The shortest way in: a workspace where none is open, on the terms that are shown, with files that show what is found. */
+export async function trySamples(minutes = SAMPLE_MINUTES, spendLimit = ''): Promise<void> {
   let samples: File[] = [];
   await attempt('Fetching the samples', async () => {
     samples = await fetchSamples();
   });
   if (samples.length === 0) return;
   if (session.value.opened) return addFiles(samples);
-  const { filesWaiting, facts } = session.value;
-  session.set({ filesWaiting: [...filesWaiting, ...samples] });
-  const { min, max } = facts?.workspace_minutes ?? { min: 1, max: SAMPLE_MINUTES };
-  await rentWorkspace(Math.min(Math.max(SAMPLE_MINUTES, min), max), '');
+  session.set({ filesWaiting: [...session.value.filesWaiting, ...samples] });
+  await rentWorkspace(minutes, spendLimit);
 }

@@ -64,6 +64,11 @@ export const CloseIcon = () => (
     <path d="m5 5 10 10M15 5 5 15" />
   </Drawing>
 );
+export const SaveIcon = () => (
+  <Drawing>
+    <path d="M10 3.4v8.8M6.4 8.8 10 12.4l3.6-3.6M3.6 16.4h12.8" />
+  </Drawing>
+);
 export const LikeIcon = () => (
   <Drawing>
     <rect x="2.8" y="2.8" width="9" height="9" rx="1.6" />

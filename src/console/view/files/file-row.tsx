@@ -1,10 +1,13 @@
 import { memo } from 'preact/compat';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { sayNotRead } from '../../../domain/file/not-read.ts';
-import { formatBytes } from '../../model/figures/format.ts';
+import { counted, formatBytes } from '../../model/figures/format.ts';
+import { saveItem } from '../../model/files/content.ts';
 import { isFailed } from '../../model/files/overview.ts';
 import { remove } from '../../model/files/upload.ts';
+import { attempt } from '../../model/server/attempt.ts';
 import type { FileEntry, FileState } from '../../model/state/entry.ts';
-import { CloseIcon } from '../controls/icons.tsx';
+import { CloseIcon, SaveIcon } from '../controls/icons.tsx';
 
 /** The stages of a job, in order; a dot for each. */
 const STAGES: readonly FileState[] = ['accepted', 'extracting', 'encoding', 'committing'];
@@ -23,27 +26,55 @@ const WORDS: Readonly<Record<FileState, string>> = {
   refused: 'refused',
 };
 
-/** One file: its name, what it is or how far it is, and a button that removes it. */
+/** What in the server's answer to a removal cannot be brought back is asked for first. */
+const isKept = ({ item, state }: FileEntry) => item !== undefined && state !== 'failed';
+
+/** One file: its name, what it is or how far it is, and buttons that save and remove it. */
 export const FileRow = memo(({ file }: { file: FileEntry }) => {
-  const { name, bytes, state } = file;
+  const { name, bytes, state, item, path } = file;
+  const [asks, setAsks] = useState(false);
+  const remover = useRef<HTMLButtonElement>(null);
+  const keep = () => {
+    setAsks(false);
+    remover.current?.focus();
+  };
   const reached = STAGES.indexOf(state) + 1;
+  const isThere = item !== undefined && (state === 'searchable' || state === 'duplicate');
   return (
     <li class="file" data-bad={isFailed(file)} data-state={state}>
-      <span class="file-name" title={name}>
+      <span class="file-name" title={path ?? name}>
         {name}
       </span>
-      <button
-        type="button"
-        class="plain remove"
-        aria-label={`Remove ${name}`}
-        onClick={() => void remove([file])}
-      >
-        <CloseIcon />
-      </button>
+      <span class="file-buttons">
+        {isThere && (
+          <button
+            type="button"
+            class="plain"
+            aria-label={`Save ${path ?? name}`}
+            title="Save the file"
+            onClick={() => void attempt(undefined, () => saveItem({ id: item, name }))}
+          >
+            <SaveIcon />
+          </button>
+        )}
+        <button
+          type="button"
+          class="plain"
+          ref={remover}
+          aria-label={`Remove ${path ?? name}`}
+          title="Remove from the workspace"
+          aria-expanded={asks}
+          onClick={() => (isKept(file) ? setAsks(!asks) : void remove([file]))}
+        >
+          <CloseIcon />
+        </button>
+      </span>
       <span class="file-state">
         {sayState(file)}
         <span> · {formatBytes(bytes)}</span>
       </span>
+      {path !== undefined && path !== name && <span class="file-path">{path}</span>}
+      {asks && <Question name={name} onNo={keep} onYes={() => void remove([file])} />}
       {(file.notRead ?? []).map((part) => (
         <span key={`${part.what} ${part.why}`} class="file-unread">
           not read: {sayNotRead(part)}
@@ -60,11 +91,29 @@ export const FileRow = memo(({ file }: { file: FileEntry }) => {
   );
 });
 
+/** A removal destroys the file and its part of the index at once. */
+function Question({ name, onNo, onYes }: { name: string; onNo: () => void; onYes: () => void }) {
+  const yes = useRef<HTMLButtonElement>(null);
+  useEffect(() => yes.current?.focus(), []);
+  const leave = ({ key }: KeyboardEvent) => key === 'Escape' && onNo();
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape works on each of its buttons
+    <span class="file-question" onKeyDown={leave}>
+      <span>Remove for good?</span>
+      <button type="button" class="danger" aria-label={`Remove ${name} for good`} ref={yes} onClick={onYes}>
+        Remove
+      </button>
+      <button type="button" onClick={onNo}>
+        Keep
+      </button>
+    </span>
+  );
+}
+
 function sayState({ state, progress, segments, members, membersFailed = 0 }: FileEntry): string {
   if (state === 'searchable' && members !== undefined)
-    return `${members} files inside${membersFailed === 0 ? '' : `, ${membersFailed} failed`}`;
-  if (state === 'searchable' && segments !== undefined)
-    return `${segments} ${segments === 1 ? 'segment' : 'segments'}`;
+    return `${counted(members, 'file')} inside${membersFailed === 0 ? '' : `, ${membersFailed} failed`}`;
+  if (state === 'searchable' && segments !== undefined) return counted(segments, 'segment');
   const isRunning = state === 'sending' || STAGES.includes(state);
   return isRunning && progress > 0 ? `${WORDS[state]} ${Math.round(progress * 100)} %` : WORDS[state];
 }

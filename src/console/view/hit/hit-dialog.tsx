@@ -29,6 +29,9 @@ export function HitDialog({ hit, time, position, onMove, onClose }: HitDialogPro
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const { index, count } = position;
+  // Of a film or recording: the one that was chosen, here or in the list.
+  const [chosen, setChosen] = useState({ index, time });
+  const moment = chosen.index === index ? chosen.time : undefined;
   const mayMove = (step: number) => index + step >= 0 && index + step < count;
   const press = (event: KeyboardEvent) => {
     const step = STEPS[event.key];
@@ -48,7 +51,7 @@ export function HitDialog({ hit, time, position, onMove, onClose }: HitDialogPro
         <div>
           <h2 id="hit-title">{titleOf(hit)}</h2>
           <p class="quiet">
-            {[placeOf(hit), hit.locator.heading, sourceOf(hit)].filter(Boolean).join(' · ')}
+            {[placeOf(hit, moment), hit.locator.heading, sourceOf(hit)].filter(Boolean).join(' · ')}
           </p>
         </div>
         <span class="spring" />
@@ -65,7 +68,13 @@ export function HitDialog({ hit, time, position, onMove, onClose }: HitDialogPro
           <CloseIcon />
         </Step>
       </header>
-      <Body key={index} hit={hit} time={time} onLeave={close} />
+      <Body
+        key={index}
+        hit={hit}
+        at={moment ?? hit.locator.time_s ?? 0}
+        onMoment={(to) => setChosen({ index, time: to })}
+        onLeave={close}
+      />
     </dialog>
   );
 }
@@ -84,9 +93,16 @@ function Step({
   return <button type="button" class="plain" aria-label={label} title={label} {...rest} />;
 }
 
-function Body({ hit, time, onLeave }: { hit: Hit; time?: number; onLeave: () => void }) {
+interface BodyProps {
+  readonly hit: Hit;
+  /** Seconds from the start, of a film or recording. */
+  readonly at: number;
+  readonly onMoment: (time: number) => void;
+  readonly onLeave: () => void;
+}
+
+function Body({ hit, at, onMoment, onLeave }: BodyProps) {
   const kind = kindOf(hit);
-  const [at, setAt] = useState(time ?? hit.locator.time_s ?? 0);
   const moments = momentsOf(hit);
   const isRecording = kind === 'film' || kind === 'sound';
   const isWide = !hasPagePicture(hit) && !isRecording;
@@ -94,7 +110,7 @@ function Body({ hit, time, onLeave }: { hit: Hit; time?: number; onLeave: () => 
     <div class="hit-body" data-wide={isWide}>
       {isRecording ? <Player hit={hit} at={at} /> : hasPagePicture(hit) && <PagePicture hit={hit} />}
       <div class="hit-facts">
-        {moments.length > 1 && <Moments hit={hit} moments={moments} onOpen={setAt} />}
+        {moments.length > 1 && <Moments hit={hit} moments={moments} onOpen={onMoment} />}
         <PassageText hit={hit} />
         <Confidence hit={hit} />
         <p class="quiet">

@@ -34,13 +34,13 @@ export function PagePicture({ hit }: { hit: Hit }) {
       {page !== undefined && pages > 1 && (
         <div class="pages">
           <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
-            <BackIcon /> Page {Math.max(1, page - 1)}
+            <BackIcon /> Previous page
           </button>
           <span class="figure">
-            {page} / {pages}
+            Page {page} of {pages}
           </span>
           <button type="button" disabled={page >= pages} onClick={() => setPage(page + 1)}>
-            Page {Math.min(pages, page + 1)} <NextIcon />
+            Next page <NextIcon />
           </button>
         </div>
       )}

@@ -1,9 +1,9 @@
 import type { Hit } from '../../../client/index.ts';
 import { formatClock } from '../../model/figures/format.ts';
 
-/** Where in its file a hit is, in words. */
-export function placeOf({ item, locator }: Hit): string {
-  if (locator.time_s !== undefined) return `at ${formatClock(locator.time_s)}${lengthOf(item.duration_s)}`;
+/** Where in its file a hit is, in words. @param time another moment of it */
+export function placeOf({ item, locator }: Hit, time = locator.time_s): string {
+  if (time !== undefined) return `at ${formatClock(time)}${lengthOf(item.duration_s)}`;
   if (locator.page !== undefined)
     return `${locator.page_kind ?? 'page'} ${locator.page}${item.pages === undefined ? '' : ` of ${item.pages}`}`;
   if (item.width !== undefined && item.height !== undefined) return `${item.width} × ${item.height} pixels`;

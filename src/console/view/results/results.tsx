@@ -60,7 +60,11 @@ export function Results({ search }: { search: SearchState }) {
           Searched for <b>{answer.corrected}</b> (corrected)
         </p>
       )}
-      <Verdict answer={answer} />
+      {asked.like === undefined ? (
+        <Verdict answer={answer} />
+      ) : (
+        answer.hits.length === 0 && <p class="none">Nothing else is like it.</p>
+      )}
       <HitList key={`${asked.query}/${asked.k}`} hits={hits} layout={layoutOf(asked, answer)} onOpen={open} />
       {hits.length === 0 && answer.hits.length > 0 && (
         <p class="none">

@@ -68,9 +68,11 @@ export function Order({ facts }: { facts: ReadyAnswer }) {
           {isLimitLow && `The limit is below the price of ${formatPrice(price)} USD.`}
         </p>
       </fieldset>
-      <div class="step pay">
+      <fieldset class="step pay">
+        <legend>
+          <span class="number">3</span> Pay
+        </legend>
         <p class="price" aria-live="polite">
-          <span class="number">3</span>
           <strong>{formatPrice(price)}</strong> USD
           <span class="quiet">
             {' '}
@@ -88,11 +90,15 @@ export function Order({ facts }: { facts: ReadyAnswer }) {
         )}
         {!wallet && <p class="quiet">Choose a wallet first.</p>}
         {wallet && isPlayMoney(facts) && (
-          <button type="button" disabled={busy !== undefined} onClick={() => void trySamples()}>
-            Try it with sample files
+          <button
+            type="button"
+            disabled={busy !== undefined}
+            onClick={() => void trySamples(minutes, isLimitLow ? '' : limit)}
+          >
+            Pay and try it with sample files
           </button>
         )}
-      </div>
+      </fieldset>
     </form>
   );
 }

@@ -24,7 +24,7 @@ export function Invitation() {
           ? 'Ask something: words, “a quoted phrase”, what a picture shows, or drop a picture on the field.'
           : 'The files are being read. Each can be searched as soon as it is done.'}
       </p>
-      {isReady && files.some(({ name }) => isSample(name)) && <SampleSearches />}
+      {isReady && files.every(({ name }) => isSample(name)) && <SampleSearches />}
     </div>
   );
 }

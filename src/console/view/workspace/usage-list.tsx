@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { formatBytes } from '../../model/figures/format.ts';
+import { counted, formatBytes } from '../../model/figures/format.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 
@@ -13,24 +13,31 @@ export function UsageList() {
       <Figure name="Paid" value={`${spend_usd} USD`} beside={spend_limit_usd && `of ${spend_limit_usd}`} />
       <Figure name="Searches" value={searches} />
       <Figure name="Uploads" value={ingests} />
-      <Figure name="Contents" value={`${items} items`} beside={formatBytes(bytes)} />
-      <Figure name="Segments" value={segments} />
+      <Figure name="Contents" value={counted(items, 'item')} beside={formatBytes(bytes)} />
+      <Figure
+        name="Segments"
+        what="Pieces that are found by themselves: passages, pages, pictures"
+        value={segments}
+      />
     </dl>
   );
 }
 
 function Figure({
   name,
+  what,
   value,
   beside,
 }: {
   name: string;
+  /** Explains the name. */
+  what?: string;
   value: ComponentChildren;
   beside?: ComponentChildren;
 }) {
   return (
     <div>
-      <dt>{name}</dt>
+      <dt title={what}>{name}</dt>
       <dd>
         {value} {beside && <span class="quiet">{beside}</span>}
       </dd>

@@ -1,0 +1,75 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import t from 'tap';
+import { lacksProgram, outputOf } from '../rig/run-program.ts';
+
+/** What an image is built from: sources, and nothing of a tree that was built, run or configured. */
+
+const root = resolve(import.meta.dirname, '../..');
+const WANTED = [
+  'Makefile',
+  'models/manifest.json',
+  'models/all/model_int8.onnx',
+  'native/Cargo.toml',
+  'native/src/lib.rs',
+  'package.json',
+  'package-lock.json',
+  'samples/tea.txt',
+  'scripts/package.ts',
+  'src/server/main.ts',
+  'tsconfig.json',
+];
+const UNWANTED = [
+  '.build/server/main.js',
+  '.env',
+  '.git/config',
+  'data/keys/receipt-keys.json',
+  'dist/client/index.js',
+  'farthing.json',
+  'models/lock.json',
+  'models/all/model_fp32.onnx',
+  'native/target/release/farthing',
+  'node_modules/a/index.js',
+  'src/native/addon/farthing.node',
+  'src/server/.env.local',
+  'samples/server.log',
+  'scripts/cluster.key',
+  'test/all.ts',
+  'wallet.json',
+];
+
+t.test('an engine is given sources alone', { skip: lacksProgram('buildah') }, async (t) => {
+  const folder = t.testdir({});
+  const context = join(folder, 'context');
+  for (const path of [...WANTED, ...UNWANTED]) {
+    mkdirSync(dirname(join(context, path)), { recursive: true });
+    writeFileSync(join(context, path), path);
+  }
+  writeFileSync(join(context, '.dockerignore'), readFileSync(join(root, '.dockerignore')));
+  writeFileSync(join(folder, 'Containerfile'), 'FROM scratch\nCOPY . /\n');
+  const storage = [
+    '--storage-driver',
+    'vfs',
+    '--root',
+    join(folder, 'root'),
+    '--runroot',
+    join(folder, 'run'),
+  ];
+  const output = join(folder, 'context.tar');
+  await outputOf('buildah', [
+    ...storage,
+    ...[
+      'build',
+      '--isolation',
+      'chroot',
+      '-f',
+      join(folder, 'Containerfile'),
+      '-o',
+      `type=tar,dest=${output}`,
+      context,
+    ],
+  ]);
+  const listed = (await outputOf('tar', ['-tvf', output])).split('\n');
+  const files = listed.flatMap((line) => /^-.* \.?\/?(\S+)$/.exec(line)?.[1] ?? []);
+  t.same(files.toSorted(), WANTED.toSorted());
+});
