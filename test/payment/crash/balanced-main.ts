@@ -28,7 +28,7 @@ const ledger = new OutsideLedger({ random: random.fork(), repetition: 'refused',
 const facilitator = await serveFacilitator(ledger);
 const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: 24 }, random.fork());
 await place.calm();
-const settings = { ...serverSettings(place.folder, facilitator.url), ...place.settings };
+const settings = { ...serverSettings(place.folder, { FACILITATOR: facilitator.url }), ...place.settings };
 const ports = await freePorts(NODES);
 const nodes = ports.map((port, index) => {
   const dataFolder = join(place.folder, `node-${index}`);

@@ -53,7 +53,7 @@ export async function runClusterCrashes({
   const random = new Random(seed);
   const { ledger, facilitator } = await startOutsideFacilitator(random);
   const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: SLOTS }, random.fork());
-  const settings = { ...serverSettings(place.folder, facilitator.url), ...place.settings };
+  const settings = { ...serverSettings(place.folder, { FACILITATOR: facilitator.url }), ...place.settings };
   const { nodes, peerFaults, close } = await startNodes(place, settings, random);
   const asking = random.fork();
   const going = {
