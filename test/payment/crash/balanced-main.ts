@@ -10,7 +10,7 @@ import { payWithFetch, payWithPython, rentWithFile, searchWithMcp } from './bala
 import { Balancer } from './balancer.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { serverSettings } from './killed-server.ts';
-import { OutsideLedger } from './outside-ledger.ts';
+import { OutsideLedger } from './outside/outside-ledger.ts';
 
 /**
  * `make crash-clients MINUTES=10`: published clients, unmodified, through a plain TCP balancer over three servers that are killed, paused

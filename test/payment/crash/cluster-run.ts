@@ -6,7 +6,7 @@ import { befall, startNodes } from './cluster-nodes.ts';
 import { CrashClient } from './crash-client.ts';
 import { serverSettings } from './killed-server.ts';
 import { judge } from './oracle.ts';
-import { startOutsideFacilitator } from './outside-facilitator.ts';
+import { startOutsideFacilitator } from './outside/outside-facilitator.ts';
 
 export interface ClusterReport {
   readonly seed: number;

@@ -4,9 +4,9 @@ import { Random } from '../../rig/random.ts';
 import { CrashClient } from './crash-client.ts';
 import { KilledServer } from './killed-server.ts';
 import { judge } from './oracle.ts';
-import { type ChainStage, startOutsideChain } from './outside-chain.ts';
-import { openOutsideLedger } from './outside-facilitator.ts';
-import type { Stage } from './outside-ledger.ts';
+import { type ChainStage, startOutsideChain } from './outside/outside-chain.ts';
+import { openOutsideLedger } from './outside/outside-facilitator.ts';
+import type { Stage } from './outside/outside-ledger.ts';
 
 /** When a server is killed: at the n-th time that a stage's boundary is seen from outside, or after a while. */
 type Moment = Stage | ChainStage | 'answered' | 'any' | 'starting';

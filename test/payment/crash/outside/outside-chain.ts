@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import { type Hex, hexToBigInt, keccak256 } from 'viem';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
-import type { Random } from '../../rig/random.ts';
-import { type Chain, startChain } from '../chain/chain.ts';
+import { BASE_USDC } from '../../../../src/payment/asset.ts';
+import { TOPICS } from '../../../../src/payment/facilitator/rpc-witness.ts';
+import type { Random } from '../../../rig/random.ts';
+import { type Chain, startChain } from '../../chain/chain.ts';
 import type { Outside } from './outside.ts';
 
 /** What the node sees of a payment's way, when the server settles itself. */

@@ -1,5 +1,5 @@
-import type { Random } from '../../rig/random.ts';
-import { type FacilitatorServer, serveFacilitator } from '../rig/facilitator-server.ts';
+import type { Random } from '../../../rig/random.ts';
+import { type FacilitatorServer, serveFacilitator } from '../../rig/facilitator-server.ts';
 import type { Outside } from './outside.ts';
 import { OutsideLedger, type Stage } from './outside-ledger.ts';
 
