@@ -26,7 +26,7 @@ t.test(
     const random = new Random(seed);
     const place = await CrashPlace.open({}, random);
     const { facilitator } = await startOutsideFacilitator(random.fork(), () => undefined);
-    const server = new KilledServer(place, facilitator.url);
+    const server = new KilledServer(place, { FACILITATOR: facilitator.url });
     t.teardown(async () => {
       await server.kill();
       await facilitator.close();
