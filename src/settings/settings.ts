@@ -80,7 +80,14 @@ const list: Read<readonly string[]> = (value) =>
     .split(',')
     .map((part) => part.trim())
     .filter((part) => part !== '');
-const httpUrls: Read<readonly string[]> = (value) => list(value).map(httpUrl);
+/** Nodes' addresses often hold a key, in the path or the query. */
+const nodeUrl: Read<string> = (text) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol) || url.hash !== '')
+    throw new Error('must be http or https addresses, separated by commas');
+  return text;
+};
+const nodeUrls: Read<readonly string[]> = (value) => list(value).map(nodeUrl);
 const MEBIBYTE = 1024 * 1024;
 const OWN_MODELS = resolve(import.meta.dirname, '../../models');
 
@@ -265,7 +272,7 @@ export const SETTINGS = {
     'Network of the payments, in USDC: eip155:8453 is Base, eip155:84532 its testnet Base Sepolia, whose coins are free.',
   ),
   RPC_URL: setting(
-    httpUrls,
+    nodeUrls,
     '',
     'Nodes of FARTHING_NETWORK (JSON-RPC), separated by commas, asked in this order to confirm settlements, and to make them with FARTHING_FACILITATOR=self. Empty: trust the facilitator.',
   ),

@@ -3,7 +3,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import t from 'tap';
 import { CrashPlace } from '../cluster/crash-place.ts';
 import { KilledServer } from '../payment/crash/killed-server.ts';
-import { startOutsideFacilitator } from '../payment/crash/outside-facilitator.ts';
+import { startOutsideFacilitator } from '../payment/crash/outside/outside-facilitator.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { TestAgent, TestWorkspace } from '../rig/test-server.ts';
@@ -26,7 +26,7 @@ t.test(
     const random = new Random(seed);
     const place = await CrashPlace.open({}, random);
     const { facilitator } = await startOutsideFacilitator(random.fork(), () => undefined);
-    const server = new KilledServer(place, facilitator.url);
+    const server = new KilledServer(place, { FACILITATOR: facilitator.url });
     t.teardown(async () => {
       await server.kill();
       await facilitator.close();

@@ -111,6 +111,8 @@ t.test('the file takes names with the prefix and without it, and the environment
 t.test('a facilitator without a wallet to pay to is refused', async (t) => {
   t.match(fault({ FARTHING_FACILITATOR: 'https://facilitator.example' }), /FARTHING_PAY_TO/);
   t.match(fault({ FARTHING_CONFIRM_SETTLEMENTS: '1' }), /FARTHING_RPC_URL/);
+  t.equal(fault({ FARTHING_RPC_URL: 'https://a.example/v1?apikey=1,http://b.example:8545' }), '');
+  t.match(fault({ FARTHING_RPC_URL: 'ws://a.example' }), /must be http or https addresses/);
 });
 
 t.test('facilitators are names or addresses, each once; a testnet’s sells nothing for money', async (t) => {

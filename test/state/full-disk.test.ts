@@ -7,7 +7,7 @@ import t from 'tap';
 import { CrashClient } from '../payment/crash/crash-client.ts';
 import { KilledServer } from '../payment/crash/killed-server.ts';
 import { judge } from '../payment/crash/oracle.ts';
-import { startOutsideFacilitator } from '../payment/crash/outside-facilitator.ts';
+import { startOutsideFacilitator } from '../payment/crash/outside/outside-facilitator.ts';
 import { CutDisk, withoutCutDisk } from '../rig/cut-disk.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
@@ -86,7 +86,7 @@ for (const [name, mount] of Object.entries(DISKS)) {
           nextNode: () => ({}),
           endsServers: false,
         },
-        facilitator.url,
+        { FACILITATOR: facilitator.url },
       );
       const going = {
         stopped: false,

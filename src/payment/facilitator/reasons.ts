@@ -72,6 +72,9 @@ const REFUSED_BEFORE_SENDING = new Set([
   'invalid_exact_evm_token_version_mismatch',
   'invalid_exact_evm_transaction_simulation_failed',
   'smart_wallet_deployment_failed',
+  // CDP, of the estimate that precedes every transaction.
+  'unable to estimate gas',
+  'unable_to_estimate_gas',
   'unsupported_payload_type',
 ]);
 
@@ -91,6 +94,14 @@ export interface SettleFailure {
 export function isCertain({ reason, message, transaction }: SettleFailure): boolean {
   if (transaction === '') return REFUSED_BEFORE_SENDING.has(reason) || saysUsed(reason);
   return REVERTED.has(reason) && !/pending/i.test(message);
+}
+
+/**
+ * A refusal of a transfer's simulation: it often comes of a node that is behind, as CDP's "unable to estimate gas" does, and the next
+ * attempt succeeds.
+ */
+export function mayPass(reason: string): boolean {
+  return /simulation_failed|unable.to.estimate.gas/i.test(reason);
 }
 
 /** The chain says that the nonce is gone: it was settled before, by this attempt's lost predecessor or by somebody else. */

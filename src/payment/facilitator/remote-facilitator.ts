@@ -10,8 +10,8 @@ import { type ChainWitness, provenBy, refusedBy, type Sighting } from './chain-w
 import type { Caller, Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 import { type FacilitatorAddress, FacilitatorClient } from './facilitator-client.ts';
-import { saysUsed } from './reasons.ts';
-import type { Settler, Told } from './settler.ts';
+import { faultOf, mayPass, saysUsed } from './reasons.ts';
+import type { Heard, Settler, Told } from './settler.ts';
 
 export interface RemoteFacilitatorDeps extends PaymentTerms {
   /** The coins that it has to settle. */
@@ -39,6 +39,11 @@ const RETRY_AFTER_S = 5;
 /** A node shows a block of Base within two seconds or so of the facilitator's. */
 const CONFIRM_LOOKS_MAX = 8;
 const CONFIRM_INTERVAL_MS = 500;
+/** A block of Base comes every two seconds. */
+const ONCE_MORE_MS = 1000;
+/** How long an authorization that is valid from now on waits for a facilitator whose chain is behind. */
+const EARLY_MS_MAX = 3000;
+const EARLY_PAUSE_MS = 500;
 
 interface PaymentCaller extends Caller {
   readonly isContract: boolean;
@@ -119,7 +124,7 @@ export class RemoteFacilitator implements Facilitator {
     for (const client of settlers) {
       // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
       if (!admits(client.settling, caller)) continue;
-      const told = await this.#settleAt(client, payment, terms, deadlineMs, 'first');
+      const told = await this.#settleOnceMore(client, payment, terms, deadlineMs);
       if (told.kind === 'not_sent' || (told.kind === 'turned_away' && !this.#parts.witness)) {
         turnedAway ||= told.kind === 'turned_away';
         unsent = told.detail;
@@ -261,7 +266,9 @@ export class RemoteFacilitator implements Facilitator {
   /** The verification, or what is wrong with the facilitator. */
   async #verifyAt(client: Settler, payment: Payment, terms: Terms): Promise<Verification | string> {
     const deadlineMs = this.#parts.verifyDeadlineMs ?? VERIFY_DEADLINE_MS;
-    const { told: judged, works } = await client.verify(payment, terms, deadlineMs);
+    const { told: judged, works } = await this.#heardInTime(payment, () =>
+      client.verify(payment, terms, deadlineMs),
+    );
     const caller = this.#caller(payment);
     const isUndecided = typeof judged === 'string' && !caller.isContract;
     const refused = isUndecided ? refusedBy(await this.#look(payment), payment) : undefined;
@@ -269,6 +276,23 @@ export class RemoteFacilitator implements Facilitator {
     if (refused !== undefined) return { valid: false, reason: refused };
     report(client.verifying, caller, works);
     return judged;
+  }
+
+  /** Asks again while the facilitator calls an authorization early that is valid by this clock: a block's time is behind. */
+  async #heardInTime<T extends Heard<Verification | string>>(
+    { validAfter }: Payment,
+    ask: () => Promise<T>,
+  ): Promise<T> {
+    const until = performance.now() + EARLY_MS_MAX;
+    for (;;) {
+      const heard = await ask();
+      const { told } = heard;
+      const isEarly =
+        typeof told !== 'string' && !told.valid && faultOf(told.reason) === 'authorization_not_yet_valid';
+      const isValid = validAfter * 1000n <= BigInt(Math.floor(this.#parts.clock.now()));
+      if (!isEarly || !isValid || performance.now() >= until) return heard;
+      await after(EARLY_PAUSE_MS);
+    }
   }
 
   async #settleAt(
@@ -282,6 +306,14 @@ export class RemoteFacilitator implements Facilitator {
     // One payment that is asked for again and again says nothing about the others: it does not open the circuit.
     if (time === 'first' || works) report(client.settling, this.#caller(payment), works);
     return told;
+  }
+
+  /** A refusal that may be over by then does not lose the sale: the same authorization is sent once more, which moves nothing twice. */
+  async #settleOnceMore(client: Settler, payment: Payment, terms: Terms, deadlineMs: number): Promise<Told> {
+    const told = await this.#settleAt(client, payment, terms, deadlineMs, 'first');
+    if (told.kind !== 'refused' || !mayPass(told.reason)) return told;
+    await after(ONCE_MORE_MS);
+    return this.#settleAt(client, payment, terms, deadlineMs, 'again');
   }
 
   #note(client: Settler, detail: string): void {

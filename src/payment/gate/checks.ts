@@ -1,3 +1,5 @@
+import { setTimeout as after } from 'node:timers/promises';
+import type { Clock } from '../../domain/clock.ts';
 import { isNetworkOf } from '../asset.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment, SentPayment } from '../payment.ts';
@@ -47,6 +49,20 @@ export function checkAmount(payment: Payment, amount: bigint): void {
   if (payment.value !== amount || (accepted !== undefined && accepted !== amount.toString())) {
     throw new PaymentRefused('amount_mismatch');
   }
+}
+
+/** A client whose clock is ahead by so much need not sign again. */
+const EARLY_MS_MAX = 3000;
+
+/** Waits for the begin of an authorization that is valid from a moment on that is almost here, as clients have it whose clock is ahead. */
+export async function waitForBegin(
+  { validAfter }: Payment,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const leftMs = Number(validAfter) * 1000 - clock.now();
+  if (leftMs <= 0 || leftMs > EARLY_MS_MAX) return;
+  await after(leftMs, undefined, { signal }).catch(() => undefined);
 }
 
 /** The time window, as the token contract will see it: `validAfter < now < validBefore`. */

@@ -18,7 +18,7 @@ import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
 import { clientGone, type PaidAttempt, type PaidRequest, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
-import { checkAmount, checkGenuine, checkWindow } from './checks.ts';
+import { checkAmount, checkGenuine, checkWindow, waitForBegin } from './checks.ts';
 import { ContractWallets } from './contract-wallets.ts';
 import { type Crowd, type GateCounts, tooBusy } from './crowd.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
@@ -282,6 +282,7 @@ export class PaymentGate {
     const { payment, verdict } = genuine;
     seen.payment = payment;
     const key = paymentKey(payment);
+    await waitForBegin(payment, this.#deps.clock, request.signal);
     let verifiedMs =
       verdict === 'needsFacilitator' ? await this.#contractWallets.prove(request, payment, key) : undefined;
     const requestKey = readRequestKey(sent.parsed()?.identifier, sent.idempotencyKey);

@@ -4,7 +4,8 @@ import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { purchase } from '../../../src/operator/doctor/purchase.ts';
 import { readConfig } from '../../../src/settings/config.ts';
-import { noChain, startPaidServer } from '../../payment/chain/chain.ts';
+import { noChain } from '../../payment/chain/chain.ts';
+import { startPaidServer } from '../../payment/chain/paid-server.ts';
 import { environmentOf } from '../../rig/environment.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 

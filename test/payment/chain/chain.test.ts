@@ -13,7 +13,8 @@ import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness
 import { TestAgent } from '../../rig/test-server.ts';
 import { payV1 } from '../rig/legacy-client.ts';
 import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { noChain, startChain, startPaidServer } from './chain.ts';
+import { noChain, startChain } from './chain.ts';
+import { startPaidServer } from './paid-server.ts';
 
 /** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */
 

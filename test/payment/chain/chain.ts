@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Test } from 'tap';
 import {
   concat,
   createTestClient,
@@ -19,11 +18,9 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { base, baseSepolia } from 'viem/chains';
-import { type Asset, assetOn, BASE_USDC } from '../../../src/payment/asset.ts';
+import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
-import { openBooks } from '../../rig/stopped-books.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
-import { startTestServer } from '../../rig/test-server.ts';
 
 /** A real EVM chain of its own process on loopback, with the id of Base and a USDC at USDC's address. */
 
@@ -207,31 +204,6 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
       });
     },
   };
-}
-
-/** A chain, a facilitator on it, and a server that is paid through it, or settles itself with FACILITATOR=self. `factories`: as of `Chain.facilitator`. */
-export async function startPaidServer(
-  t: Pick<Test, 'testdir' | 'teardown'>,
-  environment: Readonly<Record<string, string>> = {},
-  factories: (chain: Chain) => Promise<readonly Hex[]> = async () => [],
-) {
-  const chain = await startChain(t, assetOn((environment.NETWORK ?? BASE_USDC.network) as Asset['network']));
-  const facilitator = await chain.facilitator(await factories(chain));
-  const own = environment.FACILITATOR?.split(',').includes('self') && { GAS_KEY: await chain.gasKey() };
-  const merchant = privateKeyToAccount(generatePrivateKey()).address;
-  const money = { FACILITATOR: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
-  const server = await startTestServer(t, { ...money, ...own, ...environment });
-  /** Stops the server. @returns what its books say */
-  const booksAtEnd = async () => {
-    await server.stop();
-    const books = await openBooks(server.dataFolder);
-    try {
-      return { totals: books.ledger.totals(), entries: [...books.ledger.entries(0)] };
-    } finally {
-      await books.close();
-    }
-  };
-  return { chain, facilitator, merchant, server, booksAtEnd };
 }
 
 async function startFacilitator(

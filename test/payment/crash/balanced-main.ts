@@ -10,7 +10,7 @@ import { payWithFetch, payWithPython, rentWithFile, searchWithMcp } from './bala
 import { Balancer } from './balancer.ts';
 import { ClusterNode } from './cluster-node.ts';
 import { serverSettings } from './killed-server.ts';
-import { OutsideLedger } from './outside-ledger.ts';
+import { OutsideLedger } from './outside/outside-ledger.ts';
 
 /**
  * `make crash-clients MINUTES=10`: published clients, unmodified, through a plain TCP balancer over three servers that are killed, paused
@@ -28,7 +28,7 @@ const ledger = new OutsideLedger({ random: random.fork(), repetition: 'refused',
 const facilitator = await serveFacilitator(ledger);
 const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: 24 }, random.fork());
 await place.calm();
-const settings = { ...serverSettings(place.folder, facilitator.url), ...place.settings };
+const settings = { ...serverSettings(place.folder, { FACILITATOR: facilitator.url }), ...place.settings };
 const ports = await freePorts(NODES);
 const nodes = ports.map((port, index) => {
   const dataFolder = join(place.folder, `node-${index}`);

@@ -6,7 +6,7 @@ import { befall, startNodes } from './cluster-nodes.ts';
 import { CrashClient } from './crash-client.ts';
 import { serverSettings } from './killed-server.ts';
 import { judge } from './oracle.ts';
-import { startOutsideFacilitator } from './outside-facilitator.ts';
+import { startOutsideFacilitator } from './outside/outside-facilitator.ts';
 
 export interface ClusterReport {
   readonly seed: number;
@@ -53,7 +53,7 @@ export async function runClusterCrashes({
   const random = new Random(seed);
   const { ledger, facilitator } = await startOutsideFacilitator(random);
   const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: SLOTS }, random.fork());
-  const settings = { ...serverSettings(place.folder, facilitator.url), ...place.settings };
+  const settings = { ...serverSettings(place.folder, { FACILITATOR: facilitator.url }), ...place.settings };
   const { nodes, peerFaults, close } = await startNodes(place, settings, random);
   const asking = random.fork();
   const going = {

@@ -68,6 +68,11 @@ export class CrashClient {
     this.#onAnswer = onAnswer;
   }
 
+  /** Of its wallet. */
+  get address(): `0x${string}` {
+    return this.#account.address;
+  }
+
   /** Buys until the run is stopped; then ends what it began. */
   async run(): Promise<void> {
     await this.#buy('workspace');

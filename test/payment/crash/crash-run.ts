@@ -4,17 +4,34 @@ import { Random } from '../../rig/random.ts';
 import { CrashClient } from './crash-client.ts';
 import { KilledServer } from './killed-server.ts';
 import { judge } from './oracle.ts';
-import { startOutsideFacilitator } from './outside-facilitator.ts';
-import type { Stage } from './outside-ledger.ts';
+import { type ChainStage, startOutsideChain } from './outside/outside-chain.ts';
+import { openOutsideLedger } from './outside/outside-facilitator.ts';
+import type { Stage } from './outside/outside-ledger.ts';
 
 /** When a server is killed: at the n-th time that a stage's boundary is seen from outside, or after a while. */
-type Moment = Stage | 'answered' | 'any' | 'starting';
-const MOMENTS: readonly [Moment, ...Moment[]] = [
+type Moment = Stage | ChainStage | 'answered' | 'any' | 'starting';
+type Moments = readonly [Moment, ...Moment[]];
+const MOMENTS: Moments = [
   'verify_in',
   'verify_out',
   'settle_in',
   'moved',
   'settle_out',
+  'answered',
+  'any',
+  'any',
+  'starting',
+];
+
+/** The same, of a server that settles itself. */
+const MOMENTS_OF_SELF: Moments = [
+  'simulated',
+  'estimated',
+  'send_in',
+  'send_in',
+  'send_out',
+  'mined',
+  'receipt',
   'answered',
   'any',
   'any',
@@ -36,6 +53,8 @@ export interface CrashReport {
   /** Uploads that were answered and were found by their content at the end; the others were given up, each for a credit. */
   readonly found: number;
   readonly givenUp: number;
+  /** What happened at the chain, where the server settles itself. */
+  readonly chain: Readonly<Record<string, number>>;
   /** How often each fault came to etcd, or to the way there. */
   readonly etcdFaults: Readonly<Record<string, number>>;
   readonly faults: readonly string[];
@@ -45,6 +64,8 @@ export interface CrashOptions extends PlaceOptions {
   readonly seed: number;
   readonly kills: number;
   readonly clients: number;
+  /** The server is its own facilitator, on a chain that loses, drops and reorganises. */
+  readonly self?: boolean;
   /** No kill begins later than this many seconds after the start: a starved machine ends in time, with fewer kills. */
   readonly secondsMax?: number;
   readonly onKill?: (kill: number, moment: string) => void;
@@ -63,6 +84,7 @@ export async function runCrashes({
   seed,
   kills: killsAsked,
   clients,
+  self = false,
   secondsMax = Number.POSITIVE_INFINITY,
   beyondDisk,
   losesPower,
@@ -76,9 +98,10 @@ export async function runCrashes({
   const givenUp: string[] = [];
   const random = new Random(seed);
   let reached: (moment: Moment) => void = () => {};
-  const { ledger, facilitator } = await startOutsideFacilitator(random, (stage) => reached(stage));
+  const outside = await (self ? startOutsideChain : openOutsideLedger)(random, (stage) => reached(stage));
+  const aimed = self ? MOMENTS_OF_SELF : MOMENTS;
   const place = await CrashPlace.open({ beyondDisk, losesPower, twoNodes }, random.fork());
-  const server = new KilledServer(place, facilitator.url);
+  const server = new KilledServer(place, outside.settings);
   const going = {
     stopped: false,
     get url() {
@@ -106,11 +129,12 @@ export async function runCrashes({
   };
   process.once('exit', orphaned);
   try {
+    await outside.begin(buyers.map(({ address }) => address));
     await server.start();
     const bought = Promise.all(buyers.map((buyer) => buyer.run()));
     for (let kill = 1; kill <= killsAsked && faults.length === 0; kill++) {
       if (performance.now() > deadline) break;
-      const moment = random.pick(MOMENTS);
+      const moment = random.pick(aimed);
       const occurrence = 1 + random.below(OCCURRENCES_MAX);
       if (moment === 'any')
         await after(random.below(random.hits(0.2) ? LONG_RUNNING_MS_MAX : RUNNING_MS_MAX));
@@ -129,7 +153,7 @@ export async function runCrashes({
       kills = kill;
       moments[moment] = (moments[moment] ?? 0) + 1;
       onKill?.(kill, moment);
-      const judgement = await judge(await place.books(), ledger.transfers, purchases(), {
+      const judgement = await judge(await place.books(), outside.transfers, purchases(), {
         done: false,
         answersAfterNote,
       });
@@ -138,7 +162,7 @@ export async function runCrashes({
         halfWay[stage] = (halfWay[stage] ?? 0) + count;
       place.loseData();
       const ready = server.start();
-      if (kill < killsAsked && random.hits(1 / MOMENTS.length)) {
+      if (kill < killsAsked && random.hits(1 / aimed.length)) {
         await after(random.below(STARTING_MS_MAX));
         await place.end(server, true);
         await ready;
@@ -150,7 +174,7 @@ export async function runCrashes({
     going.stopped = true;
     await place.calm();
     await bought;
-    faults.push(...(await server.withoutPending()));
+    faults.push(...(await outside.calm()), ...(await server.withoutPending()));
     if (faults.length === 0) {
       for (const uploads of await Promise.all(buyers.map((buyer) => buyer.findUploads()))) {
         found += uploads.found;
@@ -159,7 +183,7 @@ export async function runCrashes({
       faults.push(...(await server.withoutPending()));
     }
     await server.stop();
-    const last = await judge(await place.books(), ledger.transfers, purchases(), {
+    const last = await judge(await place.books(), outside.transfers, purchases(), {
       done: faults.length === 0,
       answersAfterNote,
       givenUp,
@@ -169,10 +193,10 @@ export async function runCrashes({
     process.off('exit', orphaned);
     going.stopped = true;
     await server.kill();
-    await facilitator.close();
+    await outside.close();
     await place.close({ keep: faults.length > 0 });
   }
-  const charges = ledger.transfers.size;
+  const charges = outside.transfers.size;
   const answered: Record<string, number> = {};
   for (const { kind, answer } of purchases()) if (answer) answered[kind] = (answered[kind] ?? 0) + 1;
   return {
@@ -185,6 +209,7 @@ export async function runCrashes({
     charges,
     found,
     givenUp: givenUp.length,
+    chain: outside.counts(),
     etcdFaults: place.etcdFaults,
     faults,
   };

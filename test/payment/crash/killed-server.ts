@@ -14,7 +14,10 @@ const STARTS_MAX = 5;
 const PENDING_DEADLINE_MS = 120_000;
 
 /** What a whole server is started with, but for its models. @param folder for the manifest without models */
-export function serverSettings(folder: string, facilitatorUrl: string): Record<string, string> {
+export function serverSettings(
+  folder: string,
+  facilitator: Readonly<Record<string, string>>,
+): Record<string, string> {
   const models = join(folder, 'models');
   mkdirSync(models, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
@@ -26,8 +29,8 @@ export function serverSettings(folder: string, facilitatorUrl: string): Record<s
     DEMO: '0',
     LOG_LEVEL: 'info',
     MODELS_DIR: models,
-    FACILITATOR: facilitatorUrl,
     PAY_TO,
+    ...facilitator,
   };
 }
 
@@ -41,9 +44,10 @@ export class KilledServer {
   readonly #environment: Record<string, string | undefined>;
   #child: ChildProcess | undefined;
 
-  constructor(place: Place, facilitatorUrl: string) {
+  /** @param facilitator settings by which it settles */
+  constructor(place: Place, facilitator: Readonly<Record<string, string>>) {
     this.#place = place;
-    this.#environment = environmentOf({ ...serverSettings(place.folder, facilitatorUrl), ...place.settings });
+    this.#environment = environmentOf({ ...serverSettings(place.folder, facilitator), ...place.settings });
   }
 
   /** Resolves when it is ready, or when it was killed before. */

@@ -92,6 +92,33 @@ t.test('a settlement whose transaction was reverted is a 402 at once, and free a
   t.equal(rig.charges(), 1);
 });
 
+t.test('a refusal that comes of a node that is behind is settled once more, and then believed', async (t) => {
+  for (const how of ['simulation_failed', 'gas_unknown'] as const)
+    for (const [times, status] of [
+      [1, 200],
+      [2, 402],
+    ] as const) {
+      const rig = await openRemoteRig(t);
+      const asking: Asking = await paid();
+      const { settle } = rig.server.seen;
+      // A settlement is among those seen by the time that it is answered.
+      rig.server.behaviour.of = () => (settle.length > 0 && settle.length <= times ? how : undefined);
+      t.equal((await buy(rig, asking)).status, status, `${how} ${times} times`);
+      t.equal(rig.server.seen.settle.length, 2, 'once more, with the same authorization');
+      t.equal(rig.charges(), status === 200 ? 1 : 0);
+      rig.server.behaviour.of = undefined;
+      if (status === 402) t.equal((await buy(rig, asking)).status, 200, 'it is free again');
+    }
+});
+
+t.test('an authorization that is valid from now on waits for the chain’s clock and for ours', async (t) => {
+  const rig = await openRemoteRig(t);
+  const inS = (seconds: number) => BigInt(Math.floor(Date.now() / 1000) + seconds);
+  t.equal((await buy(rig, await paid(wallet(), { validAfter: inS(2) }))).status, 200, 'two seconds ahead');
+  const later = await buy(rig, await paid(wallet(), { validAfter: inS(20) }));
+  t.equal(later.body.error, 'authorization_not_yet_valid', 'twenty seconds ahead');
+});
+
 t.test('a nonce gone at the first settlement is a 402, unless it paid us', async (t) => {
   const transaction = `0x${'b'.repeat(64)}`;
   for (const [witness, status] of [

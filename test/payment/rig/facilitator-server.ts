@@ -11,7 +11,8 @@ import { encode, paymentOf } from './payments.ts';
  * `pending_after` do it and answer as the schemes of `@x402/evm` 2.27 do when the receipt of a transaction does not come, v1's with the
  * message of viem, v2's when it can't keep the transaction for a retry, either. `used_after` sends the transfer twice itself
  * and answers what became of the second. `reverted` moves nothing. `simulation_500` answers as x402-rs does where the simulation of a transfer
- * is reverted.
+ * is reverted. `simulation_failed` and `gas_unknown`: its node is
+ * behind, and it sends nothing.
  */
 export type Misbehaviour =
   | 'none'
@@ -30,6 +31,8 @@ export type Misbehaviour =
   | 'redirect'
   | 'unexpected_error'
   | 'simulation_500'
+  | 'simulation_failed'
+  | 'gas_unknown'
   | Lie;
 
 export interface FacilitatorServer {
@@ -75,6 +78,12 @@ const FAILED = {
     transaction: HASH,
   },
   used_after: { errorReason: 'invalid_exact_evm_nonce_already_used', transaction: '' },
+  simulation_failed: {
+    errorReason: 'invalid_exact_evm_transaction_simulation_failed',
+    errorMessage: 'unable to estimate gas',
+    transaction: '',
+  },
+  gas_unknown: { errorReason: 'unable to estimate gas', transaction: '' },
   reverted: { errorReason: 'invalid_exact_evm_transaction_failed', transaction: HASH },
 } as const;
 
@@ -153,7 +162,8 @@ export async function serveFacilitator(
           : { isValid: false, invalidReason: WORDS[verification.reason], payer },
       );
     }
-    if (how === 'reverted') return reply(response, 200, { success: false, ...FAILED.reverted, payer });
+    if (how === 'reverted' || how === 'simulation_failed' || how === 'gas_unknown')
+      return reply(response, 200, { success: false, ...FAILED[how], payer });
     const lie = how in LIES ? LIES[how as Lie] : undefined;
     if (lie?.unsettled) return reply(response, lie.status, lie.body ?? {}, lie.headers);
     const settlement = await ledger.settle(payment, terms);

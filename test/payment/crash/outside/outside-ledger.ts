@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
-import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
-import type { Payment, Terms } from '../../../src/payment/payment.ts';
-import { SignatureCheck } from '../../../src/payment/signature.ts';
-import type { Random } from '../../rig/random.ts';
+import type {
+  Facilitator,
+  Settlement,
+  Verification,
+} from '../../../../src/payment/facilitator/facilitator.ts';
+import type { Payment, Terms } from '../../../../src/payment/payment.ts';
+import { SignatureCheck } from '../../../../src/payment/signature.ts';
+import type { Random } from '../../../rig/random.ts';
 
 /** What the facilitator sees of a payment's way: the boundaries of the server's stages. */
 export type Stage = 'verify_in' | 'verify_out' | 'settle_in' | 'moved' | 'settle_out';

@@ -1,5 +1,6 @@
-import type { Random } from '../../rig/random.ts';
-import { type FacilitatorServer, serveFacilitator } from '../rig/facilitator-server.ts';
+import type { Random } from '../../../rig/random.ts';
+import { type FacilitatorServer, serveFacilitator } from '../../rig/facilitator-server.ts';
+import type { Outside } from './outside.ts';
 import { OutsideLedger, type Stage } from './outside-ledger.ts';
 
 const DELAY_MS_MAX = 15;
@@ -23,4 +24,17 @@ export async function startOutsideFacilitator(
     onStage(stage);
   };
   return { ledger, facilitator };
+}
+
+/** The same, as the books outside of a server. */
+export async function openOutsideLedger(random: Random, onStage: (stage: Stage) => void): Promise<Outside> {
+  const { ledger, facilitator } = await startOutsideFacilitator(random, onStage);
+  return {
+    settings: { FACILITATOR: facilitator.url },
+    transfers: ledger.transfers,
+    begin: async () => undefined,
+    calm: async () => [],
+    counts: () => ({}),
+    close: () => facilitator.close(),
+  };
 }

@@ -1,0 +1,14 @@
+/** Who moves the money: outside of the server that is killed, with books of its own. */
+export interface Outside {
+  /** By which the server finds it. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** nonce → amount moved. */
+  readonly transfers: ReadonlyMap<string, bigint>;
+  /** Lets these wallets pay. */
+  begin(payers: readonly `0x${string}`[]): Promise<void>;
+  /** Goes wrong no more, and comes to rest. @returns what is wrong with its books then */
+  calm(): Promise<string[]>;
+  /** How often each fault came. */
+  counts(): Readonly<Record<string, number>>;
+  close(): Promise<void>;
+}
