@@ -58,6 +58,11 @@ export const FORMATS: readonly Format[] = [
   archive('application/x-bzip2', 'bz2', async () => (await import('./archive/tar-archive.ts')).bzip2),
   archive('application/x-xz', 'xz', async () => (await import('./archive/tar-archive.ts')).xz),
   archive('application/zstd', 'zst', async () => (await import('./archive/tar-archive.ts')).zstd),
+  archive(
+    'application/x-7z-compressed',
+    '7z',
+    async () => (await import('./archive/seven-zip/seven-zip-archive.ts')).sevenZip,
+  ),
   ...PICTURE_TYPES.map(({ mediaType, name }) =>
     format(mediaType, name, async () => (await import('./picture/picture.ts')).picture),
   ),

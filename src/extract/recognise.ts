@@ -17,7 +17,7 @@ export async function recognise(readers: Iterable<FormatReader>, file: SourceFil
 /** What to do with files that stay refused. */
 const ADVICE: readonly (readonly [types: RegExp, advice: string])[] = [
   [/^image\/hei[cf]/, 'convert it to JPEG or AVIF'],
-  [/x-7z|rar/, 'unpack it and send the files, or a zip of them'],
+  [/rar/, 'unpack it and send the files, or a zip of them'],
   [/arrow|avro|orc\b/, 'export its tables as Parquet or CSV'],
   [/mobipocket/, 'convert it to EPUB'],
   [/postscript|vnd\.ms-htmlhelp|onenote|visio/, 'print or export it as PDF'],

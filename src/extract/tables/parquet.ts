@@ -11,6 +11,7 @@ import { withoutControls } from '../text/charset.ts';
 import { tableText } from '../text/table.ts';
 
 const MARK = 'PAR1';
+const PROBE_BYTES = 1024;
 const COLUMNS_MAX = 1_000;
 /** Rows that are decoded at a time. */
 const ROWS_AT_ONCE = 10_000;
@@ -22,9 +23,12 @@ const ROWS_MAX = 2_000_000;
 export const parquet: MakeReader = (mediaType) =>
   contentReader(mediaType, { sniff: ({ bytes }) => isParquet(bytes), read: readParquet });
 
+/** One that is cut off has no mark at its end, but no text has a zero. */
 function isParquet(bytes: Uint8Array): boolean {
   const mark = (part: Uint8Array): boolean => Buffer.from(part).toString('latin1') === MARK;
-  return bytes.length >= 12 && mark(bytes.subarray(0, 4)) && mark(bytes.subarray(-4));
+  return (
+    mark(bytes.subarray(0, 4)) && (mark(bytes.subarray(-4)) || bytes.subarray(0, PROBE_BYTES).includes(0))
+  );
 }
 
 async function readParquet({ bytes }: SourceFile, report: Report): Promise<OfficeContent> {

@@ -126,6 +126,7 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
       'base64',
     ),
   'application/zstd': () => zstdCompressSync(tarOf({ 'a.txt': 'Words.' })),
+  'application/x-7z-compressed': () => readFileSync(join(import.meta.dirname, '../archive/7z/one.7z')),
   'image/jpeg': () => picture.clone().jpeg().toBuffer(),
   'image/png': () => picture.clone().png().toBuffer(),
   'image/webp': () => picture.clone().webp().toBuffer(),

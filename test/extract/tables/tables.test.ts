@@ -78,7 +78,8 @@ t.test('a database cut off anywhere is read as far as it goes, or refused', asyn
 
 t.test('a Parquet file that is damaged anywhere is read, or refused', async (t) => {
   const whole = fixture('depots.parquet');
-  for (let at = 4; at < whole.length - 8; at += 23) {
+  await t.rejects(readBytes(whole.subarray(0, 1200)), { code: 'file_corrupt' });
+  for (let at = 4; at < whole.length; at += 23) {
     const damaged = Buffer.from(whole).fill(0xff, at, Math.min(whole.length, at + 40));
     const outcome = await readBytes(damaged).catch((error) => error.code);
     t.ok(
