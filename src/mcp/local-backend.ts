@@ -43,6 +43,10 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     search: async (
       {
         query,
+        queries,
+        fused,
+        passages,
+        max_chars: maxChars,
         image_path,
         families,
         k = TOOL_K_DEFAULT,
@@ -54,7 +58,8 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     ) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const request = { query, image, families, k, filter, exact, minConfidence, signal };
+      const texts = { queries, fused, passages, maxChars };
+      const request = { query, image, ...texts, families, k, filter, exact, minConfidence, signal };
       const body = await (workspace ?? client).search(request);
       return { body, scope: { workspace: workspace?.id } };
     },
