@@ -26,8 +26,7 @@ const KField = Type.Optional(
   Type.Integer({
     minimum: K_MIN,
     maximum: K_MAX,
-    default: K_DEFAULT,
-    description: 'Maximum number of hits.',
+    description: `Maximum number of hits. Default: ${K_DEFAULT}.`,
   }),
 );
 
@@ -67,9 +66,8 @@ export const SearchRequestSchema = Type.Object(
     ),
     fused: Type.Optional(
       Type.Boolean({
-        default: false,
         description:
-          'With `queries`: one list of `k` hits for all questions, such as several wordings of one.',
+          'With `queries`: one list of `k` hits for all questions, such as several wordings of one. Default: no.',
       }),
     ),
     families: FamiliesField,

@@ -170,7 +170,7 @@ const ingestArguments = Type.Object({
 });
 
 const createArguments = Type.Object({
-  ttl_minutes: Type.Optional(Type.Integer({ description: 'Minutes; default 15.' })),
+  ttl_minutes: Type.Optional(Type.Integer({ minimum: 1, description: 'Minutes; default 15.' })),
   spend_limit_usd: Type.Optional(
     Type.Number({ minimum: 0, description: 'Cap on its price with all extensions.' }),
   ),

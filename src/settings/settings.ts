@@ -471,7 +471,11 @@ export const SETTINGS = {
     '30',
     'How long a stop waits for running work; the rest resumes at the next start.',
   ),
-  DEMO: setting(choice('0', '1'), '1', '`0` skips the paid round trip of the first start, which a terminal shows.'),
+  DEMO: setting(
+    choice('0', '1'),
+    '1',
+    '`0` skips the paid round trip of the first start, which a terminal shows.',
+  ),
 } as const;
 
 export type SettingName = keyof typeof SETTINGS;
