@@ -10,13 +10,19 @@ import {
   NotReadSchema,
 } from './items.ts';
 import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
-import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from './requests.ts';
+import {
+  QuestionSchema,
+  SearchRequestSchema,
+  WorkspaceCreateSchema,
+  WorkspaceExtendSchema,
+} from './requests.ts';
 import {
   BoundSchema,
   HitExplanationSchema,
   HitSchema,
   LocatorSchema,
   MomentSchema,
+  QuestionAnswerSchema,
   SearchExplanationSchema,
   SearchResponseSchema,
   TimingSchema,
@@ -36,6 +42,7 @@ import { DisposalSchema, HistorySchema, UsageSchema, WorkspaceSchema } from './w
 /** Every named schema of the description's `components`. */
 export const COMPONENTS: readonly TObject[] = [
   SearchRequestSchema,
+  QuestionSchema,
   FilterSchema,
   ConditionSchema,
   WorkspaceCreateSchema,
@@ -50,6 +57,7 @@ export const COMPONENTS: readonly TObject[] = [
   BoundSchema,
   SearchExplanationSchema,
   TimingSchema,
+  QuestionAnswerSchema,
   SearchResponseSchema,
   IngestResponseSchema,
   WorkspaceSchema,

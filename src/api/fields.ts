@@ -41,7 +41,8 @@ export const Money = (description: string) =>
 
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 
-export const Count = (description: string) => Type.Integer({ minimum: 0, description });
+export const Count = (description?: string) =>
+  Type.Integer({ minimum: 0, ...(description !== undefined && { description }) });
 
 export const FamilySchema = OneOf(FAMILIES, {
   description: `${FAMILIES.map((family) => `\`${family}\`: ${FAMILY_TABLE[family].finds}`).join('; ')}.`,

@@ -1,9 +1,47 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { FAMILIES_ASKED_MAX, K_DEFAULT, K_MAX, K_MIN, QUERY_LENGTH_MAX } from '../domain/search.ts';
+import {
+  CHARS_MAX,
+  CHARS_MIN,
+  FAMILIES_ASKED_MAX,
+  K_DEFAULT,
+  K_MAX,
+  K_MIN,
+  PASSAGES_MAX,
+  QUERIES_MAX,
+  QUERY_LENGTH_MAX,
+} from '../domain/search.ts';
 import { FamilySchema, Ref } from './fields.ts';
 import { FilterSchema } from './filter.ts';
 
 /** Defaults are told in words: generators of clients make fields with a `default` required. */
+
+const FamiliesField = Type.Optional(
+  Type.Array(FamilySchema, {
+    minItems: 1,
+    maxItems: FAMILIES_ASKED_MAX,
+    description: 'Default: all that apply to the query.',
+  }),
+);
+const KField = Type.Optional(
+  Type.Integer({
+    minimum: K_MIN,
+    maximum: K_MAX,
+    description: `Maximum number of hits. Default: ${K_DEFAULT}.`,
+  }),
+);
+
+export const QuestionSchema = Type.Object(
+  {
+    query: Type.String({ maxLength: QUERY_LENGTH_MAX }),
+    families: FamiliesField,
+    k: KField,
+    filter: Type.Optional(Ref(FilterSchema)),
+  },
+  {
+    $id: 'Question',
+    description: 'One of several questions. What it leaves out is as in the request around it.',
+  },
+);
 
 export const SearchRequestSchema = Type.Object(
   {
@@ -19,21 +57,37 @@ export const SearchRequestSchema = Type.Object(
         description: 'Base64-encoded picture (JPEG, PNG, WebP, BMP), for reverse-image search.',
       }),
     ),
-    families: Type.Optional(
-      Type.Array(FamilySchema, {
+    queries: Type.Optional(
+      Type.Array(Type.Union([Type.String({ maxLength: QUERY_LENGTH_MAX }), Ref(QuestionSchema)]), {
         minItems: 1,
-        maxItems: FAMILIES_ASKED_MAX,
-        description: 'Default: all that apply to the query.',
+        maxItems: QUERIES_MAX,
+        description: `Several questions in one call, instead of \`query\`: texts, or texts with their own families, k and filter. \`answers\` has the answer to each. At most ${K_MAX} hits in all.`,
       }),
     ),
-    k: Type.Optional(
-      Type.Integer({
-        minimum: K_MIN,
-        maximum: K_MAX,
-        description: `Maximum number of hits. Default: ${K_DEFAULT}.`,
+    fused: Type.Optional(
+      Type.Boolean({
+        description:
+          'With `queries`: one list of `k` hits for all questions, such as several wordings of one. Default: no.',
       }),
     ),
+    families: FamiliesField,
+    k: KField,
     filter: Type.Optional(Ref(FilterSchema)),
+    passages: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: PASSAGES_MAX,
+        description: 'Show `text`: the whole passage of a hit, with so many passages on each side.',
+      }),
+    ),
+    max_chars: Type.Optional(
+      Type.Integer({
+        minimum: CHARS_MIN,
+        maximum: CHARS_MAX,
+        description:
+          'Characters of all `text` of an answer: the best hits first, whole sentences. What has no room is left out (`truncated`). Of several questions, for each.',
+      }),
+    ),
     explain: Type.Optional(
       Type.Boolean({ description: 'Include how the answer and each hit were computed. Default: no.' }),
     ),
@@ -53,7 +107,7 @@ export const SearchRequestSchema = Type.Object(
   },
   {
     $id: 'SearchRequest',
-    description: 'At least one of `query` and `image_b64`; with both, both are searched and fused.',
+    description: '`query`, `image_b64`, or both, which are then searched and fused; or `queries`.',
   },
 );
 

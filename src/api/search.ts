@@ -151,6 +151,16 @@ export const HitSchema = Type.Object(
         ),
       ),
     ),
+    text: Type.Optional(
+      Type.String({
+        description:
+          'With `passages` or `max_chars`: the whole passage and those around it, a line each. Hits whose passages follow each other are one hit.',
+      }),
+    ),
+    text_from: Type.Optional(Count('Number of the first passage of `text` in the item.')),
+    text_next: Type.Optional(
+      Count('Number of the passage behind `text`: `/items/{id}/text?from=` goes on there.'),
+    ),
     text_source: Type.Optional(
       OneOf(TEXT_SOURCES, {
         description:
@@ -172,6 +182,9 @@ export const HitSchema = Type.Object(
       minimum: 1,
       description: 'Segments of the same page, section, film or recording folded into this hit.',
     }),
+    queries: Type.Optional(
+      Type.Array(Count(), described('Of fused answers: the questions that found it, from 0.')),
+    ),
     explanation: Type.Optional(Ref(HitExplanationSchema)),
   },
   { $id: 'SearchHit' },
@@ -236,6 +249,58 @@ export const TimingSchema = Type.Object(
 /** Milliseconds of each stage; a stage that did not run is absent. */
 export type Timing = Shape<typeof TimingSchema>;
 
+/** What is said of an answer, or of the answer to one question. */
+const VERDICT = {
+  answered: Type.Boolean({
+    description: 'Whether a hit is likely to answer. False: probably not in your files.',
+  }),
+  reason: Type.Optional(
+    OneOf(UNANSWERED_REASONS, {
+      description:
+        'Why `answered` is false: the index is empty, the filter leaves nothing of it, nothing was found, or no hit is likely to answer (hits that were found are still returned).',
+    }),
+  ),
+  corrected: Type.Optional(
+    Type.String({
+      description:
+        'The query with slips in its words corrected, as it was understood: where the index has nearly none of a word as it was written.',
+    }),
+  ),
+  exact: Type.Boolean({
+    description:
+      'Proved: no row of the index scores better in any list than those considered. Says nothing about relevance.',
+  }),
+  bounds: Type.Unsafe<Partial<Record<Family, Static<typeof BoundSchema>>>>(
+    Type.Object(
+      Object.fromEntries(FAMILIES.map((family) => [family, Type.Optional(Ref(BoundSchema))])),
+      described('The same for each family that was searched.'),
+    ),
+  ),
+  not_searched: Type.Optional(
+    Type.Array(
+      Type.Object({ family: FamilySchema, reason: Type.Literal('model_not_installed') }),
+      described(
+        'Families that were left out: the index keeps the model that filled it, and the server does not have it any more. The hits are those of the other families.',
+      ),
+    ),
+  ),
+};
+
+const Truncated = Type.Optional(
+  Type.Boolean({ description: 'With `max_chars`: whether something had no room.' }),
+);
+
+export const QuestionAnswerSchema = Type.Object(
+  {
+    hits: Type.Optional(Type.Array(Ref(HitSchema), described('Absent where all are fused.'))),
+    ...VERDICT,
+    truncated: Truncated,
+    timing: Ref(TimingSchema),
+    explanation: Type.Optional(Ref(SearchExplanationSchema)),
+  },
+  { $id: 'QuestionAnswer' },
+);
+
 export const SearchResponseSchema = Type.Object(
   {
     hits: Type.Array(Ref(HitSchema)),
@@ -243,36 +308,13 @@ export const SearchResponseSchema = Type.Object(
       description: 'Time from reading the request to having the hits, excluding the payment.',
     }),
     timing: Ref(TimingSchema),
-    answered: Type.Boolean({
-      description: 'Whether a hit is likely to answer. False: probably not in your files.',
-    }),
-    reason: Type.Optional(
-      OneOf(UNANSWERED_REASONS, {
-        description:
-          'Why `answered` is false: the index is empty, the filter leaves nothing of it, nothing was found, or no hit is likely to answer (hits that were found are still returned).',
-      }),
-    ),
-    corrected: Type.Optional(
-      Type.String({
-        description:
-          'The query with slips in its words corrected, as it was understood: where the index has nearly none of a word as it was written.',
-      }),
-    ),
-    exact: Type.Boolean({
-      description:
-        'Proved: no row of the index scores better in any list than those considered. Says nothing about relevance.',
-    }),
-    bounds: Type.Unsafe<Partial<Record<Family, Static<typeof BoundSchema>>>>(
-      Type.Object(
-        Object.fromEntries(FAMILIES.map((family) => [family, Type.Optional(Ref(BoundSchema))])),
-        described('The same for each family that was searched.'),
-      ),
-    ),
-    not_searched: Type.Optional(
+    ...VERDICT,
+    truncated: Truncated,
+    answers: Type.Optional(
       Type.Array(
-        Type.Object({ family: FamilySchema, reason: Type.Literal('model_not_installed') }),
+        Ref(QuestionAnswerSchema),
         described(
-          'Families that were left out: the index keeps the model that filled it, and the server does not have it any more. The hits are those of the other families.',
+          'The answer to each of `queries`, in their order. `hits` beside it has the fused ones, or none.',
         ),
       ),
     ),

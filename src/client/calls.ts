@@ -88,7 +88,9 @@ export class Calls {
       const authorization = await authorizations.take(required, call.maxPriceUsd);
       const headers = { ...call.headers, ...authorization.headers, 'Idempotency-Key': key };
       const answer = await this.#insist(call, headers, call.body).catch((error: unknown) => {
-        authorizations.spent(authorization);
+        // The server never had the whole request: it cannot have charged it.
+        if (isUnreadable(error)) authorizations.giveBack(authorization);
+        else authorizations.spent(authorization);
         throw error;
       });
       if (answer === 'lost') {
@@ -148,7 +150,10 @@ export class Calls {
     return required;
   }
 
-  /** Repeats a request until it is answered, and after temporary refusals; `lost` when no attempt was answered. */
+  /**
+   * Repeats a request until it is answered, and after temporary refusals; `lost` when no attempt was answered.
+   * @throws source_unreadable when the body cannot be read any more, and no attempt with a whole body stayed unanswered
+   */
   async #insist(
     call: Call,
     headers: Readonly<Record<string, string>>,
@@ -156,9 +161,14 @@ export class Calls {
   ): Promise<Answered<unknown> | 'lost'> {
     const { attemptsMax } = this.#deps;
     let last: Answered<unknown> | 'lost' = 'lost';
+    let isLost = false;
     for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-      const answer = await this.#attempt(call, headers, body?.());
+      const answer = await this.#attempt(call, headers, body?.()).catch((error: unknown) => {
+        if (isLost) return 'lost' as const;
+        throw error;
+      });
       call.signal?.throwIfAborted();
+      isLost ||= answer === 'lost';
       if (answer !== 'lost' && !isMomentary(answer)) return answer;
       last = answer;
       if (attempt < attemptsMax) await pause(pauseAfter(answer, attempt), call.signal);
@@ -184,11 +194,33 @@ export class Calls {
       if (answer === 'blob' && response.ok)
         return { status, headers: response.headers, body: await response.blob() };
       return { status, headers: response.headers, body: JSON.parse(await response.text()) as unknown };
-    } catch {
+    } catch (error) {
+      const cause = unreadableCause(error);
+      if (cause)
+        throw new FarthingError(
+          'source_unreadable',
+          `What was to be sent cannot be read: ${cause.message}.`,
+          {
+            cause,
+          },
+        );
       // Runtimes share no name for connection errors.
       return 'lost';
     }
   }
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof FarthingError && error.code === 'source_unreadable';
+}
+
+/** Names of what a file that has vanished or changed since it was opened fails with. */
+const UNREADABLE = new Set(['NotReadableError', 'NotFoundError']);
+
+/** Why a body could not be read, if that was the reason of a failure. */
+function unreadableCause(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return UNREADABLE.has(error.name) ? error : unreadableCause(error.cause);
 }
 
 /** Key of calls with the same price: the path without ids and query. */

@@ -10,7 +10,7 @@ import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from './paym
 import { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import type { Source } from './source.ts';
-import { type ExtendOptions, Workspace, type WorkspaceAccess } from './workspace.ts';
+import { checkMinutes, type ExtendOptions, Workspace, type WorkspaceAccess } from './workspace.ts';
 
 export interface FarthingOptions {
   /** Address of the server: `http://127.0.0.1:8402`. */
@@ -165,6 +165,7 @@ export class Farthing {
     idempotencyKey,
     signal,
   }: CreateOptions): Promise<NewWorkspace> {
+    checkMinutes(ttlMinutes);
     const spend_limit_usd = spendLimitUsd === undefined ? undefined : Number(spendLimitUsd);
     const body = JSON.stringify({ ttl_minutes: ttlMinutes, spend_limit_usd });
     const answer = await this.#calls.send<WorkspaceAnswer & { capability_token?: string }>({

@@ -2,14 +2,27 @@ import type { Filter } from '../domain/labels/filter.ts';
 import type { Family } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 
+/** One of several questions: words, or words with what differs from the options around them. */
+export type AskedQuestion =
+  | string
+  | (Pick<SearchOptions, 'families' | 'k' | 'filter'> & { readonly query: string });
+
 export interface SearchOptions {
   readonly query?: string;
+  /** Several questions, instead of `query`: `answers` has the answer to each. */
+  readonly queries?: readonly AskedQuestion[];
+  /** With `queries`: one list of hits for all, such as several wordings of one question. */
+  readonly fused?: boolean;
   /** The picture's file, or its base64 text. */
   readonly image?: Blob | Uint8Array | string;
   readonly families?: readonly Family[];
   readonly k?: number;
   /** Which items may be found. */
   readonly filter?: Filter;
+  /** Hits show their whole passage as `text`, with so many passages on each side. */
+  readonly passages?: number;
+  /** Characters of all `text` of an answer: the best hits first; `truncated` says whether something had no room. */
+  readonly maxChars?: number;
   /** Prove that each list has its best rows, in large indexes too. */
   readonly exact?: boolean;
   /** Leave out hits of less confidence, 0..1. Default 0: none. */
@@ -25,6 +38,10 @@ export type SearchQuery = string | SearchOptions;
 export async function searchBody(query: SearchQuery): Promise<string> {
   const {
     query: words,
+    queries,
+    fused,
+    passages,
+    maxChars: max_chars,
     image,
     families,
     k,
@@ -32,10 +49,22 @@ export async function searchBody(query: SearchQuery): Promise<string> {
     exact,
     minConfidence: min_confidence,
   }: SearchOptions = typeof query === 'string' ? { query } : query;
-  if (words === undefined && image === undefined)
-    throw new FarthingError('search_empty', 'Give a query, an image, or both.');
+  if (words === undefined && image === undefined && queries === undefined)
+    throw new FarthingError('search_empty', 'Give a query, an image, or both, or queries.');
   const image_b64 = image && (await base64(image));
-  return JSON.stringify({ query: words, image_b64, families, k, filter, exact, min_confidence });
+  return JSON.stringify({
+    query: words,
+    image_b64,
+    queries,
+    fused,
+    families,
+    k,
+    filter,
+    passages,
+    max_chars,
+    exact,
+    min_confidence,
+  });
 }
 
 const PIECE = 0x8000;

@@ -13,10 +13,14 @@ export interface Upload {
 const STREAM_BYTES_MAX = 256 * 2 ** 20;
 /** A variable instead of a literal in the import, so that bundlers for browsers ignore it. */
 const FILE_SYSTEM = 'node:fs';
+const IS_FOLDER = 'it is a folder; ingestFolder and syncFolder take what is in it';
 /** The part that is used; not every runtime has `openAsBlob`. */
 interface FileSystem {
   readonly openAsBlob?: (path: string) => Promise<Blob>;
-  readonly promises: { readFile(path: string): Promise<Uint8Array<ArrayBuffer>> };
+  readonly promises: {
+    readFile(path: string): Promise<Uint8Array<ArrayBuffer>>;
+    stat(path: string): Promise<{ isDirectory(): boolean }>;
+  };
 }
 
 /** Opens a source so that it can be sent more than once. Files stay on the disk. @throws source_unreadable */
@@ -31,6 +35,7 @@ export async function openSource(source: Source, name?: string): Promise<Upload>
 async function openPath(path: string): Promise<Blob> {
   try {
     const { openAsBlob, promises } = (await import(FILE_SYSTEM)) as FileSystem;
+    if ((await promises.stat(path)).isDirectory()) throw new Error(IS_FOLDER);
     if (openAsBlob) return await openAsBlob(path);
     return new Blob([await promises.readFile(path)]);
   } catch (cause) {

@@ -11,6 +11,7 @@ import type {
   UsageAnswer,
   WorkspaceAnswer,
 } from './answers/answers.ts';
+import { FarthingError } from './answers/error.ts';
 import type { Call, Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type FolderTarget, type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
@@ -151,6 +152,7 @@ export class Workspace {
     idempotencyKey,
     signal,
   }: ExtendOptions = {}): Promise<WorkspaceAnswer> {
+    checkMinutes(ttlMinutes);
     const body = JSON.stringify({ ttl_minutes: ttlMinutes });
     return this.#send('POST', '/extend', {
       body: () => body,
@@ -196,4 +198,14 @@ export class Workspace {
     const { body } = await this.#calls.send<T>({ method, path: this.#path + path, headers, ...rest });
     return body;
   }
+}
+
+/** The server rents the least for what is below it: a negative number is a slip, which is not paid for. @throws field_invalid */
+export function checkMinutes(minutes: number | undefined): void {
+  if (minutes === undefined || (Number.isInteger(minutes) && minutes >= 1)) return;
+  throw new FarthingError(
+    'field_invalid',
+    `ttlMinutes: send a whole number from 1 on, not ${minutes}. Nothing was signed.`,
+    { facts: { field: 'ttl_minutes' } },
+  );
 }

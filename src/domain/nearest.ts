@@ -5,7 +5,7 @@ const LENGTH_MAX = 40;
 
 /**
  * The known name that a mistyped one most likely means: one with few slips (insertions, deletions, replacements, swaps of
- * neighbours), or one that contains it. Undefined where none is near.
+ * neighbours), or one that contains it or begins with it. Undefined where none is near.
  */
 export function nearest<Name extends string>(word: string, names: Iterable<Name>): Name | undefined {
   const typed = word.toLowerCase().slice(0, LENGTH_MAX);
@@ -19,6 +19,9 @@ export function nearest<Name extends string>(word: string, names: Iterable<Name>
 
 /** Undefined when they are too far apart. */
 function distanceOf(typed: string, name: string): number | undefined {
+  // `q` for `query`: nothing else says as little.
+  if (typed !== '' && typed.length < PART_LENGTH_MIN && name.startsWith(typed))
+    return name.length - typed.length;
   const slips = slipsBetween(typed, name);
   const most = Math.max(1, Math.floor(Math.max(typed.length, name.length) / 3));
   // One letter in place of another has nothing in common with it.

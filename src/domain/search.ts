@@ -10,6 +10,13 @@ export const K_DEFAULT = 30;
 export const CONFIDENCE_FLOOR = 0.02;
 /** Characters. */
 export const QUERY_LENGTH_MAX = 8192;
+/** Questions of one search. */
+export const QUERIES_MAX = 16;
+/** Passages on each side of a hit's own. */
+export const PASSAGES_MAX = 10;
+/** Characters of the texts of an answer, in UTF-16 code units. */
+export const CHARS_MIN = 100;
+export const CHARS_MAX = 200_000;
 /** Each may be named more than once. */
 export const FAMILIES_ASKED_MAX = 16;
 
@@ -27,6 +34,10 @@ export interface SearchInput {
   readonly exact?: boolean;
   /** Which Items may be found, as `readFilter` gives it. Absent: all. */
   readonly filter?: string;
+  /** Hits show their text, with so many passages on each side. */
+  readonly passages?: number;
+  /** Characters of all these texts together. */
+  readonly max_chars?: number;
   /** Less likely hits are left out, 0..1; absent: none are. */
   readonly min_confidence?: number;
 }

@@ -43,6 +43,10 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     search: async (
       {
         query,
+        queries,
+        fused,
+        passages,
+        max_chars: maxChars,
         image_path,
         families,
         k = TOOL_K_DEFAULT,
@@ -54,8 +58,9 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     ) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const request = { query, image, families, k, filter, exact, minConfidence, signal };
-      const body = await (workspace ?? client).search(request);
+      const texts = { queries, fused, passages, maxChars };
+      const request = { query, image, ...texts, families, k, filter, exact, minConfidence, signal };
+      const body = await (workspace ?? client).search(request).catch(asArgument);
       return { body, scope: { workspace: workspace?.id } };
     },
     ingest: async (file, scope) => {
@@ -98,6 +103,16 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     preview: async (item, part, scope) => (await ownerOf(scope)).preview(item, part, { signal }),
     baseUrl: client.baseUrl,
   };
+}
+
+/** A refusal names what the tool has: the picture came by its path. */
+function asArgument(error: unknown): never {
+  if (!(error instanceof FarthingError) || !error.detail.includes('image_b64')) throw error;
+  const { code, detail, status, facts } = error;
+  throw new FarthingError(code, detail.replaceAll('image_b64', 'image_path'), {
+    status,
+    facts: { ...facts, ...('field' in facts && { field: 'image_path' }) },
+  });
 }
 
 /** @throws field_invalid, unless there is exactly one of the three */

@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { correctedText } from '../client/answers/corrected.ts';
 import { unansweredText } from '../client/answers/unanswered.ts';
-import type { AcceptedIngest, Hit, SearchAnswer } from '../client/index.ts';
+import type { AcceptedIngest, AskedQuestion, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
 import { sayNotRead } from '../domain/file/not-read.ts';
 import { brief } from '../domain/wording/brief.ts';
@@ -24,23 +24,26 @@ interface ShownBy {
   readonly thumbnails?: number | undefined;
   readonly k?: number | undefined;
   readonly min_confidence?: number | undefined;
+  readonly queries?: readonly AskedQuestion[] | undefined;
+  readonly fused?: boolean | undefined;
 }
+
+/** What is shown of the answer to one question. */
+type Shown = Pick<SearchAnswer, 'hits' | 'answered' | 'reason' | 'corrected' | 'truncated'>;
 
 /** The hits that are worth a model's context, as text and as data. */
 export async function searchResult(
   source: ItemSource,
   { body, receipt, scope }: Answered<SearchAnswer>,
-  { thumbnails = 0, k, min_confidence }: ShownBy,
+  { thumbnails = 0, k, min_confidence, queries = [], fused = false }: ShownBy,
 ): Promise<CallToolResult> {
   const isChosen = k !== undefined || min_confidence !== undefined;
-  const hits = isChosen ? body.hits : worthwhile(body);
-  const leftOut = body.hits.length - hits.length;
-  const lines = [
-    ...(body.corrected === undefined ? [] : [correctedText(body.corrected)]),
-    ...(body.answered ? [] : [unansweredLine(body)]),
-    ...hits.map(hitLine),
-    ...(leftOut > 0 ? [`${leftOut} less likely left out; k shows them.`] : []),
-  ];
+  const one = (shown: Shown) => answerText(shown, isChosen);
+  const several = fused ? undefined : body.answers?.map(({ hits = [], ...rest }) => one({ hits, ...rest }));
+  const whole = one(body);
+  const titles = queries.map((question) => brief(wordsOf(question), SNIPPET_LENGTH_MAX));
+  const text = several?.map(({ text }, at) => `${at + 1}) ${titles[at]}\n${text}`).join('\n\n') ?? whole.text;
+  const hits = several?.flatMap((each) => each.hits) ?? whole.hits;
   const items = new Map(hits.map(({ item }) => [item.id, item]));
   const links = [...items.values()].map(
     ({ id, name, media_type }): ContentBlock => ({
@@ -56,27 +59,51 @@ export async function searchResult(
     ...links,
     ...pictured.slice(0, THUMBNAIL_LINKS_MAX).map((hit) => thumbnailLink(source, hit, scope)),
   ];
-  const { answered, reason, corrected, latency_ms, exact, charged } = body;
+  const { latency_ms, exact, charged } = body;
+  const data = {
+    ...whole.data,
+    ...(several && { answers: several.map((each) => each.data) }),
+    latency_ms,
+    exact,
+    charged,
+  };
+  return result(text, data, receipt, blocks);
+}
+
+function wordsOf(question: AskedQuestion): string {
+  return typeof question === 'string' ? question : question.query;
+}
+
+/** @param isChosen how many hits, or how likely ones, was said: all are shown */
+function answerText(shown: Shown, isChosen: boolean) {
+  const { answered, reason, corrected, truncated } = shown;
+  const hits = isChosen ? shown.hits : worthwhile(shown);
+  const leftOut = shown.hits.length - hits.length;
+  const lines = [
+    ...(corrected === undefined ? [] : [correctedText(corrected)]),
+    ...(answered ? [] : [unansweredLine(shown)]),
+    ...hits.map(hitLine),
+    ...(leftOut > 0 ? [`${leftOut} less likely left out; k shows them.`] : []),
+    ...(truncated ? ['Cut at max_chars: there is more.'] : []),
+  ];
   const data = {
     hits: hits.map(hitData),
     answered,
     ...(reason && { reason }),
     ...(corrected !== undefined && { corrected }),
+    ...(truncated !== undefined && { truncated }),
     ...(leftOut > 0 && { left_out: leftOut }),
-    latency_ms,
-    exact,
-    charged,
   };
-  return result(lines.join('\n'), data, receipt, blocks);
+  return { hits, text: lines.join('\n'), data };
 }
 
-function worthwhile({ hits, answered }: SearchAnswer): readonly Hit[] {
+function worthwhile({ hits, answered }: Shown): readonly Hit[] {
   if (!answered) return hits.slice(0, NEAREST);
   return hits.filter(({ confidence }) => confidence >= SHARE_OF_FIRST * hits[0]!.confidence);
 }
 
 /** What a program needs of a hit; boxes, scores and digests are in the answer over HTTP. */
-function hitData({ item, locator, confidence, family, snippet, moments }: Hit): object {
+function hitData({ item, locator, confidence, family, snippet, moments, queries, ...hit }: Hit): object {
   const { id, name, media_type } = item;
   const { page, page_kind, time_s, time_end_s, heading } = locator;
   return {
@@ -84,7 +111,10 @@ function hitData({ item, locator, confidence, family, snippet, moments }: Hit): 
     locator: { page, page_kind, time_s, time_end_s, heading },
     confidence: Number(confidence.toFixed(3)),
     family,
-    ...(snippet !== undefined && { snippet: brief(snippet, SNIPPET_LENGTH_MAX) }),
+    ...(hit.text !== undefined
+      ? { text: hit.text, text_from: hit.text_from, text_next: hit.text_next }
+      : snippet !== undefined && { snippet: brief(snippet, SNIPPET_LENGTH_MAX) }),
+    ...(queries && { queries }),
     ...(moments && { moments: moments.slice(0, MOMENTS_SHOWN) }),
   };
 }
@@ -196,15 +226,16 @@ export function result(
   return { content, structuredContent, ...(receipt && { _meta: { [RESPONSE_KEY]: receipt } }) };
 }
 
-function unansweredLine({ reason, hits }: SearchAnswer): string {
+function unansweredLine({ reason, hits }: Shown): string {
   const why = unansweredText(reason);
   return hits.length === 0 ? why : `${why} The nearest:`;
 }
 
-function hitLine({ item, locator, confidence, snippet, moments = [] }: Hit, index: number): string {
+function hitLine({ item, locator, confidence, snippet, text, moments = [] }: Hit, index: number): string {
   const others = moments.slice(0, MOMENTS_SHOWN).map(({ time_s }) => `${Math.round(time_s)} s`);
   const also = others.length === 0 ? '' : `, also at ${others.join(', ')}`;
-  const said = snippet ? `: ${brief(snippet.replace(/\s+/g, ' '), SNIPPET_LENGTH_MAX)}` : '';
+  const passage = snippet && `: ${brief(snippet.replace(/\s+/g, ' '), SNIPPET_LENGTH_MAX)}`;
+  const said = text === undefined ? (passage ?? '') : `:\n${text}`;
   return `${index + 1}. ${item.name}${whereOf(locator)}, confidence ${confidence.toFixed(2)}${also}, ${item.id}${said}`;
 }
 

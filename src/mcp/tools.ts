@@ -2,6 +2,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { type Static, type TObject, type TProperties, Type } from '@sinclair/typebox';
 import type {
   AcceptedIngest,
+  AskedQuestion,
   DisposalAnswer,
   ItemDeletedAnswer,
   ItemsAnswer,
@@ -14,10 +15,14 @@ import { FAMILIES, type Family } from '../domain/family.ts';
 import { ITEM_KEY_MAX } from '../domain/labels/item-key.ts';
 import { METADATA_FIELDS_MAX, type Metadata } from '../domain/labels/metadata.ts';
 import {
+  CHARS_MAX,
+  CHARS_MIN,
   CONFIDENCE_FLOOR,
   FAMILIES_ASKED_MAX,
   K_MAX,
   K_MIN,
+  PASSAGES_MAX,
+  QUERIES_MAX,
   QUERY_LENGTH_MAX,
   UNANSWERED_REASONS,
 } from '../domain/search.ts';
@@ -90,7 +95,35 @@ const searchArguments = Type.Object({
       description: `Hits at most; default ${TOOL_K_DEFAULT}, without those far less likely than the first.`,
     }),
   ),
+  queries: Type.Optional(
+    Type.Unsafe<readonly AskedQuestion[]>({
+      type: 'array',
+      items: { type: ['string', 'object'] },
+      maxItems: QUERIES_MAX,
+      description:
+        'Several questions in one call, instead of query: texts, or {query, families, k, filter}. Paid once.',
+    }),
+  ),
+  fused: Type.Optional(
+    Type.Boolean({
+      description: 'With queries: one list for all, such as several wordings of one question.',
+    }),
+  ),
   filter: Type.Optional(toolFilter),
+  passages: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: PASSAGES_MAX,
+      description: 'Show whole passages instead of snippets, with so many on each side.',
+    }),
+  ),
+  max_chars: Type.Optional(
+    Type.Integer({
+      minimum: CHARS_MIN,
+      maximum: CHARS_MAX,
+      description: 'Characters of all passages together: the best first, whole sentences.',
+    }),
+  ),
   thumbnails: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -137,7 +170,7 @@ const ingestArguments = Type.Object({
 });
 
 const createArguments = Type.Object({
-  ttl_minutes: Type.Optional(Type.Integer({ description: 'Minutes; default 15.' })),
+  ttl_minutes: Type.Optional(Type.Integer({ minimum: 1, description: 'Minutes; default 15.' })),
   spend_limit_usd: Type.Optional(
     Type.Number({ minimum: 0, description: 'Cap on its price with all extensions.' }),
   ),
@@ -203,6 +236,12 @@ const DEFINED = {
       corrected: shown('string', 'The query with slips in its words corrected, as it was understood.'),
       latency_ms: shown('number'),
       exact: shown('boolean', 'Each list is proved to have its best rows.'),
+      answers: {
+        type: 'array',
+        items: { type: 'object' },
+        description: 'Of queries: the answer to each, in their order.',
+      },
+      truncated: shown('boolean', 'With max_chars: something had no room.'),
       left_out: shown('integer', 'Hits that were found and are far less likely than these.'),
       charged: shown('boolean'),
     },

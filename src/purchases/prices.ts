@@ -1,9 +1,12 @@
 import { type AtomicAmount, formatUsd, type ShownPrice } from '../domain/money.ts';
+import { QUERIES_MAX } from '../domain/search.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** What the requests that are paid by the call cost. */
 export interface Prices {
   readonly search: AtomicAmount;
+  /** Of each further question of a search. */
+  readonly question: AtomicAmount;
   readonly ingest: AtomicAmount;
   readonly item: AtomicAmount;
   /** Before a request is known: in the description of the interface and the guide. */
@@ -13,23 +16,37 @@ export interface Prices {
 }
 
 export function pricesOf(settings: Settings): Prices {
-  const { SEARCH_PRICE_USD: search, INGEST_PRICE_USD: ingest, ITEM_PRICE_USD: item } = settings;
+  const {
+    SEARCH_PRICE_USD: search,
+    QUESTION_PRICE_USD: question,
+    INGEST_PRICE_USD: ingest,
+    ITEM_PRICE_USD: item,
+  } = settings;
   const shown = {
-    search: { usd: formatUsd(search) },
+    search: shownSearch(search, question),
     ingest: { usd: formatUsd(ingest) },
     item: { usd: formatUsd(item) },
   };
   return {
     search,
+    question,
     ingest,
     item,
     shown,
     listed: {
-      search: shown.search.usd,
+      search: formatUsd(search),
+      ...(question > 0n && { question: formatUsd(question) }),
       ingest: shown.ingest.usd,
       item: shown.item.usd,
       workspace: formatUsd(settings.WORKSPACE_BASE_USD),
       workspace_minute: formatUsd(settings.WORKSPACE_MINUTE_USD),
     },
   };
+}
+
+function shownSearch(search: AtomicAmount, question: AtomicAmount): ShownPrice {
+  if (question === 0n) return { usd: formatUsd(search) };
+  const most = search + question * BigInt(QUERIES_MAX - 1);
+  const dynamic = `${formatUsd(question)} USD more for each question of \`queries\` after the first`;
+  return { minUsd: formatUsd(search), maxUsd: formatUsd(most), dynamic };
 }

@@ -24,7 +24,7 @@ import { boundsOf, scansOf, unprovedLists } from './scan.ts';
 import { ScanQueue } from './scan-queue.ts';
 
 /** An answer before it is known whether it is charged. */
-export interface SearchResult extends Omit<SearchAnswer, 'hits' | 'charged' | 'warnings'> {
+export interface SearchResult extends Omit<SearchAnswer, 'hits' | 'charged' | 'warnings' | 'answers'> {
   readonly hits: JsonArray;
   /** False when nothing was searchable: such a search is not charged. */
   readonly searchable: boolean;
@@ -159,6 +159,7 @@ export class Search {
       ...(corrected !== undefined && { corrected }),
       exact,
       bounds: boundsOf(scans),
+      ...(input.max_chars !== undefined && { truncated: answer.truncated }),
       ...(notSearched.length > 0 && { not_searched: notSearched }),
       searchable: true,
       latency_ms: performance.now() - started,
@@ -247,15 +248,41 @@ function depthOf({ k }: SearchInput, { fusion }: QueryEncoder): number {
 /** A search with all that is known before its query is encoded. */
 function askedSearch(
   plan: SearchPlan,
-  { query, k, exact = false, min_confidence: minConfidence = 0, explain = false, filter }: SearchInput,
+  {
+    query,
+    k,
+    exact = false,
+    min_confidence: minConfidence = 0,
+    explain = false,
+    filter,
+    ...shown
+  }: SearchInput,
   { vocabulary }: QueryEncoder,
   { depth, expiresAt }: { readonly depth: number; readonly expiresAt: string | null },
 ): NativeSearch {
+  const extent = extentOf(shown);
   const search = crossing(
-    () => new native.NativeSearch(plan.native, k, depth, exact, minConfidence, explain, expiresAt, filter),
+    () =>
+      new native.NativeSearch(
+        plan.native,
+        k,
+        depth,
+        exact,
+        minConfidence,
+        explain,
+        expiresAt,
+        filter,
+        extent,
+      ),
   );
   if (query !== undefined) search.askWords(query, vocabulary, isQuestion(query));
   return search;
+}
+
+/** How much text hits show; undefined: a snippet. */
+function extentOf({ passages, max_chars: unitsMax }: Pick<SearchInput, 'passages' | 'max_chars'>) {
+  if (passages === undefined && unitsMax === undefined) return undefined;
+  return { around: passages ?? 0, ...(unitsMax !== undefined && { unitsMax }) };
 }
 
 /** @throws request_malformed once the client has left */

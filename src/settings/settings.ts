@@ -293,6 +293,7 @@ export const SETTINGS = {
   ),
   LOCAL_BALANCE_USD: setting(parseUsd, '100', 'Play money that the local facilitator gives a new wallet.'),
   SEARCH_PRICE_USD: setting(parseUsd, '0.006', 'Price of a search.'),
+  QUESTION_PRICE_USD: setting(parseUsd, '0', 'Price of each further question of a search with several.'),
   INGEST_PRICE_USD: setting(parseUsd, '0.03', 'Price of an upload.'),
   ITEM_PRICE_USD: setting(parseUsd, '0.002', 'Price of an item’s metadata.'),
   WORKSPACE_BASE_USD: setting(parseUsd, '0.01', 'Price of a workspace, once.'),

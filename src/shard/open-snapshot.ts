@@ -159,11 +159,20 @@ function rankedList(
   };
 }
 
-const SEARCH_FACTS = 7;
+const SEARCH_FACTS = 8;
 const LIST_FACTS = 4;
 
 export function searched({ json, corrected, facts }: SearchedHits): Searched {
-  const [hits = 0, found = 0, segments = 0, confidence = 0, scanMs = 0, fuseMs = 0, filteredOut = 0] = facts;
+  const [
+    hits = 0,
+    found = 0,
+    segments = 0,
+    confidence = 0,
+    scanMs = 0,
+    fuseMs = 0,
+    filteredOut = 0,
+    truncated = 0,
+  ] = facts;
   const lists: SearchedList[] = [];
   for (let at = SEARCH_FACTS; at < facts.length; at += LIST_FACTS)
     lists.push({
@@ -177,6 +186,7 @@ export function searched({ json, corrected, facts }: SearchedHits): Searched {
     found,
     segments,
     filteredOut: filteredOut === 1,
+    truncated: truncated === 1,
     confidence,
     scanMs,
     fuseMs,

@@ -125,6 +125,8 @@ export interface Searched {
   readonly segments: number;
   /** The filter leaves nothing to find. */
   readonly filteredOut: boolean;
+  /** A text had no room. */
+  readonly truncated: boolean;
   /** Of the first hit; 0 without one. */
   readonly confidence: number;
   readonly scanMs: number;

@@ -98,5 +98,14 @@ t.test('the command syncs a folder of a workspace', async (t) => {
   t.equal(await found('--filter', '{"metadata": {"year": "2024"}}'), 0);
   t.match(await found('--filter', '{"metdata": {}}'), /--filter: filter: there is no "metdata".*metadata\?/);
   t.match(await found('--filter', '{'), /--filter: that is no JSON/);
+  const both = await agent.run(['search', 'tides', '--also', 'moon', '-f', 'raw', '--passages', '0']);
+  t.equal(both.out.split('\n').filter((line) => /Tides follow the moon/.test(line)).length, 4, both.out);
+  const one = await agent.run(['search', 'tides', '--also', 'moon', '--fused', '-k', '2', '--json']);
+  t.match(JSON.parse(one.out), { hits: [{ queries: [0, 1] }, { queries: [0, 1] }] });
+  t.match(await agent.run(['search', '--also', 'moon']), {
+    code: 2,
+    err: /first question|What is to be found/,
+  });
+  t.match(await agent.run(['search', 'x', '--max-chars', '5']), { code: 2, err: /from 100 to 200000/ });
   t.match(await agent.run(['ingest', docs, '-r', '--meta', 'year']), { code: 2, err: /no NAME=VALUE/ });
 });

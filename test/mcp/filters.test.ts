@@ -58,6 +58,14 @@ for (const [kind, backendOf] of [
     t.same(await found({ metadata: { year: 2024 } }), ['Tides follow the stars.', 'Tides follow the sun.']);
     t.same(await found({ key: 'notes/b' }), ['Tides follow the sun.']);
     t.same(await found({ metadata: { year: 2023 } }), []);
+    const { body } = await backend.search(
+      { queries: ['what do tides follow?', { query: 'stars', families: ['raw'], k: 1 }], max_chars: 100 },
+      {},
+    );
+    t.match(body, { hits: [], answers: [{ answered: true, truncated: false }, { hits: [{}] }] });
+    t.equal(body.answers![1]!.hits![0]!.text, 'Tides follow the stars.');
+    const fused = await backend.search({ queries: ['tides', 'stars'], fused: true, k: 1, passages: 0 }, {});
+    t.match(fused.body.hits, [{ text: /^Tides follow the /, queries: [0, 1] }]);
     await t.rejects(backend.search({ query: 'tides', filter: { keys: 'x' } as object }, {}), {
       code: 'field_invalid',
       message: /Did you mean key\?/,

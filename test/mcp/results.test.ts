@@ -80,3 +80,28 @@ t.test('a text names each place once, and says how to go on', async (t) => {
   const list = itemListResult({ body: { items: [], next: null }, scope: {} });
   t.equal(textOf(list), 'There are no files.');
 });
+
+t.test(
+  'answers to several questions stand under their questions, with whole texts where they were asked for',
+  async (t) => {
+    const text = 'The whole passage.\nAnd the next one.';
+    const body = {
+      ...answerOf([], true),
+      answers: [
+        { ...answerOf([hitOf(0.9, { text, text_from: 2, text_next: 4 })], true), truncated: true },
+        { ...answerOf([], false), reason: 'nothing_found' as const },
+      ],
+    };
+    const result = await searchResult(source, { body, scope: {} }, { queries: ['who?', { query: 'when?' }] });
+    t.equal(
+      textOf(result),
+      `1) who?\n1. film.mp4 (30 s), confidence 0.90, item_0.9:\n${text}\nCut at max_chars: there is more.\n\n2) when?\nNothing was found.`,
+    );
+    t.match(result.structuredContent, {
+      answers: [
+        { hits: [{ text, text_from: 2, text_next: 4 }], truncated: true },
+        { hits: [], answered: false },
+      ],
+    });
+  },
+);

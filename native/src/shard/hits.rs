@@ -9,6 +9,7 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::extents::{Extent, HitText, Shown, extents};
 use super::snapshot::Snapshot;
 use crate::error::{Result, ShardError};
 use crate::text::snippet::QueryWords;
@@ -41,6 +42,8 @@ impl HitMembers for u32 {
 pub struct WrittenHits {
     pub json: Vec<u8>,
     pub count: u32,
+    /// Some text had no room.
+    pub truncated: bool,
 }
 
 /// The members of a JSON object, as they are written.
@@ -54,19 +57,26 @@ struct Record<'a> {
 }
 
 /// Writes hits in their order. In place of a record's `text` stand `snippet` and `highlights`, for the words of `query`.
-/// `expires_at`: when the Items end, if that is not what is stored.
+/// `expires_at`: when the Items end, if that is not what is stored. `extent`: how much text they show besides; None: none.
 pub fn hits(
     snapshot: &Snapshot,
     found: &[impl HitMembers],
     query: Option<&str>,
     expires_at: Option<&str>,
+    extent: Option<Extent>,
 ) -> Result<WrittenHits> {
     let words = query.map(|query| words_of(snapshot, query)).transpose()?.unwrap_or_default();
     let mut items = Items::new(snapshot, expires_at)?;
+    let segments = || found.iter().map(HitMembers::segment).collect::<Vec<u32>>();
+    let texts = extent.map(|extent| extents(snapshot, &segments(), extent)).transpose()?.unwrap_or_default();
     let mut out = Vec::with_capacity(2 + HIT_BYTES * found.len());
     let mut count = 0;
     out.push(b'[');
-    for hit in found {
+    for (at, hit) in found.iter().enumerate() {
+        let shown = texts.shown.get(at);
+        if shown == Some(&Shown::Not) {
+            continue;
+        }
         let Some(json) = snapshot.record(hit.segment())? else { continue };
         let Record { item, text, others } = serde_json::from_str(json).map_err(|_| damaged())?;
         let start = out.len();
@@ -77,12 +87,15 @@ pub fn hits(
         }
         hit.push_before(&mut out);
         push_record(&mut out, text.as_deref(), &others, &words)?;
+        if let Some(Shown::Text(text)) = shown {
+            push_text(&mut out, text)?;
+        }
         hit.push_after(&mut out);
         out.push(b'}');
         count += 1;
     }
     out.push(b']');
-    Ok(WrittenHits { json: out, count })
+    Ok(WrittenHits { json: out, count, truncated: texts.truncated })
 }
 
 fn words_of(snapshot: &Snapshot, query: &str) -> Result<QueryWords> {
@@ -153,6 +166,13 @@ fn push_record(out: &mut Vec<u8>, text: Option<&str>, others: &Members<'_>, word
     if text.is_some() && !others.iter().any(|(name, _)| name == "text_source") {
         out.extend_from_slice(b",\"text_source\":\"native\"");
     }
+    Ok(())
+}
+
+fn push_text(out: &mut Vec<u8>, HitText { text, from, next }: &HitText) -> Result<()> {
+    out.extend_from_slice(b",\"text\":");
+    push_string(out, text)?;
+    out.extend_from_slice(format!(",\"text_from\":{from},\"text_next\":{next}").as_bytes());
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 //! never changed: an append adds some, a removal marks rows as dead, a merge replaces several by one. A process opens
 //! an environment once, and one thread at a time writes to it. Readers never wait.
 
+pub mod extents;
 pub mod hits;
 pub mod open_shard;
 pub mod places;

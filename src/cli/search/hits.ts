@@ -46,10 +46,16 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
     : [`${number}${title}`, `${indent}${paint(likely)}`];
   // A hit by its file's name says no more than its title.
   const passage = hit.snippet === hit.item.name ? '' : markedSnippet(hit);
-  const lines = passage === '' ? [] : style.marked(wrap(passage, inner, isWide ? 2 : 3));
+  const short = passage === '' ? [] : style.marked(wrap(passage, inner, isWide ? 2 : 3));
+  const lines = hit.text === undefined ? short : wholeText(hit.text, inner);
   const others = momentsText(hit);
   if (others !== '') lines.unshift(style.dim(clip(others, inner)));
   return [...head, ...lines.map((line) => indent + line), ''].join('\n');
+}
+
+/** A whole text, its passages in lines of their own. */
+function wholeText(text: string, columns: number): string[] {
+  return text.split('\n').flatMap((passage) => wrap(clean(passage), columns, Number.POSITIVE_INFINITY));
 }
 
 /** The other moments of a film or recording, in order of time. */
@@ -88,8 +94,8 @@ function plain(text: string): string {
 /** Hits for another program without `--json`: a line each, its columns apart by tabs. */
 export function hitLines(hits: readonly Hit[]): string {
   return hits
-    .map(({ item, locator, confidence, snippet = '' }) =>
-      [item.name, place(locator), confidence.toFixed(2), snippet].map(clean).join('\t'),
+    .map(({ item, locator, confidence, snippet = '', text = snippet }) =>
+      [item.name, place(locator), confidence.toFixed(2), text].map(clean).join('\t'),
     )
     .map((line) => `${line}\n`)
     .join('');

@@ -5,7 +5,7 @@ import type { SearchAnswer } from '../../client/index.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Filter, readFilter } from '../../domain/labels/filter.ts';
 import { nearest } from '../../domain/nearest.ts';
-import { CONFIDENCE_FLOOR, K_MAX } from '../../domain/search.ts';
+import { CHARS_MAX, CHARS_MIN, CONFIDENCE_FLOOR, K_MAX, PASSAGES_MAX } from '../../domain/search.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
@@ -23,12 +23,19 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
   const query = words.join(' ').trim() || undefined;
   if (query === undefined && values.image === undefined)
     throw new UsageError('What is to be found? farthing search "words", or --image FILE, or both.');
+  if (values.also && (query === undefined || values.image !== undefined))
+    throw new UsageError('--also comes with a first question in words, and without --image.');
+  const queries = values.also && [query!, ...values.also];
   const search = {
-    query,
+    query: queries ? undefined : query,
+    queries,
+    fused: values.fused || undefined,
     image: values.image === undefined ? undefined : await readPicture(values.image),
     families: values.family?.map(familyOf),
     k: countOf(values.k),
     filter: filterOf(values),
+    passages: numberOf('--passages', values.passages, 0, PASSAGES_MAX),
+    maxChars: numberOf('--max-chars', values['max-chars'], CHARS_MIN, CHARS_MAX),
     exact: values.exact || undefined,
     minConfidence: shareOf(values['min-confidence']),
     signal: io.signal,
@@ -39,14 +46,25 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
     io.write(`${JSON.stringify(answer)}\n`);
     return EXIT.done;
   }
-  if (io.out) explainAnswer(answer, io, values.k === undefined ? NEAREST : Infinity);
-  else {
-    io.write(hitLines(answer.hits));
-    if (answer.corrected !== undefined) say(io, correctedText(answer.corrected));
-    if (!answer.answered) say(io, unansweredText(answer.reason));
+  const nearest = values.k === undefined ? NEAREST : Infinity;
+  const answers = values.fused ? undefined : answer.answers;
+  if (!answers) showAnswer(answer, io, nearest);
+  for (const [at, { hits = [], ...one }] of answers?.entries() ?? []) {
+    if (io.out) io.write(`${at > 0 ? '\n' : ''}${styleFor(io.out.colours).bold(clean(queries![at]!))}\n`);
+    showAnswer({ ...answer, ...one, hits }, io, nearest);
   }
   explainSpending(access, io);
   return EXIT.done;
+}
+
+function showAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
+  if (io.out) {
+    explainAnswer(answer, io, nearest);
+    return;
+  }
+  io.write(hitLines(answer.hits));
+  if (answer.corrected !== undefined) say(io, correctedText(answer.corrected));
+  if (!answer.answered) say(io, unansweredText(answer.reason));
 }
 
 /** @param nearest how many hits are shown where none is likely to answer */
@@ -102,10 +120,14 @@ function filterOf({ name, type, filter }: Call<'search'>['values']): Filter | un
 }
 
 function countOf(k: string | undefined): number {
-  if (k === undefined) return K;
-  const count = Number(k);
-  if (Number.isInteger(count) && count >= 1 && count <= K_MAX) return count;
-  throw new UsageError(`-k: "${k}" is no whole number from 1 to ${K_MAX}.`);
+  return numberOf('-k', k, 1, K_MAX) ?? K;
+}
+
+function numberOf(name: string, text: string | undefined, least: number, most: number): number | undefined {
+  if (text === undefined) return undefined;
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= least && count <= most) return count;
+  throw new UsageError(`${name}: "${text}" is no whole number from ${least} to ${most}.`);
 }
 
 function shareOf(text: string | undefined): number {

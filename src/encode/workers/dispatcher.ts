@@ -63,6 +63,7 @@ export class Dispatcher {
   readonly #pace = new QueryPace();
   /** Number of unanswered queries, and when the last one was answered. */
   #searching = 0;
+  #pumpsSoon = false;
   #lastQueryAt = Number.NEGATIVE_INFINITY;
   #closing = false;
 
@@ -137,9 +138,19 @@ export class Dispatcher {
   #add(queue: WorkQueue<number>, job: AnyJob): Promise<unknown> {
     if (!job.cancelled()) {
       queue.add(job);
-      this.#pump();
+      this.#pumpSoon();
     }
     return job.result;
+  }
+
+  /** Once those who ask at the same moment have asked: several questions of one search are one batch. */
+  #pumpSoon(): void {
+    if (this.#pumpsSoon) return;
+    this.#pumpsSoon = true;
+    queueMicrotask(() => {
+      this.#pumpsSoon = false;
+      this.#pump();
+    });
   }
 
   #pump(): void {

@@ -128,6 +128,7 @@ and answers with a signed receipt. For several files it costs less than paying f
 {"image_b64": "…base64 of a JPEG, PNG, WebP or BMP…"}
 {"query": "a tabby cat", "families": ["visual"]}
 {"query": "\\"exact phrase\\"", "families": ["raw"], "explain": true}
+{"queries": ["who wrote it?", "when was it written?"], "k": 3, "max_chars": 2000}
 {"query": "net revenue", "filter": {"name": "*.pdf", "metadata": {"year": {"gte": 2023}}}}
 \`\`\`
 
@@ -141,6 +142,12 @@ Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`s
 that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It errs on the careful side, most of all in small indexes: read the first
 snippet before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+
+\`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query, families, k, filter}\`. \`answers\` has the answer to each; with
+\`fused: true\` all are one list, for several wordings of one question.
+
+\`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, whole
+sentences, \`truncated\` if something had no room. \`text_next\` is where \`…/items/{id}/text?from=\` goes on (in a workspace).
 
 \`filter\` says which items may be found: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
 (by field a value, a list, or \`eq\`, \`in\`, \`gt\`, \`gte\`, \`lt\`, \`lte\`, \`exists\`), \`and\`, \`or\`, \`not\`. \`reason: "nothing_in_filter"\`: no item meets it.

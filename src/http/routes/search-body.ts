@@ -1,40 +1,48 @@
 import { Type } from '@sinclair/typebox';
 import { FilterSchema } from '../../api/filter.ts';
-import { SearchRequestSchema } from '../../api/requests.ts';
+import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '../../api/requests.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { readFilter } from '../../domain/labels/filter.ts';
-import { K_DEFAULT, type SearchInput } from '../../domain/search.ts';
+import { K_DEFAULT, K_MAX, QUERY_LENGTH_MAX, type SearchInput } from '../../domain/search.ts';
 import { shown } from '../../domain/wording/allowed.ts';
 import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
+import type { Several } from './several-answers.ts';
 
-/** Filters are read by `readFilter`, whose errors say more. */
+/** Filters are read by `readFilter`, and questions by themselves: their errors say more. */
 const ANY_FILTER = Type.Unknown({ $id: FilterSchema.$id! });
-const validator = new Validator(
-  SearchRequestSchema,
-  (field, error) =>
-    field === 'families' && error.path.split('/').length > 2 ? 'family_unknown' : 'field_invalid',
-  [ANY_FILTER],
-);
+const ANY_QUESTION = Type.Unknown({ $id: QuestionSchema.$id! });
+const codeOf = (field: string, { path }: { readonly path: string }) =>
+  field === 'families' && path.split('/').length > 2 ? 'family_unknown' : 'field_invalid';
+const validator = new Validator(SearchRequestSchema, codeOf, [ANY_FILTER, ANY_QUESTION]);
+const questionValidator = new Validator(QuestionSchema, codeOf, [ANY_FILTER]);
+
+/** What the index is asked for one question, as part of a request's identity. Defaults are absent, but for `k`. */
+interface AskedIdentity {
+  readonly query?: string;
+  readonly image_sha256?: string;
+  readonly families?: readonly Family[];
+  readonly k: number;
+  /** In the one form that `readFilter` gives it. */
+  readonly filter?: string;
+  readonly explain?: true;
+  readonly exact?: true;
+  readonly min_confidence?: number;
+  readonly passages?: number;
+  readonly max_chars?: number;
+}
 
 /** A validated search, and its body's part in the request's identity. */
 export interface ParsedSearch {
-  readonly input: SearchInput;
-  readonly identity: {
-    readonly query?: string;
-    readonly image_sha256?: string;
-    readonly families?: readonly Family[];
-    readonly k: number;
-    /** In the one form that `readFilter` gives it. */
-    readonly filter?: string;
-    /** Absent unless requested, like `exact`. */
-    readonly explain?: true;
-    readonly exact?: true;
-    /** Absent when it is 0. */
-    readonly min_confidence?: number;
-  };
+  /** One, or those of `queries`. */
+  readonly inputs: readonly SearchInput[];
+  /** How the answers to `queries` are shown. Absent: one question was asked. */
+  readonly several?: Several;
+  /** Of each question. */
+  readonly asked: readonly AskedIdentity[];
+  readonly identity: AskedIdentity | { readonly queries: readonly AskedIdentity[]; readonly fused: boolean };
   readonly warnings: readonly string[];
 }
 
@@ -55,25 +63,82 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   }
   const query = value.query?.trim() ? value.query : undefined;
   const image = split.picture;
+  if (value.queries) return severalOf(value, { isAlone: query === undefined && !image, warnings });
   if (query === undefined && image === undefined) {
     const what = `Send "query" (words), "image_b64" (a picture), or both.${meant(sent)}`;
     throw new FarthingError('search_empty', what, { facts: { field: 'query' } });
   }
-  const families = canonicalFamilies(value.families);
-  const k = value.k ?? K_DEFAULT;
-  const imageSha256 = split.pictureSha256?.toString('hex');
+  const options = optionsOf(value);
+  const identity = { query, image_sha256: split.pictureSha256?.toString('hex'), ...options };
+  return { inputs: [{ query, image, ...options }], asked: [identity], identity, warnings };
+}
+
+/** How many questions an unread search asks, as far as it can be told: for its price. */
+export function questionsIn(body: Buffer): number {
+  try {
+    const { queries } = parseJsonObject(body.toString('utf8'));
+    return Array.isArray(queries) ? Math.max(1, queries.length) : 1;
+  } catch {
+    return 1;
+  }
+}
+
+function severalOf(
+  value: SearchRequest,
+  { isAlone, warnings }: { readonly isAlone: boolean; readonly warnings: readonly string[] },
+): ParsedSearch {
+  if (!isAlone) throw ofQueries('send "queries" alone, or "query" and "image_b64"');
+  const { queries = [], fused = false, ...common } = value;
+  const all = [...warnings];
+  const asked = queries.map((question, at) => {
+    if (typeof question === 'string') return questionOf(question, common, at);
+    if (typeof question !== 'object' || question === null || Array.isArray(question))
+      throw ofQueries(`${at}: send a text, or an object with "query"`);
+    const own = validated(question, at);
+    all.push(...own.warnings.map((warning) => `queries/${at}: ${warning}`));
+    return questionOf(own.value.query, { ...common, ...own.value }, at);
+  });
+  const hits = asked.reduce((sum, { k }) => sum + k, 0);
+  if (hits > K_MAX)
+    throw ofQueries(`ask for at most ${K_MAX} hits in all, not ${hits}: give "k"`, { limit: K_MAX });
+  const several = { fused, k: common.k ?? K_DEFAULT, maxChars: common.max_chars };
+  return { inputs: asked, several, asked, identity: { queries: asked, fused }, warnings: all };
+}
+
+function validated(question: object, at: number): ReturnType<typeof questionValidator.validate> {
+  try {
+    return questionValidator.validate(question as Record<string, unknown>);
+  } catch (error) {
+    if (!(error instanceof FarthingError)) throw error;
+    const { code, detail, facts } = error;
+    throw new FarthingError(code, `queries/${at}: ${detail}`, { facts: { ...facts, field: 'queries' } });
+  }
+}
+
+function questionOf(query: string, value: SearchRequest, at: number): AskedIdentity & { query: string } {
+  if (!query.trim()) throw ofQueries(`${at}: the question has no words`);
+  if (query.length > QUERY_LENGTH_MAX)
+    throw ofQueries(`${at}: send a question of at most ${QUERY_LENGTH_MAX} characters`);
+  return { query, ...optionsOf(value) };
+}
+
+function optionsOf(value: SearchRequest): Omit<AskedIdentity, 'query' | 'image_sha256'> {
+  const { passages, max_chars } = value;
   const filter = value.filter === undefined ? undefined : readFilter(value.filter);
-  const options = {
+  return {
+    families: canonicalFamilies(value.families),
+    k: value.k ?? K_DEFAULT,
     ...(filter !== undefined && { filter }),
     ...(value.explain === true && ({ explain: true } as const)),
     ...(value.exact === true && ({ exact: true } as const)),
     ...(value.min_confidence && { min_confidence: value.min_confidence }),
+    ...(passages !== undefined && { passages }),
+    ...(max_chars !== undefined && { max_chars }),
   };
-  return {
-    input: { query, image, families, k, ...options },
-    identity: { query, image_sha256: imageSha256, families, k, ...options },
-    warnings,
-  };
+}
+
+function ofQueries(what: string, facts: object = {}): FarthingError {
+  return new FarthingError('field_invalid', `queries: ${what}.`, { facts: { field: 'queries', ...facts } });
 }
 
 /** What an unknown field with a text was probably to be. */

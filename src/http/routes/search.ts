@@ -1,10 +1,10 @@
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { type SearchAnswer, SearchResponseSchema } from '../../api/search.ts';
 import { roundedMs, roundedStages } from '../../domain/clock.ts';
-import type { PayerId } from '../../domain/id.ts';
+import type { PayerId, TenantId } from '../../domain/id.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
-import type { SearchInput } from '../../domain/search.ts';
-import type { SearchResult } from '../../search/search.ts';
+import { QUERIES_MAX } from '../../domain/search.ts';
+import type { Search, SearchOptions, SearchResult } from '../../search/search.ts';
 import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
@@ -12,7 +12,8 @@ import { searchDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
 import type { Operation, Route } from '../exchange/route.ts';
-import { readSearch } from './search-body.ts';
+import { type ParsedSearch, questionsIn, readSearch } from './search-body.ts';
+import { type ShownResult, severalResult } from './several-answers.ts';
 
 const PATH = '/agent/v1/search';
 const ERRORS = [400, 413, 429, 500, 503] as const;
@@ -28,11 +29,13 @@ function body(
     timing,
     exact,
     bounds,
+    truncated,
     not_searched,
+    answers,
     explanation,
-  }: SearchResult,
+  }: ShownResult,
   charged: boolean,
-): Omit<SearchAnswer, 'hits'> & Pick<SearchResult, 'hits'> {
+): Omit<SearchAnswer, 'hits' | 'answers'> & Pick<ShownResult, 'hits' | 'answers'> {
   return {
     hits,
     answered,
@@ -42,10 +45,34 @@ function body(
     timing: roundedStages(timing),
     exact,
     bounds,
+    ...(truncated !== undefined && { truncated }),
     ...(not_searched && { not_searched }),
+    ...(answers && { answers }),
     charged,
     ...(explanation && { explanation }),
   };
+}
+
+/** The answer to one question, or to several at the same time: the encoder takes them as one batch. */
+async function answerOf(
+  search: Search,
+  tenant: TenantId,
+  { inputs, several }: Pick<ParsedSearch, 'inputs' | 'several'>,
+  signal: AbortSignal,
+  { onCertain, ...options }: SearchOptions = {},
+): Promise<{ readonly result: ShownResult; readonly results: readonly SearchResult[] }> {
+  const started = performance.now();
+  const uncertain = new Set(inputs);
+  const results = await Promise.all(
+    inputs.map((input) => {
+      const certain = () => {
+        uncertain.delete(input);
+        if (uncertain.size === 0) onCertain?.();
+      };
+      return search.run(tenant, input, signal, { ...options, ...(onCertain && { onCertain: certain }) });
+    }),
+  );
+  return { results, result: several ? severalResult(results, several, started) : results[0]! };
 }
 
 /** POST /agent/v1/search: paid by the call, in the payer's own index. */
@@ -69,30 +96,44 @@ export function searchRoute(services: Services): Route {
     method: 'POST',
     path: PATH,
     operation,
-    handle: (exchange) => paid(services, exchange, new PaidSearch(services, exchange)),
+    handle: async (exchange) => {
+      const questions = services.prices.question > 0n ? await questionsOf(services, exchange) : 1;
+      return paid(services, exchange, new PaidSearch(services, exchange, questions));
+    },
   };
 }
 
-interface PayerSearch {
+/** Questions of a request that may not be paid yet. A body that is not small has one until it is read. */
+async function questionsOf({ limits }: Services, { body, head }: Exchange): Promise<number> {
+  if (Number(head.headers.get('content-length') ?? Number.NaN) > limits.jsonBodyBytesMax) return 1;
+  const bytes = await body.whole(limits.jsonBodyBytesMax);
+  body.putBack(bytes);
+  return questionsIn(bytes);
+}
+
+interface PayerSearch extends Pick<ParsedSearch, 'inputs' | 'several'> {
   readonly tenant: PayerId;
-  readonly input: SearchInput;
 }
 
 class PaidSearch implements PaidRoute<PayerSearch> {
   readonly kind = 'search';
   readonly mode = 'pure';
-  readonly priceFixed = true;
+  readonly priceFixed: boolean;
   readonly #services: Services;
   readonly #exchange: Exchange;
+  #questions: number;
 
-  constructor(services: Services, exchange: Exchange) {
+  constructor(services: Services, exchange: Exchange, questions: number) {
     this.#services = services;
     this.#exchange = exchange;
+    this.#questions = questions;
+    this.priceFixed = services.prices.question === 0n;
   }
 
   quote(): Quote {
+    const { search, question } = this.#services.prices;
     return {
-      amount: this.#services.prices.search,
+      amount: search + question * BigInt(Math.min(this.#questions, QUERIES_MAX) - 1),
       resource: this.#services.baseUrl() + PATH,
       description:
         'Search your own files by meaning, by exact words, by picture, or for pictures by describing them.',
@@ -102,19 +143,21 @@ class PaidSearch implements PaidRoute<PayerSearch> {
 
   async prepare(tenant: PayerId): Promise<Prepared<PayerSearch>> {
     const { search, limits } = this.#services;
-    const { input, identity, warnings } = await readSearch(this.#exchange, limits.searchBodyBytesMax);
-    search.admit(tenant, input);
-    return { input: { tenant, input }, identity: { kind: 'json', value: identity }, warnings };
+    const parsed = await readSearch(this.#exchange, limits.searchBodyBytesMax);
+    const { inputs, several, identity, warnings } = parsed;
+    for (const input of inputs) search.admit(tenant, input);
+    this.#questions = inputs.length;
+    return { input: { tenant, inputs, several }, identity: { kind: 'json', value: identity }, warnings };
   }
 
   async run(
-    { tenant, input }: PayerSearch,
+    { tenant, ...asked }: PayerSearch,
     signal: AbortSignal,
     willCharge: () => void,
   ): Promise<WorkOutcome> {
     const { search, expiry } = this.#services;
     const options = { expiresAt: expiry(tenant), onCertain: willCharge };
-    const result = await search.run(tenant, input, signal, options);
+    const { result } = await answerOf(search, tenant, asked, signal, options);
     if (!result.searchable) {
       const answer = { status: 200, headers: {}, body: body(result, false) };
       return { charged: false, answer };
@@ -150,23 +193,23 @@ export function workspaceSearchRoute(services: Services): Route {
         exchange,
         params.id!,
         async (workspace) => {
-          const { input, identity, warnings } = await readSearch(
-            exchange,
-            services.limits.searchBodyBytesMax,
-          );
-          const expiresAt = services.workspaces.views.expiryOf(workspace);
-          const result = await services.search.run(workspace.id, input, exchange.signal, { expiresAt });
-          const { explain: _, exact: __, ...asked } = identity;
-          services.workspaces.activity.countSearch(workspace.id, {
-            ...asked,
-            hits: result.hits.length,
-            latency_ms: result.latency_ms,
+          const { search, limits, workspaces } = services;
+          const parsed = await readSearch(exchange, limits.searchBodyBytesMax);
+          const expiresAt = workspaces.views.expiryOf(workspace);
+          const { result, results } = await answerOf(search, workspace.id, parsed, exchange.signal, {
+            expiresAt,
           });
+          for (const [at, { hits, latency_ms }] of results.entries())
+            workspaces.activity.countSearch(workspace.id, {
+              ...parsed.asked[at]!,
+              hits: hits.length,
+              latency_ms,
+            });
           const timing = { ...result.timing, total_ms: performance.now() - exchange.startedAt };
           return {
             status: 200,
             headers: {},
-            body: { ...body({ ...result, timing }, false), ...named(warnings) },
+            body: { ...body({ ...result, timing }, false), ...named(parsed.warnings) },
           };
         },
         'search',

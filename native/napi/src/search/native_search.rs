@@ -4,6 +4,7 @@ use farthing_core::filter::expression::Filter;
 use farthing_core::ranking::options::Stop;
 use farthing_core::search::task::inputs::SearchInputs;
 use farthing_core::search::task::run::{Answer, Search, Wanted};
+use farthing_core::shard::extents::Extent;
 use farthing_core::threads::scan_pool;
 use napi::bindgen_prelude::{Buffer, ClassInstance, Object};
 use napi::{Env, JsDeferred, Result};
@@ -22,8 +23,15 @@ pub struct SearchedHits {
     /// The words with slips corrected.
     pub corrected: Option<String>,
     /// Numbers of hits, of places that any list found, and of the index's Segments; confidence of the first hit; milliseconds of
-    /// scan and fusion; whether a filter leaves nothing (0 or 1); then of each list of the plan: scanned, rescored, exact (0 or 1), and the method.
+    /// scan and fusion; whether a filter leaves nothing, and whether a text had no room (0 or 1); then of each list of the plan: scanned, rescored, exact (0 or 1), and the method.
     pub facts: Vec<f64>,
+}
+
+/// How much text hits show: passages on each side, and UTF-16 units of all texts together.
+#[napi(object)]
+pub struct TextExtent {
+    pub around: u32,
+    pub units_max: Option<u32>,
 }
 
 /// A search: its plan, and what its lists are asked with.
@@ -46,10 +54,16 @@ impl NativeSearch {
         explain: bool,
         expires_at: Option<String>,
         filter: Option<String>,
+        extent: Option<TextExtent>,
     ) -> Result<Self> {
         let (k, depth) = (k as usize, depth as usize);
+        let extent = extent.map(|TextExtent { around, units_max }| Extent {
+            around,
+            units_max: units_max.map(|units| units as usize),
+        });
         let filter = filter.map(|json| Filter::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
-        let wanted = Wanted { k, depth, exact, min_confidence, explain, expires_at, filter, ..Wanted::default() };
+        let wanted =
+            Wanted { k, depth, exact, min_confidence, explain, expires_at, filter, extent, ..Wanted::default() };
         Ok(Self { inputs: SearchInputs::new(plan.inner.clone(), wanted) })
     }
 
@@ -117,7 +131,7 @@ pub(crate) fn searched(
     Answer { hits, candidates, confidence, scans, corrected, segments, filtered_out, scan_ms, fuse_ms }: Answer,
 ) -> SearchedHits {
     let mut facts = vec![f64::from(hits.count), candidates as f64, segments as f64, confidence, scan_ms, fuse_ms];
-    facts.push(f64::from(u8::from(filtered_out)));
+    facts.extend([filtered_out, hits.truncated].map(|fact| f64::from(u8::from(fact))));
     for scan in scans {
         let exact = f64::from(u8::from(scan.exact));
         facts.extend([scan.scanned as f64, scan.rescored as f64, exact, f64::from(scan.method as u8)]);

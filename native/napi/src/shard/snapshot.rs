@@ -259,7 +259,7 @@ impl NativeSnapshot {
     /// What hits show of some segments: see `farthing_core::shard::hits`. `expires_at`: when the Items end.
     #[napi(catch_unwind)]
     pub fn hits(&self, segments: &[u32], query: Option<String>, expires_at: Option<String>) -> Result<HitsJson> {
-        let written = self.read(|snapshot| hits(snapshot, segments, query.as_deref(), expires_at.as_deref()))?;
+        let written = self.read(|snapshot| hits(snapshot, segments, query.as_deref(), expires_at.as_deref(), None))?;
         Ok(HitsJson { json: written.json.into(), count: written.count })
     }
 

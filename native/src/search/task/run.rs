@@ -17,6 +17,7 @@ use crate::search::members::ShownHit;
 use crate::search::moments::shown_moments;
 use crate::search::plan::{Plan, Scans};
 use crate::search::query::QueryFacts;
+use crate::shard::extents::Extent;
 use crate::shard::hits::{WrittenHits, hits};
 use crate::shard::query::Conditional;
 use crate::shard::snapshot::Snapshot;
@@ -40,6 +41,8 @@ pub struct Wanted {
     pub describes_none: bool,
     /// RFC 3339 of the Items' end, if that is not what is stored.
     pub expires_at: Option<String>,
+    /// How much text hits show. None: a snippet.
+    pub extent: Option<Extent>,
     /// The Items that may be found. None: all.
     pub filter: Option<Arc<Filter>>,
 }
@@ -106,6 +109,8 @@ impl Search {
         if self.wanted.filter.is_some() && snapshot.filters_late()? {
             return Ok(true);
         }
+        let around = self.wanted.extent.map_or(0, |extent| 2 * u64::from(extent.around));
+        let hits = hits * (1 + around);
         Ok(hits > HITS_AT_ONCE_MAX || self.queries.iter().any(|query| query.is_long(segments)))
     }
 
@@ -131,7 +136,7 @@ impl Search {
             (Some(words), Some(corrected)) => Some(Cow::from(format!("{corrected} {words}"))),
             (words, _) => words.as_deref().map(Cow::from),
         };
-        let hits = hits(snapshot, &shown?, words.as_deref(), expires_at.as_deref())?;
+        let hits = hits(snapshot, &shown?, words.as_deref(), expires_at.as_deref(), self.wanted.extent)?;
         let filtered_out = match within.filter(|_| evidence.candidates.is_empty()) {
             Some(within) => !snapshot.has_any(&within)?,
             None => false,

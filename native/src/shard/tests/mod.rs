@@ -15,6 +15,7 @@ use crate::write::input::{ItemRecord, PictureInput, SegmentInput, digest_of_hex}
 use crate::write::merge;
 use crate::write::write_op::WriteOp;
 
+mod extents;
 mod filters;
 mod items;
 mod spaces;

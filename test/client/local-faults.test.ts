@@ -1,0 +1,107 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { Farthing } from '../../src/client/index.ts';
+import { nearest } from '../../src/domain/nearest.ts';
+import { localBackend } from '../../src/mcp/local-backend.ts';
+import { startTestServer } from '../rig/test-server.ts';
+
+/** What fails on this side of the wire is told as that, and never counts as spent. */
+
+const server = await startTestServer(t);
+const clientOf = (baseUrl = server.url) =>
+  new Farthing({
+    baseUrl,
+    account: privateKeyToAccount(generatePrivateKey()),
+    budgetUsd: '1',
+    attemptsMax: 2,
+  });
+const NOTHING = { spentUsd: '0', leftUsd: '1' };
+
+t.test('a folder given as a file is told, before anything is signed', async (t) => {
+  const client = clientOf();
+  await t.rejects(client.ingest(t.testdir({})), {
+    code: 'source_unreadable',
+    message: /it is a folder; ingestFolder and syncFolder/,
+  });
+  await t.rejects(client.ingest(join(t.testdir({}), 'nowhere.txt')), { code: 'source_unreadable' });
+  t.match(client.spending, NOTHING);
+});
+
+/** Passes requests on; `before` is called with those that only ask the price. */
+async function relay(before: () => void): Promise<{ url: string; close: () => void }> {
+  const relay: Server = createServer((request, response) => {
+    if (request.headers['payment-signature'] === undefined) before();
+    const pieces: Buffer[] = [];
+    request.on('error', () => undefined);
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', async () => {
+      const headers = new Headers();
+      for (const name of ['payment-signature', 'content-type', 'content-disposition', 'idempotency-key'])
+        if (request.headers[name]) headers.set(name, String(request.headers[name]));
+      const body = Buffer.concat(pieces);
+      const reply = await fetch(server.url + request.url, { method: request.method!, headers, body });
+      for (const [name, value] of reply.headers)
+        if (!/^(content-length|transfer-encoding|connection)$/.test(name)) response.setHeader(name, value);
+      response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));
+    });
+  });
+  await new Promise<void>((listening) => relay.listen(0, '127.0.0.1', listening));
+  return {
+    url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
+    close: () => void relay.close().closeAllConnections(),
+  };
+}
+
+t.test('a file that vanishes before it is sent was not paid for', async (t) => {
+  const file = join(t.testdir({}), 'vanishing.txt');
+  writeFileSync(file, 'Tides follow the moon. '.repeat(20_000));
+  const through = await relay(() => rmSync(file, { force: true }));
+  t.teardown(through.close);
+  const client = clientOf(through.url);
+  await t.rejects(client.ingest(file), { code: 'source_unreadable' });
+  t.match(client.spending, { ...NOTHING, leftUsd: '0.97', heldUsd: '0.03' });
+  const after = await client.ingest(new Blob(['Fog horns.']), { name: 'horn.txt', wait: false });
+  t.equal(after.charged, true);
+  t.match(client.spending, { spentUsd: '0.03', heldUsd: '0' }, 'its payment is used for the next one');
+});
+
+t.test('minutes that nobody means are refused before they are paid for', async (t) => {
+  const client = clientOf();
+  for (const ttlMinutes of [-5, 0, 1.5, Number.NaN])
+    await t.rejects(client.workspaces.rent({ ttlMinutes }), {
+      code: 'field_invalid',
+      message: /ttlMinutes: send a whole number from 1 on/,
+    });
+  t.match(client.spending, NOTHING);
+});
+
+t.test('what a tool does not have is not named, and the nearest name is', async (t) => {
+  const client = clientOf();
+  const workspace = await client.workspaces.create();
+  const backend = localBackend({
+    client,
+    keeper: {
+      current: () => workspace.id,
+      find: async () => workspace,
+      add: async () => undefined,
+      remove: async () => undefined,
+    },
+    readFile: async () => new TextEncoder().encode('no picture'),
+    signal: new AbortController().signal,
+  });
+  await workspace.ingest(new Blob(['Tides follow the moon.']), { name: 'tides.txt' });
+  await t.rejects(backend.search({ image_path: 'x.jpg' }, {}), { message: /^(?!.*image_b64)/ });
+  for (const [typed, meant] of [
+    ['q', 'query'],
+    ['K', 'k'],
+    ['qurey', 'query'],
+    ['minutes', 'ttl_minutes'],
+    ['z', undefined],
+    ['', undefined],
+  ] as const)
+    t.equal(nearest(typed, ['query', 'k', 'ttl_minutes', 'families']), meant, typed);
+});
