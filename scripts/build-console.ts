@@ -6,6 +6,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { noteBundled } from './bundled.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'src/console');
@@ -39,6 +40,8 @@ const { outputFiles, metafile } = await build({
   write: false,
   define: { 'process.env.NODE_ENV': '"production"' },
 });
+
+noteBundled('console', metafile);
 
 /** Addresses of the entries in the page, by the names of their sources. */
 const addresses = new Map<string, string>();

@@ -6,6 +6,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
+import { noteBundled } from './bundled.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const sources = join(root, 'src');
@@ -84,5 +85,6 @@ const { metafile } = await build({
   metafile: true,
   logLevel: 'warning',
 });
+noteBundled('server', metafile);
 const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
 console.log(`${Object.keys(metafile.outputs).length} files, ${bytes} bytes`);

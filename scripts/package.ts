@@ -11,6 +11,7 @@ import { join, resolve } from 'node:path';
 
 /** Of the one that napi-rs's loader asks for; a package of another platform has its own name. */
 const PLATFORM = { name: 'linux-x64-gnu', os: ['linux'], cpu: ['x64'], libc: ['glibc'] } as const;
+const NOTICES = 'THIRD-PARTY-NOTICES.txt';
 const RUNTIME = 'onnxruntime-node';
 const RUNTIME_SHARED = 'onnxruntime-common';
 
@@ -33,6 +34,7 @@ const addon = `farthing.${PLATFORM.name}.node`;
 try {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
+  execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts/notices.ts')]);
   const whole = join(stage, pack(root, stage));
   execFileSync('tar', ['-xzf', whole, '-C', stage]);
   rmSync(whole);
@@ -62,6 +64,7 @@ function platformPackage(): string {
   const folder = join(stage, PLATFORM.name);
   mkdirSync(folder);
   renameSync(join(stage, 'package/src/native/addon', addon), join(folder, addon));
+  cpSync(join(stage, 'package', NOTICES), join(folder, NOTICES));
   const { version, license } = manifest;
   const { name: platform, ...fits } = PLATFORM;
   writeManifest(folder, {
@@ -70,7 +73,7 @@ function platformPackage(): string {
     description: `The native part of farthing for ${platform}.`,
     license,
     main: addon,
-    files: [addon],
+    files: [addon, NOTICES],
     ...fits,
   });
   return folder;

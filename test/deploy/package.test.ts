@@ -39,6 +39,9 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   );
   t.ok(existsSync(join(folder, 'node_modules/farthing-linux-x64-gnu/farthing.linux-x64-gnu.node')));
   t.notMatch(readFileSync(join(installed, 'package.json'), 'utf8'), /https?:/);
+  const notices = readFileSync(join(installed, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+  for (const part of ['preact', 'viem', 'tokenizers'])
+    t.match(notices, new RegExp(`^${part} [\\d.]+ \\(`, 'm'), 'whose code is inside is named');
 
   const environment = {
     PATH: process.env.PATH,
