@@ -89,6 +89,7 @@ export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable |
   const controlled = {
     workspaces: books,
     backup: books.backup,
+    ledger: () => books.ledger,
     rotateKey: () => signer.rotate(),
   };
   return openOperatorSocket(data, controlled).catch((error: unknown) => {

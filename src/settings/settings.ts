@@ -253,12 +253,12 @@ export const SETTINGS = {
   GAS_FEE_GWEI_MAX: setting(
     gwei,
     '0.1',
-    'Most that FARTHING_FACILITATOR=self pays for a unit of gas, in gwei. A settlement takes about 60,000 units: at 0.1 gwei 0.000006 ETH. While the network asks for more, nothing is sold.',
+    'Most that FARTHING_FACILITATOR=self pays for a unit of gas, in gwei. A settlement takes about 80,000 units: at 0.1 gwei 0.000008 ETH. While the network asks for more, nothing is sold.',
   ),
   SETTLEMENT_GAS_MAX: setting(
     integer(60_000, 5_000_000),
     '200000',
-    'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 60,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), which costs more than a search brings in.',
+    'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 80,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), which costs more than a search brings in.',
   ),
   SETTLEMENT_BLOCKS: setting(
     integer(1, 64),

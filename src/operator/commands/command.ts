@@ -125,11 +125,21 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'ledger export': {
     usage: '[--format jsonl|csv] [--since TIME]',
-    about: 'The ledger of a stopped server; its totals on the standard error.',
+    about:
+      'The ledger, of a running server too: one row a payment with its last state; totals on the standard error.',
     words: NOTHING,
     options: { format: { type: 'string', default: 'jsonl' }, since: { type: 'string' } },
     run: async ({ options: { format, since } }, io) =>
       (await import('./ledger.ts')).exportLedger({ format: String(format), since: since?.toString() }, io),
+  },
+  'ledger reconcile': {
+    usage: '[--since TIME]',
+    about:
+      'Looks for each payment of the ledger on the chain (FARTHING_RPC_URL), and for transfers to FARTHING_PAY_TO that it does not know; exit code 1 when a row is not as the chain has it.',
+    words: NOTHING,
+    options: { since: { type: 'string' } },
+    run: async ({ options: { since } }, io) =>
+      (await import('./ledger-reconcile.ts')).reconcileLedger(since?.toString(), io),
   },
   'models list': {
     usage: '',

@@ -1,12 +1,8 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { formatUsd } from '../../domain/money.ts';
-import { native } from '../../native/index.ts';
-import { Journal, type JournalEntry, type JournalTotals } from '../../payment/records/journal.ts';
-import { Ledger } from '../../payment/records/ledger.ts';
-import { bookFolders } from '../../state/book-folders.ts';
-import { openStore } from '../../state/store.ts';
-import { type CommandIo, dataFolder, EXIT, UsageError } from '../io.ts';
+import type { JournalEntry, JournalTotals } from '../../payment/records/journal.ts';
+import { type CommandIo, EXIT, UsageError } from '../io.ts';
+import type { LedgerSource, LedgerSums } from '../running/ledger-stream.ts';
+import { lastStates, openLedger } from './ledger-source.ts';
 
 const COLUMNS = [
   'time',
@@ -32,24 +28,16 @@ export interface LedgerOptions {
   readonly since: string | undefined;
 }
 
-/** Writes the entries of the journal of a stopped server, and explains its totals. @throws UsageError, Error with what to do */
+/** Writes the ledger, one row a payment with its last state, and explains its totals. @throws UsageError, Error with what to do */
 export async function exportLedger(options: LedgerOptions, io: CommandIo): Promise<number> {
   const selection = selectionOf(options);
-  const folder = dataFolder(io);
-  const states = (await bookFolders(folder)).map((books) => join(books, 'state'));
-  if (!states.every((state) => existsSync(state)))
-    throw new Error(`FARTHING_DATA_DIR=${folder}: there is no ledger here`);
-  const lock = native.lockFolder(folder);
-  if (!lock) throw new Error(`FARTHING_DATA_DIR=${folder}: a running server uses this folder; stop it first`);
-  const stores = states.map((state) => openStore(state));
+  const source = await openLedger(io);
   try {
-    const ledger = new Ledger(stores.map((store) => new Journal(store)));
-    exportEntries(ledger, selection, io);
-    explainTotals(ledger, io);
+    await exportEntries(source, selection, io);
+    explainTotals(await source.sums(), io);
     return EXIT.done;
   } finally {
-    for (const store of stores) await store.close();
-    lock.release();
+    await source.close();
   }
 }
 
@@ -62,10 +50,15 @@ interface Selection {
 function selectionOf({ format, since }: LedgerOptions): Selection {
   if (format !== 'csv' && format !== 'jsonl')
     throw new UsageError(`--format must be csv or jsonl, not "${format}".`);
+  return { format, since: sinceOf(since) };
+}
+
+/** @throws UsageError */
+export function sinceOf(since: string | undefined): number {
   const time = since === undefined ? 0 : readTime(since);
   if (time === undefined)
     throw new UsageError(`--since must be a date or a time with its zone, not "${since}".`);
-  return { format, since: time };
+  return time;
 }
 
 function readTime(text: string): number | undefined {
@@ -74,9 +67,13 @@ function readTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-function exportEntries(ledger: Ledger, { format, since }: Selection, { write }: CommandIo): void {
+async function exportEntries(
+  source: LedgerSource,
+  { format, since }: Selection,
+  { write }: CommandIo,
+): Promise<void> {
   if (format === 'csv') write(`${COLUMNS.join(',')}\r\n`);
-  for (const entry of ledger.entries(since)) {
+  for await (const entry of lastStates(source, since)) {
     const row = rowOf(entry);
     write(
       format === 'csv'
@@ -110,8 +107,7 @@ function csvCell(value: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-function explainTotals(ledger: Ledger, { explain }: CommandIo): void {
-  const [totals, dropped] = [ledger.totals(), ledger.dropped()];
+function explainTotals({ totals, dropped }: LedgerSums, { explain }: CommandIo): void {
   for (const kind of Object.keys(totals) as (keyof JournalTotals)[]) {
     const { count, amount } = totals[kind];
     // Pending entries that were dropped are resolved: they are not in the sum.

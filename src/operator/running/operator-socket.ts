@@ -5,9 +5,11 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { parseId } from '../../domain/id.ts';
+import type { Ledger } from '../../payment/records/ledger.ts';
 import type { WorkspaceViews } from '../../workspace/views/views.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
+import { streamLedger } from './ledger-stream.ts';
 
 /**
  * The operator's access to a running server: HTTP with JSON over a socket in the data folder. Only the folder's owner may
@@ -21,8 +23,13 @@ const PAGE = 500;
 export interface Controlled {
   readonly workspaces: Pick<WorkspaceViews, 'list' | 'show'> & Pick<Workspaces, 'disposeAsOperator'>;
   readonly backup: Pick<LiveBackup, 'take'>;
+  /** Of all books here. */
+  readonly ledger: () => Ledger;
   rotateKey(): Promise<string>;
 }
+
+/** Path at which the ledger is read: lines, and no one answer. */
+export const LEDGER_PATH = 'ledger';
 
 /** Listens in the data folder. The caller holds its lock, so a socket that is there belongs to a dead server. */
 export async function openOperatorSocket(
@@ -32,6 +39,14 @@ export async function openOperatorSocket(
   await rm(join(data, SOCKET_NAME), { force: true });
   const folder = await open(data, 'r');
   const server = createServer((message, answer) => {
+    const { pathname, searchParams } = new URL(message.url ?? '', 'http://operator');
+    if (pathname === `/${LEDGER_PATH}` && message.method === 'GET') {
+      // Who reads it may stop reading.
+      streamLedger(controlled.ledger(), Number(searchParams.get('since') ?? 0), answer).catch(
+        () => undefined,
+      );
+      return;
+    }
     void reply(controlled, message).then(({ status, body }) => {
       answer.writeHead(status, { 'Content-Type': 'application/json' });
       answer.end(JSON.stringify(body));
@@ -111,16 +126,35 @@ export async function askServer<T>(
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
 ): Promise<T> {
+  const { answer, close } = await openAnswer(data, method, path);
+  try {
+    const body: unknown = await json(answer);
+    if (answer.statusCode !== 200) throw new Error((body as { detail: string }).detail);
+    return body as T;
+  } finally {
+    await close();
+  }
+}
+
+/** The same, with the answer as it comes. @throws Error with what to do, when no server runs */
+export async function openAnswer(
+  data: string,
+  method: 'GET' | 'POST' | 'DELETE',
+  path: string,
+): Promise<{ readonly answer: IncomingMessage; close(): Promise<void> }> {
   const folder = await open(data, 'r').catch(() => {
     throw new Error(`There is no ${data}: set FARTHING_DATA_DIR to the data folder of the server.`);
   });
   try {
     const answer = await send({ socketPath: socketIn(folder), method, path }, data);
-    const body: unknown = await json(answer);
-    if (answer.statusCode !== 200) throw new Error((body as { detail: string }).detail);
-    return body as T;
-  } finally {
+    const close = async () => {
+      answer.destroy();
+      await folder.close();
+    };
+    return { answer, close };
+  } catch (error) {
     await folder.close();
+    throw error;
   }
 }
 

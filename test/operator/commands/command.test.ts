@@ -122,7 +122,7 @@ t.test('what is not a command, or is wrongly used, is answered with what is', as
   t.match(wrong, { code: 2, err: /^This command takes one word\.\n\nfarthing admin workspaces show ID\n$/ });
   t.match(await farthing('/nowhere', ['doctor', '--jsno']), {
     code: 2,
-    err: /farthing admin doctor \[--json\]/,
+    err: /farthing admin doctor \[--pay\] \[--json\]/,
   });
 });
 
@@ -142,7 +142,7 @@ t.test('each command is explained by itself, a group with its commands, and all 
     return out.split('\n').filter((line) => line.startsWith('farthing admin '));
   };
   t.match(await explained('ledger', 'export', '--help'), [/^farthing admin ledger export \[--format/]);
-  t.match(await explained('help', 'doctor'), [/^farthing admin doctor \[--json\] {2}Examines/]);
+  t.match(await explained('help', 'doctor'), [/^farthing admin doctor \[--pay\] \[--json\] {2}Examines/]);
   t.equal((await explained('models', '-h')).length, 4);
   t.ok((await explained('--help')).length > 20);
   t.match(await farthing('/nowhere', ['modles', '--help']), {

@@ -10,40 +10,78 @@ import { runCommand } from './run-command.ts';
 const command = (environment: Record<string, string>, ...args: string[]) =>
   runCommand(environment, ['ledger', ...args]);
 
-t.test('the books of a stopped server are exported as CSV and as lines of JSON, with totals', async (t) => {
-  const server = await startTestServer(t);
-  const environment = { FARTHING_DATA_DIR: server.dataFolder };
-  const agent = new TestAgent(server.url);
-  await agent.rent({ ttl_minutes: 20 });
-  await agent.rent({ ttl_minutes: 60 });
-  const refused = await command(environment, 'export');
-  t.equal(refused.status, 1);
-  t.match(refused.explained, /a running server uses this folder/);
-  await server.stop();
+t.test(
+  'the books of a server, running or stopped, are exported as CSV and as lines of JSON, with totals',
+  async (t) => {
+    const server = await startTestServer(t);
+    const environment = { FARTHING_DATA_DIR: server.dataFolder };
+    const agent = new TestAgent(server.url);
+    await agent.rent({ ttl_minutes: 20 });
+    await agent.rent({ ttl_minutes: 60 });
+    const running = await command(environment, 'export');
+    await server.stop();
 
-  const lines = await command(environment, 'export', '--format', 'jsonl');
-  t.equal(lines.status, 0);
-  const entries = lines.written
+    const lines = await command(environment, 'export', '--format', 'jsonl');
+    t.equal(lines.status, 0);
+    t.same(running, lines, 'the same while it runs');
+    const entries = lines.written
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>);
+    t.match(entries, [
+      {
+        kind: 'settled',
+        amount: '20000',
+        amount_usd: '0.02',
+        payer: agent.account.address.toLowerCase(),
+        route: 'POST /agent/v1/workspaces',
+        transaction: /^0x/,
+      },
+      { kind: 'settled', amount: '40000', amount_usd: '0.04' },
+    ]);
+    t.match(lines.explained, /settled: 2, 0\.06 USD/);
+    const table = (await command(environment, 'export', '--format', 'csv')).written.trimEnd().split('\r\n');
+    t.equal(table.length, 3);
+    t.match(table[0], /^time,kind,amount,amount_usd,network,/);
+    t.match(table[1], /^\d{4}-[^,]+,settled,20000,0\.02,eip155:8453,/);
+    t.equal((await command(environment, 'export', '--since', '2999-01-01')).written, '');
+  },
+);
+
+t.test('a payment is one row, with its last state', async (t) => {
+  const folder = temporaryFolder(t);
+  const store = openStore(join(folder, 'state'));
+  const journal = new Journal(store);
+  const of = (nonce: string, time: number): Omit<JournalEntry, 'kind'> => ({
+    time,
+    network: 'eip155:8453',
+    asset: PAY_TO,
+    payer: PAY_TO,
+    payTo: PAY_TO,
+    nonce,
+    amount: '6000',
+    route: 'POST /agent/v1/search',
+    requestHash: 'a',
+  });
+  await store.transaction(() => {
+    journal.append({ ...of('1', 1), kind: 'pending' });
+    journal.append({ ...of('2', 2), kind: 'refused', reason: 'insufficient_funds' });
+    journal.append({ ...of('3', 3), kind: 'settled' });
+    journal.append({ ...of('1', 4), kind: 'settled' }, { resolves: true });
+    journal.append({ ...of('2', 5), kind: 'settled' });
+    journal.append({ ...of('4', 6), kind: 'pending' });
+  });
+  await store.close();
+  const { written } = await command({ FARTHING_DATA_DIR: folder }, 'export', '--format', 'csv');
+  const rows = written
     .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, string>);
-  t.match(entries, [
-    {
-      kind: 'settled',
-      amount: '20000',
-      amount_usd: '0.02',
-      payer: agent.account.address.toLowerCase(),
-      route: 'POST /agent/v1/workspaces',
-      transaction: /^0x/,
-    },
-    { kind: 'settled', amount: '40000', amount_usd: '0.04' },
-  ]);
-  t.match(lines.explained, /settled: 2, 0\.06 USD/);
-  const table = (await command(environment, 'export', '--format', 'csv')).written.trimEnd().split('\r\n');
-  t.equal(table.length, 3);
-  t.match(table[0], /^time,kind,amount,amount_usd,network,/);
-  t.match(table[1], /^\d{4}-[^,]+,settled,20000,0\.02,eip155:8453,/);
-  t.equal((await command(environment, 'export', '--since', '2999-01-01')).written, '');
+    .split('\r\n')
+    .slice(1)
+    .map((line) => line.split(','));
+  t.same(
+    rows.map((row) => `${row[8]} ${row[1]}`),
+    ['3 settled', '1 settled', '2 settled', '4 pending'],
+  );
 });
 
 t.test('pending settlements that left the journal are resolved, and not listed', async (t) => {

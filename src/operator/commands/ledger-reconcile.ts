@@ -1,0 +1,164 @@
+import { formatUsd } from '../../domain/money.ts';
+import { ASSETS, type Asset, assetOn } from '../../payment/asset.ts';
+import type { Sighting } from '../../payment/facilitator/chain-witness.ts';
+import { LOCAL_TRANSACTION_PREFIX } from '../../payment/facilitator/local-facilitator.ts';
+import { readReceived } from '../../payment/facilitator/received.ts';
+import { RpcNode } from '../../payment/facilitator/rpc-node.ts';
+import { RpcWitness } from '../../payment/facilitator/rpc-witness.ts';
+import type { Hex, Payment } from '../../payment/payment.ts';
+import type { JournalEntry } from '../../payment/records/journal.ts';
+import { type CommandIo, EXIT, settingsOf, UsageError } from '../io.ts';
+import type { LedgerSource } from '../running/ledger-stream.ts';
+import { sinceOf } from './ledger.ts';
+import { lastStates, openLedger } from './ledger-source.ts';
+
+/** What the chain makes of a row. `owed`: it moved the money of a payment that was answered with a refusal. */
+type Verdict = 'proved' | 'missing' | 'owed' | 'uncharged' | 'open' | 'play_money' | 'another_network';
+
+/** Verdicts that an operator has to look into. */
+const FAULTS: ReadonlySet<Verdict> = new Set(['missing', 'owed']);
+/** A payment is in a block before it is in the ledger. */
+const BOOKED_AFTER_MS_MAX = 600_000;
+/** Rows that nodes are asked about at a time. */
+const AT_ONCE = 8;
+
+/**
+ * Looks for each payment of the ledger on the chain, and for what else was paid to the wallet: writes a line of JSON for each row that the
+ * chain shows otherwise, and for each transfer that the ledger does not know. @returns 1 when a row is not as the chain has it
+ */
+export async function reconcileLedger(since: string | undefined, io: CommandIo): Promise<number> {
+  const settings = settingsOf(io);
+  if (settings.RPC_URL.length === 0)
+    throw new UsageError('FARTHING_RPC_URL: name a node of the chain, which is asked.');
+  const asset = assetOn(settings.NETWORK);
+  const source = await openLedger(io);
+  const books = new Reconciliation(new RpcWitness({ urls: settings.RPC_URL }), asset, io);
+  try {
+    const from = sinceOf(since);
+    await books.readAll(source, from);
+    const payTo = (settings.PAY_TO.toLowerCase() || books.payTo) as Hex | undefined;
+    if (payTo !== undefined && books.firstTime !== undefined)
+      await books.listStrangers(
+        new RpcNode(settings.RPC_URL[0]!),
+        payTo,
+        from || books.firstTime - BOOKED_AFTER_MS_MAX,
+      );
+  } finally {
+    await source.close();
+  }
+  books.explain();
+  return books.faults === 0 ? EXIT.done : EXIT.failed;
+}
+
+class Reconciliation {
+  /** Of the ledger's last row. */
+  payTo: string | undefined;
+  /** Milliseconds since the epoch, of the oldest row that was on this chain. */
+  firstTime: number | undefined;
+  faults = 0;
+  readonly #witness: RpcWitness;
+  readonly #asset: Asset;
+  readonly #io: CommandIo;
+  readonly #sums = new Map<Verdict | 'stranger', { count: number; amount: bigint }>();
+  readonly #known = new Set<string>();
+
+  constructor(witness: RpcWitness, asset: Asset, io: CommandIo) {
+    this.#witness = witness;
+    this.#asset = asset;
+    this.#io = io;
+  }
+
+  async readAll(source: LedgerSource, since: number): Promise<void> {
+    let batch: JournalEntry[] = [];
+    for await (const entry of lastStates(source, since)) {
+      batch.push(entry);
+      if (batch.length < AT_ONCE) continue;
+      await Promise.all(batch.map((each) => this.#judge(each)));
+      batch = [];
+    }
+    await Promise.all(batch.map((each) => this.#judge(each)));
+  }
+
+  /** Transfers to the wallet that no payment of the ledger made. */
+  async listStrangers(node: RpcNode, payTo: Hex, sinceMs: number): Promise<void> {
+    const progress = (done: number) =>
+      this.#io.progress?.(`transfers to ${payTo}: ${Math.round(100 * done)} %`);
+    for await (const transfer of readReceived(node, this.#asset, { payTo, sinceMs, progress })) {
+      if (this.#known.has(transfer.transaction)) continue;
+      this.#add('stranger', transfer.value);
+      const { from, transaction, block } = transfer;
+      const amount_usd = formatUsd(transfer.value);
+      this.#io.write(`${JSON.stringify({ found: 'stranger', from, amount_usd, transaction, block })}\n`);
+    }
+  }
+
+  explain(): void {
+    for (const [verdict, { count, amount }] of this.#sums)
+      this.#io.explain(`${verdict}: ${count}, ${formatUsd(amount)} USD`);
+    if (this.#sums.size === 0) this.#io.explain('The ledger is empty.');
+  }
+
+  async #judge(entry: JournalEntry): Promise<void> {
+    const seen = this.#isHere(entry)
+      ? await this.#witness.look(paymentOf(entry), entry.transaction)
+      : undefined;
+    const verdict = this.#verdictOn(entry, seen);
+    this.#add(verdict, BigInt(entry.amount));
+    if (seen) {
+      this.payTo = entry.payTo;
+      this.firstTime = Math.min(this.firstTime ?? entry.time, entry.time);
+      if (seen.kind === 'settled') this.#known.add(seen.transaction);
+    }
+    if (!FAULTS.has(verdict)) return;
+    this.faults += 1;
+    const { kind, payer, nonce, route, transaction = '' } = entry;
+    const row = { found: verdict, chain: seen?.kind, kind, payer, nonce, route, transaction };
+    const time = new Date(entry.time).toISOString();
+    this.#io.write(`${JSON.stringify({ ...row, time, amount_usd: formatUsd(BigInt(entry.amount)) })}\n`);
+  }
+
+  #isHere({ network, asset, transaction }: JournalEntry): boolean {
+    const isPlay = transaction?.startsWith(LOCAL_TRANSACTION_PREFIX) === true;
+    return !isPlay && network === this.#asset.network && asset === this.#asset.address;
+  }
+
+  #verdictOn({ kind, network, transaction }: JournalEntry, seen: Sighting | undefined): Verdict {
+    if (transaction?.startsWith(LOCAL_TRANSACTION_PREFIX)) return 'play_money';
+    if (!seen) return network === this.#asset.network ? 'play_money' : 'another_network';
+    const isPaid = seen.kind === 'settled';
+    switch (kind) {
+      case 'settled':
+        return isPaid ? 'proved' : 'missing';
+      case 'presumed':
+        return isPaid ? 'proved' : 'uncharged';
+      case 'refused':
+        return isPaid ? 'owed' : 'uncharged';
+      case 'pending':
+        return 'open';
+      default:
+        return kind satisfies never;
+    }
+  }
+
+  #add(verdict: Verdict | 'stranger', amount: bigint): void {
+    const sum = this.#sums.get(verdict) ?? { count: 0, amount: 0n };
+    this.#sums.set(verdict, { count: sum.count + 1, amount: sum.amount + amount });
+  }
+}
+
+/** As much of a payment as the chain is asked by. */
+function paymentOf({ network, asset, payer, payTo, nonce, amount }: JournalEntry): Payment {
+  return {
+    version: 2,
+    scheme: 'exact',
+    networkName: network,
+    asset: ASSETS.find((each) => each.network === network && each.address === asset)!,
+    payer,
+    payTo,
+    value: BigInt(amount),
+    validAfter: 0n,
+    validBefore: 0n,
+    nonce: nonce as Hex,
+    signature: '0x',
+  };
+}

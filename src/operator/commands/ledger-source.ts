@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { native } from '../../native/index.ts';
+import { Journal, type JournalEntry } from '../../payment/records/journal.ts';
+import { Ledger } from '../../payment/records/ledger.ts';
+import { bookFolders } from '../../state/book-folders.ts';
+import { openStore } from '../../state/store.ts';
+import { type CommandIo, dataFolder } from '../io.ts';
+import type { LedgerSource } from '../running/ledger-stream.ts';
+import { readRunningLedger } from '../running/running-ledger.ts';
+
+/** Opens the ledger that the settings mean. A running server is asked through its socket. @throws Error with what to do */
+export async function openLedger(io: CommandIo): Promise<LedgerSource> {
+  const folder = dataFolder(io);
+  const states = (await bookFolders(folder)).map((books) => join(books, 'state'));
+  if (!states.every((state) => existsSync(state)))
+    throw new Error(`FARTHING_DATA_DIR=${folder}: there is no ledger here`);
+  const lock = native.lockFolder(folder);
+  if (!lock) return readRunningLedger(folder);
+  const stores = states.map((state) => openStore(state));
+  const ledger = new Ledger(stores.map((store) => new Journal(store)));
+  return {
+    entries: (since) => ledger.entries(since),
+    sums: async () => ({ totals: ledger.totals(), dropped: ledger.dropped() }),
+    close: async () => {
+      for (const store of stores) await store.close();
+      lock.release();
+    },
+  };
+}
+
+const paymentOf = ({ network, asset, payer, nonce }: JournalEntry) => `${network}/${asset}/${payer}/${nonce}`;
+const markOf = ({ kind, time }: JournalEntry) => `${kind}/${time}`;
+
+/**
+ * One entry a payment, its last: a settlement that was pending stands in the ledger twice. Read twice; what was added after the first
+ * reading is left out. Memory: of payments that were anything but settled at once.
+ */
+export async function* lastStates(source: LedgerSource, since: number): AsyncGenerator<JournalEntry> {
+  const last = new Map<string, string>();
+  let end = Number.NEGATIVE_INFINITY;
+  for await (const entry of source.entries(since)) {
+    const payment = paymentOf(entry);
+    if (entry.kind !== 'settled' || last.has(payment)) last.set(payment, markOf(entry));
+    end = entry.time;
+  }
+  for await (const entry of source.entries(since)) {
+    if (entry.time > end) return;
+    const mark = last.get(paymentOf(entry));
+    if (mark === undefined || mark === markOf(entry)) yield entry;
+  }
+}

@@ -1,0 +1,31 @@
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { JournalEntry, JournalTotals } from '../../payment/records/journal.ts';
+import type { Ledger } from '../../payment/records/ledger.ts';
+
+/** The ledger of a data folder, with or without a running server. */
+export interface LedgerSource {
+  /** From `since` (milliseconds) on, in order of time. May be called again. */
+  entries(since: number): AsyncIterable<JournalEntry> | Iterable<JournalEntry>;
+  sums(): Promise<LedgerSums>;
+  close(): Promise<void>;
+}
+
+export interface LedgerSums {
+  readonly totals: JournalTotals;
+  /** What is no longer among the entries. */
+  readonly dropped: JournalTotals;
+}
+
+/** Answers with the entries from `since` (milliseconds) on, a line of JSON each, and their sums in the last line. */
+export function streamLedger(ledger: Ledger, since: number, answer: ServerResponse): Promise<void> {
+  answer.writeHead(200, { 'Content-Type': 'application/x-ndjson' });
+  return pipeline(Readable.from(linesOf(ledger, since)), answer);
+}
+
+function* linesOf(ledger: Ledger, since: number): Generator<string> {
+  for (const entry of ledger.entries(since)) yield `${JSON.stringify(entry)}\n`;
+  const sums: LedgerSums = { totals: ledger.totals(), dropped: ledger.dropped() };
+  yield `${JSON.stringify({ sums })}\n`;
+}
