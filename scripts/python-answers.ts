@@ -71,6 +71,9 @@ function named(name: string): Schema {
   return found as Schema;
 }
 
+/** Words of Python, which no class can have as fields. */
+const KEYWORDS = new Set(['and', 'from', 'in', 'is', 'not', 'or']);
+
 /** Adds a class, after those that it refers to. */
 function classOf(name: string, schema: Schema, classes: Map<string, string>): string {
   if (classes.has(name)) return name;
@@ -80,13 +83,27 @@ function classOf(name: string, schema: Schema, classes: Map<string, string>): st
     const type = typeOf(name + pascal(field), of, classes);
     const isRequired = schema.required?.includes(field);
     return [
-      `    ${field}: ${isRequired ? type : `NotRequired[${type}]`}`,
+      `    ${field}: ${isRequired ? type : optional(type)}`,
       ...(of.description ? docstring(of.description) : []),
     ].join('\n');
   });
+  if (Object.keys(schema.properties ?? {}).some((field) => KEYWORDS.has(field))) {
+    classes.set(name, calledClass(name, schema, classes));
+    return name;
+  }
   const about = schema.description ? [...docstring(schema.description), ''] : [];
   classes.set(name, `\nclass ${name}(TypedDict):\n${[...about, ...fields].join('\n') || '    pass'}`);
   return name;
+}
+
+/** The same where a field's name is a word of Python. */
+function calledClass(name: string, schema: Schema, classes: Map<string, string>): string {
+  const fields = Object.entries(schema.properties ?? {}).map(([field, of]) => {
+    const type = typeOf(name + pascal(field), of, classes);
+    return `        "${field}": "${schema.required?.includes(field) ? type : `NotRequired[${type}]`}",`;
+  });
+  const about = schema.description ? docstring(schema.description).map((line) => line.trimStart()) : [];
+  return [`\n${name} = TypedDict(`, `    "${name}",`, '    {', ...fields, '    },', ')', ...about].join('\n');
 }
 
 function typeOf(name: string, schema: Schema, classes: Map<string, string>): string {
@@ -116,6 +133,12 @@ function typeOf(name: string, schema: Schema, classes: Map<string, string>): str
     default:
       return 'Any';
   }
+}
+
+/** As ruff writes it. */
+function optional(type: string): string {
+  if (!type.includes('\n')) return `NotRequired[${type}]`;
+  return `NotRequired[\n        ${type.replaceAll('\n', '\n    ')}\n    ]`;
 }
 
 const isFamily = (schema: Schema) => JSON.stringify(schema.enum) === JSON.stringify(FamilySchema.enum);

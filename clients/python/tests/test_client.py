@@ -206,6 +206,20 @@ def test_both_clients_have_the_same_methods(blocking: type, awaited: type) -> No
     assert methods(blocking) == methods(awaited)
 
 
+def test_keys_replace_and_filters_find_by_metadata(farthing: Farthing) -> None:
+    with farthing.rent(minutes=1) as workspace:
+        first = workspace.ingest(TEXT, name="log.txt", key="Tür/1", metadata={"year": 2023, "place": "Rügen"})["item"]
+        workspace.ingest(b"Tides follow the moon over the harbour.", name="tides.txt", metadata={"year": 2024})
+        assert (first["key"], first["metadata"]) == ("Tür/1", {"year": 2023, "place": "Rügen"})
+        found = workspace.search("harbour or lighthouse", filter={"metadata": {"year": {"gte": 2024}}})
+        assert [hit["item"]["name"] for hit in found["hits"]] == ["tides.txt"]
+        with pytest.raises(FarthingError, match="precondition_failed"):
+            workspace.ingest(b"The keeper sleeps.", key="Tür/1", if_new=True)
+        second = workspace.ingest(b"The keeper sleeps.", key="Tür/1", if_item=first["id"])["item"]
+        assert second["id"] != first["id"]
+        assert len(workspace.items()["items"]) == 2
+
+
 def test_amounts_are_exact() -> None:
     for text in ("0", "0.000001", "0.1", "1", "12.345678"):
         assert format_usd(parse_usd(text)) == text

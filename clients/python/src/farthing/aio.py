@@ -29,7 +29,7 @@ from .flow import run_async
 from .money import Budget, Spending, Usd
 from .operations import Image, PayerOperations, WorkspaceOperations, search_body
 from .payment import Account, Wallet
-from .uploads import OnProgress, Source
+from .uploads import Labels, OnProgress, Source
 
 
 class AsyncFarthing:
@@ -75,9 +75,10 @@ class AsyncFarthing:
         timeout: float = 600,
         on_progress: OnProgress | None = None,
         idempotency_key: str | None = None,
+        **labels: Unpack[Labels],
     ) -> IngestResponse:
         """Uploads one file into the payer's own index and waits until it is searchable."""
-        flow = self._payer.ingest(source, name, wait, timeout, on_progress, idempotency_key)
+        flow = self._payer.ingest(source, name, wait, timeout, on_progress, labels, idempotency_key)
         return await run_async(flow, self._http)
 
     async def item(self, item: str) -> Item:
@@ -174,9 +175,10 @@ class AsyncWorkspace:
         wait: bool = True,
         timeout: float = 600,
         on_progress: OnProgress | None = None,
+        **labels: Unpack[Labels],
     ) -> IngestResponse:
         """Uploads one file and waits until it is searchable."""
-        return await run_async(self._of.ingest(source, name, wait, timeout, on_progress), self._http)
+        return await run_async(self._of.ingest(source, name, wait, timeout, on_progress, labels), self._http)
 
     async def usage(self) -> WorkspaceUsage:
         return await run_async(self._of.usage(), self._http)

@@ -16,9 +16,16 @@ class SearchResponse(TypedDict):
     timing: Timing
     answered: bool
     """Whether a hit is likely to answer. False: probably not in your files."""
-    reason: NotRequired[Literal["nothing_searchable", "nothing_found", "unlikely"]]
-    """Why `answered` is false: the index is empty, nothing was found, or no hit is likely to answer (hits that were
-    found are still returned)."""
+    reason: NotRequired[
+        Literal[
+            "nothing_searchable",
+            "nothing_in_filter",
+            "nothing_found",
+            "unlikely",
+        ]
+    ]
+    """Why `answered` is false: the index is empty, the filter leaves nothing of it, nothing was found, or no hit is
+    likely to answer (hits that were found are still returned)."""
     corrected: NotRequired[str]
     """The query with slips in its words corrected, as it was understood: where the index has nearly none of a word
     as it was written."""
@@ -79,6 +86,10 @@ class Item(TypedDict):
     """When it was accepted."""
     expires_at: str | None
     title: NotRequired[str]
+    key: NotRequired[str]
+    """As its uploader calls it. A later upload with the same key replaces it."""
+    metadata: NotRequired[dict[str, str | float | bool]]
+    """Flat: strings, numbers and booleans by name; at most 4096 characters as JSON."""
     charset: NotRequired[ItemCharset]
     """Character set of a text file."""
     pages: NotRequired[int]
@@ -542,6 +553,7 @@ class SearchOptions(TypedDict):
     """Default: all that apply to the query."""
     k: NotRequired[int]
     """Maximum number of hits. Default: 30."""
+    filter: NotRequired[Filter]
     explain: NotRequired[bool]
     """Include how the answer and each hit were computed. Default: no."""
     exact: NotRequired[bool]
@@ -549,3 +561,36 @@ class SearchOptions(TypedDict):
     expected recall. Adds some milliseconds there. Says nothing about relevance. Default: no."""
     min_confidence: NotRequired[float]
     """Leave out hits below this confidence. Default: keep all."""
+
+
+Filter = TypedDict(
+    "Filter",
+    {
+        "items": "NotRequired[list[str]]",
+        "media_type": "NotRequired[str | list[str]]",
+        "name": "NotRequired[str | list[str]]",
+        "key": "NotRequired[str | list[str]]",
+        "created_after": "NotRequired[str]",
+        "created_before": "NotRequired[str]",
+        "metadata": "NotRequired[dict[str, str | float | bool | list[str | float | bool] | Condition]]",
+        "and": "NotRequired[list[Filter]]",
+        "or": "NotRequired[list[Filter]]",
+        "not": "NotRequired[Filter]",
+    },
+)
+"""Which items may be found: all that is named holds. At most 100 conditions, 1000 values in lists, 8 levels."""
+
+
+Condition = TypedDict(
+    "Condition",
+    {
+        "eq": "NotRequired[str | float | bool]",
+        "in": "NotRequired[list[str | float | bool]]",
+        "gt": "NotRequired[str | float | bool]",
+        "gte": "NotRequired[str | float | bool]",
+        "lt": "NotRequired[str | float | bool]",
+        "lte": "NotRequired[str | float | bool]",
+        "exists": "NotRequired[bool]",
+    },
+)
+"""All that is named holds. A value is only compared with values of its own type."""

@@ -27,7 +27,7 @@ from .flow import run
 from .money import Budget, Spending, Usd
 from .operations import Image, PayerOperations, WorkspaceOperations, search_body
 from .payment import Account, Wallet
-from .uploads import OnProgress, Source
+from .uploads import Labels, OnProgress, Source
 
 
 class Farthing:
@@ -73,9 +73,10 @@ class Farthing:
         timeout: float = 600,
         on_progress: OnProgress | None = None,
         idempotency_key: str | None = None,
+        **labels: Unpack[Labels],
     ) -> IngestResponse:
         """Uploads one file into the payer's own index and waits until it is searchable."""
-        flow = self._payer.ingest(source, name, wait, timeout, on_progress, idempotency_key)
+        flow = self._payer.ingest(source, name, wait, timeout, on_progress, labels, idempotency_key)
         return run(flow, self._http)
 
     def item(self, item: str) -> Item:
@@ -147,9 +148,10 @@ class Workspace:
         wait: bool = True,
         timeout: float = 600,
         on_progress: OnProgress | None = None,
+        **labels: Unpack[Labels],
     ) -> IngestResponse:
         """Uploads one file and waits until it is searchable."""
-        return run(self._of.ingest(source, name, wait, timeout, on_progress), self._http)
+        return run(self._of.ingest(source, name, wait, timeout, on_progress, labels), self._http)
 
     def usage(self) -> WorkspaceUsage:
         return run(self._of.usage(), self._http)

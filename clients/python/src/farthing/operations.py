@@ -30,7 +30,7 @@ from .errors import FarthingError
 from .flow import Flow
 from .money import Usd
 from .receipts import verify_receipt
-from .uploads import OnProgress, Source, Target, ingest
+from .uploads import Labels, OnProgress, Source, Target, ingest
 
 API = "/agent/v1"
 JSON = {"Content-Type": "application/json"}
@@ -71,6 +71,7 @@ class PayerOperations:
         wait: bool,
         timeout: float,
         on_progress: OnProgress | None,
+        labels: Labels,
         key: str | None,
     ) -> Flow[IngestResponse]:
         return ingest(
@@ -81,6 +82,7 @@ class PayerOperations:
             wait=wait,
             timeout=timeout,
             on_progress=on_progress,
+            labels=labels,
             idempotency_key=key,
         )
 
@@ -123,7 +125,13 @@ class WorkspaceOperations:
         return cast(SearchResponse, (yield from self.calls.send(call)).json())
 
     def ingest(
-        self, source: Source, name: str | None, wait: bool, timeout: float, on_progress: OnProgress | None
+        self,
+        source: Source,
+        name: str | None,
+        wait: bool,
+        timeout: float,
+        on_progress: OnProgress | None,
+        labels: Labels,
     ) -> Flow[IngestResponse]:
         return ingest(
             self.calls,
@@ -133,6 +141,7 @@ class WorkspaceOperations:
             wait=wait,
             timeout=timeout,
             on_progress=on_progress,
+            labels=labels,
             idempotency_key=None,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, TypeAlias, cast
 from urllib.parse import quote
+
+from typing_extensions import TypedDict
 
 from .answers import IngestResponse, Item, Job
 from .calls import Call, Calls
@@ -41,6 +44,19 @@ class Progress:
 OnProgress: TypeAlias = Callable[[Progress], None]
 
 
+class Labels(TypedDict, total=False):
+    """What an upload may carry besides its file."""
+
+    key: str
+    """Your own name for the file: one with the same key is replaced."""
+    metadata: Mapping[str, str | float | bool]
+    """Flat: what searches are filtered by."""
+    if_new: bool
+    """With a key: only if no item has it. Raises precondition_failed."""
+    if_item: str
+    """With a key: only if the item with this id has it. Raises precondition_failed."""
+
+
 @dataclass(frozen=True)
 class Target:
     """Where uploads go: into the payer's own index, or into a workspace."""
@@ -62,12 +78,14 @@ def ingest(
     wait: bool,
     timeout: float,
     on_progress: OnProgress | None,
+    labels: Labels,
     idempotency_key: str | None,
 ) -> Flow[IngestResponse]:
     """Raises the server's code when the file is refused or its job fails (a paid one leaves a credit), ingest_timeout."""
     body, shown_name = _opened(source, name, on_progress)
     headers = {
         **target.headers,
+        **_label_headers(labels),
         "Content-Type": "application/octet-stream",
         "Content-Disposition": f"attachment; filename*=UTF-8''{quote(shown_name, safe='')}",
     }
@@ -91,6 +109,19 @@ def ingest(
     if wait:
         yield from _until_searchable(calls, target, answer, time.monotonic() + timeout, on_progress)
     return answer
+
+
+def _label_headers(labels: Labels) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    if "key" in labels:
+        headers["Item-Key"] = quote(labels["key"], safe="")
+    if "metadata" in labels:
+        headers["Item-Metadata"] = json.dumps(labels["metadata"])
+    if labels.get("if_new"):
+        headers["If-None-Match"] = "*"
+    if "if_item" in labels:
+        headers["If-Match"] = f'"{labels["if_item"]}"'
+    return headers
 
 
 def _until_searchable(

@@ -8,6 +8,7 @@ import io
 import json
 import sys
 
+import httpx
 from eth_account import Account
 from generated import AuthenticatedClient, Client
 from generated.api.per_request import ingest, item, search
@@ -34,6 +35,8 @@ from x402.mechanisms.evm import EthAccountSigner
 from x402.mechanisms.evm.exact.register import register_exact_evm_client
 
 URL = sys.argv[1]
+# A busy machine takes longer than the five seconds that httpx waits by itself.
+PATIENT = httpx.Timeout(60)
 TEXT = b"The lighthouse keeper counts gulls at dawn."
 
 
@@ -44,10 +47,10 @@ def log(content=TEXT):
 async def main():
     payer = x402Client()
     register_exact_evm_client(payer, EthAccountSigner(Account.create()))
-    client = Client(base_url=URL)
-    async with x402HttpxClient(payer, base_url=URL) as http:
+    client = Client(base_url=URL, timeout=PATIENT)
+    async with x402HttpxClient(payer, base_url=URL, timeout=PATIENT) as http:
         client.set_async_httpx_client(http)
-        unpaid = Client(base_url=URL)
+        unpaid = Client(base_url=URL, timeout=PATIENT)
         quote = await search.asyncio(client=unpaid, body=SearchRequest(query="gulls"))
 
         uploaded = await ingest.asyncio(client=client, body=IngestFilesBody(file=log()), prefer="wait=60")
@@ -59,14 +62,14 @@ async def main():
         absent = await item.asyncio("item_00000000000000000000000000000000", client=client)
 
         rented = await create_workspace.asyncio(client=client, body=WorkspaceCreate(ttl_minutes=15))
-    token = AuthenticatedClient(base_url=URL, token=rented.capability_token)
+    token = AuthenticatedClient(base_url=URL, token=rented.capability_token, timeout=PATIENT)
     inside = await ingest_workspace.asyncio(
         rented.id, client=token, body=IngestWorkspaceFilesBody(file=log()), prefer="wait=60"
     )
     hits = await search_workspace.asyncio(rented.id, client=token, body=SearchRequest(query="gulls"))
     items = await workspace_items.asyncio(rented.id, client=token)
     usage = await workspace_usage.asyncio(rented.id, client=token)
-    wrong = await workspace_usage.asyncio(rented.id, client=AuthenticatedClient(base_url=URL, token="fws_none"))
+    wrong = await workspace_usage.asyncio(rented.id, client=AuthenticatedClient(base_url=URL, token="fws_none", timeout=PATIENT))
     ended = await dispose_workspace.asyncio(rented.id, client=token)
     problems = [refused, unreadable, absent, wrong]
     assert all(isinstance(each, Problem) for each in problems), problems
