@@ -1,5 +1,5 @@
 /**
- * Fits the curves of `models/manifest.json` and judges them on collections that they were not fitted on.
+ * Fits the curves of the text model in use (`farthing admin models use`) and judges them on collections that they were not fitted on.
  *
  * Each collection of SETS that is there is encoded once and searched once: with its own
  * queries, with names, numbers and codes of its texts, and in indexes of about 1, 10 and 100 Segments with and without the answer. The
@@ -21,6 +21,8 @@ import {
   type Example,
   exampleOf,
   fitCurve,
+  orderOf,
+  plansOf,
   VIEWS,
   type View,
   type Weighed,
@@ -56,10 +58,12 @@ const encoder = await openEncoder({
   ingestQueueMax: 64,
   log: () => {},
 });
+const plans = plansOf(orderOf(encoder), encoder.fusion.unknown_language_share);
 try {
   const dumps = new Map<string, Dump>();
   const collections = new Map<string, Collection>();
-  const pathOf = (folder: string) => join(cacheFolder, `candidates-${basename(folder)}.json`);
+  const model = encoder.spaces.find(({ name }) => name === 'text_semantic')?.modelSha256;
+  const pathOf = (folder: string) => join(cacheFolder, `candidates-${basename(folder)}-${model}.json`);
   if (process.env.FRESH || folders.some((folder) => !existsSync(pathOf(folder))))
     for (const folder of folders)
       collections.set(folder, await encodedCollection(encoder, folder, cacheFolder));
@@ -103,7 +107,7 @@ interface Examples {
 
 function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
   const of = (queries: Dump['full'], unanswerable = false) =>
-    queries.flatMap((query) => exampleOf(query, view, unanswerable) ?? []);
+    queries.flatMap((query) => exampleOf(query, view, plans, unanswerable) ?? []);
   const isExact = ({ id }: Dump['full'][number]) => id.startsWith('exact ');
   const withAndWithout = (queries: Dump['full']): WithAndWithout => {
     const unanswerable = queries.filter(({ relevant }) => relevant.length === 0);
@@ -138,7 +142,7 @@ function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
     ),
     beside: beside.flatMap((query) => {
       const same = full.find(({ id }) => id === query.id);
-      const [alone, crowded] = [same && exampleOf(same, view), exampleOf(query, view)];
+      const [alone, crowded] = [same && exampleOf(same, view, plans), exampleOf(query, view, plans)];
       return alone && crowded ? [[alone, crowded] as const] : [];
     }),
   };

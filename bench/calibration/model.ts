@@ -1,4 +1,5 @@
 import { LISTS, type ListName } from '../../src/domain/family.ts';
+import type { Encoder } from '../../src/encode/encoder.ts';
 import type { CURVE_FEATURES, ListSettings } from '../../src/encode/models/manifest.ts';
 import { native } from '../../src/native/index.ts';
 import { nativePlan } from '../../src/search/plan.ts';
@@ -22,26 +23,35 @@ export const VIEWS = {
 >;
 export type View = keyof typeof VIEWS;
 
-/** How the lists count in the order of passages. */
-const ORDER = {
-  raw_words: { weight: 1, whole: 1 },
-  text_semantic: { weight: 0.2, scale: { mean: 0.08, deviation: 0.1 } },
-};
-const UNKNOWN_LANGUAGE_SHARE = 0.2;
+type OrderedList = 'raw_words' | 'text_semantic';
 
-type OrderedList = keyof typeof ORDER;
+/** How each list counts in the order of passages. */
+export type Order = Readonly<Record<OrderedList, Pick<ListSettings, 'weight' | 'whole' | 'scale'>>>;
 
-/** The plan of a view, of whose lists each counts as in the order. */
-const PLANS = mapViews(({ lists }) =>
-  nativePlan(
-    lists.map((name: OrderedList) => ({ name, traits: LISTS[name], ...ORDER[name] })),
-    UNKNOWN_LANGUAGE_SHARE,
-  ),
-);
+/** For each view the plan of its lists. */
+export type Plans = Readonly<Record<View, ReturnType<typeof nativePlan>>>;
 
-function mapViews<T>(of: (view: (typeof VIEWS)[View]) => T): Readonly<Record<View, T>> {
-  const made = Object.entries(VIEWS).map(([name, view]) => [name, of(view)]);
-  return Object.fromEntries(made) as Record<View, T>;
+/** The order that the models in use have. @throws without a text model */
+export function orderOf({ fusion, spaces }: Pick<Encoder, 'fusion' | 'spaces'>): Order {
+  const text_semantic = spaces.find(({ name }) => name === 'text_semantic')?.lists.text_semantic;
+  if (!text_semantic) throw new Error('there is no text model to calibrate');
+  const only = ({ weight, whole, scale }: ListSettings) => ({
+    weight,
+    ...(whole !== undefined && { whole }),
+    ...(scale && { scale }),
+  });
+  return { raw_words: only(fusion.raw_words), text_semantic: only(text_semantic) };
+}
+
+export function plansOf(order: Order, unknownLanguageShare: number): Plans {
+  const made = Object.entries(VIEWS).map(([view, { lists }]) => [
+    view,
+    nativePlan(
+      lists.map((name: OrderedList) => ({ name, traits: LISTS[name], ...order[name] })),
+      unknownLanguageShare,
+    ),
+  ]);
+  return Object.fromEntries(made) as Plans;
 }
 
 /** What `judgePassages` answers. */
@@ -64,7 +74,12 @@ export interface Example {
 }
 
 /** A query as one view sees it; without its answers if it is to be unanswerable. Undefined: nothing is found. */
-export function exampleOf(query: DumpedQuery, view: View, unanswerable = false): Example | undefined {
+export function exampleOf(
+  query: DumpedQuery,
+  view: View,
+  plans: Plans,
+  unanswerable = false,
+): Example | undefined {
   const relevant = new Set(query.relevant);
   const lists: readonly OrderedList[] = VIEWS[view].lists;
   const documents: number[] = [];
@@ -80,7 +95,7 @@ export function exampleOf(query: DumpedQuery, view: View, unanswerable = false):
   }
   const scaleOf = { raw_words: query.words, text_semantic: query.meaning };
   const evidence: Evidence = { scales: lists.map((name) => scaleOf[name]), candidates, said };
-  const judged = native.judgePassages(PLANS[view], JSON.stringify(evidence));
+  const judged = native.judgePassages(plans[view], JSON.stringify(evidence));
   if (judged === null) return undefined;
   const { features, candidates: ordered, orders } = JSON.parse(judged) as Judged;
   return {

@@ -5,15 +5,17 @@ use std::error::Error;
 use farthing_core::encoder::bert::matched::{DescribedPooling, Description, matched};
 use farthing_core::encoder::bert::pattern::Inputs;
 use farthing_core::encoder::forward::packed::Packed;
+use farthing_core::encoder::onnx::file::ModelFile;
 
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/all-MiniLM-L6-v2/model_int8.onnx");
 
-/// The model, packed. `MODEL` names another file of it, on a machine without the tree.
+/// The model, packed. `MODEL` names another file: of the same model on a machine without the tree, or of another one whose
+/// inputs and output have these names.
 pub fn open() -> Result<Packed, Box<dyn Error>> {
     let inputs = Inputs { ids: "input_ids".into(), mask: Some("attention_mask".into()), types: None };
     let pooling = DescribedPooling::InGraph;
     let description = Description { inputs, output: "sentence_embedding".into(), pooling };
-    let file = std::fs::read(std::env::var("MODEL").as_deref().unwrap_or(MODEL))?;
+    let file = ModelFile::open(std::env::var("MODEL").as_deref().unwrap_or(MODEL).as_ref())?;
     Ok(Packed::new(matched(&file, &description).map_err(|refusal| refusal.to_string())?))
 }
 

@@ -48,6 +48,7 @@ fn cosine(a: &[f32], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| f64::from(*a) * b).sum()
 }
 
+const MULTILINGUAL: &str = "models/multilingual-e5-small/model_q4.onnx";
 const BLOCKS_VECTORS: &str = "native/fixtures/blocks/vectors.json";
 
 const BGE_SMALL: Sizes =
@@ -149,6 +150,24 @@ fn the_shipped_models_vectors_have_their_golden_bits() {
     let (_, packed) = shipped();
     let golden = "cee6681744d28146bead188bf7a884440c416e9d042a10e1cf6b65b5efce713b";
     assert_golden(packed, &[3, 8, 10, 16, 32, 64, 128, 256], golden);
+}
+
+/// The bits of the model that one command puts in its place, where its weights are in the tree.
+#[test]
+fn the_multilingual_models_vectors_have_their_golden_bits() {
+    let Some(file) = model_file::in_tree(MULTILINGUAL) else { return eprintln!("not run: {MULTILINGUAL} is not here") };
+    let bert = matched(&file.into(), &model_file::description()).unwrap();
+    assert_eq!((bert.hidden, bert.layers.len(), bert.embedding.words.rows), (384, 12, 250_037));
+    let ids = text(3, 5, 250_037);
+    let plain = reference::vector(&bert, &ids);
+    let packed = Packed::new(bert);
+    let likeness = cosine(&vectors(available()[0], &packed, &[&ids], &mut Scratch::default()), &plain);
+    assert!(likeness > 0.998, "{likeness}");
+    assert_golden(
+        &packed,
+        &[3, 8, 16, 32, 64, 256],
+        "0486137d55302647a6942395b2d0b51dc26dee1ba91f6a96be7c498f4c499368",
+    );
 }
 
 /// The same of weights in blocks of 4 bits, which become bytes when they are read.

@@ -71,11 +71,13 @@ impl Product<'_> {
         assert!((1..=T::ROWS).contains(&count), "a tile has 1 to {} rows", T::ROWS);
         assert!(self.depth.is_multiple_of(QUAD), "a product has whole quads");
         assert!(T::OFFSET == 0 || self.signed != Signed::Both, "one operand is unsigned");
-        let (count, depth) = (count.next_multiple_of(T::GRAIN), self.depth.next_multiple_of(T::DEPTH));
+        let count = count.next_multiple_of(T::GRAIN);
         assert!(count <= sums.len(), "the sums have a line for each row");
-        let panel = depth.checked_mul(COLUMNS);
+        // In a release build the next multiple of the largest depths would be 0.
+        let depth = self.depth.checked_next_multiple_of(T::DEPTH);
+        let panel = depth.and_then(|depth| depth.checked_mul(COLUMNS));
         assert!(panel.is_some_and(|bytes| bytes <= self.panel.len()), "the panel has the whole depth");
-        let last = stride.checked_mul(count - 1).and_then(|start| start.checked_add(depth));
+        let last = stride.checked_mul(count - 1).and_then(|start| start.checked_add(depth?));
         assert!(last.is_some_and(|end| end <= bytes.len()), "the rows of a tile lie within their bytes");
     }
 }
