@@ -114,6 +114,34 @@ t.test('a PDF page of drawn letters is read; a picture far from the origin count
   );
 });
 
+const TURNED = '../shared/data';
+t.test(
+  'a page that lies on its side or upside down is read, with boxes on the page as it is',
+  { skip: needsShared },
+  async (t) => {
+    for (const [file, says] of [
+      ['reports/fail/ocr-sideways.png', /Two hinges and a brass bolt/],
+      ['reports/fail/ocr-upsidedown.png', /Two hinges and a brass bolt/],
+      ['reports/fail/scan-rotated.pdf', /Two hinges and a brass bolt/],
+      ['corpora/rot90.pdf', /The quarterly inspection of the weaving shed/],
+    ] as const) {
+      const { blocks, notRead = [] } = await read(`${TURNED}/${file}`);
+      t.match(blocks.map(({ text }) => text).join('\n'), says, file);
+      t.same(notRead, [], file);
+      const boxes = blocks.flatMap(({ marks = [] }) => marks.map((mark) => mark.box));
+      t.ok(
+        boxes.length > 3 &&
+          boxes.every(({ x, y, width, height }) => x + width <= 1.001 && y + height <= 1.001),
+        file,
+      );
+      if (/sideways|rot/.test(file)) {
+        const high = boxes.filter(({ width, height }) => height > width).length;
+        t.ok(high > boxes.length / 2, `${file}: lines run up or down`);
+      }
+    }
+  },
+);
+
 t.test('every page of a fax is read', { skip: needsShared }, async (t) => {
   const fax = await read(`${SAMPLES}/image/G31D_MULTI.TIF`);
   t.ok((fax.fileInfo.pages ?? 0) > 1);
