@@ -159,7 +159,7 @@ export const HitSchema = Type.Object(
     ),
     text_from: Type.Optional(Count('Number of the first passage of `text` in the item.')),
     text_next: Type.Optional(
-      Count('Number of the passage behind `text`: `/items/{id}/text?from=` goes on there.'),
+      Count('Number of the passage behind `text`: `/items/{id}/text?from=` continues there.'),
     ),
     text_source: Type.Optional(
       OneOf(TEXT_SOURCES, {

@@ -59,7 +59,8 @@ t.test('a wrong argument is named, with what is allowed, before anything is call
       { minutes: 5 },
       'There is no argument "minutes". Did you mean ttl_minutes? Allowed: ttl_minutes, spend_limit_usd.',
     ],
-    ['workspace_create', { ttl_minutes: '5' }, 'ttl_minutes: send a whole number, not "5".'],
+    ['workspace_create', { ttl_minutes: '5' }, 'ttl_minutes: send a whole number from 1 on, not "5".'],
+    ['workspace_create', { ttl_minutes: -5 }, 'ttl_minutes: send a whole number from 1 on, not -5.'],
     ['search', { k: 5000 }, 'k: send a whole number from 1 to 1000, not 5000.'],
     ['search', { exact: 'yes' }, 'exact: send true or false, not "yes".'],
     ['search', { families: ['words'] }, 'families/0: send one of visual, text_semantic, raw, not "words".'],
@@ -76,6 +77,13 @@ t.test('a wrong argument is named, with what is allowed, before anything is call
     const call = await connect(t, kind);
     for (const [name, given, text] of cases)
       t.equal(told(await call(name, given)).replace(/^\w+: /, ''), text);
+  }
+});
+
+t.test('a letter is taken for the argument that it begins', async (t) => {
+  for (const kind of KINDS) {
+    const call = await connect(t, kind);
+    t.match(told(await call('search', { q: 'gulls' })), /There is no argument "q"\. Did you mean query\?/);
   }
 });
 

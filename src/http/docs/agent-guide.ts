@@ -147,7 +147,7 @@ snippet before you give up. \`corrected\` is there if words of the query were ta
 \`fused: true\` all are one list, for several wordings of one question.
 
 \`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, whole
-sentences, \`truncated\` if something had no room. \`text_next\` is where \`…/items/{id}/text?from=\` goes on (in a workspace).
+sentences, \`truncated\` if something had no room. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
 
 \`filter\` says which items may be found: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
 (by field a value, a list, or \`eq\`, \`in\`, \`gt\`, \`gte\`, \`lt\`, \`lte\`, \`exists\`), \`and\`, \`or\`, \`not\`. \`reason: "nothing_in_filter"\`: no item meets it.
