@@ -97,9 +97,8 @@ impl Pass for Steps<'_> {
                         }
                         clock.ends(4);
                     }
-                    for row in 0..count {
-                        activations.write_all(isa, text.start + start + row, &shares.context[row * lines..][..lines]);
-                    }
+                    let rows = text.start + start..text.start + start + count;
+                    activations.write_all(isa, rows, &shares.context);
                     clock.ends(5);
                 }
             }
@@ -112,9 +111,7 @@ impl Pass for Steps<'_> {
                 &mut AddTo { vectors, lines },
             );
             clock.ends(6);
-            for token in 0..tokens {
-                normalise(isa, &layer.attention_norm, token, vectors, activations);
-            }
+            normalise(isa, &layer.attention_norm, 0..tokens, vectors, activations);
             clock.ends(STEPS.len());
             for first in (0..tokens).step_by(CHUNK) {
                 let chunk = first..tokens.min(first + CHUNK);
@@ -128,9 +125,7 @@ impl Pass for Steps<'_> {
                 multiply(isa, 0..chunk.len(), &inner.bytes, &model.panels, &layer.down, &mut to);
                 clock.ends(9);
             }
-            for token in 0..tokens {
-                normalise(isa, &layer.output_norm, token, vectors, activations);
-            }
+            normalise(isa, &layer.output_norm, 0..tokens, vectors, activations);
             clock.ends(STEPS.len());
         }
         clock.times

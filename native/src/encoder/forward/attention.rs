@@ -8,7 +8,7 @@ use super::places::{Places, Text};
 use super::projection::{HeadPlace, Heads};
 use super::quantised::{Quantised, put};
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, SumsOfTile, Tiling, tiles};
+use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
 
 /// What is added to the scores of keys that only pad a block.
 const ABSENT: f32 = -1e30;
@@ -69,7 +69,6 @@ pub fn attend<I: Isa>(
     shares: &mut Shares,
     activations: &mut Quantised,
 ) {
-    let lines = model.hidden / LANES;
     for text in &places.texts {
         let together = (KEYS_TOGETHER / text.padded()).clamp(1, model.heads);
         shares.resize::<I>(text, together, model.hidden);
@@ -95,9 +94,8 @@ pub fn attend<I: Isa>(
                     tile(head).mix(isa, shares);
                 }
             }
-            for row in 0..count {
-                activations.write_all(isa, text.start + start + row, &shares.context[row * lines..][..lines]);
-            }
+            let rows = text.start + start..text.start + start + count;
+            activations.write_all(isa, rows, &shares.context);
         }
     }
 }
@@ -147,30 +145,37 @@ impl Tile<'_> {
             }
         }
         let signed = if I::Tiling::OFFSET == 0 { Signed::Both } else { Signed::Rows };
-        let mut sums = [SumsOfTile([[0; COLUMNS]; ROWS_MAX]), SumsOfTile([[0; COLUMNS]; ROWS_MAX])];
+        let mut sums = SumsOfTile([[0; COLUMNS]; ROWS_MAX]);
         let blocks = self.text.padded() / COLUMNS;
+        // Once more at the end, for the last block's sums.
         for block in 0..=blocks {
-            if block < blocks {
+            let product = (block < blocks).then(|| {
                 let panel = &keys[block * COLUMNS * size..];
-                let product = Product { rows, panel, depth: size, signed, starts: &starts, is_new: false };
-                isa.tile(&product, &mut sums[block % 2].0);
-            }
-            if block > 0 {
-                self.score_block(isa, shares, block - 1, &sums[(block - 1) % 2]);
-            }
+                Product { rows, panel, depth: size, signed, starts: &starts, is_new: false }
+            });
+            isa.tile_after(
+                product.as_ref(),
+                &mut sums.0,
+                #[inline(always)]
+                |sums| {
+                    if let Some(last) = block.checked_sub(1) {
+                        self.score_block(isa, shares, last, sums);
+                    }
+                },
+            );
         }
     }
 
     /// Makes scores of a block's sums.
     #[inline(always)]
-    fn score_block<I: Isa>(&self, isa: I, shares: &mut Shares, block: usize, sums: &SumsOfTile) {
+    fn score_block<I: Isa>(&self, isa: I, shares: &mut Shares, block: usize, sums: &Sums) {
         let lines = self.text.padded() / LANES;
         let at = block * BLOCK_LINES;
         let scales = &self.heads.key_scales[self.place().scales / LANES + at..][..BLOCK_LINES];
         let scales = [isa.load(&scales[0]), isa.load(&scales[1])];
         let absent = [isa.load(&shares.absent[at]), isa.load(&shares.absent[at + 1])];
         let most = &mut shares.most[self.slot * ROWS_MAX..][..ROWS_MAX];
-        for ((row, sums), most) in sums.0.iter().enumerate().zip(most).take(self.count) {
+        for ((row, sums), most) in sums.iter().enumerate().zip(most).take(self.count) {
             let query_scale = isa.splat(self.heads.query_scales[self.query(row)]);
             let scores = &mut shares.scores[(self.first_row::<I>() + row) * lines + at..][..BLOCK_LINES];
             let halves = sums.as_chunks::<LANES>().0;

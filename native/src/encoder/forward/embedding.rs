@@ -25,7 +25,7 @@ pub fn embed<I: Isa>(
             for (element, added) in vector.iter_mut().zip(&model.embedding.positions[position * width..][..width]) {
                 *element += added;
             }
-            normalise(isa, &model.embedding_norm, token, vectors, bytes);
         }
+        normalise(isa, &model.embedding_norm, text.start..text.start + text.tokens, vectors, bytes);
     }
 }

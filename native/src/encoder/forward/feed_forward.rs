@@ -91,7 +91,7 @@ pub fn activate<I: Isa>(isa: I, count: usize, inner: &mut Inner) {
     for ((first, largest), factors) in (0..count).step_by(LANES).zip(groups).zip(&mut factors) {
         let largest = isa.max(isa.greatest_of(largest), isa.splat(0.0));
         let rows = first..count.min(first + LANES);
-        *factors = bytes.set_ranges(isa, rows, GELU_LEAST, gelu(isa, largest));
+        *factors = bytes.set_ranges(isa, rows, isa.splat(GELU_LEAST), gelu(isa, largest));
     }
     let lines_of_panel = count * PANEL_LINES;
     let lines = &values[..bytes.width / COLUMNS * lines_of_panel];

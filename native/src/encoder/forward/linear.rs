@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::packed::{Columns, PackedLinear};
 use super::quantised::Quantised;
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, SumsOfTile, Tiling, tiles};
+use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
 
 /// Sums that start at zero.
 pub const ZEROS: [i32; ROWS_MAX] = [0; ROWS_MAX];
@@ -19,14 +19,15 @@ pub trait Epilogue {
 }
 
 /// Some tokens and a panel.
-#[derive(Clone)]
 struct Turn {
     panel: usize,
-    tokens: Range<usize>,
+    /// The first of the tokens, among those that are multiplied.
+    start: usize,
+    count: usize,
 }
 
 /// Multiplies some tokens by all panels of a layer; `panels` are the model's. The weights are read once; the tokens' bytes stay in the
-/// nearer caches. A tile's sums are taken while the next tile is multiplied: the processor has work while it waits.
+/// nearer caches. A tile's sums are taken while the next tile is multiplied.
 #[inline(always)]
 pub fn multiply<I: Isa>(
     isa: I,
@@ -37,39 +38,63 @@ pub fn multiply<I: Isa>(
     epilogue: &mut impl Epilogue,
 ) {
     assert_eq!(activations.width, linear.inputs);
-    let (count, first) = (tokens.len(), tokens.start);
-    let turns = (0..linear.outputs / COLUMNS).flat_map(move |panel| {
-        tiles(count, I::Tiling::ROWS, I::Tiling::GRAIN)
-            .map(move |(start, count)| Turn { panel, tokens: first + start..first + start + count })
-    });
-    let mut sums = [SumsOfTile([[0; COLUMNS]; ROWS_MAX]), SumsOfTile([[0; COLUMNS]; ROWS_MAX])];
+    let mut sums = SumsOfTile([[0; COLUMNS]; ROWS_MAX]);
     let mut waiting: Option<Turn> = None;
-    for (at, turn) in turns.map(Some).chain(once(None)).enumerate() {
-        if let Some(turn) = &turn {
-            let bytes = &activations.bytes[turn.tokens.start * activations.stride..];
-            let product = Product {
-                rows: ByteRows { bytes, stride: activations.stride, count: turn.tokens.len() },
-                panel: linear.panel(panels, turn.panel),
-                depth: linear.inputs,
-                signed: Signed::Panel,
-                starts: &ZEROS,
-                is_new: turn.tokens.start == first,
-            };
-            isa.tile(&product, &mut sums[at % 2].0);
-        }
-        if let Some(Turn { panel, tokens }) = waiting {
-            let columns = Loaded::new(isa, &linear.columns[2 * panel..][..2]);
-            let (scales, lows) = (&activations.scales[tokens.clone()], &activations.lows[tokens.clone()]);
-            let sums = &sums[(at + 1) % 2].0;
-            epilogue.take(
-                isa,
-                tokens,
-                panel,
-                #[inline(always)]
-                |row| columns.outputs(isa, scales[row], lows[row], &sums[row]),
-            );
-        }
-        waiting = turn;
+    let turns = (0..linear.outputs / COLUMNS).flat_map(|panel| {
+        let tiles = tiles(tokens.len(), I::Tiling::ROWS, I::Tiling::GRAIN);
+        tiles.map(move |(start, count)| Turn { panel, start, count })
+    });
+    // Once more at the end, for the last sums.
+    for turn in turns.map(Some).chain(once(None)) {
+        let product = turn.as_ref().map(|turn| Product {
+            rows: ByteRows {
+                bytes: &activations.bytes[(tokens.start + turn.start) * activations.stride..],
+                stride: activations.stride,
+                count: turn.count,
+            },
+            panel: linear.panel(panels, turn.panel),
+            depth: linear.inputs,
+            signed: Signed::Panel,
+            starts: &ZEROS,
+            is_new: turn.start == 0,
+        });
+        let last = std::mem::replace(&mut waiting, turn);
+        isa.tile_after(
+            product.as_ref(),
+            &mut sums.0,
+            #[inline(always)]
+            |sums| {
+                if let Some(turn) = last {
+                    turn.take(isa, tokens.start, activations, linear, sums, epilogue);
+                }
+            },
+        );
+    }
+}
+
+impl Turn {
+    /// Gives the outputs that the sums become to the epilogue.
+    #[inline(always)]
+    fn take<I: Isa>(
+        self,
+        isa: I,
+        first: usize,
+        activations: &Quantised,
+        linear: &PackedLinear,
+        sums: &Sums,
+        epilogue: &mut impl Epilogue,
+    ) {
+        let Self { panel, start, count } = self;
+        let tokens = first + start..first + start + count;
+        let columns = Loaded::new(isa, &linear.columns[2 * panel..][..2]);
+        let (scales, lows) = (&activations.scales[tokens.clone()], &activations.lows[tokens.clone()]);
+        epilogue.take(
+            isa,
+            tokens,
+            panel,
+            #[inline(always)]
+            |row| columns.outputs(isa, scales[row], lows[row], &sums[row]),
+        );
     }
 }
 

@@ -66,11 +66,7 @@ fn through<I: Isa>(isa: I, model: &Packed, layer: &PackedLayer, scratch: &mut Sc
     multiply(isa, 0..tokens, activations, &model.panels, &layer.projections, &mut project);
     attend(isa, model, places, heads, shares, activations);
     multiply(isa, 0..tokens, activations, &model.panels, &layer.attention_output, &mut AddTo { vectors, lines });
-    for token in 0..tokens {
-        normalise(isa, &layer.attention_norm, token, vectors, activations);
-    }
+    normalise(isa, &layer.attention_norm, 0..tokens, vectors, activations);
     feed_forward(isa, &model.panels, layer, 0..tokens, activations, inner, vectors);
-    for token in 0..tokens {
-        normalise(isa, &layer.output_norm, token, vectors, activations);
-    }
+    normalise(isa, &layer.output_norm, 0..tokens, vectors, activations);
 }

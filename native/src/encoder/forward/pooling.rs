@@ -22,13 +22,13 @@ pub fn pool<I: Isa>(isa: I, pooling: Pooling, text: &Text, vectors: &[Line], to:
         // Scaling to unit length cancels the mean's divisor.
         isa.store(sum, to);
     }
-    let length = sum_of(
+    let squares = sum_of(
         isa,
         to,
         #[inline(always)]
         |sum, line| isa.fma(line, line, sum),
-    )
-    .sqrt();
+    );
+    let length = isa.sum(squares).sqrt();
     if length == 0.0 {
         to.as_flattened_mut().fill(1.0 / ((lines * LANES) as f32).sqrt());
         return;

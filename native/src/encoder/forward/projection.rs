@@ -136,15 +136,15 @@ impl Epilogue for Project<'_> {
 }
 
 /// What makes codes of the lines of a token in a head.
-struct Coded<'a> {
+struct Coded<'a, const LINES: usize> {
     token: usize,
     head: usize,
-    lines: &'a [Line],
+    lines: &'a [Line; LINES],
     factor: f32,
     scale: f32,
 }
 
-impl Coded<'_> {
+impl<const LINES: usize> Coded<'_, LINES> {
     #[inline(always)]
     fn codes<I: Isa>(&self, isa: I, line: usize) -> I::N {
         isa.round(isa.mul(isa.load(&self.lines[line]), isa.splat(self.factor)))
@@ -179,7 +179,7 @@ impl Project<'_> {
         isa.store(isa.div(magnitude, isa.splat(STEPS)), &mut scales);
         isa.store(isa.div(isa.splat(STEPS), magnitude), &mut factors);
         for (row, token) in tokens.enumerate() {
-            let lines = &lines[row * LINES..][..LINES];
+            let lines = lines[row * LINES..].first_chunk::<LINES>().expect("16 tokens have their lines");
             let coded = Coded { token, head, lines, factor: factors[row], scale: scales[row] };
             match kind {
                 0 => self.query(isa, &coded),
@@ -191,7 +191,7 @@ impl Project<'_> {
     }
 
     #[inline(always)]
-    fn query<I: Isa>(&mut self, isa: I, coded: &Coded<'_>) {
+    fn query<I: Isa, const LINES: usize>(&mut self, isa: I, coded: &Coded<'_, LINES>) {
         let (size, stride) = (self.into.size, self.into.query_stride);
         let row = coded.token * self.heads + coded.head;
         let to = self.into.queries[row * stride..][..size].as_chunks_mut::<LANES>().0;
@@ -209,14 +209,15 @@ impl Project<'_> {
     }
 
     #[inline(always)]
-    fn key<I: Isa>(&mut self, isa: I, coded: &Coded<'_>) {
+    fn key<I: Isa, const LINES: usize>(&mut self, isa: I, coded: &Coded<'_, LINES>) {
         let (place, key) = self.place(coded.token, coded.head);
         let size = self.into.size;
         let block = &mut self.into.keys[place.bytes + key / COLUMNS * COLUMNS * size..][..COLUMNS * size];
         let offset = isa.load_whole(&[I::Tiling::OFFSET; LANES]);
-        let mut bytes = [[0; LANES]; HEAD_LINES];
-        for (line, bytes) in bytes.iter_mut().enumerate().take(coded.lines.len()) {
-            isa.store_bytes(isa.add_whole(coded.codes(isa, line), offset), bytes);
+        let mut bytes = [[0; LANES]; LINES];
+        for (line, bytes) in bytes.iter_mut().enumerate() {
+            let codes = coded.codes(isa, line);
+            isa.store_bytes(if I::Tiling::OFFSET == 0 { codes } else { isa.add_whole(codes, offset) }, bytes);
         }
         let quads = bytes.as_flattened().as_chunks::<QUAD>().0;
         for (line, quad) in block.chunks_exact_mut(COLUMNS * QUAD).zip(quads) {
@@ -226,7 +227,7 @@ impl Project<'_> {
     }
 
     #[inline(always)]
-    fn value<I: Isa>(&mut self, isa: I, coded: &Coded<'_>) {
+    fn value<I: Isa, const LINES: usize>(&mut self, isa: I, coded: &Coded<'_, LINES>) {
         let (place, key) = self.place(coded.token, coded.head);
         let padded = self.places.texts[self.places.of_token[coded.token] as usize].padded();
         for line in 0..coded.lines.len() {

@@ -39,52 +39,56 @@ impl Quantised {
         self.lows.resize(tokens, 0.0);
     }
 
-    /// Sets the range of a row, and returns its bytes with the factor that turns `value − low` into one.
+    /// Sets the ranges of at most 16 rows, and returns the factors that turn `value − low` into a byte.
     #[inline(always)]
-    pub fn row(&mut self, row: usize, low: f32, high: f32) -> (&mut [u8], f32) {
-        let range = (high - low).max(RANGE_MIN);
-        self.scales[row] = range / STEPS;
-        self.lows[row] = low;
-        (&mut self.bytes[row * self.stride..][..self.width], STEPS / range)
-    }
-
-    /// Sets the ranges of at most 16 rows with the same lowest value, and returns the factors that turn `value − low` into a byte.
-    #[inline(always)]
-    pub fn set_ranges<I: Isa>(&mut self, isa: I, rows: Range<usize>, low: f32, high: I::F) -> Line {
-        let (range, steps) = (isa.max(isa.sub(high, isa.splat(low)), isa.splat(RANGE_MIN)), isa.splat(STEPS));
-        let (mut scales, mut factors) = ([0.0; LANES], [0.0; LANES]);
+    pub fn set_ranges<I: Isa>(&mut self, isa: I, rows: Range<usize>, low: I::F, high: I::F) -> Line {
+        let (range, steps) = (isa.max(isa.sub(high, low), isa.splat(RANGE_MIN)), isa.splat(STEPS));
+        let (mut scales, mut lows, mut factors) = ([0.0; LANES], [0.0; LANES], [0.0; LANES]);
         isa.store(isa.div(range, steps), &mut scales);
+        isa.store(low, &mut lows);
         isa.store(isa.div(steps, range), &mut factors);
         self.scales[rows.clone()].copy_from_slice(&scales[..rows.len()]);
-        self.lows[rows].fill(low);
+        self.lows[rows.clone()].copy_from_slice(&lows[..rows.len()]);
         factors
     }
 
-    /// Writes a row whose least and greatest values are known.
+    /// Writes at most 16 rows, one after the other in `values`, whose least and greatest values are known.
     #[inline(always)]
-    pub fn write<I: Isa>(&mut self, isa: I, row: usize, values: &[Line], low: f32, high: f32) {
-        let (bytes, factor) = self.row(row, low, high);
-        let (low, factor) = (isa.splat(low), isa.splat(factor));
-        put(
-            isa,
-            values,
-            #[inline(always)]
-            |value| isa.mul(isa.sub(value, low), factor),
-            bytes,
-        );
+    pub fn write<I: Isa>(&mut self, isa: I, rows: Range<usize>, values: &[Line], low: I::F, high: I::F) {
+        let factors = self.set_ranges(isa, rows.clone(), low, high);
+        let lines = self.width / LANES;
+        for ((row, values), factor) in rows.zip(values.chunks_exact(lines)).zip(factors) {
+            let (low, factor) = (isa.splat(self.lows[row]), isa.splat(factor));
+            put(
+                isa,
+                values,
+                #[inline(always)]
+                |value| isa.mul(isa.sub(value, low), factor),
+                &mut self.bytes[row * self.stride..][..self.width],
+            );
+        }
     }
 
-    /// Writes a row.
+    /// Writes rows, one after the other in `values`.
     #[inline(always)]
-    pub fn write_all<I: Isa>(&mut self, isa: I, row: usize, values: &[Line]) {
-        let first = isa.load(&values[0]);
-        let (mut least, mut greatest) = (first, first);
-        for values in values {
-            let values = isa.load(values);
-            least = isa.min(least, values);
-            greatest = isa.max(greatest, values);
+    pub fn write_all<I: Isa>(&mut self, isa: I, rows: Range<usize>, values: &[Line]) {
+        let lines = self.width / LANES;
+        for (first, values) in rows.clone().step_by(LANES).zip(values.chunks(LANES * lines)) {
+            let group = first..rows.end.min(first + LANES);
+            let (mut least, mut greatest) = ([[0.0; LANES]; LANES], [[0.0; LANES]; LANES]);
+            for (row, values) in values.chunks_exact(lines).enumerate().take(group.len()) {
+                let first = isa.load(&values[0]);
+                let (mut low, mut high) = (first, first);
+                for values in values {
+                    let values = isa.load(values);
+                    low = isa.min(low, values);
+                    high = isa.max(high, values);
+                }
+                isa.store(low, &mut least[row]);
+                isa.store(high, &mut greatest[row]);
+            }
+            self.write(isa, group, values, isa.least_of(&least), isa.greatest_of(&greatest));
         }
-        self.write(isa, row, values, isa.least(least), isa.greatest(greatest));
     }
 }
 

@@ -11,8 +11,9 @@ use super::tile::{AHEAD, COLUMNS, Product, QUAD, Signed, Sums, Tiling};
 pub const TILE_ROWS: usize = 16;
 /// Bytes of a row of a tile register.
 pub const TILE_BYTES: usize = 64;
-/// Up to so many rows are multiplied in vector registers: both wait for the weights, and tiles need longer to begin.
-const FEW_ROWS: usize = 8;
+/// Up to so many rows, which are one tile of vector registers, are multiplied there: both ways wait for the weights, and tiles
+/// need longer to begin.
+const FEW_ROWS: usize = 12;
 
 /// What has tile registers. A token exists only where they may be used.
 pub trait Unit: Copy {
@@ -65,46 +66,70 @@ impl<U: Unit, F: Tiling> Tiling for Amx<U, F> {
 
     #[inline(always)]
     unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
+        // Safety: the caller's.
+        unsafe { self.tile_after(Some(product), sums, |_| {}) }
+    }
+
+    #[inline(always)]
+    unsafe fn tile_after(self, product: Option<&Product<'_>>, sums: &mut Sums, take: impl FnOnce(&Sums)) {
         const { assert!(F::ROWS >= FEW_ROWS && TILE_ROWS.is_multiple_of(F::GRAIN) && TILE_BYTES.is_multiple_of(F::DEPTH)) };
-        if product.rows.count <= FEW_ROWS && product.signed == Signed::Panel {
-            // Safety: the caller's bounds are wider.
-            return unsafe { self.few.tile(product, sums) };
+        let are_few = |product: &&Product| product.rows.count <= FEW_ROWS && product.signed == Signed::Panel;
+        let few = product.filter(are_few);
+        let many = product.filter(|product| !are_few(product));
+        let mut tiles = self.unit.tiles();
+        if let Some(product) = many {
+            // Safety: the token, and the caller's bounds.
+            unsafe { multiply(self.unit, &mut tiles, product) };
         }
-        // Safety: the token, and the caller's bounds.
+        // The tile registers are busy meanwhile. Sums that were just stored would be waited for.
+        take(sums);
+        // Safety: as above; those of few rows are wider than needed.
         unsafe {
-            match (product.signed, product.rows.count > TILE_ROWS, product.is_new) {
-                (Signed::Panel, false, false) => of_rows::<U, false, false, false>(self.unit, product, sums),
-                (Signed::Panel, false, true) => of_rows::<U, false, false, true>(self.unit, product, sums),
-                (Signed::Panel, true, false) => of_rows::<U, false, true, false>(self.unit, product, sums),
-                (Signed::Panel, true, true) => of_rows::<U, false, true, true>(self.unit, product, sums),
-                (Signed::Both, false, _) => of_rows::<U, true, false, false>(self.unit, product, sums),
-                (Signed::Both, true, _) => of_rows::<U, true, true, false>(self.unit, product, sums),
-                (Signed::Rows, ..) => unreachable!("rows of signed bytes are multiplied by signed bytes"),
+            if let Some(product) = few {
+                self.few.tile(product, sums);
             }
-        }
-        for (sums, start) in sums.iter_mut().zip(product.starts).take(product.rows.count) {
-            if *start != 0 {
-                sums.iter_mut().for_each(|sum| *sum += start);
+            if let Some(product) = many {
+                store(&mut tiles, product, sums);
             }
         }
     }
 }
 
-/// The sums of 16 rows, or of 32 where `TWO`.
+/// The sums of a product, in tile registers.
+///
+/// # Safety
+/// The product's bounds hold, for whole tiles.
+#[inline(always)]
+unsafe fn multiply<U: Unit>(_: U, tiles: &mut U::Tiles, product: &Product<'_>) {
+    // Safety: the token, and the caller's bounds.
+    unsafe {
+        match (product.signed, product.rows.count > TILE_ROWS, product.is_new) {
+            (Signed::Panel, false, false) => of_rows::<U, false, false, false>(tiles, product),
+            (Signed::Panel, false, true) => of_rows::<U, false, false, true>(tiles, product),
+            (Signed::Panel, true, false) => of_rows::<U, false, true, false>(tiles, product),
+            (Signed::Panel, true, true) => of_rows::<U, false, true, true>(tiles, product),
+            (Signed::Both, false, _) => of_rows::<U, true, false, false>(tiles, product),
+            (Signed::Both, true, _) => of_rows::<U, true, true, false>(tiles, product),
+            (Signed::Rows, ..) => unreachable!("rows of signed bytes are multiplied by signed bytes"),
+        }
+    }
+}
+
+/// Bytes from a line of a panel, or of sums, to the next.
+const LINE: usize = COLUMNS * QUAD;
+
+/// The sums of 16 rows, or of 32 where `TWO`, in tile registers.
 ///
 /// # Safety
 /// The product's bounds hold, for whole tiles.
 #[inline(never)]
 unsafe fn of_rows<U: Unit, const SIGNED_ROWS: bool, const TWO: bool, const NEW: bool>(
-    unit: U,
+    tiles: &mut U::Tiles,
     product: &Product<'_>,
-    sums: &mut Sums,
 ) {
-    const LINE: usize = COLUMNS * QUAD;
     const STEP: usize = TILE_BYTES * COLUMNS;
-    let mut tiles = unit.tiles();
     let stride = product.rows.stride;
-    // Safety: the token; rows, panel and sums have whole tiles. What is ahead need not exist.
+    // Safety: the token; rows and panel have whole tiles. What is ahead need not exist.
     unsafe {
         tiles.zero::<0>();
         tiles.zero::<1>();
@@ -132,12 +157,28 @@ unsafe fn of_rows<U: Unit, const SIGNED_ROWS: bool, const TWO: bool, const NEW: 
             rows = rows.wrapping_add(TILE_BYTES);
             panel = panel.wrapping_add(STEP);
         }
+    }
+}
+
+/// Writes the sums of a product, and adds where they start.
+///
+/// # Safety
+/// The product's bounds hold, for whole tiles.
+#[inline(always)]
+unsafe fn store<T: Tiles>(tiles: &mut T, product: &Product<'_>, sums: &mut Sums) {
+    // Safety: the token, and the caller's bounds.
+    unsafe {
         let to = sums.as_mut_ptr().cast::<i32>();
         tiles.store::<0>(to, LINE);
         tiles.store::<1>(to.add(COLUMNS / 2), LINE);
-        if TWO {
+        if product.rows.count > TILE_ROWS {
             tiles.store::<2>(to.add(TILE_ROWS * COLUMNS), LINE);
             tiles.store::<3>(to.add(TILE_ROWS * COLUMNS + COLUMNS / 2), LINE);
+        }
+    }
+    for (sums, start) in sums.iter_mut().zip(product.starts).take(product.rows.count) {
+        if *start != 0 {
+            sums.iter_mut().for_each(|sum| *sum += start);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::arch::x86_64::*;
 
 use super::avx512::folded;
 use super::isa::{Isa, LANES, Line, Pass};
-use super::tile::{Product, Sums, Tiling};
+use super::tile::Tiling;
 
 /// Exists only where AVX2, FMA and the tiling's own instructions were detected. All `unsafe` of this file rests on
 /// that, and on the sizes of the arrays that are read and written.
@@ -35,6 +35,11 @@ impl<T: Tiling> Isa for Avx2<T> {
     fn run<P: Pass>(self, pass: P) -> P::Output {
         // Safety: the token.
         unsafe { compiled(self, pass) }
+    }
+
+    #[inline(always)]
+    fn tiling(self) -> T {
+        self.0
     }
 
     #[inline(always)]
@@ -88,6 +93,11 @@ impl<T: Tiling> Isa for Avx2<T> {
     #[inline(always)]
     fn max(self, a: Pair, b: Pair) -> Pair {
         unsafe { [_mm256_max_ps(a[0], b[0]), _mm256_max_ps(a[1], b[1])] }
+    }
+
+    #[inline(always)]
+    fn sqrt(self, a: Pair) -> Pair {
+        unsafe { [_mm256_sqrt_ps(a[0]), _mm256_sqrt_ps(a[1])] }
     }
 
     #[inline(always)]
@@ -172,12 +182,5 @@ impl<T: Tiling> Isa for Avx2<T> {
             let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b00_00_11_10>(four));
             _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<0b00_00_00_01>(two)))
         }
-    }
-
-    #[inline(always)]
-    fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check::<T>(sums);
-        // Safety: the token, and the bounds that were checked.
-        unsafe { self.0.tile(product, sums) }
     }
 }

@@ -98,6 +98,11 @@ impl<T: Tiling> Isa for Avx512<T> {
     }
 
     #[inline(always)]
+    fn tiling(self) -> T {
+        self.0
+    }
+
+    #[inline(always)]
     fn splat(self, value: f32) -> __m512 {
         unsafe { _mm512_set1_ps(value) }
     }
@@ -148,6 +153,11 @@ impl<T: Tiling> Isa for Avx512<T> {
     }
 
     #[inline(always)]
+    fn sqrt(self, a: __m512) -> __m512 {
+        unsafe { _mm512_sqrt_ps(a) }
+    }
+
+    #[inline(always)]
     fn abs(self, a: __m512) -> __m512 {
         unsafe { _mm512_abs_ps(a) }
     }
@@ -174,6 +184,12 @@ impl<T: Tiling> Isa for Avx512<T> {
     fn sums_of(self, rows: &[Line; LANES]) -> __m512 {
         // Safety: the token; a line has 16 lanes.
         unsafe { across!(rows, _mm512_add_ps) }
+    }
+
+    #[inline(always)]
+    fn least_of(self, rows: &[Line; LANES]) -> __m512 {
+        // Safety: the token; a line has 16 lanes.
+        unsafe { across!(rows, _mm512_min_ps) }
     }
 
     #[inline(always)]
@@ -236,13 +252,6 @@ impl<T: Tiling> Isa for Avx512<T> {
     #[inline(always)]
     fn sum_whole(self, a: __m512i) -> i32 {
         unsafe { _mm512_reduce_add_epi32(a) }
-    }
-
-    #[inline(always)]
-    fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check::<T>(sums);
-        // Safety: it was checked.
-        unsafe { self.0.tile(product, sums) }
     }
 }
 

@@ -26,6 +26,8 @@ pub trait Isa: Copy {
     /// Runs a pass, compiled with these instructions.
     fn run<P: Pass>(self, pass: P) -> P::Output;
 
+    fn tiling(self) -> Self::Tiling;
+
     fn splat(self, value: f32) -> Self::F;
     fn load(self, from: &Line) -> Self::F;
     fn store(self, value: Self::F, to: &mut Line);
@@ -39,6 +41,7 @@ pub trait Isa: Copy {
     fn min(self, a: Self::F, b: Self::F) -> Self::F;
     /// `b` where they compare as equal.
     fn max(self, a: Self::F, b: Self::F) -> Self::F;
+    fn sqrt(self, a: Self::F) -> Self::F;
     fn abs(self, a: Self::F) -> Self::F;
     /// Sum of the lanes: lanes 8 apart first, then 4, 2 and 1.
     fn sum(self, a: Self::F) -> f32;
@@ -52,6 +55,16 @@ pub trait Isa: Copy {
             rows,
             #[inline(always)]
             |row| self.sum(row),
+        )
+    }
+
+    /// The least lane of each row.
+    #[inline(always)]
+    fn least_of(self, rows: &[Line; LANES]) -> Self::F {
+        self.of_rows(
+            rows,
+            #[inline(always)]
+            |row| self.least(row),
         )
     }
 
@@ -101,5 +114,24 @@ pub trait Isa: Copy {
     ///
     /// # Panics
     /// See [`Product::check`].
-    fn tile(self, product: &Product<'_>, sums: &mut Sums);
+    #[inline(always)]
+    fn tile(self, product: &Product<'_>, sums: &mut Sums) {
+        product.check::<Self::Tiling>(sums);
+        // Safety: it was checked.
+        unsafe { self.tiling().tile(product, sums) }
+    }
+
+    /// Has what is in the sums taken before they are overwritten by a product, if there is one. Where products do not need vector
+    /// registers, that goes on beside them. `take` must be `#[inline(always)]`.
+    ///
+    /// # Panics
+    /// See [`Product::check`].
+    #[inline(always)]
+    fn tile_after(self, product: Option<&Product<'_>>, sums: &mut Sums, take: impl FnOnce(&Sums)) {
+        if let Some(product) = product {
+            product.check::<Self::Tiling>(sums);
+        }
+        // Safety: it was checked.
+        unsafe { self.tiling().tile_after(product, sums, take) }
+    }
 }

@@ -4,7 +4,6 @@ use std::arch::aarch64::*;
 
 use super::isa::{Isa, LANES, Line, Pass};
 use super::neon_dots::Dot;
-use super::tile::{Product, Sums};
 
 /// Exists only where the dot product's own instructions were detected; NEON belongs to every 64-bit ARM. All `unsafe` of
 /// this file rests on that, and on the sizes of the arrays that are read and written.
@@ -72,6 +71,11 @@ impl<D: Dot> Isa for Neon<D> {
     }
 
     #[inline(always)]
+    fn tiling(self) -> D {
+        self.0
+    }
+
+    #[inline(always)]
     fn splat(self, value: f32) -> Floats {
         unsafe { [vdupq_n_f32(value); QUARTERS] }
     }
@@ -121,6 +125,11 @@ impl<D: Dot> Isa for Neon<D> {
     #[inline(always)]
     fn max(self, a: Floats, b: Floats) -> Floats {
         each(a, b, greater)
+    }
+
+    #[inline(always)]
+    fn sqrt(self, a: Floats) -> Floats {
+        a.map(|quarter| unsafe { vsqrtq_f32(quarter) })
     }
 
     #[inline(always)]
@@ -189,12 +198,5 @@ impl<D: Dot> Isa for Neon<D> {
     #[inline(always)]
     fn sum_whole(self, a: Wholes) -> i32 {
         unsafe { vaddvq_s32(vaddq_s32(vaddq_s32(a[0], a[1]), vaddq_s32(a[2], a[3]))) }
-    }
-
-    #[inline(always)]
-    fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check::<D>(sums);
-        // Safety: the token, and the bounds that were checked.
-        unsafe { self.0.tile(product, sums) }
     }
 }

@@ -39,6 +39,10 @@ impl Isa for Scalar {
         pass.run(self)
     }
 
+    fn tiling(self) -> Self {
+        self
+    }
+
     fn splat(self, value: f32) -> Line {
         [value; LANES]
     }
@@ -77,6 +81,10 @@ impl Isa for Scalar {
 
     fn max(self, a: Line, b: Line) -> Line {
         each(a, b, greatest)
+    }
+
+    fn sqrt(self, a: Line) -> Line {
+        a.map(f32::sqrt)
     }
 
     fn abs(self, a: Line) -> Line {
@@ -130,12 +138,6 @@ impl Isa for Scalar {
 
     fn sum_whole(self, a: Self::N) -> i32 {
         folded(a, i32::wrapping_add)
-    }
-
-    fn tile(self, product: &Product<'_>, sums: &mut Sums) {
-        product.check::<Self>(sums);
-        // Safety: it was checked.
-        unsafe { Tiling::tile(self, product, sums) }
     }
 }
 

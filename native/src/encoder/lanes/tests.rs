@@ -28,7 +28,12 @@ impl Pass for Tile<'_> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Self::Output {
         let mut sums = [[i32::MIN; COLUMNS]; ROWS_MAX];
+        let mut before = 0;
+        isa.tile_after(Some(&self.0), &mut sums, |sums| before = sums[0][0]);
+        assert_eq!(before, i32::MIN, "they are taken before they are overwritten");
+        let taken = sums;
         isa.tile(&self.0, &mut sums);
+        assert_eq!(sums, taken);
         sums
     }
 }
@@ -159,6 +164,7 @@ impl Pass for Operations {
             isa.min(a, b),
             isa.max(a, b),
             isa.abs(a),
+            isa.sqrt(isa.abs(a)),
             isa.to_float(rounded),
             isa.to_float(isa.add_whole(rounded, power)),
             isa.scale_by_power(isa.splat(1.25), power),
@@ -188,7 +194,7 @@ impl Pass for Operations {
             line.rotate_left(row);
             line
         });
-        for of_rows in [isa.sums_of(&rows), isa.greatest_of(&rows)] {
+        for of_rows in [isa.sums_of(&rows), isa.least_of(&rows), isa.greatest_of(&rows)] {
             let mut line = [0.0; LANES];
             isa.store(of_rows, &mut line);
             found.extend(line.map(f32::to_bits));

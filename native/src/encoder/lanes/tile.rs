@@ -101,6 +101,19 @@ pub trait Tiling: Copy {
     /// # Safety
     /// The product has passed [`Product::check`] with these sums.
     unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums);
+
+    /// Has what is in the sums taken before they are overwritten by a product, if there is one.
+    ///
+    /// # Safety
+    /// That of [`Tiling::tile`].
+    #[inline(always)]
+    unsafe fn tile_after(self, product: Option<&Product<'_>>, sums: &mut Sums, take: impl FnOnce(&Sums)) {
+        take(sums);
+        if let Some(product) = product {
+            // Safety: the caller's.
+            unsafe { self.tile(product, sums) }
+        }
+    }
 }
 
 /// What the tilings have in common whose sums are in vector registers.
