@@ -261,7 +261,7 @@ export const SETTINGS = {
     'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 80,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), which costs more than a search brings in.',
   ),
   SETTLEMENT_BLOCKS: setting(
-    integer(1, 64),
+    integer(1, 12),
     '1',
     'Blocks after which FARTHING_FACILITATOR=self counts a settlement as made: 1 is the block that holds it. More survive a deeper reorganisation, and each takes 2 s on Base.',
   ),

@@ -29,7 +29,7 @@ export interface ChainWitness {
 }
 
 /** Blocks after the end of an authorization that are waited for: a node may be behind, and a block may be replaced. */
-const CHAIN_LAG_S = 60n;
+export const CHAIN_LAG_S = 60n;
 
 /**
  * What a sighting proves. An unused authorization can still be used until its window ends by the chain's own time, so it

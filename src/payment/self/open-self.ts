@@ -36,7 +36,7 @@ export interface Self {
   close(): Promise<void>;
 }
 
-/** In the data folder: what was signed. */
+/** In the data folder: what was signed, by chain. */
 const FOLDER = 'gas';
 
 /** The wallet that pays the gas, by the settings. @throws ConfigError */
@@ -57,7 +57,7 @@ export async function openSelf(options: SelfOptions): Promise<Self> {
   const nodes = new Nodes(settings.RPC_URL, asset);
   const feeMax = settings.GAS_FEE_GWEI_MAX;
   const gas = new GasState({ nodes, address: wallet.address.toLowerCase() as Address, feeMax });
-  const store = openStore(join(data, FOLDER));
+  const store = openStore(join(data, FOLDER, String(asset.chainId)));
   const transactions = new Transactions({
     rows: new SignedTransfers(store),
     wallet,

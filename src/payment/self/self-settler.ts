@@ -14,7 +14,7 @@ import { type Hex, type Payment, paymentKey, type Terms } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';
 import type { GasState } from './gas-state.ts';
 import { isRevert, type Nodes, REVERTED_CODE } from './nodes.ts';
-import type { Outcome, Transactions } from './transactions.ts';
+import { type Outcome, REVERTED, type Transactions } from './transactions.ts';
 import { type Call, mayDeploy, revertReason, transferCall } from './transfer-call.ts';
 
 export interface SelfSettlerDeps {
@@ -42,6 +42,9 @@ type Begun =
 const PLACES: TurnstileLimits = { insideMax: 64, ownerInsideMax: 32, waitingMax: 1024, waitMsMax: 30_000 };
 /** Beyond these nothing more is signed: transactions that were given up by those who waited for them. */
 const STUCK_MAX = 256;
+/** How long a wallet that made a transaction fail buys nothing. */
+const BARRED_MS = 3_600_000;
+const BARRED_MAX = 4096;
 /** First four bytes of keccak256 of `balanceOf(address)` (ERC-20). */
 const BALANCE_OF = '0x70a08231';
 /** A block of Base comes every two seconds, and a node may be one behind. */
@@ -60,6 +63,8 @@ export class SelfSettler implements Settler {
   readonly settling: Circuit;
   readonly #deps: SelfSettlerDeps;
   readonly #beginning = new Map<string, Promise<Begun>>();
+  /** Wallets that are asked for nothing until a time, in milliseconds since the epoch. */
+  readonly #barred = new Map<Address, number>();
   readonly #places = new Turnstile(PLACES, () => new Error('too many settlements wait'));
 
   constructor(deps: SelfSettlerDeps) {
@@ -178,11 +183,29 @@ export class SelfSettler implements Settler {
       const needed = await this.#onceValid(() => this.#estimate(payment, call));
       if (needed > this.#deps.gasMax) return refused('signature_too_costly');
       if (performance.now() >= until) throw new Error('the nodes took too long');
-      return await transactions.send(payment, { call, gas: needed + needed / 4n, fees, head });
+      const sent = await transactions.send(payment, { call, gas: needed + needed / 4n, fees, head });
+      void sent.outcome.then((outcome) => this.#barWhoRevert(payment, outcome));
+      return sent;
     } catch (error) {
       if (!isRevert(error)) throw error;
       return await this.#afterRevert(revertReason(error.told), payment);
     }
+  }
+
+  /**
+   * A wallet whose transfer is simulated and then reverted with the money at hand has code that tells the two apart: it would make this
+   * server pay gas for nothing, again and again.
+   */
+  #barWhoRevert({ payer }: Payment, outcome: Outcome): void {
+    if (outcome.kind !== 'refused' || outcome.reason !== REVERTED) return;
+    this.#barred.set(payer, this.#deps.clock.now() + BARRED_MS);
+    if (this.#barred.size > BARRED_MAX) this.#barred.delete(this.#barred.keys().next().value!);
+  }
+
+  #isBarred({ payer }: Payment): boolean {
+    const until = this.#barred.get(payer);
+    if (until !== undefined && until <= this.#deps.clock.now()) this.#barred.delete(payer);
+    return this.#barred.has(payer);
   }
 
   /** A transfer that the chain refuses now: the same authorization may have paid already, whoever sent it. */
@@ -240,7 +263,7 @@ export class SelfSettler implements Settler {
   }
 
   /** What is wrong with a payment by itself, in our words; undefined when nothing is. */
-  #fault(payment: Payment, { amount }: Terms): PaymentFault | undefined {
+  #fault(payment: Payment, { amount }: Terms): PaymentFault | typeof REVERTED | undefined {
     const { asset, payTo, signatures, clock } = this.#deps;
     const now = BigInt(Math.floor(clock.now() / 1000));
     if (payment.asset.network !== asset.network) return 'wrong_network';
@@ -250,7 +273,7 @@ export class SelfSettler implements Settler {
     if (payment.validBefore <= now) return 'authorization_expired';
     if (payment.validAfter > now) return 'authorization_not_yet_valid';
     if (signatures.verdictOn(payment) === 'invalid' || !isReadable(payment)) return 'invalid_signature';
-    return undefined;
+    return this.#isBarred(payment) ? REVERTED : undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Address } from '../../domain/address.ts';
 import type { Asset } from '../asset.ts';
-import { type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
+import { CHAIN_LAG_S, type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
 import { type Hex, type Payment, paymentKey } from '../payment.ts';
 import { type Fees, replacementFees } from './fees.ts';
 import type { GasState, Head } from './gas-state.ts';
@@ -41,6 +41,9 @@ export interface Paces {
   /** The first in line is replaced by one with higher fees. */
   readonly stuckMs: number;
 }
+
+/** Why a payment is refused whose transaction was reverted though it had been simulated, and the money is there. */
+export const REVERTED = 'invalid_exact_evm_transaction_failed';
 
 /** A block of Base comes every two seconds. */
 const PACES: Paces = { lookMs: 400, minedMs: 4000, resendMs: 4000, stuckMs: 12_000 };
@@ -214,10 +217,16 @@ export class Transactions {
     this.#timer = setTimeout(() => {
       this.#dueAt = Number.POSITIVE_INFINITY;
       this.#looking = this.#look()
-        .catch((error) => this.#deps.log({ level: 'warn', event: 'chain_unreachable', error: String(error) }))
-        .finally(() => {
+        .then(
+          () => (this.waiting > 0 ? this.#paces.lookMs : this.#paces.minedMs),
+          (error) => {
+            this.#deps.log({ level: 'warn', event: 'chain_unreachable', error: String(error) });
+            return this.#paces.resendMs;
+          },
+        )
+        .then((milliseconds) => {
           this.#looking = undefined;
-          if (this.#live.size > 0) this.#lookIn(this.waiting > 0 ? this.#paces.lookMs : this.#paces.minedMs);
+          if (this.#live.size > 0) this.#lookIn(milliseconds);
         });
     }, milliseconds);
     this.#timer.unref();
@@ -276,7 +285,7 @@ export class Transactions {
     const seen = await this.#deps.witness.look(payment);
     if (seen.kind === 'unused') {
       const isPoor = seen.balance < payment.value;
-      return refused(isPoor ? 'insufficient_funds' : 'invalid_exact_evm_transaction_failed');
+      return refused(isPoor ? 'insufficient_funds' : REVERTED);
     }
     const proven = provenBy(seen, payment);
     return proven?.kind === 'settled' || proven?.kind === 'refused' ? proven : undefined;
@@ -305,9 +314,13 @@ export class Transactions {
   /** Its account nonce is free: it waits, or was reorganised away. */
   async #unused(live: Live, head: Head, isFirst: boolean): Promise<void> {
     live.isMined = false;
+    const { from, payment } = live.signed;
+    // Nobody has the former key to replace it with, and it can pay nothing more.
+    if (from !== this.#from && !live.told && head.timestamp > payment.validBefore + CHAIN_LAG_S)
+      return await this.#end(live, refused('authorization_expired'));
     const now = performance.now();
     const isStuck = live.isUnderpriced || (isFirst && now - live.signedAt > this.#paces.stuckMs);
-    if (isStuck && live.signed.from === this.#from) {
+    if (isStuck && from === this.#from) {
       const { signed } = live;
       const wanted = this.#deps.gas.fees(head);
       const fees = wanted && replacementFees(signed.attempts.at(-1)!, wanted, this.#deps.feeMax);

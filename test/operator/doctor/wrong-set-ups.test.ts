@@ -68,7 +68,7 @@ const through = async (t: Test, answer: Answer, settings = {}) => ({
 
 interface SetUp {
   readonly settings: (t: Test) => Promise<Readonly<Record<string, string>>>;
-  /** Two lines of the screen, with any white space between words; HOST stands for addresses of this test. */
+  /** Two lines of the screen, with any white space between words; HOST stands for addresses of this test, N for seconds. */
   readonly screen: string;
 }
 
@@ -105,7 +105,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
   },
   'a clock that is slow': {
     settings: (t) => self(t, { eth_getBlockByNumber: block({ ageS: -100 }) }),
-    screen: `problem clock of the chain this clock is 100 s behind the newest block of HOST
+    screen: `problem clock of the chain this clock is N s behind the newest block of HOST
       → Turn on time synchronisation (timedatectl set-ntp true).`,
   },
   'a gas wallet without ETH': {
@@ -133,6 +133,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
 const words = (screen: string) =>
   screen
     .replaceAll(/(http:\/\/)?127\.0\.0\.1:\d+/g, 'HOST')
+    .replaceAll(/\b\d+ s\b/g, 'N s')
     .split(/\s+/)
     .join(' ');
 

@@ -93,6 +93,7 @@ export type Control = Pick<
   | 'sendTransaction'
   | 'setAutomine'
   | 'setBalance'
+  | 'setCode'
   | 'setNextBlockBaseFeePerGas'
 >;
 

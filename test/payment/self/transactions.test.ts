@@ -282,6 +282,35 @@ t.test('money that is gone when the transaction is mined is a refusal', { skip }
   t.match(await facilitator.settle(payment, TERMS), { kind: 'settled' }, 'it is free again');
 });
 
+t.test(
+  'a wallet whose code passes the simulation and fails in the block buys nothing for an hour',
+  { skip },
+  async (t) => {
+    const { chain, facilitator, settler, clock } = await openSelfRig(t);
+    const account = wallet();
+    const [payment, next] = [await pay(chain, { account }), await pay(chain, { account })];
+    const { address } = account;
+    await chain.control.setAutomine(false);
+    const settling = facilitator.settle(payment, TERMS);
+    await until(() => settler.gas()?.waiting === 1);
+    // It answers nothing to the token's question, which is then reverted.
+    await chain.control.setCode({ address, bytecode: '0x00' });
+    await chain.control.mine({ blocks: 1 });
+    const reverted = { reason: 'invalid_exact_evm_transaction_failed' };
+    t.match(await settling, { kind: 'refused', ...reverted });
+    await chain.control.setCode({ address, bytecode: '0x' });
+    t.match(await facilitator.verify(next, TERMS), { valid: false, ...reverted });
+    t.match(await facilitator.settle(next, TERMS), { kind: 'refused', ...reverted });
+    clock.offsetMs = 3_600_000;
+    const later = { ...next, validBefore: next.validBefore + 3600n };
+    t.match(
+      await facilitator.verify(later, TERMS),
+      { valid: false, reason: 'invalid_signature' },
+      'looked at again',
+    );
+  },
+);
+
 t.test('an account nonce that went to another transaction of the key is made up for', { skip }, async (t) => {
   const { chain, key, facilitator, settler, events } = await openSelfRig(t);
   const payment = await pay(chain);
