@@ -23,6 +23,9 @@ export interface SelfRigOptions {
   /** Settings by their names in the code. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly settleDeadlineMs?: number;
+  /** Facilitators over HTTP that are asked before it, and after it. */
+  readonly first?: readonly string[];
+  readonly further?: readonly string[];
 }
 
 /** A look at the chain costs nothing here. */
@@ -30,7 +33,7 @@ const QUICK: Paces = { lookMs: 20, minedMs: 20, resendMs: 200, stuckMs: 60_000 }
 
 /** This server as its own facilitator, on a chain of the test's own unless one is given. */
 export async function openSelfRig(t: Teardown, options: SelfRigOptions = {}) {
-  const { asset = BASE_USDC, settleDeadlineMs } = options;
+  const { asset = BASE_USDC, settleDeadlineMs, first = [], further = [] } = options;
   const chain = options.chain ?? (await startChain(t, asset));
   const folder = options.folder ?? temporaryFolder(t);
   const key = options.key ?? (await chain.gasKey());
@@ -61,7 +64,7 @@ export async function openSelfRig(t: Teardown, options: SelfRigOptions = {}) {
     log,
   });
   const facilitator = new RemoteFacilitator({
-    facilitators: [self.settler],
+    facilitators: [...first.map((url) => ({ url })), self.settler, ...further.map((url) => ({ url }))],
     assets: [asset],
     payTo: PAY_TO,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,

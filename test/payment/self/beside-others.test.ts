@@ -1,0 +1,61 @@
+import t from 'tap';
+import { privateKeyToAddress } from 'viem/accounts';
+import type { Payment, Terms } from '../../../src/payment/payment.ts';
+import { type Chain, noChain, startChain } from '../chain/chain.ts';
+import { addressOf, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
+import { openSelfRig } from './self-rig.ts';
+
+/** This server among the facilitators of `FARTHING_FACILITATOR`, on one chain with a real one. */
+
+const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
+const AWAY = 'http://127.0.0.1:9';
+
+async function pay(chain: Chain): Promise<Payment> {
+  const account = wallet();
+  await chain.mint(addressOf(account), PRICE);
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 300);
+  return paymentOf({ paymentSignature: v2Header(await sign(account, { validBefore })) });
+}
+
+t.test(
+  'who is first and cannot settle leaves it to the next; nobody pays twice',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    const other = await chain.facilitator();
+    const [rich, empty] = [await chain.gasKey(), await chain.gasKey(0n)];
+    for (const [name, options, ownTransactions] of [
+      ['self without gas, then another', { key: empty, further: [other.url] }, 0],
+      ['one that is away, then self', { key: rich, first: [AWAY] }, 1],
+      ['self, then another', { key: rich, further: [other.url] }, 1],
+      ['another, then self', { key: rich, first: [other.url] }, 0],
+    ] as const) {
+      const rig = await openSelfRig(t, { chain, ...options });
+      const before = await chain.balance(PAY_TO);
+      const address = privateKeyToAddress(options.key);
+      const sent = await chain.control.getTransactionCount({ address });
+      const payment = await pay(chain);
+      t.same(await rig.facilitator.verify(payment, TERMS), { valid: true }, name);
+      const settled = await rig.facilitator.settle(payment, TERMS);
+      t.match(settled, { kind: 'settled' }, name);
+      t.match(await rig.facilitator.reconcile(payment, TERMS), settled, name);
+      t.equal((await chain.balance(PAY_TO)) - before, PRICE, name);
+      t.equal((await chain.control.getTransactionCount({ address })) - sent, ownTransactions, name);
+      await rig.close();
+    }
+  },
+);
+
+t.test(
+  'a settlement that another made and whose answer is lost is not made again',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    const other = await chain.facilitator();
+    const { facilitator } = await openSelfRig(t, { chain, first: [other.url] });
+    const payment = await pay(chain);
+    await other.behave('drops_after');
+    t.match(await facilitator.settle(payment, TERMS), { kind: 'settled' });
+    t.equal(await chain.balance(PAY_TO), PRICE);
+  },
+);
