@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import type { Finding } from '../../api/operator.ts';
 import type { Address } from '../../domain/address.ts';
 import type { Asset } from '../../payment/asset.ts';
@@ -10,6 +11,8 @@ import { ok, problem, warning } from '../finding.ts';
 
 /** Fewer are a warning: as the alert of deploy/prometheus has it. */
 const SETTLEMENTS_LEFT_MIN = 500;
+
+const OTHERS = 0o007;
 
 /** Whether this server can settle itself: its gas wallet and the network's fees. */
 export async function gas(settings: Settings, asset: Asset): Promise<Finding[]> {
@@ -50,9 +53,22 @@ export async function gas(settings: Settings, asset: Asset): Promise<Finding[]> 
       ),
     ];
   return [
+    ...(await keyFile(settings)),
     ok('facilitator', `self settles on ${asset.network} (x402 v1, v2)`),
     settlements_left < SETTLEMENTS_LEFT_MIN
       ? warning('gas wallet', found, `Send some more ETH on ${asset.title} to ${wallet.address}.`)
       : ok('gas wallet', found),
+  ];
+}
+
+/** Any program of the machine could spend the gas. */
+async function keyFile({ GAS_KEY_FILE }: Settings): Promise<Finding[]> {
+  if (GAS_KEY_FILE === '' || ((await stat(GAS_KEY_FILE)).mode & OTHERS) === 0) return [];
+  return [
+    warning(
+      'gas key',
+      `every user of this machine may read ${GAS_KEY_FILE}`,
+      `chmod 600 ${GAS_KEY_FILE}, owned by the user that the server runs as.`,
+    ),
   ];
 }

@@ -1,5 +1,7 @@
+import { chmodSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
 import { screenOf } from '../../../src/operator/commands/doctor.ts';
@@ -122,6 +124,14 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
     settings: (t) => self(t, {}, { PAY_TO: GAS_WALLET }),
     screen: `problem gas wallet FARTHING_GAS_KEY: is the key of FARTHING_PAY_TO: make another one. A key on a server pays gas, and can lose no more than that
       → See docs/get-paid.md: a key of its own, in a file.`,
+  },
+  'a gas key that everybody may read': {
+    settings: async (t) => {
+      const file = join(t.testdir({ 'gas.key': KEY }), 'gas.key');
+      chmodSync(file, 0o644);
+      return { ...(await self(t)), GAS_KEY: '', GAS_KEY_FILE: file };
+    },
+    screen: 'warning gas key every user of this machine may read',
   },
   'a gas key that is none': {
     settings: (t) => self(t, {}, { GAS_KEY: '0x1234' }),
