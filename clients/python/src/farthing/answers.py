@@ -67,7 +67,7 @@ class SearchHit(TypedDict):
     text_from: NotRequired[int]
     """Number of the first passage of `text` in the item."""
     text_next: NotRequired[int]
-    """Number of the passage behind `text`: `/items/{id}/text?from=` goes on there."""
+    """Number of the passage behind `text`: `/items/{id}/text?from=` continues there."""
     text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
     """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
     ocr_confidence: NotRequired[float]
