@@ -137,9 +137,9 @@ python: .build/python/pins ## Python's packages for the tests of its client, qui
 python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas
 	@node --no-warnings scripts/python-answers.ts
 
-GENERATOR := .build/openapi-generator/openapi-generator-cli-7.16.0.jar
+GENERATOR := .build/openapi-generator/openapi-generator-cli-7.25.0.jar
 $(GENERATOR):
-	mvn -q -B dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.16.0 -DoutputDirectory=$(@D)
+	mvn -q -B dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.25.0 -DoutputDirectory=$(@D)
 
 clients: setup ## Clients that generators make of the description, and the Python client, each used against a server; says what did not run and why
 	-@$(MAKE) --no-print-directory python

@@ -39,10 +39,11 @@ export const ProblemSchema = Type.Object(
     code: OneOf(Object.keys(ERRORS) as ErrorCode[], described('Stable; match on this.')),
     detail: Type.String({ description: 'What was wrong and what to do.' }),
     request_id: Type.String(),
-    charged: Type.Union(
-      [Type.Literal(false), Type.Null()],
-      described('False: nothing was charged. Null: not known yet, with `settlement_pending` alone.'),
-    ),
+    // Not a constant, as above: it would be made a text.
+    charged: Type.Unsafe<false | null>({
+      type: ['boolean', 'null'],
+      ...described('False: nothing was charged. Null: not known yet, with `settlement_pending` alone.'),
+    }),
   },
   { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
 );

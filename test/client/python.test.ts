@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { ANSWERS_FILE, pythonAnswers } from '../../scripts/python-answers.ts';
-import { deep } from '../rig/deep.ts';
+import { deep, onlyDeep } from '../rig/deep.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { pythonWith } from '../rig/python.ts';
 import { outputOf, runProgram } from '../rig/run-program.ts';
@@ -86,6 +86,17 @@ t.test('the README’s program and the quickstart’s three pay and find', { ski
   t.match(paid, "Spending(spent_usd='0.036', held_usd='0', left_usd='0.064')");
   t.match(await run('-c', rented!), /^sending 100%\n[\s\S]*searchable 100%\nalmanac\.pdf, page \d\n20\d\d-/);
   t.match(await run('-c', awaited!), /^log\.txt \d+\n$/);
+});
+
+t.test('installed into an empty environment it pays and finds', { skip: onlyDeep || absent }, async (t) => {
+  const environment = join(folder, 'installed');
+  await outputOf('python3', ['-m', 'venv', environment]);
+  await outputOf(join(environment, 'bin/pip'), ['install', '-q', client]);
+  const out = await outputOf(join(environment, 'bin/python3'), ['-c', first!], {
+    cwd: folder,
+    env: { ...env, PYTHONPATH: '' },
+  });
+  t.match(out, /almanac\.pdf, page \d+, \d\.\d\d: /);
 });
 
 const [langChain, llamaIndex] = docBlocks('recipes.md', 'python', server.url);

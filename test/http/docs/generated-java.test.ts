@@ -23,7 +23,7 @@ t.test('the Java client made of the description', { skip: onlyDeep || absent }, 
   const description = join(folder, 'openapi.json');
   await writeFile(description, await (await fetch(`${server.url}/openapi.json`)).text());
   const made = join(folder, 'made');
-  const options = ['-i', description, '-g', 'java', '--library', 'native', '-o', made];
+  const options = ['-i', description, '-g', 'java', '-o', made];
   await outputOf('java', ['-jar', generator!, 'generate', ...options], { cwd: folder });
   await outputOf('mvn', ['-q', '-B', 'compile'], { cwd: made });
   const list = join(folder, 'classpath');

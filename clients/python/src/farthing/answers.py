@@ -36,6 +36,10 @@ class SearchResponse(TypedDict):
     not_searched: NotRequired[list[SearchResponseNotSearched]]
     """Families that were left out: the index keeps the model that filled it, and the server does not have it any
     more. The hits are those of the other families."""
+    truncated: NotRequired[bool]
+    """With `max_chars`: whether something had no room."""
+    answers: NotRequired[list[QuestionAnswer]]
+    """The answer to each of `queries`, in their order. `hits` beside it has the fused ones, or none."""
     charged: bool
     """Whether this request was charged."""
     explanation: NotRequired[SearchExplanation]
@@ -57,6 +61,13 @@ class SearchHit(TypedDict):
     """Part of the passage, for text."""
     highlights: NotRequired[list[list[int]]]
     """Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units."""
+    text: NotRequired[str]
+    """With `passages` or `max_chars`: the whole passage and those around it, a line each. Hits whose passages
+    follow each other are one hit."""
+    text_from: NotRequired[int]
+    """Number of the first passage of `text` in the item."""
+    text_next: NotRequired[int]
+    """Number of the passage behind `text`: `/items/{id}/text?from=` continues there."""
     text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
     """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
     ocr_confidence: NotRequired[float]
@@ -66,6 +77,8 @@ class SearchHit(TypedDict):
     the best one."""
     segments: int
     """Segments of the same page, section, film or recording folded into this hit."""
+    queries: NotRequired[list[int]]
+    """Of fused answers: the questions that found it, from 0."""
     explanation: NotRequired[HitExplanation]
 
 
@@ -292,6 +305,52 @@ class Bound(TypedDict):
 
 
 class SearchResponseNotSearched(TypedDict):
+    family: Family
+    """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
+    near-identical pictures."""
+    reason: Literal["model_not_installed"]
+
+
+class QuestionAnswer(TypedDict):
+    hits: NotRequired[list[SearchHit]]
+    """Absent where all are fused."""
+    answered: bool
+    """Whether a hit is likely to answer. False: probably not in your files."""
+    reason: NotRequired[
+        Literal[
+            "nothing_searchable",
+            "nothing_in_filter",
+            "nothing_found",
+            "unlikely",
+        ]
+    ]
+    """Why `answered` is false: the index is empty, the filter leaves nothing of it, nothing was found, or no hit is
+    likely to answer (hits that were found are still returned)."""
+    corrected: NotRequired[str]
+    """The query with slips in its words corrected, as it was understood: where the index has nearly none of a word
+    as it was written."""
+    exact: bool
+    """Proved: no row of the index scores better in any list than those considered. Says nothing about relevance."""
+    bounds: QuestionAnswerBounds
+    """The same for each family that was searched."""
+    not_searched: NotRequired[list[QuestionAnswerNotSearched]]
+    """Families that were left out: the index keeps the model that filled it, and the server does not have it any
+    more. The hits are those of the other families."""
+    truncated: NotRequired[bool]
+    """With `max_chars`: whether something had no room."""
+    timing: Timing
+    explanation: NotRequired[SearchExplanation]
+
+
+class QuestionAnswerBounds(TypedDict):
+    """The same for each family that was searched."""
+
+    visual: NotRequired[Bound]
+    text_semantic: NotRequired[Bound]
+    raw: NotRequired[Bound]
+
+
+class QuestionAnswerNotSearched(TypedDict):
     family: Family
     """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
     near-identical pictures."""
@@ -547,13 +606,23 @@ class JsonWebKeySet(TypedDict):
 
 
 class SearchOptions(TypedDict):
-    """At least one of `query` and `image_b64`; with both, both are searched and fused."""
+    """`query`, `image_b64`, or both, which are then searched and fused; or `queries`."""
 
+    queries: NotRequired[list[str | Question]]
+    """Several questions in one call, instead of `query`: texts, or texts with their own families, k and filter.
+    `answers` has the answer to each. At most 1000 hits in all."""
+    fused: NotRequired[bool]
+    """With `queries`: one list of `k` hits for all questions, such as several wordings of one. Default: no."""
     families: NotRequired[list[Family]]
     """Default: all that apply to the query."""
     k: NotRequired[int]
     """Maximum number of hits. Default: 30."""
     filter: NotRequired[Filter]
+    passages: NotRequired[int]
+    """Show `text`: the whole passage of a hit, with so many passages on each side."""
+    max_chars: NotRequired[int]
+    """Characters of all `text` of an answer: the best hits first, whole sentences. What has no room is left out
+    (`truncated`). Of several questions, for each."""
     explain: NotRequired[bool]
     """Include how the answer and each hit were computed. Default: no."""
     exact: NotRequired[bool]
@@ -561,6 +630,17 @@ class SearchOptions(TypedDict):
     expected recall. Adds some milliseconds there. Says nothing about relevance. Default: no."""
     min_confidence: NotRequired[float]
     """Leave out hits below this confidence. Default: keep all."""
+
+
+class Question(TypedDict):
+    """One of several questions. What it leaves out is as in the request around it."""
+
+    query: str
+    families: NotRequired[list[Family]]
+    """Default: all that apply to the query."""
+    k: NotRequired[int]
+    """Maximum number of hits. Default: 30."""
+    filter: NotRequired[Filter]
 
 
 Filter = TypedDict(

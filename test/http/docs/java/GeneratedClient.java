@@ -1,4 +1,5 @@
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.google.gson.Gson;
+import com.google.gson.JsonParser;
 import java.io.File;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -22,7 +23,6 @@ public class GeneratedClient {
   }
 
   static String[] sign;
-  static final ObjectMapper json = new ObjectMapper();
 
   /** The value of PAYMENT-SIGNATURE for what a call without one is quoted. */
   static String signed(Call unpaid) throws Exception {
@@ -31,7 +31,7 @@ public class GeneratedClient {
       throw new IllegalStateException("answered without a payment");
     } catch (ApiException quote) {
       if (quote.getCode() != 402) throw quote;
-      String required = quote.getResponseHeaders().firstValue("payment-required").orElseThrow();
+      String required = header(quote, "payment-required");
       Process signer = new ProcessBuilder(sign).redirectError(ProcessBuilder.Redirect.INHERIT).start();
       signer.getOutputStream().write(("PAYMENT-REQUIRED: " + required + "\n").getBytes(StandardCharsets.UTF_8));
       signer.getOutputStream().close();
@@ -41,38 +41,43 @@ public class GeneratedClient {
     }
   }
 
+  static String header(ApiException answer, String name) {
+    for (Map.Entry<String, List<String>> header : answer.getResponseHeaders().entrySet())
+      if (header.getKey().equalsIgnoreCase(name)) return header.getValue().get(0);
+    throw new IllegalStateException("no header " + name);
+  }
+
   static String codeOf(Call call) throws Exception {
     try {
       call.make();
       return "none";
     } catch (ApiException problem) {
-      return json.readTree(problem.getResponseBody()).get("code").asText();
+      return JsonParser.parseString(problem.getResponseBody()).getAsJsonObject().get("code").getAsString();
     }
   }
 
   public static void main(String[] words) throws Exception {
     sign = java.util.Arrays.copyOfRange(words, 1, words.length);
     ApiClient client = new ApiClient();
-    client.updateBaseUri(words[0]);
+    client.setBasePath(words[0]);
+    client.setReadTimeout(60_000);
     PerRequestApi requests = new PerRequestApi(client);
     File log = Files.createTempDirectory("generated").resolve("log.txt").toFile();
     Files.writeString(log.toPath(), "The lighthouse keeper counts gulls at dawn.");
     SearchRequest gulls = new SearchRequest().query("gulls");
 
-    String uploading = signed(() -> requests.ingest(log, null, null, null, null));
-    IngestResponse paid = requests.ingest(log, null, uploading, null, "wait=60");
+    String uploading = signed(() -> requests.ingest(log, null, null, null, null, null, null, null, null, null, null));
+    IngestResponse paid = requests.ingest(log, null, uploading, null, "wait=60", null, null, null, null, null, null);
     String searching = signed(() -> requests.search(gulls, null, null, null));
     SearchResponse found = requests.search(gulls, null, searching, null);
 
     WorkspaceCreate minutes = new WorkspaceCreate().ttlMinutes(15);
-    WorkspacesApi renter = new WorkspacesApi(client);
-    String renting = signed(() -> renter.createWorkspace(null, null, null, minutes));
-    Workspace rented = renter.createWorkspace(null, renting, null, minutes);
-    String id = rented.getId();
-    client.setRequestInterceptor(request -> request.setHeader("Authorization", "Bearer " + rented.getCapabilityToken()));
-    // It keeps the interceptor that the client had when it was made.
     WorkspacesApi workspaces = new WorkspacesApi(client);
-    IngestResponse inside = workspaces.ingestWorkspace(id, log, "wait=60");
+    String renting = signed(() -> workspaces.createWorkspace(null, null, null, minutes));
+    Workspace rented = workspaces.createWorkspace(null, renting, null, minutes);
+    String id = rented.getId();
+    client.setBearerToken(rented.getCapabilityToken());
+    IngestResponse inside = workspaces.ingestWorkspace(id, log, "wait=60", null, null, null, null, null, null);
     SearchResponse hits = workspaces.searchWorkspace(id, gulls);
     Item item = workspaces.workspaceItem(id, inside.getItem().getId());
     String refused = codeOf(() -> workspaces.searchWorkspace(id, new SearchRequest().query("gulls").k(0)));
@@ -87,6 +92,6 @@ public class GeneratedClient {
     said.put("problems", List.of(refused, absent, gone));
     said.put("usage", List.of(usage.getState().getValue(), usage.getSearches()));
     said.put("ended", List.of(ended.getState().getValue(), ended.getReceipt().split("\\.").length));
-    System.out.println(json.writeValueAsString(said));
+    System.out.println(new Gson().toJson(said));
   }
 }
