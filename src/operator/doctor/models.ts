@@ -64,11 +64,24 @@ export async function nativeEncoder(settings: Settings): Promise<Finding[]> {
   const reports = await reportNative(MODELS_DIR, resolve(CACHE_DIR || join(DATA_DIR, 'cache')), PROVIDER);
   if (reports.length === 0) return [ok(check, `not used: FARTHING_PROVIDER=${PROVIDER}, or no text model`)];
   return reports.map(({ model, refusal }) => {
-    if (refusal === undefined) return ok(check, `runs ${model} (${native.encoderKernelName()})`);
+    if (refusal === undefined)
+      return nativeRuns(model, native.encoderKernelName(), native.encoderTilesRefused());
     return PROVIDER === 'native'
       ? problem(check, `cannot run ${model}: ${refusal}`, 'Set FARTHING_PROVIDER=auto.')
       : ok(check, `ONNX Runtime runs ${model}: ${refusal}`);
   });
+}
+
+/** @param tilesRefused why the system refuses the processor's AMX tiles; null where it does not, or there are none */
+export function nativeRuns(model: string, kernel: string, tilesRefused: string | null): Finding {
+  const runs = `runs ${model} (${kernel})`;
+  return tilesRefused === null
+    ? ok('native encoder', runs)
+    : warning(
+        'native encoder',
+        `${runs}; the system refuses the processor's AMX tiles: ${tilesRefused}`,
+        'Let the process call arch_prctl (a container may forbid it): texts would take about two thirds of the time.',
+      );
 }
 
 /** Models whose files must stay. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Finding } from '../../../src/api/operator.ts';
 import { lacksOf } from '../../../src/encode/models/readiness.ts';
-import { providers } from '../../../src/operator/doctor/models.ts';
+import { nativeRuns, providers } from '../../../src/operator/doctor/models.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { MODELS } from '../../encode/rig/embedded.ts';
 import { environmentOf } from '../../rig/environment.ts';
@@ -122,4 +122,13 @@ t.test('what CUDA lacks is its library, and then the weights, each with its comm
     pull,
   ]);
   t.strictSame(lacksOf('webgpu', models, `${library}.absent`), []);
+});
+
+t.test('tiles that the system refuses are told with the kernel that runs instead', (t) => {
+  const [plain, refused] = [null, 'arch_prctl: Operation not permitted'].map((reason) =>
+    nativeRuns('m', 'avx512vnni', reason),
+  );
+  t.match(plain, { state: 'ok', found: 'runs m (avx512vnni)' });
+  t.match(refused, { state: 'warning', found: /avx512vnni.*AMX.*not permitted/, remedy: /arch_prctl/ });
+  t.end();
 });

@@ -163,6 +163,13 @@ pub fn thread_ms() -> Option<f64> {
     thread_milliseconds()
 }
 
+/// Why the system refuses the processor's AMX tiles, so that another instruction set is used. Null where it does not, and where
+/// there are none.
+#[napi(catch_unwind)]
+pub fn encoder_tiles_refused() -> Option<&'static str> {
+    kernel::refused_tiles()
+}
+
 /// Name of the instruction set that this process encodes with: the best of the machine, or the one that is forced.
 #[napi(catch_unwind)]
 pub fn encoder_kernel_name() -> Result<&'static str> {

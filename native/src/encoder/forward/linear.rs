@@ -27,7 +27,7 @@ struct Turn {
 }
 
 /// Multiplies some tokens by all panels of a layer; `panels` are the model's. The weights are read once; the tokens' bytes stay in the
-/// nearer caches. A tile's sums are taken while the next tile is multiplied.
+/// nearer caches. A tile's sums are taken after the next tile is multiplied: those that were just stored would be waited for.
 #[inline(always)]
 pub fn multiply<I: Isa>(
     isa: I,
@@ -38,37 +38,32 @@ pub fn multiply<I: Isa>(
     epilogue: &mut impl Epilogue,
 ) {
     assert_eq!(activations.width, linear.inputs);
-    let mut sums = SumsOfTile([[0; COLUMNS]; ROWS_MAX]);
+    let mut sums = [SumsOfTile([[0; COLUMNS]; ROWS_MAX]), SumsOfTile([[0; COLUMNS]; ROWS_MAX])];
     let mut waiting: Option<Turn> = None;
     let turns = (0..linear.outputs / COLUMNS).flat_map(|panel| {
         let tiles = tiles(tokens.len(), I::Tiling::ROWS, I::Tiling::GRAIN);
         tiles.map(move |(start, count)| Turn { panel, start, count })
     });
     // Once more at the end, for the last sums.
-    for turn in turns.map(Some).chain(once(None)) {
-        let product = turn.as_ref().map(|turn| Product {
-            rows: ByteRows {
-                bytes: &activations.bytes[(tokens.start + turn.start) * activations.stride..],
-                stride: activations.stride,
-                count: turn.count,
-            },
-            panel: linear.panel(panels, turn.panel),
-            depth: linear.inputs,
-            signed: Signed::Panel,
-            starts: &ZEROS,
-            is_new: turn.start == 0,
-        });
-        let last = std::mem::replace(&mut waiting, turn);
-        isa.tile_after(
-            product.as_ref(),
-            &mut sums.0,
-            #[inline(always)]
-            |sums| {
-                if let Some(turn) = last {
-                    turn.take(isa, tokens.start, activations, linear, sums, epilogue);
-                }
-            },
-        );
+    for (at, turn) in turns.map(Some).chain(once(None)).enumerate() {
+        if let Some(turn) = &turn {
+            let product = Product {
+                rows: ByteRows {
+                    bytes: &activations.bytes[(tokens.start + turn.start) * activations.stride..],
+                    stride: activations.stride,
+                    count: turn.count,
+                },
+                panel: linear.panel(panels, turn.panel),
+                depth: linear.inputs,
+                signed: Signed::Panel,
+                starts: &ZEROS,
+                is_new: turn.start == 0,
+            };
+            isa.tile(&product, &mut sums[at % 2].0);
+        }
+        if let Some(last) = std::mem::replace(&mut waiting, turn) {
+            last.take(isa, tokens.start, activations, linear, &sums[(at + 1) % 2].0, epilogue);
+        }
     }
 }
 
