@@ -23,7 +23,7 @@ export async function folderOf(
   use: Manifest['use'],
 ): Promise<void> {
   const manifest = JSON.parse(await readFile(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
-  for (const name of ['all-MiniLM-L6-v2', 'mobilenet-v2'])
+  for (const name of ['all-MiniLM-L6-v2', 'multilingual-e5-small', 'mobilenet-v2'])
     await symlink(join(MODELS, name), join(folder, name));
   for (const [path, bytes] of others.flatMap(({ contents }) => Object.entries(contents))) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
