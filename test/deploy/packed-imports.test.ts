@@ -18,7 +18,9 @@ const LOADED_OTHERWISE = ['.build/console', 'src/native/addon'];
 /** Programs and declarations that are packed. */
 function packed(): string[] {
   return files
-    .filter((entry) => !/[!*]|\.txt$/.test(entry) && !LOADED_OTHERWISE.some((folder) => entry.startsWith(folder)))
+    .filter(
+      (entry) => !/[!*]|\.txt$/.test(entry) && !LOADED_OTHERWISE.some((folder) => entry.startsWith(folder)),
+    )
     .map((entry) => join(root, entry))
     .flatMap((path) =>
       statSync(path).isDirectory()

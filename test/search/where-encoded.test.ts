@@ -212,7 +212,7 @@ for (const provider of ['native', 'cpu'] as const) {
   });
 
   t.test(`${provider}: a full queue refuses, and answers what it has taken`, async (t) => {
-    const small = await openEmbedded({ provider, queryQueueMax: 4 });
+    const small = await openEmbedded({ provider, queryQueueMax: 8 });
     t.teardown(() => small.close());
     const rig = rigOf(t, small);
     await rig.append('ws_a', 'a', TEXTS[0]!);
