@@ -4,7 +4,7 @@ import { nearest } from '../domain/nearest.ts';
 import { type AllowedValues, refusedValue, shown } from '../domain/wording/allowed.ts';
 import { brief } from '../domain/wording/brief.ts';
 
-const ajv = new Ajv({ allErrors: false, verbose: true });
+const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true });
 
 /** The part of a JSON Schema that says what is allowed. */
 interface Schema extends AllowedValues {
