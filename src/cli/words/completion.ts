@@ -30,9 +30,9 @@ const ADMIN_WORDS = {
     'backup',
     '--undo',
   ],
-  'admin ledger': ['export', '--format', '--since'],
+  'admin ledger': ['export', 'reconcile', '--format', '--since'],
   'admin models': ['list', 'pull', 'verify', 'use', '--offline'],
-  'admin doctor': ['--json'],
+  'admin doctor': ['--json', '--pay'],
 } as const;
 
 /** Words that may follow, by the words before them. */

@@ -46,6 +46,12 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
+/** Transactions that the chain has and has not mined. */
+async function pooled(chain: Chain): Promise<number> {
+  const status = await chain.control.request({ method: 'txpool_status' as never });
+  return Number((status as { pending: `0x${string}` }).pending);
+}
+
 /** A node in front of the chain that refuses or loses what it is told to. */
 async function serveNode(t: Test, chain: Chain) {
   const node = { url: '', loses: undefined as string | undefined };
@@ -78,7 +84,7 @@ t.test(
     await chain.control.setAutomine(false);
     const settling = payments.map((payment) => facilitator.settle(payment, TERMS));
     const twice = payments.map((payment) => facilitator.settle(payment, TERMS));
-    await until(() => settler.gas()?.waiting === 12);
+    await until(async () => settler.gas()?.waiting === 12 && (await pooled(chain)) === 12);
     await chain.control.mine({ blocks: 1 });
     const settled = await Promise.all([...settling, ...twice]);
     t.ok(settled.every(({ kind }) => kind === 'settled'));
