@@ -36,7 +36,7 @@ async function open(root: string, modelsFolder: string, more: { provider?: 'cuda
     cacheFolder: join(root, 'cache'),
     queryWorkers: 1,
     ingestWorkers: 0,
-    queryQueueMax: 4,
+    queryQueueMax: 8,
     ingestQueueMax: 4,
     log: (event) => events.push(event),
     ...more,
@@ -142,7 +142,7 @@ t.test('documents are cut by words where no text model is installed', async (t) 
     cacheFolder: join(root, 'cache'),
     queryWorkers: 1,
     ingestWorkers: 1,
-    queryQueueMax: 4,
+    queryQueueMax: 8,
     ingestQueueMax: 4,
     log: () => {},
   });
