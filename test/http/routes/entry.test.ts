@@ -94,7 +94,7 @@ t.test('a wrong value is answered with allowed ones, an unknown field with known
     t.match(answer.body, { detail }, JSON.stringify(body).slice(0, 80));
   }
   const unknown = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', limit: 3 }));
-  t.match(unknown.body, { warnings: [/"limit"\. Known: query, image_b64, families, k/] });
+  t.match(unknown.body, { warnings: [/"limit"\. Known: query, image_b64, queries, /] });
   const misspelt = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', familes: ['raw'] }));
   t.match(misspelt.body, { warnings: [/"familes"\. Did you mean families\? Known: query/] });
   const noise = /\.\d{4}/;

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { deep } from '../../rig/deep.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 interface Seen {
@@ -33,7 +32,7 @@ async function eventsAt(url: string, token?: string): Promise<{ type: string | n
 t.test('a job is followed by events, in the order of its states, to its end', async (t) => {
   const workspace = await new TestAgent(server.url).rent();
   const words = Array.from(
-    { length: deep(600, 1200) },
+    { length: 2400 },
     (_, index) => `Sentence number ${index} tells of a ship and its harbour.`,
   );
   const { job_id } = await send(workspace, words.join(' '));
