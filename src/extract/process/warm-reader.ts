@@ -13,6 +13,10 @@ const GRACE_MS = 1000;
  */
 const TEXT_WEAR = 0.1;
 
+/** A reader that had less of a processor than this, of the time that it had, stood still: that says nothing of the file. */
+const STARVED = 0.05;
+const STARVED_RETRY_S = 5;
+
 export interface WarmReaderOptions {
   /** For the log. */
   readonly name: string;
@@ -72,7 +76,10 @@ export class WarmReader {
     await this.#living().ready.catch(() => undefined);
   }
 
-  /** One task at a time. @throws the file's refusal, extraction_timeout, extraction_failed, interrupted, or the signal's reason. */
+  /**
+   * One task at a time.
+   * @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason.
+   */
   perform(task: ReaderTask): Promise<DoneReply> {
     const performing = this.#perform(task);
     this.#performing = performing.catch(() => undefined);
@@ -117,7 +124,10 @@ export class WarmReader {
       endReason ??= reason;
       void child.kill();
     };
-    const deadline = new Deadline(seconds * 1000, () => end(timeout(seconds)));
+    const deadline = new Deadline(seconds * 1000, () => {
+      const used = (child.processorSeconds ?? Number.POSITIVE_INFINITY) - before;
+      end(used < STARVED * seconds ? starved(seconds) : timeout(seconds));
+    });
     const { processorSecondsMax = Number.POSITIVE_INFINITY } = task;
     const budget = new ProcessorBudget(
       processorSecondsMax,
@@ -207,6 +217,14 @@ function whyEnded({ message, lastWords }: ReaderEndedError): string {
 
 export function stopping(): FarthingError {
   return new FarthingError('interrupted', 'The server is stopping.');
+}
+
+function starved(seconds: number): FarthingError {
+  return new FarthingError(
+    'overloaded',
+    `The process that reads files had no processor for ${seconds} seconds. Nothing was stored or charged: try again later.`,
+    { retryAfterS: STARVED_RETRY_S },
+  );
 }
 
 function timeout(seconds: number): FarthingError {

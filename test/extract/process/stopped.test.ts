@@ -1,0 +1,27 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import t from 'tap';
+import { testExtractor } from '../../rig/readers.ts';
+import '../../rig/teardown-order.ts';
+
+t.setTimeout(120_000);
+
+function children(): number[] {
+  return readdirSync('/proc/self/task').flatMap((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+}
+
+t.test(
+  'readers that stand still accuse no file, and are replaced',
+  process.platform === 'linux' ? {} : { skip: 'processor time of a process is read on Linux' },
+  async (t) => {
+    const { extractor } = testExtractor(t, { limits: { openSecondsMax: 1 } });
+    const before = new Set(children());
+    await extractor.warm();
+    const readers = children().filter((pid) => !before.has(pid));
+    t.ok(readers.length > 0);
+    for (const pid of readers) process.kill(pid, 'SIGSTOP');
+    await t.rejects(extractor.open('samples/tea.txt', {}), { code: 'overloaded', retryAfterS: 5 });
+    t.match(await extractor.open('samples/tea.txt', {}), { mediaType: 'text/plain' });
+  },
+);
