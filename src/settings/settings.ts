@@ -54,6 +54,32 @@ const contact: Read<string> = (text) => {
   return httpUrl(text);
 };
 
+/** As x402 v2 limits names and tags. */
+const label: Read<string> = (text) => {
+  if (!/^[\x20-\x7e]{1,32}$/.test(text)) throw new Error('must have 1 to 32 printable ASCII characters');
+  return text;
+};
+
+const tags: Read<readonly string[]> = (text) => {
+  const found = list(text);
+  if (found.length > 5) throw new Error('must be at most 5 tags, separated by commas');
+  return found.map(label);
+};
+
+const iconUrl: Read<string> = (text) => {
+  if (text === '') return '';
+  if (text.length > 2048 || !URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new Error('must be an http or https address of at most 2048 characters');
+  return text;
+};
+
+const shortText =
+  (charsMax: number): Read<string> =>
+  (text) => {
+    if (text.length > charsMax) throw new Error(`must have at most ${charsMax} characters`);
+    return text;
+  };
+
 const cluster: Read<string> = (text) => {
   if (text !== '' && !/^etcds?:\/\/[\w.:,[\]-]+(\/[\w-]+)?$/.test(text))
     throw new Error('must be etcd://host:port,host:port/name, or etcds:// for TLS');
@@ -439,6 +465,22 @@ export const SETTINGS = {
     contact,
     '',
     'Mail address or web page of the operator, shown in /openapi.json; catalogues of paid services ask for it.',
+  ),
+  SERVICE_NAME: setting(
+    label,
+    'Farthing',
+    'Name of your service in catalogues of paid services: up to 32 printable ASCII characters.',
+  ),
+  SERVICE_TAGS: setting(
+    tags,
+    '',
+    'Up to five tags for catalogues, separated by commas, each of up to 32 printable ASCII characters.',
+  ),
+  SERVICE_ICON_URL: setting(iconUrl, '', 'Address of your service’s icon, for catalogues.'),
+  SERVICE_DESCRIPTION: setting(
+    shortText(250),
+    '',
+    'What your service is, in up to 250 characters. Catalogues show it before the description of each paid operation, and cut the two at 500.',
   ),
   CORS_ORIGINS: setting(list, '*', 'Origins allowed to call from a browser, separated by commas.'),
   ADMIN_PORT: setting(

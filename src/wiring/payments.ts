@@ -16,6 +16,7 @@ import { PaymentGate } from '../payment/gate/gate.ts';
 import { payToFault } from '../payment/pay-to.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
+import type { ServiceCard } from '../payment/wire/challenge.ts';
 import { ConfigError } from '../settings/config.ts';
 import { SELF } from '../settings/facilitators.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -87,6 +88,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
           assets: [asset],
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+          service: serviceOf(settings),
           bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
@@ -141,6 +143,16 @@ async function stableInTime(stable: Promise<void>): Promise<void> {
   }
 }
 
+/** What catalogues show of the operator's service. */
+function serviceOf(settings: Settings): ServiceCard {
+  return {
+    name: settings.SERVICE_NAME,
+    tags: settings.SERVICE_TAGS,
+    iconUrl: settings.SERVICE_ICON_URL,
+    description: settings.SERVICE_DESCRIPTION,
+  };
+}
+
 interface FacilitatorTerms {
   readonly asset: Asset;
   readonly payTo: Address;
@@ -176,6 +188,7 @@ async function openFacilitators(
     assets: [asset],
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    service: serviceOf(settings),
     clock,
     witness,
     confirms: settings.CONFIRM_SETTLEMENTS === '1',

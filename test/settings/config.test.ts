@@ -36,6 +36,17 @@ t.test('an invalid value stops the start and names the setting and what is allow
   t.match(fault({ FARTHING_X402_BODY_NETWORK: 'mainnet' }), /X402_BODY_NETWORK="mainnet": must be one of/);
   t.match(fault({ FARTHING_PAY_TO: '0x12' }), /FARTHING_PAY_TO/);
   t.match(fault({ FARTHING_BASE_URL: 'ftp://x' }), /FARTHING_BASE_URL/);
+  for (const [name, value, allowed] of [
+    ['SERVICE_NAME', '', /1 to 32 printable ASCII characters/],
+    ['SERVICE_NAME', 'x'.repeat(33), /1 to 32 printable ASCII characters/],
+    ['SERVICE_NAME', 'Bücher', /1 to 32 printable ASCII characters/],
+    ['SERVICE_TAGS', 'a,b,c,d,e,f', /at most 5 tags/],
+    ['SERVICE_TAGS', `a,${'x'.repeat(33)}`, /1 to 32 printable ASCII characters/],
+    ['SERVICE_ICON_URL', 'ftp://pumps.example/i.png', /http or https address/],
+    ['SERVICE_ICON_URL', `https://pumps.example/${'x'.repeat(2048)}`, /at most 2048 characters/],
+    ['SERVICE_DESCRIPTION', 'x'.repeat(251), /at most 250 characters/],
+  ] as const)
+    t.match(fault({ [`FARTHING_${name}`]: value }), allowed, name);
 });
 
 t.test('an unknown name stops the start, in the environment by its prefix, and in the file', async (t) => {

@@ -1,6 +1,6 @@
 import { type Asset, isNetworkOf } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
-import { type PaymentTerms, requirementsV1, requirementsV2 } from '../wire/challenge.ts';
+import { type PaymentTerms, requirementsV1, requirementsV2, resourceV2 } from '../wire/challenge.ts';
 import { ownMember } from '../wire/strict-json.ts';
 import type { Settlement, Verification } from './facilitator.ts';
 import type { JsonReply } from './json-http.ts';
@@ -71,7 +71,7 @@ function bodyV2(
     x402Version: 2,
     paymentPayload: {
       x402Version: 2,
-      resource: { url: resource, description, mimeType: 'application/json' },
+      resource: resourceV2({ resource, description }, common),
       accepted,
       payload: payloadOf(payment),
       ...(bazaar && { extensions: { bazaar } }),

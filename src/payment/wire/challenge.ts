@@ -4,8 +4,21 @@ import type { Asset } from '../asset.ts';
 import { declareDiscovery } from './discovery.ts';
 import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';
 
+/** What catalogues show of the service beside each route, within the limits of x402 v2. */
+export interface ServiceCard {
+  /** Up to 32 printable ASCII characters. */
+  readonly name: string;
+  /** Up to five, each like the name. */
+  readonly tags?: readonly string[];
+  readonly iconUrl?: string;
+  /** Stands before the description of each route. */
+  readonly description?: string;
+}
+
 /** What holds for a payment in any coin. */
 export interface PaymentTerms {
+  /** Absent: catalogues learn no name. */
+  readonly service?: ServiceCard;
   readonly payTo: Address;
   /** How long an authorization may wait for its settlement. */
   readonly maxTimeoutSeconds: number;
@@ -93,17 +106,27 @@ function requiredV2(quote: Quote, error: string, settings: ChallengeSettings) {
   return {
     x402Version: 2,
     error,
-    resource: {
-      url: quote.resource,
-      description: short(quote.description),
-      mimeType: MIME_TYPE,
-      serviceName: 'Farthing',
-    },
+    resource: resourceV2(quote, settings),
     accepts: settings.assets.map((asset) => requirementsV2(quote.amount, asset, settings)),
     extensions: {
       bazaar: declareDiscovery(quote.discovery).bazaar,
       'payment-identifier': PAYMENT_IDENTIFIER,
     },
+  };
+}
+
+/** What is paid for, in the words of x402 v2: the same in a 402 and on the way to a facilitator. */
+export function resourceV2(
+  { resource, description }: Pick<Quote, 'resource' | 'description'>,
+  { service }: Pick<PaymentTerms, 'service'>,
+) {
+  return {
+    url: resource,
+    description: described(description, service),
+    mimeType: MIME_TYPE,
+    ...(service && { serviceName: service.name }),
+    ...(service?.tags?.length && { tags: service.tags }),
+    ...(service?.iconUrl && { iconUrl: service.iconUrl }),
   };
 }
 
@@ -133,14 +156,14 @@ export interface OfferV1 {
 export function requirementsV1(
   { network, amount, resource, description, outputSchema }: OfferV1,
   asset: Asset,
-  { payTo, maxTimeoutSeconds }: PaymentTerms,
+  { payTo, maxTimeoutSeconds, service }: PaymentTerms,
 ) {
   return {
     scheme: 'exact',
     network,
     maxAmountRequired: amount.toString(),
     resource,
-    description: short(description),
+    description: described(description, service),
     mimeType: MIME_TYPE,
     ...(outputSchema && { outputSchema }),
     payTo,
@@ -157,7 +180,7 @@ function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
     x402Version: 1,
     error,
     resource,
-    description: short(description),
+    description: described(description, settings.service),
     help: helpOf(resource, settings),
     accepts: settings.assets.map((asset) => {
       const network = settings.bodyNetworks === 'v1' ? asset.networkNameV1 : asset.network;
@@ -174,8 +197,9 @@ function helpOf(resource: string, { assets, bodyNetworks }: ChallengeSettings): 
   return `Clients of x402 v2 can pay: they read the PAYMENT-REQUIRED header. Those of v1 know ${network} as ${networkNameV1} and refuse this body: the operator serves both with FARTHING_X402_BODY_NETWORK=base. ${guide} says how to pay.`;
 }
 
-/** Catalogues cut or refuse longer descriptions. */
-function short(description: string): string {
+/** The operator's words and the route's. Catalogues cut or refuse longer descriptions. */
+function described(route: string, service: ServiceCard | undefined): string {
+  const description = service?.description ? `${service.description} ${route}` : route;
   return description.length <= DESCRIPTION_LENGTH_MAX
     ? description
     : `${description.slice(0, DESCRIPTION_LENGTH_MAX - 1)}…`;

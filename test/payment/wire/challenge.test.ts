@@ -2,8 +2,9 @@ import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { parsePaymentRequired } from '@x402/core/schemas';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { Challenges, challenge } from '../../../src/payment/wire/challenge.ts';
-import { MAX_TIMEOUT_SECONDS, PAY_TO } from '../rig/payments.ts';
+import { requestBody } from '../../../src/payment/facilitator/messages.ts';
+import { Challenges, challenge, type ServiceCard } from '../../../src/payment/wire/challenge.ts';
+import { MAX_TIMEOUT_SECONDS, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
 import { quote } from '../rig/requests.ts';
 
 const settings = {
@@ -66,9 +67,63 @@ t.test('the body has the fields of the contract and those that v1 clients need, 
   }
 });
 
+const described = (description: string, service?: ServiceCard) => {
+  const answer = challenge({ ...quote(), description }, 'payment_required', { ...settings, service });
+  const { resource } = decodePaymentRequiredHeader(answer.headers['PAYMENT-REQUIRED']!);
+  return { body: answer.body, resource, answer };
+};
+
 t.test('an overlong description is cut to what catalogues take', async (t) => {
-  const { body } = challenge({ ...quote(), description: 'x'.repeat(900) }, 'payment_required', settings);
-  t.equal(String(body.description).length, 500);
+  for (const service of [undefined, { name: 'Pumps', description: 'Manuals of our pumps.' }]) {
+    const { body, resource } = described('x'.repeat(900), service);
+    t.equal(String(body.description).length, 500);
+    t.equal(resource.description, body.description);
+  }
+});
+
+t.test('the operator’s name, tags, icon and words are in the 402; what is not set is left out', async (t) => {
+  const url = 'http://127.0.0.1:8402/agent/v1/search';
+  const mimeType = 'application/json';
+  const bare = { url, mimeType, description: 'Search.' };
+  const icon = 'https://pumps.example/icon.png';
+  for (const [service, resource] of [
+    [undefined, bare],
+    [{ name: 'Pumps' }, { ...bare, serviceName: 'Pumps' }],
+    [
+      { name: 'Pumps', tags: [], iconUrl: '', description: '' },
+      { ...bare, serviceName: 'Pumps' },
+    ],
+    [
+      { name: 'Pumps', tags: ['search', 'manuals'], iconUrl: icon, description: 'Manuals.' },
+      {
+        ...bare,
+        description: 'Manuals. Search.',
+        serviceName: 'Pumps',
+        tags: ['search', 'manuals'],
+        iconUrl: icon,
+      },
+    ],
+  ] as const) {
+    const told = described('Search.', service);
+    t.same(told.resource, resource);
+    t.match(told.body, {
+      description: resource.description,
+      accepts: [{ description: resource.description }],
+    });
+    t.ok(parsePaymentRequired(decodePaymentRequiredHeader(told.answer.headers['PAYMENT-REQUIRED']!)).success);
+  }
+});
+
+t.test('a facilitator is told of the resource what the 402 says, cut and named', async (t) => {
+  const service = { name: 'Pumps', tags: ['manuals'], iconUrl: 'https://pumps.example/icon.png' };
+  const terms = { amount: PRICE, resource: quote().resource, description: 'x'.repeat(900) };
+  const common = { payTo: PAY_TO, maxTimeoutSeconds: MAX_TIMEOUT_SECONDS, service };
+  const { resource, body } = described(terms.description, service);
+  const payment = paymentOf({ paymentSignature: v2Header(await sign(wallet())) });
+  t.match(requestBody({ ...payment, version: 2 }, terms, common, [2]), { paymentPayload: { resource } });
+  t.match(requestBody({ ...payment, version: 1 }, terms, common, [1]), {
+    paymentRequirements: { description: body.description },
+  });
 });
 
 t.test('a challenge is made once for each route, price, address and reason', async (t) => {
