@@ -61,4 +61,6 @@ export interface Terms {
   readonly description: string;
   /** The `bazaar` extension of the route: facilitators that keep a catalogue read it from the payment. */
   readonly bazaar?: Readonly<Record<string, unknown>>;
+  /** The same for payments of x402 v1, whose catalogues read it from the requirements. */
+  readonly outputSchema?: Readonly<Record<string, unknown>>;
 }

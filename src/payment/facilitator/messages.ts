@@ -51,13 +51,21 @@ export function requestBody(
   return version === 1 ? bodyV1(payment, terms, common) : bodyV2(payment, terms, common);
 }
 
-function bodyV1(payment: Payment, { amount, resource, description }: Terms, common: PaymentTerms): object {
+function bodyV1(
+  payment: Payment,
+  { amount, resource, description, outputSchema }: Terms,
+  common: PaymentTerms,
+): object {
   const { asset } = payment;
   const network = asset.networkNameV1;
   return {
     x402Version: 1,
     paymentPayload: { x402Version: 1, scheme: 'exact', network, payload: payloadOf(payment) },
-    paymentRequirements: requirementsV1({ network, amount, resource, description }, asset, common),
+    paymentRequirements: requirementsV1(
+      { network, amount, resource, description, outputSchema },
+      asset,
+      common,
+    ),
   };
 }
 

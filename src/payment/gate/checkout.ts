@@ -149,7 +149,7 @@ function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAt
 
 export function termsOf(quote: Quote): Terms {
   const { amount, resource, description, discovery } = quote;
-  return { amount, resource, description, bazaar: declareDiscovery(discovery).bazaar };
+  return { amount, resource, description, ...declareDiscovery(discovery) };
 }
 
 /** The route with ids left out, as the books name it. */
