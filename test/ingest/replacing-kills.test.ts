@@ -10,7 +10,7 @@ import { TestAgent, TestWorkspace } from '../rig/test-server.ts';
 
 /** A server that is killed while it replaces an item: whoever searches finds the old version or the new one, never both, never neither. */
 
-const KILLS = Number(process.env.KILLS ?? deep(4, 1_000));
+const KILLS = Number(process.env.KILLS ?? deep(4, 60));
 const seed = Number(process.env.SEED ?? randomBytes(4).readUInt32LE());
 
 interface Listed {

@@ -134,7 +134,8 @@ impl Table {
                 named.add(*item);
             }
             let mut around = vec![id.as_str()];
-            while let Some(inside) = around.pop().and_then(|id| self.inside.get(id)) {
+            while let Some(id) = around.pop() {
+                let Some(inside) = self.inside.get(id) else { continue };
                 named.add_all(&inside.items);
                 around.extend(inside.archives.iter().map(|id| &**id));
             }

@@ -220,6 +220,21 @@ fn words_query(text: &str) -> Query {
     Query::Words(WordsQuery::new(text.into(), None, SpeltRight::default()))
 }
 
+#[test]
+fn an_archive_stands_for_the_files_of_all_archives_inside_empty_ones_beside_them_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for (id, parent) in [(11, 4), (5, 4), (12, 11)] {
+        let facts =
+            Facts { name: 0, media_type: 0, time: 0, year: None, language: None, draft: None, parent: Some(parent) };
+        let segments = inputs(&[(vec![0.0; 24], 0, 0)]);
+        shard.write(WriteOp::Append { item: facts.record(id), segments, replaces: vec![] }).unwrap();
+    }
+    let snapshot = shard.snapshot().unwrap();
+    let found = living(&snapshot, &within(&snapshot, &json!({"items": ["i4"]})));
+    assert_eq!(found, BTreeSet::from([0, 1, 2]));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
