@@ -89,7 +89,7 @@ impl<'a> PicturesView<'a> {
         within: Option<&Within>,
         top_k: &mut TopK,
     ) -> Result<u64> {
-        let all = || vec![0..self.header.rows as usize];
+        let all = || std::iter::once(0..self.header.rows as usize).collect();
         let stretches = within.map_or_else(all, |within| rows_within(&self.header, self.segments, within));
         let looked_at = stretches.iter().map(|rows| rows.len() as u64).sum();
         for row in stretches.into_iter().flatten().filter(|row| !dead.has(*row)) {

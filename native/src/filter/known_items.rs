@@ -28,6 +28,7 @@ pub trait ReadsItems: Sized {
     /// First Segment of an Item, and how many it has.
     fn segments_of(&self, id: &str) -> Result<Option<(u32, u32)>>;
     /// Visits the Segments and the record of every Item. `known`: one whose record is not needed, by its first Segment.
+    #[allow(clippy::type_complexity, reason = "the visitor is written out once")]
     fn each_item(
         &self,
         known: &dyn Fn(u32) -> bool,

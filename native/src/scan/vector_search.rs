@@ -254,9 +254,10 @@ pub(super) fn check_query(space: &SpaceSpec, query: &[f32]) -> Result<()> {
 fn masks_of(stretches: &[Range<usize>], groups: usize) -> Vec<u64> {
     let mut masks = vec![0u64; groups];
     for rows in stretches {
-        for group in rows.start / GROUP..rows.end.div_ceil(GROUP) {
+        let (first, end) = (rows.start / GROUP, rows.end.div_ceil(GROUP));
+        for (group, mask) in masks.iter_mut().enumerate().take(end).skip(first) {
             let (from, to) = (rows.start.max(group * GROUP), rows.end.min((group + 1) * GROUP));
-            masks[group] |= (u64::MAX >> (GROUP - (to - from))) << (from % GROUP);
+            *mask |= (u64::MAX >> (GROUP - (to - from))) << (from % GROUP);
         }
     }
     masks

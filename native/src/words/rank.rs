@@ -70,10 +70,7 @@ pub fn search_telling(
 
 /// The documents of a block that may be found. None if there are none.
 fn only(block: &WordsBlock<'_>, phrases: &[Phrase], options: &SearchOptions) -> Result<Option<Only>> {
-    let within = match &options.within {
-        Some(within) => Some(block.rows_within(within)),
-        None => None,
-    };
+    let within = options.within.as_ref().map(|within| block.rows_within(within));
     if within.as_ref().is_some_and(Vec::is_empty) {
         return Ok(None);
     }

@@ -44,6 +44,7 @@ pub struct NativeSearch {
 impl NativeSearch {
     /// `depth`: places that each list should reach. `exact`: every list is proved. `expires_at`: when the Items end, if that is not
     /// what is stored. `filter`: the fields of `farthing_core::filter::expression::Filter` as JSON, bounded by the caller.
+    #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     #[napi(constructor, catch_unwind)]
     pub fn new(
         plan: &SearchPlan,

@@ -30,12 +30,25 @@ pub trait Unit: Copy {
 /// # Safety
 /// Of all methods: the registers are configured; numbers of registers are below 8; each row that is read or written exists.
 pub trait Tiles {
+    /// Clears a register.
+    ///
+    /// # Safety
+    /// As of all methods.
     unsafe fn zero<const TILE: usize>(&mut self);
     /// Reads rows that are `stride` bytes apart.
+    ///
+    /// # Safety
+    /// As of all methods.
     unsafe fn load<const TILE: usize>(&mut self, from: *const u8, stride: usize);
     /// Adds the products of `ROWS` and `COLUMNS` to `SUMS`: rows are signed or not, columns are signed.
+    ///
+    /// # Safety
+    /// As of all methods.
     unsafe fn multiply<const SIGNED_ROWS: bool, const SUMS: usize, const ROWS: usize, const COLUMNS: usize>(&mut self);
     /// Writes rows that are `stride` bytes apart.
+    ///
+    /// # Safety
+    /// As of all methods.
     unsafe fn store<const TILE: usize>(&mut self, to: *mut i32, stride: usize);
 }
 

@@ -153,8 +153,8 @@ unsafe fn part<D: Dot, const SIGNED_ROWS: bool, const COUNT: usize>(
     // Safety: the token; each line of the panel and each row of the rows has each quad. What is ahead need not exist.
     unsafe {
         let mut found = [[_mm256_setzero_si256(); 2]; COUNT];
-        for row in 0..COUNT {
-            found[row] = [_mm256_set1_epi32(product.starts[first + row]); 2];
+        for (row, found) in found.iter_mut().enumerate() {
+            *found = [_mm256_set1_epi32(product.starts[first + row]); 2];
         }
         let bytes = product.rows.bytes.as_ptr().add(first * stride);
         let mut panel = product.panel.as_ptr().add(column * QUAD).cast::<__m256i>();

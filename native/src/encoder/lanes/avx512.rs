@@ -296,8 +296,8 @@ unsafe fn of_rows<const SIGNED_ROWS: bool, const COUNT: usize>(product: &Product
     const { assert!(COUNT <= ROWS && COLUMNS == 2 * LANES) };
     let (bytes, stride) = (product.rows.bytes.as_ptr(), product.rows.stride);
     let mut found = [[_mm512_setzero_si512(); 2]; COUNT];
-    for row in 0..COUNT {
-        found[row] = [_mm512_set1_epi32(product.starts[row]); 2];
+    for (row, found) in found.iter_mut().enumerate() {
+        *found = [_mm512_set1_epi32(product.starts[row]); 2];
     }
     let mut panel = product.panel.as_ptr();
     for at in (0..product.depth).step_by(QUAD) {

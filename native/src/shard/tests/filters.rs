@@ -33,7 +33,7 @@ struct Facts {
 
 /// What an Item came in, which never changes.
 fn parent_of(id: u8) -> Option<u8> {
-    (id % 5 != 0).then_some(id / 3)
+    (!id.is_multiple_of(5)).then_some(id / 3)
 }
 
 fn ancestors(id: u8) -> impl Iterator<Item = u8> {
