@@ -1,129 +1,28 @@
 import { resolve } from 'node:path';
 import { parseUsd } from '../domain/money.ts';
+import { CLUSTER_SETTINGS } from './cluster-settings.ts';
 import { readFacilitators } from './facilitators.ts';
+import {
+  address,
+  choice,
+  contact,
+  gwei,
+  httpUrl,
+  iconUrl,
+  integer,
+  label,
+  list,
+  nodeUrls,
+  portOrOff,
+  rowsOrMeasured,
+  setting,
+  shortText,
+  tags,
+  text,
+} from './readers.ts';
 
-/** Reads one setting from text. @throws Error that says what is allowed */
-type Read<T> = (text: string) => T;
-
-const integer =
-  (min: number, max: number): Read<number> =>
-  (text) => {
-    const value = Number(text);
-    if (!/^-?\d{1,15}$/.test(text) || value < min || value > max)
-      throw new Error(`must be a whole number from ${min} to ${max}`);
-    return value;
-  };
-
-const choice =
-  <T extends string>(...values: readonly T[]): Read<T> =>
-  (text) => {
-    if (!(values as readonly string[]).includes(text))
-      throw new Error(`must be one of: ${values.join(', ')}`);
-    return text as T;
-  };
-
-const httpUrl: Read<string> = (text) => {
-  if (text === '') return '';
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw new Error('must be an http or https address without query');
-  }
-  return text.replace(/\/+$/, '');
-};
-
-const address: Read<string> = (text) => {
-  if (text !== '' && !/^0x[0-9a-fA-F]{40}$/.test(text))
-    throw new Error('must be a wallet address: 0x and 40 hexadecimal digits');
-  return text;
-};
-
-const gwei: Read<bigint> = (text) => {
-  const [, whole, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
-  const wei = whole === undefined ? 0n : BigInt(whole + fraction.padEnd(9, '0'));
-  if (wei === 0n) throw new Error('must be a number of gwei above 0 with at most nine decimals');
-  return wei;
-};
-
-const portOrOff: Read<number | 'off'> = (text) => (text === 'off' ? text : integer(0, 65535)(text));
-
-const rowsOrMeasured: Read<number | undefined> = (text) =>
-  text === 'measured' ? undefined : integer(1, 2 ** 32 - 1)(text);
-
-const contact: Read<string> = (text) => {
-  if (text === '' || /^[^\s@]+@[^\s@]+$/.test(text)) return text;
-  return httpUrl(text);
-};
-
-/** As x402 v2 limits names and tags. */
-const label: Read<string> = (text) => {
-  if (!/^[\x20-\x7e]{1,32}$/.test(text)) throw new Error('must have 1 to 32 printable ASCII characters');
-  return text;
-};
-
-const tags: Read<readonly string[]> = (text) => {
-  const found = list(text);
-  if (found.length > 5) throw new Error('must be at most 5 tags, separated by commas');
-  return found.map(label);
-};
-
-const iconUrl: Read<string> = (text) => {
-  if (text === '') return '';
-  if (text.length > 2048 || !URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
-    throw new Error('must be an http or https address of at most 2048 characters');
-  return text;
-};
-
-const shortText =
-  (charsMax: number): Read<string> =>
-  (text) => {
-    if (text.length > charsMax) throw new Error(`must have at most ${charsMax} characters`);
-    return text;
-  };
-
-const cluster: Read<string> = (text) => {
-  if (text !== '' && !/^etcds?:\/\/[\w.:,[\]-]+(\/[\w-]+)?$/.test(text))
-    throw new Error('must be etcd://host:port,host:port/name, or etcds:// for TLS');
-  return text;
-};
-
-const objects: Read<string> = (text) => {
-  const url = text !== '' && URL.canParse(text) ? new URL(text) : undefined;
-  const isFolder = url?.protocol === 'file:' && url.hostname === '' && url.pathname.length > 1;
-  const isBucket =
-    url?.protocol === 's3:' &&
-    url.hostname !== '' &&
-    url.username === '' &&
-    [...url.searchParams.keys()].every((key) => key === 'endpoint' || key === 'region');
-  if (text !== '' && !isFolder && !isBucket)
-    throw new Error('must be s3://bucket/prefix?endpoint=https://host:port&region=name, or file:///folder');
-  if (isBucket) httpUrl(url.searchParams.get('endpoint') ?? '');
-  return text;
-};
-
-const text: Read<string> = (value) => value;
-const list: Read<readonly string[]> = (value) =>
-  value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-/** Nodes' addresses often hold a key, in the path or the query. */
-const nodeUrl: Read<string> = (text) => {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.hash !== '')
-    throw new Error('must be http or https addresses, separated by commas');
-  return text;
-};
-const nodeUrls: Read<readonly string[]> = (value) => list(value).map(nodeUrl);
 const MEBIBYTE = 1024 * 1024;
 const OWN_MODELS = resolve(import.meta.dirname, '../../models');
-
-interface Setting<T> {
-  readonly read: Read<T>;
-  readonly initial: string;
-  readonly about: string;
-}
-
-const setting = <T>(read: Read<T>, initial: string, about: string): Setting<T> => ({ read, initial, about });
 
 /**
  * Every setting: how it is read, its default as text, and what it is for. The environment variable of `PORT` is `FARTHING_PORT`
@@ -138,86 +37,7 @@ export const SETTINGS = {
     'Public address of the server, in 402s and links. Empty: http://FARTHING_HOST:FARTHING_PORT.',
   ),
   DATA_DIR: setting(text, './data', 'Folder of all stored data.'),
-  SLOTS: setting(
-    integer(1, 128),
-    '1',
-    'Parts into which books and indexes are split. Servers that share them need 8 for each server there may ever be. Fixed for a data folder and a cluster.',
-  ),
-  CLUSTER: setting(
-    cluster,
-    '',
-    'etcd that keeps the books: etcd://host:port,host:port/name; the name is optional; `etcds` for TLS. A start over an empty folder restores them. Empty: only this disk keeps them.',
-  ),
-  NODE_ID: setting(
-    text,
-    'n1',
-    'Name of this server in FARTHING_CLUSTER. A server restarted under the same name takes over immediately.',
-  ),
-  CLUSTER_LEASE_SECONDS: setting(
-    integer(0, 60),
-    '0',
-    'Seconds without a renewal after which another server takes over; 5 is a good value, 3 the minimum. The same on all servers, each with its own FARTHING_NODE_ID. Needs FARTHING_OBJECTS. 0: no takeover.',
-  ),
-  NODE_URL: setting(
-    httpUrl,
-    '',
-    'Address at which the other servers of FARTHING_CLUSTER reach this one, such as http://10.0.0.1:8402. Set on each, it makes all of them serve and share FARTHING_SLOTS. Needs FARTHING_CLUSTER_LEASE_SECONDS, FARTHING_OBJECTS and the same FARTHING_BASE_URL on all. Empty: one server serves.',
-  ),
-  NODE_CA_FILE: setting(
-    text,
-    '',
-    'PEM file of the certificate authority of servers whose FARTHING_NODE_URL is https. Empty: the authorities that Node trusts.',
-  ),
-  NODE_WEIGHT: setting(
-    integer(1, 1000),
-    '100',
-    'Share of the slots that this server takes, relative to the other servers.',
-  ),
-  STANDBY_BYTES_MAX: setting(
-    integer(0, 2 ** 50),
-    String(8192 * MEBIBYTE),
-    'Disk space for copies of indexes that this server would take over (FARTHING_NODE_URL), the last used first; it follows their books as well. 0: no copies; a takeover loads everything from etcd and the object store.',
-  ),
-  CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
-  CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),
-  CLUSTER_PASSWORD_FILE: setting(
-    text,
-    '',
-    'File that holds the password, in place of FARTHING_CLUSTER_PASSWORD.',
-  ),
-  CLUSTER_CA_FILE: setting(
-    text,
-    '',
-    'PEM file of the certificate authority for etcd. Empty: the authorities that Node trusts.',
-  ),
-  CLUSTER_CERT_FILE: setting(
-    text,
-    '',
-    'PEM file with this server’s client certificate, if etcd requires one.',
-  ),
-  CLUSTER_CERT_KEY_FILE: setting(
-    text,
-    '',
-    'PEM file with the private key of the certificate in FARTHING_CLUSTER_CERT_FILE.',
-  ),
-  OBJECTS: setting(
-    objects,
-    '',
-    'Object store for files and indexes, encrypted: s3://bucket/prefix?endpoint=https://host:port&region=name, or file:///folder. Needs FARTHING_CLUSTER and a cluster key. Empty: only this disk has them.',
-  ),
-  OBJECTS_KEY_ID: setting(text, '', 'Access key id for the bucket of FARTHING_OBJECTS.'),
-  OBJECTS_SECRET: setting(text, '', 'Secret access key.'),
-  OBJECTS_SECRET_FILE: setting(text, '', 'File that holds the secret, in place of FARTHING_OBJECTS_SECRET.'),
-  CLUSTER_KEY: setting(
-    text,
-    '',
-    'Key that encrypts the keys of all tenants: 64 hexadecimal digits, for example from `openssl rand -hex 32`. Without it nothing in FARTHING_OBJECTS can be read.',
-  ),
-  CLUSTER_KEY_FILE: setting(
-    text,
-    '',
-    'File that holds the cluster key, in place of FARTHING_CLUSTER_KEY. Former keys may follow, one per line, until a start has replaced them.',
-  ),
+  ...CLUSTER_SETTINGS,
   CACHE_DIR: setting(
     text,
     '',
