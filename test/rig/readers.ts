@@ -8,7 +8,8 @@ import {
   type PictureContent,
 } from '../../src/domain/document.ts';
 import { addNotRead, type NotRead } from '../../src/domain/file/not-read.ts';
-import { type ExtractorOptions, openExtractor } from '../../src/extract/extractor.ts';
+import { openExtractor } from '../../src/extract/child-extractor.ts';
+import type { ExtractorOptions } from '../../src/extract/extractor.ts';
 import { FORMATS } from '../../src/extract/formats.ts';
 import { Readers } from '../../src/extract/read.ts';
 import type { FormatReader } from '../../src/extract/reading/format-reader.ts';

@@ -6,7 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Finding } from '../../api/operator.ts';
 import type { PreviousModel } from '../../api/service.ts';
 import { EXTRACT_LIMITS } from '../../domain/document.ts';
-import { openExtractor } from '../../extract/extractor.ts';
+import { openExtractor } from '../../extract/child-extractor.ts';
 import { fromNative, native } from '../../native/index.ts';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';

@@ -5,7 +5,7 @@ import { EXTRACT_LIMITS, SOUND_RATE } from '../../../src/domain/document.ts';
 import type { ManifestVoice } from '../../../src/encode/models/manifest.ts';
 import { openListening } from '../../../src/encode/speech/listening.ts';
 import { fewer, Stretches } from '../../../src/encode/speech/stretches.ts';
-import { openExtractor } from '../../../src/extract/extractor.ts';
+import { openExtractor } from '../../../src/extract/child-extractor.ts';
 import '../../rig/teardown-order.ts';
 
 const SPEECH = '../shared/data/samples/audio/jfk.flac';

@@ -1,0 +1,362 @@
+import { stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  Block,
+  Extracted,
+  ExtractLimits,
+  FileInfo,
+  PictureContent,
+  PictureSpec,
+  UnpackedMember,
+} from '../domain/document.ts';
+import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
+import { addNotRead, type NotRead, type UnreadReason } from '../domain/file/not-read.ts';
+import type { Preview } from '../domain/file/preview.ts';
+import { Owners } from '../domain/sharing/owners.ts';
+import type {
+  ExtractOptions,
+  Extractor,
+  ExtractorOptions,
+  OpenOptions,
+  PreviewTask,
+  QueryPictureOptions,
+  UnpackOptions,
+} from './extractor.ts';
+import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
+import { PICTURE_NAMES } from './picture/picture-types.ts';
+import { Collector, SoundRelay } from './process/collector.ts';
+import { MemberWriter } from './process/member-writer.ts';
+import type { ConfinementReport, Reply, Task } from './process/messages.ts';
+import { ReadAlong, type ReadFile } from './process/read-along.ts';
+import type { ReaderPool } from './process/reader-pool.ts';
+import { ReaderPools } from './process/reader-pools.ts';
+
+/** For work whose Tenant is not stated. */
+const ANY_TENANT = '';
+
+export function openExtractor(options: ExtractorOptions): Extractor {
+  return new ChildExtractor(options);
+}
+
+class ChildExtractor implements Extractor {
+  readonly #limits: ExtractLimits;
+  readonly #pictureSpec: PictureSpec | undefined;
+  readonly #log: (event: object) => void;
+  readonly #pools: ReaderPools;
+  readonly #owners: Pick<Owners, 'of'>;
+  readonly #readAlong = new ReadAlong();
+
+  constructor(options: ExtractorOptions) {
+    const { limits, pictureSpec, languages = [], readers = 1, log } = options;
+    const missing = missingLanguages(languages);
+    if (missing.length > 0)
+      throw new Error(
+        `install ${missing.map(languagePackage).join(' ')} with npm, or leave the language out`,
+      );
+    this.#limits = limits;
+    this.#pictureSpec = pictureSpec;
+    this.#log = log;
+    this.#owners = options.owners ?? new Owners();
+    this.#pools = new ReaderPools({ ...options, languages, readers });
+  }
+
+  async open(path: string, { name, tenant = ANY_TENANT, signal }: OpenOptions): Promise<FileInfo> {
+    const { size } = await stat(path);
+    if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
+    const limit = this.#limits.bytesMax;
+    if (size > limit)
+      throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
+        facts: { bytes: size, limit_bytes: limit },
+      });
+    const fileInfo = await this.#openFile(
+      tenant,
+      { task: 'open', path, ...(name !== undefined && { name }) },
+      size,
+      signal,
+    );
+    const { mediaType } = fileInfo;
+    if (!isRecording(fileInfo)) return fileInfo;
+    const recording = { task: 'open-recording', path, mediaType } as const;
+    return this.#open(this.#pools.mediaOpenings, tenant, recording, size, signal);
+  }
+
+  /** A file that decodes for too long is opened again, without decoding anything. */
+  async #openFile(
+    tenant: string,
+    task: Extract<Task, { task: 'open' }>,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): Promise<FileInfo> {
+    const { openings } = this.#pools;
+    try {
+      return await this.#open(openings, tenant, task, size, signal);
+    } catch (error) {
+      if (errorCode(error) !== 'extraction_timeout') throw error;
+      return this.#open(openings, tenant, { ...task, headersOnly: true }, size, signal);
+    }
+  }
+
+  async #open(
+    pool: ReaderPool,
+    tenant: string,
+    task: Extract<Task, { task: 'open' | 'open-recording' }>,
+    size: number,
+    signal: AbortSignal | undefined,
+  ): Promise<FileInfo> {
+    const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
+    const work = {
+      task,
+      file: task.path,
+      secondsMax: this.#limits.openSecondsMax,
+      processorSecondsMax: openingSeconds(size),
+      onReply: (reply: Reply) => collector.take(reply),
+    };
+    const { fileInfo, wasRead, title, textless, notRead } = await pool.run(
+      this.#owners.of(tenant),
+      work,
+      OPENING_SECONDS,
+      signal,
+    );
+    if (!fileInfo) throw noAnswer();
+    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, notRead, collector });
+    return fileInfo;
+  }
+
+  async extract(path: string, fileInfo: FileInfo, options: ExtractOptions = {}): Promise<Extracted> {
+    const along = this.#readAlong.take(fileInfo);
+    const isUsable = along && (along.collector.pictures.length === 0 || this.#isCurrent(options.spec));
+    const read = isUsable ? along : await this.#read(path, fileInfo, options);
+    const { title = fileInfo.title, textless = [], notRead = [], collector } = read;
+    const recognises = options.recognise ?? true;
+    const unrecognised = recognises
+      ? await this.#recognise(path, fileInfo, textless, collector, options)
+      : [];
+    return {
+      fileInfo,
+      ...(title !== undefined && { title }),
+      blocks: inReadingOrder(collector.blocks),
+      pictures: collector.pictures,
+      notRead: addNotRead(notRead, ...guessedCharset(fileInfo), ...unrecognised),
+    };
+  }
+
+  /** Whether pictures that were read along look as they are wanted. */
+  #isCurrent(spec: PictureSpec | undefined): boolean {
+    return spec === undefined || isDeepStrictEqual(spec, this.#pictureSpec);
+  }
+
+  async #read(
+    path: string,
+    fileInfo: FileInfo,
+    { tenant = ANY_TENANT, spec, signal, onProgress, onSound }: ExtractOptions,
+  ): Promise<ReadFile> {
+    const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, onProgress);
+    const sounds = new SoundRelay(this.#limits, onSound);
+    const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
+    const { title, textless, notRead } = await pool.run(this.#owners.of(tenant), {
+      task: {
+        task: 'extract',
+        path,
+        mediaType: fileInfo.mediaType,
+        ...(onSound && { sound: true }),
+        ...(spec && { pictureSpec: spec }),
+      },
+      file: path,
+      secondsMax: this.#limits.extractSecondsMax,
+      processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
+      signal,
+      onReply: (reply) => {
+        if (reply.reply === 'sound') return sounds.take(reply.samples);
+        collector.take(reply);
+      },
+    });
+    await sounds.finish();
+    return { title, textless, notRead, collector };
+  }
+
+  async unpack(
+    path: string,
+    fileInfo: FileInfo,
+    { tenant = ANY_TENANT, target, signal, onMember = () => undefined }: UnpackOptions,
+  ): Promise<readonly UnpackedMember[]> {
+    const { mediaType, members = 0 } = fileInfo;
+    const writer = new MemberWriter(members, this.#limits, target, onMember);
+    try {
+      await this.#pools.extractions.run(this.#owners.of(tenant), {
+        task: { task: 'unpack', path, mediaType },
+        file: path,
+        secondsMax: this.#limits.extractSecondsMax,
+        processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
+        signal,
+        onReply: (reply) => (reply.reply === 'member' ? writer.take(reply) : undefined),
+      });
+      return await writer.finish();
+    } finally {
+      await writer.close();
+    }
+  }
+
+  /**
+   * OCR of the pages without text, one task a page: other files' pages come between. A page that fails stays without text.
+   * @returns the pages that stay without text
+   */
+  async #recognise(
+    path: string,
+    { mediaType }: FileInfo,
+    pages: readonly number[],
+    collector: ReadFile['collector'],
+    { tenant = ANY_TENANT, signal, onProgress }: ExtractOptions,
+  ): Promise<readonly NotRead[]> {
+    const { recogniser } = this.#pools;
+    if (!recogniser) return unreadPages(pages.length, 'unsupported');
+    const taken = pages.slice(0, this.#limits.recognisedPagesMax);
+    if (taken.length < pages.length)
+      this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
+    let notRead = unreadPages(pages.length - taken.length, 'limit');
+    for (const [index, page] of taken.entries()) {
+      const before = collector.blocks.length;
+      let failure: ErrorCode | undefined;
+      try {
+        await recogniser.run(this.#owners.of(tenant), {
+          task: { task: 'recognise', path, mediaType, page },
+          file: path,
+          secondsMax: this.#limits.recogniseSecondsMax,
+          signal,
+          onReply: (reply) => collector.take(reply),
+        });
+      } catch (error) {
+        const code = errorCode(error);
+        if (signal?.aborted || code === undefined || !PAGE_FAULTS.includes(code)) throw error;
+        this.#log({ event: 'page_not_recognised', page, code });
+        failure = code;
+      }
+      if (collector.blocks.length === before)
+        notRead = addNotRead(notRead, ...unreadPages(1, failure ? reasonOf(failure) : 'no_text'));
+      onProgress?.((index + 1) / taken.length);
+    }
+    return notRead;
+  }
+
+  async decodePicture(
+    bytes: Uint8Array,
+    { spec, ...options }: QueryPictureOptions = {},
+  ): Promise<PictureContent> {
+    const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, undefined);
+    const task = { task: 'picture', ...(spec && { pictureSpec: spec }) } as const;
+    await this.#queryPicture(bytes, task, options, (reply) => collector.take(reply));
+    const picture = collector.pictures[0];
+    if (!picture)
+      throw new FarthingError('image_unreadable', 'The picture holds nothing.', {
+        facts: { field: 'image_b64' },
+      });
+    return picture;
+  }
+
+  checkPicture(bytes: Uint8Array, options: QueryPictureOptions): Promise<void> {
+    const task = { task: 'picture', headerOnly: true } as const;
+    return this.#queryPicture(bytes, task, options, () => undefined);
+  }
+
+  async #queryPicture(
+    bytes: Uint8Array,
+    task: Extract<Task, { task: 'picture' }>,
+    { tenant = ANY_TENANT, signal }: QueryPictureOptions,
+    onReply: (reply: Reply) => void,
+  ): Promise<void> {
+    try {
+      const { querySecondsMax: secondsMax } = this.#limits;
+      const work = { task, body: bytes, secondsMax, signal, onReply };
+      await this.#pools.queries.run(this.#owners.of(tenant), work);
+    } catch (error) {
+      if (signal?.aborted) throw error;
+      const code = errorCode(error);
+      if (code === 'overloaded' || code === 'interrupted' || code === 'internal') throw error;
+      const { detail, facts } = error as Partial<FarthingError>;
+      throw new FarthingError('image_unreadable', detail ?? `Send a picture: ${PICTURE_NAMES}.`, {
+        facts: { ...facts, field: 'image_b64' },
+        cause: error,
+      });
+    }
+  }
+
+  async preview(path: string, { tenant = ANY_TENANT, ...place }: PreviewTask): Promise<Preview> {
+    let preview: Preview | undefined;
+    const { mediaOpenings, previews } = this.#pools;
+    await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(this.#owners.of(tenant), {
+      task: { task: 'preview', path, ...place },
+      file: path,
+      secondsMax: this.#limits.openSecondsMax,
+      onReply: (reply: Reply) => {
+        if (reply.reply === 'preview') preview = reply.preview;
+      },
+    });
+    if (!preview) throw noAnswer();
+    return preview;
+  }
+
+  canOpen(): Promise<void> {
+    return this.#pools.openings.warm();
+  }
+
+  warm(): Promise<void> {
+    return this.#pools.warm();
+  }
+
+  confinement(): ConfinementReport | undefined {
+    return this.#pools.confinement;
+  }
+
+  depths(): { queries: number; opening: number; extracting: number } {
+    return this.#pools.depths();
+  }
+
+  close(): Promise<void> {
+    return this.#pools.close();
+  }
+}
+
+function noAnswer(): FarthingError {
+  return new FarthingError('extraction_failed', 'The reader gave no answer.');
+}
+
+function isRecording({ kind }: FileInfo): boolean {
+  return kind === 'video' || kind === 'audio';
+}
+
+/**
+ * Seconds of a processor that reading a file may take: some for each MiB, unpacked, and for each page or second that it
+ * shows. Ordinary files take a tenth. Recordings have more to begin with, because short ones are decoded completely.
+ */
+function processorSeconds(info: FileInfo, bytes: number): number {
+  const { membersBytes = 0, pages = 0, duration_s = 0 } = info;
+  const first = isRecording(info) ? 240 : 20;
+  return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
+}
+
+/** Seconds of a processor that opening takes at least, and what is expected of it. */
+const OPENING_SECONDS = 1;
+
+/** Seconds of a processor that opening a file may take. */
+function openingSeconds(bytes: number): number {
+  return OPENING_SECONDS + bytes / (8 * 2 ** 20);
+}
+
+/** Refusals of a page that leave the rest of the file readable. */
+const PAGE_FAULTS: readonly ErrorCode[] = ['extraction_timeout', 'extraction_failed', 'file_corrupt'];
+
+function reasonOf(code: ErrorCode): UnreadReason {
+  return code === 'extraction_timeout' ? 'time_limit' : 'damaged';
+}
+
+function unreadPages(count: number, why: UnreadReason): readonly NotRead[] {
+  return count > 0 ? [{ what: 'pages', count, why }] : [];
+}
+
+function guessedCharset({ charset }: FileInfo): readonly NotRead[] {
+  return charset?.guessed ? [{ what: 'charset', why: 'guessed' }] : [];
+}
+
+/** In the order of pages, those without a page first. OCR's blocks were added at the end. */
+function inReadingOrder(blocks: readonly Block[]): Block[] {
+  return [...blocks].sort((a, b) => (a.page ?? 0) - (b.page ?? 0));
+}
