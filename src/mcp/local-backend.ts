@@ -1,7 +1,8 @@
 import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
 import { CONFIDENCE_FLOOR } from '../domain/search.ts';
 import { NO_WORKSPACE, type Scope } from './backend.ts';
-import { type ArgumentsOf, type Backend, ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tools.ts';
+import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
+import type { ArgumentsOf, Backend } from './tools.ts';
 
 /** Keeps the tokens of workspaces: the model sees only their ids. */
 export interface WorkspaceKeeper {

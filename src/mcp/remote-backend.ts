@@ -6,7 +6,8 @@ import { parseId } from '../domain/id.ts';
 import { CONFIDENCE_FLOOR } from '../domain/search.ts';
 import { type Answered, NO_WORKSPACE, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
-import { type ArgumentsOf, type Backend, ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tools.ts';
+import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
+import type { ArgumentsOf, Backend } from './tools.ts';
 
 export interface RemoteDeps {
   /** Where the interface is reached from here. */

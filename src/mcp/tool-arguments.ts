@@ -1,0 +1,164 @@
+import { Type } from '@sinclair/typebox';
+import type { AskedQuestion } from '../client/index.ts';
+import { FAMILIES, type Family } from '../domain/family.ts';
+import { ITEM_KEY_MAX } from '../domain/labels/item-key.ts';
+import { METADATA_FIELDS_MAX, type Metadata } from '../domain/labels/metadata.ts';
+import {
+  CHARS_MAX,
+  CHARS_MIN,
+  CONFIDENCE_FLOOR,
+  FAMILIES_ASKED_MAX,
+  K_MAX,
+  K_MIN,
+  PASSAGES_MAX,
+  QUERIES_MAX,
+  QUERY_LENGTH_MAX,
+} from '../domain/search.ts';
+import { toolFilter } from './tool-filter.ts';
+
+export const ID_LENGTH_MAX = 128;
+export const TOKEN_LENGTH_MAX = 256;
+const NAME_LENGTH_MAX = 1024;
+const PATH_LENGTH_MAX = 4096;
+/** They fill a model's context. */
+const THUMBNAILS_MAX = 8;
+/** Hits that are asked for by default: what is shown of them must fit into a model's context. */
+export const TOOL_K_DEFAULT = 10;
+const ITEMS_MAX = 100;
+export const ITEMS_DEFAULT = 20;
+
+export const optionalText = (description: string, maxLength?: number) =>
+  Type.Optional(Type.String({ description, ...(maxLength !== undefined && { maxLength }) }));
+export const shown = (type: string, description?: string) => ({ type, ...(description && { description }) });
+export const money = shown('string', 'US dollars, as a decimal.');
+
+export const searchArguments = Type.Object({
+  query: optionalText('What to look for, in words.', QUERY_LENGTH_MAX),
+  image_path: optionalText('Path of a picture to search with.', PATH_LENGTH_MAX),
+  image_b64: optionalText('Base64 of a picture to search with.'),
+  families: Type.Optional(
+    Type.Array(Type.Unsafe<Family>({ enum: FAMILIES }), {
+      maxItems: FAMILIES_ASKED_MAX,
+      description: 'Default: all that apply.',
+    }),
+  ),
+  k: Type.Optional(
+    Type.Integer({
+      minimum: K_MIN,
+      maximum: K_MAX,
+      description: `Hits at most; default ${TOOL_K_DEFAULT}, without those far less likely than the first.`,
+    }),
+  ),
+  queries: Type.Optional(
+    Type.Unsafe<readonly AskedQuestion[]>({
+      type: 'array',
+      items: { type: ['string', 'object'] },
+      maxItems: QUERIES_MAX,
+      description:
+        'Several questions in one call, instead of query: texts, or {query, families, k, filter}. Paid once.',
+    }),
+  ),
+  fused: Type.Optional(
+    Type.Boolean({
+      description: 'With queries: one list for all, such as several wordings of one question.',
+    }),
+  ),
+  filter: Type.Optional(toolFilter),
+  passages: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: PASSAGES_MAX,
+      description: 'Show whole passages instead of snippets, with so many on each side.',
+    }),
+  ),
+  max_chars: Type.Optional(
+    Type.Integer({
+      minimum: CHARS_MIN,
+      maximum: CHARS_MAX,
+      description: 'Characters of all passages together: the best first, whole sentences.',
+    }),
+  ),
+  thumbnails: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: THUMBNAILS_MAX,
+      description: 'Of how many hits pictures are shown, too (in a workspace); default 0: they are linked.',
+    }),
+  ),
+  exact: Type.Optional(
+    Type.Boolean({
+      description:
+        'Prove that each list has its best rows, in large indexes too. Says nothing about relevance.',
+    }),
+  ),
+  min_confidence: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}.`,
+    }),
+  ),
+});
+
+/** The bytes of a file are text here, or come apart from their call. */
+const bytes = (description: string) =>
+  Type.Optional(Type.Unsafe<string | Uint8Array>(Type.String({ description })));
+
+export const ingestArguments = Type.Object({
+  path: optionalText('Path of the file.', PATH_LENGTH_MAX),
+  text: bytes('The file’s text.'),
+  content_b64: bytes('The file’s bytes, in base64.'),
+  name: optionalText('File name that hits show.', NAME_LENGTH_MAX),
+  key: optionalText(
+    'Your own name for the file: one with the same key is replaced, the same bytes change nothing.',
+    ITEM_KEY_MAX,
+  ),
+  metadata: Type.Optional(
+    Type.Unsafe<Metadata>({
+      type: 'object',
+      description: 'What `filter` of a search may ask for: strings, numbers, true or false by name.',
+      maxProperties: METADATA_FIELDS_MAX,
+      additionalProperties: { type: ['string', 'number', 'boolean'] },
+    }),
+  ),
+});
+
+export const createArguments = Type.Object({
+  ttl_minutes: Type.Optional(Type.Integer({ minimum: 1, description: 'Minutes; default 15.' })),
+  spend_limit_usd: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Cap on its price with all extensions.' }),
+  ),
+});
+
+export const extendArguments = Type.Object({
+  ttl_minutes: Type.Optional(Type.Integer({ minimum: 1, description: 'Minutes to add; default 15.' })),
+});
+
+export const listArguments = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: ITEMS_MAX,
+      description: `Items at most; default ${ITEMS_DEFAULT}.`,
+    }),
+  ),
+  after: optionalText('The former answer’s `next`.', ID_LENGTH_MAX),
+});
+
+export const itemId = Type.String({
+  description: 'Id of the item, as search and item_list show it.',
+  maxLength: ID_LENGTH_MAX,
+});
+
+export const readArguments = Type.Object({
+  item: itemId,
+  page: Type.Optional(Type.Integer({ minimum: 1, description: 'Begin at this page.' })),
+  time_s: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Begin at this second of a film or recording.' }),
+  ),
+  from: Type.Optional(Type.Integer({ minimum: 0, description: 'Begin at the former answer’s `next`.' })),
+});
+
+export const deleteArguments = Type.Object({ item: itemId });
+
+export const noArguments = Type.Object({});
