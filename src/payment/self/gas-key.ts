@@ -8,12 +8,12 @@ import type { Hex } from '../payment.ts';
 export function gasWallet(key: string, payTo: string): PrivateKeyAccount {
   const [, digits] = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(key) ?? [];
   if (digits === undefined)
-    throw new Error('must be a private key: 64 hexadecimal digits, such as "openssl rand -hex 32" makes');
+    throw new Error('must be a private key: 64 hexadecimal digits. "openssl rand -hex 32" makes one');
   let account: PrivateKeyAccount;
   try {
     account = privateKeyToAccount(`0x${digits.toLowerCase()}` as Hex);
   } catch {
-    throw new Error('is no private key of this curve: make another one');
+    throw new Error('is not a valid secp256k1 private key. Make another one');
   }
   if (account.address.toLowerCase() === payTo)
     throw new Error(

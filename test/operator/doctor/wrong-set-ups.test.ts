@@ -135,7 +135,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
   },
   'a gas key that is none': {
     settings: (t) => self(t, {}, { GAS_KEY: '0x1234' }),
-    screen: `problem gas wallet FARTHING_GAS_KEY: must be a private key: 64 hexadecimal digits, such as "openssl rand -hex 32" makes
+    screen: `problem gas wallet FARTHING_GAS_KEY: must be a private key: 64 hexadecimal digits. "openssl rand -hex 32" makes one
       → See docs/get-paid.md: a key of its own, in a file.`,
   },
 };

@@ -92,7 +92,9 @@ impl Quantised {
     }
 }
 
-/// Writes what becomes of values, rounded, as bytes: it is within 0..=255. `of` must be `#[inline(always)]`.
+/// Applies `of` to values and writes the rounded results as bytes.
+///
+/// `of` must return values within 0..=255, and be `#[inline(always)]`.
 #[inline(always)]
 pub fn put<I: Isa>(isa: I, values: &[Line], of: impl Fn(I::F) -> I::F, bytes: &mut [u8]) {
     let (groups, rest) = values.as_chunks::<TOGETHER>();

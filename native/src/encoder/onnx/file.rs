@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use memmap2::Mmap;
 
-/// The bytes of a file. Whoever keeps a part of it keeps all of it.
+/// The bytes of a file, shared: the file stays mapped until its last clone is dropped.
 #[derive(Clone)]
 pub struct ModelFile(Arc<Held>);
 
