@@ -202,17 +202,19 @@ class ChildExtractor implements Extractor {
    */
   async #recognise(
     path: string,
-    { mediaType }: FileInfo,
+    { mediaType, kind }: FileInfo,
     pages: readonly number[],
     collector: ReadFile['collector'],
     { tenant = ANY_TENANT, signal, onProgress }: ExtractOptions,
   ): Promise<readonly NotRead[]> {
     const { recogniser } = this.#pools;
-    if (!recogniser) return unreadPages(pages.length, 'unsupported');
+    // A picture has no pages: its words alone were not read.
+    const unread = kind === 'picture' ? unreadWords : unreadPages;
+    if (!recogniser) return unread(pages.length, 'unsupported');
     const taken = pages.slice(0, this.#limits.recognisedPagesMax);
     if (taken.length < pages.length)
       this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
-    let notRead = unreadPages(pages.length - taken.length, 'limit');
+    let notRead = unread(pages.length - taken.length, 'limit');
     for (const [index, page] of taken.entries()) {
       const before = collector.blocks.length;
       let failure: ErrorCode | undefined;
@@ -231,7 +233,7 @@ class ChildExtractor implements Extractor {
         failure = code;
       }
       if (collector.blocks.length === before)
-        notRead = addNotRead(notRead, ...unreadPages(1, failure ? reasonOf(failure) : 'no_text'));
+        notRead = addNotRead(notRead, ...unread(1, failure ? reasonOf(failure) : 'no_text'));
       onProgress?.((index + 1) / taken.length);
     }
     return notRead;
@@ -350,6 +352,10 @@ function reasonOf(code: ErrorCode): UnreadReason {
 
 function unreadPages(count: number, why: UnreadReason): readonly NotRead[] {
   return count > 0 ? [{ what: 'pages', count, why }] : [];
+}
+
+function unreadWords(count: number, why: UnreadReason): readonly NotRead[] {
+  return count === 0 ? [] : [{ what: 'text', why }];
 }
 
 function guessedCharset({ charset }: FileInfo): readonly NotRead[] {

@@ -34,7 +34,7 @@ export const UNREAD_REASONS = {
   hidden: 'the file hides it',
   left_out: 'it is no content',
   limit: 'a limit of this server was reached',
-  no_text: 'it has no text that could be recognised',
+  no_text: 'no words could be recognised',
   no_value: 'the file has no value for it',
   refused: 'it was refused; its own item says why',
   time_limit: 'it took too long',

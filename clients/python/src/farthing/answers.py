@@ -192,9 +192,9 @@ class NotRead(TypedDict):
     ]
     """`damaged`: the file is damaged there; `encrypted`: a password is needed; `guessed`: it was guessed: the file
     does not say it; `hidden`: the file hides it; `left_out`: it is no content; `limit`: a limit of this server
-    was reached; `no_text`: it has no text that could be recognised; `no_value`: the file has no value for it;
-    `refused`: it was refused; its own item says why; `time_limit`: it took too long; `unsupported`: this server
-    does not read it."""
+    was reached; `no_text`: no words could be recognised; `no_value`: the file has no value for it; `refused`: it
+    was refused; its own item says why; `time_limit`: it took too long; `unsupported`: this server does not read
+    it."""
 
 
 class ItemSpeech(TypedDict):
