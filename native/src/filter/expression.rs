@@ -8,7 +8,7 @@ use super::facts::Value;
 use crate::error::{Result, ShardError};
 
 /// Conditions that all hold. The server bounds their depth and number.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Filter {
     /// Ids. That of an archive or a mail stands for the files inside, too.
@@ -29,7 +29,7 @@ pub struct Filter {
 }
 
 /// What holds for one field of the metadata: all of it.
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Condition {
     /// One of these.
@@ -45,5 +45,11 @@ pub struct Condition {
 impl Filter {
     pub fn from_json(json: &str) -> Result<Self> {
         serde_json::from_str(json).map_err(|error| ShardError::internal(format!("The filter of a search: {error}.")))
+    }
+
+    /// Whether ids stand in it: which Segments those name depends on the reader.
+    pub fn names_ids(&self) -> bool {
+        let inner = self.and.iter().chain(self.or.iter().flatten()).chain(self.not.as_deref());
+        self.items.is_some() || inner.into_iter().any(Self::names_ids)
     }
 }

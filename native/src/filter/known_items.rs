@@ -3,7 +3,7 @@
 //! It is loaded at the first filtered search. From then on each commit adds its Items before readers can see them, so
 //! no search waits for a commit. The load alone waits for the commit that is under way.
 
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::expression::Filter;
 use super::facts::ItemFacts;
@@ -95,7 +95,7 @@ impl KnownItems {
     }
 
     /// The Segments that a filter lets a reader find.
-    pub fn within(&self, filter: &Filter, reader: &impl ReadsItems) -> Result<Within> {
+    pub fn within(&self, filter: &Filter, reader: &impl ReadsItems) -> Result<Arc<Within>> {
         let segments_of = |id: &str| reader.segments_of(id);
         let state = self.read();
         if let Some(table) = state.table.as_ref().filter(|_| reader.state() >= state.loaded) {

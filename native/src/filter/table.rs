@@ -1,7 +1,8 @@
 //! What filters ask of the Items of an index, in columns.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::expression::{Condition, Filter};
 use super::facts::{ItemFacts, Value};
@@ -9,6 +10,9 @@ use super::glob::Glob;
 use super::item_set::ItemSet;
 use crate::error::Result;
 use crate::ranking::within::Within;
+
+/// Filters whose Segments are remembered: a client repeats its own, and walking 100,000 values takes milliseconds.
+const RECENT_MAX: usize = 8;
 
 /// Finds the first Segment of an Item and their number, in one state of the index. None if there is no such Item.
 pub type SegmentsOf<'a> = &'a dyn Fn(&str) -> Result<Option<(u32, u32)>>;
@@ -29,6 +33,8 @@ pub struct Table {
     metadata: HashMap<Box<str>, BTreeMap<Value, Vec<u32>>>,
     /// By the id of the Item that they came in.
     inside: HashMap<Box<str>, Inside>,
+    /// What the last filters left, newest last. An Item more, and nothing of it holds.
+    recent: Mutex<VecDeque<(Filter, Arc<Within>)>>,
 }
 
 /// The Items inside another.
@@ -66,6 +72,7 @@ impl Table {
         if !is_new {
             return;
         }
+        self.recent.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         self.segments.push((first, count));
         self.by_first.insert(first, item);
         self.names.push(name.to_lowercase().into());
@@ -83,10 +90,27 @@ impl Table {
     }
 
     /// The Segments of the Items that meet a filter.
-    pub fn within(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<Within> {
+    pub fn within(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<Arc<Within>> {
+        if filter.names_ids() {
+            return self.found(filter, segments_of);
+        }
+        let recent = || self.recent.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, within)) = recent().iter().find(|known| known.0 == *filter) {
+            return Ok(within.clone());
+        }
+        let within = self.found(filter, segments_of)?;
+        let mut recent = recent();
+        recent.push_back((filter.clone(), within.clone()));
+        if recent.len() > RECENT_MAX {
+            recent.pop_front();
+        }
+        Ok(within)
+    }
+
+    fn found(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<Arc<Within>> {
         let met = self.met(filter, segments_of)?;
         let range = |item: usize| (self.segments[item].0, self.segments[item].0 + (self.segments[item].1 - 1));
-        Ok(Within::of_ranges(met.iter().map(range).collect()))
+        Ok(Arc::new(Within::of_ranges(met.iter().map(range).collect())))
     }
 
     fn met(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<ItemSet> {

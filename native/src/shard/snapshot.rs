@@ -113,7 +113,7 @@ impl Snapshot {
     }
 
     /// The Segments of the Items that meet a filter. Removed ones may be among them.
-    pub fn within(&self, filter: &Filter) -> Result<Within> {
+    pub fn within(&self, filter: &Filter) -> Result<Arc<Within>> {
         self.queue.store().known_items.within(filter, self)
     }
 

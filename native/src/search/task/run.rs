@@ -156,7 +156,7 @@ impl Search {
 
     /// Ranks the lists one after the other, and has them rate what any of them found.
     pub fn scan(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Scanned> {
-        let within = self.wanted.filter.as_ref().map(|filter| snapshot.within(filter)).transpose()?.map(Arc::new);
+        let within = self.wanted.filter.as_ref().map(|filter| snapshot.within(filter)).transpose()?;
         let options = SearchOptions { stop: stop.clone(), within: within.clone(), ..self.wanted.options() };
         let rankings: Result<Vec<Ranking>> =
             self.queries.iter().map(|query| snapshot.answer_if(query, &options)).collect();

@@ -188,7 +188,7 @@ fn expected(snapshot: &Snapshot, filter: &Value) -> BTreeSet<u32> {
     .collect()
 }
 
-fn within(snapshot: &Snapshot, filter: &Value) -> Within {
+fn within(snapshot: &Snapshot, filter: &Value) -> Arc<Within> {
     snapshot.within(&Filter::from_json(&filter.to_string()).unwrap()).unwrap()
 }
 
@@ -275,7 +275,7 @@ proptest! {
             (Query::Picture { fingerprint: vec![0xa5; 16], digest: [1; 32] }, None),
         ];
         for filter in &filters {
-            let (allowed, within) = (expected(&snapshot, filter), Arc::new(within(&snapshot, filter)));
+            let (allowed, within) = (expected(&snapshot, filter), within(&snapshot, filter));
             prop_assert_eq!(&living(&snapshot, &within), &allowed, "{}", filter);
             prop_assert_eq!(snapshot.has_any(&within).unwrap(), !allowed.is_empty());
             for (query, phrases) in &asked {
@@ -311,7 +311,7 @@ proptest! {
         shard.when_idle().unwrap();
         let snapshot = shard.snapshot().unwrap();
         let filter = json!({"metadata": {"year": {"gte": from}}});
-        let (allowed, within) = (expected(&snapshot, &filter), Arc::new(within(&snapshot, &filter)));
+        let (allowed, within) = (expected(&snapshot, &filter), within(&snapshot, &filter));
         let asked = Query::Vector { space: "meaning".into(), vector: query.clone() };
         let best = SearchOptions { within: Some(within), ..SearchOptions::best(k) };
         let quick = snapshot.answer(&asked, &best).unwrap();
