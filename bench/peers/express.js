@@ -1,17 +1,17 @@
 /**
  * The other server of `make bench-pay`: Express with @x402/express around a handler that hands a search on to Farthing's own free
  * (workspace) search. `POST /free` is the handler alone, `POST /paid` the same behind the payment middleware.
- * Environment: FACILITATOR_URL, SEARCH_URL, SEARCH_TOKEN, PAY_TO. Prints its address as one line of JSON.
+ * Environment: FACILITATOR, SEARCH_URL, SEARCH_TOKEN, PAY_TO. Prints its address as one line of JSON.
  */
 import { HTTPFacilitatorClient } from '@x402/core/server';
 import { ExactEvmScheme } from '@x402/evm/exact/server';
 import { paymentMiddleware, x402ResourceServer } from '@x402/express';
 import express from 'express';
 
-const { FACILITATOR_URL, SEARCH_URL, SEARCH_TOKEN, PAY_TO } = process.env;
+const { FACILITATOR, SEARCH_URL, SEARCH_TOKEN, PAY_TO } = process.env;
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
-const facilitator = new HTTPFacilitatorClient({ url: FACILITATOR_URL });
+const facilitator = new HTTPFacilitatorClient({ url: FACILITATOR });
 const resources = new x402ResourceServer(facilitator).register('eip155:8453', new ExactEvmScheme());
 const accepts = {
   scheme: 'exact',

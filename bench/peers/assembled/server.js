@@ -1,7 +1,7 @@
 /**
  * What a competent engineer would assemble in a day for the same job: Express, @x402/express, onnxruntime-node in a pool of threads,
  * sqlite-vec and FTS5 with reciprocal rank fusion. README.md here says how to make it better.
- * Environment: FACILITATOR_URL, PAY_TO, MODEL (folder of the text model), DATA_DIR, TOKEN (opens /free). Prints its address as one line of JSON.
+ * Environment: FACILITATOR, PAY_TO, MODEL (folder of the text model), DATA_DIR, TOKEN (opens /free). Prints its address as one line of JSON.
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { Piscina } from 'piscina';
 import { PayerIndex } from './index.js';
 import { PassageCutter } from './passages.js';
 
-const { FACILITATOR_URL, PAY_TO, MODEL, DATA_DIR, TOKEN } = process.env;
+const { FACILITATOR, PAY_TO, MODEL, DATA_DIR, TOKEN } = process.env;
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const THREADS = availableParallelism();
 const K_DEFAULT = 30;
@@ -74,7 +74,7 @@ const price = (amount) => ({
   price: { amount, asset: USDC, extra: { name: 'USD Coin', version: '2' } },
   maxTimeoutSeconds: 300,
 });
-const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: FACILITATOR_URL })).register(
+const resources = new x402ResourceServer(new HTTPFacilitatorClient({ url: FACILITATOR })).register(
   'eip155:8453',
   new ExactEvmScheme(),
 );
