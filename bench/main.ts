@@ -14,6 +14,8 @@ interface Bench {
   /** Folders in which other people's servers and engines are installed at the first use. */
   readonly peers?: readonly string[];
   readonly settings?: Readonly<Record<string, string>>;
+  /** With these it runs, in seconds; its figures mean nothing. Absent: only at length. */
+  readonly trial?: Readonly<Record<string, string>>;
   /** Writes no record. */
   readonly tool?: boolean;
 }

@@ -5,14 +5,15 @@ import { claimsOf, type JudgedServer, shownClaim } from './claims.ts';
 import { type Contender, startContest } from './contenders.ts';
 import { figuresBeside } from './figures.ts';
 import { type Measured, Measurement } from './measure.ts';
-import { FULL, type Plan, QUICK } from './scenarios.ts';
+import { FULL, type Plan, QUICK, TRIAL } from './scenarios.ts';
 
 /**
  * The whole job beside the stack that one would otherwise assemble, in one run: `make bench`, `make bench-quick`, or
  * `make bench SET=folder` with any set of BEIR's shape.
  */
 
-const plan: Plan = process.env.PLAN === 'quick' ? QUICK : FULL;
+const PLANS: Readonly<Record<string, Plan>> = { full: FULL, quick: QUICK, trial: TRIAL };
+const plan = PLANS[process.env.PLAN!]!;
 const set = await benchSet();
 const contest = await startContest();
 const measured: Measured[] = [];
@@ -52,11 +53,11 @@ async function judgeAll(): Promise<Quality[]> {
   return all;
 }
 
-/** Every second query at most in a quick run; documents that were not uploaded count as not relevant. */
+/** Every fourth query in a quick run; documents that were not uploaded count as not relevant. */
 async function judge(contender: Contender, { queries, judgements }: BeirSet): Promise<Quality> {
   const payer = contender.payer;
   const offer = await contender.offer('search');
-  const step = plan === QUICK ? 4 : 1;
+  const step = plan === FULL ? 1 : 4;
   const gains: number[] = [];
   for (const { id, text } of queries.filter((_, index) => index % step === 0)) {
     const response = await fetch(contender.url('search'), {

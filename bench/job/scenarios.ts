@@ -106,3 +106,11 @@ export const QUICK: Plan = {
   besides: 60,
   scenarios: scenarios({ seconds: 2, warmUpSeconds: 0.5, runs: 2, clients: [1, 8] }),
 };
+
+/** Each scenario for a moment: whether the bench runs, no figure. */
+export const TRIAL: Plan = {
+  name: 'trial',
+  documents: 8,
+  besides: 4,
+  scenarios: scenarios({ seconds: 0.4, warmUpSeconds: 0.1, runs: 1, clients: [1, 2] }),
+};
