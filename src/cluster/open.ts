@@ -19,6 +19,7 @@ import { NO_STANDBY, Standby } from './handover/standby.ts';
 import { openLoggedStores } from './log/logged-stores.ts';
 import type { SlotStore } from './log/recorded-store.ts';
 import { StateCopy } from './log/state-copy.ts';
+import { agreedSpaces } from './members/agreed-models.ts';
 import { type Joined, joinCluster } from './ownership/join-cluster.ts';
 import { SharedSlots } from './ownership/shared-slots.ts';
 import { SlotFolders } from './ownership/slot-folders.ts';
@@ -64,7 +65,7 @@ async function openShared(options: TopologyOptions, onLost: OnLost): Promise<Top
   const { settings, data, encoder, log, metrics } = options;
   const joined = await joinCluster({
     settings,
-    spaces: encoder.spaces,
+    spaces: agreedSpaces(encoder),
     log: eventLog(metrics, log),
     onLost: (error) => onLost(0, error),
     onCommitted: metrics.logCommitted,

@@ -55,6 +55,8 @@ export interface IngestOptions extends EncodeOptions {
 export interface Encoder {
   /** The vector spaces that are served. Replaced by a new array when a provider is lost. */
   readonly spaces: readonly ServedSpace[];
+  /** The text space of an index that begins in a language which the model in use does not know; its model opens when it is needed. */
+  readonly otherLanguages?: ServedSpace;
   /** Queries that no space answers, with the reasons. */
   readonly missing: readonly Missing[];
   /** What the manifest says of the fusion of lists. */
@@ -116,6 +118,7 @@ export interface EncoderOptions {
 
 /** The encoder over workers that were started for it. */
 export class WorkerEncoder implements Encoder {
+  readonly otherLanguages?: ServedSpace;
   readonly missing: readonly Missing[];
   readonly fusion: Manifest['fusion'];
   readonly pictureSpec: PictureSpec | undefined;
@@ -133,7 +136,9 @@ export class WorkerEncoder implements Encoder {
     { threads, opening, reports }: Workers,
     options: EncoderOptions,
     rejected: readonly Failure[],
+    otherLanguages?: ServedSpace,
   ) {
+    if (otherLanguages) this.otherLanguages = otherLanguages;
     const spaces = servedSpaces(manifest, towers, (tower) => reports[indexIn(opened, tower)]?.warmupMs);
     this.#spaces = withRejections(spaces, rejected);
     this.missing = missing;
@@ -224,6 +229,14 @@ export class WorkerEncoder implements Encoder {
   close(): Promise<void> {
     return this.#dispatcher.close();
   }
+}
+
+/** The spaces of all models that may fill a new index. */
+export function fillingSpaces({
+  spaces,
+  otherLanguages,
+}: Pick<Encoder, 'spaces' | 'otherLanguages'>): readonly ServedSpace[] {
+  return otherLanguages ? [...spaces, otherLanguages] : spaces;
 }
 
 /** Texts are sent to the workers as messages, other inputs through shared memory. */

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Block, PictureSpec } from '../domain/document.ts';
 import { type EncoderInput, type InputKind, type SegmentKind, segmentKindOf } from '../domain/family.ts';
 import type { SpaceSpec } from '../domain/space.ts';
-import type { Encoder, IngestOptions, Missing, Passage, QueryOptions } from './encoder.ts';
+import type { Encoder, IngestOptions, Missing, Passage, QueryOptions, ServedSpace } from './encoder.ts';
 import { PreviousModels, type PreviousModelsOptions } from './previous-models.ts';
+import { mainLanguage } from './text/main-language.ts';
 
 /** What a search needs of the encoders. */
 export interface QueryEncoder
@@ -31,7 +32,10 @@ export interface IndexSpaces {
 
 const SEGMENTS_OF: Readonly<Record<InputKind, SegmentKind>> = { text: 'passages', picture: 'pictures' };
 
-/** An index keeps its models until it ends: those in use serve new indexes, previous ones the indexes that they filled. */
+/**
+ * An index keeps its models until it ends: those in use serve new indexes, previous ones the indexes that they filled. The text
+ * model of a new index depends on the language of its first text.
+ */
 export class IndexModels {
   readonly current: Encoder;
   readonly #previous: PreviousModels;
@@ -72,6 +76,17 @@ export class IndexModels {
         ),
       ),
     );
+  }
+
+  /** The spaces of an index whose first text this is. */
+  async spacesBeginningWith(tenant: string, texts: readonly string[]): Promise<readonly SpaceSpec[]> {
+    const { spaces, otherLanguages: other } = this.current;
+    const own = spaces.find(({ name }) => name === other?.name);
+    if (!other || !own) return spaces;
+    const language = mainLanguage(texts);
+    if (!language || knows(own, language) || !knows(other, language)) return spaces;
+    const opens = await this.#previous.use(tenant, [other], async ([encoder]) => encoder !== undefined);
+    return opens ? spaces.map((space) => (space === own ? other : space)) : spaces;
   }
 
   /** Cuts a document for the text model of an index. */
@@ -168,6 +183,10 @@ function mixed(current: Encoder, kept: Encoder['spaces'], previous: readonly Ope
       return Object.assign(only(kept, own), ...rest);
     },
   };
+}
+
+function knows({ asksWith }: ServedSpace, language: string): boolean {
+  return asksWith.text?.languages?.includes(language) ?? true;
 }
 
 function isIn({ spaces }: Pick<Encoder, 'spaces'>, { name, modelSha256 }: SpaceSpec): boolean {

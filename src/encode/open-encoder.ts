@@ -6,6 +6,7 @@ import type { Manifest } from './models/manifest.ts';
 import { withNative } from './models/native-weights.ts';
 import { type FilledBy, findPreviousModel } from './models/previous-model.ts';
 import { readManifest } from './models/read-manifest.ts';
+import { type ServedSpace, servedSpaces } from './models/served-spaces.ts';
 import { passageTowerOf, type Towers } from './models/tower.ts';
 import { Verification } from './models/verification.ts';
 import type { CutSettings } from './text/passage.ts';
@@ -23,10 +24,11 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const manifest = await readManifest(modelsFolder);
   const verification = await Verification.open(modelsFolder, cacheFolder);
   const installed = await findInstalled(manifest, modelsFolder, verification, provider);
+  const otherLanguages = await otherLanguagesIn(manifest, modelsFolder, verification, options.log);
   await verification.save();
   const { missing, passedOver } = installed;
   const towers = withNative(installed.towers, provider);
-  return startEncoder(manifest, { towers, missing, passedOver }, options);
+  return startEncoder(manifest, { towers, missing, passedOver }, options, otherLanguages);
 }
 
 /**
@@ -44,10 +46,32 @@ export async function openPreviousEncoder(
   return model && startEncoder(model.manifest, model.installed, { ...options, provider: 'auto' });
 }
 
+/** The space of a text model for indexes in other languages than the one in use knows; undefined without one here. */
+async function otherLanguagesIn(
+  manifest: Manifest,
+  folder: string,
+  verification: Verification,
+  log: EncoderOptions['log'],
+): Promise<ServedSpace | undefined> {
+  const { other_languages: model } = manifest;
+  if (!model || model === manifest.use.text_semantic) return undefined;
+  const alone = { ...manifest, use: { text_semantic: model } };
+  const { towers, missing } = await findInstalled(alone, folder, verification, 'auto');
+  const space = servedSpaces(alone, withNative(towers, 'auto')).find(({ name }) => name === 'text_semantic');
+  if (!space)
+    log({
+      event: 'other_languages_missing',
+      model,
+      reason: missing.find((lack) => lack.space === 'text_semantic')?.reason,
+    });
+  return space;
+}
+
 async function startEncoder(
   manifest: Manifest,
   installed: Installed,
   options: EncoderOptions,
+  otherLanguages?: ServedSpace,
 ): Promise<Encoder> {
   const started = performance.now();
   const { cacheFolder, log, alarm = log } = options;
@@ -62,7 +86,15 @@ async function startEncoder(
   await refuseMissing(available, workers, options);
   // A model of another shape than the native encoder's is no fault.
   const faults = rejected.filter(({ provider }) => provider !== 'native');
-  const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, faults);
+  const encoder = new WorkerEncoder(
+    manifest,
+    usable.towers,
+    available,
+    workers,
+    options,
+    faults,
+    otherLanguages,
+  );
   for (const fault of faults) alarm({ event: 'provider_rejected', ...fault });
   log({
     event: 'encoder_ready',

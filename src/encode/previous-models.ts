@@ -22,7 +22,7 @@ interface Previous {
 }
 
 /**
- * Models that filled living indexes and are not in use for new ones. Each is opened by its first use and closed once the last Tenant
+ * Models of living indexes beside those in use: they were in use before, or are for other languages. Each is opened by its first use and closed once the last Tenant
  * that used it is gone. For one more than may be open, the one that was used least recently is closed, unless it is being used.
  */
 export class PreviousModels {
@@ -91,7 +91,7 @@ export class PreviousModels {
     if (!idlest) {
       throw new FarthingError(
         'overloaded',
-        `This index has a model that is not in use for new ones, and the ${OPEN_MAX} of these that may be open are busy. Try again.`,
+        `This index has another model than most, and the ${OPEN_MAX} of these that may be open are busy. Try again.`,
         { retryAfterS: 1 },
       );
     }

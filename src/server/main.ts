@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { VERSION } from '../domain/version.ts';
+import { fillingSpaces } from '../encode/encoder.ts';
 import { native } from '../native/index.ts';
 import { ConfigError, configNotices, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -72,7 +73,9 @@ function announce({ url, adminPort, metricsUrl, startMilliseconds, encoder }: Ru
     openLog({ ...settings, LOG_LEVEL: 'info' }, { sync: true }).info(line);
     return;
   }
-  const models = encoder.spaces.map(({ weights }) => weights).filter((weights) => !/ over /.test(weights));
+  const models = fillingSpaces(encoder)
+    .map(({ weights }) => weights)
+    .filter((weights) => !/ over /.test(weights));
   const missing = encoder.missing.map(({ space, asksWith, reason }) => `${space} by ${asksWith} (${reason})`);
   say(`\n${banner(settings, { url, adminPort, metricsUrl, models: [...new Set(models)], missing })}\n`);
 }

@@ -28,7 +28,7 @@ export interface Served {
   readonly adminPort: number | undefined;
   readonly log: Logger;
   /** For benches and the operator: what the encoders serve, their counts and their numbers of workers. */
-  readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'spaces' | 'missing'>;
+  readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'spaces' | 'missing' | 'otherLanguages'>;
   /** Where Prometheus reads, where the settings want it. */
   readonly metricsUrl: string | undefined;
   /** Resolves with what happened when another server has taken over: this one may answer nothing more. */

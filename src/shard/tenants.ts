@@ -4,8 +4,10 @@ import { join, resolve } from 'node:path';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import { awaitCrossing, native } from '../native/index.ts';
+import { BegunIndexes } from './begun-indexes.ts';
 import { finishDisposals, makeFolder, unlinkTenant } from './disposal.ts';
 import type { IndexKeeper, RestoredIndex } from './keeper.ts';
+import { type Entry, free, giveBack, type Leased } from './open-index.ts';
 import { type NativeShard, type Shard, shardOf } from './shard.ts';
 import { OpenSpaces } from './spaces.ts';
 
@@ -44,21 +46,6 @@ export interface SearchSizes {
   readonly graphRowsMin?: number;
 }
 
-/** An index that is open, opening or closing; a Tenant has at most one at a time. */
-interface Entry {
-  readonly opening: Promise<{ native: NativeShard; shard: Shard }>;
-  opened?: { native: NativeShard; shard: Shard };
-  leases: number;
-  /** When the last lease ended, in milliseconds of the monotonic clock. */
-  usedAt: number;
-  /** Set while it closes; the next use of the Tenant waits for it. */
-  closing?: Promise<void>;
-  whenFree?: () => void;
-}
-
-/** An entry with a lease stays open until the lease ends. */
-type Leased = Entry & Required<Pick<Entry, 'opened'>>;
-
 /** Opens the owner of all Tenants' folders. */
 export function openTenants(options: TenantsOptions): Tenants {
   return new Tenants(options);
@@ -80,6 +67,7 @@ export class Tenants {
   readonly #entries = new Map<string, Entry>();
   readonly #disposals = new Map<string, Promise<void>>();
   readonly #disposed = new Set<string>();
+  readonly #begun = new BegunIndexes();
   /** Tenants whose snapshot is being kept. */
   readonly #snapshots = new Set<string>();
   /** Folders whose books another server owns. */
@@ -89,7 +77,10 @@ export class Tenants {
   constructor(options: TenantsOptions) {
     const { folder, spaces, openShardsMax, sizes = {}, keeper, onGone = () => {}, log = () => {} } = options;
     this.#keeper = keeper;
-    this.#onGone = onGone;
+    this.#onGone = (isGone) => {
+      this.#begun.forget(isGone);
+      onGone(isGone);
+    };
     this.#log = log;
     this.#folders =
       typeof folder === 'string' ? { all: [resolve(folder)], of: () => resolve(folder) } : folder;
@@ -131,6 +122,14 @@ export class Tenants {
       throw error;
     });
     return entry && this.#run(tenant, entry, work);
+  }
+
+  /** Decides which spaces the Tenant's index gets for what it holds nothing of: to be awaited before anything is encoded for it. */
+  begin(tenant: string, choose: () => Promise<readonly SpaceSpec[]>): Promise<void> {
+    return this.#begun.begin(tenant, choose, async (spaces) => {
+      const entry = this.#entries.get(tenant);
+      if (entry && spaces !== this.#spaces) await this.#closeEntry(tenant, entry);
+    });
   }
 
   async #run<T>(tenant: string, entry: Leased, work: (shard: Shard) => Promise<T> | T): Promise<T> {
@@ -230,9 +229,7 @@ export class Tenants {
   async #closeAll(isMeant: (tenant: string) => boolean): Promise<void> {
     await Promise.all(
       [...this.#entries].map(async ([tenant, entry]) => {
-        if (!isMeant(tenant)) return;
-        await free(entry);
-        await this.#closeEntry(tenant, entry);
+        if (isMeant(tenant)) await this.#closeEntry(tenant, entry);
       }),
     );
   }
@@ -308,10 +305,11 @@ export class Tenants {
 
   async #openIndex(tenant: string, folder: string): Promise<{ native: NativeShard; shard: Shard }> {
     const keeper = this.#keeper;
-    if (!keeper) return this.#openNative(folder, this.#spaces);
+    const spaces = this.#begun.spacesOf(tenant) ?? this.#spaces;
+    if (!keeper) return this.#openNative(folder, spaces);
     const home = this.folder(tenant);
-    await keeper.restore(tenant, home, (spaces) => this.openApart(folder, spaces));
-    const opened = await this.#openNative(folder, this.#spaces);
+    await keeper.restore(tenant, home, (written) => this.openApart(folder, written));
+    const opened = await this.#openNative(folder, spaces);
     return { ...opened, shard: keeper.kept(tenant, home, opened.shard) };
   }
 
@@ -333,6 +331,7 @@ export class Tenants {
     throw new FarthingError('overloaded', 'Too many indexes are in use. Try again.', { retryAfterS: 1 });
   }
 
+  /** Closes an index once no lease is left; there are no new ones. */
   #closeEntry(tenant: string, entry: Entry): Promise<void> {
     entry.closing ??= this.#closeNative(entry).finally(() => {
       if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
@@ -341,6 +340,7 @@ export class Tenants {
   }
 
   async #closeNative(entry: Entry): Promise<void> {
+    await free(entry);
     const opened = await entry.opening.catch(() => undefined);
     await opened?.native.close();
   }
@@ -349,10 +349,7 @@ export class Tenants {
     // The caller enters this promise into `#disposals` in the same turn: from then on there are no new leases.
     await Promise.resolve();
     const entry = this.#entries.get(tenant);
-    if (entry) {
-      await free(entry);
-      await this.#closeEntry(tenant, entry);
-    }
+    if (entry) await this.#closeEntry(tenant, entry);
     await unlinkTenant(this.#folders.of(tenant), tenant);
     await this.#keeper?.destroy(tenant);
     this.#onGone((other) => other === tenant);
@@ -373,23 +370,5 @@ function stopping(): FarthingError {
 function elsewhere(): FarthingError {
   return new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
     retryAfterS: 1,
-  });
-}
-
-function giveBack(entry: Entry): void {
-  entry.leases -= 1;
-  entry.usedAt = performance.now();
-  if (entry.leases === 0) entry.whenFree?.();
-}
-
-/** Resolves when no lease is left. */
-async function free(entry: Entry): Promise<void> {
-  if (entry.leases === 0) return;
-  await new Promise<void>((resolveFree) => {
-    const before = entry.whenFree;
-    entry.whenFree = () => {
-      before?.();
-      resolveFree();
-    };
   });
 }

@@ -2,6 +2,7 @@ import type { PreviousModel } from '../api/service.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/clock.ts';
 import { isPayer, type TenantId } from '../domain/id.ts';
 import { formatUsd } from '../domain/money.ts';
+import { fillingSpaces } from '../encode/encoder.ts';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
@@ -163,7 +164,7 @@ function openGround(
   const models = new ModelHistory({
     store,
     now: () => time.now(),
-    inUse: runtime.encoder.spaces,
+    inUse: fillingSpaces(runtime.encoder),
     extendedMs: 24 * HOUR_MS * settings.PREVIOUS_MODEL_DAYS,
     lifetimeMs: MINUTE_MS * Math.max(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX, settings.PAYER_INDEX_MINUTES),
   });

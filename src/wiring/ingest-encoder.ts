@@ -3,13 +3,17 @@ import type { IndexModels, IndexSpaces } from '../encode/index-models.ts';
 import type { IngestEncoder } from '../ingest/ports/ports.ts';
 import type { Tenants } from '../shard/tenants.ts';
 
-/** Encodes for ingests, each index by its own models. */
+/** Encodes for ingests, each index by its own models. The first text of an index decides on its text model. */
 export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Owners): IngestEncoder {
   const { current } = models;
   // An index that is not there yet will have the models in use.
   const indexOf = async (tenant: string): Promise<IndexSpaces> => {
     const spaces = await tenants.useIfThere(tenant, (shard) => shard.spaces);
     return { tenant, spaces: spaces ?? current.spaces };
+  };
+  const indexFor = async (tenant: string, texts: readonly string[]): Promise<IndexSpaces> => {
+    if (texts.length > 0) await tenants.begin(tenant, () => models.spacesBeginningWith(tenant, texts));
+    return indexOf(tenant);
   };
   // Owners take turns.
   const ofOwner = <O extends { readonly tenant: string }>(options: O): O => ({
@@ -18,10 +22,17 @@ export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Own
   });
   return {
     pictureSpec: async (tenant) => models.pictureSpec(await indexOf(tenant)),
-    cutPassages: async (document, options) =>
-      models.cutPassages(document, ofOwner(options), await indexOf(options.tenant)),
-    encodeIngest: async (kind, inputs, options) =>
-      models.encodeIngest(kind, inputs, ofOwner(options), await indexOf(options.tenant)),
+    cutPassages: async (document, options) => {
+      const index = await indexFor(
+        options.tenant,
+        document.blocks.map(({ text }) => text),
+      );
+      return models.cutPassages(document, ofOwner(options), index);
+    },
+    encodeIngest: async (kind, inputs, options) => {
+      const texts = kind === 'text' ? (inputs as readonly string[]) : [];
+      return models.encodeIngest(kind, inputs, ofOwner(options), await indexFor(options.tenant, texts));
+    },
     admitIngest: (tenant) => current.admitIngest(ofOwner({ tenant })),
   };
 }

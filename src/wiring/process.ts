@@ -174,7 +174,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
 function indexModels(encoder: Encoder, encoding: EncoderOptions): IndexModels {
   return new IndexModels({
     current: encoder,
-    // Searches keep their speed; one worker is enough for ingests into the indexes of a previous model.
+    // Searches keep their speed; one worker is enough for ingests into fewer indexes.
     open: (space) =>
       openPreviousEncoder({ ...encoding, queryWorkers: encoder.workers.query, ingestWorkers: 1 }, space),
     log: encoding.log,

@@ -1,3 +1,4 @@
+import type { Encoder } from '../../encode/encoder.ts';
 import type { Kv } from '../stores/kv.ts';
 
 /** A space of vectors, and what fills it. */
@@ -7,6 +8,11 @@ export interface AgreedSpace {
   readonly modelSha256: string;
   /** For people: the model, its file of weights and what runs it. */
   readonly weights: string;
+}
+
+/** What the servers of a cluster must have in common. */
+export function agreedSpaces({ spaces, otherLanguages: other }: Encoder): AgreedSpace[] {
+  return other ? [...spaces, { ...other, name: `${other.name} in other languages` }] : [...spaces];
 }
 
 /**

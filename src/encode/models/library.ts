@@ -37,6 +37,8 @@ export interface LibraryModel {
   readonly note?: string;
   /** Serves its role here, or will after the next start. */
   readonly used: boolean;
+  /** Serves indexes that begin in a language which the text model in use does not know. */
+  readonly forOtherLanguages: boolean;
   /** Weights for some provider, and all that they need, are present and correct. */
   readonly installed: boolean;
   /** Providers for which the manifest has weights, but none of them is here. */
@@ -93,6 +95,7 @@ export class Library {
         revision,
         ...(note && { note }),
         used,
+        forOtherLanguages: !used && manifest.other_languages === name,
         installed,
         lacking,
         measured: Object.values(model.lists).every(({ curve, calibration }) => curve || calibration),

@@ -11,7 +11,7 @@ import {
 } from './manifest.ts';
 
 /** What is wrong with a manifest of the right shape: names that refer to nothing, and parts that do not fit together. */
-export function manifestProblem({ models, use }: Manifest): string | undefined {
+export function manifestProblem({ models, use, other_languages }: Manifest): string | undefined {
   const names = new Set(models.map((model) => model.name));
   if (names.size < models.length) return 'two models have the same name';
   for (const role of ROLE_NAMES) {
@@ -19,6 +19,8 @@ export function manifestProblem({ models, use }: Manifest): string | undefined {
     if (use[role] !== undefined && model?.family !== role)
       return `use.${role}: there is no ${role} model "${use[role]}"`;
   }
+  if (other_languages && models.find(({ name }) => name === other_languages)?.family !== 'text_semantic')
+    return `other_languages: there is no text_semantic model "${other_languages}"`;
   for (const model of models) {
     const problem =
       partsProblem(model) ?? filesProblem(model) ?? valuesProblem(model, names) ?? listsProblem(model);

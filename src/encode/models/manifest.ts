@@ -262,6 +262,8 @@ export const RolesSchema = closed(optionalEach(ROLE_NAMES, Name));
 export const ManifestSchema = closed({
   version: Type.Literal(1),
   use: RolesSchema,
+  /** The text model of an index that begins in a language which the one in use does not know. Absent: the one in use. */
+  other_languages: Type.Optional(Name),
   /** Words of a passage where no text model is installed. */
   passage_words: Count(10_000),
   fusion: closed({

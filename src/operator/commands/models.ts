@@ -19,9 +19,10 @@ export async function listModels(io: CommandIo): Promise<number> {
   return EXIT.done;
 }
 
-function stateOf({ files, used, installed }: LibraryModel): string {
+function stateOf({ files, used, forOtherLanguages, installed }: LibraryModel): string {
   if (used && !installed) return 'in use, and incomplete';
-  const state = used ? 'in use' : installed ? 'installed' : 'not here';
+  const use = used ? 'in use' : forOtherLanguages ? 'for other languages' : 'installed';
+  const state = installed ? use : 'not here';
   const present = files.filter(({ refusal }) => !refusal).length;
   return present < files.length && present > 0 ? `${state}, ${present} of ${files.length} files` : state;
 }

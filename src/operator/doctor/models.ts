@@ -21,7 +21,8 @@ function modelsOf({
 
 /** The models in use and their files. */
 export async function models(settings: Settings): Promise<Finding[]> {
-  const used = (await modelsOf(settings)).filter((model) => model.used);
+  const all = await modelsOf(settings);
+  const used = all.filter((model) => model.used);
   if (used.length === 0)
     return [
       warning(
@@ -30,7 +31,8 @@ export async function models(settings: Settings): Promise<Finding[]> {
         'farthing admin models use NAME; without one, only words are searched.',
       ),
     ];
-  return used.map(({ name, installed, files, family, measured }) => {
+  const others = all.filter((model) => model.forOtherLanguages).map(otherLanguagesFinding);
+  const findings = used.map(({ name, installed, files, family, measured }) => {
     const refused = files.flatMap(({ refusal, wrong }) => (refusal && (wrong || !installed) ? refusal : []));
     if (refused.length === 0 && !measured)
       return warning(
@@ -49,6 +51,17 @@ export async function models(settings: Settings): Promise<Finding[]> {
           `farthing admin models pull ${name}, or restore the file.`,
         );
   });
+  return [...findings, ...others];
+}
+
+function otherLanguagesFinding({ name, installed }: LibraryModel): Finding {
+  return installed
+    ? ok(`model ${name}`, 'texts of indexes that begin in a language which the model in use does not know')
+    : warning(
+        `model ${name}`,
+        'not here: indexes in other languages have the model in use, which does not know them',
+        `farthing admin models pull ${name}, or restore the file.`,
+      );
 }
 
 /** What may run the models: its device, its library and its weights. */

@@ -1,0 +1,45 @@
+import type { SpaceSpec } from '../domain/space.ts';
+
+interface Beginning {
+  spaces?: readonly SpaceSpec[];
+  done: Promise<void>;
+}
+
+/** Which spaces an index gets that holds nothing yet, by Tenant. Nothing is stored: what an index holds keeps its models. */
+export class BegunIndexes {
+  readonly #all = new Map<string, Beginning>();
+
+  /** As decided; undefined before that. */
+  spacesOf(tenant: string): readonly SpaceSpec[] | undefined {
+    return this.#all.get(tenant)?.spaces;
+  }
+
+  /**
+   * The first call decides, until the Tenant is forgotten; all wait for it. After a decision that fails the next call decides.
+   * @param decided awaited once they are decided, before anybody goes on
+   */
+  begin(
+    tenant: string,
+    choose: () => Promise<readonly SpaceSpec[]>,
+    decided: (spaces: readonly SpaceSpec[]) => Promise<void>,
+  ): Promise<void> {
+    const known = this.#all.get(tenant);
+    if (known) return known.done;
+    const beginning: Beginning = { done: Promise.resolve() };
+    beginning.done = (async () => {
+      try {
+        beginning.spaces = await choose();
+        await decided(beginning.spaces);
+      } catch (error) {
+        this.#all.delete(tenant);
+        throw error;
+      }
+    })();
+    this.#all.set(tenant, beginning);
+    return beginning.done;
+  }
+
+  forget(isGone: (tenant: string) => boolean): void {
+    for (const tenant of this.#all.keys()) if (isGone(tenant)) this.#all.delete(tenant);
+  }
+}
