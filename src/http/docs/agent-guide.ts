@@ -106,7 +106,8 @@ Formats, recognised by content: ${READABLE_NAMES}.
 At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar, tar.gz or gz is one upload: each file in it becomes an item.
 Scans are read (OCR). Speech is found (where somebody speaks) but not written down: words that are only spoken cannot be searched.
 Pictures, films and recordings are also found by their file names.
-Meaning knows English; exact words work in every language.
+Exact words work in every language. The first text of an index or a workspace decides on how meaning is read: English, or about
+a hundred languages and questions across them. Keep English and other languages in workspaces of their own.
 
 Say more of a file with two further multipart fields: \`metadata\` (flat JSON, which filters of searches ask for) and \`key\` (your own name for it). Another
 version with the same key replaces the item at once; the same again costs nothing. With a raw body send them as \`Item-Metadata\` and \`Item-Key\` (percent-encoded).
