@@ -13,4 +13,4 @@ pub mod query;
 pub mod snapshot;
 #[cfg(test)]
 mod tests;
-mod titles;
+pub mod titles;

@@ -1,5 +1,5 @@
 //! The words of Segments as they were indexed: those of their Item's title, their own, and for the first Segment of an Item
-//! those of its name.
+//! those of its names.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -22,6 +22,9 @@ struct Passage<'a> {
 struct Titled {
     title: Option<String>,
     name: Option<String>,
+    /// Further names.
+    #[serde(default)]
+    aliases: Vec<String>,
 }
 
 /// Titles and names of Items, each read once.
@@ -31,7 +34,7 @@ pub struct Titles {
 }
 
 impl Titles {
-    /// The title of a Segment's Item, its own text, and if it is the Item's first one, the Item's name. None if it has no text.
+    /// The title of a Segment's Item, its own text, and if it is the Item's first one, the Item's names. None if it has no text.
     /// Nor if they have not all of `runs`. `record`: the Segment's. `item_of` reads an Item's record, and the number of its first Segment.
     pub fn with_text<'a>(
         &mut self,
@@ -48,10 +51,14 @@ impl Titles {
             };
             self.known.insert(item.to_string(), (titled, first));
         }
-        let (Titled { title, name }, first) = &self.known[&*item];
-        let name = name.as_deref().filter(|_| segment == *first);
-        let stem = name.and_then(|name| name.rsplit_once('.')).map(|parts| parts.0).filter(|stem| !stem.is_empty());
-        let lines: Vec<&str> = [title.as_deref(), Some(&text), name, stem].into_iter().flatten().collect();
+        let (Titled { title, name, aliases }, first) = &self.known[&*item];
+        let mut lines: Vec<&str> = [title.as_deref(), Some(&text)].into_iter().flatten().collect();
+        if segment == *first {
+            for name in name.iter().chain(aliases) {
+                lines.push(name);
+                lines.extend(name.rsplit_once('.').map(|parts| parts.0).filter(|stem| !stem.is_empty()));
+            }
+        }
         Ok(runs.may_be_in(&lines).then(|| lines.join("\n")))
     }
 }

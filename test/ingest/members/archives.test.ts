@@ -104,6 +104,8 @@ t.test('bytes that the tenant already has become no second item', async (t) => {
   );
   t.match(body.item, { members: 2, members_duplicate: 1, state: 'searchable' });
   t.match(await members(workspace, body.item.id), [{ path: 'new.txt' }]);
+  const { hits } = (await workspace.search({ query: 'copy of tea' })).body;
+  t.match(hits[0].item, { name: 'tea.txt', aliases: ['copy-of-tea.txt'] }, 'and is found by its name there');
   t.equal(filesOf(server.dataFolder, workspace.id).length, 3, 'tea, the archive, and what was new');
 });
 

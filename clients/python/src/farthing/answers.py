@@ -86,6 +86,8 @@ class Item(TypedDict):
     id: str
     name: str
     """File name as sent."""
+    aliases: NotRequired[list[str]]
+    """Other names under which the same bytes were sent. It is found by each of them."""
     media_type: str
     """As recognised from the content."""
     bytes: int
