@@ -29,6 +29,8 @@ interface MembersDone {
   readonly segments: number;
   readonly failed: number;
   readonly duplicates: number;
+  /** Read now or before. */
+  readonly read: number;
 }
 
 export interface MembersProgress {
@@ -223,7 +225,7 @@ export async function indexFile(
     reads: progress.reads ?? (async () => undefined),
     read: progress.read ?? (() => undefined),
   });
-  if (isArchive && done.families.length === 0 && done.duplicates === 0) throw await noneRead(deps, work);
+  if (isArchive && done.read === 0) throw await noneRead(deps, work);
   const found = [...indexed.item.families, ...done.families];
   return {
     segments: indexed.segments,
@@ -255,6 +257,7 @@ function summary(outcomes: readonly Outcome[]): MembersDone {
     segments: items.reduce((sum, { segments }) => sum + segments, 0),
     failed: outcomes.filter(({ kind }) => kind === 'failed').length,
     duplicates: outcomes.filter(({ kind }) => kind === 'duplicate').length,
+    read: outcomes.filter(({ kind }) => kind !== 'failed').length,
   };
 }
 
