@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::places::{distinct, place_of, reach_places};
 use super::query::{Conditional, Query};
-use super::titles::Titles;
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
@@ -24,6 +23,7 @@ use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
 use crate::store::records::{BlockKey, Family, ItemEntry, KEY_BYTES, Totals, key_of, unsealed};
 use crate::store::spaces::{SpaceSpec, position};
+use crate::store::titles::Titles;
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
