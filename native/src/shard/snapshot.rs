@@ -85,10 +85,15 @@ impl Snapshot {
                 let mut titles = Titles::default();
                 let text_of = |segment, runs: &Runs| {
                     let Some(record) = self.record(segment)? else { return Ok(None) };
-                    titles.with_text(segment, record, runs, |item| {
-                        let Some(entry) = self.entry(item)? else { return Ok(None) };
-                        Ok(self.record_of(entry.sequence)?.map(|record| (record, entry.first)))
-                    })
+                    titles.with_text(
+                        segment,
+                        record,
+                        |lines| runs.may_be_in(lines),
+                        |item| {
+                            let Some(entry) = self.entry(item)? else { return Ok(None) };
+                            Ok(self.record_of(entry.sequence)?.map(|record| (record, entry.first)))
+                        },
+                    )
                 };
                 words_rating::rate(&self.words_blocks()?, &words.asked(self.state()), (segments, within), text_of)
             }

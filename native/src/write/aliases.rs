@@ -11,7 +11,6 @@ use crate::error::{Result, ShardError};
 use crate::store::records::{Family, unsealed};
 use crate::store::titles::Titles;
 use crate::terms::language::Language;
-use crate::words::as_written::Runs;
 use crate::words::build::analyse;
 use crate::words::postings::PostingsView;
 
@@ -80,7 +79,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         let Some(value) = self.store.databases.segments.get(&self.txn, &first)? else { return Ok(None) };
         let record = unsealed(&first.to_be_bytes(), value)?.get(HEAD_BYTES..).ok_or_else(damaged)?;
         let record = std::str::from_utf8(record).map_err(|_| damaged())?;
-        Titles::default().with_text(first, record, &Runs::default(), |_| Ok(Some((item, first))))
+        Titles::default().with_text(first, record, |_| true, |_| Ok(Some((item, first))))
     }
 
     /// Takes a Segment's words away. Their language; None if it has no words.
