@@ -26,6 +26,7 @@ const PROGRAMS = [
 /** They load native parts, WebAssembly, data or threads from files beside their own. */
 const KEPT_APART = [
   '@hyzyla/pdfium',
+  'libheif-js',
   'lmdb',
   'node-av',
   'onnxruntime-node',

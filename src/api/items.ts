@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { UNREAD_PARTS, UNREAD_REASONS, type UnreadPart, type UnreadReason } from '../domain/file/not-read.ts';
 import type { ItemId, JobId } from '../domain/id.ts';
-import { ITEM_STATES } from '../domain/item.ts';
+import { ALIASES_MAX, ITEM_STATES } from '../domain/item.ts';
 import { JOB_STATES } from '../domain/job.ts';
 import {
   Charged,
@@ -43,6 +43,12 @@ export const ItemSchema = Type.Object(
   {
     id: Id<ItemId>(),
     name: Type.String({ description: 'File name as sent.' }),
+    aliases: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: ALIASES_MAX,
+        description: 'Other names under which the same bytes were sent. It is found by each of them.',
+      }),
+    ),
     media_type: Type.String({ description: 'As recognised from the content.' }),
     bytes: Count('Size of the file.'),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),

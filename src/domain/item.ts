@@ -1,6 +1,9 @@
 import type { ItemId } from './id.ts';
 
 export const ITEM_STATES = ['pending', 'searchable', 'failed'] as const;
+/** Names of an Item beside its first one, as `native/src/write/aliases.rs` has it. */
+export const ALIASES_MAX = 16;
+
 export type ItemState = (typeof ITEM_STATES)[number];
 
 const NEXT: Record<ItemState, readonly ItemState[]> = {
@@ -15,6 +18,16 @@ const NEXT: Record<ItemState, readonly ItemState[]> = {
  */
 export function itemMayPass(from: ItemState, to: ItemState): boolean {
   return from === to || NEXT[from].includes(to);
+}
+
+/** Whether a name is one of an Item's. */
+export function isCalled({ name, aliases = [] }: Names, called: string): boolean {
+  return name === called || aliases.includes(called);
+}
+
+interface Names {
+  readonly name: string;
+  readonly aliases?: readonly string[];
 }
 
 /** The Item in its next state. @throws Error for a step that is not allowed. */

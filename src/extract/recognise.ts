@@ -16,7 +16,6 @@ export async function recognise(readers: Iterable<FormatReader>, file: SourceFil
 
 /** What to do with files that stay refused. */
 const ADVICE: readonly (readonly [types: RegExp, advice: string])[] = [
-  [/^image\/hei[cf]/, 'convert it to JPEG or AVIF'],
   [/rar/, 'unpack it and send the files, or a zip of them'],
   [/arrow|avro|orc\b/, 'export its tables as Parquet or CSV'],
   [/mobipocket/, 'convert it to EPUB'],

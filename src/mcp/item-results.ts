@@ -6,21 +6,24 @@ import { result, whereOf } from './results.ts';
 
 /** One line a file. */
 export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallToolResult {
-  const items = body.items.map(({ id, name, media_type, state, pages, duration_s, not_read }) => ({
+  const items = body.items.map(({ id, name, aliases, media_type, state, pages, duration_s, not_read }) => ({
     id,
     name,
+    ...(aliases && { aliases }),
     media_type,
     state,
     ...(pages !== undefined && { pages }),
     ...(duration_s !== undefined && { duration_s }),
     ...(not_read && { not_read }),
   }));
-  const lines = items.map(({ id, name, state, pages, duration_s, media_type, not_read = [] }) => {
-    const length = duration_s === undefined ? media_type : `${Math.round(duration_s)} s`;
-    const size = pages === undefined ? length : `${pages} pages`;
-    const unread = not_read.length === 0 ? '' : `; not read: ${not_read.map(sayNotRead).join('; ')}`;
-    return `${[`${name} (${id})`, size, ...(state === 'searchable' ? [] : [state])].join(', ')}${unread}`;
-  });
+  const lines = items.map(
+    ({ id, name, aliases = [], state, pages, duration_s, media_type, not_read = [] }) => {
+      const length = duration_s === undefined ? media_type : `${Math.round(duration_s)} s`;
+      const size = pages === undefined ? length : `${pages} pages`;
+      const unread = not_read.length === 0 ? '' : `; not read: ${not_read.map(sayNotRead).join('; ')}`;
+      return `${[`${[name, ...aliases].join(' = ')} (${id})`, size, ...(state === 'searchable' ? [] : [state])].join(', ')}${unread}`;
+    },
+  );
   if (items.length === 0) lines.push('There are no files.');
   if (body.next !== null) lines.push(`There are more: after "${body.next}".`);
   return result(lines.join('\n'), { items, next: body.next }, receipt);

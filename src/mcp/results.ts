@@ -104,10 +104,10 @@ function worthwhile({ hits, answered }: Shown): readonly Hit[] {
 
 /** What a program needs of a hit; boxes, scores and digests are in the answer over HTTP. */
 function hitData({ item, locator, confidence, family, snippet, moments, queries, ...hit }: Hit): object {
-  const { id, name, media_type } = item;
+  const { id, name, aliases, media_type } = item;
   const { page, page_kind, time_s, time_end_s, heading } = locator;
   return {
-    item: { id, name, media_type },
+    item: { id, name, ...(aliases && { aliases }), media_type },
     locator: { page, page_kind, time_s, time_end_s, heading },
     confidence: Number(confidence.toFixed(3)),
     family,
@@ -152,9 +152,10 @@ export function ingestResult(
     const text = brief(`The file was not added: ${job.error?.detail ?? `its job is ${job.state}`}`);
     return { ...result(text, { ...body }, receipt), isError: true };
   }
-  const { id, name, media_type, segments, pages, not_read = [] } = item;
+  const { id, name, aliases = [], media_type, segments, pages, not_read = [] } = item;
   const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
   const size = `${counted(segments, 'segment')}${pages === undefined ? '' : `, ${counted(pages, 'page')}`}`;
+  const called = [name, ...aliases].join(' = ');
   const words = duplicate ? 'was there already' : `is ${job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',
@@ -163,7 +164,7 @@ export function ingestResult(
     mimeType: media_type,
   };
   const unread = not_read.length === 0 ? '' : ` Not read: ${not_read.map(sayNotRead).join('; ')}.`;
-  return result(`${name} ${words} (${size}).${unread}`, { ...body }, receipt, [link]);
+  return result(`${called} ${words} (${size}).${unread}`, { ...body }, receipt, [link]);
 }
 
 /** Any other answer: its members, one per line. */

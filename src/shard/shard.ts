@@ -43,6 +43,11 @@ export interface Shard {
   append(item: Item, segments: readonly SegmentInput[], replaces?: readonly string[]): Promise<void>;
   /** Puts an Item's record alone. */
   putItem(item: Item): Promise<void>;
+  /**
+   * Adds a name by which an Item is found, pending or searchable. A later `append` of the Item keeps it. False when there is no such
+   * Item, or it has as many names as it may have.
+   */
+  addAlias(id: string, name: string): Promise<boolean>;
   /** Removes an Item from every family at once; false when there is none. */
   removeItem(id: string): Promise<boolean>;
   item(id: string): Item | undefined;
@@ -83,6 +88,7 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
     },
     append: (item, segments, replaces = []) => append(shard, spaces, item, segments, replaces),
     putItem: async (item) => void (await awaitCrossing(() => shard.putItem(JSON.stringify(item)))),
+    addAlias: (id, name) => awaitCrossing(() => shard.addAlias(id, name)),
     removeItem: (id) => awaitCrossing(() => shard.removeItem(id)),
     item: (id) => reading(shard, (snapshot) => parsed<Item>(snapshot.item(id))),
     itemsByDigest: (sha256) =>

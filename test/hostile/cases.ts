@@ -11,6 +11,7 @@ import {
   scriptedPdf,
   selfDrawingPdf,
 } from '../extract/samples/hostile.ts';
+import { DAMAGED, file, GIVEN_UP, type HostileCase, TOO_LARGE } from './case.ts';
 import {
   concatPlaylist,
   docxOf,
@@ -29,39 +30,13 @@ import {
   referringMp4,
   zipBomb,
 } from './files.ts';
-import { byHand, chunk, type Outcome, search, type Target, upload } from './requests.ts';
+import { READER_CASES } from './reader-cases.ts';
+import { byHand, chunk, search } from './requests.ts';
 
-export interface HostileCase {
-  readonly name: string;
-  /** What may come of it; everything else is a fault. */
-  readonly expect: readonly Outcome[];
-  readonly send: (target: Target) => Promise<Outcome>;
-  /** Takes long, or much of the network: left out of `make test`. */
-  readonly costly?: boolean;
-  /** Ends when the server has waited long enough: others may be sent at the same time. */
-  readonly waits?: boolean;
-}
-
-const DAMAGED = ['file_corrupt', 'file_empty', 'media_type_unsupported', 'extraction_failed'];
-const TOO_LARGE = ['document_too_large', 'file_too_large'];
-const GIVEN_UP = ['extraction_timeout', 'extraction_failed', ...TOO_LARGE, 'file_corrupt'];
 const BOUNDARY = 'hostile';
 const MULTIPART = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`;
 const PIECE = Buffer.alloc(64 * 1024, 'many words ');
 const PART = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n`;
-
-function file(
-  name: string,
-  make: Uint8Array | string | ((target: Target) => Uint8Array | string),
-  expect: readonly Outcome[],
-  sentAs = name,
-): HostileCase {
-  const send = (target: Target): Promise<Outcome> => {
-    const content = typeof make === 'function' ? make(target) : make;
-    return upload(target, sentAs, Buffer.from(content));
-  };
-  return { name, expect, send };
-}
 
 function* endless(piece: Uint8Array, bytesMax: number, start = ''): Generator<Buffer> {
   if (start !== '') yield chunk(start);
@@ -249,5 +224,5 @@ function cutCases(): HostileCase[] {
 }
 
 export function hostileCases(): HostileCase[] {
-  return [...FILES, ...REQUESTS, ...cutCases()];
+  return [...FILES, ...READER_CASES, ...REQUESTS, ...cutCases()];
 }

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { onlyDeep } from '../rig/deep.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
-import { type HostileCase, hostileCases } from './cases.ts';
+import type { HostileCase } from './case.ts';
+import { hostileCases } from './cases.ts';
 import { leftOver, listenForNobody } from './surroundings.ts';
 
 const SECRET = 'zanzibar-canary-words-that-nobody-may-find';

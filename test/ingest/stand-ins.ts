@@ -37,6 +37,14 @@ export class FakeShard implements IngestShard {
     await new Promise(setImmediate);
   }
 
+  async addAlias(id: string, name: string): Promise<boolean> {
+    const stored = this.stored.get(id);
+    if (!stored || stored.item.state === 'failed') return false;
+    const { item, segments } = stored;
+    this.stored.set(id, { item: { ...item, aliases: [...(item.aliases ?? []), name] }, segments });
+    return true;
+  }
+
   async removeItem(id: string): Promise<boolean> {
     if (this.recordFailure !== undefined) throw this.recordFailure;
     return this.stored.delete(id);

@@ -63,6 +63,9 @@ pub struct ItemFacts {
     pub id: Box<str>,
     #[serde(default)]
     pub name: Box<str>,
+    /// Further names.
+    #[serde(default)]
+    pub aliases: Vec<Box<str>>,
     /// In the archive that it came in.
     pub path: Option<Box<str>>,
     #[serde(default)]

@@ -26,6 +26,7 @@ pub struct Table {
     by_first: HashMap<u32, u32>,
     /// Names, and paths where there are some, in lower case.
     names: Vec<Box<str>>,
+    aliases: HashMap<u32, Vec<Box<str>>>,
     paths: HashMap<u32, Box<str>>,
     keys: HashMap<u32, Box<str>>,
     created_at: Vec<Box<str>>,
@@ -57,7 +58,8 @@ impl Table {
 
     /// Adds an Item. An Item without Segments is remembered only as the way to those inside it.
     pub fn add(&mut self, (first, count): (u32, u32), facts: ItemFacts) {
-        let ItemFacts { id, name, path, media_type, created_at, key, parent_item_id, members, metadata } = facts;
+        let ItemFacts { id, name, aliases, path, media_type, created_at, key, parent_item_id, members, metadata } =
+            facts;
         let item = self.segments.len() as u32;
         let is_new = count > 0 && !self.has(first);
         if let Some(parent) = parent_item_id {
@@ -69,10 +71,15 @@ impl Table {
                 inside.archives.push(id);
             }
         }
+        if !aliases.is_empty() && count > 0 {
+            let item = self.by_first.get(&first).copied().unwrap_or(item);
+            self.aliases.insert(item, aliases.iter().map(|name| name.to_lowercase().into()).collect());
+            self.forget_recent();
+        }
         if !is_new {
             return;
         }
-        self.recent.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        self.forget_recent();
         self.segments.push((first, count));
         self.by_first.insert(first, item);
         self.names.push(name.to_lowercase().into());
@@ -87,6 +94,10 @@ impl Table {
         for (field, value) in metadata {
             self.metadata.entry(field).or_default().entry(value).or_default().push(item);
         }
+    }
+
+    fn forget_recent(&mut self) {
+        self.recent.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The Segments of the Items that meet a filter.
@@ -184,6 +195,11 @@ impl Table {
         for (item, name) in self.names.iter().enumerate() {
             if globs.iter().any(|glob| glob.matches(name)) {
                 called.add(item as u32);
+            }
+        }
+        for (item, names) in &self.aliases {
+            if globs.iter().any(|glob| names.iter().any(|name| glob.matches(name))) {
+                called.add(*item);
             }
         }
         for (item, path) in &self.paths {

@@ -13,4 +13,3 @@ pub mod query;
 pub mod snapshot;
 #[cfg(test)]
 mod tests;
-mod titles;

@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::places::{distinct, place_of, reach_places};
 use super::query::{Conditional, Query};
-use super::titles::Titles;
 use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
@@ -24,6 +23,7 @@ use crate::scan::rating;
 use crate::scan::vector_search::{self, Enough};
 use crate::store::records::{BlockKey, Family, ItemEntry, KEY_BYTES, Totals, key_of, unsealed};
 use crate::store::spaces::{SpaceSpec, position};
+use crate::store::titles::Titles;
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
@@ -85,10 +85,15 @@ impl Snapshot {
                 let mut titles = Titles::default();
                 let text_of = |segment, runs: &Runs| {
                     let Some(record) = self.record(segment)? else { return Ok(None) };
-                    titles.with_text(segment, record, runs, |item| {
-                        let Some(entry) = self.entry(item)? else { return Ok(None) };
-                        Ok(self.record_of(entry.sequence)?.map(|record| (record, entry.first)))
-                    })
+                    titles.with_text(
+                        segment,
+                        record,
+                        |lines| runs.may_be_in(lines),
+                        |item| {
+                            let Some(entry) = self.entry(item)? else { return Ok(None) };
+                            Ok(self.record_of(entry.sequence)?.map(|record| (record, entry.first)))
+                        },
+                    )
                 };
                 words_rating::rate(&self.words_blocks()?, &words.asked(self.state()), (segments, within), text_of)
             }

@@ -10,3 +10,4 @@ pub mod open_store;
 pub mod records;
 pub mod spaces;
 pub mod structure;
+pub mod titles;

@@ -13,8 +13,9 @@ use crate::error::{Result, ShardError};
 use crate::store::records::{BlockKey, ItemEntry, key_of, sealed, unsealed};
 
 impl<'s: 't, 't> Transaction<'s, 't> {
-    /// Puts an Item with all its Segments. They replace what the Item had before.
+    /// Puts an Item with all its Segments. They replace what the Item had before. Names that were added to it stay.
     pub fn append(&mut self, item: &ItemRecord, segments: &[PreparedSegment]) -> Result<()> {
+        let item = &self.with_aliases(item)?;
         self.remove_segments(&item.id)?;
         let count = segments.len() as u64;
         let first = self.totals.next_segment;
@@ -28,7 +29,8 @@ impl<'s: 't, 't> Transaction<'s, 't> {
             let head = *heads.entry(segment.input.place).or_insert(number);
             self.put_segment(number, head, segment)?;
         }
-        self.put_record(item, Some((first as u32, count as u32)))
+        self.put_record(item, Some((first as u32, count as u32)))?;
+        self.index_names(&item.id)
     }
 
     /// Puts an Item's record. Its Segments stay, unless the Item has failed.
@@ -52,7 +54,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
     }
 
     /// An Item's record as JSON.
-    fn record_of(&self, id: &str) -> Result<Option<Vec<u8>>> {
+    pub(super) fn record_of(&self, id: &str) -> Result<Option<Vec<u8>>> {
         let Some(entry) = self.store.entry(&self.txn, id)? else { return Ok(None) };
         let value = self.store.databases.items.get(&self.txn, &entry.sequence)?;
         value.map(|value| Ok(unsealed(&entry.sequence.to_be_bytes(), value)?.to_vec())).transpose()
@@ -150,13 +152,7 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         self.store.databases.segments.delete_range(&mut self.txn, &(entry.first..=last))?;
         let touched = self.touched(entry.first, last)?;
         for (key, dead) in touched {
-            match dead {
-                Some(dead) => {
-                    let dead = sealed(&key.bytes(), &dead);
-                    self.store.databases.dead.put(&mut self.txn, &key.bytes(), &dead)?;
-                }
-                None => self.delete_block(key)?,
-            }
+            self.bury(key, dead)?;
         }
         let without = ItemEntry { count: 0, ..entry };
         self.uncount(&entry);
@@ -165,8 +161,15 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         Ok(())
     }
 
+    /// Writes which rows of a block are dead; removes it if all are.
+    pub(super) fn bury(&mut self, key: BlockKey, dead: Option<Vec<u8>>) -> Result<()> {
+        let Some(dead) = dead else { return self.delete_block(key) };
+        let dead = sealed(&key.bytes(), &dead);
+        Ok(self.store.databases.dead.put(&mut self.txn, &key.bytes(), &dead)?)
+    }
+
     /// The blocks that hold Segments of a range, each with its new dead rows. `None` if no row would be left.
-    fn touched(&self, first: u32, last: u32) -> Result<Vec<(BlockKey, Option<Vec<u8>>)>> {
+    pub(super) fn touched(&self, first: u32, last: u32) -> Result<Vec<(BlockKey, Option<Vec<u8>>)>> {
         let mut touched = vec![];
         for entry in self.store.databases.blocks.iter(&self.txn)? {
             let (key, value) = entry?;

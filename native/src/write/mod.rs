@@ -1,5 +1,6 @@
 //! Writing to an index: Items, spaces, merges, and the queue that commits them.
 
+mod aliases;
 pub mod input;
 mod items;
 pub mod merge;

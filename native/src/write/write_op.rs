@@ -17,6 +17,11 @@ pub enum WriteOp {
     PutItem {
         item: ItemRecord,
     },
+    /// A further name of an Item.
+    AddAlias {
+        id: String,
+        name: String,
+    },
     RemoveItem {
         id: String,
     },
@@ -58,7 +63,7 @@ impl Prepared {
         Self { op, segments }
     }
 
-    /// Applies the write. Returns whether there was something to remove; true for other writes.
+    /// Applies the write. Returns whether there was something to remove, or a name is the Item's; true for other writes.
     pub fn apply<'s: 't, 't>(&self, transaction: &mut Transaction<'s, 't>) -> Result<bool> {
         match &self.op {
             WriteOp::Append { item, replaces, .. } => {
@@ -66,6 +71,7 @@ impl Prepared {
                 transaction.append(item, &self.segments).map(|()| true)
             }
             WriteOp::PutItem { item } => transaction.put_item(item).map(|()| true),
+            WriteOp::AddAlias { id, name } => transaction.add_alias(id, name),
             WriteOp::RemoveItem { id } => transaction.remove_item(id),
             WriteOp::PutBits { key, bits } => transaction.put_bits(*key, bits),
             WriteOp::PutDerived { key, json } => transaction.put_derived(key, json).map(|()| true),

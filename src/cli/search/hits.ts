@@ -37,7 +37,8 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
   const likely = `${bar(hit.confidence)} ${word}`;
   const room = isWide ? inner - widthOf(likely) - 2 : inner;
   const where = clip(clean(place(hit.locator)), Math.floor(room / 2));
-  const name = clipName(clean(hit.item.name), Math.max(8, room - widthOf(where) - 2));
+  const names = [hit.item.name, ...(hit.item.aliases ?? [])].join(' = ');
+  const name = clipName(clean(names), Math.max(8, room - widthOf(where) - 2));
   const title = [style.bold(name), where].filter(Boolean).join('  ');
   const used = widthOf(name) + (where === '' ? 0 : widthOf(where) + 2);
   const paint = word === 'unlikely' ? style.dim : hit.confidence >= LIKELIHOODS[1][0] ? style.good : String;

@@ -118,8 +118,7 @@ export class Content {
     const write: IndexWrite = { kind, ...kept.stored };
     return this.inTurn(tenant, async () => {
       const rows = this.rows(tenant);
-      const change = (before: readonly IndexWrite[]) =>
-        replaces ? [write] : [...before.filter((former) => former.kind !== kind), write];
+      const change = (before: readonly IndexWrite[]) => withWrite(before, write, replaces);
       const file = this.#takeSent(tenant, item);
       const added = rows.addWrite(tenant, item, { change, bytes: content.length, file: file?.blob });
       const { id, seq, before, formerFile } = await added.finally(() => {
@@ -137,7 +136,8 @@ export class Content {
         throw error;
       }
       await this.setPlace(folder, { id, seq });
-      const outdated = blobsIn(before.filter((one) => replaces || one.kind === kind));
+      const left = new Set(change(before));
+      const outdated = blobsIn(before.filter((one) => !left.has(one)));
       void this.removeBlobs(tenant, formerFile ? [...outdated, formerFile] : outdated);
       return made;
     });
@@ -280,6 +280,19 @@ interface SentFile {
   readonly blob: Blob;
   /** Once something leads to the blob, or nothing ever will. */
   readonly done: () => void;
+}
+
+/** The writes that make an Item again, after one more. Names that were added stay when the Item is written anew. */
+function withWrite(
+  before: readonly IndexWrite[],
+  write: IndexWrite,
+  replaces: boolean,
+): readonly IndexWrite[] {
+  if (write.kind === 'alias') return [...before, write];
+  if (write.kind === 'remove') return [write];
+  const names = before.filter(({ kind }) => kind === 'alias');
+  const others = before.filter(({ kind }) => !replaces && kind !== 'alias' && kind !== write.kind);
+  return [...others, write, ...names];
 }
 
 export interface WriteInput {

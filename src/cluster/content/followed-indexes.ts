@@ -328,6 +328,10 @@ function stoppable(shard: Shard, work: Work): Shard {
       go();
       await shard.putItem(item);
     },
+    addAlias: async (id, name) => {
+      go();
+      return shard.addAlias(id, name);
+    },
     removeItem: async (id) => {
       go();
       return shard.removeItem(id);

@@ -3,6 +3,7 @@ import { mkdir, open as openFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Item } from '../../api/items.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { ALIASES_MAX, isCalled } from '../../domain/item.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
 import type { IndexKeeper, RestoredIndex } from '../../shard/keeper.ts';
 import type { Shard } from '../../shard/shard.ts';
@@ -80,6 +81,13 @@ export class ContentIndexKeeper implements IndexKeeper {
         const replaces = item.state === 'failed';
         const input = { item: item.id, kind: 'put', content: bytes, replaces } as const;
         await content.write(tenant, folder, input, () => shard.putItem(item));
+      },
+      addAlias: async (id, name) => {
+        const item = shard.item(id);
+        if (!item || item.state === 'failed' || isCalled(item, name)) return shard.addAlias(id, name);
+        if ((item.aliases?.length ?? 0) >= ALIASES_MAX) return false;
+        const input = { item: id, kind: 'alias', content: Buffer.from(name), replaces: false } as const;
+        return content.write(tenant, folder, input, () => shard.addAlias(id, name));
       },
       removeItem: async (id) => {
         if (!shard.item(id)) return shard.removeItem(id);
@@ -225,6 +233,10 @@ export class ContentIndexKeeper implements IndexKeeper {
     if (write.kind === 'put') {
       const record = JSON.parse(Buffer.from(content).toString()) as Item;
       return { make: (shard) => shard.putItem(record) };
+    }
+    if (write.kind === 'alias') {
+      const name = Buffer.from(content).toString();
+      return { make: (shard) => shard.addAlias(item, name) };
     }
     const batch: Batch = decodeBatch(content);
     return {

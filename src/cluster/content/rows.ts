@@ -22,7 +22,7 @@ export interface IndexSnapshot {
 
 /** A write to an index; what it writes is sealed, here if it is small, and as a blob otherwise. */
 export interface IndexWrite {
-  readonly kind: 'append' | 'put' | 'remove';
+  readonly kind: 'append' | 'put' | 'alias' | 'remove';
   /** Base64. */
   readonly inline?: string;
   readonly blob?: Blob;

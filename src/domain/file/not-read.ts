@@ -12,7 +12,7 @@ export const UNREAD_PARTS = {
   footnotes: 'footnotes and endnotes',
   forms: 'form fields and their values',
   formulas: 'formulas',
-  frames: 'frames of a film',
+  frames: 'frames of a film or animation',
   headers: 'headers and footers of pages',
   hidden_text: 'text that readers do not see',
   macros: 'macros and scripts',

@@ -55,12 +55,7 @@ export function turnsFor(share = 1): readonly (1 | 2 | 3)[] {
  * @param size of the page as it was given
  * @param turn quarters by which it was turned clockwise before it was read
  */
-export function recognisedBlocks(
-  paragraphs: readonly ReadParagraph[],
-  size: Size,
-  page: number | undefined,
-  turn = 0,
-): Block[] {
+export function recognisedBlocks(paragraphs: readonly ReadParagraph[], size: Size, turn = 0): Block[] {
   const words = paragraphs.flatMap(({ lines }) => lines.flatMap((line) => line.words));
   const sure = words.filter(
     ({ text, confidence }) => confidence >= SURE_CONFIDENCE && /[\p{L}\p{N}]{2}/u.test(text),
@@ -68,7 +63,7 @@ export function recognisedBlocks(
   if (sure.length < SURE_WORDS_MIN) return [];
   return paragraphs.flatMap((paragraph) => {
     const block = blockOf(paragraph.lines, size, turn);
-    return block ? [{ ...block, ...(page !== undefined && { page }) }] : [];
+    return block ? [block] : [];
   });
 }
 

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { Block } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { Pdfium } from '../pdf/pdfium.ts';
-import { type GreyPicture, greyOfPicture } from '../picture/grey.ts';
-import { prepareSharp } from '../picture/picture-source.ts';
+import { type GreyPicture, greyOfSource } from '../picture/grey.ts';
+import { secondsOf } from '../picture/picture-sequence.ts';
+import { openSource, type PictureSource, prepareSharp } from '../picture/picture-source.ts';
 import type { Prepare } from '../process/program.ts';
 import { isReadWell, recognisedBlocks, sureShare, turnsFor } from './recognised-text.ts';
 import { type ReadParagraph, Tesseract } from './tesseract.ts';
@@ -26,16 +28,26 @@ export const prepare: Prepare = async ({ limits, languages }) => {
       if (task.task !== 'recognise') throw new Error(`not a task of the recogniser: ${task.task}`);
       const bytes = await readFile(task.path);
       const isPdf = task.mediaType === 'application/pdf';
-      const picture = isPdf
-        ? greyPage(pdfium, bytes, task.page)
-        : await greyOfPicture(bytes, task.mediaType, task.page, PAGE_SIDE_PIXELS, limits);
+      const source = isPdf ? undefined : await openSource(bytes, task.mediaType, limits, task.page - 1);
+      const picture = source
+        ? await greyOfSource(source, PAGE_SIDE_PIXELS)
+        : greyPage(pdfium, bytes, task.page);
       const { paragraphs, turn } = readTurned(tesseract, picture);
-      const page = isPdf || task.mediaType === 'image/tiff' ? task.page : undefined;
-      for (const block of recognisedBlocks(paragraphs, picture, page, turn)) await output.block(block);
+      for (const block of recognisedBlocks(paragraphs, picture, turn))
+        await output.block({ ...block, ...placeOf(task.page, source) });
       return {};
     },
   };
 };
+
+/** A page of a PDF or of a file of pages, or when a frame of an animation is shown. */
+function placeOf(page: number, source?: PictureSource): Pick<Block, 'page' | 'time_s' | 'time_end_s'> {
+  if (!source) return { page };
+  const { delays, frames } = source;
+  if (!delays) return frames > 1 ? { page } : {};
+  const [time_s, time_end_s] = [secondsOf(delays.slice(0, page - 1)), secondsOf(delays.slice(0, page))];
+  return { time_s, time_end_s };
+}
 
 /** Reads a page as it is, and turned where that gives hardly a sure word. One that is read well in no way has no text. */
 function readTurned(

@@ -7,6 +7,7 @@ import { corrupt } from '../reading/refusal.ts';
 import { readText, withoutControls } from '../text/charset.ts';
 import { Outline, shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
+import { cellValue } from './odf-values.ts';
 import { contentReader, officeReader } from './office.ts';
 import { type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
@@ -23,6 +24,7 @@ function readOdf(zip: Zip, report: Report): OfficeContent {
     title: titleIn(zip.text('meta.xml')),
     mimetype: zip.text('mimetype') ?? '',
     styles: zip.text('styles.xml'),
+    report,
   });
   const objects = [...zip.names].filter((name) => /^[^/]+\/content\.xml$/.test(name)).length;
   if (objects > 0) report('charts', 'unsupported', objects);
@@ -41,13 +43,14 @@ export const flatOdf: MakeReader = (mediaType) =>
         packageTypeOf(mediaType)
       );
     },
-    read: (file) => {
+    read: (file, report) => {
       const source = file.find(readText)?.text;
       if (source === undefined) throw corrupt('it is no text');
       const content = readContent(source, {
         title: titleIn(source),
         mimetype: packageTypeOf(mediaType),
         styles: source,
+        report,
       });
       return { ...content, pictures: flatPictures(source) };
     },
@@ -81,9 +84,14 @@ function flatPictures(source: string): EmbeddedPicture[] {
 
 function readContent(
   source: string,
-  { title, mimetype, styles }: { title: string | undefined; mimetype: string; styles: string | undefined },
+  {
+    title,
+    mimetype,
+    styles,
+    report,
+  }: { title: string | undefined; mimetype: string; styles: string | undefined; report: Report },
 ): Omit<OfficeContent, 'pictures'> {
-  const reader = new OdfReader(title, mimetype);
+  const reader = new OdfReader(title, mimetype, report);
   walkXml(source, reader, 'content.xml');
   const { title: heading, blocks, ...content } = reader.finish();
   const named = title ?? heading;
@@ -140,6 +148,12 @@ const PAGES: readonly (readonly [word: string, tag: string, kind: PageKind])[] =
   ['spreadsheet', 'table', 'sheet'],
 ];
 
+interface Cell {
+  readonly value: string | undefined;
+  readonly formula: string | undefined;
+  hasText: boolean;
+}
+
 class OdfReader {
   readonly #outline: Outline;
   readonly #blocks: Block[] = [];
@@ -150,8 +164,12 @@ class OdfReader {
   #name = '';
   #lines: string[] = [];
   #repeat = 1;
+  /** The cells around this place, the innermost last. */
+  readonly #cells: Cell[] = [];
+  readonly #report: Report;
 
-  constructor(title: string | undefined, mimetype: string) {
+  constructor(title: string | undefined, mimetype: string, report: Report) {
+    this.#report = report;
     this.#outline = new Outline(title);
     const [, tag, kind] = PAGES.find(([word]) => mimetype.includes(word)) ?? [];
     this.#pageTag = tag;
@@ -170,11 +188,14 @@ class OdfReader {
     }
     if (tag === 'table') this.#stack.openTable();
     else if (tag === 'table-row') this.#stack.openRow();
-    else if (tag === 'table-cell')
+    else if (tag === 'table-cell') {
       this.#repeat = Math.min(CELLS_REPEATED_MAX, Number(attributes['number-columns-repeated'] ?? 1) || 1);
-    else if (PARAGRAPHS.includes(fullName))
+      this.#cells.push({ value: cellValue(attributes), formula: attributes.formula, hasText: false });
+    } else if (PARAGRAPHS.includes(fullName)) {
+      const cell = this.#cells.at(-1);
+      if (cell) cell.hasText = true;
       this.#stack.openParagraph(tag === 'h' ? Number(attributes['outline-level'] ?? 1) || 1 : undefined);
-    else if (tag === 's' || tag === 'tab') this.#stack.text(' ');
+    } else if (tag === 's' || tag === 'tab') this.#stack.text(' ');
     else if (tag === 'line-break') this.#stack.text('\n');
   }
 
@@ -184,6 +205,7 @@ class OdfReader {
 
   close(tag: string, fullName: string): void {
     if (tag === 'table-cell') {
+      this.#showValue(this.#cells.pop());
       this.#stack.closeCell(this.#repeat);
       // A table inside this cell has set it.
       this.#repeat = 1;
@@ -195,6 +217,18 @@ class OdfReader {
   finish(): Omit<OfficeContent, 'pictures'> {
     if (!this.#pageTag) return this.#outline.finish();
     return { blocks: this.#blocks, ...(this.#pages > 0 && { pages: this.#pages, pageKind: this.#pageKind }) };
+  }
+
+  /** What a cell without a text holds. A formula without a value is given itself. */
+  #showValue(cell: Cell | undefined): void {
+    if (!cell || cell.hasText) return;
+    const { value, formula } = cell;
+    if (value === undefined && formula !== undefined) this.#report('formulas', 'no_value', 1);
+    const shown = value ?? formula;
+    if (shown === undefined) return;
+    this.#stack.openParagraph();
+    this.#stack.text(shown);
+    this.#stack.closeParagraph();
   }
 
   #paragraph(text: string, level: number | undefined): void {

@@ -18,6 +18,7 @@ import {
   titleIn,
 } from './office-content.ts';
 import { sheetComments } from './xlsx-comments.ts';
+import { headersOf } from './xlsx-headers.ts';
 import { numberFormats, numberText } from './xlsx-numbers.ts';
 
 export const xlsx = officeReader(readXlsx);
@@ -53,12 +54,15 @@ function readXlsx(zip: Zip, report: Report): OfficeContent {
   const shownAs = (value: string, style: string | undefined): string =>
     numberText(value, formats[Number(style ?? 0)] ?? {}, is1904);
   const blocks: Block[] = [];
+  const headers = new Set<string>();
   const pictures: EmbeddedPicture[] = [];
   const attachments: Attachment[] = [];
   const take = cellBudget();
   for (const [index, { name, part }] of sheets.entries()) {
     const related = relationships(zip, part);
-    const table = tableText(readSheet(zip.text(part) ?? '', { shared, shownAs, take, report }));
+    const sheet = zip.text(part) ?? '';
+    for (const header of headersOf(sheet)) headers.add(header);
+    const table = tableText(readSheet(sheet, { shared, shownAs, take, report }));
     const drawings = targetsOf(related, 'drawing');
     const texts = drawings.flatMap((drawing) => drawingTexts(zip, drawing, report));
     const whole = [table, sheetComments(zip, related, main).join('\n'), ...texts];
@@ -68,6 +72,7 @@ function readXlsx(zip: Zip, report: Report): OfficeContent {
     pictures.push(...picturesOf(zip, media, index + 1));
     attachments.push(...attachmentsOf(zip, related, report));
   }
+  if (headers.size > 0) blocks.push({ text: [...headers].join('\n'), heading: 'Header and footer' });
   const title = titleIn(zip.text('docProps/core.xml'));
   return {
     blocks,

@@ -1,5 +1,6 @@
 import { withoutControls } from '../text/charset.ts';
 import type { Range } from './columns.ts';
+import { isCompound } from './known-words.ts';
 
 /** A line as it stands on its page: its place in the reflowed text, and its range in the text as it was given. */
 export interface PlacedLine {
@@ -44,20 +45,37 @@ export function reflow(text: string, ranges: readonly Range[]): { text: string; 
     const next = lines[index + 1]?.text ?? '';
     if (next === '') continue;
     if (/\p{L}-$/u.test(line.text) && /^\p{Ll}/u.test(next)) {
-      if (!keepsHyphen(line.text, next, text)) out = out.slice(0, -1);
-    } else out += line.text.length >= usual * 0.75 ? ' ' : '\n';
+      out = `${out.slice(0, -1)}${hyphenBetween(line.text, next, text)}`;
+    } else if (line.text.length >= usual / 2 && BROKEN.test(line.text) && /^[\p{L}\p{N}]/u.test(next))
+      continue;
+    else out += line.text.length >= usual * 0.75 ? ' ' : '\n';
   }
   return { text: out.trimEnd(), lines: placed };
 }
 
+/** A line that ends with a hyphen right behind a letter or a digit. */
+const BROKEN = /[\p{L}\p{N}]-$/u;
+/** Words before which a hyphen stands for what both words have, as in "pre- and post-war". */
+const CONJUNCTIONS = /^(?:and|or|to|und|oder|bis|sowie|et|ou|e|o|y|u|en|of|och|og|eller|и|или)$/iu;
+
 /**
- * Whether a hyphen at the end of a line belongs to its word: the word has others, as "state-of-the-art", or stands with its hyphen
- * elsewhere in the text.
+ * What is between two parts of a word at the end of a line. The hyphen belongs to the word where a digit or a capital letter is beside
+ * it, where the word has others, as "state-of-the-art", stands with its hyphen elsewhere in the text, or is made of two known ones.
  */
-function keepsHyphen(line: string, next: string, text: string): boolean {
+function hyphenBetween(line: string, next: string, text: string): '' | '-' | '- ' {
   const before = /[\p{L}\p{N}-]{1,100}-$/u.exec(line)?.[0] ?? '';
   const after = /^[\p{L}\p{N}]{1,100}/u.exec(next)?.[0] ?? '';
-  return /\p{L}-/u.test(before.slice(0, -1)) || (before !== '' && text.includes(`${before}${after}`));
+  if (before === '' || after === '') return '';
+  if (CONJUNCTIONS.test(after)) return '- ';
+  const first = before.slice(0, -1);
+  const isKept =
+    /\p{N}$/u.test(first) ||
+    /^\p{N}/u.test(after) ||
+    (/\p{Ll}$/u.test(first) && /^\p{Lu}/u.test(after)) ||
+    /\p{L}-/u.test(first) ||
+    text.includes(`${before}${after}`) ||
+    isCompound(first, after);
+  return isKept ? '-' : '';
 }
 
 function linesOf(text: string, ranges: readonly Range[]): Line[] {
@@ -70,7 +88,7 @@ function linesOf(text: string, ranges: readonly Range[]): Line[] {
     const goesOn = HYPHENS.includes(bare.at(-1) ?? '');
     const clean = withoutControls(withoutHyphens(bare, text)).replace(/[ \t]+/g, ' ');
     const trimmed = goesOn ? clean.trimStart() : clean.trim();
-    if (isBroken && keepsHyphen(`${line}-`, trimmed, text)) line += '-';
+    if (isBroken) line += hyphenBetween(`${line}-`, trimmed, text);
     isBroken = goesOn;
     if (trimmed !== '') parts.push({ at: line.length, from, to });
     line += trimmed;
@@ -86,7 +104,7 @@ function linesOf(text: string, ranges: readonly Range[]): Line[] {
 /** @param all in which a word may stand with its hyphen */
 function withoutHyphens(line: string, all: string): string {
   const joined = line.replace(HYPHEN_WITHIN, (_, before: string, after: string) =>
-    after !== '' && keepsHyphen(`${before}-`, after, all) ? `${before}-` : before,
+    after === '' ? before : `${before}${hyphenBetween(`${before}-`, after, all)}`,
   );
   return HYPHENS.reduce((rest, hyphen) => rest.replaceAll(hyphen, ''), joined);
 }

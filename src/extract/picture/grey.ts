@@ -1,7 +1,6 @@
 import type { Sharp } from 'sharp';
-import type { ExtractLimits } from '../../domain/document.ts';
 import type { RawPicture } from './bmp.ts';
-import { decoding, openSource, type PictureSource, pipelineOfRaw } from './picture-source.ts';
+import { decoding, type PictureSource, pipelineOfRaw } from './picture-source.ts';
 
 /** One byte a pixel, row by row. */
 export interface GreyPicture {
@@ -10,18 +9,7 @@ export interface GreyPicture {
   readonly height: number;
 }
 
-/** One page or frame (from 1), scaled down to at most `sideMax` pixels a side. @throws file_corrupt, document_too_large. */
-export async function greyOfPicture(
-  bytes: Uint8Array,
-  mediaType: string,
-  page: number,
-  sideMax: number,
-  limits: ExtractLimits,
-): Promise<GreyPicture> {
-  return greyOfSource(await openSource(bytes, mediaType, limits, page - 1), sideMax);
-}
-
-/** The same of a source that is open. */
+/** A page or frame, scaled down to at most `sideMax` pixels a side. @throws file_corrupt */
 export function greyOfSource(source: PictureSource, sideMax: number): Promise<GreyPicture> {
   return toGrey(source.pipeline(), sideMax);
 }

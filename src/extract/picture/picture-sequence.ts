@@ -9,11 +9,12 @@ const FRAMES_READ_MAX = 200;
 /** Memory for the contents of the frames that are decoded at once. */
 const STRIP_BYTES_MAX = 32 * 2 ** 20;
 
-/** One picture of a file; what it was read from, unless it is a frame of an animation. */
-export interface ReadPicture {
-  readonly content: PictureContent;
-  readonly source?: PictureSource;
-}
+/** One picture of a file. */
+export type ReadPicture =
+  /** A page, from 1, or the whole file. Absent content: the file has more pages than pictures are kept of. */
+  | { readonly page: number; readonly source: PictureSource; readonly content?: PictureContent }
+  /** A frame of an animation, from 0. */
+  | { readonly frame: number; readonly content: PictureContent };
 
 /** A picture alone, each page of a TIFF, or the frames of an animation with their times. @throws file_corrupt, document_too_large. */
 export async function* readPictures(
@@ -34,10 +35,11 @@ export async function* readPictures(
       limit_pages: limits.pagesMax,
     });
   if (!delays) {
-    for (let page = 0; page < Math.min(frames, limits.pagePicturesMax); page++) {
+    for (let page = 0; page < frames; page++) {
       const source = await decodedOnce(page === 0 ? first : await openSource(bytes, mediaType, limits, page));
       const place = { digest: digestOf(page), ...(frames > 1 && { page: page + 1 }) };
-      yield { content: await contentOf(source, spec, place), source };
+      const isKept = page < limits.pagePicturesMax;
+      yield { page: page + 1, source, ...(isKept && { content: await contentOf(source, spec, place) }) };
     }
     return;
   }
@@ -45,6 +47,7 @@ export async function* readPictures(
   const alone = (frame: number): Promise<PictureSource> => openSource(bytes, mediaType, limits, frame);
   for await (const [frame, content] of framesOf(first, alone, step, limits, spec)) {
     yield {
+      frame,
       content: {
         ...content,
         digest: digestOf(frame),

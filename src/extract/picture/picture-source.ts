@@ -3,6 +3,7 @@ import type { ExtractLimits } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { type BmpHeader, decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
+import { decodeHeic, loadLibheif } from './heic.ts';
 import { PICTURE_TYPES } from './picture-types.ts';
 
 export const WHITE = '#ffffff';
@@ -51,6 +52,7 @@ export async function openSource(
   const metadata = await metadataOf(bytes, format, limits, page);
   const { width, height } = metadata.autoOrient;
   const frames = metadata.pages ?? 1;
+  if (metadata.compression === 'hevc') return openHeic(bytes, { width, height, frames }, page);
   const isAnimated = frames > 1 && metadata.delay?.length === frames;
   const plain = (pages: { page: number; pages?: number }): Sharp =>
     sharp(bytes, { failOn: 'error', limitInputPixels: limits.pixelsMax, sequentialRead: true, ...pages })
@@ -141,6 +143,26 @@ function openBmp(bytes: Uint8Array, limits: ExtractLimits): PictureSource {
     isGrey: false,
     frames: 1,
     pipeline: () => pipelineOfRaw(picture).flatten({ background: WHITE }),
+  };
+}
+
+/** Its header was checked. It is decoded once, when its pixels are wanted. */
+async function openHeic(
+  bytes: Uint8Array,
+  size: Pick<PictureSource, 'width' | 'height' | 'frames'>,
+  page: number,
+): Promise<PictureSource> {
+  const libheif = await loadLibheif();
+  let decoded: RawPicture | undefined;
+  const picture = (): RawPicture => {
+    decoded ??= decodeHeic(libheif, bytes, page);
+    return decoded;
+  };
+  return {
+    ...size,
+    decodesWhole: false,
+    isGrey: false,
+    pipeline: () => pipelineOfRaw(picture()).flatten({ background: WHITE }),
   };
 }
 

@@ -7,7 +7,7 @@ import { captionOf } from './caption.ts';
 import { greyOfSource } from './grey.ts';
 import { previewOfPicture } from './picture-preview.ts';
 import { readPictures, secondsOf } from './picture-sequence.ts';
-import { decoding, openSource } from './picture-source.ts';
+import { decoding, openSource, type PictureSource } from './picture-source.ts';
 import { PICTURE_TYPES } from './picture-types.ts';
 import { ShotMerger } from './shots.ts';
 import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from './text-page-test.ts';
@@ -84,16 +84,62 @@ async function extractPicture(
   const caption = await captionOf(bytes, mediaType).catch(() => undefined);
   if (caption) await sink.block(caption);
   const shots = new ShotMerger(limits.pagePicturesMax);
+  const frames: number[] = [];
   const textless: number[] = [];
-  for await (const { content, source } of readPictures(bytes, mediaType, limits, pictureSpec)) {
-    if (!source) {
-      shots.push(content);
+  let unseen = 0;
+  for await (const picture of readPictures(bytes, mediaType, limits, pictureSpec)) {
+    if ('frame' in picture) {
+      shots.push(picture.content);
+      frames.push(picture.frame);
       continue;
     }
-    await sink.picture(content);
-    const { grey, width } = await greyOfSource(source, JUDGED_SIDE_PIXELS);
-    if (looksLikeTextPage(grey, width)) textless.push(content.page ?? 1);
+    if (picture.content) await sink.picture(picture.content);
+    else unseen++;
+    if (await textPageOf(picture.source)) textless.push(picture.page);
   }
   for (const shot of shots.finish()) await sink.picture(shot);
-  return { textless };
+  const written = await framesWithText(frames, (frame) => openSource(bytes, mediaType, limits, frame));
+  if (unseen > 0) sink.notRead('pictures', 'limit', unseen);
+  if (written.unread > 0) sink.notRead('frames', 'limit', written.unread);
+  return { textless: [...textless, ...written.frames.map((frame) => frame + 1)] };
+}
+
+/** Frames of an animation, spread over it, in which text is looked for: libvips decodes an animation from its start for each. */
+const JUDGED_FRAMES_MAX = 20;
+
+/** Pixels that differ between two frames with the same text: a share, and by how many tones. */
+const SAME_TEXT_SHARE_MAX = 0.001;
+const SAME_TONES_MAX = 40;
+
+/**
+ * The frames of an animation that show text, each another one, and how many were not looked at though others do. Shots do not
+ * tell them apart: two slides of text look alike.
+ */
+async function framesWithText(
+  frames: readonly number[],
+  open: (frame: number) => Promise<PictureSource>,
+): Promise<{ frames: readonly number[]; unread: number }> {
+  const step = Math.ceil(frames.length / JUDGED_FRAMES_MAX) || 1;
+  const judged = frames.filter((_, at) => at % step === 0);
+  const found: number[] = [];
+  let last: Uint8Array | undefined;
+  for (const frame of judged) {
+    const page = await textPageOf(await open(frame));
+    if (!page || (last && isSameText(last, page))) continue;
+    found.push(frame);
+    last = page;
+  }
+  return { frames: found, unread: found.length > 0 ? frames.length - judged.length : 0 };
+}
+
+function isSameText(one: Uint8Array, other: Uint8Array): boolean {
+  let differing = 0;
+  for (let at = 0; at < one.length; at++) if (Math.abs(one[at]! - other[at]!) > SAME_TONES_MAX) differing++;
+  return differing <= one.length * SAME_TEXT_SHARE_MAX;
+}
+
+/** The small grey picture of a page of text; undefined for any other picture. */
+async function textPageOf(source: PictureSource): Promise<Uint8Array | undefined> {
+  const { grey, width } = await greyOfSource(source, JUDGED_SIDE_PIXELS);
+  return looksLikeTextPage(grey, width) ? grey : undefined;
 }

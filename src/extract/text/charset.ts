@@ -7,7 +7,10 @@ import { irregularity, looksWritten } from './writing.ts';
 const FOREIGN_CONTROL = /(?![\t\n\f\r])\p{Cc}/gu;
 /** The same without the first one of a terminal's control sequence (ECMA-48, 5.4), as coloured logs have them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what it is about
-const STRAY_CONTROL = /(?!\x1b[@-_]|[\t\n\f\r])\p{Cc}/u;
+const STRAY_CONTROL = /(?!\x1b[@-_]|[\t\n\v\f\r\u0085])\p{Cc}/u;
+/** Ends of lines and parts beside the usual ones: what they part stays apart. Word processors break lines with vertical tabs. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the separators of ASCII
+const SEPARATOR = /[\v\x1c-\x1f\u0085]/g;
 /** Code points that no text has: unassigned, private, half of a pair, damaged. */
 const UNWRITTEN = /[\p{Cn}\p{Co}\p{Cs}\ufffd]/gu;
 
@@ -52,12 +55,20 @@ export function decodeText(bytes: Uint8Array): string | undefined {
  * @returns undefined when the bytes are no text. A zero byte outside UTF-16 is in no text, and in every binary header.
  */
 export function readText(bytes: Uint8Array): DecodedText | undefined {
-  const probe = bytes.subarray(0, PROBE_BYTES);
+  const probe = startOf(bytes);
   const decode = decoderOf(bytes, probe);
   const start = decode?.(probe, probe.length === bytes.length);
   if (!decode || !start || !isText(start.text)) return undefined;
   const whole = probe.length === bytes.length ? start : decode(bytes, true);
   return whole && { ...whole, text: withoutControls(withPlainLineEnds(whole.text)) };
+}
+
+/** The bytes by which text is recognised. They end before a letter of UTF-8 that would be cut in two. */
+function startOf(bytes: Uint8Array): Uint8Array {
+  let end = Math.min(bytes.length, PROBE_BYTES);
+  if (end === bytes.length) return bytes;
+  for (let most = 3; most > 0 && (bytes[end]! & 0xc0) === 0x80; most--) end--;
+  return bytes.subarray(0, end);
 }
 
 /** Characters that are replaced in at a time: the places of all replacements are in memory together. */
@@ -76,8 +87,9 @@ function withPlainLineEnds(text: string): string {
   return pieces.join('');
 }
 
+/** Without control characters. Those that part lines become line breaks. */
 export function withoutControls(text: string): string {
-  return text.replace(FOREIGN_CONTROL, '');
+  return text.replace(SEPARATOR, '\n').replace(FOREIGN_CONTROL, '');
 }
 
 type Decoder = (bytes: Uint8Array, isWhole: boolean) => DecodedText | undefined;

@@ -149,6 +149,10 @@ const OPTIONS: HtmlToTextOptions = {
     { selector: 'rt', format: 'reading' },
     { selector: 'rtc', format: 'reading' },
     { selector: 'sup', format: 'raised' },
+    ...['a[role="doc-noteref"]', 'a[epub\\:type="noteref"]'].map((selector) => ({
+      selector,
+      format: 'noteMark',
+    })),
     { selector: 'table', format: 'rows' },
     { selector: 'tr', format: 'line' },
     { selector: 'td', format: 'cell' },
@@ -182,6 +186,11 @@ const OPTIONS: HtmlToTextOptions = {
     drawing: (element, _walk, builder) => builder.addInline(` ${drawnWords(element).join(' ')} `),
     reading: spaced(READING_START),
     raised: spaced(RAISED_START),
+    noteMark: (element, walk, builder) => {
+      builder.addInline(' [', { noWordTransform: true });
+      walk(element.children, builder);
+      builder.addInline(']', { noWordTransform: true });
+    },
     rows: (element, walk, builder) => {
       builder.openBlock({ leadingLineBreaks: 2 });
       walk(element.children, builder);

@@ -5,7 +5,7 @@ const JUDGED_MIN = 400;
 
 /** Control characters but for those of a terminal's control sequence (ECMA-48, 5.4), as coloured logs have them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what it is about
-const STRAY_CONTROL = /(?!\x1b[@-_]|[\t\n\f\r])\p{Cc}/gu;
+const STRAY_CONTROL = /(?!\x1b[@-_]|[\t\n\v\f\r\u0085])\p{Cc}/gu;
 /** Code points that nobody writes: unassigned, private, half of a pair, damaged. */
 const UNWRITTEN = /[\p{Cn}\p{Co}\p{Cs}\ufffd]/gu;
 const STRAY_SHARE_MAX = 0.02;

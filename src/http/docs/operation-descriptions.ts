@@ -3,7 +3,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   search:
     'Searches everything that this wallet has uploaded: by meaning, by exact words, by picture, or for pictures by a description. Charged also when nothing is found, but not while the index is empty (`charged` says so).',
   ingest:
-    'Takes one file, as multipart field `file` or as the raw body, and makes it searchable for the wallet that pays. The file is recognised and opened before the payment is settled: what cannot be read costs nothing. Answers at once; `Prefer: wait=30` waits until it is searchable. The same bytes again are not charged; another version with the same `key` replaces the item. A zip or tar is one upload.',
+    'Takes one file, as multipart field `file` or as the raw body, and makes it searchable for the wallet that pays. The file is recognised and opened before the payment is settled: what cannot be read costs nothing. Answers at once; `Prefer: wait=30` waits until it is searchable. The same bytes again are not charged, and another name of theirs finds the item too (`aliases`); another version with the same `key` replaces the item. A zip or tar is one upload.',
   item: 'Name, type, size, pages, state and expiry of one of your items. Only the wallet that uploaded it finds it.',
   itemPreview:
     'A WebP picture of an item, of the page `page`, or of the moment `time_s` of a film. Items without a picture are answered 422, uncharged.',

@@ -4,6 +4,7 @@ import { IngestResponseSchema } from '../../api/items.ts';
 import { shownIngest, shownItem, shownJob } from '../../api/shown.ts';
 import type { Address } from '../../domain/address.ts';
 import { type PayerId, parseId } from '../../domain/id.ts';
+import { ALIASES_MAX, isCalled } from '../../domain/item.ts';
 import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
 import type { IngestAnswer } from '../../ingest/ingest.ts';
 import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
@@ -123,11 +124,16 @@ export function workspaceIngestRoute(services: Services): Route {
 }
 
 /** What was said of a file, and is not taken, since its bytes were there already. */
-function labelWarnings({ item, duplicate }: IngestAnswer, { key, metadata }: StagedUpload): string[] {
-  const isOther = JSON.stringify(metadata) !== JSON.stringify(item.metadata);
-  if (!duplicate || key !== undefined || !metadata || !isOther) return [];
+function labelWarnings({ item, duplicate }: IngestAnswer, { key, name, metadata }: StagedUpload): string[] {
+  if (!duplicate || key !== undefined) return [];
+  const isOther = metadata !== undefined && JSON.stringify(metadata) !== JSON.stringify(item.metadata);
   return [
-    'The same bytes are there with other metadata, which stays. Send a key to have both, or to replace.',
+    ...(isOther
+      ? ['The same bytes are there with other metadata, which stays. Send a key to have both, or to replace.']
+      : []),
+    ...(isCalled(item, name)
+      ? []
+      : [`The same bytes have ${ALIASES_MAX} other names. This one is not kept.`]),
   ];
 }
 

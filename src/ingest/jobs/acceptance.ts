@@ -4,7 +4,7 @@ import { type Clock, toTimestamp } from '../../domain/clock.ts';
 import type { FileInfo } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { jobOfItem, type LeadsHere, type TenantId } from '../../domain/id.ts';
-import { movedItem } from '../../domain/item.ts';
+import { isCalled, movedItem } from '../../domain/item.ts';
 import { isEnded, type Job } from '../../domain/job.ts';
 import { endedJob, newItemId, pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
@@ -103,7 +103,9 @@ export class Acceptance {
       }
       if (!job?.held || isEnded(job.state)) {
         checkExpected(item, upload);
-        return isDuplicate ? { item, job: job ?? endedJob(tenant, item), duplicate: true } : undefined;
+        if (!isDuplicate) return undefined;
+        const named = await this.#withName(tenant, item, upload);
+        return { item: named, job: job ?? endedJob(tenant, item), duplicate: true };
       }
       const left = deadline - performance.now();
       if (left <= 0) {
@@ -113,6 +115,16 @@ export class Acceptance {
       }
       await awaitingPayment.untilDecided(job.id, left);
     }
+  }
+
+  /** The Item, found by the upload's name too. With a key a new name makes a new version instead. */
+  async #withName(tenant: TenantId, item: Item, { name, key }: StagedUpload): Promise<Item> {
+    if (key !== undefined || isCalled(item, name)) return item;
+    const named = await this.#deps.tenants.useIfThere(tenant, async (shard) => {
+      await shard.addAlias(item.id, name);
+      return shard.item(item.id);
+    });
+    return named ?? item;
   }
 
   async #acceptAlone(

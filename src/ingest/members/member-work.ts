@@ -3,7 +3,7 @@ import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
 import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
-import { movedItem } from '../../domain/item.ts';
+import { isCalled, movedItem } from '../../domain/item.ts';
 import { pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf } from '../items/quota.ts';
 import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';
@@ -29,6 +29,8 @@ interface MembersDone {
   readonly segments: number;
   readonly failed: number;
   readonly duplicates: number;
+  /** Read now or before. */
+  readonly read: number;
 }
 
 export interface MembersProgress {
@@ -118,12 +120,14 @@ class MemberWork {
       if (before.id === id && before.members === undefined) return { kind: 'indexed', item: before };
       if (before.id !== id) {
         await files.remove(tenant, id);
+        const name = nameOf(member);
+        if (!isCalled(before, name)) await this.#inShard((shard) => shard.addAlias(before.id, name));
         return { kind: 'duplicate' };
       }
     }
     const origin = {
       id,
-      name: member.path.split('/').at(-1)!,
+      name: nameOf(member),
       path: member.path,
       parent_item_id: parent.id,
       metadata: parent.metadata,
@@ -221,7 +225,7 @@ export async function indexFile(
     reads: progress.reads ?? (async () => undefined),
     read: progress.read ?? (() => undefined),
   });
-  if (isArchive && done.families.length === 0 && done.duplicates === 0) throw await noneRead(deps, work);
+  if (isArchive && done.read === 0) throw await noneRead(deps, work);
   const found = [...indexed.item.families, ...done.families];
   return {
     segments: indexed.segments,
@@ -253,7 +257,12 @@ function summary(outcomes: readonly Outcome[]): MembersDone {
     segments: items.reduce((sum, { segments }) => sum + segments, 0),
     failed: outcomes.filter(({ kind }) => kind === 'failed').length,
     duplicates: outcomes.filter(({ kind }) => kind === 'duplicate').length,
+    read: outcomes.filter(({ kind }) => kind !== 'failed').length,
   };
+}
+
+function nameOf({ path }: UnpackedMember): string {
+  return path.split('/').at(-1)!;
 }
 
 /** Why nothing in an archive can be read: the reason of its first file. */

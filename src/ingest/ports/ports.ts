@@ -10,6 +10,7 @@ import type { Metadata } from '../../domain/labels/metadata.ts';
 export interface IngestShard {
   append(item: Item, segments: readonly IngestSegment[], replaces?: readonly string[]): Promise<void>;
   putItem(item: Item): Promise<void>;
+  addAlias(id: ItemId, name: string): Promise<boolean>;
   removeItem(id: ItemId): Promise<boolean>;
   item(id: ItemId): Item | undefined;
   itemsByDigest(sha256Hex: string): Item[];

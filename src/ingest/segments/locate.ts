@@ -71,7 +71,7 @@ export function namePassage(
   return { text: name, words, locator, place: placeOfNotes(pictures), text_source: 'metadata' };
 }
 
-/** What a file's name is looked up by: it, and it without its ending. `native/src/shard/titles.rs` says the same. */
+/** What a file's name is looked up by: it, and it without its ending. `native/src/store/titles.rs` says the same. */
 export function wordsOfName(name: string): string {
   const end = name.lastIndexOf('.');
   return end > 0 ? `${name}\n${name.slice(0, end)}` : name;

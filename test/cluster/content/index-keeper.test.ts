@@ -17,7 +17,10 @@ function shown(tenants: Tenants) {
     try {
       const { segments } = snapshot.searchVector('text_semantic', towards(0), 100);
       return {
-        items: shard.items({ limit: 100 }).map(({ id, state }) => `${id} ${state}`),
+        items: shard
+          .items({ limit: 100 })
+          .map(({ id, state, aliases = [] }) => [id, state, ...aliases].join(' ')),
+        byNames: snapshot.searchWords('early late', 100).segments.length,
         found: snapshot.records(segments).map((record) => record?.text),
         words: snapshot.searchWords('passage', 100).segments.length,
       };
@@ -29,10 +32,12 @@ function shown(tenants: Tenants) {
 
 async function fill(shard: Shard): Promise<void> {
   await shard.putItem(itemOf('a', { state: 'pending' }));
+  await shard.addAlias('a', 'passage-early.txt');
   await shard.append(itemOf('a'), [
     passage('a', 'a short passage', { vectors: { text_semantic: towards(0.1) } }),
   ]);
   await shard.append(itemOf('b'), [passage('b', LONG, { vectors: { text_semantic: towards(0.2) } })]);
+  await shard.addAlias('a', 'passage-late.txt');
   await shard.append(itemOf('c'), [passage('c', 'a removed passage')]);
   await shard.removeItem('c');
   await shard.putItem(itemOf('d', { state: 'pending' }));
@@ -45,7 +50,12 @@ t.test('an index whose disk is lost is made again from its writes, as it was', a
   const first = (await kept.open()).tenants;
   await first.use(TENANT, { create: true }, fill);
   const before = await shown(first);
-  t.same(before.items.sort(), ['a searchable', 'b searchable', 'd pending', 'e failed']);
+  t.same(before.items.sort(), [
+    'a searchable passage-early.txt passage-late.txt',
+    'b searchable',
+    'd pending',
+    'e failed',
+  ]);
   await first.close();
   kept.loseDisk();
   const { tenants: second } = await kept.open();

@@ -49,6 +49,37 @@ t.test('a picture of text is read; a photograph is not', async (t) => {
   t.same((await read('samples/chelsea.png')).blocks, []);
 });
 
+t.test('writing in the frames of an animation has their times, and in pages their numbers', async (t) => {
+  const folder = t.testdir();
+  const frames = ['morning ferry sails', 'evening ferry waits'].map((line) => {
+    const texts = [line, 'from the old harbour', 'to the new one'].map(
+      (each, at) => `<text x="40" y="${100 + at * 90}" font-size="56">${each}</text>`,
+    );
+    return sharp(
+      Buffer.from(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="400"><rect width="800" height="400" fill="white"/>${texts.join('')}</svg>`,
+      ),
+    )
+      .png()
+      .toBuffer();
+  });
+  const all = sharp(await Promise.all(frames), { join: { animated: true } });
+  for (const [name, encoded] of [
+    ['two.webp', all.clone().webp({ lossless: true, delay: [2000, 2000] })],
+    ['two.gif', all.clone().gif({ delay: [2000, 2000], interFrameMaxError: 0 })],
+    ['two.tiff', all.clone().tiff()],
+  ] as const) {
+    const path = join(folder, name);
+    await encoded.toFile(path);
+    const { blocks, notRead, fileInfo } = await read(path);
+    if (blocks.length === 0) return t.comment('without any font there is no writing to draw');
+    const evening = blocks.find(({ text }) => /evening ferry/.test(text));
+    const isTimed = fileInfo.duration_s !== undefined;
+    t.match(evening, isTimed ? { time_s: 2, time_end_s: 4 } : { page: 2 }, name);
+    t.same(notRead, [], name);
+  }
+});
+
 /** Letters made of bars: x, y, width and height in fifths of the letter's height. */
 const BARS: Readonly<Record<string, readonly string[]>> = {
   E: ['0 0 1 5', '0 0 3 1', '0 2 3 1', '0 4 3 1'],

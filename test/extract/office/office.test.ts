@@ -212,3 +212,59 @@ t.test('damage, encryption and false sizes have their codes', async (t) => {
   });
   await t.rejects(openBytes(docx('')), { code: 'file_empty' });
 });
+
+t.test(
+  'a spreadsheet without texts in its cells shows their values, and tells formulas without one',
+  async (t) => {
+    const type = 'application/vnd.oasis.opendocument.spreadsheet';
+    const cells = [
+      'office:value-type="float" office:value="99.25"',
+      'office:value-type="percentage" office:value="0.07"',
+      'office:value-type="currency" office:value="12.5" office:currency="EUR"',
+      'office:value-type="date" office:date-value="2024-03-05"',
+      'office:value-type="time" office:time-value="PT7H05M00S"',
+      'office:value-type="boolean" office:boolean-value="true"',
+      'office:value-type="string" office:string-value="keel"',
+      'table:formula="of:=1+1"',
+      '',
+    ];
+    const row = cells.map((attributes) => `<table:table-cell ${attributes}/>`).join('');
+    const sheet = zipOf({
+      mimetype: type,
+      'content.xml': `<office:document-content xmlns:office="o" xmlns:table="b"><table:table table:name="Values"><table:table-row>${row}</table:table-row></table:table></office:document-content>`,
+    });
+    t.match(await readBytes(sheet), {
+      blocks: [{ text: '| 99.25 | 7% | 12.5 EUR | 2024-03-05 | 07:05:00 | true | keel | of:=1+1' }],
+      notRead: [{ what: 'formulas', count: 1, why: 'no_value' }],
+    });
+  },
+);
+
+t.test('headers and footers of sheets are read once, without their codes', async (t) => {
+  const of = (text: string) =>
+    `<x:worksheet xmlns:x="x"><x:sheetData><x:row><x:c r="A1"><x:v>7</x:v></x:c></x:row></x:sheetData><x:headerFooter><x:oddHeader>${text}</x:oddHeader><x:oddFooter>&amp;CPage &amp;P of &amp;N</x:oddFooter></x:headerFooter></x:worksheet>`;
+  const header =
+    '&amp;L&amp;&quot;Arial,Bold&quot;&amp;14Binnacle &amp;amp;&amp; Sons&amp;R&amp;K00FF00&amp;D'.replace(
+      '&amp;amp;&amp;',
+      '&amp;&amp;',
+    );
+  const book = zipOf({
+    'xl/workbook.xml':
+      '<workbook><sheets><sheet name="S" r:id="r1"/><sheet name="T" r:id="r2"/></sheets></workbook>',
+    'xl/_rels/workbook.xml.rels':
+      '<R><Relationship Id="r1" Target="worksheets/s.xml"/><Relationship Id="r2" Target="worksheets/t.xml"/></R>',
+    'xl/worksheets/s.xml': of(header),
+    'xl/worksheets/t.xml': of(header),
+  });
+  const { blocks } = await readBytes(book);
+  t.match(blocks.find(({ heading }) => heading === 'Header and footer')?.text, 'Binnacle & Sons\nPage of');
+});
+
+t.test('a mark of a note stands apart from its word', async (t) => {
+  const { blocks } = await readBytes(
+    Buffer.from(
+      '<!doctype html><html xmlns:epub="e"><body><p>The leech<a epub:type="noteref" href="#a">1</a> and luff<a role="doc-noteref" href="#b">2</a>.</p></body></html>',
+    ),
+  );
+  t.match(blocks.map(({ text }) => text).join('\n'), 'The leech [1] and luff [2].');
+});

@@ -2,8 +2,34 @@ import t from 'tap';
 import { inReadingOrder, linesOf } from '../../../src/extract/pdf/columns.ts';
 import { reflow } from '../../../src/extract/pdf/reflow.ts';
 import { hasShiftedLetters } from '../../../src/extract/pdf/shifted-map.ts';
-import { recognisedType } from '../../rig/readers.ts';
-import { pdfOf, scriptedPdf } from '../samples/hostile.ts';
+import { readBytes, recognisedType } from '../../rig/readers.ts';
+import { pdfOf, pdfStream, scriptedPdf } from '../samples/hostile.ts';
+
+t.test('a hyphen at the end of a line stays where it belongs to the word', async (t) => {
+  const other = 'Another line that is as long as all of the others.';
+  for (const [line, next, expected] of [
+    ['All of the offers are based on the price-', 'performance ratio of last year.', 'price-performance'],
+    ['The shop is open on weekdays for a 24-', 'hour period and closed then.', '24-hour'],
+    ['We were all sick with the known COVID-', '19 illness in that winter.', 'COVID-19'],
+    ['The part with the order number is KX-', '4417 and came in the first week.', 'KX-4417'],
+    ['See the chapters on the pages 112-', '118 of the second volume of it.', '112-118'],
+    ['A meeting with the new vice-', 'President of the company there.', 'vice-President'],
+    ['The many long years of the pre-', 'and post-war times were hard.', 'pre- and post-war'],
+    ['The plain text of this old docu-', 'ment has a break within a word.', 'document has'],
+  ] as const) {
+    const lines = [other, line, next, other];
+    const page = lines.map((text, at) => `BT /F1 12 Tf 60 ${700 - at * 16} Td (${text}) Tj ET`).join('\n');
+    const pdf = pdfOf([
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+      '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+      pdfStream(Buffer.from(page)),
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+    ]);
+    const { blocks } = await readBytes(pdf);
+    t.match(blocks.map(({ text }) => text).join('\n'), expected);
+  }
+});
 
 t.test('each line knows its place in the text, also where hyphens break words', async (t) => {
   const raw = 'A line that is long enough to go on, with a bro\u0002\r\nken word in it\r\nshort\r\n\r\nNext';

@@ -59,7 +59,9 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'annotation-and-attachment.pdf': { says: ['Zymurgy clause must be struck out'] },
     'attached.pdf': { says: ['Cover sheet.'] },
     'columns.pdf': { says: ['the northern dyke in April', 'whose report on the fever at Lowmarket'] },
-    'hyphens.pdf': { says: ['state-of-the-art engine', 'a climate chapter'] },
+    'hyphens.pdf': {
+      says: ['price-determining', 'state-of-the-art engine', 'a climate chapter', 'steam-powered'],
+    },
     'form.pdf': { says: ['applicant: Philippa Ravenscroft', 'harbour: Port Lanyon', 'insured: yes'] },
     'form-filled.pdf': { says: ['s: Quillfeather', 't: Ormskirk'] },
     'tool-form.pdf': { says: ['n: Mortimer Widdicombe', 'b: Swallowtail quay'] },

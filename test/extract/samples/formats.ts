@@ -133,6 +133,7 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
   'image/gif': () => picture.clone().gif().toBuffer(),
   'image/tiff': () => picture.clone().tiff().toBuffer(),
   'image/avif': () => picture.clone().avif({ effort: 0 }).toBuffer(),
+  'image/heic': () => readFileSync(join(import.meta.dirname, '../picture/heic/tiny.heic')),
   'image/svg+xml': () =>
     '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><title>Map</title><rect width="40" height="50" fill="#c33"/><text x="5" y="20">words</text></svg>',
   'image/bmp': bmp,

@@ -131,3 +131,19 @@ t.test('bytes that are no text are recognised', async (t) => {
   t.equal(decodeText(deflateRawSync(randomBytes(5000))), undefined);
   t.equal(decodeText(Buffer.alloc(500)), undefined);
 });
+
+t.test('control characters that part lines keep words apart', async (t) => {
+  const text = `first line\vsecond line\u0085third line\x1efourth\x1ffifth\fsixth${' and more'.repeat(20)}`;
+  const words = readText(Buffer.from(text))!.text.split(/\s+/);
+  t.same(words, `first line second line third line fourth fifth sixth${' and more'.repeat(20)}`.split(' '));
+});
+
+t.test('a large text is not judged by a letter that is cut in two', async (t) => {
+  // Codes in Cyrillic letters do not look like writing: only valid UTF-8 says that they are text.
+  for (const shift of [0, 1]) {
+    const codes = Array.from({ length: 60_000 }, (_, at) => `жщцъ${(at * 7919) % 9973}ЫЭЯ`).join('\n');
+    const bytes = Buffer.from('x'.repeat(shift) + codes);
+    t.match(readText(bytes), { charset: { name: 'utf-8', guessed: false } });
+    t.equal(readText(bytes)!.text.length, codes.length + shift);
+  }
+});

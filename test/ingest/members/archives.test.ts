@@ -104,7 +104,17 @@ t.test('bytes that the tenant already has become no second item', async (t) => {
   );
   t.match(body.item, { members: 2, members_duplicate: 1, state: 'searchable' });
   t.match(await members(workspace, body.item.id), [{ path: 'new.txt' }]);
+  const { hits } = (await workspace.search({ query: 'copy of tea' })).body;
+  t.match(hits[0].item, { name: 'tea.txt', aliases: ['copy-of-tea.txt'] }, 'and is found by its name there');
   t.equal(filesOf(server.dataFolder, workspace.id).length, 3, 'tea, the archive, and what was new');
+});
+
+t.test('an archive in an archive whose files are all there already is no failure', async (t) => {
+  const workspace = await new TestAgent(server.url).rent();
+  await workspace.ingest('tea.txt', 'Green tea is brewed at 80 degrees.');
+  const inner = zipOf({ 'copy.txt': 'Green tea is brewed at 80 degrees.' });
+  const { body } = await upload(workspace, 'outer.zip', zipOf({ 'inner.zip': inner }));
+  t.match(body, { job: { state: 'searchable' }, item: { state: 'searchable', members: 1 } });
 });
 
 t.test('an archive with nothing readable fails with its file’s reason, and leaves only that', async (t) => {

@@ -86,6 +86,8 @@ class Item(TypedDict):
     id: str
     name: str
     """File name as sent."""
+    aliases: NotRequired[list[str]]
+    """Other names under which the same bytes were sent. It is found by each of them."""
     media_type: str
     """As recognised from the content."""
     bytes: int
@@ -171,10 +173,10 @@ class NotRead(TypedDict):
     the file does not say; `charset`: the character set of the text; `charts`: charts and diagrams; `comments`:
     comments of readers; `drawings`: drawings and text boxes; `encoded_data`: data written as letters, such as
     base64; `equations`: equations; `footnotes`: footnotes and endnotes; `forms`: form fields and their values;
-    `formulas`: formulas; `frames`: frames of a film; `headers`: headers and footers of pages; `hidden_text`:
-    text that readers do not see; `macros`: macros and scripts; `markup`: damaged markup; `members`: files in an
-    archive; `navigation`: menus and links around the text; `pages`: pages; `pictures`: pictures inside;
-    `revisions`: deleted or earlier text; `text`: text."""
+    `formulas`: formulas; `frames`: frames of a film or animation; `headers`: headers and footers of pages;
+    `hidden_text`: text that readers do not see; `macros`: macros and scripts; `markup`: damaged markup;
+    `members`: files in an archive; `navigation`: menus and links around the text; `pages`: pages; `pictures`:
+    pictures inside; `revisions`: deleted or earlier text; `text`: text."""
     count: NotRequired[int]
     """How many, where they can be counted."""
     why: Literal[

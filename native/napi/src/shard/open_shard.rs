@@ -153,6 +153,12 @@ impl NativeShard {
         self.write(env, WriteOp::PutItem { item })
     }
 
+    /// Adds a name by which an Item is found, durably. False if there is no such Item, or it has too many names.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn add_alias<'env>(&self, env: &'env Env, id: String, name: String) -> Result<Object<'env>> {
+        self.write(env, WriteOp::AddAlias { id, name })
+    }
+
     /// Removes an Item with all that belongs to it, durably. False if there is none.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
     pub fn remove_item<'env>(&self, env: &'env Env, id: String) -> Result<Object<'env>> {

@@ -140,3 +140,71 @@ fn an_item_takes_the_place_of_those_that_it_replaces_in_one_commit() {
     assert_eq!(by_key(), ["b searchable"]);
     assert_eq!(shard.snapshot().unwrap().items_by_key("docs/").unwrap(), "[]");
 }
+
+/// An Item with a name, as its record says it.
+fn named(id: &str, state: &str) -> ItemRecord {
+    let json = String::from_utf8(item(id, state).json).unwrap();
+    ItemRecord::parse(&json.replacen('{', &format!("{{\"name\":\"{id}.txt\","), 1)).unwrap()
+}
+
+fn text_of(id: &str, text: &str) -> SegmentInput {
+    let record = format!(r#"{{"item":"{id}","text":"{text}"}}"#);
+    SegmentInput { record, ..segment(&[0.2; DIMENSIONS], &format!("{text}\n{id}.txt\n{id}")) }
+}
+
+fn add_alias(shard: &Shard, id: &str, name: &str) -> bool {
+    shard.write(WriteOp::AddAlias { id: id.into(), name: name.into() }).unwrap()
+}
+
+#[test]
+fn an_item_is_found_by_each_of_its_names_while_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    let put = |id: &str, texts: Vec<SegmentInput>| {
+        let item = named(id, "searchable");
+        shard.write(WriteOp::Append { item, segments: texts, replaces: vec![] }).unwrap()
+    };
+    put("rain", vec![text_of("rain", "wet words"), text_of("rain", "more words")]);
+    put("snow", vec![text_of("snow", "white words")]);
+    assert!(add_alias(&shard, "rain", "drizzle.pdf") && add_alias(&shard, "rain", "shower.pdf"));
+    assert!(add_alias(&shard, "rain", "rain.txt") && add_alias(&shard, "rain", "shower.pdf"));
+    assert!(!add_alias(&shard, "hail", "shower.pdf"));
+    let aliases = |shard: &Shard| shard.snapshot().unwrap().item("rain").unwrap().unwrap().matches(".pdf").count();
+    assert_eq!(aliases(&shard), 2);
+    let check = |shard: &Shard| {
+        for (query, expected) in [("drizzle", vec![0]), ("shower.pdf", vec![0]), ("wet", vec![0]), ("snow", vec![2])] {
+            assert_eq!(found_by_words(shard, query), expected, "{query}");
+        }
+        assert_eq!(found_by_words(shard, "words").len(), 3);
+    };
+    check(&shard);
+    for id in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+        put(id, vec![text_of(id, "filler")]);
+    }
+    shard.when_idle().unwrap();
+    check(&shard);
+    shard.close().unwrap();
+    let shard = open(folder.path());
+    check(&shard);
+    for more in 2..16 {
+        assert!(add_alias(&shard, "rain", &format!("name {more}.pdf")));
+    }
+    assert!(!add_alias(&shard, "rain", "one too many.pdf"));
+    check(&shard);
+    shard.write(WriteOp::RemoveItem { id: "rain".into() }).unwrap();
+    assert_eq!(found_by_words(&shard, "drizzle shower wet words"), [2]);
+}
+
+#[test]
+fn a_name_that_is_added_before_an_item_is_searchable_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    shard.write(WriteOp::PutItem { item: named("rain", "pending") }).unwrap();
+    assert!(add_alias(&shard, "rain", "drizzle.pdf"));
+    let segments = vec![text_of("rain", "wet words")];
+    shard.write(WriteOp::Append { item: named("rain", "searchable"), segments, replaces: vec![] }).unwrap();
+    assert_eq!(found_by_words(&shard, "drizzle"), [0]);
+    assert!(shard.snapshot().unwrap().item("rain").unwrap().unwrap().contains("drizzle.pdf"));
+    shard.write(WriteOp::PutItem { item: named("rain", "failed") }).unwrap();
+    assert!(!add_alias(&shard, "rain", "shower.pdf"));
+}

@@ -33,6 +33,7 @@ export async function listFiles(): Promise<void> {
 function entryOf({
   id,
   name,
+  aliases,
   path,
   bytes,
   state,
@@ -46,6 +47,7 @@ function entryOf({
     key: id,
     item: id,
     name,
+    aliases,
     path,
     bytes,
     state,

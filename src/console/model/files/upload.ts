@@ -102,7 +102,8 @@ async function ingest(key: string, file: File, opened: OpenWorkspace): Promise<v
     const { item, duplicate } = await workspaceOf(opened).ingest(file, { onProgress });
     const state = duplicate ? 'duplicate' : item.state;
     const { segments, members, members_failed: membersFailed, not_read: notRead } = item;
-    change(key, { state, progress: 1, segments, members, membersFailed, notRead, item: item.id });
+    const aliases = [item.name, ...(item.aliases ?? [])].filter((name) => name !== file.name);
+    change(key, { aliases, state, progress: 1, segments, members, membersFailed, notRead, item: item.id });
     session.set({ said: `${file.name} is ${duplicate ? 'there already' : state}.` });
     await refreshUsage();
   } catch (error) {

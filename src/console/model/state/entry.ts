@@ -7,6 +7,8 @@ export interface FileEntry {
   /** The item's id, or a number of this page's until there is one. */
   readonly key: string;
   readonly name: string;
+  /** Other names of the same bytes. */
+  readonly aliases?: Item['aliases'];
   /** In the folder or archive that it came in. */
   readonly path?: string;
   readonly bytes: number;

@@ -74,6 +74,7 @@ export const FileRow = memo(({ file }: { file: FileEntry }) => {
         <span> · {formatBytes(bytes)}</span>
       </span>
       {path !== undefined && path !== name && <span class="file-path">{path}</span>}
+      {(file.aliases ?? []).length > 0 && <span class="file-path">also {file.aliases!.join(', ')}</span>}
       {asks && <Question name={name} onNo={keep} onYes={() => void remove([file])} />}
       {(file.notRead ?? []).map((part) => (
         <span key={`${part.what} ${part.why}`} class="file-unread">

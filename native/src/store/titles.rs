@@ -1,5 +1,5 @@
 //! The words of Segments as they were indexed: those of their Item's title, their own, and for the first Segment of an Item
-//! those of its name.
+//! those of its names.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -7,7 +7,6 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use crate::error::Result;
-use crate::words::as_written::Runs;
 
 #[derive(Deserialize)]
 struct Passage<'a> {
@@ -22,6 +21,9 @@ struct Passage<'a> {
 struct Titled {
     title: Option<String>,
     name: Option<String>,
+    /// Further names.
+    #[serde(default)]
+    aliases: Vec<String>,
 }
 
 /// Titles and names of Items, each read once.
@@ -31,13 +33,13 @@ pub struct Titles {
 }
 
 impl Titles {
-    /// The title of a Segment's Item, its own text, and if it is the Item's first one, the Item's name. None if it has no text.
-    /// Nor if they have not all of `runs`. `record`: the Segment's. `item_of` reads an Item's record, and the number of its first Segment.
+    /// The title of a Segment's Item, its own text, and if it is the Item's first one, the Item's names. None if it has no text,
+    /// or the lines are not wanted. `record`: the Segment's. `item_of` reads an Item's record, and the number of its first Segment.
     pub fn with_text<'a>(
         &mut self,
         segment: u32,
         record: &str,
-        runs: &Runs,
+        is_wanted: impl FnOnce(&[&str]) -> bool,
         item_of: impl FnOnce(&str) -> Result<Option<(&'a str, u32)>>,
     ) -> Result<Option<String>> {
         let Ok(Passage { item, text: Some(text) }) = serde_json::from_str(record) else { return Ok(None) };
@@ -48,11 +50,15 @@ impl Titles {
             };
             self.known.insert(item.to_string(), (titled, first));
         }
-        let (Titled { title, name }, first) = &self.known[&*item];
-        let name = name.as_deref().filter(|_| segment == *first);
-        let stem = name.and_then(|name| name.rsplit_once('.')).map(|parts| parts.0).filter(|stem| !stem.is_empty());
-        let lines: Vec<&str> = [title.as_deref(), Some(&text), name, stem].into_iter().flatten().collect();
-        Ok(runs.may_be_in(&lines).then(|| lines.join("\n")))
+        let (Titled { title, name, aliases }, first) = &self.known[&*item];
+        let mut lines: Vec<&str> = [title.as_deref(), Some(&text)].into_iter().flatten().collect();
+        if segment == *first {
+            for name in name.iter().chain(aliases) {
+                lines.push(name);
+                lines.extend(name.rsplit_once('.').map(|parts| parts.0).filter(|stem| !stem.is_empty()));
+            }
+        }
+        Ok(is_wanted(&lines).then(|| lines.join("\n")))
     }
 }
 
@@ -65,10 +71,10 @@ mod tests {
         let item = r#"{"name":"report-2024.txt","title":"Annual report"}"#;
         let text = |segment: u32, text: &str| {
             let record = format!(r#"{{"item":"i","text":"{text}"}}"#);
-            Titles::default().with_text(segment, &record, &Runs::default(), |_| Ok(Some((item, 7)))).unwrap()
+            Titles::default().with_text(segment, &record, |_| true, |_| Ok(Some((item, 7)))).unwrap()
         };
         assert_eq!(text(7, "Rain").as_deref(), Some("Annual report\nRain\nreport-2024.txt\nreport-2024"));
         assert_eq!(text(8, "Snow").as_deref(), Some("Annual report\nSnow"));
-        assert_eq!(Titles::default().with_text(7, r#"{"item":"i"}"#, &Runs::default(), |_| Ok(None)).unwrap(), None);
+        assert_eq!(Titles::default().with_text(7, r#"{"item":"i"}"#, |_| true, |_| Ok(None)).unwrap(), None);
     }
 }
