@@ -21,7 +21,10 @@ export function serverSettings(
   const models = join(folder, 'models');
   mkdirSync(models, { recursive: true });
   const manifest = JSON.parse(readFileSync(join(ROOT, 'models/manifest.json'), 'utf8')) as object;
-  writeFileSync(join(models, 'manifest.json'), JSON.stringify({ ...manifest, use: {}, models: [] }));
+  writeFileSync(
+    join(models, 'manifest.json'),
+    JSON.stringify({ ...manifest, use: {}, models: [], other_languages: undefined }),
+  );
   return {
     ...BARE_ENVIRONMENT,
     PORT: '0',
