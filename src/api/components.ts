@@ -28,6 +28,7 @@ import {
   TimingSchema,
 } from './search.ts';
 import {
+  AgentCardSchema,
   DescriptionSchema,
   HealthSchema,
   JwksSchema,
@@ -74,6 +75,7 @@ export const COMPONENTS: readonly TObject[] = [
   JwksSchema,
   PaidResourcesSchema,
   ServerCardSchema,
+  AgentCardSchema,
   DescriptionSchema,
   McpRequestSchema,
   McpAnswerSchema,
@@ -89,7 +91,7 @@ function inline(key: string, value: unknown): unknown {
   const reference = (value as { $ref?: unknown } | null)?.$ref;
   const target = COMPONENTS.find(({ $id }) => $id === reference);
   if (reference === undefined || !target) return value;
-  // Catalogue entries travel in a header: what is long, or refers to itself, is shortened to an object.
+  // Catalogue entries travel in a header: what is long is shortened to an object.
   const isShortened = String(reference).endsWith('Explanation') || target === FilterSchema;
   return isShortened ? { type: 'object', description: target.description } : { ...target };
 }

@@ -284,7 +284,7 @@ export const SETTINGS = {
   CONTACT: setting(
     contact,
     '',
-    'Mail address or web page of the operator, shown in /openapi.json; catalogues of paid services ask for it.',
+    'Mail address or web page of the operator, shown in /openapi.json and /.well-known/security.txt; catalogues of paid services ask for it.',
   ),
   SERVICE_NAME: setting(
     label,

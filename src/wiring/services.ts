@@ -42,6 +42,7 @@ function termsOf(settings: Settings): Terms {
     isTestnet: asset.isTestnet,
     bodyNetwork: servesV1 ? asset.networkNameV1 : asset.network,
     servesV1,
+    name: settings.SERVICE_NAME,
     contact: settings.CONTACT,
     pagesMax: settings.PAGES_MAX,
     mediaSecondsMax: settings.MEDIA_SECONDS_MAX,

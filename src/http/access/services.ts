@@ -48,6 +48,8 @@ export interface Terms {
   readonly bodyNetwork: string;
   /** That name is the one of x402 v1. */
   readonly servesV1: boolean;
+  /** Of the service, as catalogues show it. */
+  readonly name: string;
   /** Mail address or web page of the operator; empty: not shown. */
   readonly contact: string;
   readonly pagesMax: number;

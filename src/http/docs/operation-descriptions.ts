@@ -40,6 +40,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Prices, clients, limits on files, workspaces, searching and errors, with this server’s address.',
   paidResources: 'Addresses of the paid operations, for catalogues that look there.',
   serverCard: 'Name, version and endpoint of the MCP server, for who has not connected to it yet.',
+  agentCard:
+    'The paid operations as skills, for agents and catalogues that look for an Agent2Agent card. Agent2Agent itself is not spoken here.',
   health: 'Answers while the process runs. For supervisors; `/readyz` says whether it can serve.',
   ready:
     'What can be searched here now, with which models, whether payments move real money, and the prices. 503 while the server starts or stops.',
