@@ -10,6 +10,7 @@ import {
   NotReadSchema,
 } from './items.ts';
 import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
+import { PrepaidRefundRequestSchema, PrepaidRefundSchema, PrepaidSchema, PrepaySchema } from './prepaid.ts';
 import {
   QuestionSchema,
   SearchRequestSchema,
@@ -61,6 +62,10 @@ export const COMPONENTS: readonly TObject[] = [
   QuestionAnswerSchema,
   SearchResponseSchema,
   IngestResponseSchema,
+  PrepaySchema,
+  PrepaidSchema,
+  PrepaidRefundRequestSchema,
+  PrepaidRefundSchema,
   WorkspaceSchema,
   UsageSchema,
   ItemListSchema,

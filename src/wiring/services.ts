@@ -17,6 +17,7 @@ export function servicesOf(runtime: Runtime, all: AllBooks, books: Books): Servi
     previews,
     baseUrl: runtime.baseUrl,
     prices: pricesOf(settings),
+    prepaidUsdMax: settings.PREPAID_USD_MAX,
     limits: limits.http,
     terms: termsOf(settings),
     incoming,
