@@ -1,5 +1,5 @@
 import type { Address } from '../domain/address.ts';
-import type { USD_DECIMALS } from '../domain/money.ts';
+import { PREPAID_CONTRACT, type USD_DECIMALS } from '../domain/money.ts';
 
 /** A dollar coin on one network: a token with EIP-3009 (`transferWithAuthorization`). */
 export interface Asset {
@@ -54,14 +54,11 @@ export const BASE_SEPOLIA_USDC: Asset = {
   name: 'USDC',
 };
 
-/**
- * Prepaid money is spent by the same signed message as USDC. Its contract is the end of SHA-256("farthing prepaid"): nobody can have a
- * contract there, so a chain never takes what was signed for it.
- */
+/** Prepaid money is spent by the same signed message as USDC. */
 const PREPAID = {
   symbol: 'prepaid USDC',
-  address: '0x103dcc325b24ae26ae68a69340dede4239b050d7',
-  displayedAddress: '0x103DcC325B24aE26aE68a69340dEDE4239B050D7',
+  address: PREPAID_CONTRACT.toLowerCase() as Address,
+  displayedAddress: PREPAID_CONTRACT,
   name: 'Prepaid USDC',
   version: '1',
   isPrepaid: true,

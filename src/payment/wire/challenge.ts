@@ -100,7 +100,7 @@ export class Challenges {
   }
 
   /** @returns the answer, whose body is frozen: its JSON is written once, too */
-  of(quote: Quote, error: string, offer: Offer): Answer {
+  of(quote: Quote, error: string, offer: Offer = 'coin'): Answer {
     const { amount, resource, description, discovery } = quote;
     const kept = this.#kept.get(discovery) ?? new Map<string, Answer>();
     this.#kept.set(discovery, kept);
