@@ -61,15 +61,16 @@ export class Authorizations {
     const { chosen, amount, isPrepaid } = this.#prepaidOffer(required) ?? cheapest(required, scheme);
     const terms = JSON.stringify([chosen, required.resource?.url]);
     const { budget } = this.#deps;
-    // A refund costs nothing: it is the one thing that prepaid money alone is taken for.
-    if (!isPrepaid || required.accepts.length > 1) budget.checkPrice(amount, maxPriceUsd);
+    // It costs nothing: it is the one thing that prepaid money alone is taken for.
+    const isRefund = isPrepaid && required.accepts.length === 1;
+    if (!isRefund) budget.checkPrice(amount, maxPriceUsd);
     this.#forgetEnded();
     const free = this.#free.get(terms) ?? [];
     const at = free.findIndex(({ validBefore }) => validBefore - seconds() >= SECONDS_LEFT_MIN);
     if (at >= 0) return { ...free.splice(at, 1)[0]!, reused: true };
     if (!isPrepaid) budget.hold(amount);
     try {
-      await this.#approve(chosen, amount, required);
+      if (!isRefund) await this.#approve(chosen, amount, required);
       const payload = await client.createPaymentPayload({ ...required, accepts: [chosen] });
       const { authorization } = payload.payload as { authorization?: { validBefore?: unknown } };
       return {

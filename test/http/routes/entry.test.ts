@@ -45,7 +45,7 @@ t.test('crawlers, browsers and catalogues find what they look for', async (t) =>
   };
   t.match(instructions, /POST \/agent\/v1\/search/);
   t.ok(resources.includes(`${server.url}/agent/v1/search`));
-  t.equal(resources.length, 6, 'every paid operation');
+  t.equal(resources.length, 8, 'every paid operation');
   t.match(await (await get('/.well-known/mcp/server-card.json')).json(), {
     name: 'local/farthing',
     remotes: [{ type: 'streamable-http', url: `${server.url}/mcp` }],
