@@ -174,7 +174,7 @@ export const SPECS = {
     examples: [['wallet show', '']],
   },
   'wallet prepay': {
-    about: 'Pay a server in advance: later calls are paid from it, without a transaction each.',
+    about: 'Pay in advance: later calls need no transaction of their own.',
     usage: 'USD',
     words: [1, 1],
     options: { ...connection, ...money },
