@@ -184,7 +184,7 @@ function errorsOf({ security, errors, requestBody, also = [] }: Operation): Json
   if (security === 'payment') {
     responses[402] = {
       description: 'Payment required: what to pay. Also for a payment that is refused; `error` says why.',
-      headers: headersOf(['PAYMENT-REQUIRED', ...RECEIPT]),
+      headers: headersOf(['PAYMENT-REQUIRED', 'X-Prepaid-Left-USD', ...RECEIPT]),
       content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentRequired' } } },
     };
   }

@@ -155,7 +155,8 @@ export class PaymentRecords {
         expiryKey(record.keepUntil, key),
         record.keyHash === undefined ? [] : [record.keyHash],
       );
-      this.#journal(record.presumed ? 'presumed' : 'settled', record, { resolves });
+      const kind = record.payment.asset.isPrepaid ? 'prepaid' : 'settled';
+      this.#journal(record.presumed ? 'presumed' : kind, record, { resolves });
     });
   }
 
