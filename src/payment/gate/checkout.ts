@@ -72,7 +72,9 @@ export class Checkout {
     try {
       noted = await note.complete(effect);
     } catch (error) {
-      if (!(error instanceof PaymentRefused)) await abandon();
+      // The record of another purchase is left alone.
+      const isOther = error instanceof PaymentRefused && !(error.atSettlement && effect);
+      if (!isOther) await abandon();
       throw error;
     }
     return { charged: true, ...(await settlements.settle(purchase, noted, terms, verifyMs, answer)) };

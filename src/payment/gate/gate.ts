@@ -98,7 +98,7 @@ export class PaymentGate {
     this.#challenges = new Challenges(settings);
     // The books may hold payments from before the network was changed.
     const assets = [...settings.assets, ...ASSETS];
-    const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes });
+    const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes, prepaid: deps.prepaid });
     const effects = new Effects(deps.handlers);
     const { answersAfterNote, holdMsMax } = deps;
     const settlements = new Settlements({

@@ -109,25 +109,36 @@ export class PrepaidBalances {
   }
 
   /** Takes the money once, however often it is called. */
-  spend(payment: Payment, terms: Terms): Promise<Settlement> {
-    return this.#store.transaction(() => {
-      const key = spendKey(payment);
-      const earlier = this.#spends.get(key);
-      if (earlier)
-        return isSame(earlier, payment) ? settledBy(earlier) : refused('authorization_already_used');
-      const reason = this.#fault(payment, terms);
-      if (reason !== undefined) return refused(reason);
-      const left = this.#change(payment.payer, { spent: payment.value });
-      const spend: Spend = {
-        to: payment.payTo,
-        value: payment.value.toString(),
-        transaction: transactionOf(payment),
-        left: left.toString(),
-      };
-      this.#spends.put(key, spend);
-      this.#forgetEnded();
-      return settledBy(spend);
-    });
+  async spend(payment: Payment, terms: Terms): Promise<Settlement> {
+    const earlier = this.spent(payment);
+    return earlier.kind === 'absent' ? this.#store.transaction(() => this.take(payment, terms)) : earlier;
+  }
+
+  /** The same, as a part of a transaction of the store. */
+  take(payment: Payment, terms: Terms): Settlement {
+    const key = spendKey(payment);
+    const earlier = this.#spends.get(key);
+    if (earlier) return isSame(earlier, payment) ? settledBy(earlier) : refused('authorization_already_used');
+    const reason = this.#fault(payment, terms);
+    if (reason !== undefined) return refused(reason);
+    const left = this.#change(payment.payer, payment.value);
+    const spend: Spend = {
+      to: payment.payTo,
+      value: payment.value.toString(),
+      transaction: transactionOf(payment),
+      left: left.toString(),
+    };
+    this.#spends.put(key, spend);
+    this.#forgetEnded();
+    return settledBy(spend);
+  }
+
+  /** Nothing was bought after all: undoes `take`, as a part of a transaction of the store. */
+  giveBack(payment: Payment): void {
+    const key = spendKey(payment);
+    if (!this.#spends.get(key)) return;
+    this.#spends.remove(key);
+    this.#change(payment.payer, -payment.value);
   }
 
   /** What became of a spend whose outcome was lost. */
@@ -151,7 +162,7 @@ export class PrepaidBalances {
       if (!step) throw new Error(`there is no prepaid step ${id}`);
       const amount = BigInt(step.amount);
       if (step.state === 'open') {
-        if (step.kind === 'add') this.#change(step.payer, { added: amount });
+        if (step.kind === 'add') this.#change(step.payer, 0n, amount);
         this.#steps.put(id, { ...step, state: step.kind === 'add' ? 'added' : 'due' });
       }
       return { amount, left: this.left(step.payer) };
@@ -208,7 +219,7 @@ export class PrepaidBalances {
   }
 
   /** Within a transaction. @returns what is left */
-  #change(payer: Address, { added = 0n, spent = 0n }: { added?: bigint; spent?: bigint }): AtomicAmount {
+  #change(payer: Address, spent: AtomicAmount, added: AtomicAmount = 0n): AtomicAmount {
     const before = this.#balances.get(payer) ?? { left: '0', added: '0', spent: '0' };
     const left = BigInt(before.left) + added - spent;
     this.#balances.put(payer, {

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type GateRig, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
 import { addressOf, PRICE, type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { buy, buyAndLose, codeOf, numberedWork } from '../rig/requests.ts';
+import { buy, buyAndLose, codeOf, making, numberedWork } from '../rig/requests.ts';
 
 /** Prepaid money at the gate: spent once, by its owner alone, and never lost. */
 
@@ -150,6 +150,42 @@ t.test('failed work costs nothing, and the same voucher buys another time', asyn
   t.equal(leftOf(rig, account), 10n);
   t.equal((await buy(rig, one)).status, 200);
   t.equal(leftOf(rig, account), 9n);
+});
+
+t.test('work that fails after its charge was sure gives the money back', async (t) => {
+  const rig = openRig(t);
+  const account = await payer(rig);
+  const one = await voucher(account);
+  const failing = async (_: AbortSignal, willCharge: () => void) => {
+    willCharge();
+    while (leftOf(rig, account) === 10n) await pause();
+    throw Object.assign(new Error('no'), { code: 'broken' });
+  };
+  t.equal(await codeOf(buy(rig, { ...one, run: failing })), 'broken');
+  t.equal(leftOf(rig, account), 10n);
+  t.equal((await buy(rig, one)).status, 200);
+  t.equal(leftOf(rig, account), 9n);
+});
+
+t.test('of purchases at once no more are made than there is money for', async (t) => {
+  const rig = openRig(t);
+  const account = await payer(rig, 3);
+  const vouchers = await Promise.all(Array.from({ length: 20 }, () => voucher(account)));
+  const answers = await Promise.all(
+    vouchers.map((one, number) =>
+      buy(rig, {
+        ...one,
+        hash: String(number).padStart(64, '0'),
+        ...(number % 2 === 0 && making(rig, `thing ${number}`)),
+      }),
+    ),
+  );
+  const refused = answers.filter(({ status }) => status === 402);
+  t.equal(refused.length, 17);
+  for (const { body } of refused) t.equal(body.error, 'insufficient_funds');
+  t.equal(leftOf(rig, account), 0n);
+  const made = answers.filter(({ status }) => status === 201).length;
+  t.same(rig.things.states(), Array(made).fill('committed'), 'nothing is left of the others');
 });
 
 t.test('a lost answer is had again with a fresh voucher, which is not spent', async (t) => {
