@@ -1,11 +1,27 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Ports of this machine that nothing uses now. */
+/** Below those that systems give to outgoing connections: one of these may take a port while a server that had it is restarted. */
+const [FIRST, LAST] = [12_000, 31_999];
+
+/** Ports of this machine that nothing uses now, and that no connection takes by itself. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
+  const found = new Set<number>();
+  while (found.size < count) {
+    const port = FIRST + Math.floor(Math.random() * (LAST - FIRST + 1));
+    if (!found.has(port) && (await isFree(port))) found.add(port);
+  }
+  return [...found];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const free = once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  server.listen(port, '127.0.0.1');
+  if (!(await free)) return false;
+  await once(server.close(), 'close');
+  return true;
 }

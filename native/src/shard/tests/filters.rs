@@ -250,8 +250,8 @@ proptest! {
                 }
                 // What is inside goes with it, and nothing comes into it later.
                 Written::Remove(id) => {
-                    gone.insert(id);
                     for inner in (0..30).filter(|inner| *inner == id || ancestors(*inner).any(|outer| outer == id)) {
+                        gone.insert(inner);
                         shard.write(WriteOp::RemoveItem { id: format!("i{inner}") }).unwrap();
                     }
                 }
