@@ -1,10 +1,9 @@
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../../domain/error.ts';
+import { errorCode, rootCause } from '../../domain/error.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
 import { unlinkTenant } from '../../shard/disposal.ts';
 import type { RestoredIndex } from '../../shard/keeper.ts';
-import type { Shard } from '../../shard/shard.ts';
 import { INDEX } from '../../shard/tenants.ts';
 import type { Change } from '../log/changes.ts';
 import type { SlotStore } from '../log/recorded-store.ts';
@@ -12,6 +11,7 @@ import { Content, type ContentDeps, PLACE_FILE } from './content.ts';
 import { ContentIndexKeeper } from './index-keeper.ts';
 import { ReadingObjects } from './reading-objects.ts';
 import { type ContentHead, ContentRows } from './rows.ts';
+import { stoppable, stopped } from './stoppable-index.ts';
 
 export interface FollowedIndexesOptions extends ContentDeps {
   /** Of the models in use. */
@@ -24,6 +24,8 @@ export interface FollowedIndexesOptions extends ContentDeps {
   readonly bytesMax: number;
   /** Nothing is added to a disk that has less. */
   readonly freeBytesMin: number;
+  /** After a failure. */
+  readonly retryMs?: number;
 }
 
 /** Numbers of indexes, and bytes. */
@@ -43,6 +45,8 @@ interface Tenant {
   used: number;
   /** Of its index here; undefined for none. */
   bytes: number | undefined;
+  /** Why its index could not be made, and how often in a row. */
+  failure?: { readonly text: string; readonly count: number } | undefined;
 }
 
 interface Work {
@@ -55,12 +59,11 @@ interface Work {
 /** Tables whose rows change when a Tenant is used; their keys are Tenants' ids. */
 const TABLES_OF_USE: ReadonlySet<string> = new Set(['content', 'workspace_activity', 'payer_index']);
 const HEADS = 'content';
-/** After the object store did not answer, or the disk had no room. */
+/** After the object store did not answer, the disk had no room, or an object was gone: the books here are behind by less. */
 const RETRY_MS = 5000;
 const ENDED_MAX = 100_000;
-
-/** Work was broken off: its slot is taken over, or its Tenant ends. */
-class StoppedError extends Error {}
+/** Of the ids of a Tenant's heads, where the books do not know the one that ends. */
+const ANY = '';
 
 /**
  * Copies of the indexes of slots that other servers have, made from books that follow theirs: one after the other, those that were used last
@@ -77,8 +80,10 @@ export class FollowedIndexes {
   readonly #due = new Set<string>();
   /** The same, the last one first in turn; some are in it twice, or no longer due. */
   #turns: string[] = [];
-  /** Their servers have said that they end. */
-  readonly #ended = new Set<string>();
+  /** They are due again later, for their indexes could not be made. */
+  readonly #later = new Map<string, NodeJS.Timeout>();
+  /** Their servers have said that they end: the ids of their heads, or `ANY`. */
+  readonly #ended = new Map<string, string>();
   #bytes = 0;
   #uses = 0;
   #work: Work | undefined;
@@ -121,7 +126,7 @@ export class FollowedIndexes {
       if (own !== slot) continue;
       this.#bytes -= bytes;
       this.#tenants.delete(tenant);
-      this.#due.delete(tenant);
+      this.#isNotDue(tenant);
     }
     if (this.#work?.slot === slot) await this.#stop(this.#work);
     await this.#content.leave(slot);
@@ -129,10 +134,12 @@ export class FollowedIndexes {
 
   /** A Tenant ends: its index is removed here, and never made again. */
   async remove(slot: number, tenant: string): Promise<void> {
-    this.#ended.add(tenant);
-    const [oldest] = this.#ended;
+    const head = this.#slots.has(slot) ? this.#content.rows(tenant).heads.get(tenant) : undefined;
+    // One that ends twice may have begun in between, where these books do not know of it yet.
+    this.#ended.set(tenant, this.#ended.has(tenant) ? ANY : (head?.id ?? ANY));
+    const [oldest] = this.#ended.keys();
     if (this.#ended.size > ENDED_MAX && oldest !== undefined) this.#ended.delete(oldest);
-    this.#due.delete(tenant);
+    this.#isNotDue(tenant);
     if (this.#work?.tenant === tenant) await this.#stop(this.#work);
     await this.#unlink(tenant, slot);
   }
@@ -140,13 +147,14 @@ export class FollowedIndexes {
   /** Whether all indexes of a slot that are to be here are as the books say. */
   isLevel(slot: number): boolean {
     if (!this.#slots.has(slot) || this.#work?.slot === slot) return false;
-    return ![...this.#due].some((tenant) => this.#tenants.get(tenant)?.slot === slot);
+    const waiting = [...this.#due, ...this.#later.keys()];
+    return !waiting.some((tenant) => this.#tenants.get(tenant)?.slot === slot);
   }
 
   get figures(): FollowedFigures {
     let [current, left_out] = [0, 0];
     for (const [tenant, { bytes }] of this.#tenants) {
-      if (this.#due.has(tenant) || this.#work?.tenant === tenant) continue;
+      if (this.#due.has(tenant) || this.#later.has(tenant) || this.#work?.tenant === tenant) continue;
       if (bytes === undefined) left_out += 1;
       else current += 1;
     }
@@ -173,9 +181,27 @@ export class FollowedIndexes {
   }
 
   #isDue(tenant: string): void {
+    if (this.#later.has(tenant)) return;
     this.#due.add(tenant);
     this.#turns.push(tenant);
     if (this.#turns.length > 2 * this.#due.size + 1000) this.#turns = [...this.#due];
+  }
+
+  #isDueLater(tenant: string): void {
+    const { retryMs = RETRY_MS } = this.#options;
+    this.#due.delete(tenant);
+    const timer = setTimeout(() => {
+      this.#later.delete(tenant);
+      this.#isDue(tenant);
+      this.#goOn();
+    }, retryMs);
+    this.#later.set(tenant, timer.unref());
+  }
+
+  #isNotDue(tenant: string): void {
+    clearTimeout(this.#later.get(tenant));
+    this.#later.delete(tenant);
+    this.#due.delete(tenant);
   }
 
   #goOn(): void {
@@ -196,7 +222,7 @@ export class FollowedIndexes {
     this.#work = work;
     this.#objects.begin();
     void this.#follow(work, known)
-      .catch((error: unknown) => this.#failed(work, error))
+      .catch((error: unknown) => this.#failed(work, known, error))
       .finally(() => {
         this.#work = undefined;
         done.resolve();
@@ -210,20 +236,27 @@ export class FollowedIndexes {
     await work.done;
   }
 
-  async #failed(work: Work, error: unknown): Promise<void> {
-    const { tenant, isStopped } = work;
+  async #failed({ tenant, isStopped }: Work, known: Tenant, error: unknown): Promise<void> {
     if (isStopped) return;
+    const { log, retryMs = RETRY_MS } = this.#options;
     const isLater = ['objects_unavailable', 'storage_full'].includes(String(errorCode(error)));
     if (isLater) {
       this.#isDue(tenant);
       this.#retry = setTimeout(() => {
         this.#retry = undefined;
         this.#goOn();
-      }, RETRY_MS).unref();
+      }, retryMs).unref();
       return;
     }
-    // Its owner may have replaced what the books here still name: they will say so.
-    this.#options.log({ event: 'index_not_followed', tenant, error: String(error) });
+    const text = rootCause(error);
+    const count = known.failure?.text === text ? known.failure.count + 1 : 1;
+    known.failure = { text, count };
+    // Its owner removes objects as soon as its own books name others: those here will say so soon.
+    if (count === 1) {
+      this.#isDueLater(tenant);
+      return;
+    }
+    if (count === 2) log({ level: 'warn', event: 'index_not_followed', tenant, error: text });
     await this.#unlink(tenant).catch(() => undefined);
   }
 
@@ -231,13 +264,16 @@ export class FollowedIndexes {
     const { tenant } = work;
     const { heads } = this.#content.rows(tenant);
     const head = heads.get(tenant);
-    if (!head || this.#ended.has(tenant)) {
+    const ended = this.#ended.get(tenant);
+    if (!head || ended === ANY || ended === head.id) {
       await this.#unlink(tenant);
       if (head) return;
       this.#ended.delete(tenant);
       if (!this.#due.has(tenant)) this.#tenants.delete(tenant);
       return;
     }
+    // It has come again.
+    this.#ended.delete(tenant);
     const home = this.#home(tenant);
     if (!(await this.#hasRoomFor(known, head))) {
       await this.#unlink(tenant);
@@ -249,6 +285,7 @@ export class FollowedIndexes {
       const opened = await open(join(home, INDEX), spaces);
       return { ...opened, shard: stoppable(opened.shard, work) };
     });
+    known.failure = undefined;
     // A snapshot that came meanwhile took writes away that this index may lack.
     if (snapshotOf(heads.get(tenant)) !== snapshotOf(head)) {
       await this.#content.forgetPlace(home);
@@ -311,36 +348,6 @@ export async function keepIndexesAlone(folder: string): Promise<void> {
     for (const name of await readdir(join(folder, tenant)))
       if (tenant.startsWith('.') || !isKept(name))
         await rm(join(folder, tenant, name), { recursive: true, force: true });
-}
-
-/** An index is broken off between two writes. */
-function stoppable(shard: Shard, work: Work): Shard {
-  const go = () => {
-    if (work.isStopped) throw stopped();
-  };
-  return {
-    ...shard,
-    append: async (item, segments, replaces) => {
-      go();
-      await shard.append(item, segments, replaces);
-    },
-    putItem: async (item) => {
-      go();
-      await shard.putItem(item);
-    },
-    addAlias: async (id, name) => {
-      go();
-      return shard.addAlias(id, name);
-    },
-    removeItem: async (id) => {
-      go();
-      return shard.removeItem(id);
-    },
-  };
-}
-
-function stopped(): Error {
-  return new StoppedError('the slot is taken over, or the Tenant ends');
 }
 
 /** What the snapshot of an index is told by. */

@@ -10,7 +10,8 @@ const KEYS_AT_ONCE = 500;
 export class TenantKeys {
   /** The one in use first. */
   readonly #clusterKeys: readonly [ClusterKey, ...ClusterKey[]];
-  readonly #open = new Map<string, Promise<SealKey>>();
+  /** Each with what it was opened from: a Tenant that ends and comes back has another key. */
+  readonly #open = new Map<string, OpenKey>();
 
   constructor(clusterKeys: readonly [ClusterKey, ...ClusterKey[]]) {
     this.#clusterKeys = clusterKeys;
@@ -24,7 +25,6 @@ export class TenantKeys {
       const sealed = Buffer.from(await seal(key, nameOf(tenant), bytes)).toString('base64');
       await rows.store.transaction(() => {
         if (rows.keys.get(tenant)) return;
-        this.#open.delete(tenant);
         void rows.keys.put(tenant, { clusterKey: id, sealed });
         void rows.heads.put(tenant, { id: randomBytes(ID_BYTES).toString('hex'), seq: 0, cost: 0 });
       });
@@ -34,12 +34,15 @@ export class TenantKeys {
 
   /** @throws Error for a Tenant without a key */
   of(rows: ContentRows, tenant: string): Promise<SealKey> {
+    const sealed = rows.keys.get(tenant)?.sealed;
     const known = this.#open.get(tenant);
-    if (known) return known;
-    const opening = this.#unsealed(rows, tenant).then(importKey);
+    if (known && known.sealed === sealed) return known.key;
+    const opening: OpenKey = { sealed, key: this.#unsealed(rows, tenant).then(importKey) };
     this.#open.set(tenant, opening);
-    opening.catch(() => this.#open.delete(tenant));
-    return opening;
+    opening.key.catch(() => {
+      if (this.#open.get(tenant) === opening) this.#open.delete(tenant);
+    });
+    return opening.key;
   }
 
   forget(tenant: string): void {
@@ -81,6 +84,11 @@ export class TenantKeys {
       );
     return unseal(clusterKey.key, nameOf(tenant), Buffer.from(row.sealed, 'base64'));
   }
+}
+
+interface OpenKey {
+  readonly sealed: string | undefined;
+  readonly key: Promise<SealKey>;
 }
 
 function nameOf(tenant: string): string {

@@ -133,13 +133,13 @@ export class EarlierRequests {
   /** Until it is known whether its answer went out, or until waiting for that has no end in sight. */
   #untilDelivered(running: InFlightRequest): Earlier {
     if (running.kind === 'repetition') return { kind: 'wait', until: running.over };
-    if (running.stage === 'unfinished' && !this.#deps.settlements.holds(running)) return this.#hurry(running);
+    if (running.stage === 'unfinished' && running.hasEnded) return this.#hurry(running);
     return { kind: 'wait', until: running.ended.then(() => running.over, noop) };
   }
 
   /** The same payload to the same request, while the outcome of its settlement is open: it waits for that. */
   #whenKnown(purchase: InFlightPurchase, attempt: PaidAttempt): Earlier {
-    if (this.#deps.settlements.holds(purchase)) return this.#join(purchase, attempt);
+    if (!purchase.hasEnded) return this.#join(purchase, attempt);
     this.#waited.add(attempt);
     return this.#hurry(purchase);
   }

@@ -48,6 +48,7 @@ export class InFlightPurchase {
   readonly over: Promise<void>;
   readonly #leaving = new AbortController();
   #stage: PurchaseStage = 'working';
+  #hasEnded = false;
   #present = 0;
   #reportsAwaited = 1;
   #end!: (purchased: Purchased) => void;
@@ -66,12 +67,20 @@ export class InFlightPurchase {
     this.over = new Promise((resolve) => {
       this.#finish = resolve;
     });
+    const noteEnd = () => {
+      this.#hasEnded = true;
+    };
     // Without a joined copy the rejection is unhandled.
-    this.ended.catch(() => {});
+    this.ended.then(noteEnd, noteEnd);
   }
 
   get stage(): PurchaseStage {
     return this.#stage;
+  }
+
+  /** The request that paid waits no longer: what follows is told to those who come and ask. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Aborted when everybody has left who waited for the answer: the first request and the copies of it. */

@@ -76,11 +76,6 @@ export class Settlements {
     this.#retries = new Retries((purchase) => this.#attempt(purchase), deps.holdMsMax);
   }
 
-  /** Whether the first request of an unfinished purchase still waits for its outcome. */
-  holds(purchase: InFlightPurchase): boolean {
-    return this.#held.has(purchase);
-  }
-
   get pendingCount(): number {
     return this.#retries.size;
   }

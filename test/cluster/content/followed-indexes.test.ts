@@ -31,6 +31,7 @@ async function following(
     open: (folder, wanted) => tenants.openApart(folder, wanted),
     bytesMax,
     freeBytesMin,
+    retryMs: 20,
     log: (event) => kept.events.push(event as Record<string, unknown>),
   });
   t.teardown(async () => {
@@ -114,6 +115,39 @@ t.test('an index of a Tenant that ends goes, by the books or when its server ask
   t.same(readdirSync(disk), ['ws_c'], 'and it does not come back while they do not');
   await followed.remove(0, 'ws_unknown');
   t.same(followed.figures.behind, 0);
+});
+
+t.test('a Tenant that ended and came again has another key: its index is followed with that', async (t) => {
+  const { kept, tenants, followed, disk, level, told } = await following(t);
+  await write(tenants, 'payer_a', 'x', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  await tenants.dispose('payer_a', { mayReturn: true });
+  told(['content', 'payer_a']);
+  await level();
+  await write(tenants, 'payer_a', 'y', `${LONG} again`);
+  told(['content', 'payer_a']);
+  await level();
+  t.match(followed.figures, { current: 1, left_out: 0 });
+  t.notOk(kept.has('index_not_followed'));
+  await followed.leave(0);
+  const late = await takenOver(kept, disk, 'payer_a');
+  t.same(late, { found: [`${LONG} again`], isMade: false });
+});
+
+t.test('one whose end and new beginning come in one look is followed, too', async (t) => {
+  const { kept, tenants, followed, disk, level, told } = await following(t);
+  await write(tenants, 'payer_a', 'x', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  // The books here lag: they name what ended until they name what came again.
+  await followed.remove(0, 'payer_a');
+  t.notOk(existsSync(join(disk, 'payer_a')));
+  await tenants.dispose('payer_a', { mayReturn: true });
+  await write(tenants, 'payer_a', 'y', LONG);
+  told(['content', 'payer_a']);
+  await level();
+  t.match(followed.figures, { current: 1, left_out: 0 });
 });
 
 t.test('a former owner keeps its indexes as it begins to follow, and nothing else', async (t) => {
@@ -257,11 +291,36 @@ t.test('an object that is gone costs its index alone, until the books name anoth
   await followed.add(0, kept.rows.store);
   await level();
   t.match(followed.figures, { current: 1, left_out: 1 });
-  t.ok(kept.has('index_not_followed'));
+  const failures = () => kept.events.filter(({ event }) => event === 'index_not_followed');
+  t.match(failures(), [{ level: 'warn', tenant: 'ws_a', error: /t\/ws_a\/\w+\.0 is missing/ }]);
+  told(['content', 'ws_a']);
+  await level();
+  t.equal(failures().length, 1, 'told once');
   await write(tenants, 'ws_a', 'a', `${LONG} again`);
   told(['content', 'ws_a']);
   await level();
   t.match(followed.figures, { current: 2, left_out: 0 });
+});
+
+t.test('an object that its owner has replaced since is no failure', async (t) => {
+  const gone: string[] = [];
+  const { kept, tenants, followed, level } = await following(t, {
+    objects: (all) =>
+      Object.assign(Object.create(all), {
+        get: async (name: string) => {
+          // Once: what is asked for is no longer there, and the books here name it still.
+          if (gone.push(name) === 1) return undefined;
+          return all.get(name);
+        },
+      }),
+  });
+  await write(tenants, 'ws_a', 'a', LONG);
+  await write(tenants, 'ws_b', 'b', LONG);
+  await followed.add(0, kept.rows.store);
+  await level();
+  t.match(followed.figures, { current: 2, behind: 0, left_out: 0 });
+  t.ok(gone.length > 1);
+  t.notOk(kept.has('index_not_followed'), 'nothing is told');
 });
 
 async function eventually(holds: () => boolean): Promise<void> {

@@ -1,7 +1,8 @@
+import { once } from 'node:events';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type FarthingError } from '../../../src/client/index.ts';
-import { PAY_TO } from '../../payment/rig/payments.ts';
+import { PAY_TO, sign, v2Header, wallet } from '../../payment/rig/payments.ts';
 import { outsideFacilitator } from '../../payment/rig/remote-rig.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
@@ -26,3 +27,43 @@ t.test('while a charge is unknown its refusal says so, and the idempotency key r
   t.equal((await workspace.usage()).state, 'active');
   t.equal([...ledger.transfers()].length, 2, 'each of the two is charged once');
 });
+
+t.test(
+  'a request is held until its outcome is known, and so is the same payload sent meanwhile',
+  async (t) => {
+    const { ledger, server: facilitator } = await outsideFacilitator(t);
+    const { url } = await startTestServer(t, {
+      FACILITATOR: facilitator.url,
+      PAY_TO,
+      SETTLEMENT_WAIT_SECONDS_MAX: '60',
+    });
+    const path = `${url}/agent/v1/workspaces`;
+    const body = '{"ttl_minutes":10}';
+    const unpaid = await fetch(path, { method: 'POST', body });
+    const { accepts } = (await unpaid.json()) as { accepts: [{ maxAmountRequired: string }] };
+    const payload = await sign(wallet(), { value: BigInt(accepts[0].maxAmountRequired) });
+    const send = async () => {
+      const headers = { 'PAYMENT-SIGNATURE': v2Header(payload) };
+      const answer = await fetch(path, { method: 'POST', body, headers });
+      return {
+        status: answer.status,
+        receipt: answer.headers.get('PAYMENT-RESPONSE'),
+        body: await answer.text(),
+      };
+    };
+    facilitator.behaviour.settle = 'drops_after';
+    const first = send();
+    await once(facilitator.arrivals, 'settle');
+    // The outcome is asked for: the request is held. Once more: the copy waits by then.
+    await once(facilitator.arrivals, 'settle');
+    const copy = send();
+    await once(facilitator.arrivals, 'settle');
+    facilitator.behaviour.settle = 'none';
+    const [answer, same] = await Promise.all([first, copy]);
+    t.equal(answer.status, 201);
+    t.ok(answer.receipt);
+    t.same(same, answer);
+    t.equal([...ledger.transfers()].length, 1, 'charged once');
+    t.match(await send(), { status: 402, body: /authorization_already_used/ }, 'later it is used');
+  },
+);

@@ -88,12 +88,14 @@ export type Control = Pick<
   | 'dropTransaction'
   | 'getTransactionCount'
   | 'getTransactionReceipt'
+  | 'getTxpoolStatus'
   | 'mine'
   | 'request'
   | 'sendTransaction'
   | 'setAutomine'
   | 'setBalance'
   | 'setCode'
+  | 'setIntervalMining'
   | 'setNextBlockBaseFeePerGas'
 >;
 
@@ -114,6 +116,8 @@ export interface WalletFactory {
 export interface ChainFacilitator {
   readonly url: string;
   behave(settle: 'none' | 'drops_after' | 'refuses_after' | 'never'): Promise<void>;
+  /** Ends its process at once; what it has sent to the chain stays there. */
+  kill(): Promise<void>;
 }
 
 /** What Base asks for, in wei. */
@@ -215,26 +219,30 @@ async function startFacilitator(
     env: { ...BARE_ENVIRONMENT, ...settings },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  endWith(t, child);
+  const kill = endWith(t, child);
   const url = await firstMatch(child, /"url":"([^"]+)"/);
   return {
     url,
+    kill,
     behave: async (settle) => {
       await fetch(`${url}/behave`, { method: 'POST', body: JSON.stringify({ settle }) });
     },
   };
 }
 
-function endWith(t: Teardown, child: ChildProcess): void {
+/** Has the process end with the test. @returns to end it before */
+function endWith(t: Teardown, child: ChildProcess): () => Promise<void> {
   const kill = () => void child.kill('SIGKILL');
   process.once('exit', kill);
-  t.teardown(async () => {
+  const end = async () => {
     process.off('exit', kill);
     if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once('exit', resolve));
     kill();
     await ended;
-  });
+  };
+  t.teardown(end);
+  return end;
 }
 
 /** The first group of the first line of its output that fits. @throws when it ends before. */

@@ -3,7 +3,7 @@ import type { Facilitator, Settlement } from '../../../src/payment/facilitator/f
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { paid } from '../rig/payments.ts';
-import { buy, codeOf, making } from '../rig/requests.ts';
+import { ask, buy, codeOf, making } from '../rig/requests.ts';
 
 /** A request whose settlement got no answer waits while its outcome is asked for. */
 
@@ -11,7 +11,7 @@ type Outcome = Settlement | { readonly kind: 'absent' };
 const UNKNOWN: Settlement = { kind: 'unknown', detail: 'killed' };
 
 /** Settles, or does not, says nothing of it, and tells the outcome once it is asked the second time. */
-function killed(settles: boolean, onAsked: () => void = () => undefined) {
+function killed(settles: boolean, onAsked: () => Promise<void> | void = () => undefined) {
   let asked = 0;
   return (local: LocalFacilitator): Facilitator => ({
     ...forgetful(local),
@@ -20,7 +20,7 @@ function killed(settles: boolean, onAsked: () => void = () => undefined) {
       return UNKNOWN;
     },
     reconcile: async (payment): Promise<Outcome> => {
-      onAsked();
+      await onAsked();
       return ++asked < 2 ? UNKNOWN : local.reconcile(payment);
     },
   });
@@ -43,6 +43,28 @@ t.test('it gets its answer in the same call, and so does the same payload sent m
     await codeOf(buy(rig, asking).then(({ body }) => Promise.reject({ code: body.error }))),
     'authorization_already_used',
   );
+});
+
+t.test('a copy that comes while the outcome is asked for first has the same answer', async (t) => {
+  for (const effect of [false, true]) {
+    const isAsked = Promise.withResolvers<void>();
+    const hasLooked = Promise.withResolvers<void>();
+    const facilitator = killed(true, () => {
+      isAsked.resolve();
+      return hasLooked.promise;
+    });
+    const rig = openRig(t, { ...HELD, facilitator });
+    const asking = { ...(await paid()), ...(effect && making(rig)) };
+    const first = rig.gate.handle(ask(asking));
+    await isAsked.promise;
+    const copy = rig.gate.handle(ask({ ...asking, onPrepare: () => void setImmediate(hasLooked.resolve) }));
+    const answers = await Promise.all([first, copy]);
+    t.equal(answers[1].status, effect ? 201 : 200);
+    t.same(answers[1].body, answers[0].body);
+    // However late they go out.
+    for (const { delivered } of answers) delivered(true);
+    t.equal(chargesOf(rig), 1);
+  }
 });
 
 t.test('what has an effect is committed, and answered in the same call', async (t) => {

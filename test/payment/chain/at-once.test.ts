@@ -1,0 +1,89 @@
+import t, { type Test } from 'tap';
+import { onlyDeep } from '../../rig/deep.ts';
+import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
+import { noChain } from './chain.ts';
+import { startPaidServer } from './paid-server.ts';
+
+/** A crowd of purchases at once, on a chain that takes its time. */
+
+const PAYERS = 20;
+const PURCHASES = 200;
+const BLOCK_SECONDS = 2;
+const PURSE = 10_000_000n;
+const PRICE = 10_000;
+const skip = noChain ?? onlyDeep;
+/** Of those who were charged, in a call whose facilitator is killed. */
+const ANSWERED_SHARE_MIN = 0.95;
+
+async function openCrowd(t: Test, environment: Readonly<Record<string, string>> = {}) {
+  const paid = await startPaidServer(t, environment);
+  const { chain, merchant, server } = paid;
+  const agents = Array.from({ length: PAYERS }, () => new TestAgent(server.url));
+  for (const [number, agent] of agents.entries()) {
+    await chain.mint(agent.account.address, PURSE);
+    const { status } = await agent.ingest('tides.txt', `Tides follow the moon, ${number}.`);
+    t.equal(status, 200);
+  }
+  await chain.control.setIntervalMining({ interval: BLOCK_SECONDS });
+  const before = await chain.balance(merchant);
+  /** What all are answered, each question once. */
+  const buyAll = () =>
+    Promise.all(
+      Array.from({ length: PURCHASES }, (_, number) =>
+        agents[number % PAYERS]!.post('/agent/v1/search', { query: `what moves the sea, ${number}?` }),
+      ),
+    );
+  const earned = async () => (await chain.balance(merchant)) - before;
+  return { ...paid, buyAll, earned };
+}
+
+/** How many answers there are of each kind. */
+function kindsOf(answers: readonly TestAnswer[]): Record<string, number> {
+  const kinds: Record<string, number> = {};
+  for (const { status, body } of answers) {
+    const kind = status === 200 ? '200' : `${status} ${body.code ?? body.error}`;
+    kinds[kind] = (kinds[kind] ?? 0) + 1;
+  }
+  return kinds;
+}
+
+for (const [through, environment] of [
+  ['a facilitator', {}],
+  ['this server itself', { FACILITATOR: 'self' }],
+] as const)
+  t.test(`${PURCHASES} purchases at once through ${through} are all answered`, { skip }, async (t) => {
+    const { buyAll, booksAtEnd, merchant, chain } = await openCrowd(t, environment);
+    t.same(kindsOf(await buyAll()), { 200: PURCHASES });
+    const balance = await chain.balance(merchant);
+    const { totals } = await booksAtEnd();
+    t.match(totals, { settled: { count: PURCHASES + PAYERS }, pending: { count: 0 } });
+    t.equal(balance, BigInt(totals.settled.amount));
+  });
+
+t.test('who is charged as the facilitator is killed is answered in the same call', { skip }, async (t) => {
+  const crowd = await openCrowd(t, {
+    SETTLEMENT_WAIT_SECONDS_MAX: '12',
+    SEARCH_PRICE_USD: '0.01',
+  });
+  const buying = crowd.buyAll();
+  await waitingTransactions(crowd.chain, PURCHASES / 4);
+  await crowd.facilitator.kill();
+  const kinds = kindsOf(await buying);
+  // What was sent is in a block by now.
+  const charged = Number(await crowd.earned()) / PRICE;
+  t.comment(`${charged} charged: ${JSON.stringify(kinds)}`);
+  t.ok(charged >= PURCHASES / 4, 'money moved');
+  t.ok((kinds['200'] ?? 0) >= ANSWERED_SHARE_MIN * charged);
+  t.ok((kinds['200'] ?? 0) <= charged, 'nobody is answered who is not charged');
+});
+
+/** Resolves when so many transactions wait for the next block. */
+async function waitingTransactions(
+  { control }: Awaited<ReturnType<typeof openCrowd>>['chain'],
+  count: number,
+): Promise<void> {
+  for (;;) {
+    const { pending } = await control.getTxpoolStatus();
+    if (pending >= count) return;
+  }
+}
