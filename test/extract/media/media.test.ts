@@ -129,10 +129,12 @@ t.test('a playlist is read as text and never followed', async (t) => {
 });
 
 t.test('a decoder that is not in the list never runs; the list names those that do', async (t) => {
-  for (const name of DECODERS_ALLOWED.split(',')) {
-    const id = Codec.findDecoderByName(name)?.id;
-    t.equal(id === undefined ? undefined : Codec.findDecoder(id)?.name, name, 'the one that is used');
-  }
+  const isUsed = (name: string) =>
+    Codec.getCodecList().some((codec) => codec.name === name && Codec.findDecoder(codec.id)?.name === name);
+  t.same(
+    DECODERS_ALLOWED.split(',').filter((name) => !isUsed(name)),
+    [],
+  );
   const [width, height] = [64, 48];
   const create = { width, height, channels: 3, background: '#a04020' } as const;
   const data = await sharp({ create }).jpeg().toBuffer();
