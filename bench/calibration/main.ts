@@ -6,14 +6,13 @@
  * candidates are kept in the cache folder, so that fitting needs no model; FRESH=1 searches again. Every query counts a second time
  * without its answers. The curves of the manifest are fitted on all collections; what is judged is fitted on the others.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { ndcg } from '../rig/retrieval.ts';
-import { isBeirSet, whereOf } from '../sets/where.js';
-import { type Collection, encodedCollection } from './collection.ts';
-import { type Dump, dumpCollection } from './dump.ts';
+import { whereOf } from '../sets/where.js';
+import type { Dump } from './dump.ts';
+import { dumpsOf, foldersOf, isExact } from './dumps.ts';
 import { calibrationError, type FirstHit, rounded, Thresholds } from './first-hits.ts';
 import {
   type Curve,
@@ -31,12 +30,7 @@ import { fitPictures } from './pictures.ts';
 
 const root = join(import.meta.dirname, '../..');
 const cacheFolder = resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-calibration'));
-const folders = process.env.SETS!.split(',').flatMap((name) => {
-  const folder = whereOf(name);
-  if (folder !== undefined && isBeirSet(folder)) return folder;
-  console.log(`left out: there is no set "${name}"`);
-  return [];
-});
+const folders = foldersOf(process.env.SETS!);
 /**
  * How much queries without their answers, queries of small indexes, and exact queries count beside a collection's own; and of small
  * indexes, where as many queries have no answer, those whose first hit lacks what is named.
@@ -60,22 +54,8 @@ const encoder = await openEncoder({
 });
 const plans = plansOf(orderOf(encoder), encoder.fusion.unknown_language_share);
 try {
-  const dumps = new Map<string, Dump>();
-  const collections = new Map<string, Collection>();
-  const model = encoder.spaces.find(({ name }) => name === 'text_semantic')?.modelSha256;
-  const pathOf = (folder: string) => join(cacheFolder, `candidates-${basename(folder)}-${model}.json`);
-  if (process.env.FRESH || folders.some((folder) => !existsSync(pathOf(folder))))
-    for (const folder of folders)
-      collections.set(folder, await encodedCollection(encoder, folder, cacheFolder));
-  for (const folder of folders) {
-    const path = pathOf(folder);
-    const collection = collections.get(folder);
-    if (collection) {
-      const others = [...collections.values()].filter((other) => other !== collection);
-      writeFileSync(path, JSON.stringify(await dumpCollection(encoder, collection, others)));
-    }
-    dumps.set(basename(folder), JSON.parse(readFileSync(path, 'utf8')) as Dump);
-  }
+  const dumps = await dumpsOf(encoder, folders, { cacheFolder, fresh: Boolean(process.env.FRESH) });
+  if (dumps.size < 2) throw new Error('SETS: name two sets at least: each is judged by curves of the others');
   const views = (Object.keys(VIEWS) as View[]).map((view) => judge(view, dumps));
   const photos = whereOf('photos');
   const pictures = photos === undefined ? undefined : await fitPictures(encoder, photos);
@@ -108,7 +88,6 @@ interface Examples {
 function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
   const of = (queries: Dump['full'], unanswerable = false) =>
     queries.flatMap((query) => exampleOf(query, view, plans, unanswerable) ?? []);
-  const isExact = ({ id }: Dump['full'][number]) => id.startsWith('exact ');
   const withAndWithout = (queries: Dump['full']): WithAndWithout => {
     const unanswerable = queries.filter(({ relevant }) => relevant.length === 0);
     const without = of(unanswerable);

@@ -1,11 +1,12 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../src/payment/asset.ts';
+import { BASE_USDC, prepaidOn } from '../../src/payment/asset.ts';
 import { type SignedTransfer, signTransfer, tokenDomain } from '../../test/rig/sign-transfer.ts';
 
 /** A wallet whose payments are signed before the clock starts. */
 
 /** One way to pay, as the v2 header of a 402 offers it. */
 export interface Offer {
+  readonly asset: string;
   readonly amount: string;
   readonly payTo: `0x${string}`;
 }
@@ -18,6 +19,7 @@ export interface Timed {
 
 /** A request that does not come back is a fault with a name, not a bench that hangs. */
 const ANSWER_DEADLINE_MS = 60_000;
+const PREPAID = prepaidOn('eip155:8453');
 /** What the 402 asks for, less the time until a payment is sent. */
 const VALID_SECONDS = 290;
 
@@ -29,11 +31,12 @@ export class BenchPayer {
     this.account = account;
   }
 
-  /** What the server asks for this request. */
-  static async offer(url: string): Promise<Offer> {
+  /** What the server asks for this request. @param wallet its prepaid money is to pay */
+  static async offer(url: string, wallet?: string, body = '{"query":"x"}'): Promise<Offer> {
     const response = await fetch(url, {
       method: 'POST',
-      body: '{"query":"x"}',
+      body,
+      ...(wallet !== undefined && { headers: { 'X-Prepaid-Wallet': wallet } }),
       signal: AbortSignal.timeout(ANSWER_DEADLINE_MS),
     });
     await response.arrayBuffer();
@@ -43,9 +46,10 @@ export class BenchPayer {
     return (JSON.parse(Buffer.from(header, 'base64').toString()) as { accepts: Offer[] }).accepts[0]!;
   }
 
-  sign({ payTo, amount }: Offer): Promise<SignedTransfer> {
+  sign({ payTo, amount, asset }: Offer): Promise<SignedTransfer> {
     const validBefore = BigInt(Math.floor(Date.now() / 1000) + VALID_SECONDS);
-    return signTransfer(this.account, tokenDomain(BASE_USDC), {
+    const coin = asset === PREPAID.displayedAddress ? PREPAID : BASE_USDC;
+    return signTransfer(this.account, tokenDomain(coin), {
       to: payTo,
       value: BigInt(amount),
       validBefore,

@@ -19,6 +19,8 @@ const ROUNDS = Number(process.env.ROUNDS);
 const WARM_UP = 30;
 const SLOW_VERIFY_MS = 100;
 const SLOW_ROUNDS = Math.min(ROUNDS, 60);
+/** More than all searches cost. */
+const PREPAID_USD = 40;
 const PAY_TO = '0x00000000000000000000000000000000000fa271';
 const TEXT = 'The lighthouse keeper counts gulls at dawn and writes the tide into the log.';
 const PEER = join(import.meta.dirname, '../peers/express.js');
@@ -68,6 +70,10 @@ async function openSearches({ url }: BenchServer) {
   const ingest = await payer.headers(await BenchPayer.offer(`${url}/agent/v1/ingest`));
   await post(`${url}/agent/v1/ingest`, TEXT, { ...ingest, Prefer: 'wait=60' });
   const offer = await BenchPayer.offer(`${url}/agent/v1/search`);
+  const prepay = JSON.stringify({ usd: PREPAID_USD });
+  const advance = await BenchPayer.offer(`${url}/agent/v1/prepaid`, undefined, prepay);
+  await post(`${url}/agent/v1/prepaid`, prepay, await payer.headers(advance));
+  const prepaid = await BenchPayer.offer(`${url}/agent/v1/search`, payer.account.address);
   const free = { url: `${workspace.url}/search`, token };
   return {
     free,
@@ -75,21 +81,26 @@ async function openSearches({ url }: BenchServer) {
     /** Signs, and only then starts the clock. */
     searchPaid: async (round: number) =>
       post(`${url}/agent/v1/search`, query(round), await payer.headers(offer)),
+    /** The same, from money that was paid in advance. */
+    searchPrepaid: async (round: number) =>
+      post(`${url}/agent/v1/search`, query(round), await payer.headers(prepaid)),
   };
 }
 
 async function localPart(commits: BenchCommits): Promise<void> {
   const server = await startServer();
   try {
-    const { searchFree, searchPaid } = await openSearches(server);
+    const { searchFree, searchPaid, searchPrepaid } = await openSearches(server);
     beginPart('With the local facilitator, in the server itself');
     const figures = await inTurn(ROUNDS, {
       free: async (round) => (await searchFree(round)).ms,
       paid: async (round) => (await searchPaid(round)).ms,
+      prepaid: async (round) => (await searchPrepaid(round)).ms,
       commit: () => commits.once(),
     });
     line('workspace search, free', figures.free);
     line('paid search', figures.paid);
+    line('prepaid search', figures.prepaid);
     line('one durable commit', figures.commit);
     difference('the payment adds', p50(figures.paid) - p50(figures.free));
     difference(
@@ -106,7 +117,7 @@ async function signaturePart(): Promise<void> {
   const check = new SignatureCheck();
   const [ours, viems]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
-    const payload = await payer.sign({ payTo: PAY_TO, amount: '6000' });
+    const payload = await payer.sign({ payTo: PAY_TO, amount: '6000', asset: BASE_USDC.displayedAddress });
     const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload };
     const xPayment = Buffer.from(JSON.stringify(v1)).toString('base64');
     const payment = { ...parsePaymentHeader({ xPayment })!.payment, asset: BASE_USDC };
@@ -131,7 +142,7 @@ async function remotePart(commits: BenchCommits): Promise<void> {
   const server = await startServer({ FACILITATOR: facilitator.url, PAY_TO });
   let peer: BenchServer | undefined;
   try {
-    const { free, searchFree, searchPaid } = await openSearches(server);
+    const { free, searchFree, searchPaid, searchPrepaid } = await openSearches(server);
     peer = PEER_INSTALLED ? await startPeer(facilitator.url, free) : undefined;
     const peerPayer = new BenchPayer();
     const peerOffer = peer && (await BenchPayer.offer(`${peer.url}/paid`));
@@ -149,6 +160,7 @@ async function remotePart(commits: BenchCommits): Promise<void> {
           if (round >= WARM_UP) keepStages(stages, ms, timing);
           return ms;
         },
+        prepaid: async (round) => (await searchPrepaid(round)).ms,
         commit: () => commits.once(),
         ...(peer && {
           peerFree: async (round: number) => (await post(`${peer!.url}/free`, query(round), {})).ms,
@@ -176,6 +188,7 @@ function keepStages(stages: Figures, ms: number, timing: Readonly<Record<string,
 function report(figures: Figures, stages: Figures): void {
   line('workspace search, free', figures.free);
   line('paid search', figures.paid);
+  line('prepaid search', figures.prepaid);
   line('its verify', stages.verify);
   line('its settle', stages.settle);
   line('its encode + scan + fuse', stages.work);
@@ -183,6 +196,7 @@ function report(figures: Figures, stages: Figures): void {
   line('round trip over verify + settle', stages.over);
   difference('without the two commits around the settlement', p50(stages.over) - 2 * p50(figures.commit));
   difference('the payment adds', p50(figures.paid) - p50(figures.free));
+  difference('prepaid, it adds', p50(figures.prepaid) - p50(figures.free));
   if (!figures.peerPaid) {
     console.log('Express with @x402/express is not installed: not measured');
     return;

@@ -10,6 +10,7 @@ import {
   NotReadSchema,
 } from './items.ts';
 import { McpAnswerSchema, McpRequestSchema } from './mcp.ts';
+import { PrepaidRefundRequestSchema, PrepaidRefundSchema, PrepaidSchema, PrepaySchema } from './prepaid.ts';
 import {
   QuestionSchema,
   SearchRequestSchema,
@@ -28,6 +29,7 @@ import {
   TimingSchema,
 } from './search.ts';
 import {
+  AgentCardSchema,
   DescriptionSchema,
   HealthSchema,
   JwksSchema,
@@ -60,6 +62,10 @@ export const COMPONENTS: readonly TObject[] = [
   QuestionAnswerSchema,
   SearchResponseSchema,
   IngestResponseSchema,
+  PrepaySchema,
+  PrepaidSchema,
+  PrepaidRefundRequestSchema,
+  PrepaidRefundSchema,
   WorkspaceSchema,
   UsageSchema,
   ItemListSchema,
@@ -74,6 +80,7 @@ export const COMPONENTS: readonly TObject[] = [
   JwksSchema,
   PaidResourcesSchema,
   ServerCardSchema,
+  AgentCardSchema,
   DescriptionSchema,
   McpRequestSchema,
   McpAnswerSchema,
@@ -89,7 +96,7 @@ function inline(key: string, value: unknown): unknown {
   const reference = (value as { $ref?: unknown } | null)?.$ref;
   const target = COMPONENTS.find(({ $id }) => $id === reference);
   if (reference === undefined || !target) return value;
-  // Catalogue entries travel in a header: what is long, or refers to itself, is shortened to an object.
+  // Catalogue entries travel in a header: what is long is shortened to an object.
   const isShortened = String(reference).endsWith('Explanation') || target === FilterSchema;
   return isShortened ? { type: 'object', description: target.description } : { ...target };
 }

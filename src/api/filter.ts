@@ -42,8 +42,10 @@ export const ConditionSchema = Type.Object(
 
 const Texts = (description: string) =>
   Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
-/** The schema refers to itself. */
-const Inner = Type.Unsafe<Filter>(Type.Ref('Filter'));
+/** Not a reference to the filter itself: catalogues, generators of clients and language models' tools fail at schemas in a circle. */
+const Inner = Type.Unsafe<Filter>(
+  Type.Object({}, { additionalProperties: true, description: 'A filter as the one that it stands in.' }),
+);
 
 const MEMBERS = {
   items: Type.Optional(

@@ -134,4 +134,32 @@ export const ServerCardSchema = Type.Object(
   { $id: 'ServerCard' },
 );
 
+export const AgentCardSchema = Type.Object(
+  {
+    name: Type.String(),
+    description: Type.String(),
+    version: Type.String(),
+    documentationUrl: Type.String(),
+    supportedInterfaces: Type.Array(
+      Type.Object({ url: Type.String(), protocolBinding: Type.String(), protocolVersion: Type.String() }),
+      described('How it is spoken to: MCP, and HTTP paid by x402. Agent2Agent itself is not spoken.'),
+    ),
+    capabilities: Type.Object({ streaming: Type.Boolean(), pushNotifications: Type.Boolean() }),
+    defaultInputModes: Type.Array(Type.String()),
+    defaultOutputModes: Type.Array(Type.String()),
+    skills: Type.Array(
+      Type.Object({
+        id: Type.String(),
+        name: Type.String(),
+        description: Type.String(),
+        tags: Type.Array(Type.String()),
+      }),
+      described('The paid operations.'),
+    ),
+  },
+  { $id: 'AgentCard' },
+);
+
+export type AgentCard = Shape<typeof AgentCardSchema>;
+
 export type ServerCard = Shape<typeof ServerCardSchema>;

@@ -42,6 +42,8 @@ export interface CallDeps {
   /** Attempts of one call, the first included. */
   readonly attemptsMax: number;
   readonly onPayment?: (payment: { usd: string; transaction: string }) => void;
+  /** The wallet whose prepaid money is to be offered; undefined: none is spent. */
+  readonly prepaidWallet: () => Promise<string | undefined>;
 }
 
 /** Longer than the longest wait for an ingest. */
@@ -83,10 +85,12 @@ export class Calls {
   async #paid(call: Call): Promise<Answered<unknown>> {
     const { authorizations } = this.#deps;
     const key = call.idempotencyKey ?? randomKey();
-    let required = await this.#quote(call);
+    const wallet = await this.#deps.prepaidWallet();
+    const offer: Record<string, string> = wallet === undefined ? {} : { 'X-Prepaid-Wallet': wallet };
+    let required = await this.#quote(call, offer);
     for (let signed = 1; ; signed++) {
       const authorization = await authorizations.take(required, call.maxPriceUsd);
-      const headers = { ...call.headers, ...authorization.headers, 'Idempotency-Key': key };
+      const headers = { ...call.headers, ...offer, ...authorization.headers, 'Idempotency-Key': key };
       const answer = await this.#insist(call, headers, call.body).catch((error: unknown) => {
         // The server never had the whole request: it cannot have charged it.
         if (isUnreadable(error)) authorizations.giveBack(authorization);
@@ -120,7 +124,9 @@ export class Calls {
     const used = reason === 'authorization_already_used';
     if (used) authorizations.spent(authorization);
     else authorizations.giveBack(authorization);
-    const curable = used ? authorization.reused : CURED_BY_A_FRESH_ONE.has(String(reason));
+    const isShort = authorization.isPrepaid && reason === 'insufficient_funds';
+    if (isShort) authorizations.wasShort(authorization);
+    const curable = used ? authorization.reused : isShort || CURED_BY_A_FRESH_ONE.has(String(reason));
     if (curable && signed < AUTHORIZATIONS_MAX) return;
     throw new FarthingError('payment_refused', `The server did not take the payment: ${String(reason)}.`, {
       status: 402,
@@ -138,11 +144,11 @@ export class Calls {
   }
 
   /** The terms of the 402. They are remembered for calls with a fixed price, which then take one round trip. */
-  async #quote(call: Call): Promise<PaymentRequired> {
+  async #quote(call: Call, headers: Readonly<Record<string, string>>): Promise<PaymentRequired> {
     const known = call.price === 'fixed' ? this.#quotes.get(kindOf(call)) : undefined;
     if (known) return known;
     const { quoteBody } = call;
-    const answer = await this.#insist(call, {}, quoteBody === undefined ? undefined : () => quoteBody);
+    const answer = await this.#insist(call, headers, quoteBody === undefined ? undefined : () => quoteBody);
     if (answer === 'lost') throw unreachable(this.#deps.baseUrl);
     if (answer.status !== 402) throw problemError(answer.status, answer.headers, answer.body);
     const required = await this.#deps.authorizations.required(answer.headers, answer.body);

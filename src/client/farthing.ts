@@ -1,4 +1,12 @@
-import type { IngestAnswer, Item, ReadyAnswer, SearchAnswer, WorkspaceAnswer } from './answers/answers.ts';
+import type {
+  IngestAnswer,
+  Item,
+  PrepaidAnswer,
+  PrepaidRefundAnswer,
+  ReadyAnswer,
+  SearchAnswer,
+  WorkspaceAnswer,
+} from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import { Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
@@ -23,6 +31,8 @@ export interface FarthingOptions {
   readonly maxPriceUsd?: Usd;
   /** The most that all calls of this client together may cost; without it there is no limit. */
   readonly budgetUsd?: Usd;
+  /** Spends money that was paid by `prepay`, while there is enough: such a call needs no transaction on the chain. */
+  readonly prepaid?: boolean;
   /** Asked before each signature. */
   readonly approve?: (price: Price) => boolean | Promise<boolean>;
   /** Told of each charge. */
@@ -34,6 +44,12 @@ export interface FarthingOptions {
 
 export interface CreateOptions extends ExtendOptions {
   readonly spendLimitUsd?: Usd;
+}
+
+export interface PrepayOptions {
+  /** The same key and amount again: paid once. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
 }
 
 /** A workspace just paid for, with the server's record of it. */
@@ -51,6 +67,7 @@ export class Farthing {
   readonly #calls: Calls;
   readonly #budget: Budget;
   readonly #account: () => Promise<PaymentAccount>;
+  readonly #authorizations: Authorizations;
   readonly workspaces: {
     /** Rents a workspace. @throws price_over_limit, budget_exceeded before anything is signed */
     create(options?: CreateOptions): Promise<Workspace>;
@@ -69,13 +86,16 @@ export class Farthing {
       account: this.#account,
       budget: this.#budget,
       approve,
+      spendsPrepaid: options.prepaid ?? false,
     });
+    this.#authorizations = authorizations;
     this.#calls = new Calls({
       baseUrl: this.baseUrl,
       fetch: options.fetch ?? ((...call) => fetch(...call)),
       authorizations,
       attemptsMax: options.attemptsMax ?? ATTEMPTS_MAX,
       onPayment,
+      prepaidWallet: async () => (options.prepaid ? (await this.#account()).address : undefined),
     });
     const rent = (wanted: CreateOptions = {}) => this.#rent(wanted);
     this.workspaces = {
@@ -146,6 +166,34 @@ export class Farthing {
     const path = `/agent/v1${previewPath(item, part)}`;
     const call = { method: 'GET', path, price: 'fixed', answer: 'blob', signal } as const;
     return (await this.#calls.send<Blob>(call)).body;
+  }
+
+  /** Pays in advance, for calls of clients with the option `prepaid`. Counts against the budget now, and not when it is spent. */
+  async prepay(usd: Usd, options: PrepayOptions = {}): Promise<PrepaidAnswer> {
+    const answer = await this.#move<PrepaidAnswer>('/agent/v1/prepaid', usd, options);
+    this.#authorizations.wasAdded();
+    return answer;
+  }
+
+  /** Has prepaid money back: the operator owes it to the wallet from then on. */
+  refundPrepaid(usd: Usd, options: PrepayOptions = {}): Promise<PrepaidRefundAnswer> {
+    return this.#move('/agent/v1/prepaid/refund', usd, options);
+  }
+
+  async #move<T>(path: string, usd: Usd, { idempotencyKey, signal }: PrepayOptions): Promise<T> {
+    const body = JSON.stringify({ usd: Number(usd) });
+    const answer = await this.#calls.send<T>({
+      method: 'POST',
+      path,
+      headers: { 'Content-Type': 'application/json' },
+      body: () => body,
+      quoteBody: body,
+      price: 'by body',
+      maxPriceUsd: usd,
+      idempotencyKey,
+      signal,
+    });
+    return answer.body;
   }
 
   /** Prices, families and limits of the server. Free. */

@@ -3,7 +3,13 @@ export type { Condition, Filter } from '../domain/labels/filter.ts';
 export type { Metadata } from '../domain/labels/metadata.ts';
 export type * from './answers/answers.ts';
 export { CLIENT_CODES, type ClientCode, FarthingError } from './answers/error.ts';
-export { type CreateOptions, Farthing, type FarthingOptions, type NewWorkspace } from './farthing.ts';
+export {
+  type CreateOptions,
+  Farthing,
+  type FarthingOptions,
+  type NewWorkspace,
+  type PrepayOptions,
+} from './farthing.ts';
 export type { IngestOptions, IngestProgress } from './ingest.ts';
 export type { FolderPrice, IngestFolderOptions } from './ingest-folder.ts';
 export type {

@@ -15,6 +15,8 @@ export type JobId = Branded<'job'>;
 type RequestId = Branded<'request'>;
 /** An extension of a workspace, whose id it begins with. */
 export type StepId = Branded<'step'>;
+/** Prepaid money on its way in or out. */
+export type PrepaidStepId = Branded<'prepaid'>;
 
 interface Ids {
   readonly workspace: WorkspaceId;
@@ -23,6 +25,7 @@ interface Ids {
   readonly job: JobId;
   readonly request: RequestId;
   readonly step: StepId;
+  readonly prepaid: PrepaidStepId;
 }
 
 const FORMS: Readonly<Record<keyof Ids, RegExp>> = {
@@ -32,10 +35,11 @@ const FORMS: Readonly<Record<keyof Ids, RegExp>> = {
   job: /^job_[0-9a-f]{32}$/,
   request: /^req_[0-9a-f]{32}$/,
   step: /^ws_[0-9a-f]{32}\/[0-9a-f]{32}$/,
+  prepaid: /^pre_[0-9a-f]{32}$/,
 };
 
 /** What ids of 128 bits begin with. */
-const PREFIXES = { workspace: 'ws_', item: 'item_', job: 'job_', request: 'req_' } as const;
+const PREFIXES = { workspace: 'ws_', item: 'item_', job: 'job_', request: 'req_', prepaid: 'pre_' } as const;
 
 /** The text as an id of this kind; undefined when it is none. */
 export function parseId<Kind extends keyof Ids>(ofKind: Kind, text: string): Ids[Kind] | undefined {

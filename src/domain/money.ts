@@ -27,3 +27,9 @@ export function formatUsd(amount: AtomicAmount): string {
   const fraction = (absolute % UNITS_PER_USD).toString().padStart(USD_DECIMALS, '0').replace(/0+$/, '');
   return `${sign}${absolute / UNITS_PER_USD}${fraction === '' ? '' : `.${fraction}`}`;
 }
+
+/**
+ * The contract in whose name prepaid money is signed for: the end of SHA-256("farthing prepaid"). Nobody can have a contract there, so no
+ * chain ever takes what was signed for it.
+ */
+export const PREPAID_CONTRACT = '0x103DcC325B24aE26aE68a69340dEDE4239B050D7';

@@ -1,4 +1,4 @@
-import type { JobId, StepId, WorkspaceId } from './id.ts';
+import type { JobId, PrepaidStepId, StepId, WorkspaceId } from './id.ts';
 import type { AtomicAmount } from './money.ts';
 
 /** What a request costs, from the request and the settings alone: never from a workspace's state. */
@@ -11,6 +11,8 @@ export interface Quote {
   readonly discovery: Discovery;
   /** Why the quote's own request would be refused even if paid (`spend_limit_exceeded`); shown in the 402's `error`. */
   readonly notice?: string;
+  /** Absent: it may be paid with either. */
+  readonly paidIn?: 'coin' | 'prepaid';
 }
 
 /** Shape of a paid route for public catalogues (`bazaar`, v1 `outputSchema`). */
@@ -63,12 +65,18 @@ export type Effect =
   | {
       readonly kind: 'workspace_extend';
       readonly ref: { readonly workspace: WorkspaceId; readonly step: StepId };
-    };
+    }
+  /** Prepaid money that is not in the balance yet. */
+  | { readonly kind: 'prepay'; readonly ref: { readonly step: PrepaidStepId } }
+  /** Prepaid money that has left the balance, and is not owed to its payer yet. */
+  | { readonly kind: 'prepaid_refund'; readonly ref: { readonly step: PrepaidStepId } };
 
 export type EffectKind = Effect['kind'];
 export type EffectRef<K extends EffectKind> = Extract<Effect, { kind: K }>['ref'];
 
 export interface EffectHandler<K extends EffectKind = EffectKind> {
+  /** What it sells can be turned into money again: it waits for proof of its settlement, however long that takes. */
+  readonly needsProof?: boolean;
   /** After settlement. Idempotent: a crash may repeat it. Its answer is the request's (fresh token, fresh times). */
   commit(ref: EffectRef<K>): Promise<Answer>;
   /** The payment failed: nothing of the effect may stay. Idempotent. */

@@ -1,5 +1,5 @@
 import type { Address } from '../domain/address.ts';
-import type { USD_DECIMALS } from '../domain/money.ts';
+import { PREPAID_CONTRACT, type USD_DECIMALS } from '../domain/money.ts';
 
 /** A dollar coin on one network: a token with EIP-3009 (`transferWithAuthorization`). */
 export interface Asset {
@@ -22,6 +22,8 @@ export interface Asset {
   readonly version: string;
   /** As prices and books have: one unit of the coin is a millionth of a dollar in both. */
   readonly decimals: typeof USD_DECIMALS;
+  /** Money that was paid before: it lies in this server's books, and no chain knows it (docs/payments.md, "Prepaid"). */
+  readonly isPrepaid?: true;
 }
 
 /** What Circle's USDC has in common on all networks. Addresses: developers.circle.com/stablecoins/usdc-contract-addresses. */
@@ -52,14 +54,34 @@ export const BASE_SEPOLIA_USDC: Asset = {
   name: 'USDC',
 };
 
+/** Prepaid money is spent by the same signed message as USDC. */
+const PREPAID = {
+  symbol: 'prepaid USDC',
+  address: PREPAID_CONTRACT.toLowerCase() as Address,
+  displayedAddress: PREPAID_CONTRACT,
+  name: 'Prepaid USDC',
+  version: '1',
+  isPrepaid: true,
+} as const;
+
 /** The coins that can be asked for. A coin stays here as long as the books of any server hold payments in it. */
-export const ASSETS: readonly Asset[] = [BASE_USDC, BASE_SEPOLIA_USDC];
+export const ASSETS: readonly Asset[] = [
+  BASE_USDC,
+  BASE_SEPOLIA_USDC,
+  { ...BASE_USDC, ...PREPAID },
+  { ...BASE_SEPOLIA_USDC, ...PREPAID },
+];
 
 /** The coin that is asked for on a network. `PAY_TO` receives it there. @throws Error */
 export function assetOn(network: Asset['network']): Asset {
-  const found = ASSETS.find((asset) => asset.network === network);
+  const found = ASSETS.find((asset) => asset.network === network && !asset.isPrepaid);
   if (!found) throw new Error(`there is no coin on ${network}`);
   return found;
+}
+
+/** Prepaid money of the coin on a network. */
+export function prepaidOn(network: Asset['network']): Asset {
+  return ASSETS.find((asset) => asset.network === network && asset.isPrepaid)!;
 }
 
 /** True for either name of the asset's network. */

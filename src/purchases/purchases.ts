@@ -1,25 +1,43 @@
 import type { EffectHandlers } from '../domain/payment.ts';
+import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
 import { PaidIngest, type PaidIngestDeps } from './paid-ingest.ts';
 import { WorkspaceCreation, WorkspaceExtension, type WorkspaceExtensionDeps } from './paid-workspace.ts';
+import { PrepaidRefunds, Prepaying } from './prepaid.ts';
 
 /** What a payment can buy beside an answer. */
 export interface Purchases {
   readonly ingest: PaidIngest;
   readonly creation: WorkspaceCreation;
   readonly extension: WorkspaceExtension;
+  readonly prepaying: Prepaying;
+  readonly refunds: PrepaidRefunds;
 }
 
-export type PurchasesDeps = PaidIngestDeps & WorkspaceExtensionDeps;
+export type PurchasesDeps = PaidIngestDeps & WorkspaceExtensionDeps & { readonly prepaid: PrepaidBalances };
 
 export function openPurchases(deps: PurchasesDeps): Purchases {
   return {
     ingest: new PaidIngest(deps),
     creation: new WorkspaceCreation(deps.workspaces),
     extension: new WorkspaceExtension(deps),
+    prepaying: new Prepaying(deps.prepaid),
+    refunds: new PrepaidRefunds(deps.prepaid),
   };
 }
 
 /** For the payment gate, which commits or undoes them. */
-export function effectHandlers({ ingest, creation, extension }: Purchases): EffectHandlers {
-  return { ingest, workspace_create: creation, workspace_extend: extension };
+export function effectHandlers({
+  ingest,
+  creation,
+  extension,
+  prepaying,
+  refunds,
+}: Purchases): EffectHandlers {
+  return {
+    ingest,
+    workspace_create: creation,
+    workspace_extend: extension,
+    prepay: prepaying,
+    prepaid_refund: refunds,
+  };
 }

@@ -90,6 +90,7 @@ export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable |
     workspaces: books,
     backup: books.backup,
     ledger: () => books.ledger,
+    prepaid: () => books.prepaid,
     rotateKey: () => signer.rotate(),
   };
   return openOperatorSocket(data, controlled).catch((error: unknown) => {

@@ -276,6 +276,16 @@ export const SETTINGS = {
     'measured',
     'Fewest vectors of one kind in an index for a graph (HNSW) to be built in the background and searched. `measured`: where that was faster (docs/design/index.md).',
   ),
+  PREPAID_USD_MAX: setting(
+    parseUsd,
+    '100',
+    'Most money that one wallet may have prepaid here, in US dollars. 0: nothing is taken in advance; what was can still be refunded.',
+  ),
+  PREPAID_DAYS: setting(
+    integer(1, 3650),
+    '90',
+    'Days after its last use that prepaid money can be spent. Afterwards it can be refunded, or revived by adding to it.',
+  ),
   RECALL_PROBE: setting(
     integer(0, 1_000_000_000),
     '200',
@@ -284,7 +294,7 @@ export const SETTINGS = {
   CONTACT: setting(
     contact,
     '',
-    'Mail address or web page of the operator, shown in /openapi.json; catalogues of paid services ask for it.',
+    'Mail address or web page of the operator, shown in /openapi.json and /.well-known/security.txt; catalogues of paid services ask for it.',
   ),
   SERVICE_NAME: setting(
     label,

@@ -2,6 +2,7 @@ import type { PreviousModel } from '../api/service.ts';
 import type { WorkspaceId } from '../domain/id.ts';
 import { LiveBackup } from '../operator/backup/live-backup.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
+import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
 import { Ledger } from '../payment/records/ledger.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 import { type Books, recoverBooks } from './books.ts';
@@ -42,6 +43,10 @@ export class AllBooks {
 
   get #all(): readonly Books[] {
     return this.placement.all;
+  }
+
+  get prepaid(): readonly PrepaidBalances[] {
+    return this.#all.map(({ services }) => services.prepaid);
   }
 
   get ledger(): Ledger {

@@ -7,6 +7,7 @@ import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
+import { PrepaidBalances } from '../payment/prepaid/balances.ts';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
@@ -41,7 +42,7 @@ export interface OtherBooks extends Pick<WorkspaceExtensionDeps, 'leadsHere' | '
 /** The routes' services that belong to one set of books. */
 export type BooksServices = Pick<
   Services,
-  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'items' | 'expiry'
+  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'prepaid' | 'items' | 'expiry'
 >;
 
 /** One set of books and the Tenants in it: a whole Farthing in small. */
@@ -95,15 +96,17 @@ export function wireBooks(options: BooksOptions): Books {
   const leaveOwners = runtime.owners.join((workspace) => workspaces.payerOf(workspace));
   const payerIndex = openPayerIndex(ground);
   const ingest = openIngest(ground, workspaces, payerIndex);
-  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, ...others });
+  const prepaid = openPrepaid(ground);
+  const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, prepaid, ...others });
   const orphans = others.orphansIn(workspaces);
-  const gate = runtime.payments.gate(store, effectHandlers(purchases));
+  const gate = runtime.payments.gate(store, effectHandlers(purchases), prepaid);
   const services: BooksServices = {
     gate,
     ingest,
     workspaces,
     payerIndex,
     purchases,
+    prepaid,
     items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.views.expiry(tenant)),
   };
@@ -230,6 +233,12 @@ function openPayerIndex({ runtime, store, time, models, stopTenant }: Ground): P
     endsBy: (begunAt) => models.endsBy(begunAt),
     log: runtime.event,
   });
+}
+
+function openPrepaid({ runtime, store }: Ground): PrepaidBalances {
+  const { clock, settings } = runtime;
+  const limits = { usdMax: settings.PREPAID_USD_MAX, idleDaysMax: settings.PREPAID_DAYS };
+  return new PrepaidBalances({ store, clock, limits });
 }
 
 /** An index keeps the models of its beginning: says which ones others replace from now on. */

@@ -5,7 +5,7 @@ import type { EffectHandlers } from '../domain/payment.ts';
 import type { Owners } from '../domain/sharing/owners.ts';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
-import { type Asset, assetOn } from '../payment/asset.ts';
+import { type Asset, assetOn, prepaidOn } from '../payment/asset.ts';
 import type { Facilitator } from '../payment/facilitator/facilitator.ts';
 import { facilitatorAddresses } from '../payment/facilitator/facilitator-addresses.ts';
 import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
@@ -14,6 +14,8 @@ import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
 import { Crowd } from '../payment/gate/crowd.ts';
 import { PaymentGate } from '../payment/gate/gate.ts';
 import { payToFault } from '../payment/pay-to.ts';
+import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
+import { withPrepaid } from '../payment/prepaid/with-prepaid.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import type { ServiceCard } from '../payment/wire/challenge.ts';
@@ -35,8 +37,8 @@ export interface PaymentsOptions {
 
 /** The payments of all books: one facilitator, and one crowd of payers. */
 export interface Payments {
-  /** Opens the gate of a set of books. @param handlers commit and undo the effects of payments */
-  gate(store: Store, handlers: EffectHandlers): PaymentGate;
+  /** Opens the gate of a set of books. @param handlers commit and undo the effects of payments @param prepaid lies in the same books */
+  gate(store: Store, handlers: EffectHandlers, prepaid: PrepaidBalances): PaymentGate;
   /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
   connect(): Promise<void>;
   /** To be called once all gates are closed. */
@@ -80,19 +82,24 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
       remote
         ?.connect()
         .catch((error: unknown) => log({ event: 'facilitator_unavailable', error: String(error) })),
-    gate: (store, handlers) =>
+    gate: (store, handlers, prepaid) =>
       new PaymentGate({
         store,
         clock,
         settings: {
           assets: [asset],
+          ...(settings.PREPAID_USD_MAX > 0n && { prepaid: prepaidOn(settings.NETWORK) }),
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           service: serviceOf(settings),
           bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
-        facilitator: afterStable(observeFacilitator(remote ?? local(store), observe), store),
+        facilitator: afterStable(
+          withPrepaid(observeFacilitator(remote ?? local(store), observe), prepaid, signatures),
+          store,
+        ),
+        prepaid,
         holdMsMax: settings.SETTLEMENT_WAIT_SECONDS_MAX * 1000,
         // The next owner of the books knows only their log.
         answersAfterNote: store.stable !== undefined,

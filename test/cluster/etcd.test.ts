@@ -100,4 +100,20 @@ if (withoutEtcd !== undefined) {
     const error = await kv.range('a', 'b').catch((error: unknown) => error);
     t.ok(error instanceof AnswerLostError);
   });
+
+  t.test('a closed one is not asked for ever: what it was asked stays unanswered', async (t) => {
+    const [kv, open] = [new Etcd(['http://127.0.0.1:9']), new Etcd(['http://127.0.0.1:9'])];
+    t.teardown(() => open.close());
+    let isSettled = false;
+    const settled = () => {
+      isSettled = true;
+    };
+    untilAnswered(
+      () => kv.range('a', 'b'),
+      () => undefined,
+    ).then(settled, settled);
+    kv.close();
+    for (let turn = 0; turn < 3; turn += 1) await open.range('a', 'b').catch(() => undefined);
+    t.notOk(isSettled);
+  });
 }

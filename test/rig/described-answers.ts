@@ -6,7 +6,7 @@ const UNDESCRIBED_HEADERS =
   /^(content-type|content-length|date|connection|keep-alive|transfer-encoding|cache-control|vary|uwebsockets|access-control-.*)$/;
 
 /** What is for browsers and crawlers: the console's pages and their parts. */
-const OTHER_PROTOCOLS = /^(\/(assets\/.*|robots\.txt|favicon\.ico)?)?$/;
+const OTHER_PROTOCOLS = /^(\/(assets\/.*|robots\.txt|favicon\.ico|\.well-known\/security\.txt)?)?$/;
 
 type Described = Readonly<{
   headers?: Record<string, unknown>;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { ExactEvmScheme } from '@x402/evm';
-import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
+import { wrapFetchWithPaymentFromConfig, type x402ClientConfig } from '@x402/fetch';
 import type { Test } from 'tap';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { type Running, start, type Times } from '../../src/server/start.ts';
@@ -83,11 +83,17 @@ export class TestAgent {
   readonly fetch: typeof fetch;
   readonly #url: string;
 
-  constructor(url: string, account = privateKeyToAccount(generatePrivateKey())) {
+  /** @param spendControls of the client; its own allow well-known coins alone */
+  constructor(
+    url: string,
+    account = privateKeyToAccount(generatePrivateKey()),
+    spendControls?: x402ClientConfig['spendControls'],
+  ) {
     this.account = account;
     this.#url = url;
     this.fetch = wrapFetchWithPaymentFromConfig(fetch, {
       schemes: [{ network: 'eip155:*', client: new ExactEvmScheme(this.account) }],
+      ...(spendControls !== undefined && { spendControls }),
     });
   }
 

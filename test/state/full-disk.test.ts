@@ -96,7 +96,13 @@ for (const [name, mount] of Object.entries(DISKS)) {
       };
       const clients = Array.from(
         { length: CLIENTS },
-        (_, index) => new CrashClient(random.fork(), going, index === 0, () => undefined),
+        (_, index) =>
+          new CrashClient(
+            random.fork(),
+            going,
+            { losesDisk: index === 0, prepays: index % 2 === 1 },
+            () => undefined,
+          ),
       );
       t.teardown(async () => {
         going.stopped = true;

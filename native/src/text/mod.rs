@@ -10,5 +10,7 @@ pub mod pieces;
 pub mod sentences;
 pub mod snippet;
 pub mod tokenize;
+mod unigram;
 mod units;
 mod word_bounds;
+mod words_model;

@@ -6,7 +6,9 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use tokenizers::utils::truncation::TruncationDirection;
-use tokenizers::{ModelWrapper, NormalizerWrapper, PostProcessor, PreTokenizerWrapper, Tokenizer};
+use tokenizers::{ModelWrapper, NormalizerWrapper, PostProcessor, PreTokenizerWrapper};
+
+use crate::text::words_model::{Tokenizer, WordsModel};
 
 /// How a model wants its text. The vocabulary is not part of it: all users of a file share that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +140,7 @@ fn is_special(tokenizer: &Tokenizer, token: &str) -> bool {
 /// Whether a word of ASCII letters in lower case is one token if, and only if, the vocabulary has it: BERT's rules neither change nor
 /// divide it, and an unknown one is a special token. To encode it takes fifty times as long as to look it up.
 fn keeps_plain_words(tokenizer: &Tokenizer) -> bool {
-    let ModelWrapper::WordPiece(model) = tokenizer.get_model() else { return false };
+    let WordsModel::Given(ModelWrapper::WordPiece(model)) = tokenizer.get_model() else { return false };
     matches!(tokenizer.get_normalizer(), Some(NormalizerWrapper::BertNormalizer(_)))
         && matches!(tokenizer.get_pre_tokenizer(), Some(PreTokenizerWrapper::BertPreTokenizer(_)))
         && is_special(tokenizer, &model.unk_token)

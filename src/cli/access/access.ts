@@ -66,6 +66,7 @@ export async function openAccess(
     // A workspace needs no wallet: a missing one counts only when something is paid.
     account: account ?? (() => openWallet(io).then((later) => later ?? Promise.reject(walletMissing()))),
     budgetUsd,
+    prepaid: true,
     maxPriceUsd: usd(
       'max-price',
       values['max-price'] ?? io.environment.FARTHING_MAX_PRICE_USD ?? MAX_PRICE_USD,

@@ -11,6 +11,7 @@ const ADMIN_WORDS = {
     'restore',
     'cluster',
     'ledger',
+    'prepaid',
     'models',
     'settings',
     'doctor',
@@ -31,6 +32,7 @@ const ADMIN_WORDS = {
     '--undo',
   ],
   'admin ledger': ['export', 'reconcile', '--format', '--since'],
+  'admin prepaid': ['list', 'refunded'],
   'admin models': ['list', 'pull', 'verify', 'use', '--offline'],
   'admin doctor': ['--json', '--pay'],
 } as const;

@@ -173,6 +173,21 @@ export const SPECS = {
     options: json,
     examples: [['wallet show', '']],
   },
+  'wallet prepay': {
+    about: 'Pay in advance: later calls need no transaction of their own.',
+    usage: 'USD',
+    words: [1, 1],
+    options: { ...connection, ...money },
+    notes: ['What is prepaid is spent first, whatever the command. "wallet refund" has it back.'],
+    examples: [['wallet prepay 1 --max-price 1', '166 searches of .006 USD']],
+  },
+  'wallet refund': {
+    about: 'Have prepaid money back: the operator owes it to your wallet then.',
+    usage: 'USD',
+    words: [1, 1],
+    options: connection,
+    examples: [['wallet refund 0.4', '']],
+  },
   mcp: {
     about: 'Serve the same as tools for an agent (MCP), over standard input and output.',
     usage: '',

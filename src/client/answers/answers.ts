@@ -5,6 +5,7 @@ import type { Locator } from '../../api/search.ts';
 
 export type { ItemTextAnswer } from '../../api/item-text.ts';
 export type { Item, ItemDeletedAnswer, ItemsAnswer, PublicJob } from '../../api/items.ts';
+export type { PrepaidAnswer, PrepaidRefundAnswer } from '../../api/prepaid.ts';
 export type { Bound, Hit, Locator, SearchAnswer, Timing } from '../../api/search.ts';
 export type { ReadyAnswer } from '../../api/service.ts';
 export type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';

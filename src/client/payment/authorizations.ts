@@ -1,6 +1,6 @@
 import type { ExactEvmScheme } from '@x402/evm/exact/client';
 import type { PaymentRequired, PaymentRequirements, x402Client, x402HTTPClient } from '@x402/fetch';
-import { type AtomicAmount, formatUsd, USD_DECIMALS } from '../../domain/money.ts';
+import { type AtomicAmount, formatUsd, PREPAID_CONTRACT, USD_DECIMALS } from '../../domain/money.ts';
 import { FarthingError } from '../answers/error.ts';
 import type { Budget, Usd } from './budget.ts';
 import type { PaymentAccount } from './wallet.ts';
@@ -15,6 +15,8 @@ export interface Authorization {
   readonly validBefore: number;
   /** It was signed for an earlier call, which was not charged. */
   readonly reused: boolean;
+  /** Of money that was paid before: the budget had it then. */
+  readonly isPrepaid: boolean;
 }
 
 /** What is about to be paid, for `approve`. */
@@ -29,6 +31,8 @@ export interface AuthorizationDeps {
   readonly account: () => Promise<PaymentAccount>;
   readonly budget: Budget;
   readonly approve?: (price: Price) => boolean | Promise<boolean>;
+  /** Prepaid money is spent where it is offered. */
+  readonly spendsPrepaid?: boolean;
 }
 
 /** Servers want some seconds left to settle in; a slow upload needs more. */
@@ -38,6 +42,9 @@ const SECONDS_LEFT_MIN = 60;
 export class Authorizations {
   readonly #deps: AuthorizationDeps;
   readonly #free = new Map<string, Authorization[]>();
+  /** The least that there was not enough prepaid money for, since some was added. */
+  #prepaidShort: AtomicAmount | undefined;
+  #hasPrepaid = false;
   #signer: Promise<{ scheme: ExactEvmScheme; client: x402Client; http: x402HTTPClient }> | undefined;
 
   constructor(deps: AuthorizationDeps) {
@@ -51,17 +58,19 @@ export class Authorizations {
    */
   async take(required: PaymentRequired, maxPriceUsd?: Usd): Promise<Authorization> {
     const { scheme, client, http } = await this.#ready();
-    const { chosen, amount } = cheapest(required, scheme);
+    const { chosen, amount, isPrepaid } = this.#prepaidOffer(required) ?? cheapest(required, scheme);
     const terms = JSON.stringify([chosen, required.resource?.url]);
     const { budget } = this.#deps;
-    budget.checkPrice(amount, maxPriceUsd);
+    // It costs nothing: it is the one thing that prepaid money alone is taken for.
+    const isRefund = isPrepaid && required.accepts.length === 1;
+    if (!isRefund) budget.checkPrice(amount, maxPriceUsd);
     this.#forgetEnded();
     const free = this.#free.get(terms) ?? [];
     const at = free.findIndex(({ validBefore }) => validBefore - seconds() >= SECONDS_LEFT_MIN);
     if (at >= 0) return { ...free.splice(at, 1)[0]!, reused: true };
-    budget.hold(amount);
+    if (!isPrepaid) budget.hold(amount);
     try {
-      await this.#approve(chosen, amount, required);
+      if (!isRefund) await this.#approve(chosen, amount, required);
       const payload = await client.createPaymentPayload({ ...required, accepts: [chosen] });
       const { authorization } = payload.payload as { authorization?: { validBefore?: unknown } };
       return {
@@ -70,9 +79,10 @@ export class Authorizations {
         terms,
         validBefore: Number(authorization?.validBefore ?? seconds() + chosen.maxTimeoutSeconds),
         reused: false,
+        isPrepaid,
       };
     } catch (error) {
-      budget.release(amount);
+      if (!isPrepaid) budget.release(amount);
       throw isRefusal(error) ? declined(error) : error;
     }
   }
@@ -84,8 +94,19 @@ export class Authorizations {
   }
 
   /** The call was charged, or may have been. */
-  spent({ amount }: Authorization): void {
-    this.#deps.budget.spend(amount);
+  spent({ amount, isPrepaid }: Authorization): void {
+    if (!isPrepaid) this.#deps.budget.spend(amount);
+  }
+
+  /** The server has not so much prepaid money of this wallet: it is not offered that again. */
+  wasShort({ amount }: Authorization): void {
+    if (this.#prepaidShort === undefined || amount < this.#prepaidShort) this.#prepaidShort = amount;
+  }
+
+  /** Prepaid money was added. */
+  wasAdded(): void {
+    this.#hasPrepaid = true;
+    this.#prepaidShort = undefined;
   }
 
   /** @internal Reads the 402's header, which every answer of this status has. */
@@ -101,15 +122,32 @@ export class Authorizations {
     }
   }
 
+  /** Of several offers, if it is wanted and may suffice; alone, for a refund, in any case. */
+  #prepaidOffer({ accepts }: PaymentRequired) {
+    const chosen = accepts.find(
+      ({ scheme, asset, amount }) =>
+        scheme === 'exact' &&
+        asset.toLowerCase() === PREPAID_CONTRACT.toLowerCase() &&
+        /^\d{1,30}$/.test(amount),
+    );
+    if (!chosen) return undefined;
+    const amount = BigInt(chosen.amount);
+    const isShort = this.#prepaidShort !== undefined && amount >= this.#prepaidShort;
+    // It comes first where the server sees that it suffices. A server of a cluster may not have the wallet's books.
+    const mayDo = this.#deps.spendsPrepaid && !isShort && (this.#hasPrepaid || chosen === accepts[0]);
+    if (accepts.length > 1 && !mayDo) return undefined;
+    return { chosen, amount, isPrepaid: true };
+  }
+
   #ready() {
     this.#signer ??= this.#deps.account().then(async (account) => {
       // Nine tenths of the client's size, and no use to whoever has a workspace's token alone.
       const [evm, x402] = await Promise.all([import('@x402/evm/exact/client'), import('@x402/fetch')]);
       const scheme = new evm.ExactEvmScheme(account);
-      // The budget limits what is paid, by call and in all: no second limit of the library's own.
+      // The budget limits what is paid, by call and in all, and the offer is chosen here: no second limit of the library's own.
       const client = new x402.x402Client()
         .register('eip155:*', scheme)
-        .setSpendControls({ maxAmountPerPayment: false });
+        .setSpendControls({ maxAmountPerPayment: false, allowedAssets: true });
       return { scheme, client, http: new x402.x402HTTPClient(client) };
     });
     this.#signer.catch(() => {
@@ -141,8 +179,8 @@ export class Authorizations {
   #forgetEnded(): void {
     for (const [terms, free] of this.#free) {
       const live = free.filter(({ validBefore }) => validBefore > seconds());
-      for (const { amount } of free.filter((authorization) => !live.includes(authorization)))
-        this.#deps.budget.release(amount);
+      for (const { amount, isPrepaid } of free.filter((authorization) => !live.includes(authorization)))
+        if (!isPrepaid) this.#deps.budget.release(amount);
       if (live.length > 0) this.#free.set(terms, live);
       else this.#free.delete(terms);
     }
@@ -164,13 +202,15 @@ function declined(cause: unknown): FarthingError {
 function cheapest(
   { accepts }: PaymentRequired,
   scheme: ExactEvmScheme,
-): { chosen: PaymentRequirements; amount: AtomicAmount } {
+): { chosen: PaymentRequirements; amount: AtomicAmount; isPrepaid: boolean } {
   const offers = accepts.flatMap((chosen) => {
     const known =
       chosen.scheme === 'exact' && chosen.network.startsWith('eip155:') && /^\d{1,30}$/.test(chosen.amount)
         ? scheme.findDefaultAsset(chosen.asset, chosen.network)
         : undefined;
-    return known ? [{ chosen, amount: inMicroUsd(BigInt(chosen.amount), known.decimals) }] : [];
+    return known
+      ? [{ chosen, amount: inMicroUsd(BigInt(chosen.amount), known.decimals), isPrepaid: false }]
+      : [];
   });
   const best = offers.toSorted((a, b) => (a.amount < b.amount ? -1 : 1))[0];
   if (best) return best;

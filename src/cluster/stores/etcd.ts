@@ -221,6 +221,7 @@ export class Etcd implements Kv, Leases, Watches {
     );
   }
 
+  /** What is not answered by then stays unanswered. */
   close(): void {
     this.#isClosed = true;
     this.#agent.destroy();
@@ -253,6 +254,8 @@ export class Etcd implements Kv, Leases, Watches {
     try {
       return await this.#askAs(address, path, JSON.stringify(question));
     } catch (error) {
+      // Whoever asks until there is an answer would never end.
+      if (this.#isClosed) return new Promise(() => undefined);
       this.#current += 1;
       // A member that stands still tells of no change, either.
       for (const watching of this.#watches) watching.destroy();

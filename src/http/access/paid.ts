@@ -54,6 +54,7 @@ class PaidExchange<Input> implements PaidRequest {
   readonly mode: PaidRequest['mode'];
   readonly signal: AbortSignal;
   readonly payment: PaidRequest['payment'];
+  readonly wallet: Address | undefined;
   readonly #services: Services;
   readonly #exchange: Exchange;
   readonly #route: PaidRoute<Input>;
@@ -68,6 +69,7 @@ class PaidExchange<Input> implements PaidRequest {
     this.mode = route.mode;
     this.signal = exchange.signal;
     this.payment = exchange.payment;
+    this.wallet = walletOf(exchange);
   }
 
   get quote(): Quote {
@@ -101,6 +103,12 @@ class PaidExchange<Input> implements PaidRequest {
     for (const leave of this.#leaving.splice(0)) leave();
     if (this.#prepared) await this.#route.dispose?.(this.#prepared.input);
   }
+}
+
+/** Whose prepaid money may pay, by the sender's own word. */
+function walletOf(exchange: Exchange): Address | undefined {
+  const named = exchange.header('x-prepaid-wallet')?.toLowerCase();
+  return named !== undefined && /^0x[0-9a-f]{40}$/.test(named) ? (named as Address) : undefined;
 }
 
 /** More than any id has. */

@@ -1,9 +1,11 @@
 import type { ReadyAnswer } from '../../api/service.ts';
 import type { TenantId } from '../../domain/id.ts';
+import type { AtomicAmount } from '../../domain/money.ts';
 import type { Ingest } from '../../ingest/ingest.ts';
 import type { Previews } from '../../ingest/items/previews.ts';
 import type { TenantItems } from '../../ingest/tenant-items.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { PrepaidBalances } from '../../payment/prepaid/balances.ts';
 import type { Prices } from '../../purchases/prices.ts';
 import type { Purchases } from '../../purchases/purchases.ts';
 import type { Search } from '../../search/search.ts';
@@ -28,6 +30,9 @@ export interface Services {
   readonly previews: Previews;
   readonly purchases: Purchases;
   readonly payerIndex: PayerIndex;
+  readonly prepaid: PrepaidBalances;
+  /** Of one wallet; 0: nothing is taken in advance. */
+  readonly prepaidUsdMax: AtomicAmount;
   readonly tenantLimits: TenantLimits;
   /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */
   readonly expiry: (tenant: TenantId) => string | null;
@@ -48,6 +53,8 @@ export interface Terms {
   readonly bodyNetwork: string;
   /** That name is the one of x402 v1. */
   readonly servesV1: boolean;
+  /** Of the service, as catalogues show it. */
+  readonly name: string;
   /** Mail address or web page of the operator; empty: not shown. */
   readonly contact: string;
   readonly pagesMax: number;

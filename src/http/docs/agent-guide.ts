@@ -87,6 +87,13 @@ with x402_requests(client) as http:
 
 Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferWithAuthorization\` (EIP-712) with the values of \`accepts[0]\`.
 
+## Paying in advance
+
+\`POST ${api}/prepaid\` with \`{"usd": 1}\` takes money once. Then send \`X-Prepaid-Wallet: YOUR_ADDRESS\` with each request: its 402 offers the prepaid money first
+while that suffices. It is signed as any other payment, over the values of that offer, and taken at once: no transaction on the chain, and no wait for one.
+\`extra.left_usd\` of the receipt says what is left. Clients that pay in well-known coins alone need \`spendControls: { allowedAssets: true }\`.
+\`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\`, paid in prepaid money, has the operator owe it to your wallet.
+
 ## Paths and prices
 
 | request | price |
@@ -97,6 +104,7 @@ Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferW
 | \`GET ${api}/items/{item_id}/preview?page=N\` or \`?time_s=S\`: a small picture (WebP) | ${priceText(item)} |
 | \`POST ${api}/workspaces\`: rent a workspace | ${creation} |
 | \`POST ${api}/workspaces/{id}/extend\`: more minutes | ${priceText(workspaces.prices.shownExtension())} |
+| \`POST ${api}/prepaid\`: pay in advance; \`…/prepaid/refund\`: have it back | the amount |
 | \`GET ${api}/jobs/{job_id}\`: how an upload goes; \`…/events\` as server-sent events | free |
 
 ## Files

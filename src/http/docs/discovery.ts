@@ -1,5 +1,11 @@
 import { inlineProperties } from '../../api/components.ts';
 import { IngestResponseSchema, ItemSchema } from '../../api/items.ts';
+import {
+  PrepaidRefundRequestSchema,
+  PrepaidRefundSchema,
+  PrepaidSchema,
+  PrepaySchema,
+} from '../../api/prepaid.ts';
 import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
 import { SearchResponseSchema } from '../../api/search.ts';
 import { WorkspaceSchema } from '../../api/workspaces.ts';
@@ -142,4 +148,29 @@ export const workspaceExtendDiscovery: Discovery = {
   pathExample: { id: workspace.id },
   outputSchema: inlineProperties(WorkspaceSchema),
   outputExample: { ...workspace, price_usd: '0.0075', charged: true },
+};
+
+export const prepayDiscovery: Discovery = {
+  method: 'POST',
+  routeTemplate: '/agent/v1/prepaid',
+  bodyType: 'json',
+  bodyFields: inlineProperties(PrepaySchema),
+  bodyExample: { usd: 1 },
+  outputSchema: inlineProperties(PrepaidSchema),
+  outputExample: { added_usd: '1', prepaid_usd: '1.24', charged: true },
+};
+
+export const refundDiscovery: Discovery = {
+  method: 'POST',
+  routeTemplate: '/agent/v1/prepaid/refund',
+  bodyType: 'json',
+  bodyFields: inlineProperties(PrepaidRefundRequestSchema),
+  bodyExample: { usd: 1 },
+  outputSchema: inlineProperties(PrepaidRefundSchema),
+  outputExample: {
+    id: 'pre_0f8fad5bd9cb469fa16570867728950e',
+    refund_usd: '1',
+    prepaid_usd: '0.24',
+    charged: true,
+  },
 };

@@ -14,6 +14,7 @@ export const HEADERS = {
   'X-PAYMENT-RESPONSE': described('Base64 settlement receipt; absent when nothing was charged.'),
   'PAYMENT-RESPONSE': described('The same receipt, for v2 clients.'),
   'PAYMENT-REQUIRED': described('What to pay, base64 of JSON, for v2 clients.'),
+  'X-Prepaid-Left-USD': described('Prepaid money of the wallet that signed, beside a refusal of it.'),
   'X-Workspace-TTL-Seconds': described('Seconds of rented time left.'),
   'X-Workspace-Spend-Remaining-USD': described('What the spend limit leaves, where there is one.'),
   'Preference-Applied': described('The wait that was honoured, of `Prefer: wait=SECONDS`.'),
@@ -65,6 +66,14 @@ export const PAYMENT_PARAMETERS: readonly Json[] = [
     required: false,
     schema: { type: 'string' },
     description: 'x402 v2 payment: base64 of JSON. It wins over X-PAYMENT.',
+  },
+  {
+    name: 'X-Prepaid-Wallet',
+    in: 'header',
+    required: false,
+    schema: { type: 'string' },
+    description:
+      'Address of your wallet: the 402 then offers payment by its prepaid money, first if that suffices.',
   },
   {
     name: 'Idempotency-Key',

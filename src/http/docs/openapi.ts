@@ -97,7 +97,8 @@ export function describeApi(routes: readonly Route[], { baseUrl, notes, guidance
         ]),
       ),
       securitySchemes: {
-        capabilityToken: { type: 'http', scheme: 'bearer', description: 'The workspace’s capability token.' },
+        // Catalogues know a token by this name, whatever its type.
+        apiKey: { type: 'http', scheme: 'bearer', description: 'The workspace’s capability token.' },
       },
     },
   };
@@ -114,7 +115,7 @@ function describeOperation(path: string, operation: Operation): Json {
     summary,
     description: DESCRIPTIONS[operationId],
     tags: [tag],
-    security: security === 'token' ? [{ capabilityToken: [] }] : [],
+    security: security === 'token' ? [{ apiKey: [] }] : [],
     ...(price && { 'x-payment-info': paymentInfo(price) }),
     parameters: [
       ...pathParameters(path),
@@ -184,7 +185,7 @@ function errorsOf({ security, errors, requestBody, also = [] }: Operation): Json
   if (security === 'payment') {
     responses[402] = {
       description: 'Payment required: what to pay. Also for a payment that is refused; `error` says why.',
-      headers: headersOf(['PAYMENT-REQUIRED', ...RECEIPT]),
+      headers: headersOf(['PAYMENT-REQUIRED', 'X-Prepaid-Left-USD', ...RECEIPT]),
       content: { 'application/json': { schema: { $ref: '#/components/schemas/PaymentRequired' } } },
     };
   }

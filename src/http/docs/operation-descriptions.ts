@@ -34,12 +34,18 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Destroys the workspace and everything in it, and returns a signed receipt (JWS). The same request gives the same receipt for 24 hours.',
   workspaceReceipt:
     'The receipt of a workspace that was deleted or has expired, for 24 hours. Needs its token, which opens nothing else by then.',
+  prepay:
+    'Takes money in advance. Later requests that name the wallet in `X-Prepaid-Wallet` are offered payment from it: signed as any other, taken from the balance at once, without a transaction on the chain.',
+  refundPrepaid:
+    'Takes prepaid money out of the balance and owes it to its payer; paid by a signature over the amount in prepaid money. The operator sends it to that wallet.',
   description: 'The document that you are reading.',
   llmsTxt: 'One page with links to the guide, this description and the keys.',
   agentGuide:
     'Prices, clients, limits on files, workspaces, searching and errors, with this server’s address.',
   paidResources: 'Addresses of the paid operations, for catalogues that look there.',
   serverCard: 'Name, version and endpoint of the MCP server, for who has not connected to it yet.',
+  agentCard:
+    'The paid operations as skills, for agents and catalogues that look for an Agent2Agent card. Agent2Agent itself is not spoken here.',
   health: 'Answers while the process runs. For supervisors; `/readyz` says whether it can serve.',
   ready:
     'What can be searched here now, with which models, whether payments move real money, and the prices. 503 while the server starts or stops.',

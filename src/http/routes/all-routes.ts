@@ -17,6 +17,7 @@ import {
   workspaceJobRoute,
 } from './jobs.ts';
 import { mcpRoute } from './mcp.ts';
+import { prepayRoute, refundRoute } from './prepaid.ts';
 import { payerPreviewRoute, workspacePreviewRoute } from './previews.ts';
 import { searchRoute, workspaceSearchRoute } from './search.ts';
 import { serviceRoutes } from './service.ts';
@@ -88,5 +89,7 @@ function tenantRoutes(services: Services): Route[] {
     extendWorkspaceRoute(services),
     disposeWorkspaceRoute(services),
     receiptRoute(services),
+    ...(services.prepaidUsdMax > 0n ? [prepayRoute(services)] : []),
+    refundRoute(services),
   ];
 }

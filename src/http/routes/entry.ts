@@ -1,6 +1,8 @@
-import { PaidResourcesSchema, ServerCardSchema } from '../../api/service.ts';
+import { AgentCardSchema, PaidResourcesSchema, ServerCardSchema } from '../../api/service.ts';
 import type { Services } from '../access/services.ts';
+import { agentCard } from '../docs/agent-card.ts';
 import { guidance, llmsTxt } from '../docs/agent-guide.ts';
+import { dayOf, isSecurityContact, securityTxt } from '../docs/security-txt.ts';
 import { serverCard } from '../docs/server-card.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
@@ -32,15 +34,17 @@ Disallow: /mcp
 
 /** Where somebody comes who knows the address alone: `/`, and what browsers, crawlers and catalogues look for. */
 export function entryRoutes(services: Services, { routes, consoleFolder }: EntryOptions): Route[] {
-  const { baseUrl } = services;
+  const {
+    baseUrl,
+    terms: { name, contact },
+  } = services;
   const dependsOn = baseUrl;
   const page = consoleFolder === undefined ? undefined : pageOf(consoleFolder, 'index.html');
   const text = keptText(TEXT, KEPT, { dependsOn, make: () => llmsTxt(services) });
+  const paid = () => routes().filter(({ operation }) => operation?.price !== undefined);
   const paidResources = () => ({
     version: 1,
-    resources: routes()
-      .filter(({ operation }) => operation?.price !== undefined)
-      .map(({ path }) => baseUrl() + path),
+    resources: paid().map(({ path }) => baseUrl() + path),
     instructions: guidance(services),
   });
   return [
@@ -89,7 +93,35 @@ export function entryRoutes(services: Services, { routes, consoleFolder }: Entry
         make: () => JSON.stringify(serverCard(baseUrl(), guidance(services))),
       }),
     },
+    {
+      method: 'GET',
+      path: '/.well-known/agent-card.json',
+      operation: {
+        operationId: 'agentCard',
+        summary: 'What can be bought here',
+        tag: 'Service',
+        success: { status: 200, description: 'The card.', schema: AgentCardSchema, kept: true },
+        errors: [],
+      },
+      handle: keptText('application/json', KEPT, {
+        dependsOn,
+        make: () => JSON.stringify(agentCard(baseUrl(), { name, description: guidance(services) }, paid())),
+      }),
+    },
+    ...(isSecurityContact(contact) ? [securityRoute(baseUrl, contact)] : []),
   ];
+}
+
+/** Not described: it is for people, and the same for every server. */
+function securityRoute(baseUrl: () => string, contact: string): Route {
+  return {
+    method: 'GET',
+    path: '/.well-known/security.txt',
+    handle: keptText(TEXT, KEPT, {
+      dependsOn: () => `${dayOf(Date.now())} ${baseUrl()}`,
+      make: () => securityTxt(baseUrl(), contact, Date.now()),
+    }),
+  };
 }
 
 /** Browsers name HTML; libraries and curl take anything. */

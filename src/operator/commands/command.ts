@@ -132,6 +132,19 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: async ({ options: { format, since } }, io) =>
       (await import('./ledger.ts')).exportLedger({ format: String(format), since: since?.toString() }, io),
   },
+  'prepaid list': {
+    usage: '',
+    about:
+      'Prepaid money in all, and each refund that was asked for: id, wallet, USD, when, transaction or `due`.',
+    words: NOTHING,
+    run: async (_call, io) => (await import('./prepaid.ts')).listPrepaid(io),
+  },
+  'prepaid refunded': {
+    usage: 'ID TRANSACTION',
+    about: 'Notes the transaction by which you sent a refund to its wallet.',
+    words: [2, 2],
+    run: async ({ words }, io) => (await import('./prepaid.ts')).notePrepaidRefund(words[0]!, words[1]!, io),
+  },
   'ledger reconcile': {
     usage: '[--since TIME]',
     about:

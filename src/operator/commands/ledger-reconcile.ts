@@ -13,7 +13,15 @@ import { sinceOf } from './ledger.ts';
 import { lastStates, openLedger } from './ledger-source.ts';
 
 /** What the chain makes of a row. `owed`: it moved the money of a payment that was answered with a refusal. */
-type Verdict = 'proved' | 'missing' | 'owed' | 'uncharged' | 'open' | 'play_money' | 'another_network';
+type Verdict =
+  | 'proved'
+  | 'prepaid'
+  | 'missing'
+  | 'owed'
+  | 'uncharged'
+  | 'open'
+  | 'play_money'
+  | 'another_network';
 
 /** Verdicts that an operator has to look into. */
 const FAULTS: ReadonlySet<Verdict> = new Set(['missing', 'owed']);
@@ -124,6 +132,7 @@ class Reconciliation {
 
   #verdictOn({ kind, network, transaction }: JournalEntry, seen: Sighting | undefined): Verdict {
     if (transaction?.startsWith(LOCAL_TRANSACTION_PREFIX)) return 'play_money';
+    if (kind === 'prepaid') return 'prepaid';
     if (!seen) return network === this.#asset.network ? 'play_money' : 'another_network';
     const isPaid = seen.kind === 'settled';
     switch (kind) {

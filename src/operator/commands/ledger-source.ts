@@ -41,7 +41,8 @@ export async function* lastStates(source: LedgerSource, since: number): AsyncGen
   let end = Number.NEGATIVE_INFINITY;
   for await (const entry of source.entries(since)) {
     const payment = paymentOf(entry);
-    if (entry.kind !== 'settled' || last.has(payment)) last.set(payment, markOf(entry));
+    const isSettledAtOnce = entry.kind === 'settled' || entry.kind === 'prepaid';
+    if (!isSettledAtOnce || last.has(payment)) last.set(payment, markOf(entry));
     end = entry.time;
   }
   for await (const entry of source.entries(since)) {

@@ -5,11 +5,13 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { parseId } from '../../domain/id.ts';
+import type { PrepaidBalances } from '../../payment/prepaid/balances.ts';
 import type { Ledger } from '../../payment/records/ledger.ts';
 import type { WorkspaceViews } from '../../workspace/views/views.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
 import { streamLedger } from './ledger-stream.ts';
+import { noteRefund, prepaidSums } from './prepaid.ts';
 
 /**
  * The operator's access to a running server: HTTP with JSON over a socket in the data folder. Only the folder's owner may
@@ -25,6 +27,8 @@ export interface Controlled {
   readonly backup: Pick<LiveBackup, 'take'>;
   /** Of all books here. */
   readonly ledger: () => Ledger;
+  /** Of all books here. */
+  readonly prepaid: () => readonly PrepaidBalances[];
   rotateKey(): Promise<string>;
 }
 
@@ -98,6 +102,11 @@ async function perform(controlled: Controlled, { method, url = '' }: IncomingMes
     const folder = searchParams.get('folder') ?? '';
     if (!isAbsolute(folder)) throw new FarthingError('field_invalid', 'folder: send an absolute path.');
     await controlled.backup.take(resolve(folder));
+    return {};
+  }
+  if (kind === 'prepaid' && method === 'GET' && id === undefined) return prepaidSums(controlled.prepaid());
+  if (kind === 'prepaid' && method === 'POST' && id !== undefined) {
+    await noteRefund(controlled.prepaid(), id, searchParams.get('transaction') ?? '');
     return {};
   }
   if (kind === 'keys' && method === 'POST') return { kid: await controlled.rotateKey() };

@@ -72,7 +72,9 @@ export class Checkout {
     try {
       noted = await note.complete(effect);
     } catch (error) {
-      if (!(error instanceof PaymentRefused)) await abandon();
+      // The record of another purchase is left alone.
+      const isOther = error instanceof PaymentRefused && !(error.atSettlement && effect);
+      if (!isOther) await abandon();
       throw error;
     }
     return { charged: true, ...(await settlements.settle(purchase, noted, terms, verifyMs, answer)) };
@@ -136,11 +138,11 @@ export class Checkout {
 function noop(): void {}
 
 function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAttempt): Reserved {
-  const { amount, resource, description } = quote;
+  const { discovery: _, ...terms } = quotedTerms(quote);
   return {
     state: 'reserved',
     payment,
-    terms: { amount, resource, description },
+    terms,
     route: routeOf(quote),
     requestHash,
     keyHash,
@@ -148,8 +150,12 @@ function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAt
 }
 
 export function termsOf(quote: Quote): Terms {
-  const { amount, resource, description, discovery } = quote;
-  return { amount, resource, description, ...declareDiscovery(discovery) };
+  const { discovery, ...terms } = quotedTerms(quote);
+  return { ...terms, ...declareDiscovery(discovery) };
+}
+
+function quotedTerms({ amount, resource, description, discovery, paidIn }: Quote) {
+  return { amount, resource, description, discovery, ...(paidIn === 'prepaid' && { isRefund: true }) };
 }
 
 /** The route with ids left out, as the books name it. */

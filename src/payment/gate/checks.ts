@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from '../../domain/clock.ts';
+import type { Quote } from '../../domain/payment.ts';
 import { isNetworkOf } from '../asset.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment, SentPayment } from '../payment.ts';
@@ -18,12 +19,13 @@ const OVERTIME_SECONDS_MAX = 3600n;
  */
 export function checkGenuine(
   sent: SentPayment,
-  { assets, payTo }: ChallengeSettings,
+  { assets, prepaid, payTo }: ChallengeSettings,
   signatures: SignatureCheck,
 ): Genuine {
   const { accepted } = sent;
   if (sent.scheme !== 'exact') throw new PaymentRefused('unsupported_scheme');
-  const onNetwork = assets.filter((asset) => isNetworkOf(asset, sent.networkName));
+  const taken = prepaid ? [...assets, prepaid] : assets;
+  const onNetwork = taken.filter((asset) => isNetworkOf(asset, sent.networkName));
   if (onNetwork.length === 0) throw new PaymentRefused('wrong_network');
   const address = accepted?.asset?.toLowerCase();
   const candidates = onNetwork.filter((asset) => address === undefined || address === asset.address);
@@ -41,6 +43,12 @@ export function checkGenuine(
   }
   if (undecided) return undecided;
   throw new PaymentRefused('invalid_signature');
+}
+
+/** Money cannot be prepaid by prepaid money, and nothing else is refunded. @throws PaymentRefused */
+export function checkCoin({ asset }: Payment, { paidIn }: Quote): void {
+  if (paidIn !== undefined && paidIn !== (asset.isPrepaid ? 'prepaid' : 'coin'))
+    throw new PaymentRefused('wrong_asset');
 }
 
 /** Exactly the quoted amount: neither less nor more. */

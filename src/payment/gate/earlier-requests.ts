@@ -103,10 +103,13 @@ export class EarlierRequests {
       case 'unfinished':
         return this.#whenKnown(purchase, attempt);
       case 'settling':
-      case 'answering':
       case 'over':
         // One that came while the outcome was open goes on waiting.
         if (this.#waited.has(attempt)) return untilEnded(purchase);
+        throw alreadyUsed();
+      case 'answering':
+        if (this.#waited.has(attempt))
+          return { kind: 'answer', answer: this.#deps.repetitions.ofPurchase(attempt, purchase) };
         throw alreadyUsed();
       default:
         return purchase.stage satisfies never;

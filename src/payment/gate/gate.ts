@@ -1,6 +1,7 @@
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
+import { formatUsd } from '../../domain/money.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
 import type { Owners } from '../../domain/sharing/owners.ts';
 import type { Store } from '../../state/store.ts';
@@ -8,6 +9,7 @@ import { ASSETS } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
 import { type Payment, paymentKey } from '../payment.ts';
+import type { PrepaidBalances } from '../prepaid/balances.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';
@@ -18,7 +20,7 @@ import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
 import { clientGone, type PaidAttempt, type PaidRequest, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
-import { checkAmount, checkGenuine, checkWindow, waitForBegin } from './checks.ts';
+import { checkAmount, checkCoin, checkGenuine, checkWindow, waitForBegin } from './checks.ts';
 import { ContractWallets } from './contract-wallets.ts';
 import { type Crowd, type GateCounts, tooBusy } from './crowd.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
@@ -40,6 +42,8 @@ export interface GateDeps {
   readonly settings: ChallengeSettings;
   readonly signatures: SignatureCheck;
   readonly facilitator: Facilitator;
+  /** Of the same books. */
+  readonly prepaid: PrepaidBalances;
   /** How long a request waits for a settlement of unknown outcome. */
   readonly holdMsMax: number;
   /** An answer waits until the note of its settlement is as durable as the store makes it. */
@@ -94,7 +98,7 @@ export class PaymentGate {
     this.#challenges = new Challenges(settings);
     // The books may hold payments from before the network was changed.
     const assets = [...settings.assets, ...ASSETS];
-    const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes });
+    const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes, prepaid: deps.prepaid });
     const effects = new Effects(deps.handlers);
     const { answersAfterNote, holdMsMax } = deps;
     const settlements = new Settlements({
@@ -149,9 +153,13 @@ export class PaymentGate {
     return this.#deps.crowd.owners;
   }
 
-  /** The 402 for a request without a usable payment. */
-  challenge(quote: Quote, error: string): Answer {
-    return this.#challenges.of(quote, error);
+  /** The 402 for a request without a usable payment. @param wallet may have prepaid money: such a payment is offered, too */
+  challenge(quote: Quote, error: string, wallet?: Address): Answer {
+    if (quote.paidIn === 'prepaid') return this.#challenges.of(quote, error, 'prepaid');
+    if (quote.paidIn === 'coin' || wallet === undefined || !this.#deps.settings.prepaid)
+      return this.#challenges.of(quote, error, 'coin');
+    const covered = this.#deps.prepaid.left(wallet) >= quote.amount;
+    return this.#challenges.of(quote, error, covered ? 'prepaid first' : 'prepaid last');
   }
 
   /** Effects of payments that are neither finished nor gone. */
@@ -186,11 +194,13 @@ export class PaymentGate {
       return await this.#handle(request, seen);
     } catch (error) {
       if (!(error instanceof PaymentRefused)) throw error;
-      const answer = this.challenge(request.quote, error.fault);
-      if (!error.atSettlement || !seen.payment) return undeliverable(answer);
+      const answer = this.challenge(request.quote, error.fault, request.wallet);
+      if (!seen.payment) return undeliverable(answer);
+      const left = this.#shownLeft(seen.payment, request.quote);
+      if (!error.atSettlement) return undeliverable({ ...answer, headers: { ...answer.headers, ...left } });
       const { payer, asset, networkName } = seen.payment;
       const receipt = refusalHeaders(payer, error.fault, mirroredNetwork(asset, networkName));
-      return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt } });
+      return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt, ...left } });
     }
   }
 
@@ -219,6 +229,14 @@ export class PaymentGate {
       if (error instanceof PaymentRefused) return false;
       throw error;
     }
+  }
+
+  /** What is left of its prepaid money for such a request, for the wallet that signed. */
+  #shownLeft({ asset, payer, mayBeOfContract }: Payment, { paidIn }: Quote): Record<string, string> {
+    if (!asset.isPrepaid || mayBeOfContract) return {};
+    const { prepaid } = this.#deps;
+    const left = paidIn === 'prepaid' ? prepaid.refundable(payer) : prepaid.left(payer);
+    return { 'X-Prepaid-Left-USD': formatUsd(left) };
   }
 
   #genuine(sent: RequestPayment): Genuine | undefined {
@@ -278,9 +296,12 @@ export class PaymentGate {
     const sent = request.payment;
     const genuine = this.#genuine(sent);
     if (!genuine)
-      return undeliverable(this.challenge(request.quote, request.quote.notice ?? 'payment_required'));
+      return undeliverable(
+        this.challenge(request.quote, request.quote.notice ?? 'payment_required', request.wallet),
+      );
     const { payment, verdict } = genuine;
     seen.payment = payment;
+    checkCoin(payment, request.quote);
     const key = paymentKey(payment);
     await waitForBegin(payment, this.#deps.clock, request.signal);
     let verifiedMs =

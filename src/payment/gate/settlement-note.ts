@@ -27,8 +27,9 @@ export class SettlementNote {
     this.#records = records;
     this.#key = key;
     this.#record = record;
-    this.#outcomeIsKnowable = outcomeIsKnowable;
-    this.#isReserved = outcomeIsKnowable || mode === 'effect';
+    // Prepaid money is taken by the note itself: no write is waited for after the work.
+    this.#outcomeIsKnowable = outcomeIsKnowable && !record.payment.asset.isPrepaid;
+    this.#isReserved = this.#outcomeIsKnowable || mode === 'effect';
     this.#reserving = this.#isReserved ? this.#reserve() : Promise.resolve();
   }
 
@@ -65,6 +66,7 @@ export class SettlementNote {
   #settle(record: Reserved): Promise<Settling> {
     this.#settling = this.#records.settling(this.#key, record).then((settling) => {
       if (!settling) throw alreadyUsed();
+      if (settling.state === 'not taken') throw new PaymentRefused(settling.reason, { atSettlement: true });
       return settling;
     });
     return this.#settling;

@@ -2,10 +2,10 @@ import type { Address } from '../../domain/address.ts';
 import type { Store, Table } from '../../state/store.ts';
 
 /**
- * What happened to a payment. `presumed`: the facilitator never reported the outcome, and the authorization has ended; the
+ * What happened to a payment. `prepaid`: it was taken from money that was settled before. `presumed`: the facilitator never reported the outcome, and the authorization has ended; the
  * answer stays deliverable, because the payer may have been charged.
  */
-export type JournalKind = 'settled' | 'refused' | 'pending' | 'presumed';
+export type JournalKind = 'settled' | 'prepaid' | 'refused' | 'pending' | 'presumed';
 
 export interface JournalEntry {
   readonly kind: JournalKind;
@@ -119,7 +119,7 @@ export class Journal {
   /** Payers of the newest settled payments, the latest last. @param limit entries that are read */
   recentPayers(limit: number): Address[] {
     const settled = Array.from(this.#entries.range({ reverse: true, limit }), ({ value }) => value).filter(
-      ({ kind }) => kind === 'settled',
+      ({ kind }) => kind === 'settled' || kind === 'prepaid',
     );
     return [...new Set(settled.map(({ payer }) => payer))].reverse();
   }
@@ -136,6 +136,7 @@ function sumsOf(table: Table<JournalSum>): JournalTotals {
   const sum = (kind: JournalKind) => table.get(kind) ?? NOTHING;
   return {
     settled: sum('settled'),
+    prepaid: sum('prepaid'),
     refused: sum('refused'),
     pending: sum('pending'),
     presumed: sum('presumed'),

@@ -3,6 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { Asset } from '../asset.ts';
 import { assetOfKey } from '../payment.ts';
+import type { PrepaidBalances } from '../prepaid/balances.ts';
 import { Journal, type JournalKind } from './journal.ts';
 import {
   asCommitted,
@@ -24,6 +25,12 @@ import {
 } from './payment-record.ts';
 import { NO_TIMING, readPayment, type StoredPayment, storedPayment } from './stored-payment.ts';
 
+/** There was not enough prepaid money by then: nothing was written. */
+export interface NotTaken {
+  readonly state: 'not taken';
+  readonly reason: string;
+}
+
 interface RequestKeyBinding {
   readonly payment: string;
   readonly requestHash: string;
@@ -43,6 +50,7 @@ export class PaymentRecords {
   readonly #clock: Clock;
   readonly #assets: readonly Asset[];
   readonly #keepMs: number;
+  readonly #prepaid: PrepaidBalances;
   readonly #payments: Table<StoredPayment>;
   /** Keys of payments that a start has to look at. */
   readonly #open: Table<1>;
@@ -52,8 +60,16 @@ export class PaymentRecords {
   /** keepUntil/payment → hashes of the idempotency keys that open its answer. */
   readonly #expiry: Table<readonly string[]>;
 
-  constructor(deps: { store: Store; clock: Clock; assets: readonly Asset[]; answerKeepMinutes: number }) {
-    const { store, clock, assets, answerKeepMinutes } = deps;
+  constructor(deps: {
+    store: Store;
+    clock: Clock;
+    assets: readonly Asset[];
+    answerKeepMinutes: number;
+    /** Of the same store. */
+    prepaid: PrepaidBalances;
+  }) {
+    const { store, clock, assets, answerKeepMinutes, prepaid } = deps;
+    this.#prepaid = prepaid;
     this.#store = store;
     this.#clock = clock;
     this.#assets = assets;
@@ -105,12 +121,16 @@ export class PaymentRecords {
 
   /**
    * To be on the disk before a settlement is sent whose outcome could not be asked for after a crash. Undefined where the payment has
-   * come further already.
+   * come further already. Prepaid money is taken by the same write.
    */
-  settling(key: string, record: Reserved): Promise<Settling | undefined> {
+  settling(key: string, record: Reserved): Promise<Settling | NotTaken | undefined> {
     const settling: Settling = { ...record, state: 'settling' };
     return this.#store.transaction(() => {
       if ((this.find(key)?.state ?? 'reserved') !== 'reserved') return undefined;
+      if (record.payment.asset.isPrepaid) {
+        const taken = this.#prepaid.take(record.payment, record.terms);
+        if (taken.kind === 'refused') return { state: 'not taken', reason: taken.reason };
+      }
       this.#pass(key, settling);
       this.#open.put(key, 1);
       return settling;
@@ -155,7 +175,8 @@ export class PaymentRecords {
         expiryKey(record.keepUntil, key),
         record.keyHash === undefined ? [] : [record.keyHash],
       );
-      this.#journal(record.presumed ? 'presumed' : 'settled', record, { resolves });
+      const kind = record.payment.asset.isPrepaid ? 'prepaid' : 'settled';
+      this.#journal(record.presumed ? 'presumed' : kind, record, { resolves });
     });
   }
 
@@ -194,6 +215,8 @@ export class PaymentRecords {
   async free(key: string, refusal?: { record: PaymentRecord; reason: string }): Promise<void> {
     await this.#store.transaction(() => {
       const resolves = this.#isBookedAsPending(key);
+      const payment = this.find(key)?.payment;
+      if (payment?.asset.isPrepaid) this.#prepaid.giveBack(payment);
       this.#pass(key, undefined);
       this.#open.remove(key);
       if (refusal) this.#journal('refused', refusal.record, { reason: refusal.reason, resolves });

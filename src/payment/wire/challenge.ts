@@ -27,6 +27,8 @@ export interface PaymentTerms {
 export interface ChallengeSettings extends PaymentTerms {
   /** The coins that are asked for, the preferred one first. */
   readonly assets: readonly Asset[];
+  /** Absent: nothing is prepaid here. */
+  readonly prepaid?: Asset;
   /** Names of the networks in the v1-shaped body: those of v2, or those that legacy v1 clients know. */
   readonly bodyNetworks: 'v2' | 'v1';
 }
@@ -52,18 +54,33 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
+/** In what may be paid, in order: most clients take the first. */
+export type Offer = 'coin' | 'prepaid' | 'prepaid first' | 'prepaid last';
+
+function assetsOf(offer: Offer, { assets, prepaid }: ChallengeSettings): readonly Asset[] {
+  if (!prepaid || offer === 'coin') return assets;
+  if (offer === 'prepaid') return [prepaid];
+  return offer === 'prepaid first' ? [prepaid, ...assets] : [...assets, prepaid];
+}
+
 /**
  * The 402 that every client can pay: v2 in the `PAYMENT-REQUIRED` header (standard base64), the contract's v1-shaped
  * object in the body. Members that don't apply are left out: v1 clients refuse nulls.
  */
-export function challenge(quote: Quote, error: string, settings: ChallengeSettings): Answer {
+export function challenge(
+  quote: Quote,
+  error: string,
+  settings: ChallengeSettings,
+  offer: Offer = 'coin',
+): Answer {
+  const offered = { ...settings, assets: assetsOf(offer, settings) };
   return {
     status: 402,
     headers: {
-      'PAYMENT-REQUIRED': encodeHeader(requiredV2(quote, error, settings)),
+      'PAYMENT-REQUIRED': encodeHeader(requiredV2(quote, error, offered)),
       'Cache-Control': 'no-store',
     },
-    body: requiredV1(quote, error, settings),
+    body: requiredV1(quote, error, offered),
   };
 }
 
@@ -83,14 +100,14 @@ export class Challenges {
   }
 
   /** @returns the answer, whose body is frozen: its JSON is written once, too */
-  of(quote: Quote, error: string): Answer {
+  of(quote: Quote, error: string, offer: Offer = 'coin'): Answer {
     const { amount, resource, description, discovery } = quote;
     const kept = this.#kept.get(discovery) ?? new Map<string, Answer>();
     this.#kept.set(discovery, kept);
-    const key = [amount, error, resource, description].join('\n');
+    const key = [amount, error, offer, resource, description].join('\n');
     const known = kept.get(key);
     if (known) return known;
-    const answer = challenge(quote, error, this.#settings);
+    const answer = challenge(quote, error, this.#settings, offer);
     Object.freeze(answer.body);
     if (kept.size >= KEPT_PER_ROUTE_MAX) kept.clear();
     kept.set(key, answer);
@@ -139,8 +156,13 @@ export function requirementsV2(amount: bigint, asset: Asset, { payTo, maxTimeout
     asset: asset.displayedAddress,
     payTo,
     maxTimeoutSeconds,
-    extra: { name: asset.name, version: asset.version },
+    extra: extraOf(asset),
   };
+}
+
+/** What clients sign with, and whether the money is there already. */
+function extraOf({ name, version, isPrepaid }: Asset) {
+  return { name, version, ...(isPrepaid && { prepaid: true }) };
 }
 
 /** What x402 v1 says of a payment option beside its price; `outputSchema` is for catalogues alone. */
@@ -169,7 +191,7 @@ export function requirementsV1(
     payTo,
     maxTimeoutSeconds,
     asset: asset.displayedAddress,
-    extra: { name: asset.name, version: asset.version },
+    extra: extraOf(asset),
   };
 }
 

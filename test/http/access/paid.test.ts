@@ -31,6 +31,7 @@ t.test('a request whose index cannot be entered releases its place', async (t) =
   const exchange = {
     head: { method: 'POST', path: '/', query: '' },
     payment: new RequestPayment(),
+    header: () => undefined,
     signal: new AbortController().signal,
   } as unknown as Exchange;
   const services = servicesOf(() => Promise.reject(new Error('no space left on device')));

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
+import type { AgentCard } from '../../../src/api/service.ts';
 import { DESCRIPTIONS } from '../../../src/http/docs/operation-descriptions.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
@@ -44,12 +45,23 @@ t.test('crawlers, browsers and catalogues find what they look for', async (t) =>
   };
   t.match(instructions, /POST \/agent\/v1\/search/);
   t.ok(resources.includes(`${server.url}/agent/v1/search`));
-  t.equal(resources.length, 6, 'every paid operation');
+  t.equal(resources.length, 8, 'every paid operation');
   t.match(await (await get('/.well-known/mcp/server-card.json')).json(), {
     name: 'local/farthing',
     remotes: [{ type: 'streamable-http', url: `${server.url}/mcp` }],
     serverInfo: { name: 'farthing', version: /^\d/ },
   });
+  const card = (await (await get('/.well-known/agent-card.json')).json()) as AgentCard;
+  t.match(card, {
+    name: 'Farthing',
+    supportedInterfaces: [{ url: `${server.url}/mcp` }, { url: server.url }],
+  });
+  t.equal(card.skills.length, resources.length, 'every paid operation is a skill');
+  const security = await (await get('/.well-known/security.txt')).text();
+  t.match(security, /^Contact: mailto:operator@example\.org\nExpires: \d{4}-\d\d-\d\dT00:00:00\.000Z\n/);
+  const expires = Date.parse(/Expires: (\S+)/.exec(security)![1]!);
+  t.ok(expires > Date.now() && expires < Date.now() + 365 * 86_400_000, 'it ends within a year');
+  t.equal((await fetch(`${bare.url}/.well-known/security.txt`)).status, 404, 'no contact, no page');
 });
 
 t.test('the description names the operator, guides, and describes each operation', async (t) => {

@@ -64,7 +64,8 @@ export async function runClusterCrashes({
   };
   const buyers = Array.from(
     { length: clients },
-    () => new CrashClient(random.fork(), going, true, () => undefined),
+    (_, index) =>
+      new CrashClient(random.fork(), going, { losesDisk: true, prepays: index % 2 === 1 }, () => undefined),
   );
   const counts: Record<string, number> = {};
   const faults: string[] = [];

@@ -1,10 +1,12 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { prepaidOn } from '../../../src/payment/asset.ts';
 import type { Random } from '../../rig/random.ts';
+import { tokenDomain } from '../../rig/sign-transfer.ts';
 import { addressOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 
 /** One thing that a client wants and pays for, and everything that came of it. */
 export interface Purchase {
-  readonly kind: 'ingest' | 'search' | 'workspace' | 'extend';
+  readonly kind: 'ingest' | 'search' | 'workspace' | 'extend' | 'prepay';
   readonly keyed: boolean;
   readonly amount: bigint;
   /** Nonces of every authorization signed for it. */
@@ -14,6 +16,8 @@ export interface Purchase {
   answer?: { readonly charged: boolean; readonly identity: string };
 }
 
+const PREPAID = prepaidOn('eip155:8453');
+
 export interface Going {
   readonly url: string;
   readonly stopped: boolean;
@@ -22,7 +26,14 @@ export interface Going {
 /** What a client does next, beside extending the workspace that it has. */
 const KINDS = ['search', 'search', 'workspace', 'workspace', 'workspace'] as const;
 const MINUTE = 500n;
-const PRICES = { ingest: 30_000n, search: 6000n, workspace: 10_000n + 60n * MINUTE, extend: 10n * MINUTE };
+const PREPAID_USD = 90;
+const PRICES = {
+  ingest: 30_000n,
+  search: 6000n,
+  workspace: 10_000n + 60n * MINUTE,
+  extend: 10n * MINUTE,
+  prepay: BigInt(PREPAID_USD) * 1_000_000n,
+};
 const PAUSE_MS = 20;
 /** A server that does not listen is being started again. */
 const ABSENT_PAUSE_MS = 100;
@@ -53,18 +64,26 @@ export class CrashClient {
   readonly #going: Going;
   readonly #onAnswer: () => void;
   readonly #losesDisk: boolean;
+  readonly #prepays: boolean;
+  #hasPrepaid = false;
   readonly #uploaded: { readonly what: string; readonly item: string }[] = [];
   #workspace: string | undefined;
   #serial = 0;
 
   /**
    * `losesDisk`: each kill of the server takes its whole disk, or what was not synced of it. The client also pays for uploads then, which outlast most lives of the server: for
-   * as long it buys nothing else.
+   * as long it buys nothing else. `prepays`: it pays in advance, and half of what it buys by that.
    */
-  constructor(random: Random, going: Going, losesDisk: boolean, onAnswer: () => void) {
+  constructor(
+    random: Random,
+    going: Going,
+    { losesDisk, prepays }: { readonly losesDisk: boolean; readonly prepays: boolean },
+    onAnswer: () => void,
+  ) {
     this.#random = random;
     this.#going = going;
     this.#losesDisk = losesDisk;
+    this.#prepays = prepays;
     this.#onAnswer = onAnswer;
   }
 
@@ -75,6 +94,10 @@ export class CrashClient {
 
   /** Buys until the run is stopped; then ends what it began. */
   async run(): Promise<void> {
+    if (this.#prepays) {
+      await this.#buy('prepay');
+      this.#hasPrepaid = this.purchases[0]?.answer !== undefined;
+    }
     await this.#buy('workspace');
     while (!this.#going.stopped) {
       const kinds = [
@@ -155,6 +178,7 @@ export class CrashClient {
         path: `/agent/v1/workspaces/${this.#workspace}/extend?serial=${this.#serial}`,
         body: JSON.stringify({ ttl_minutes: 10 }),
       },
+      prepay: { path: '/agent/v1/prepaid', body: JSON.stringify({ usd: PREPAID_USD }) },
     }[kind];
     const key = this.#random.hits(0.5) ? `crash-client-key ${what}`.padEnd(24, '.') : undefined;
     const purchase: Purchase = {
@@ -214,11 +238,16 @@ export class CrashClient {
 
   async #pay(purchase: Purchase): Promise<Record<string, string>> {
     const validBefore = BigInt(Math.floor(Date.now() / 1000) + VALID_SECONDS);
-    const payload = await sign(this.#account, { value: purchase.amount, validBefore });
+    const isPrepaid = this.#hasPrepaid && this.#random.hits(0.5);
+    const payload = await sign(this.#account, {
+      value: purchase.amount,
+      validBefore,
+      ...(isPrepaid && { domain: tokenDomain(PREPAID) }),
+    });
     purchase.nonces.push(payload.authorization.nonce);
     return this.#random.hits(0.5)
       ? { 'X-PAYMENT': v1Header(payload) }
-      : { 'PAYMENT-SIGNATURE': v2Header(payload) };
+      : { 'PAYMENT-SIGNATURE': v2Header(payload, isPrepaid ? { accepted: { asset: PREPAID.address } } : {}) };
   }
 
   /** Undefined when the connection was lost before the whole answer was here; status 0 when there was none. */
@@ -252,5 +281,5 @@ function outcomeOf(response: { status: number; answer: Record<string, unknown> }
 function identityOf(kind: Purchase['kind'], answer: Record<string, unknown>): string {
   if (kind === 'search') return JSON.stringify(answer.hits);
   if (kind === 'ingest') return String((answer.item as { id?: string } | undefined)?.id);
-  return String(answer.id);
+  return String(kind === 'prepay' ? answer.added_usd : answer.id);
 }

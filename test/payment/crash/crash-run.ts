@@ -50,6 +50,8 @@ export interface CrashReport {
   /** Purchases that were answered, by what was bought. */
   readonly answered: Readonly<Record<string, number>>;
   readonly charges: number;
+  /** Charges by prepaid money. */
+  readonly prepaid: number;
   /** Uploads that were answered and were found by their content at the end; the others were given up, each for a credit. */
   readonly found: number;
   readonly givenUp: number;
@@ -114,12 +116,16 @@ export async function runCrashes({
       new CrashClient(
         random.fork(),
         going,
-        index === 0 || beyondDisk !== undefined || losesPower === true,
+        {
+          losesDisk: index === 0 || beyondDisk !== undefined || losesPower === true,
+          prepays: index % 2 === 1,
+        },
         () => reached('answered'),
       ),
   );
   const purchases = () => buyers.flatMap((buyer) => buyer.purchases);
   const answersAfterNote = beyondDisk !== undefined;
+  let prepaid = 0;
   const faults: string[] = [];
   const moments: Record<string, number> = {};
   const halfWay: Record<string, number> = {};
@@ -188,6 +194,7 @@ export async function runCrashes({
       answersAfterNote,
       givenUp,
     });
+    prepaid = last.prepaid;
     faults.push(...last.faults, ...buyers.flatMap((buyer) => buyer.faults));
   } finally {
     process.off('exit', orphaned);
@@ -207,6 +214,7 @@ export async function runCrashes({
     purchases: purchases().length,
     answered,
     charges,
+    prepaid,
     found,
     givenUp: givenUp.length,
     chain: outside.counts(),

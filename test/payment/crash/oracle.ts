@@ -1,12 +1,14 @@
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
-import { openBooks } from '../../rig/stopped-books.ts';
+import { openBooks, type StoppedBooks } from '../../rig/stopped-books.ts';
 import type { Purchase } from './crash-client.ts';
 
 export interface Judgement {
   readonly faults: readonly string[];
   /** Payments that the dead server left half-way, by the state of their record. */
   readonly open: Readonly<Record<string, number>>;
+  /** Payments from prepaid money. */
+  readonly prepaid: number;
 }
 
 /**
@@ -16,7 +18,7 @@ export interface Judgement {
  */
 export async function judge(
   dataFolder: string,
-  ledger: ReadonlyMap<string, bigint>,
+  transfers: ReadonlyMap<string, bigint>,
   purchases: readonly Purchase[],
   {
     done,
@@ -27,10 +29,17 @@ export async function judge(
   const books = await openBooks(dataFolder);
   try {
     const faults: string[] = [];
+    const spends = new Map(
+      books
+        .rows<{ value: string }>('prepaid_spends')
+        .map(({ key, value }) => [key.slice(key.lastIndexOf('/') + 1), BigInt(value.value)]),
+    );
+    const ledger = new Map([...transfers, ...spends]);
     const settled = new Map<string, bigint>();
     for (const { kind, nonce, amount } of books.ledger.entries(0)) {
       if (kind === 'presumed') faults.push(`${nonce} is only presumed to be settled`);
-      if (kind !== 'settled') continue;
+      if (kind !== 'settled' && kind !== 'prepaid') continue;
+      if ((kind === 'prepaid') !== spends.has(nonce)) faults.push(`${nonce} is ${kind} in the journal`);
       if (settled.has(nonce)) faults.push(`${nonce} stands twice in the journal`);
       settled.set(nonce, BigInt(amount));
       if (ledger.get(nonce) !== BigInt(amount))
@@ -51,8 +60,10 @@ export async function judge(
     }
     const totals = books.ledger.totals();
     const sum = [...settled.values()].reduce((all, amount) => all + amount, 0n);
-    if (totals.settled.amount !== sum.toString() || totals.settled.count !== settled.size)
-      faults.push(`the totals say ${JSON.stringify(totals.settled)}, the entries ${settled.size} of ${sum}`);
+    const inAll = BigInt(totals.settled.amount) + BigInt(totals.prepaid.amount);
+    if (inAll !== sum || totals.settled.count + totals.prepaid.count !== settled.size)
+      faults.push(`the totals say ${JSON.stringify(totals)}, the entries ${settled.size} of ${sum}`);
+    faults.push(...judgeBalances(books, spends, { transfers, purchases, done }));
     const jobs = new Map(books.rows<{ creditTo?: string }>('jobs').map(({ key, value }) => [key, value]));
     // The row owes the credit until it is given.
     for (const job of givenUp)
@@ -68,10 +79,38 @@ export async function judge(
       const moved = [...ledger.values()].reduce((all, amount) => all + amount, 0n);
       if (moved !== sum) faults.push(`the ledger moved ${moved}, the journal has ${sum}`);
     }
-    return { faults, open };
+    return { faults, open, prepaid: spends.size };
   } finally {
     await books.close();
   }
+}
+
+/** What was added is what was paid for it, what was spent is what was charged, and the rest is left. */
+function* judgeBalances(
+  books: StoppedBooks,
+  spends: ReadonlyMap<string, bigint>,
+  {
+    transfers,
+    purchases,
+    done,
+  }: {
+    readonly transfers: ReadonlyMap<string, bigint>;
+    readonly purchases: readonly Purchase[];
+    readonly done: boolean;
+  },
+): Iterable<string> {
+  const sum = (amounts: Iterable<bigint>) => [...amounts].reduce((all, amount) => all + amount, 0n);
+  const balances = books.rows<{ left: string; added: string; spent: string }>('prepaid_balances');
+  for (const { key, value } of balances)
+    if (BigInt(value.left) !== BigInt(value.added) - BigInt(value.spent))
+      yield `the balance of ${key}: ${JSON.stringify(value)}`;
+  const [added, spent] = (['added', 'spent'] as const).map((name) =>
+    sum(balances.map(({ value }) => BigInt(value[name]))),
+  );
+  if (spent !== sum(spends.values())) yield `balances have spent ${spent}, payments ${sum(spends.values())}`;
+  const prepaid = purchases.filter(({ kind }) => kind === 'prepay');
+  const paid = sum(prepaid.flatMap(({ nonces }) => nonces.map((nonce) => transfers.get(nonce) ?? 0n)));
+  if (added! > paid || (done && added !== paid)) yield `${paid} was paid in advance, and ${added} is there`;
 }
 
 function* judgePurchase(

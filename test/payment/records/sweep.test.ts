@@ -17,8 +17,8 @@ const DAY_MS = 86_400_000;
 const PAYMENTS = 2100;
 
 /** The books of the rig, written to directly: thousands of real signatures prove nothing here. */
-function recordsOf({ store, clock }: GateRig): PaymentRecords {
-  return new PaymentRecords({ store, clock, assets: [BASE_USDC], answerKeepMinutes: 15 });
+function recordsOf({ store, clock, prepaid }: GateRig): PaymentRecords {
+  return new PaymentRecords({ store, clock, assets: [BASE_USDC], answerKeepMinutes: 15, prepaid });
 }
 
 async function settle(records: PaymentRecords, payer: Address, effect?: Reserved['effect']) {

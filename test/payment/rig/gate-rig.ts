@@ -4,13 +4,16 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Clock } from '../../../src/domain/clock.ts';
 import { payerTenantId } from '../../../src/domain/id.ts';
 import type { EffectHandler } from '../../../src/domain/payment.ts';
-import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
+import { type Asset, BASE_USDC, prepaidOn } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { PaymentGate } from '../../../src/payment/gate/gate.ts';
+import { PrepaidBalances } from '../../../src/payment/prepaid/balances.ts';
+import { withPrepaid } from '../../../src/payment/prepaid/with-prepaid.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
+import { PrepaidRefunds, Prepaying } from '../../../src/purchases/prepaid.ts';
 import { openStore, type Store } from '../../../src/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { MAX_TIMEOUT_SECONDS, PAY_TO } from './payments.ts';
@@ -28,6 +31,7 @@ export interface GateRig {
   readonly gate: PaymentGate;
   readonly store: Store;
   readonly local: LocalFacilitator;
+  readonly prepaid: PrepaidBalances;
   readonly things: StoredThings;
   readonly clock: SetClock;
   readonly events: Record<string, unknown>[];
@@ -87,6 +91,8 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     startBalance: 100_000_000n,
   });
   const things = new StoredThings(seen);
+  const limits = { usdMax: 100_000_000n, idleDaysMax: 90 };
+  const prepaid = new PrepaidBalances({ store: seen, clock, limits });
   const events: Record<string, unknown>[] = [];
   const answers = new AnswerStore({
     tenants: { folder: (tenant) => join(folder, 'tenants', tenant) },
@@ -97,15 +103,23 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     clock,
     settings: {
       assets: options.assets ?? [BASE_USDC],
+      prepaid: prepaidOn('eip155:8453'),
       payTo: PAY_TO,
       maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
       bodyNetworks: options.bodyNetworks ?? 'v2',
     },
     signatures,
-    facilitator: options.facilitator?.(local) ?? local,
+    facilitator: withPrepaid(options.facilitator?.(local) ?? local, prepaid, signatures),
+    prepaid,
     answersAfterNote: options.answersAfterNote ?? false,
     holdMsMax: options.holdMsMax ?? 0,
-    handlers: { workspace_create: things, workspace_extend: options.extension ?? NEVER, ingest: NEVER },
+    handlers: {
+      workspace_create: things,
+      workspace_extend: options.extension ?? NEVER,
+      ingest: NEVER,
+      prepay: new Prepaying(prepaid),
+      prepaid_refund: new PrepaidRefunds(prepaid),
+    },
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
@@ -118,7 +132,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   });
   const index = (account: PrivateKeyAccount) =>
     void mkdirSync(join(folder, 'tenants', payerTenantId(account.address)), { recursive: true });
-  return { gate, store, local, things, clock, events, folder, index };
+  return { gate, store, local, prepaid, things, clock, events, folder, index };
 }
 
 /** Effects of these kinds are not made here. */

@@ -25,6 +25,8 @@ const PAID = [
   ['GET', `/agent/v1/items/item_${ID}/preview`, '/agent/v1/items/:item_id/preview', '0.002'],
   ['POST', '/agent/v1/workspaces', '/agent/v1/workspaces', undefined],
   ['POST', `/agent/v1/workspaces/ws_${ID}/extend`, '/agent/v1/workspaces/:id/extend', undefined],
+  ['POST', '/agent/v1/prepaid', '/agent/v1/prepaid', undefined],
+  ['POST', '/agent/v1/prepaid/refund', '/agent/v1/prepaid/refund', undefined],
 ] as const;
 
 const server = await startTestServer(t, {

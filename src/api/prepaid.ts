@@ -1,0 +1,47 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { PrepaidStepId } from '../domain/id.ts';
+import { Charged, Id, Money, type Shape, Warnings } from './fields.ts';
+
+/** Least that is moved at once: each step stays in the books. */
+export const PREPAY_USD_MIN = 0.1;
+const PREPAY_USD_LARGEST = 1_000_000;
+
+const Usd = (description: string) =>
+  Type.Number({ minimum: PREPAY_USD_MIN, maximum: PREPAY_USD_LARGEST, description });
+
+export const PrepaySchema = Type.Object(
+  { usd: Usd('US dollars to pay in advance, at most six decimals.') },
+  { $id: 'Prepay' },
+);
+
+export type Prepay = Static<typeof PrepaySchema>;
+
+export const PrepaidRefundRequestSchema = Type.Object(
+  { usd: Usd('US dollars of your prepaid money to have back, at most six decimals.') },
+  { $id: 'PrepaidRefundRequest' },
+);
+
+export const PrepaidSchema = Type.Object(
+  {
+    added_usd: Money('Added by this payment.'),
+    prepaid_usd: Money('What you can spend now.'),
+    charged: Charged,
+    warnings: Warnings,
+  },
+  { $id: 'Prepaid' },
+);
+
+export type PrepaidAnswer = Shape<typeof PrepaidSchema>;
+
+export const PrepaidRefundSchema = Type.Object(
+  {
+    id: Id<PrepaidStepId>(),
+    refund_usd: Money('Owed to you from now on: the operator sends it to the wallet that signed.'),
+    prepaid_usd: Money('What you can still spend.'),
+    charged: Charged,
+    warnings: Warnings,
+  },
+  { $id: 'PrepaidRefund' },
+);
+
+export type PrepaidRefundAnswer = Shape<typeof PrepaidRefundSchema>;

@@ -1,0 +1,43 @@
+import { parseUsd } from '../domain/money.ts';
+import { explainSpending, openAccess } from './access/access.ts';
+import { EXIT, type Io, UsageError } from './terminal/io.ts';
+import type { Call } from './words/specs.ts';
+
+const OUTSIDE = { 'no-workspace': true } as const;
+
+/** `wallet prepay USD` */
+export async function walletPrepay({ words, values }: Call<'wallet prepay'>, io: Io): Promise<number> {
+  const [usd] = words as readonly [string];
+  checkAmount(usd);
+  const access = await openAccess({ ...values, ...OUTSIDE }, io);
+  const answer = await access.client.prepay(usd, { signal: io.signal });
+  io.write(
+    values.json
+      ? `${JSON.stringify(answer)}\n`
+      : `${answer.prepaid_usd} USD are prepaid at ${access.client.baseUrl}\n`,
+  );
+  explainSpending(access, io);
+  return EXIT.done;
+}
+
+/** `wallet refund USD` */
+export async function walletRefund({ words, values }: Call<'wallet refund'>, io: Io): Promise<number> {
+  const [usd] = words as readonly [string];
+  checkAmount(usd);
+  const { client } = await openAccess({ ...values, ...OUTSIDE }, io);
+  const answer = await client.refundPrepaid(usd, { signal: io.signal });
+  io.write(
+    values.json
+      ? `${JSON.stringify(answer)}\n`
+      : `${answer.refund_usd} USD are owed to your wallet (${answer.id}); ${answer.prepaid_usd} USD stay prepaid\n`,
+  );
+  return EXIT.done;
+}
+
+function checkAmount(text: string): void {
+  try {
+    parseUsd(text);
+  } catch {
+    throw new UsageError(`"${text}" is no amount of US dollars, such as 0.5.`);
+  }
+}

@@ -1,0 +1,154 @@
+import {
+  PREPAY_USD_MIN,
+  PrepaidRefundRequestSchema,
+  PrepaidRefundSchema,
+  PrepaidSchema,
+  type Prepay,
+  PrepaySchema,
+} from '../../api/prepaid.ts';
+import type { Address } from '../../domain/address.ts';
+import type { PayerId } from '../../domain/id.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import type { Discovery, Quote, WorkOutcome } from '../../domain/payment.ts';
+import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { Services } from '../access/services.ts';
+import { readSmallObject, type SmallObject } from '../access/small-object.ts';
+import { prepayDiscovery, refundDiscovery } from '../docs/discovery.ts';
+import { Validator } from '../exchange/json.ts';
+import type { Route } from '../exchange/route.ts';
+
+const ERRORS = [400, 409, 413, 422, 429, 500, 503] as const;
+/** Both bodies have the same member. */
+const validator = new Validator(PrepaySchema);
+const MIN = String(PREPAY_USD_MIN);
+
+const shown = (services: Services) => ({
+  dynamic: 'the amount in the body',
+  minUsd: MIN,
+  maxUsd: formatUsd(services.prepaidUsdMax),
+});
+
+/** POST /agent/v1/prepaid: money that later requests are paid from, without a transaction each. */
+export function prepayRoute(services: Services): Route {
+  return {
+    method: 'POST',
+    path: '/agent/v1/prepaid',
+    operation: {
+      operationId: 'prepay',
+      summary: 'Pay in advance',
+      tag: 'Per request',
+      security: 'payment',
+      price: shown(services),
+      requestBody: { schema: PrepaySchema, required: true, example: prepayDiscovery.bodyExample },
+      success: { status: 200, description: 'What can be spent now.', schema: PrepaidSchema },
+      errors: ERRORS,
+    },
+    handle: async (exchange) => {
+      const body = await readSmallObject(services, exchange);
+      return paid(
+        services,
+        exchange,
+        new PaidStep(services, body, {
+          path: '/agent/v1/prepaid',
+          description: 'Money paid in advance, for later requests.',
+          discovery: prepayDiscovery,
+          paidIn: 'coin',
+          buy: (payer, amount) => services.purchases.prepaying.buy(payer, amount),
+        }),
+      );
+    },
+  };
+}
+
+/** POST /agent/v1/prepaid/refund: prepaid money back, by the signature of the wallet that it belongs to. */
+export function refundRoute(services: Services): Route {
+  return {
+    method: 'POST',
+    path: '/agent/v1/prepaid/refund',
+    operation: {
+      operationId: 'refundPrepaid',
+      summary: 'Have prepaid money back',
+      tag: 'Per request',
+      security: 'payment',
+      price: shown(services),
+      requestBody: {
+        schema: PrepaidRefundRequestSchema,
+        required: true,
+        example: refundDiscovery.bodyExample,
+      },
+      success: { status: 200, description: 'What is owed to you.', schema: PrepaidRefundSchema },
+      errors: ERRORS,
+    },
+    handle: async (exchange) => {
+      const body = await readSmallObject(services, exchange);
+      return paid(
+        services,
+        exchange,
+        new PaidStep(services, body, {
+          path: '/agent/v1/prepaid/refund',
+          description: 'Prepaid money, owed back to its payer.',
+          discovery: refundDiscovery,
+          paidIn: 'prepaid',
+          buy: (payer, amount) => services.purchases.refunds.buy(payer, amount),
+        }),
+      );
+    },
+  };
+}
+
+interface Step {
+  readonly path: string;
+  readonly description: string;
+  readonly discovery: Discovery;
+  readonly paidIn: NonNullable<Quote['paidIn']>;
+  readonly buy: (payer: Address, amount: AtomicAmount) => Promise<WorkOutcome>;
+}
+
+interface Input {
+  readonly payer: Address;
+  readonly amount: AtomicAmount;
+}
+
+/** Money into the balance or out of it: its price is the amount itself. */
+class PaidStep implements PaidRoute<Input> {
+  readonly kind = 'other';
+  readonly mode = 'effect';
+  readonly priceFixed = false;
+  readonly #services: Services;
+  readonly #body: SmallObject;
+  readonly #step: Step;
+  readonly #amount: AtomicAmount;
+
+  constructor(services: Services, body: SmallObject, step: Step) {
+    this.#services = services;
+    this.#body = body;
+    this.#step = step;
+    this.#amount = amountOf(validator.lenient(body.object ?? {}).usd);
+  }
+
+  quote(): Quote {
+    const { path, description, discovery, paidIn } = this.#step;
+    const resource = this.#services.baseUrl() + path;
+    return { amount: this.#amount, resource, description, discovery, paidIn };
+  }
+
+  async prepare(_: PayerId, payer: Address): Promise<Prepared<Input>> {
+    if (this.#body.failure) throw this.#body.failure;
+    const { value, warnings } = validator.validate(this.#body.object ?? {});
+    const amount = amountOf((value as Prepay).usd);
+    return {
+      input: { payer, amount },
+      identity: { kind: 'json', value: { usd: formatUsd(amount) } },
+      warnings,
+    };
+  }
+
+  run({ payer, amount }: Input): Promise<WorkOutcome> {
+    return this.#step.buy(payer, amount);
+  }
+}
+
+/** To millionths. An invalid amount is quoted as the least one, and refused once it is paid for. */
+function amountOf(usd: number | undefined): AtomicAmount {
+  return parseUsd(usd === undefined ? MIN : usd.toFixed(6));
+}

@@ -1,0 +1,57 @@
+import { FarthingError } from '../../domain/error.ts';
+import { parseId } from '../../domain/id.ts';
+import { formatUsd } from '../../domain/money.ts';
+import type { PrepaidBalances } from '../../payment/prepaid/balances.ts';
+
+/** Prepaid money of all wallets, for the operator: what is owed. */
+export interface PrepaidSums {
+  readonly wallets: number;
+  readonly left_usd: string;
+  readonly due_usd: string;
+  readonly refunds: readonly {
+    readonly id: string;
+    readonly payer: string;
+    readonly usd: string;
+    readonly asked_at: string;
+    readonly transaction: string | null;
+  }[];
+}
+
+/** Refunds that are shown at once; those that are due come first. */
+const REFUNDS_MAX = 1000;
+
+/** What is left in all balances, and the refunds that were asked for. */
+export function prepaidSums(all: readonly PrepaidBalances[]): PrepaidSums {
+  const accounts = all.flatMap((balances) => [...balances.accounts()]);
+  const refunds = all.flatMap((balances) => [...balances.refunds()]);
+  const due = refunds.filter(({ isDue }) => isDue);
+  const sum = (amounts: readonly bigint[]) =>
+    formatUsd(amounts.reduce((total, amount) => total + amount, 0n));
+  return {
+    wallets: accounts.filter(({ left }) => left > 0n).length,
+    left_usd: sum(accounts.map(({ left }) => left)),
+    due_usd: sum(due.map(({ amount }) => amount)),
+    refunds: [...due, ...refunds.filter(({ isDue }) => !isDue)]
+      .slice(0, REFUNDS_MAX)
+      .map(({ id, payer, amount, time, transaction }) => ({
+        id,
+        payer,
+        usd: formatUsd(amount),
+        asked_at: new Date(time).toISOString(),
+        transaction: transaction ?? null,
+      })),
+  };
+}
+
+/** Notes that the operator has sent the money back. @throws not_found, field_invalid */
+export async function noteRefund(
+  all: readonly PrepaidBalances[],
+  text: string,
+  transaction: string,
+): Promise<void> {
+  if (!/^0x[0-9a-f]{64}$/i.test(transaction))
+    throw new FarthingError('field_invalid', 'transaction: send its hash, 0x and 64 hexadecimal digits.');
+  const id = parseId('prepaid', text);
+  if (id) for (const balances of all) if (await balances.refunded(id, transaction.toLowerCase())) return;
+  throw new FarthingError('not_found', `There is no refund ${text} that is due.`);
+}

@@ -1,0 +1,21 @@
+import t from 'tap';
+import { startTestServer } from '../rig/test-server.ts';
+import { Agent } from './cli-agent.ts';
+
+t.test('a command pays in advance, the next ones spend it, and the rest is had back', async (t) => {
+  const folder = t.testdir({});
+  const server = await startTestServer(t, { DATA_DIR: `${folder}/data` });
+  const agent = new Agent(folder, server.url);
+  await agent.run(['wallet', 'new']);
+  const prepaid = await agent.run(['wallet', 'prepay', '0.5', '--yes']);
+  t.match(prepaid, { code: 0, out: `0.5 USD are prepaid at ${server.url}\n` });
+  const rented = await agent.run(['workspace', 'create', '--json']);
+  t.equal(rented.code, 0, rented.err);
+  const refund = await agent.run(['wallet', 'refund', '0.4', '--json']);
+  t.match(JSON.parse(refund.out), { refund_usd: '0.4', prepaid_usd: '0.0825' }, 'a workspace cost .0175');
+  t.match(await agent.run(['wallet', 'refund', '0.4']), { code: 4, err: /insufficient_funds/ });
+  t.match(await agent.run(['wallet', 'prepay', 'lots']), {
+    code: 2,
+    err: '"lots" is no amount of US dollars, such as 0.5.\n',
+  });
+});
