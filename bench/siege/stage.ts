@@ -77,23 +77,25 @@ export async function staged(
 
 /** It asks with the token of its workspace. */
 export function tokenClient({ url, headers }: BenchWorkspace): Client {
-  const ask = async (path: string, body: string, more: Record<string, string> = {}) => {
+  const ask = async (path: string, body: string, more: Record<string, string> = {}): Promise<string> => {
     try {
       const answer = await fetch(url + path, { method: 'POST', headers: { ...headers, ...more }, body });
       const told = (await answer.json()) as { detail?: string; job?: { state: string } };
       if (!answer.ok) return `${answer.status} ${told.detail}`;
-      return told.job && told.job.state !== 'searchable' ? told.job.state : 'answered';
+      const { state = 'searchable' } = told.job ?? {};
+      if (state === 'searchable') return 'answered';
+      // The same bytes again are waited for again.
+      return state === 'failed' ? state : await ask(path, body, more);
     } catch (error) {
       return (error as Error).message;
     }
   };
   return {
     search: (query) => ask('/search', JSON.stringify({ query })),
-    upload: (text) =>
-      ask('/ingest', text, {
-        Prefer: 'wait=60',
-        'Content-Disposition': `attachment; filename="${text.slice(-8)}.txt"`,
-      }),
+    upload: (text) => {
+      const disposition = `attachment; filename="${text.slice(-8)}.txt"`;
+      return ask('/ingest', text, { Prefer: 'wait=60', 'Content-Disposition': disposition });
+    },
   };
 }
 
