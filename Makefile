@@ -94,6 +94,7 @@ run: $(ADDON) $(CONSOLE) $(SERVER) ## Start the server; the first start shows a 
 
 package: setup ## The packages that work without the tree, in .build/packages: npm install them anywhere, then npx farthing serve
 	@node --no-warnings scripts/package.ts
+	@node --no-warnings scripts/package-client.ts
 
 test: setup ## All checks, and every kind of test, in a few minutes; some files: npm test -- FILE…
 	@node test/all.ts
