@@ -28,7 +28,7 @@ const named = (prefix: string) => Object.keys(services).filter((name) => name.st
 const servers = named('farthing');
 const members = named('etcd');
 /** Names and ports of the composition, and where each is here. */
-const addresses = new Map([
+const addresses = new Map<string, string>([
   ...servers.map((name, number) => [`${name}:8402`, local(1 + number)] as const),
   ...members.map((name, number) => [`${name}:2379`, local(4 + number)] as const),
   ...members.map((name, number) => [`${name}:2380`, local(7 + number)] as const),
