@@ -3,8 +3,8 @@ import { attack } from './attacks.ts';
 import type { Target } from './requests.ts';
 
 /**
- * A process that carries out one attack. It says when it is ready; its parent tells which attack, and ends it by a second message;
- * then it tells its processor seconds. A stranger has a machine of his own: here the attacker takes what the server and the client leave
+ * A process that carries out one attack. It says when it is ready; its parent tells which attack; it says when that has begun; its parent
+ * ends it by a second message; then it tells its processor seconds. A stranger has a machine of his own: here the attacker takes what the server and the client leave
  * of the processor.
  */
 export interface AttackOrder {
@@ -19,7 +19,7 @@ const over = new AbortController();
 process.send?.('ready');
 process.once('message', (order: AttackOrder) => {
   process.once('message', () => over.abort());
-  void attack(order.name, order.target, over.signal).then(() => {
+  void attack(order.name, order.target, over.signal, () => process.send?.('begun')).then(() => {
     const { user, system } = process.cpuUsage();
     process.send?.((user + system) / 1e6, () => process.disconnect());
   });

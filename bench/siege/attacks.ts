@@ -1,6 +1,6 @@
 import { PAY_TO } from '../../test/payment/rig/payments.ts';
 import { PAYER_ATTACKS } from './payer-attacks.ts';
-import { MEBIBYTE, type Target } from './requests.ts';
+import type { Target } from './requests.ts';
 import { STRANGER_ATTACKS } from './stranger-attacks.ts';
 import { type Attack, Strangers } from './strangers.ts';
 import { WORKSPACE_ATTACKS } from './workspace-attacks.ts';
@@ -20,8 +20,17 @@ export const ATTACKS: Readonly<Record<string, Attack>> = {
   ...PAYER_ATTACKS,
 };
 
-/** Carries one attack out. */
-export async function attack(name: string, target: Target, over: AbortSignal): Promise<void> {
-  const { mebibytes, run } = ATTACKS[name]!;
-  await run(new Strangers(target.url, mebibytes * MEBIBYTE, over), target);
+/** Carries one attack out. @param begun is called once it has all its connections, or is over */
+export async function attack(
+  name: string,
+  target: Target,
+  over: AbortSignal,
+  begun: () => void,
+): Promise<void> {
+  const one = ATTACKS[name]!;
+  const strangers = new Strangers(target.url, one, over);
+  const running = one.run(strangers, target);
+  await Promise.race([strangers.begun, running]);
+  begun();
+  await running;
 }

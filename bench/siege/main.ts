@@ -6,7 +6,7 @@ import { besiege } from './siege.ts';
 import { openStage, rent } from './stage.ts';
 
 /**
- * A paying client searches at a steady pace while strangers without money, and one cheap workspace, attack; or some attacks
+ * A paying client searches and uploads at a steady pace while strangers without money, and cheap workspaces, attack; or some attacks
  * by words of their names, without the turns of single requests (`ATTACK=pipelined SECONDS=20`). Each has a new server, and bounds on its
  * connections and bytes.
  */
@@ -21,6 +21,8 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     const {
       before: calm,
       during,
+      uploadsBefore,
+      uploadsDuring,
       ...rest
     } = await besiege({
       ...stage,
@@ -29,29 +31,36 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
       seconds: SECONDS,
       searchesPerSecond: SEARCHES_PER_SECOND,
     });
-    const beside = (of: 'p50' | 'p99') => ({
-      value: during[of],
+    const beside = (value: number, peer_value: number) => ({
+      value,
       unit: 'ms',
       peer: 'before the attack',
-      peer_value: calm[of],
+      peer_value,
     });
     seen[name] = {
-      p50: beside('p50'),
-      p99: beside('p99'),
-      refused: Object.values(during.refused).reduce((sum, count) => sum + count, 0),
+      p50: beside(during.p50, calm.p50),
+      p99: beside(during.p99, calm.p99),
+      upload_p99: beside(uploadsDuring.p99, uploadsBefore.p99),
+      refused: countOf(during.refused),
+      uploads_refused: countOf(uploadsDuring.refused),
       memory_mib: rest.memoryMib,
       incoming_mib: rest.incomingMib,
       gone_after_s: rest.goneAfterSeconds,
       longest_turn_ms: rest.longestTurn,
     };
     console.log(
-      `${name}: p99 ${calm.p99.toFixed(1)} → ${during.p99.toFixed(1)} ms, refused ${JSON.stringify(during.refused)}`,
+      `${name}: p99 ${calm.p99.toFixed(1)} → ${during.p99.toFixed(1)} ms, of uploads ${uploadsBefore.p99.toFixed(0)} → ` +
+        `${uploadsDuring.p99.toFixed(0)} ms, refused ${JSON.stringify({ ...during.refused, ...uploadsDuring.refused })}`,
     );
   } finally {
     await stage.stop();
   }
 }
 export const facts = { attacks: seen, ...(asked === '' && { longest_turn_ms: await turnsOfRoutes() }) };
+
+function countOf(refused: Readonly<Record<string, number>>): number {
+  return Object.values(refused).reduce((sum, count) => sum + count, 0);
+}
 
 /** What one request costs the event loop at its largest, with nothing beside it. */
 async function turnsOfRoutes(): Promise<Record<string, Turn>> {

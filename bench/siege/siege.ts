@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,8 +11,8 @@ import type { AttackOrder } from './attacker.ts';
 import { longestTurn, type Turn } from './routes.ts';
 import type { Client, Stage } from './stage.ts';
 
-/** Of the client's searches: milliseconds from the moment each was meant to be sent. */
-export interface Searched {
+/** Of the client's requests of one kind: milliseconds from the moment each was meant to be sent. */
+export interface Served {
   readonly p50: number;
   readonly p99: number;
   readonly answered: number;
@@ -20,8 +21,12 @@ export interface Searched {
 }
 
 export interface Besieged {
-  readonly before: Searched;
-  readonly during: Searched;
+  /** Searches. */
+  readonly before: Served;
+  readonly during: Served;
+  /** Of ten words each, until they are searchable. */
+  readonly uploadsBefore: Served;
+  readonly uploadsDuring: Served;
   /** Of all processes, over what it was before, at most. */
   readonly memoryMib: number;
   /** Of uploads that were being received, at most. */
@@ -48,13 +53,14 @@ export interface SiegeOptions extends Pick<Stage, 'server' | 'client' | 'target'
 
 const MEBIBYTE = 2 ** 20;
 const WARM_UP_SECONDS = 5;
+const UPLOADS_PER_SECOND = 1;
 const SAMPLE_MS = 200;
 const GONE_SECONDS_MAX = 60;
 /** To the facilitator, and between the server's own processes. */
 const SOCKETS_MORE_MAX = 8;
 const never = new AbortController().signal;
 
-/** A client searches at a steady pace, before an attack and beside it. */
+/** A client searches and uploads at a steady pace, before an attack and beside it. */
 export async function besiege({
   server,
   client,
@@ -67,8 +73,8 @@ export async function besiege({
 }: SiegeOptions): Promise<Besieged> {
   if (!isBusy) await untilIdle(server.pid);
   // A server that has just started compiles while it answers.
-  if (secondsBefore > 0) await searches(client, WARM_UP_SECONDS, searchesPerSecond);
-  const before = await searches(client, secondsBefore, searchesPerSecond);
+  if (secondsBefore > 0) await requests(client, WARM_UP_SECONDS, searchesPerSecond);
+  const before = await requests(client, secondsBefore, searchesPerSecond);
   const quiet = usageOf(server.pid);
   const sockets = socketsOf(server.pid);
   await longestTurn(server);
@@ -82,7 +88,7 @@ export async function besiege({
       await pause(SAMPLE_MS);
     }
   })();
-  const during = await searches(client, seconds, searchesPerSecond);
+  const during = await requests(client, seconds, searchesPerSecond);
   over = true;
   await watched;
   const turn = await longestTurn(server);
@@ -94,8 +100,10 @@ export async function besiege({
   const isGone = () => incomingMib(server) === 0 && socketsOf(server.pid) <= sockets + SOCKETS_MORE_MAX;
   while (!isBusy && !isGone() && performance.now() - ended < 1000 * GONE_SECONDS_MAX) await pause(SAMPLE_MS);
   return {
-    before,
-    during,
+    before: before.searches,
+    during: during.searches,
+    uploadsBefore: before.uploads,
+    uploadsDuring: during.uploads,
     memoryMib: most.memory,
     incomingMib: most.incoming,
     goneAfterSeconds: (performance.now() - ended) / 1000,
@@ -105,25 +113,42 @@ export async function besiege({
   };
 }
 
-/** Starts an attack. @returns to end it, which resolves with the processor seconds that it took of its own */
+/** Starts an attack, and waits until it has all its connections. @returns to end it, which resolves with the processor seconds that it took of its own */
 async function launch(order: AttackOrder): Promise<() => Promise<number>> {
   const attacker = fork(join(import.meta.dirname, 'attacker.ts'));
-  await once(attacker, 'message');
-  const told = Promise.race([once(attacker, 'message'), once(attacker, 'exit').then(() => [0])]);
+  const ended = once(attacker, 'exit').then(() => [0]);
+  const next = () => Promise.race([once(attacker, 'message'), ended]);
+  await next();
   attacker.send(order);
+  await next();
+  const told = next();
   return async () => {
     if (attacker.connected) attacker.send('over');
     return ((await told) as [number])[0];
   };
 }
 
-async function searches(client: Client, seconds: number, perSecond: number): Promise<Searched> {
+async function requests(client: Client, seconds: number, searchesPerSecond: number) {
+  const [searches, uploads] = await Promise.all([
+    paced(searchesPerSecond, seconds, (number) => client.search(`who counts gulls at dawn, ${number}?`)),
+    paced(UPLOADS_PER_SECOND, seconds, () =>
+      client.upload(`Ten words of a log that nobody has written: ${randomUUID()}`),
+    ),
+  ]);
+  return { searches, uploads };
+}
+
+async function paced(
+  perSecond: number,
+  seconds: number,
+  request: (number: number) => Promise<string>,
+): Promise<Served> {
   const times: number[] = [];
   const refused: Record<string, number> = {};
   let sent = 0;
   const send = async (due: number) => {
     sent += 1;
-    const outcome = await client.search(`who counts gulls at dawn, ${sent}?`);
+    const outcome = await request(sent);
     if (outcome === 'answered') times.push(performance.now() - due);
     else refused[outcome] = (refused[outcome] ?? 0) + 1;
   };

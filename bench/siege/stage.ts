@@ -5,10 +5,11 @@ import { ATTACKS, BESIEGED } from './attacks.ts';
 import type { Target } from './requests.ts';
 import { startSlowFacilitator } from './slow-facilitator.ts';
 
-/** The client whose searches must go on. */
+/** The client whose searches and uploads must go on. Each is told as `answered`, or as the refusal or fault that came in place of an answer. */
 export interface Client {
-  /** @returns `answered`, or the refusal or fault that came in place of an answer */
   search(query: string): Promise<string>;
+  /** Adds a text, and waits until it is searchable. */
+  upload(text: string): Promise<string>;
 }
 
 /** A server, a client that has something to find, and a workspace of somebody else. */
@@ -74,31 +75,39 @@ export async function staged(
   return { server, client, target };
 }
 
-/** It searches with the token of its workspace. */
+/** It asks with the token of its workspace. */
 export function tokenClient({ url, headers }: BenchWorkspace): Client {
+  const ask = async (path: string, body: string, more: Record<string, string> = {}) => {
+    try {
+      const answer = await fetch(url + path, { method: 'POST', headers: { ...headers, ...more }, body });
+      const told = (await answer.json()) as { detail?: string; job?: { state: string } };
+      if (!answer.ok) return `${answer.status} ${told.detail}`;
+      return told.job && told.job.state !== 'searchable' ? told.job.state : 'answered';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
   return {
-    search: (query) =>
-      fetch(`${url}/search`, { method: 'POST', headers, body: JSON.stringify({ query }) }).then(
-        async (answer) => {
-          const text = await answer.text();
-          return answer.ok
-            ? 'answered'
-            : `${answer.status} ${(JSON.parse(text) as { detail: string }).detail}`;
-        },
-        (error: Error) => error.message,
-      ),
+    search: (query) => ask('/search', JSON.stringify({ query })),
+    upload: (text) =>
+      ask('/ingest', text, {
+        Prefer: 'wait=60',
+        'Content-Disposition': `attachment; filename="${text.slice(-8)}.txt"`,
+      }),
   };
 }
 
-/** It pays for each search, and is told every refusal: its library repeats nothing. */
+/** It pays for each request, and is told every refusal: its library repeats nothing. */
 async function payer(url: string): Promise<Client> {
   const client = payingClient(url, { attemptsMax: 1 });
   await client.ingest(new File([FILE[1]], FILE[0]));
+  const told = (asked: Promise<unknown>) =>
+    asked.then(
+      () => 'answered',
+      (error: Error & { code?: string }) => error.code ?? error.message,
+    );
   return {
-    search: (query) =>
-      client.search({ query }).then(
-        () => 'answered',
-        (error: Error & { code?: string }) => error.code ?? error.message,
-      ),
+    search: (query) => told(client.search({ query })),
+    upload: (text) => told(client.ingest(new File([text], `${text.slice(-8)}.txt`))),
   };
 }

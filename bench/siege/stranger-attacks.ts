@@ -39,9 +39,9 @@ const faulty = JSON.stringify({
 export const STRANGER_ATTACKS: Readonly<Record<string, Attack>> = {
   'pipelined description': pipelined(head('GET /openapi.json'), 500),
   'descriptions that nobody reads': {
-    connections: 500,
+    connections: 3000,
     mebibytes: 16,
-    run: (strangers) => strangers.each(500, () => strangers.send(askedAgain(), { reads: false })),
+    run: (strangers) => strangers.each(3000, () => strangers.send(askedAgain(), { reads: false })),
   },
   'pipelined liveness': pipelined(head('GET /healthz'), 10_000),
   'pipelined unpaid searches': pipelined(`${head('POST /agent/v1/search', length(2))}{}`, 2000),

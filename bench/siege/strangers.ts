@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Target } from './requests.ts';
+import { MEBIBYTE, type Target } from './requests.ts';
 
 export interface Attack {
   /** Connections at a time. */
@@ -32,15 +32,23 @@ export class Strangers {
   readonly host: string;
   readonly port: number;
   readonly over: AbortSignal;
+  /** Resolves once as many connections were begun as the attack has at a time. */
+  readonly begun: Promise<void>;
+  #toBegin: number;
+  #allBegun!: () => void;
   #bytesLeft: number;
   readonly #open = new Set<Socket>();
 
-  constructor(url: string, bytesMax: number, over: AbortSignal) {
+  constructor(url: string, { connections, mebibytes }: Attack, over: AbortSignal) {
     const { hostname, port } = new URL(url);
     this.host = hostname;
     this.port = Number(port);
     this.over = over;
-    this.#bytesLeft = bytesMax;
+    this.#bytesLeft = mebibytes * MEBIBYTE;
+    this.#toBegin = connections;
+    this.begun = new Promise((resolve) => {
+      this.#allBegun = resolve;
+    });
     over.addEventListener('abort', () => {
       for (const socket of this.#open) socket.destroy();
     });
@@ -56,6 +64,8 @@ export class Strangers {
     pieces: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
     { reads = true }: { readonly reads?: boolean } = {},
   ): Promise<void> {
+    this.#toBegin -= 1;
+    if (this.#toBegin === 0) this.#allBegun();
     if (!this.goesOn) return;
     const socket = connect(this.port, this.host);
     this.#open.add(socket);

@@ -75,6 +75,8 @@ export type EffectKind = Effect['kind'];
 export type EffectRef<K extends EffectKind> = Extract<Effect, { kind: K }>['ref'];
 
 export interface EffectHandler<K extends EffectKind = EffectKind> {
+  /** What it sells can be turned into money again: it waits for proof of its settlement, however long that takes. */
+  readonly needsProof?: boolean;
   /** After settlement. Idempotent: a crash may repeat it. Its answer is the request's (fresh token, fresh times). */
   commit(ref: EffectRef<K>): Promise<Answer>;
   /** The payment failed: nothing of the effect may stay. Idempotent. */

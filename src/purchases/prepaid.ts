@@ -5,12 +5,14 @@ import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
 
 /** Money paid in advance: it is in the balance once its payment is settled. */
 export class Prepaying implements EffectHandler<'prepay'> {
+  readonly needsProof = true;
   readonly #balances: PrepaidBalances;
 
   constructor(balances: PrepaidBalances) {
     this.#balances = balances;
   }
 
+  /** @throws prepaid_limit_exceeded */
   async buy(payer: Address, amount: AtomicAmount): Promise<WorkOutcome> {
     const step = await this.#balances.begin('add', payer, amount);
     return { charged: true, effect: { kind: 'prepay', ref: { step } } };

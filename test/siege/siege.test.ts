@@ -17,6 +17,7 @@ const TENANT_INCOMING_MIB_MAX = 8 * 64;
 const QUICK = [
   ['pipelined description', 'MCP calls with many faults', 'event streams of a cheap workspace'],
   ['search bodies of empty wallets that drip', 'descriptions that nobody reads'],
+  ['long texts of 24 payers'],
 ];
 
 // How long a query may wait on a busy machine is no matter of a test.
@@ -28,7 +29,7 @@ for (const names of deep(
   QUICK,
   Object.keys(ATTACKS).map((name) => [name]),
 )) {
-  t.test(`${names.join(', ')}: no search of a paying client is refused`, async (t) => {
+  t.test(`${names.join(', ')}: no search or upload of a paying client is refused`, async (t) => {
     const isApart = names.some((name) => ATTACKS[name]!.facilitatorCallsPerSecond !== undefined);
     const stage = isApart ? await openStage(names[0]!, settings) : shared;
     if (isApart) t.teardown(() => stage.stop());
@@ -41,6 +42,8 @@ for (const names of deep(
     });
     t.same(seen.during.refused, {});
     t.equal(seen.during.answered, SECONDS * SEARCHES_PER_SECOND);
+    t.same(seen.uploadsDuring.refused, {});
+    t.equal(seen.uploadsDuring.answered, SECONDS);
     t.ok(seen.memoryMib < MEMORY_MIB_MAX, `${seen.memoryMib.toFixed(0)} MiB more`);
     const byTenant = names.some((name) => name.includes('cheap workspace'));
     const incomingMibMax = byTenant ? TENANT_INCOMING_MIB_MAX : INCOMING_MIB_MAX;

@@ -13,7 +13,6 @@ import {
   SWS_BILINEAR,
 } from 'node-av/constants';
 import {
-  Codec,
   CodecContext,
   Dictionary,
   FormatContext,
@@ -24,6 +23,7 @@ import {
   type Stream,
 } from 'node-av/lib';
 import { corrupt } from '../reading/refusal.ts';
+import { DECODERS_ALLOWED, decoderOf } from './decoders.ts';
 import { type Rotation, rotated, rotationOf, swapsSides } from './rotate.ts';
 import { SoundDecoder, type SoundPiece } from './sound.ts';
 
@@ -62,7 +62,7 @@ export interface SubtitlePacket {
 }
 
 /**
- * A media file, opened by FFmpeg. It reads this file alone, by the demuxers of the file's type: a playlist leads nowhere.
+ * A media file, opened by FFmpeg. It reads this file alone, by the demuxers of the file's type and the decoders of the list: a playlist leads nowhere.
  * Everything runs on this thread. It must be closed.
  */
 export class MediaFile {
@@ -71,7 +71,11 @@ export class MediaFile {
   /** @throws file_corrupt. */
   constructor(path: string, demuxers: string) {
     this.#context.allocContext();
-    const options = Dictionary.fromObject({ protocol_whitelist: 'file', format_whitelist: demuxers });
+    const options = Dictionary.fromObject({
+      protocol_whitelist: 'file',
+      format_whitelist: demuxers,
+      codec_whitelist: DECODERS_ALLOWED,
+    });
     if (this.#context.openInputSync(path, null, options) < 0) throw corrupt('it is no complete recording');
     if (this.#context.findStreamInfoSync(null) < 0) {
       this.close();
@@ -205,7 +209,7 @@ class VideoDecoder {
     this.#start_s = start_s;
     this.#everySeconds = everySeconds;
     this.#rotation = streamRotation(stream);
-    const codec = Codec.findDecoder(stream.codecpar.codecId);
+    const codec = decoderOf(stream);
     if (!codec) throw corrupt('its pictures are in a format that cannot be decoded');
     this.#decoder.allocContext3(codec);
     this.#decoder.parametersToContext(stream.codecpar);

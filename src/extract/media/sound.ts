@@ -6,8 +6,9 @@ import {
   AV_CHANNEL_ORDER_UNSPEC,
   AV_SAMPLE_FMT_S16,
 } from 'node-av/constants';
-import { Codec, CodecContext, Frame, type Packet, SoftwareResampleContext, type Stream } from 'node-av/lib';
+import { CodecContext, Frame, type Packet, SoftwareResampleContext, type Stream } from 'node-av/lib';
 import { SOUND_RATE } from '../../domain/document.ts';
+import { decoderOf } from './decoders.ts';
 
 /** Nobody records at other rates, and a very low one would expand a few bytes to gigabytes. */
 const RATE_MIN = 4_000;
@@ -51,7 +52,7 @@ export class SoundDecoder {
     this.#stream = stream;
     this.#start_s = start_s;
     this.#secondsMax = secondsMax;
-    const codec = Codec.findDecoder(stream.codecpar.codecId);
+    const codec = decoderOf(stream);
     this.#frame.alloc();
     this.#converted.alloc();
     if (!codec) {

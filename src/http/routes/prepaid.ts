@@ -7,7 +7,6 @@ import {
   PrepaySchema,
 } from '../../api/prepaid.ts';
 import type { Address } from '../../domain/address.ts';
-import { FarthingError } from '../../domain/error.ts';
 import type { PayerId } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
 import type { Discovery, Quote, WorkOutcome } from '../../domain/payment.ts';
@@ -54,15 +53,7 @@ export function prepayRoute(services: Services): Route {
           description: 'Money paid in advance, for later requests.',
           discovery: prepayDiscovery,
           paidIn: 'coin',
-          buy: async (payer, amount) => {
-            const room = services.prepaid.room(payer);
-            if (amount <= room) return services.purchases.prepaying.buy(payer, amount);
-            throw new FarthingError(
-              'prepaid_limit_exceeded',
-              `One wallet may have ${formatUsd(services.prepaidUsdMax)} USD prepaid here; there is room for ${formatUsd(room)}.`,
-              { facts: { room_usd: formatUsd(room) } },
-            );
-          },
+          buy: (payer, amount) => services.purchases.prepaying.buy(payer, amount),
         }),
       );
     },

@@ -138,11 +138,11 @@ export class Checkout {
 function noop(): void {}
 
 function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAttempt): Reserved {
-  const { amount, resource, description } = quote;
+  const { discovery: _, ...terms } = quotedTerms(quote);
   return {
     state: 'reserved',
     payment,
-    terms: { amount, resource, description },
+    terms,
     route: routeOf(quote),
     requestHash,
     keyHash,
@@ -150,8 +150,12 @@ function newRecord({ payment, requestHash, keyHash, request: { quote } }: PaidAt
 }
 
 export function termsOf(quote: Quote): Terms {
-  const { amount, resource, description, discovery } = quote;
-  return { amount, resource, description, ...declareDiscovery(discovery) };
+  const { discovery, ...terms } = quotedTerms(quote);
+  return { ...terms, ...declareDiscovery(discovery) };
+}
+
+function quotedTerms({ amount, resource, description, discovery, paidIn }: Quote) {
+  return { amount, resource, description, discovery, ...(paidIn === 'prepaid' && { isRefund: true }) };
 }
 
 /** The route with ids left out, as the books name it. */

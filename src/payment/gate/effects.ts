@@ -16,6 +16,11 @@ export class Effects {
     return this.#handlerOf(effect.kind).undo(effect.ref);
   }
 
+  /** Whether it may not be committed on the presumption that it was paid for. */
+  needsProof(effect: Effect): boolean {
+    return this.#handlerOf(effect.kind).needsProof === true;
+  }
+
   reissue(effect: Effect): Promise<Answer> {
     return this.#handlerOf(effect.kind).reissue(effect.ref);
   }

@@ -196,7 +196,7 @@ export class PaymentGate {
       if (!(error instanceof PaymentRefused)) throw error;
       const answer = this.challenge(request.quote, error.fault, request.wallet);
       if (!seen.payment) return undeliverable(answer);
-      const left = this.#shownLeft(seen.payment);
+      const left = this.#shownLeft(seen.payment, request.quote);
       if (!error.atSettlement) return undeliverable({ ...answer, headers: { ...answer.headers, ...left } });
       const { payer, asset, networkName } = seen.payment;
       const receipt = refusalHeaders(payer, error.fault, mirroredNetwork(asset, networkName));
@@ -231,10 +231,12 @@ export class PaymentGate {
     }
   }
 
-  /** What is left of its prepaid money, for the wallet that signed. */
-  #shownLeft({ asset, payer, mayBeOfContract }: Payment): Record<string, string> {
+  /** What is left of its prepaid money for such a request, for the wallet that signed. */
+  #shownLeft({ asset, payer, mayBeOfContract }: Payment, { paidIn }: Quote): Record<string, string> {
     if (!asset.isPrepaid || mayBeOfContract) return {};
-    return { 'X-Prepaid-Left-USD': formatUsd(this.#deps.prepaid.left(payer)) };
+    const { prepaid } = this.#deps;
+    const left = paidIn === 'prepaid' ? prepaid.refundable(payer) : prepaid.left(payer);
+    return { 'X-Prepaid-Left-USD': formatUsd(left) };
   }
 
   #genuine(sent: RequestPayment): Genuine | undefined {

@@ -316,7 +316,7 @@ export class Settlements {
   }
 
   async #reconcile(purchase: InFlightPurchase, record: Chargeable): Promise<void> {
-    const { facilitator, clock } = this.#deps;
+    const { facilitator, clock, effects } = this.#deps;
     const settlement = await facilitator.reconcile(record.payment, record.terms);
     switch (settlement.kind) {
       case 'settled':
@@ -335,7 +335,7 @@ export class Settlements {
         );
       case 'unknown': {
         const silentMs = clock.now() - Number(record.payment.validBefore) * 1000;
-        if (silentMs < PRESUMED_AFTER_MS) return;
+        if (silentMs < PRESUMED_AFTER_MS || (record.effect && effects.needsProof(record.effect))) return;
         await this.#conclude(purchase, record, { transaction: '', presumed: true });
         return this.#finish(purchase);
       }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { FarthingError } from '../../domain/error.ts';
 import { newId, type PrepaidStepId } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
 import type { Store, Table } from '../../state/store.ts';
@@ -12,6 +13,8 @@ interface Balance {
   readonly left: string;
   readonly added: string;
   readonly spent: string;
+  /** Of payments in that are not settled yet. */
+  readonly coming: string;
   /** Milliseconds since the epoch of the last payment in or out. */
   readonly used: number;
 }
@@ -62,6 +65,7 @@ export interface PrepaidLimits {
   readonly idleDaysMax: number;
 }
 
+const NOTHING: Balance = { left: '0', added: '0', spent: '0', coming: '0', used: 0 };
 const DAY_MS = 86_400_000;
 /** A spend is known for so long after its authorization ended: until then the same one may be asked for again. */
 const KNOWN_AFTER_END_S = 86_400;
@@ -91,15 +95,13 @@ export class PrepaidBalances {
 
   /** What a wallet may spend now. */
   left(payer: Address): AtomicAmount {
-    const balance = this.#balances.get(payer);
-    if (!balance || this.#clock.now() - balance.used > this.#limits.idleDaysMax * DAY_MS) return 0n;
-    return BigInt(balance.left);
+    const balance = this.#balanceOf(payer);
+    return this.#isIdle(balance) ? 0n : BigInt(balance.left);
   }
 
-  /** What may still be added. */
-  room(payer: Address): AtomicAmount {
-    const room = this.#limits.usdMax - BigInt(this.#balances.get(payer)?.left ?? '0');
-    return room < 0n ? 0n : room;
+  /** What a wallet may have back: also what was idle for too long to be spent. */
+  refundable(payer: Address): AtomicAmount {
+    return BigInt(this.#balanceOf(payer).left);
   }
 
   /** Whether a payment can be made; its signature is checked elsewhere. */
@@ -121,7 +123,7 @@ export class PrepaidBalances {
     if (earlier) return isSame(earlier, payment) ? settledBy(earlier) : refused('authorization_already_used');
     const reason = this.#fault(payment, terms);
     if (reason !== undefined) return refused(reason);
-    const left = this.#change(payment.payer, payment.value);
+    const left = this.#take(payment.payer, payment.value);
     const spend: Spend = {
       to: payment.payTo,
       value: payment.value.toString(),
@@ -138,7 +140,7 @@ export class PrepaidBalances {
     const key = spendKey(payment);
     if (!this.#spends.get(key)) return;
     this.#spends.remove(key);
-    this.#change(payment.payer, -payment.value);
+    this.#take(payment.payer, -payment.value);
   }
 
   /** What became of a spend whose outcome was lost. */
@@ -147,12 +149,15 @@ export class PrepaidBalances {
     return spend && isSame(spend, payment) ? settledBy(spend) : { kind: 'absent' };
   }
 
-  /** Notes what a payment will move once it is settled. */
-  async begin(kind: Step['kind'], payer: Address, amount: AtomicAmount): Promise<PrepaidStepId> {
+  /** Notes what a payment will move once it is settled. @throws prepaid_limit_exceeded */
+  begin(kind: Step['kind'], payer: Address, amount: AtomicAmount): Promise<PrepaidStepId> {
     const id = newId('prepaid');
     const step: Step = { kind, payer, amount: amount.toString(), time: this.#clock.now(), state: 'open' };
-    await this.#steps.put(id, step);
-    return id;
+    return this.#store.transaction(() => {
+      if (kind === 'add') this.#expect(payer, amount);
+      this.#steps.put(id, step);
+      return id;
+    });
   }
 
   /** The payment of a step is settled. @returns what is left to spend. @throws Error for a step that was undone */
@@ -162,7 +167,7 @@ export class PrepaidBalances {
       if (!step) throw new Error(`there is no prepaid step ${id}`);
       const amount = BigInt(step.amount);
       if (step.state === 'open') {
-        if (step.kind === 'add') this.#change(step.payer, 0n, amount);
+        if (step.kind === 'add') this.#add(step.payer, amount);
         this.#steps.put(id, { ...step, state: step.kind === 'add' ? 'added' : 'due' });
       }
       return { amount, left: this.left(step.payer) };
@@ -172,7 +177,10 @@ export class PrepaidBalances {
   /** The payment of a step failed. */
   async undo(id: PrepaidStepId): Promise<void> {
     await this.#store.transaction(() => {
-      if (this.#steps.get(id)?.state === 'open') this.#steps.remove(id);
+      const step = this.#steps.get(id);
+      if (step?.state !== 'open') return;
+      this.#steps.remove(id);
+      if (step.kind === 'add') this.#expectNoMore(step.payer, BigInt(step.amount));
     });
   }
 
@@ -218,17 +226,61 @@ export class PrepaidBalances {
         };
   }
 
-  /** Within a transaction. @returns what is left */
-  #change(payer: Address, spent: AtomicAmount, added: AtomicAmount = 0n): AtomicAmount {
-    const before = this.#balances.get(payer) ?? { left: '0', added: '0', spent: '0' };
-    const left = BigInt(before.left) + added - spent;
+  #balanceOf(payer: Address): Balance {
+    return { ...NOTHING, ...this.#balances.get(payer) };
+  }
+
+  #isIdle({ used }: Balance): boolean {
+    return this.#clock.now() - used > this.#limits.idleDaysMax * DAY_MS;
+  }
+
+  /** Within a transaction. What is idle stays so. @returns what is left */
+  #take(payer: Address, amount: AtomicAmount): AtomicAmount {
+    const before = this.#balanceOf(payer);
+    const left = BigInt(before.left) - amount;
+    const spent = BigInt(before.spent) + amount;
+    const used = this.#isIdle(before) ? before.used : this.#clock.now();
+    this.#balances.put(payer, { ...before, left: left.toString(), spent: spent.toString(), used });
+    return left;
+  }
+
+  /** Within a transaction: what was expected has come. */
+  #add(payer: Address, amount: AtomicAmount): void {
+    const before = this.#balanceOf(payer);
     this.#balances.put(payer, {
-      left: left.toString(),
-      added: (BigInt(before.added) + added).toString(),
-      spent: (BigInt(before.spent) + spent).toString(),
+      ...before,
+      left: (BigInt(before.left) + amount).toString(),
+      added: (BigInt(before.added) + amount).toString(),
+      coming: (BigInt(before.coming) - amount).toString(),
       used: this.#clock.now(),
     });
-    return left;
+  }
+
+  /** Within a transaction. What is coming has its room, so that payments at once stay within it, too. */
+  #expect(payer: Address, amount: AtomicAmount): void {
+    const before = this.#balanceOf(payer);
+    const coming = BigInt(before.coming) + amount;
+    if (BigInt(before.left) + coming > this.#limits.usdMax) throw this.#limitExceeded(before);
+    this.#balances.put(payer, { ...before, coming: coming.toString() });
+  }
+
+  /** Within a transaction. */
+  #expectNoMore(payer: Address, amount: AtomicAmount): void {
+    const before = this.#balanceOf(payer);
+    const coming = BigInt(before.coming) - amount;
+    if (before.added === '0' && coming === 0n) this.#balances.remove(payer);
+    else this.#balances.put(payer, { ...before, coming: coming.toString() });
+  }
+
+  #limitExceeded({ left, coming }: Balance): FarthingError {
+    const { usdMax } = this.#limits;
+    const free = usdMax - BigInt(left) - BigInt(coming);
+    const room = formatUsd(free < 0n ? 0n : free);
+    return new FarthingError(
+      'prepaid_limit_exceeded',
+      `One wallet may have ${formatUsd(usdMax)} USD prepaid here; there is room for ${room}.`,
+      { facts: { room_usd: room } },
+    );
   }
 
   #fault(payment: Payment, terms: Terms): string | undefined {
@@ -237,7 +289,8 @@ export class PrepaidBalances {
     if (payment.value !== terms.amount) return 'amount_mismatch';
     if (payment.validBefore <= now) return 'authorization_expired';
     if (payment.validAfter > now) return 'authorization_not_yet_valid';
-    return this.left(payment.payer) < payment.value ? 'insufficient_funds' : undefined;
+    const left = terms.isRefund ? this.refundable(payment.payer) : this.left(payment.payer);
+    return left < payment.value ? 'insufficient_funds' : undefined;
   }
 
   /** Within a transaction. */

@@ -1,9 +1,11 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AV_CODEC_ID_ASS, AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_SUBRIP } from 'node-av/constants';
+import { Codec } from 'node-av/lib';
 import sharp from 'sharp';
 import t from 'tap';
 import type { PictureContent } from '../../../src/domain/document.ts';
+import { DECODERS_ALLOWED } from '../../../src/extract/media/decoders.ts';
 import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
 import { cueText } from '../../../src/extract/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
@@ -124,6 +126,29 @@ t.test('a playlist is read as text and never followed', async (t) => {
     t.match(await extractor.open(path, {}), { mediaType: 'text/plain' });
     t.throws(() => new MediaFile(path, 'mov,mp4,m4a,3gp,3g2,mj2'), { code: 'file_corrupt' });
   }
+});
+
+t.test('a decoder that is not in the list never runs; the list names those that do', async (t) => {
+  const isUsed = (name: string) =>
+    Codec.getCodecList().some((codec) => codec.name === name && Codec.findDecoder(codec.id)?.name === name);
+  t.same(
+    DECODERS_ALLOWED.split(',').filter((name) => !isUsed(name)),
+    [],
+  );
+  const [width, height] = [64, 48];
+  const create = { width, height, channels: 3, background: '#a04020' } as const;
+  const data = await sharp({ create }).jpeg().toBuffer();
+  const path = join(t.testdir(), 'film.mov');
+  writeFilm(path, 'mov', { width, height, frames: [{ ms: 0, data, lasts: 1000 }] });
+  t.match(await extractor.open(path, {}), { kind: 'video', mediaType: 'video/quicktime' });
+  // Apple's "graphics" of 1991, which FFmpeg has a decoder for.
+  const bytes = readFileSync(path);
+  bytes.write('smc ', bytes.indexOf('jpeg'), 'latin1');
+  writeFileSync(path, bytes);
+  await t.rejects(extractor.open(path, {}), {
+    code: 'file_corrupt',
+    message: /in a format that cannot be decoded/,
+  });
 });
 
 t.test('cues lose their markup', async (t) => {

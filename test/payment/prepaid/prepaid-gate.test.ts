@@ -1,11 +1,12 @@
 import t from 'tap';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { prepaidOn } from '../../../src/payment/asset.ts';
+import { PrepaidRefunds, Prepaying } from '../../../src/purchases/prepaid.ts';
 import { openStore, type Store } from '../../../src/state/store.ts';
 import { Random } from '../../rig/random.ts';
 import { tokenDomain } from '../../rig/sign-transfer.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
-import { type GateRig, openRig } from '../rig/gate-rig.ts';
+import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
 import { addressOf, PRICE, type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { buy, buyAndLose, codeOf, making, numberedWork } from '../rig/requests.ts';
@@ -29,6 +30,10 @@ async function payer({ prepaid }: GateRig, answers = 10): Promise<PrivateKeyAcco
   await prepaid.commit(await prepaid.begin('add', addressOf(account), PRICE * BigInt(answers)));
   return account;
 }
+
+/** A request for prepaid money back, as its route asks for it. */
+const refunding = (amount: bigint) =>
+  ({ amount, paidIn: 'prepaid', mode: 'effect', hash: String(amount).padStart(64, 'c') }) as const;
 
 const leftOf = ({ prepaid }: GateRig, account: PrivateKeyAccount) => prepaid.left(addressOf(account)) / PRICE;
 
@@ -205,6 +210,73 @@ t.test('money that was not used for long is not spent until some is added', asyn
   t.equal(leftOf(rig, account), 0n);
   await rig.prepaid.commit(await rig.prepaid.begin('add', addressOf(account), PRICE));
   t.equal(leftOf(rig, account), 11n);
+});
+
+t.test('money that was not used for long can be had back', async (t) => {
+  const rig = openRig(t);
+  const account = await payer(rig);
+  rig.clock.offsetMs = 91 * 86_400_000;
+  const validBefore = BigInt(Math.floor(rig.clock.now() / 1000) + 60);
+  const spending = { ...(await voucher(account, { validBefore })), hash: 'b'.repeat(64) };
+  t.match(await buy(rig, spending), { status: 402, body: { error: 'insufficient_funds' } });
+  const amount = PRICE * 4n;
+  const refund = new PrepaidRefunds(rig.prepaid);
+  const back = {
+    ...(await voucher(account, { validBefore, value: amount })),
+    ...refunding(amount),
+    run: () => refund.buy(addressOf(account), amount),
+  } as const;
+  t.match(await buy(rig, back), { status: 200, body: { refund_usd: '0.024', prepaid_usd: '0' } });
+  t.equal(rig.prepaid.refundable(addressOf(account)), PRICE * 6n);
+  const more = { ...(await voucher(account, { validBefore, value: PRICE * 7n })), ...refunding(PRICE * 7n) };
+  t.match(
+    await buy(rig, more),
+    {
+      status: 402,
+      headers: { 'X-Prepaid-Left-USD': '0.036' },
+      body: { error: 'insufficient_funds' },
+    },
+    'its owner learns how much can be had back',
+  );
+});
+
+t.test('of payments in advance at once no more are taken than a wallet may have', async (t) => {
+  const rig = openRig(t);
+  const account = wallet();
+  const amount = 40_000_000n;
+  const add = () => rig.prepaid.begin('add', addressOf(account), amount);
+  const begun = await Promise.allSettled(Array.from({ length: 5 }, add));
+  const taken = begun.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  t.equal(taken.length, 2, 'of 100 USD');
+  await rig.prepaid.undo(taken[0]!);
+  await rig.prepaid.undo(taken[0]!);
+  await rig.prepaid.commit(taken[1]!);
+  await rig.prepaid.commit(taken[1]!);
+  await rig.prepaid.commit(await add());
+  t.equal(await codeOf(add()), 'prepaid_limit_exceeded');
+  t.equal(rig.prepaid.left(addressOf(account)), 80_000_000n);
+});
+
+t.test('a payment in advance whose outcome nobody knows is never presumed', async (t) => {
+  let outcome: 'unknown' | 'settled' = 'unknown';
+  const rig = openRig(t, {
+    facilitator: (local) => ({
+      ...forgetful(local),
+      settle: async () => ({ kind: 'unknown', detail: 'no answer' }),
+      reconcile: async () =>
+        outcome === 'settled' ? { kind: 'settled', transaction: '0x1' } : { kind: 'unknown', detail: 'none' },
+    }),
+  });
+  const account = wallet();
+  const run = () => new Prepaying(rig.prepaid).buy(addressOf(account), PRICE);
+  const advance = { paymentSignature: v2Header(await sign(account)), mode: 'effect', run } as const;
+  t.equal(await codeOf(buy(rig, advance)), 'settlement_pending');
+  rig.clock.offsetMs = 3_600_000;
+  t.equal(await codeOf(buy(rig, advance)), 'settlement_pending', 'its authorization ended long ago');
+  t.equal(rig.prepaid.left(addressOf(account)), 0n);
+  outcome = 'settled';
+  await buy(rig, advance).catch(() => undefined);
+  t.equal(rig.prepaid.left(addressOf(account)), PRICE, 'proved');
 });
 
 t.test('whichever write is the last before a crash, the books agree with the answers', async (t) => {

@@ -30,6 +30,7 @@ export interface Asking {
   idempotencyKey?: string;
   hash?: string;
   amount?: bigint;
+  paidIn?: Quote['paidIn'];
   priceFixed?: boolean;
   signal?: AbortSignal;
   mode?: 'pure' | 'effect';
@@ -62,7 +63,7 @@ export function making({ things }: { things: StoredThings }, name = 'one') {
 export function ask(asking: Asking): PaidRequest {
   const { paymentSignature, xPayment, idempotencyKey } = asking;
   return {
-    quote: quote(asking.amount),
+    quote: { ...quote(asking.amount), paidIn: asking.paidIn },
     payment: new RequestPayment({ paymentSignature, xPayment, idempotencyKey }),
     priceFixed: asking.priceFixed ?? false,
     mode: asking.mode ?? 'pure',
