@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help etcd garage python python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help cluster-up etcd garage python python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -94,6 +94,7 @@ run: $(ADDON) $(CONSOLE) $(SERVER) ## Start the server; the first start shows a 
 
 package: setup ## The packages that work without the tree, in .build/packages: npm install them anywhere, then npx farthing serve
 	@node --no-warnings scripts/package.ts
+	@node --no-warnings scripts/package-client.ts
 
 test: setup ## All checks, and every kind of test, in a few minutes; some files: npm test -- FILE…
 	@node test/all.ts
@@ -150,6 +151,10 @@ garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for 
 
 .build/garage/bin/garage:
 	cargo install garage --version 2.5.0 --locked --root .build/garage
+
+# FIRST_PORT=9000: the balancer's, and those of the others after it.
+cluster-up: setup .build/etcd ## Three servers, three members of etcd and a balancer on this machine (etcd needs Go)
+	@exec node --no-warnings scripts/cluster-up.ts
 
 etcd: .build/etcd ## The server of etcd from its Go module, for the tests of src/cluster (needs Go)
 

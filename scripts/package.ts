@@ -5,9 +5,10 @@
  * `npm pack` alone makes one package that holds the native part of this platform itself.
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { origin, pack, ROOT, readManifest, writeManifest } from './packing.ts';
 
 /** Of the one that napi-rs's loader asks for; a package of another platform has its own name. */
 const PLATFORM = { name: 'linux-x64-gnu', os: ['linux'], cpu: ['x64'], libc: ['glibc'] } as const;
@@ -15,48 +16,22 @@ const NOTICES = 'THIRD-PARTY-NOTICES.txt';
 const RUNTIME = 'onnxruntime-node';
 const RUNTIME_SHARED = 'onnxruntime-common';
 
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly description: string;
-  readonly license: string;
-  readonly files: readonly string[];
-  readonly dependencies: Readonly<Record<string, string>>;
-  readonly [name: string]: unknown;
-}
-
-const root = resolve(import.meta.dirname, '..');
-const target = resolve(process.argv[2] ?? join(root, '.build/packages'));
+const target = resolve(process.argv[2] ?? join(ROOT, '.build/packages'));
 const stage = mkdtempSync(join(tmpdir(), 'farthing-package-'));
-const manifest = readManifest(root);
+const manifest = readManifest(ROOT);
 const addon = `farthing.${PLATFORM.name}.node`;
 
 try {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
-  execFileSync(process.execPath, ['--no-warnings', join(root, 'scripts/notices.ts')]);
-  const whole = join(stage, pack(root, stage));
+  execFileSync(process.execPath, ['--no-warnings', join(ROOT, 'scripts/notices.ts')]);
+  const whole = join(stage, pack(ROOT, stage));
   execFileSync('tar', ['-xzf', whole, '-C', stage]);
   rmSync(whole);
   console.log(pack(platformPackage(), target));
   console.log(pack(mainPackage(), target));
 } finally {
   rmSync(stage, { recursive: true, force: true });
-}
-
-/** @returns the name of the file */
-function pack(folder: string, into: string): string {
-  const said = execFileSync('npm', ['pack', '--ignore-scripts', '--json', '--pack-destination', into], {
-    cwd: folder,
-    encoding: 'utf8',
-    maxBuffer: 2 ** 26,
-  });
-  const answer = JSON.parse(said) as { filename: string }[] | Record<string, { filename: string }>;
-  return Object.values(answer)[0]!.filename;
-}
-
-function readManifest(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }
 
 /** The native part alone. */
@@ -72,6 +47,7 @@ function platformPackage(): string {
     version,
     description: `The native part of farthing for ${platform}.`,
     license,
+    ...origin(),
     main: addon,
     files: [addon, NOTICES],
     ...fits,
@@ -86,6 +62,7 @@ function mainPackage(): string {
   const runtime = bundledRuntime(folder);
   writeManifest(folder, {
     ...kept,
+    ...origin(),
     os: PLATFORM.os,
     cpu: PLATFORM.cpu,
     libc: PLATFORM.libc,
@@ -98,7 +75,7 @@ function mainPackage(): string {
 
 /** Copies ONNX Runtime with its binaries for this platform, without its installer. @returns its packages and their versions */
 function bundledRuntime(folder: string): Record<string, string> {
-  const from = join(root, 'node_modules', RUNTIME);
+  const from = join(ROOT, 'node_modules', RUNTIME);
   const to = join(folder, 'node_modules', RUNTIME);
   for (const part of ['dist', 'bin/napi-v6/linux/x64', 'README.md'])
     cpSync(join(from, part), join(to, part), {
@@ -107,14 +84,10 @@ function bundledRuntime(folder: string): Record<string, string> {
       filter: (path) => !/providers_(cuda|tensorrt)/.test(path),
     });
   const { name, version, license, main, types } = readManifest(from);
-  const shared = readManifest(join(root, 'node_modules', RUNTIME_SHARED)).version;
+  const shared = readManifest(join(ROOT, 'node_modules', RUNTIME_SHARED)).version;
   writeManifest(to, { name, version, license, main, types, dependencies: { [RUNTIME_SHARED]: shared } });
-  cpSync(join(root, 'node_modules', RUNTIME_SHARED), join(folder, 'node_modules', RUNTIME_SHARED), {
+  cpSync(join(ROOT, 'node_modules', RUNTIME_SHARED), join(folder, 'node_modules', RUNTIME_SHARED), {
     recursive: true,
   });
   return { [RUNTIME]: version, [RUNTIME_SHARED]: shared };
-}
-
-function writeManifest(folder: string, content: object): void {
-  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(content, null, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { docBlocks } from '../client/doc-blocks.ts';
 import { onlyDeep } from '../rig/deep.ts';
-import { type Teardown, temporaryFolder } from '../rig/temporary-folder.ts';
+import { emptyFolder, install, typeFaults } from './packed.ts';
 
 /** The packages of `make package`, as somebody has them who has no tree: installed into an empty folder. */
 
@@ -92,28 +92,6 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   // The protocol's declarations name Node's.
   t.equal(await typeFaults(protocol, 'paid.mts', ['node']), '');
 });
-
-/** Outside the tree: below it, Node and TypeScript would find the tree's own packages. */
-function emptyFolder(t: Teardown): string {
-  const folder = temporaryFolder(t);
-  writeFileSync(join(folder, 'package.json'), '{"private":true}');
-  return folder;
-}
-
-async function install(folder: string, packages: readonly string[]): Promise<void> {
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], { cwd: folder });
-}
-
-/** What a strict compiler says of a program and of all declarations that it uses. @param types global ones */
-async function typeFaults(folder: string, file: string, types: readonly string[]): Promise<string> {
-  const compilerOptions = { strict: true, noEmit: true, target: 'es2023', module: 'nodenext', types };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
-  return run(process.execPath, [compiler, '-p', folder]).then(
-    ({ stdout }) => stdout,
-    ({ stdout }: { stdout: string }) => stdout,
-  );
-}
 
 async function readyUrl({ stdout }: ChildProcess): Promise<string> {
   for await (const line of createInterface(stdout!)) {

@@ -28,6 +28,16 @@ t.test(
   },
 );
 
+t.test('a folder of packages is served by the same unit, with the program that is in it', async (t) => {
+  const conf = read('deploy/systemd/package.conf');
+  const [, former, program] = /^ExecStart=(.*)\nExecStart=\S+ node_modules\/farthing\/(\S+)$/m.exec(conf)!;
+  t.equal(former, '', 'the command of the tree is taken back');
+  t.match(read('deploy/systemd/farthing.service'), ` ${program}\n`, 'both start the same');
+  const { files } = JSON.parse(read('package.json')) as { files: string[] };
+  t.ok(files.includes('deploy/systemd'), 'the package brings both');
+  t.match(read('deploy/Containerfile'), `node_modules/farthing/${program}`);
+});
+
 t.test('the container file parses without a fault and copies from stages that exist', async (t) => {
   const text = read('deploy/Containerfile');
   t.same(

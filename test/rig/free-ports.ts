@@ -14,6 +14,15 @@ export async function freePorts(count: number): Promise<number[]> {
   return [...found];
 }
 
+/** The first of ports in a row that nothing uses now. */
+export async function freePortsInRow(count: number): Promise<number> {
+  for (;;) {
+    const first = FIRST + Math.floor(Math.random() * (LAST - FIRST - count + 2));
+    const free = await Promise.all(Array.from({ length: count }, (_, number) => isFree(first + number)));
+    if (free.every(Boolean)) return first;
+  }
+}
+
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   const free = once(server, 'listening').then(

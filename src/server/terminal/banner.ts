@@ -15,6 +15,8 @@ export interface Started {
 }
 
 const LABEL_COLUMNS = 10;
+/** In a tree and in the package. */
+const DOCS = resolve(import.meta.dirname, '../../../docs');
 
 /** The first lines of a server on a terminal: where it is, what it charges, and what it holds. */
 export function banner(settings: Settings, started: Started): string {
@@ -24,7 +26,7 @@ export function banner(settings: Settings, started: Started): string {
   const rows: [label: string, text: string][] = [
     ['console', CONSOLE === '0' ? 'off (FARTHING_CONSOLE=0)' : `${url}/`],
     ['API', `${url}/openapi.json  for agents: ${url}/agents.md`],
-    ['docs', 'README.md, and docs/ by reader'],
+    ['docs', `${DOCS}, by reader`],
     [
       'payments',
       FACILITATOR.length === 0
