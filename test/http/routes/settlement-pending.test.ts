@@ -42,8 +42,11 @@ t.test(
     const unpaid = await fetch(path, { method: 'POST', body });
     const { accepts } = (await unpaid.json()) as { accepts: [{ maxAmountRequired: string }] };
     const payload = await sign(wallet(), { value: BigInt(accepts[0].maxAmountRequired) });
-    const send = async () => {
-      const headers = { 'PAYMENT-SIGNATURE': v2Header(payload) };
+    const send = async (key?: string) => {
+      const headers = {
+        'PAYMENT-SIGNATURE': v2Header(payload),
+        ...(key !== undefined && { 'Idempotency-Key': key }),
+      };
       const answer = await fetch(path, { method: 'POST', body, headers });
       return {
         status: answer.status,
@@ -52,11 +55,13 @@ t.test(
       };
     };
     facilitator.behaviour.settle = 'drops_after';
-    const first = send();
+    const key = 'a key of the client alone';
+    const first = send(key);
     await once(facilitator.arrivals, 'settle');
     // The outcome is asked for: the request is held. Once more: the copy waits by then.
     await once(facilitator.arrivals, 'settle');
-    const copy = send();
+    t.match(await send(), { status: 503, body: /settlement_pending/ }, 'without the key it is told no token');
+    const copy = send(key);
     await once(facilitator.arrivals, 'settle');
     facilitator.behaviour.settle = 'none';
     const [answer, same] = await Promise.all([first, copy]);

@@ -54,7 +54,8 @@ t.test('a copy that comes while the outcome is asked for first has the same answ
       return hasLooked.promise;
     });
     const rig = openRig(t, { ...HELD, facilitator });
-    const asking = { ...(await paid()), ...(effect && making(rig)) };
+    // The answer of an effect may be a token: it wants a key, which nobody can read on the chain.
+    const asking = { ...(await paid()), ...(effect && { ...making(rig), idempotencyKey: 'k'.repeat(16) }) };
     const first = rig.gate.handle(ask(asking));
     await isAsked.promise;
     const copy = rig.gate.handle(ask({ ...asking, onPrepare: () => void setImmediate(hasLooked.resolve) }));
@@ -65,6 +66,22 @@ t.test('a copy that comes while the outcome is asked for first has the same answ
     for (const { delivered } of answers) delivered(true);
     t.equal(chargesOf(rig), 1);
   }
+});
+
+t.test('who has read the authorization on the chain gets no token by it', async (t) => {
+  const isAsked = Promise.withResolvers<void>();
+  const hasLooked = Promise.withResolvers<void>();
+  const facilitator = killed(true, () => {
+    isAsked.resolve();
+    return hasLooked.promise;
+  });
+  const rig = openRig(t, { ...HELD, facilitator });
+  const asking = { ...(await paid()), ...making(rig) };
+  const first = buy(rig, asking);
+  await isAsked.promise;
+  t.equal(await codeOf(buy(rig, asking)), 'settlement_pending');
+  hasLooked.resolve();
+  t.equal((await first).status, 201);
 });
 
 t.test('what has an effect is committed, and answered in the same call', async (t) => {
