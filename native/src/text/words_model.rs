@@ -18,6 +18,8 @@ use crate::text::unigram::{CompactUnigram, UnigramFile};
 pub type Tokenizer =
     TokenizerImpl<WordsModel, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
+/// One is made for each model: its size does not matter.
+#[allow(clippy::large_enum_variant)]
 pub enum WordsModel {
     Compact(CompactUnigram),
     Given(ModelWrapper),

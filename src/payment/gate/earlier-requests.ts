@@ -9,7 +9,7 @@ import { type Deliveries, undeliverable } from './deliveries.ts';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
 import type { InFlightRequest, InFlightRequests } from './in-flight-requests.ts';
 import type { Repetitions } from './repetitions.ts';
-import { type Settlements, settlementPending } from './settlements.ts';
+import type { Settlements } from './settlements.ts';
 
 export interface EarlierDeps {
   readonly records: PaymentRecords;
@@ -102,7 +102,7 @@ export class EarlierRequests {
         return untilEnded(purchase);
       case 'unfinished':
         // By then others may have read the authorization on the chain: a token is for who has the key, or signs anew.
-        if (purchase.record?.effect?.kind === 'workspace_create') throw settlementPending();
+        if (purchase.record?.effect?.kind === 'workspace_create') return this.#hurry(purchase);
         return this.#whenKnown(purchase, attempt);
       case 'settling':
       case 'over':

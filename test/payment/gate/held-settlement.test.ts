@@ -79,9 +79,9 @@ t.test('who has read the authorization on the chain gets no token by it', async 
   const asking = { ...(await paid()), ...making(rig) };
   const first = buy(rig, asking);
   await isAsked.promise;
-  t.equal(await codeOf(buy(rig, asking)), 'settlement_pending');
-  hasLooked.resolve();
+  const copy = buy(rig, { ...asking, onPrepare: () => void setImmediate(hasLooked.resolve) });
   t.equal((await first).status, 201);
+  t.match(await copy, { status: 402, body: { error: 'authorization_already_used' } });
 });
 
 t.test('what has an effect is committed, and answered in the same call', async (t) => {
