@@ -126,7 +126,7 @@ function typeOf(name: string, schema: Schema, classes: Map<string, string>): str
     case 'array':
       return `list[${schema.items === undefined ? 'Any' : typeOf(name, schema.items, classes)}]`;
     case 'object': {
-      if (schema.properties) return classOf(name, schema, classes);
+      if (Object.keys(schema.properties ?? {}).length > 0) return classOf(name, schema, classes);
       const [of] = Object.values(schema.patternProperties ?? {});
       return `dict[str, ${of === undefined ? 'Any' : typeOf(name, of, classes)}]`;
     }

@@ -655,9 +655,9 @@ Filter = TypedDict(
         "created_after": "NotRequired[str]",
         "created_before": "NotRequired[str]",
         "metadata": "NotRequired[dict[str, str | float | bool | list[str | float | bool] | Condition]]",
-        "and": "NotRequired[list[FilterAnd]]",
-        "or": "NotRequired[list[FilterOr]]",
-        "not": "NotRequired[FilterNot]",
+        "and": "NotRequired[list[dict[str, Any]]]",
+        "or": "NotRequired[list[dict[str, Any]]]",
+        "not": "NotRequired[dict[str, Any]]",
     },
 )
 """Which items may be found: all that is named holds. At most 100 conditions, 1000 values in lists, 8 levels."""
@@ -676,18 +676,3 @@ Condition = TypedDict(
     },
 )
 """All that is named holds. A value is only compared with values of its own type."""
-
-
-class FilterAnd(TypedDict):
-    """A filter as the one that it stands in."""
-
-
-
-class FilterOr(TypedDict):
-    """A filter as the one that it stands in."""
-
-
-
-class FilterNot(TypedDict):
-    """A filter as the one that it stands in."""
-
