@@ -8,7 +8,7 @@ import { deepFiles, testFilesOf } from './runner/test-files.ts';
  *
  *     node test/all.ts                   every check, and every kind of test
  *     node test/all.ts --deep            what takes long, at full length
- *     node test/all.ts --all             the two, one after the other
+ *     node test/all.ts --all             the two in one run, nothing twice
  *     node test/all.ts types …           some parts alone
  *     node test/all.ts [--deep] FILE …   test files, or folders of them
  */
@@ -19,11 +19,11 @@ const asked = words.filter((word) => !word.startsWith('--'));
 
 const DEEP = { DEEP: '1', TAP_TIMEOUT: '1800' };
 const files = testFilesOf(['test']);
+const inDepth = deepFiles(files);
+const nativeInDepth = nativeTests({ PROPTEST_CASES: '300', STRESS_ROUNDS: '100' });
 const quick: readonly Part[] = [...CHECKS, nativeTests(), testsIn(files)];
-const deep: readonly Part[] = [
-  nativeTests({ PROPTEST_CASES: '1000', STRESS_ROUNDS: '400' }),
-  testsIn(deepFiles(files), DEEP),
-];
+const deep: readonly Part[] = [nativeInDepth, testsIn(inDepth, DEEP)];
+const all: readonly Part[] = [...CHECKS, nativeInDepth, testsIn(files, DEEP, inDepth)];
 
 /** What was asked for by name, or as files. */
 function partsAsked(parts: readonly Part[]): readonly Part[] {
@@ -59,10 +59,8 @@ async function runBesideTests(parts: readonly Part[]): Promise<void> {
 
 const started = performance.now();
 if (asked.length > 0) await runBesideTests(partsAsked(isDeep ? deep : quick));
-else {
-  if (!isDeep) await runBesideTests(quick);
-  if (isDeep || words.includes('--all')) await runBesideTests(deep);
-}
+else if (words.includes('--all')) await runBesideTests(all);
+else await runBesideTests(isDeep ? deep : quick);
 if (total.notRun.length > 0) {
   console.log(`\n${total.notRun.length} did not run:`);
   for (const reason of total.notRun) console.log(`  ${reason}`);

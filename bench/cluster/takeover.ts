@@ -18,12 +18,12 @@ import { BenchWorkspace } from '../rig/agent.ts';
  */
 
 const [ROUNDS, ROWS] = [Number(process.env.ROUNDS), Number(process.env.ROWS)];
+const COLD_ROUNDS = Number(process.env.COLD_ROUNDS);
 const NODES = 3;
 const SLOTS = 24;
 const LEASE_SECONDS = 5;
 const WORKSPACES = 12;
 const SETTLED_MS = 1500;
-const COLD_ROUNDS = 9;
 /** Between two questions of one client: they share the processor with what is measured. */
 const ASK_MS = 20;
 

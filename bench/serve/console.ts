@@ -8,8 +8,7 @@ import { missing, openBrowser, visit } from '../../test/console/browser.ts';
 import { addFiles, ask, rent, searchable } from '../../test/console/page.ts';
 import { quantile, startServer } from '../rig/agent.ts';
 
-const VISITS = 9;
-const HITS = 1000;
+const [HITS, VISITS] = [Number(process.env.HITS), Number(process.env.VISITS)];
 /** Pixels a frame: 60 frames a second of it are a fast reader with a finger on the wheel. */
 const PIXELS_A_FRAME = 60;
 /** A scroll ends at the last hit; this many frames are more than enough. */

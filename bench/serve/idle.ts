@@ -9,13 +9,15 @@ import { benchSet, firstDocuments, markdownOf } from '../sets/beir.ts';
 
 const [documents, rounds] = [Number(process.env.DOCUMENTS), Number(process.env.ROUNDS)];
 /** Milliseconds before a search, and the searches of a round. */
-const PAUSES = [
-  [0, 60],
-  [10, 40],
-  [100, 20],
-  [1000, 6],
-  [4000, 2],
-] as const;
+const PAUSES = (
+  [
+    [0, 60],
+    [10, 40],
+    [100, 20],
+    [1000, 6],
+    [4000, 2],
+  ] as const
+).filter(([pauseMs]) => pauseMs <= Number(process.env.PAUSE_MS_MAX));
 const KINDS = { 'raw, 10 hits': { families: ['raw'], k: 10 }, 'all families, 10 hits': { k: 10 } };
 
 const set = await benchSet();

@@ -38,7 +38,10 @@ export const deepFiles = (files: readonly string[]): string[] =>
   files.filter((file) => /from '[./]*\/rig\/deep\.ts'/.test(readFileSync(file, 'utf8')));
 
 /** Runs each file in a process of its own, two or more at once, and prints a line for each. */
-export async function runTestFiles(files: readonly string[], environment: NodeJS.ProcessEnv): Promise<Tally> {
+export async function runTestFiles(
+  files: readonly string[],
+  environmentOf: (file: string) => NodeJS.ProcessEnv,
+): Promise<Tally> {
   mkdirSync(PRINTED, { recursive: true });
   const times: Record<string, number> = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {};
   // The longest first, so that none is left alone at the end. Of one that never ran, its length tells something.
@@ -48,7 +51,7 @@ export async function runTestFiles(files: readonly string[], environment: NodeJS
   const work = async () => {
     for (let file = waiting.shift(); file; file = waiting.shift()) {
       const started = performance.now();
-      add(total, await runTestFile(file, environment), file);
+      add(total, await runTestFile(file, environmentOf(file)), file);
       times[file] = (performance.now() - started) / 1000;
     }
   };
