@@ -284,7 +284,11 @@ t.test('a nonce that is used, nobody knows by what, is no proof of a payment in 
   for (const first of [used, { kind: 'unknown', detail: 'no answer' } as const]) {
     let shown: { kind: 'settled'; transaction: string; unproven?: true } = used;
     const rig = openRig(t, {
-      facilitator: (local) => ({ ...forgetful(local), settle: async () => first, reconcile: async () => shown }),
+      facilitator: (local) => ({
+        ...forgetful(local),
+        settle: async () => first,
+        reconcile: async () => shown,
+      }),
     });
     const account = wallet();
     const run = () => new Prepaying(rig.prepaid).buy(addressOf(account), PRICE);

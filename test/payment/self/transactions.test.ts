@@ -225,8 +225,8 @@ t.test('a server restored without what it signed settles each payment once', { s
 t.test('three servers with one gas key settle each payment once', { skip }, async (t) => {
   const chain = await startChain(t);
   const key = await chain.gasKey();
-  const servers = [];
-  for (let index = 0; index < 3; index++) servers.push(await openSelfRig(t, { chain, key }));
+  const open = () => openSelfRig(t, { chain, key });
+  const servers = [await open(), await open(), await open()];
   const payments = [];
   for (let index = 0; index < 9; index++) payments.push(await pay(chain));
   const settled = await Promise.all(
