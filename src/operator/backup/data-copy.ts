@@ -6,6 +6,12 @@ import { makeFolder } from '../../state/make-folder.ts';
 /** Belongs to one run of the server (LMDB's reader tables among them) and is not copied. */
 const LEFT_OUT = new Set(['admin.sock', 'incoming', 'scratch', 'lock', 'lock.mdb']);
 
+/**
+ * In the data folder: signed transactions that are not final yet. The chain outruns any copy, and the ledger's open payments are settled
+ * again after a restore, each at most once by its nonce.
+ */
+const GAS = 'gas';
+
 /** Makes an empty folder for a copy of `source`; {@link finishDraft} gives it its name. @throws Error with what to do */
 export async function newDraft(source: string, target: string): Promise<string> {
   if (`${target}${sep}`.startsWith(`${source}${sep}`))
@@ -23,7 +29,7 @@ export async function copyRest(source: string, draft: string, except: readonly s
   const isCopied = (path: string) =>
     !LEFT_OUT.has(basename(path)) && !except.includes(relative(source, path));
   for (const name of await readdir(source)) {
-    if (!isCopied(join(source, name))) continue;
+    if (name === GAS || !isCopied(join(source, name))) continue;
     await cp(join(source, name), join(draft, name), {
       recursive: true,
       preserveTimestamps: true,

@@ -45,7 +45,11 @@ export function provenBy(
     case undefined:
       return undefined;
     case 'settled':
-      return { kind: 'settled', transaction: seen.transaction };
+      return {
+        kind: 'settled',
+        transaction: seen.transaction,
+        ...(seen.unread !== undefined && { unproven: true }),
+      };
     case 'used_otherwise':
       return { kind: 'refused', reason: 'authorization_already_used' };
     case 'unused':

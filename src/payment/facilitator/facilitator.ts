@@ -8,6 +8,8 @@ export type Settlement =
       readonly kind: 'settled';
       readonly transaction: string;
       readonly extra?: Readonly<Record<string, unknown>>;
+      /** The nonce is used, and nothing shows by what: its payer may have cancelled the authorization, or paid somebody else with it. */
+      readonly unproven?: true;
     }
   /** Certain: nothing was moved and nothing will be. */
   | { readonly kind: 'refused'; readonly reason: string }

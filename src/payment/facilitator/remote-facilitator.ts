@@ -31,6 +31,8 @@ export interface RemoteFacilitatorDeps extends PaymentTerms {
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
+/** By the word of a settler that refuses the nonce as used. */
+const USED: Settlement = { kind: 'settled', transaction: '', unproven: true };
 const VERIFY_DEADLINE_MS = 5000;
 /** Settling on Base takes 2 to 3 s, with a tail of 10 to 28 s. */
 const SETTLE_DEADLINE_MS = 30_000;
@@ -132,8 +134,7 @@ export class RemoteFacilitator implements Facilitator {
         continue;
       }
       // The nonce was free when the payment was verified: whoever turned it away did settle.
-      if (turnedAway && told.kind === 'refused' && saysUsed(told.reason))
-        return { kind: 'settled', transaction: '' };
+      if (turnedAway && told.kind === 'refused' && saysUsed(told.reason)) return USED;
       this.#trouble = undefined;
       if ('detail' in told) this.#note(client, told.detail);
       // Before it nobody was sent anything.
@@ -160,7 +161,7 @@ export class RemoteFacilitator implements Facilitator {
       const again = await this.#settleAt(client, payment, terms, deadlineMs, 'again');
       if (again.kind === 'refused' && !witness) {
         // The nonce was free when the payment was verified: what used it is the settlement whose answer was lost.
-        if (saysUsed(again.reason)) return { kind: 'settled', transaction: '' };
+        if (saysUsed(again.reason)) return USED;
         return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
       }
       judged = await this.#judge(again, payment, client.isWitness && this.#clients.length === 1);

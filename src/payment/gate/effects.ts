@@ -1,4 +1,5 @@
 import type { Answer, Effect, EffectHandler, EffectHandlers, EffectKind } from '../../domain/payment.ts';
+import type { Settlement } from '../facilitator/facilitator.ts';
 
 /** The side effects of payments, each passed to the handler of its kind. */
 export class Effects {
@@ -19,6 +20,16 @@ export class Effects {
   /** Whether it may not be committed on the presumption that it was paid for. */
   needsProof(effect: Effect): boolean {
     return this.#handlerOf(effect.kind).needsProof === true;
+  }
+
+  /** A settlement that nothing proves is of unknown outcome for an effect that needs proof. */
+  weighed<T extends { readonly kind: string }>(
+    settlement: Settlement | T,
+    effect: Effect | undefined,
+  ): Settlement | T {
+    const isUnproven = 'unproven' in settlement && settlement.unproven === true;
+    if (!isUnproven || !effect || !this.needsProof(effect)) return settlement;
+    return { kind: 'unknown', detail: 'the authorization is used, and nothing shows by what' };
   }
 
   reissue(effect: Effect): Promise<Answer> {

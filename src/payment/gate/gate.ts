@@ -1,6 +1,5 @@
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { payerTenantId } from '../../domain/id.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
 import type { Owners } from '../../domain/sharing/owners.ts';
@@ -13,6 +12,7 @@ import type { PrepaidBalances } from '../prepaid/balances.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';
+import { Sweep } from '../records/sweep.ts';
 import type { Genuine, SignatureCheck } from '../signature.ts';
 import { type ChallengeSettings, Challenges } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
@@ -64,7 +64,6 @@ export interface GateHealth {
   readonly running: number;
 }
 
-const SWEEP_INTERVAL_MS = 60_000;
 /** Most times that one request waits for earlier ones of its payer. */
 const LOOKS_MAX = 1000;
 
@@ -86,10 +85,8 @@ export class PaymentGate {
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #challenges: Challenges;
-  readonly #sweeper: NodeJS.Timeout;
+  readonly #sweep: Sweep;
   #recovered: Promise<void> = Promise.resolve();
-  #sweeping: Promise<void> | undefined;
-  #closed = false;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
@@ -140,7 +137,7 @@ export class PaymentGate {
         checkWindow(payment, settings, clock.now());
       },
     });
-    this.#sweeper = setInterval(() => void this.sweep(), SWEEP_INTERVAL_MS).unref();
+    this.#sweep = new Sweep({ records, answers, journalLimits: deps.journalLimits, clock, log });
   }
 
   /** The books. */
@@ -249,30 +246,9 @@ export class PaymentGate {
     this.#deps.crowd.owners.paid(payer);
   }
 
-  /** Deletes expired records and answers. One sweep at a time; it ends early when the gate is closed. */
+  /** Deletes expired records and answers now. */
   sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweep()
-      .catch((error) => this.#deps.log({ level: 'error', event: 'payment_sweep_failed', error }))
-      .finally(() => {
-        this.#sweeping = undefined;
-      });
-    return this.#sweeping;
-  }
-
-  async #sweep(): Promise<void> {
-    const { answers, clock, journalLimits, log } = this.#deps;
-    let more: boolean;
-    do {
-      const swept = await this.#records.sweep();
-      more = swept.more;
-      for (const { key, payer } of swept.forgotten)
-        await answers
-          .remove(payerTenantId(payer), key)
-          .catch((error) => log({ level: 'error', event: 'payment_sweep_failed', error }));
-    } while (more && !this.#closed);
-    do {
-      more = (await this.journal.prune(clock.now(), journalLimits)) > 0;
-    } while (more && !this.#closed);
+    return this.#sweep.now();
   }
 
   health(): GateHealth {
@@ -284,9 +260,7 @@ export class PaymentGate {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#sweeper);
-    this.#closed = true;
-    await this.#sweeping;
+    await this.#sweep.close();
     await this.#settlements.close();
     await this.#inFlight.noted();
     this.#leaveCrowd();

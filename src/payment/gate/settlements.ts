@@ -92,12 +92,12 @@ export class Settlements {
     verifyMs: number,
     answer?: (timing: PaymentTiming) => Answer,
   ): Promise<Concluded> {
-    const { facilitator, log } = this.#deps;
+    const { facilitator, effects, log } = this.#deps;
     const startedAt = performance.now();
     purchase.settle(record);
     let settlement: Settlement;
     try {
-      settlement = await facilitator.settle(record.payment, terms);
+      settlement = effects.weighed(await facilitator.settle(record.payment, terms), record.effect);
     } catch (error) {
       const notSent = error instanceof FarthingError && NOT_SENT.has(error.code);
       if (notSent || facilitator.outcomeIsKnowable) {
@@ -192,14 +192,15 @@ export class Settlements {
     detail: string,
     answer?: Answer,
   ): Promise<Concluded | undefined> {
-    const { records, facilitator, answers, log } = this.#deps;
+    const { records, facilitator, answers, effects, log } = this.#deps;
     return this.#retries.beginWith(purchase, async () => {
       log({ level: 'warn', event: 'settlement_unknown', ...named(sent), detail });
       const pending = await records.pending(purchase.key, sent);
       purchase.record = pending;
       // The work may be asked for long after: it is not to be done again over an index that has changed.
       if (answer) await answers.keep(payerTenantId(purchase.payer), purchase.key, answer);
-      const settlement = await facilitator.reconcile(sent.payment, sent.terms);
+      const told = await facilitator.reconcile(sent.payment, sent.terms);
+      const settlement = effects.weighed(told, sent.effect);
       switch (settlement.kind) {
         case 'settled':
           return await this.#conclude(purchase, pending, settlement, answer);
@@ -317,7 +318,8 @@ export class Settlements {
 
   async #reconcile(purchase: InFlightPurchase, record: Chargeable): Promise<void> {
     const { facilitator, clock, effects } = this.#deps;
-    const settlement = await facilitator.reconcile(record.payment, record.terms);
+    const told = await facilitator.reconcile(record.payment, record.terms);
+    const settlement = effects.weighed(told, record.effect);
     switch (settlement.kind) {
       case 'settled':
         return this.#tell(

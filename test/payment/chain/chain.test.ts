@@ -34,11 +34,15 @@ for (const [NETWORK, own] of [
   ['eip155:84532', undefined],
   ['eip155:8453', 'self'],
   ['eip155:84532', 'self'],
+  ['eip155:8453', 'cdp'],
+  ['eip155:84532', 'cdp'],
+  ['eip155:8453', 'payai'],
+  ['eip155:84532', 'payai'],
 ] as const) {
-  const through = own ? 'through this server itself' : 'through a facilitator';
+  const through = `through ${own === 'self' ? 'this server itself' : (own ?? 'a facilitator')}`;
   const name = `v1 and v2 clients pay for every route on ${NETWORK} ${through}; the chain’s balances equal our books`;
   t.test(name, { skip: noChain ?? false }, async (t) => {
-    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t, {
+    const { chain, merchant, server, booksAtEnd, behind } = await startPaidServer(t, {
       NETWORK,
       X402_BODY_NETWORK: 'base',
       ...(own && { FACILITATOR: own }),
@@ -84,6 +88,7 @@ for (const [NETWORK, own] of [
         .filter((entry) => entry.kind === 'settled' && entry.payer === payer.toLowerCase())
         .reduce((all, { amount }) => all + BigInt(amount), 0n);
     t.same([totals.settled.count, totals.pending.count, totals.presumed.count], [10, 0, 0]);
+    if (behind) t.ok(behind.passed >= 20 && behind.turnedAway === 0, 'each call had a good token');
     t.equal(await chain.balance(merchant), BigInt(totals.settled.amount), 'the merchant');
     t.equal(PURSE - (await chain.balance(agent.account.address)), sum(agent.account.address), 'the v2 payer');
     t.equal(PURSE - (await chain.balance(legacy.address)), sum(legacy.address), 'the v1 payer');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Sighting } from '../../../src/payment/facilitator/chain-witness.ts';
-import { paid, receiptOf, wallet } from '../rig/payments.ts';
+import { PRICE, paid, paymentOf, receiptOf, wallet } from '../rig/payments.ts';
 import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 import { type Asking, buy, codeOf } from '../rig/requests.ts';
 
@@ -73,6 +73,23 @@ t.test('a settlement made long after its refusal is found, and answered', async 
   const answer = await buyPatiently(rig, await askingOf(rig, account));
   t.equal(answer.status, 200);
   t.equal(rig.charges(), 1);
+});
+
+t.test('a settlement that only a used nonce speaks for is told as unproven', async (t) => {
+  const terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
+  const read: Sighting = { kind: 'settled', transaction: '0x1' };
+  const unread: Sighting = { kind: 'settled', transaction: '', unread: 'no log' };
+  for (const [seen, unproven] of [
+    [undefined, true],
+    [unread, true],
+    [read, undefined],
+  ] as const) {
+    const rig = await openRemoteRig(t, seen && { witness: { look: async () => seen } });
+    rig.server.behaviour.settle = 'used_after';
+    const told = await rig.facilitator.reconcile(paymentOf(await askingOf(rig)), terms);
+    t.equal(told.kind, 'settled');
+    t.equal((told as { unproven?: true }).unproven, unproven);
+  }
 });
 
 t.test('whom the chain contradicts is in the log and in the health', async (t) => {

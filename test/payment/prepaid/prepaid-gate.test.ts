@@ -279,6 +279,30 @@ t.test('a payment in advance whose outcome nobody knows is never presumed', asyn
   t.equal(rig.prepaid.left(addressOf(account)), PRICE, 'proved');
 });
 
+t.test('a nonce that is used, nobody knows by what, is no proof of a payment in advance', async (t) => {
+  const used = { kind: 'settled', transaction: '', unproven: true } as const;
+  for (const first of [used, { kind: 'unknown', detail: 'no answer' } as const]) {
+    let shown: { kind: 'settled'; transaction: string; unproven?: true } = used;
+    const rig = openRig(t, {
+      facilitator: (local) => ({
+        ...forgetful(local),
+        settle: async () => first,
+        reconcile: async () => shown,
+      }),
+    });
+    const account = wallet();
+    const run = () => new Prepaying(rig.prepaid).buy(addressOf(account), PRICE);
+    const advance = { paymentSignature: v2Header(await sign(account)), mode: 'effect', run } as const;
+    t.equal(await codeOf(buy(rig, advance)), 'settlement_pending');
+    rig.clock.offsetMs = 3_600_000;
+    t.equal(await codeOf(buy(rig, advance)), 'settlement_pending', 'also later');
+    t.equal(rig.prepaid.left(addressOf(account)), 0n);
+    shown = { kind: 'settled', transaction: '0x1' };
+    await buy(rig, advance).catch(() => undefined);
+    t.equal(rig.prepaid.left(addressOf(account)), PRICE, 'proved');
+  }
+});
+
 t.test('whichever write is the last before a crash, the books agree with the answers', async (t) => {
   for (let last = 0; ; last += 1) {
     const folder = temporaryFolder(t);

@@ -201,6 +201,46 @@ t.test(
   },
 );
 
+t.test('a server restored without what it signed settles each payment once', { skip }, async (t) => {
+  const chain = await startChain(t);
+  const key = await chain.gasKey();
+  const options = { chain, key };
+  for (const [at, lost] of (['waiting', 'mined'] as const).entries()) {
+    const payment = await pay(chain);
+    const former = await openSelfRig(t, { ...options, settleDeadlineMs: 1000, paces: { lookMs: 60_000 } });
+    await chain.control.setAutomine(false);
+    t.match(await former.facilitator.settle(payment, TERMS), { kind: 'unknown' }, lost);
+    await former.close();
+    if (lost === 'mined') await chain.control.mine({ blocks: 1 });
+    await chain.control.setAutomine(true);
+    const restored = await openSelfRig(t, options);
+    const settled = restored.facilitator.reconcile(payment, TERMS);
+    if (lost === 'waiting') await chain.control.mine({ blocks: 1 });
+    t.match(await settled, { kind: 'settled' }, lost);
+    t.equal(await chain.balance(PAY_TO), BigInt(at + 1) * PRICE, lost);
+    await restored.close();
+  }
+});
+
+t.test('three servers with one gas key settle each payment once', { skip }, async (t) => {
+  const chain = await startChain(t);
+  const key = await chain.gasKey();
+  const open = () => openSelfRig(t, { chain, key });
+  const servers = [await open(), await open(), await open()];
+  const payments = [];
+  for (let index = 0; index < 9; index++) payments.push(await pay(chain));
+  const settled = await Promise.all(
+    payments.map((payment, index) => servers[index % 3]!.facilitator.settle(payment, TERMS)),
+  );
+  for (const [index, payment] of payments.entries()) {
+    const { facilitator } = servers[index % 3]!;
+    let outcome: { kind: string } = settled[index]!;
+    while (outcome.kind === 'unknown') outcome = await facilitator.reconcile(payment, TERMS);
+    t.match(outcome, { kind: 'settled' });
+  }
+  t.equal(await chain.balance(PAY_TO), 9n * PRICE);
+});
+
 t.test('an outcome counts once it is as many blocks deep as the settings say', { skip }, async (t) => {
   const { chain, facilitator } = await openSelfRig(t, { settings: { SETTLEMENT_BLOCKS: '3' } });
   const payment = await pay(chain);
