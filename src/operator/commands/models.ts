@@ -49,7 +49,11 @@ export async function useModel(name: string, io: CommandIo): Promise<number> {
 }
 
 /** Downloads what is missing of a model, resuming broken transfers. @throws FarthingError */
-export async function pullModel(name: string, offline: boolean, io: CommandIo): Promise<number> {
+export async function pullModel(
+  name: string,
+  { offline, use }: { readonly offline: boolean; readonly use: boolean },
+  io: CommandIo,
+): Promise<number> {
   const settings = settingsOf(io);
   const library = libraryOf(settings);
   if (offline) return mustBeInstalled(name, library);
@@ -58,10 +62,12 @@ export async function pullModel(name: string, offline: boolean, io: CommandIo): 
     attempts: ATTEMPTS_MAX,
     pause: (attempt) => io.pause(Math.min(PAUSE_MAX_MS, PAUSE_FIRST_MS * 2 ** (attempt - 1))),
     onProgress: (path, done, total) => io.progress?.(progressBar(path, done, total)),
+    onBuild: (packages) =>
+      io.explain(`Bringing ${packages.join(' and ')} with pip, and making the model's files of it.`),
   });
   io.progress?.('');
   io.write(pulled.length === 0 ? `${name} is here already.\n` : `${name}: ${pulled.join(', ')}\n`);
-  return EXIT.done;
+  return use ? useModel(name, io) : EXIT.done;
 }
 
 async function mustBeInstalled(name: string, library: Library): Promise<number> {
