@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { modelsWithSpeech, RECORDING, SENTENCE, withoutSpeech } from '../rig/speech.ts';
+import { modelsWithSpeech, RECORDING, SENTENCE, withoutSpeech } from '../encode/rig/installed-speech.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 import { addFiles, ask, rent, searchable } from './page.ts';

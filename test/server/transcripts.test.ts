@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import t from 'tap';
-import { modelsWithSpeech, RECORDING, SENTENCE, withoutSpeech } from '../rig/speech.ts';
+import { modelsWithSpeech, RECORDING, SENTENCE, withoutSpeech } from '../encode/rig/installed-speech.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** A recording of a human voice, from the upload to a sentence at its second. */

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import { type Bring, buildModel } from '../build/build-model.ts';
 import { type Downloaded, type DownloadOptions, download } from './download.ts';
 import { changeLock, type Lock } from './lock.ts';
 import {
@@ -56,10 +55,8 @@ export interface PullOptions extends Pick<DownloadOptions, 'attempts' | 'pause'>
   /** For example `https://huggingface.co`, or a mirror with the same paths. */
   readonly hubUrl: string;
   readonly onProgress?: (path: string, done: number, total: number | undefined) => void;
-  /** Called before a model is built of packages, which takes a minute. */
-  readonly onBuild?: (packages: readonly string[]) => void;
-  /** Brings packages; a test has its own. */
-  readonly bring?: Bring;
+  /** Makes all files of a model that is built of packages, at their paths below a folder, and checks them: `encode/build`. */
+  readonly build: (model: ManifestModel & { build: ManifestBuild }, folder: string) => Promise<void>;
 }
 
 /** The models folder, as the operator sees it. */
@@ -155,10 +152,9 @@ export class Library {
     const files = Object.values(model.files);
     // The packages, what is unpacked of them, and what is made of it.
     await this.#checkSpace(BUILD_SPACE * files.reduce((sum, { bytes = 0 }) => sum + bytes, 0));
-    options.onBuild?.(model.build.packages.map(({ name, version }) => `${name} ${version}`));
     const folder = this.#staged(model.name);
     try {
-      await buildModel(model, folder, options.bring);
+      await options.build(model, folder);
       for (const { path } of files) {
         await mkdir(dirname(join(this.#folder, path)), { recursive: true });
         await rename(join(folder, path), join(this.#folder, path));

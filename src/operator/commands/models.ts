@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
+import { buildModel } from '../../encode/build/build-model.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type CommandIo, EXIT, settingsOf } from '../io.ts';
@@ -62,8 +63,11 @@ export async function pullModel(
     attempts: ATTEMPTS_MAX,
     pause: (attempt) => io.pause(Math.min(PAUSE_MAX_MS, PAUSE_FIRST_MS * 2 ** (attempt - 1))),
     onProgress: (path, done, total) => io.progress?.(progressBar(path, done, total)),
-    onBuild: (packages) =>
-      io.explain(`Bringing ${packages.join(' and ')} with pip, and making the model's files of it.`),
+    build: (model, folder) => {
+      const packages = model.build.packages.map(({ name, version }) => `${name} ${version}`).join(' and ');
+      io.explain(`Bringing ${packages} with pip, and making the model's files of it.`);
+      return buildModel(model, folder);
+    },
   });
   io.progress?.('');
   io.write(pulled.length === 0 ? `${name} is here already.\n` : `${name}: ${pulled.join(', ')}\n`);

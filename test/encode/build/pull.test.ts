@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { buildModel } from '../../../src/encode/build/build-model.ts';
 import { buildWhisper } from '../../../src/encode/build/whisper.ts';
 import { Library } from '../../../src/encode/models/library.ts';
 import type { Manifest, ManifestFile } from '../../../src/encode/models/manifest.ts';
@@ -41,7 +42,7 @@ function world(t: Test, tamper = (part: Uint8Array): Uint8Array => part) {
       hubUrl: 'http://127.0.0.1:9',
       attempts: 1,
       pause: async () => undefined,
-      bring,
+      build: (model, target) => buildModel(model, target, bring),
     });
   return { folder, library, asked, pull };
 }

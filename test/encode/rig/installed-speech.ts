@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-const MODELS = resolve(import.meta.dirname, '../../models');
+const MODELS = resolve(import.meta.dirname, '../../../models');
 const MODEL = 'whisper-base';
 
 /** Kennedy's "ask not" of 20 January 1961, 11 seconds. */
-export const RECORDING = resolve(import.meta.dirname, '../../../shared/data/samples/audio/jfk.flac');
+export const RECORDING = resolve(import.meta.dirname, '../../../../shared/data/samples/audio/jfk.flac');
 /** Its second half, and the second at which the speaker begins it. */
 export const SENTENCE = { words: 'ask what you can do for your country', from: 7.5, to: 8.6 } as const;
 
