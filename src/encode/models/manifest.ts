@@ -231,8 +231,6 @@ const Speech = closed({
   languages: Type.Optional(Type.Tuple([Token, Token])),
   transcribe: Type.Optional(Token),
   end: Token,
-  /** The token whose chance after the first one says that nobody speaks. */
-  no_speech: Token,
   /** The token that asks for no times; those of the times follow it. */
   no_times: Token,
   /** Tokens that are never chosen, and that are not chosen first. */

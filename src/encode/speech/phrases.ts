@@ -66,15 +66,16 @@ export function phrasesOf(
   return phrases;
 }
 
-/** Chance that nobody speaks over which an uncertain text is dropped, and certainty under which it counts as uncertain: Whisper's own. */
-const SILENCE_MIN = 0.6;
-const CERTAINTY_MIN = Math.exp(-1);
+/**
+ * Phrases of human speech in five languages are at .48 and more, what the model makes of music, noise and hum at .31 and less
+ * (docs/design/encoders.md).
+ */
+const CERTAINTY_MIN = 0.4;
 /** Nobody says so much in a second. */
 const CHARACTERS_PER_SECOND_MAX = 40;
 
-/** Whether a phrase is believed. @param silence the model's chance that nobody speaks in its clip */
-export function isBelieved({ time_s, time_end_s, text, certainty }: Phrase, silence: number): boolean {
-  if (!/[\p{L}\p{N}]/u.test(text)) return false;
-  if (certainty < CERTAINTY_MIN && silence > SILENCE_MIN) return false;
+/** Whether a phrase is believed: a model makes words of every sound. */
+export function isBelieved({ time_s, time_end_s, text, certainty }: Phrase): boolean {
+  if (certainty < CERTAINTY_MIN || !/[\p{L}\p{N}]/u.test(text)) return false;
   return text.length <= CHARACTERS_PER_SECOND_MAX * Math.max(1, time_end_s - time_s);
 }
