@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
 import { buildModel } from '../../encode/build/build-model.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
+import { ENCODING_ROLES } from '../../encode/models/manifest.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 
@@ -42,9 +43,11 @@ export async function verifyModels(io: CommandIo): Promise<number> {
 /** Makes a model serve its family from the next start on. @throws FarthingError when it is not installed */
 export async function useModel(name: string, io: CommandIo): Promise<number> {
   const { family, note } = await libraryOf(settingsOf(io)).use(name);
-  io.write(
-    `${name} serves ${family} from the next start on, for new indexes: those that there are keep their model until they end.\n`,
-  );
+  // Vectors of two models never meet; what is heard is text.
+  const scope = Object.hasOwn(ENCODING_ROLES, family)
+    ? ', for new indexes: those that there are keep their model until they end'
+    : ', for what is uploaded then';
+  io.write(`${name} serves ${family} from the next start on${scope}.\n`);
   if (note) io.write(`${note}\n`);
   return EXIT.done;
 }
