@@ -12,6 +12,9 @@ export const ItemTextSchema = Type.Object(
         text: Type.String(),
         locator: Ref(LocatorSchema),
         text_source: Type.Optional(OneOf(TEXT_SOURCES)),
+        speech_confidence: Type.Optional(
+          Type.Number({ minimum: 0, maximum: 1, description: 'Of `speech`, which a model heard.' }),
+        ),
       }),
       described('In the order of the file, without gaps.'),
     ),

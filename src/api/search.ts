@@ -170,6 +170,13 @@ export const HitSchema = Type.Object(
     ocr_confidence: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1, description: 'OCR’s own confidence in the text.' }),
     ),
+    speech_confidence: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Of `speech`, which a model heard: its own confidence in the text.',
+      }),
+    ),
     moments: Type.Optional(
       Type.Array(
         Ref(MomentSchema),

@@ -135,6 +135,12 @@ export class Workspace {
     return this.#send('GET', `/items/${encodeURIComponent(item)}/text${query}`, { signal });
   }
 
+  /** Speech and subtitles of a film or recording as WebVTT: a text track for players. */
+  async captions(item: string, { signal }: PreviewOptions = {}): Promise<string> {
+    const path = `/items/${encodeURIComponent(item)}/captions`;
+    return (await this.#send<Blob>('GET', path, { answer: 'blob', signal })).text();
+  }
+
   /** A small picture (WebP) of an item: of the page or second that a hit's locator names. */
   preview(item: string, part: PreviewPart = {}, { signal }: PreviewOptions = {}): Promise<Blob> {
     return this.#send('GET', previewPath(item, part), { answer: 'blob', signal });

@@ -4,6 +4,7 @@ import type { Item } from '../api/items.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
+import { captionsOf } from './items/captions.ts';
 import { filesIn } from './items/files.ts';
 import { type TextPlace, textOf } from './items/text.ts';
 import { membersOf, uploadedItem } from './members/members.ts';
@@ -54,6 +55,18 @@ export class TenantItems {
       const snapshot = shard.snapshot();
       try {
         return await textOf(snapshot, id, place);
+      } finally {
+        snapshot.close();
+      }
+    });
+  }
+
+  /** What is said in it, as WebVTT. */
+  captions(tenant: TenantId, id: ItemId): Promise<string | undefined> {
+    return this.#deps.tenants.useIfThere(tenant, async (shard) => {
+      const snapshot = shard.snapshot();
+      try {
+        return await captionsOf(snapshot, id);
       } finally {
         snapshot.close();
       }

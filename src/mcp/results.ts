@@ -114,6 +114,8 @@ function hitData({ item, locator, confidence, family, snippet, moments, queries,
     ...(hit.text !== undefined
       ? { text: hit.text, text_from: hit.text_from, text_next: hit.text_next }
       : snippet !== undefined && { snippet: brief(snippet, SNIPPET_LENGTH_MAX) }),
+    // Other text is what the file says; this is what a model heard.
+    ...(hit.text_source === 'speech' && { text_source: 'speech', speech_confidence: hit.speech_confidence }),
     ...(queries && { queries }),
     ...(moments && { moments: moments.slice(0, MOMENTS_SHOWN) }),
   };

@@ -116,6 +116,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
   const listening = await openListening({
     modelsFolder: settings.MODELS_DIR,
     cacheFolder: encoding.cacheFolder,
+    owners,
     log: event,
   });
   const encoders = indexModels(encoder, encoding);

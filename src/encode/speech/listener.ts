@@ -1,27 +1,41 @@
 import { SOUND_RATE } from '../../domain/document.ts';
 import type { ManifestVoice } from '../models/manifest.ts';
+import { type Clip, Clips } from './clips.ts';
+import type { SpokenLanguage, Written } from './speech-writer.ts';
 import { fewer, type Stretch, Stretches } from './stretches.ts';
 import type { Heard, ListenTask } from './voice-thread.ts';
 
-/** A stretch of a recording and what is said in it. */
+/** A phrase of a recording. */
 export interface Said extends Stretch {
   readonly text: string;
+  /** The model's own, 0..1. */
+  readonly certainty: number;
+  /** The language that it was heard in, where the model knows several. */
+  readonly language?: string;
 }
 
 export interface ListenerDeps {
   readonly voice: ManifestVoice;
   readonly listen: (task: Omit<ListenTask, 'kind'>) => Promise<Heard>;
-  /** Absent where no model transcribes speech. */
-  readonly writing?: { readonly seconds: number; readonly write: (samples: Float32Array) => Promise<string> };
+  /** Absent where no model transcribes speech. `secondsMax`: of a clip. */
+  readonly writing?: {
+    readonly secondsMax: number;
+    readonly write: (samples: Float32Array, before?: string) => Promise<Written>;
+  };
 }
 
 const STRETCHES_MAX = 1_000;
 const SAMPLE_MAX = 32_768;
+/** Of clips: Whisper's input is 30 seconds. Two are left, because what stands at its very end is often lost. */
+const CLIP_SECONDS_MAX = 28;
+/** What is written so far from any speech was made up. */
+const AWAY_SECONDS_MAX = 0.5;
 
 /** Listens to one recording, whose sound arrives in pieces, in order. */
 export class Listener {
   readonly #deps: ListenerDeps;
   readonly #stretches: Stretches;
+  readonly #clips: Clips;
   readonly #said: Said[] = [];
   #rest = new Float32Array();
   #context: Float32Array | undefined;
@@ -29,11 +43,14 @@ export class Listener {
   /** Sound that may still be transcribed, and the second at which it begins. */
   #kept = new Float32Array();
   #keptFrom = 0;
-  #written = 0;
+  /** Stretches that are part of clips. */
+  #joined = 0;
+  #language: SpokenLanguage | undefined;
 
   constructor(deps: ListenerDeps) {
     this.#deps = deps;
     this.#stretches = new Stretches(deps.voice);
+    this.#clips = new Clips(Math.min(CLIP_SECONDS_MAX, deps.writing?.secondsMax ?? CLIP_SECONDS_MAX));
   }
 
   /** Takes the next samples: 16 bits, one channel, SOUND_RATE a second. Resolves when the model has heard them. */
@@ -53,36 +70,53 @@ export class Listener {
     });
     this.#context = heard.slice(heard.length - Math.min(context, heard.length));
     this.#state = answer.state;
-    for (const probability of answer.probabilities) this.#stretches.push(probability);
+    for (const probability of answer.probabilities) {
+      this.#stretches.push(probability);
+      if (this.#stretches.openFor >= this.#clips.stretchSecondsMax) this.#stretches.cut();
+    }
     if (!this.#deps.writing) return;
     this.#kept = joined(this.#kept, heard);
-    if (this.#stretches.openFor > this.#deps.writing.seconds / 2) this.#stretches.cut();
-    await this.#write();
+    await this.#writeEnded();
+    await this.#write(this.#clips.flush(this.#stretches.openSince ?? this.#stretches.seconds));
+    this.#forget();
   }
 
   /** Where somebody speaks, in order, and what is said. Of very many stretches, neighbours are merged. */
   async finish(): Promise<{ speech: readonly Stretch[]; said: readonly Said[] }> {
     const speech = this.#stretches.finish();
-    await this.#write();
+    await this.#writeEnded();
+    await this.#write(this.#clips.flush());
     return { speech: fewer(speech, STRETCHES_MAX), said: this.#said };
   }
 
-  /** Transcribes the stretches that have ended since the last call, and drops the sound before the open one. */
-  async #write(): Promise<void> {
+  /** Joins the stretches that have ended since the last call, and transcribes the clips that are complete. */
+  async #writeEnded(): Promise<void> {
+    for (; this.#joined < this.#stretches.found.length; this.#joined++)
+      await this.#write(this.#clips.push(this.#stretches.found[this.#joined]!));
+  }
+
+  async #write(clip: Clip | undefined): Promise<void> {
     const { writing } = this.#deps;
-    if (!writing) return;
-    const { found } = this.#stretches;
-    for (const { time_s, time_end_s } of found.slice(this.#written)) {
-      for (let from = time_s; from < time_end_s; from += writing.seconds) {
-        const to = Math.min(time_end_s, from + writing.seconds);
-        const text = (await writing.write(this.#between(from, to))).trim();
-        if (text !== '') this.#said.push({ time_s: from, time_end_s: to, text });
-      }
+    if (!writing || !clip) return;
+    const { phrases, language } = await writing.write(
+      this.#between(clip.time_s, clip.time_end_s),
+      this.#language?.code,
+    );
+    if (language && language.share >= (this.#language?.share ?? 0)) this.#language = language;
+    for (const { time_s, time_end_s, ...phrase } of phrases) {
+      const times = { time_s: rounded(clip.time_s + time_s), time_end_s: rounded(clip.time_s + time_end_s) };
+      if (!clip.stretches.some((stretch) => isNear(stretch, times))) continue;
+      this.#said.push({ ...times, ...phrase, ...(language && { language: language.code }) });
     }
-    this.#written = found.length;
-    const goesOnFrom = this.#stretches.openSince ?? this.#stretches.seconds;
-    this.#kept = this.#between(goesOnFrom, Number.POSITIVE_INFINITY);
-    this.#keptFrom = goesOnFrom;
+  }
+
+  /** Drops the sound before all that may still be transcribed. */
+  #forget(): void {
+    const { seconds, openSince = seconds } = this.#stretches;
+    // A stretch that begins now takes a second before it, at most.
+    const from = Math.max(0, Math.min(this.#clips.neededFrom ?? openSince, openSince - 1));
+    this.#kept = this.#between(from, Number.POSITIVE_INFINITY);
+    this.#keptFrom = Math.max(from, this.#keptFrom);
   }
 
   #between(from: number, to: number): Float32Array<ArrayBuffer> {
@@ -91,9 +125,20 @@ export class Listener {
   }
 }
 
+function isNear(stretch: Stretch, times: Stretch): boolean {
+  return (
+    times.time_s < stretch.time_end_s + AWAY_SECONDS_MAX &&
+    times.time_end_s > stretch.time_s - AWAY_SECONDS_MAX
+  );
+}
+
 function joined(first: Float32Array, second: Float32Array): Float32Array<ArrayBuffer> {
   const whole = new Float32Array(first.length + second.length);
   whole.set(first);
   whole.set(second, first.length);
   return whole;
+}
+
+function rounded(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
 }

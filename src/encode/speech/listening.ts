@@ -1,18 +1,14 @@
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { FarthingError } from '../../domain/error.ts';
+import { FairQueue } from '../../domain/sharing/fair-queue.ts';
+import { Owners } from '../../domain/sharing/owners.ts';
 import type { ManifestModel } from '../models/manifest.ts';
 import { readManifest } from '../models/read-manifest.ts';
 import { Verification } from '../models/verification.ts';
 import { Listener } from './listener.ts';
-import type {
-  Heard,
-  ListenTask,
-  VoiceMessage,
-  VoiceResult,
-  VoiceSettings,
-  WriteTask,
-} from './voice-thread.ts';
+import type { Written } from './speech-writer.ts';
+import type { Heard, ListenTask, VoiceResult, VoiceSettings, WriteTask } from './voice-thread.ts';
 
 export type { Said } from './listener.ts';
 export type { Stretch } from './stretches.ts';
@@ -21,8 +17,8 @@ export type { Stretch } from './stretches.ts';
 export interface Listening {
   /** Whether speech is transcribed. */
   readonly writes: boolean;
-  /** Begins a recording. */
-  listen(): Listener;
+  /** Begins a recording of a Tenant. */
+  listen(tenant?: string): Listener;
   close(): Promise<void>;
 }
 
@@ -36,6 +32,8 @@ const CLOSE_LOOKS_EVERY_MS = 10;
 export async function openListening(options: {
   readonly modelsFolder: string;
   readonly cacheFolder: string;
+  /** Who shares the thread. */
+  readonly owners?: Pick<Owners, 'of'>;
   readonly log: (event: object) => void;
 }): Promise<Listening | undefined> {
   const folder = resolve(options.modelsFolder);
@@ -53,7 +51,7 @@ export async function openListening(options: {
   };
   const [voice, speech] = [await usable(manifest.use.voice), await usable(manifest.use.speech)];
   await verification.save();
-  return voice && new ThreadListening(settingsOf(folder, voice, speech));
+  return voice && new ThreadListening(settingsOf(folder, voice, speech), options.owners ?? new Owners());
 }
 
 function settingsOf(
@@ -79,76 +77,103 @@ function settingsOf(
 }
 
 interface Waiting {
-  readonly resolve: (result: Heard | string) => void;
+  readonly task: ListenTask | WriteTask;
+  readonly resolve: (result: Heard | Written) => void;
   readonly reject: (error: unknown) => void;
 }
 
+/** One thread; recordings take turns piece by piece, and their owners by the time that they took. */
 class ThreadListening implements Listening {
   readonly #settings: VoiceSettings;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #owners: Pick<Owners, 'of'>;
+  readonly #queue = new FairQueue<Waiting>({ takenMax: 1 });
+  /** The task that runs, and when it began. */
+  #running: { readonly waiting: Waiting; readonly began: number } | undefined;
   #thread: Worker | undefined;
-  #count = 0;
   #closed = false;
 
-  constructor(settings: VoiceSettings) {
+  constructor(settings: VoiceSettings, owners: Pick<Owners, 'of'>) {
     this.#settings = settings;
+    this.#owners = owners;
   }
 
   get writes(): boolean {
     return this.#settings.writing !== undefined;
   }
 
-  listen(): Listener {
+  listen(tenant = ''): Listener {
     const { voice, writing } = this.#settings;
+    const owner = this.#owners.of(tenant);
     return new Listener({
       voice,
-      listen: async (task) => (await this.#run({ kind: 'listen', ...task })) as Heard,
+      listen: async (task) => (await this.#run(owner, { kind: 'listen', ...task })) as Heard,
       ...(writing && {
         writing: {
-          seconds: writing.speech.seconds,
-          write: async (samples) => (await this.#run({ kind: 'write', samples })) as string,
+          secondsMax: writing.speech.seconds,
+          write: async (samples, before) =>
+            (await this.#run(owner, { kind: 'write', samples, ...(before && { before }) })) as Written,
         },
       }),
     });
   }
 
-  /** Waits for running tasks: ending the thread inside a model's run would end the process. */
+  /** Waits for the running task: ending the thread inside a model's run would end the process. */
   async close(): Promise<void> {
     this.#closed = true;
-    while (this.#waiting.size > 0) await new Promise((resume) => setTimeout(resume, CLOSE_LOOKS_EVERY_MS));
+    for (const { reject } of this.#queue.drain()) reject(stopping());
+    while (this.#running) await new Promise((resume) => setTimeout(resume, CLOSE_LOOKS_EVERY_MS));
     await this.#thread?.terminate();
   }
 
-  #run(task: ListenTask | WriteTask): Promise<Heard | string> {
-    if (this.#closed) return Promise.reject(new FarthingError('interrupted', 'The server is stopping.'));
-    const id = ++this.#count;
+  #run(owner: string, task: ListenTask | WriteTask): Promise<Heard | Written> {
+    if (this.#closed) return Promise.reject(stopping());
     return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      this.#living().postMessage({ id, task } satisfies VoiceMessage);
+      // A recording has one task at a time, and jobs are bounded: so is this queue.
+      this.#queue.push(owner, { task, resolve, reject });
+      this.#startNext();
     });
+  }
+
+  #startNext(): void {
+    const waiting = this.#queue.take();
+    if (!waiting) return;
+    this.#running = { waiting, began: performance.now() };
+    this.#living().postMessage(waiting.task);
+  }
+
+  /** The running task is over; its owner has had its milliseconds. */
+  #end(end: (waiting: Waiting) => void): void {
+    if (!this.#running) return;
+    const { waiting, began } = this.#running;
+    this.#running = undefined;
+    this.#queue.done(waiting, performance.now() - began);
+    end(waiting);
+    this.#startNext();
   }
 
   #living(): Worker {
     if (this.#thread) return this.#thread;
     const thread = new Worker(new URL('./voice-thread.ts', import.meta.url), { workerData: this.#settings });
     thread.unref();
-    thread.on('message', (message: VoiceResult) => {
-      const waiting = this.#waiting.get(message.id);
-      this.#waiting.delete(message.id);
-      if ('failure' in message) waiting?.reject(failed(message.failure));
-      else waiting?.resolve(message.result);
-    });
+    thread.on('message', (message: VoiceResult) =>
+      this.#end(({ resolve, reject }) =>
+        'failure' in message ? reject(failed(message.failure)) : resolve(message.result),
+      ),
+    );
     const end = (reason: unknown): void => {
       if (this.#thread !== thread) return;
       this.#thread = undefined;
-      for (const { reject } of this.#waiting.values()) reject(failed(reason));
-      this.#waiting.clear();
+      this.#end(({ reject }) => reject(failed(reason)));
     };
     thread.on('error', end);
     thread.on('exit', (code) => end(`it ended with ${code}`));
     this.#thread = thread;
     return thread;
   }
+}
+
+function stopping(): FarthingError {
+  return new FarthingError('interrupted', 'The server is stopping.');
 }
 
 function failed(cause: unknown): FarthingError {

@@ -21,20 +21,26 @@ export class MelSpectrogram {
   readonly frames: number;
   readonly #settings: MelSettings;
   readonly #window: Float64Array;
-  readonly #cosines: Float64Array;
-  readonly #sines: Float64Array;
-  /** Row by row: the share of each frequency in each mel. */
+  readonly #transform: PowerTransform;
+  /** Row by row: the share of each frequency in each mel, and the frequencies from and to which it has any. */
   readonly #filters: Float64Array;
+  readonly #bands: readonly (readonly [from: number, to: number])[];
 
   constructor(settings: MelSettings) {
-    const { fft, hop, sample_rate, seconds } = settings;
+    const { fft, hop, mel_bins, sample_rate, seconds } = settings;
     this.#settings = settings;
     this.frames = Math.floor((seconds * sample_rate) / hop);
-    const circle = Float64Array.from({ length: fft }, (_, at) => (2 * Math.PI * at) / fft);
-    this.#window = circle.map((angle) => 0.5 - 0.5 * Math.cos(angle));
-    this.#cosines = circle.map(Math.cos);
-    this.#sines = circle.map(Math.sin);
+    this.#window = Float64Array.from(
+      { length: fft },
+      (_, at) => 0.5 - 0.5 * Math.cos((2 * Math.PI * at) / fft),
+    );
+    this.#transform = new PowerTransform(fft);
     this.#filters = melFilters(settings);
+    const frequencies = fft / 2 + 1;
+    this.#bands = Array.from({ length: mel_bins }, (_, mel) => {
+      const row = this.#filters.subarray(mel * frequencies, (mel + 1) * frequencies);
+      return [row.findIndex((share) => share > 0), row.findLastIndex((share) => share > 0) + 1];
+    });
   }
 
   /** Samples of at most `seconds` → `mel_bins` × `frames`, row by row. */
@@ -45,15 +51,18 @@ export class MelSpectrogram {
     const frequencies = fft / 2 + 1;
     const power = new Float64Array(frequencies);
     const frame = new Float64Array(fft);
-    const logs = new Float32Array(mel_bins * this.frames);
-    let highest = Number.NEGATIVE_INFINITY;
-    for (let index = 0; index < this.frames; index++) {
+    const logs = new Float32Array(mel_bins * this.frames).fill(Math.log10(POWER_MIN));
+    let highest = Math.log10(POWER_MIN);
+    // The frames behind the sound are silent.
+    const heard = Math.min(this.frames, Math.ceil((samples.length + fft) / hop));
+    for (let index = 0; index < heard; index++) {
       for (let at = 0; at < fft; at++)
         frame[at] = this.#window[at]! * sound[mirrored(index * hop + at - fft / 2, sound.length)]!;
-      this.#powers(frame, power);
+      this.#transform.of(frame, power);
       for (let mel = 0; mel < mel_bins; mel++) {
+        const [from, to] = this.#bands[mel]!;
         let sum = 0;
-        for (let at = 0; at < frequencies; at++) sum += this.#filters[mel * frequencies + at]! * power[at]!;
+        for (let at = from; at < to; at++) sum += this.#filters[mel * frequencies + at]! * power[at]!;
         const log = Math.log10(Math.max(POWER_MIN, sum));
         highest = Math.max(highest, log);
         logs[mel * this.frames + index] = log;
@@ -61,17 +70,63 @@ export class MelSpectrogram {
     }
     return logs.map((log) => (Math.max(log, highest - RANGE_LOG10) + 4) / 4);
   }
+}
 
-  /** Power of each frequency: a discrete Fourier transform by definition, because lengths are not powers of two. */
-  #powers(frame: Float64Array, power: Float64Array): void {
-    const { fft } = this.#settings;
+/**
+ * Power of each frequency up to the half. Whisper's 400 samples are no power of two: a transform of rows × columns samples is one of each
+ * column, a turn, and one of each row (Cooley and Tukey 1965). Of lengths that have no divisor it is the transform by definition.
+ */
+class PowerTransform {
+  readonly #columns: number;
+  readonly #rows: number;
+  readonly #cosines: Float64Array;
+  readonly #sines: Float64Array;
+  readonly #real: Float64Array;
+  readonly #imaginary: Float64Array;
+
+  constructor(length: number) {
+    let rows = Math.floor(Math.sqrt(length));
+    while (length % rows !== 0) rows--;
+    this.#rows = rows;
+    this.#columns = length / rows;
+    const circle = Float64Array.from({ length }, (_, at) => (2 * Math.PI * at) / length);
+    this.#cosines = circle.map(Math.cos);
+    this.#sines = circle.map(Math.sin);
+    this.#real = new Float64Array(length);
+    this.#imaginary = new Float64Array(length);
+  }
+
+  of(frame: Float64Array, power: Float64Array): void {
+    const [rows, columns] = [this.#rows, this.#columns];
+    const length = frame.length;
+    // Sample row · columns + column gives the parts of this column, turned by column · part.
+    for (let column = 0; column < columns; column++)
+      for (let part = 0; part < rows; part++) {
+        let [real, imaginary] = [0, 0];
+        const step = part * columns;
+        for (let row = 0, turn = 0; row < rows; row++) {
+          const value = frame[row * columns + column]!;
+          real += value * this.#cosines[turn]!;
+          imaginary -= value * this.#sines[turn]!;
+          turn += step;
+          if (turn >= length) turn -= length;
+        }
+        const turned = column * part;
+        const [cosine, sine] = [this.#cosines[turned]!, this.#sines[turned]!];
+        this.#real[part * columns + column] = real * cosine + imaginary * sine;
+        this.#imaginary[part * columns + column] = imaginary * cosine - real * sine;
+      }
     for (let frequency = 0; frequency < power.length; frequency++) {
+      const start = (frequency % rows) * columns;
+      const step = (Math.floor(frequency / rows) * rows) % length;
       let [real, imaginary] = [0, 0];
-      for (let at = 0, turn = 0; at < fft; at++) {
-        real += frame[at]! * this.#cosines[turn]!;
-        imaginary -= frame[at]! * this.#sines[turn]!;
-        turn += frequency;
-        if (turn >= fft) turn -= fft;
+      for (let column = 0, turn = 0; column < columns; column++) {
+        const [cosine, sine] = [this.#cosines[turn]!, this.#sines[turn]!];
+        const [partReal, partImaginary] = [this.#real[start + column]!, this.#imaginary[start + column]!];
+        real += partReal * cosine + partImaginary * sine;
+        imaginary += partImaginary * cosine - partReal * sine;
+        turn += step;
+        if (turn >= length) turn -= length;
       }
       power[frequency] = real * real + imaginary * imaginary;
     }

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises';
 import * as ort from 'onnxruntime-node';
 import type { ManifestSpeech } from '../models/manifest.ts';
 import { ByteTokens } from './byte-tokens.ts';
+import { type Chosen, likeliestOf, shareOf, TokenChoice } from './choice.ts';
 import { MelSpectrogram } from './mel.ts';
+import { isBelieved, type Phrase, phrasesOf, repeated } from './phrases.ts';
 
 export interface SpeechPaths {
   readonly encoder: string;
@@ -11,16 +13,42 @@ export interface SpeechPaths {
   readonly speech: ManifestSpeech;
 }
 
-/** A Whisper-shaped model in one thread: spectrogram, encoder, and a decoder with greedy choice of tokens. */
+/** What is said in a clip. */
+export interface Written {
+  readonly phrases: readonly Phrase[];
+  /** Of a model of several languages: the one that was written, and how sure the model was of it. */
+  readonly language?: SpokenLanguage;
+}
+
+export interface SpokenLanguage {
+  /** As the model's tokens have it: mostly ISO 639-1. */
+  readonly code: string;
+  readonly share: number;
+}
+
+type Tensors = Record<string, ort.Tensor>;
+
+/** A clip whose language is less certain is written in the language that was heard before. */
+const LANGUAGE_SHARE_MIN = 0.5;
+
+/** A Whisper-shaped model in one thread: spectrogram, encoder, and a decoder with a cache and greedy choice of tokens. */
 export class SpeechWriter {
   readonly #speech: ManifestSpeech;
   readonly #encoder: ort.InferenceSession;
   readonly #decoder: ort.InferenceSession;
   readonly #tokens: ByteTokens;
   readonly #mel: MelSpectrogram;
+  readonly #choice: TokenChoice;
+  readonly #noPast: Tensors;
 
   static async open({ encoder, decoder, tokenizer, speech }: SpeechPaths): Promise<SpeechWriter> {
-    const options = { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 4 } as const;
+    // Without an arena the largest layer's memory goes back after each clip.
+    const options = {
+      intraOpNumThreads: 1,
+      interOpNumThreads: 1,
+      logSeverityLevel: 4,
+      enableCpuMemArena: false,
+    } as const;
     return new SpeechWriter(
       speech,
       await ort.InferenceSession.create(encoder, options),
@@ -40,33 +68,97 @@ export class SpeechWriter {
     this.#decoder = decoder;
     this.#tokens = tokens;
     this.#mel = new MelSpectrogram(speech);
+    this.#choice = new TokenChoice(speech);
+    this.#noPast = emptyPast(decoder);
   }
 
-  /** Transcribes samples (−1 to 1) of at most the model's length. */
-  async write(samples: Float32Array): Promise<string> {
-    const { inputs, outputs, mel_bins, prompt, end, tokens_max } = this.#speech;
-    const sound = new ort.Tensor('float32', this.#mel.of(samples), [1, mel_bins, this.#mel.frames]);
-    const encoded = await this.#encoder.run({ [inputs.sound]: sound });
-    const hidden = encoded[outputs.hidden]!;
-    const ids = [...prompt];
-    for (let count = 0; count < tokens_max; count++) {
-      const input = new ort.Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]);
-      const found = await this.#decoder.run({ [inputs.ids]: input, [inputs.hidden]: hidden });
-      const next = this.#likeliest(found[outputs.logits]!, ids.length);
-      if (next === end) break;
-      ids.push(next);
+  /**
+   * Transcribes samples (−1 to 1) of at most the model's length.
+   * @param before the language that the recording's earlier clips were in
+   */
+  async write(samples: Float32Array, before?: string): Promise<Written> {
+    const { sample_rate, mel_bins, start } = this.#speech;
+    const seconds = samples.length / sample_rate;
+    const mel = new ort.Tensor('float32', this.#mel.of(samples), [1, mel_bins, this.#mel.frames]);
+    const decoding = new Decoding(this.#decoder, await this.#encoder.run({ mel }), this.#noPast);
+    let logits = await decoding.step([start]);
+    const language = this.#language(logits, before);
+    if (language) logits = await decoding.step([language.token, this.#speech.transcribe ?? []].flat());
+    const chosen = await this.#decode(decoding, logits, seconds);
+    const phrases = phrasesOf(chosen, this.#tokens, this.#choice.firstTime, seconds);
+    return {
+      phrases: phrases.filter(isBelieved),
+      ...(language && { language: { code: language.code, share: language.share } }),
+    };
+  }
+
+  async #decode(decoding: Decoding, first: Float32Array, seconds: number): Promise<Chosen[]> {
+    const { end, tokens_max } = this.#speech;
+    const chosen: Chosen[] = [];
+    const words: number[] = [];
+    let logits = first;
+    while (chosen.length < tokens_max) {
+      const ids = chosen.map(({ id }) => id);
+      const next = this.#choice.next(logits, ids, seconds);
+      if (next.id === end || next.id < 0) break;
+      chosen.push(next);
+      if (!this.#choice.isTime(next.id)) words.push(next.id);
+      const lost = repeated(words);
+      if (lost > 0) return this.#withoutWords(chosen, lost);
+      logits = await decoding.step([next.id]);
     }
-    return this.#tokens.text(ids.slice(prompt.length)).trim();
+    return chosen;
   }
 
-  #likeliest(logits: ort.Tensor, length: number): number {
-    const data = logits.data as Float32Array;
-    const vocabulary = logits.dims.at(-1)!;
-    const last = data.subarray((length - 1) * vocabulary, length * vocabulary);
-    const { suppressed } = this.#speech;
-    let best = this.#speech.end;
-    for (let id = 0; id < vocabulary; id++)
-      if (last[id]! > last[best]! && !suppressed.includes(id)) best = id;
-    return best;
+  /** Tokens without the last words, and what stands among and behind them. */
+  #withoutWords(chosen: readonly Chosen[], count: number): Chosen[] {
+    const kept = [...chosen];
+    for (let left = count; left > 0; ) if (!this.#choice.isTime(kept.pop()!.id)) left--;
+    return kept;
   }
+
+  #language(logits: Float32Array, before?: string): (SpokenLanguage & { token: number }) | undefined {
+    const { languages } = this.#speech;
+    if (!languages) return undefined;
+    const [from, to] = languages;
+    const likeliest = likeliestOf(logits, from, to);
+    const share = shareOf(logits, likeliest, from, to);
+    const former = before === undefined ? undefined : this.#tokens.special(`<|${before}|>`);
+    const token = former !== undefined && share < LANGUAGE_SHARE_MIN ? former : likeliest;
+    const code = /^<\|(.+)\|>$/.exec(this.#tokens.nameOf(token) ?? '')?.[1] ?? '';
+    return { token, code, share: shareOf(logits, token, from, to) };
+  }
+}
+
+/** One clip's decoder: it remembers keys and values of the tokens that it was given. */
+class Decoding {
+  readonly #decoder: ort.InferenceSession;
+  readonly #cross: Tensors;
+  #past: Tensors;
+
+  constructor(decoder: ort.InferenceSession, cross: Tensors, noPast: Tensors) {
+    this.#decoder = decoder;
+    this.#cross = cross;
+    this.#past = noPast;
+  }
+
+  /** Takes the next tokens. @returns logits of what follows them */
+  async step(ids: readonly number[]): Promise<Float32Array> {
+    const tokens = new ort.Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]);
+    const found = await this.#decoder.run({ tokens, ...this.#cross, ...this.#past });
+    const kept = Object.entries(found).filter(([name]) => name.startsWith('self_'));
+    this.#past = Object.fromEntries(kept.map(([name, tensor]) => [name.replace('self_', 'past_'), tensor]));
+    return found.logits!.data as Float32Array;
+  }
+}
+
+/** Keys and values of no token, in the shape that the decoder's inputs have. */
+function emptyPast(decoder: ort.InferenceSession): Tensors {
+  const past: Tensors = {};
+  for (const input of decoder.inputMetadata)
+    if (input.isTensor && input.name.startsWith('past_')) {
+      const dims = input.shape.map((side) => (typeof side === 'number' && side >= 0 ? side : 0));
+      past[input.name] = new ort.Tensor('float32', new Float32Array(), dims);
+    }
+  return past;
 }

@@ -20,6 +20,8 @@ export class Stretches {
   #began: number | undefined;
   /** Window at which the silence inside the open stretch began. */
   #silent: number | undefined;
+  /** Probabilities of the open stretch's windows. */
+  #open: number[] = [];
 
   constructor(voice: ManifestVoice) {
     this.#voice = voice;
@@ -31,10 +33,13 @@ export class Stretches {
     const { begins_at, ends_below, silence_seconds_min } = this.#voice;
     if (probability >= begins_at) {
       this.#began ??= at;
+      this.#open.push(probability);
       this.#silent = undefined;
       return;
     }
-    if (this.#began === undefined || probability >= ends_below) return;
+    if (this.#began === undefined) return;
+    this.#open.push(probability);
+    if (probability >= ends_below) return;
     this.#silent ??= at;
     if ((at + 1 - this.#silent) * this.#windowSeconds >= silence_seconds_min) this.#close(this.#silent);
   }
@@ -59,19 +64,24 @@ export class Stretches {
     return this.openSince === undefined ? 0 : this.seconds - this.openSince;
   }
 
-  /** Ends the open stretch here; the next one begins at once. */
+  /** Ends the open stretch at the likeliest pause in its second half; the next one begins there. */
   cut(): void {
     if (this.#began === undefined) return;
-    const { speech_seconds_min } = this.#voice;
-    if (this.openFor < speech_seconds_min) return;
-    this.#close(this.#windows);
-    this.#began = this.#windows;
+    const half = this.#open.length >> 1;
+    let pause = half;
+    for (let at = half; at < this.#open.length; at++) if (this.#open[at]! <= this.#open[pause]!) pause = at;
+    const [began, rest, silent] = [this.#began + pause, this.#open.slice(pause), this.#silent];
+    this.#close(began);
+    this.#began = began;
+    this.#open = rest;
+    if (silent !== undefined) this.#silent = Math.max(silent, began);
   }
 
   #close(end: number): void {
     const began = this.#began!;
     this.#began = undefined;
     this.#silent = undefined;
+    this.#open = [];
     const [time_s, time_end_s] = [began, end].map((window) => rounded(window * this.#windowSeconds)) as [
       number,
       number,
@@ -80,10 +90,10 @@ export class Stretches {
   }
 }
 
-/** Merges the stretches with the shortest silences between them until at most `most` are left. */
+/** Merges stretches that were cut apart, and those with the shortest silences between them until at most `most` are left. */
 export function fewer(stretches: readonly Stretch[], most: number): readonly Stretch[] {
   let merged = [...stretches];
-  for (let gap = 1; merged.length > most; gap *= 2) {
+  for (let gap = 0; gap === 0 || merged.length > most; gap = Math.max(1, 2 * gap)) {
     const next: Stretch[] = [];
     for (const stretch of merged) {
       const last = next.at(-1);

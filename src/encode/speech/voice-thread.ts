@@ -2,7 +2,7 @@ import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import * as ort from 'onnxruntime-node';
 import type { ManifestVoice } from '../models/manifest.ts';
-import { type SpeechPaths, SpeechWriter } from './speech-writer.ts';
+import { type SpeechPaths, SpeechWriter, type Written } from './speech-writer.ts';
 
 /** A thread that listens for an ingest: runs a model of voice activity over windows of sound, and transcribes speech if a model is installed. */
 
@@ -26,6 +26,8 @@ export interface ListenTask {
 export interface WriteTask {
   readonly kind: 'write';
   readonly samples: Float32Array;
+  /** The language of the recording until here. */
+  readonly before?: string;
 }
 
 export interface Heard {
@@ -33,10 +35,7 @@ export interface Heard {
   readonly state: Float32Array;
 }
 
-export type VoiceMessage = { readonly id: number; readonly task: ListenTask | WriteTask };
-export type VoiceResult =
-  | { readonly id: number; readonly result: Heard | string }
-  | { readonly id: number; readonly failure: string };
+export type VoiceResult = { readonly result: Heard | Written } | { readonly failure: string };
 
 /** The priority of the encoder's ingest workers: a search must not wait for it. */
 const NICENESS = 10;
@@ -74,18 +73,15 @@ async function listen({ samples, state, context }: ListenTask): Promise<Heard> {
   return { probabilities, state: carried };
 }
 
-async function write({ samples }: WriteTask): Promise<string> {
+async function write({ samples, before }: WriteTask): Promise<Written> {
   if (!writer) throw new Error('no model that transcribes speech is installed');
-  return writer.write(samples);
+  return writer.write(samples, before);
 }
 
-// One task after the other: a session runs one at a time.
-let last: Promise<unknown> = Promise.resolve();
-parentPort!.on('message', ({ id, task }: VoiceMessage) => {
-  last = last
-    .then((): Promise<Heard | string> => (task.kind === 'listen' ? listen(task) : write(task)))
-    .then(
-      (result) => parentPort!.postMessage({ id, result } satisfies VoiceResult),
-      (error: unknown) => parentPort!.postMessage({ id, failure: String(error) } satisfies VoiceResult),
-    );
+// One task is sent at a time.
+parentPort!.on('message', (task: ListenTask | WriteTask) => {
+  (task.kind === 'listen' ? listen(task) : write(task)).then(
+    (result: Heard | Written) => parentPort!.postMessage({ result } satisfies VoiceResult),
+    (error: unknown) => parentPort!.postMessage({ failure: String(error) } satisfies VoiceResult),
+  );
 });

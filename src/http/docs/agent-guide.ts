@@ -112,7 +112,7 @@ while that suffices. It is signed as any other payment, over the values of that 
 Formats, recognised by content: ${READABLE_NAMES}.
 
 At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar, tar.gz or gz is one upload: each file in it becomes an item.
-Scans are read (OCR). Speech is found (where somebody speaks) but not written down: words that are only spoken cannot be searched.
+Scans are read (OCR). Of films and recordings subtitles are searched, and speech where this server transcribes it: \`not_searchable\` of an item says if it does not. What was heard has \`text_source: "speech"\` and \`speech_confidence\`; \`…/items/{id}/captions\` gives it as WebVTT (in a workspace).
 Pictures, films and recordings are also found by their file names.
 Exact words work in every language. The first text of an index or a workspace decides on how meaning is read: English, or about
 a hundred languages and questions across them. Keep English and other languages in workspaces of their own.

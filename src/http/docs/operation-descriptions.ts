@@ -22,6 +22,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   workspaceItemContent: 'The bytes that were uploaded, unchanged.',
   workspaceItemText:
     'The text of an item as it was read, from `page`, `time_s` or `from` on: what an agent reads around a hit.',
+  workspaceItemCaptions:
+    'What is said in a film or recording, second by second, as WebVTT: its subtitles, and its speech where this server has a model that transcribes it. Players show it as a text track.',
   workspaceItemPreview:
     'A WebP picture of an item, of the page `page`, or of the moment `time_s` of a film. Items without a picture are answered 422.',
   deleteWorkspaceItem:

@@ -5,6 +5,7 @@ import { guidance } from '../docs/agent-guide.ts';
 import { describeApi } from '../docs/openapi.ts';
 import type { Route } from '../exchange/route.ts';
 import { consoleRoutes } from '../pages/console.ts';
+import { captionsRoute } from './captions.ts';
 import { entryRoutes } from './entry.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemTextRoute } from './item-text.ts';
@@ -84,6 +85,7 @@ function tenantRoutes(services: Services): Route[] {
     cancelWorkspaceJobRoute(services),
     ...workspaceContentRoutes(services),
     itemTextRoute(services),
+    captionsRoute(services),
     workspacePreviewRoute(services),
     usageRoute(services),
     extendWorkspaceRoute(services),

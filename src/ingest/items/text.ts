@@ -40,8 +40,13 @@ export async function textOf(
       if (record?.text === undefined) return { id, passages, next: null };
       length += record.text.length;
       if (passages.length > 0 && length > LENGTH_MAX) return { id, passages, next: from + index };
-      const { text, locator, text_source } = record;
-      passages.push({ text, locator, ...(text_source && { text_source }) });
+      const { text, locator, text_source, speech_confidence } = record;
+      passages.push({
+        text,
+        locator,
+        ...(text_source && { text_source }),
+        ...(speech_confidence !== undefined && { speech_confidence }),
+      });
     }
   }
   return { id, passages, next: null };

@@ -122,15 +122,21 @@ export interface Stretch {
   readonly time_end_s: number;
 }
 
+/** What was heard between two seconds, and how sure the model was of it, 0..1. */
+export interface SaidPhrase extends Stretch {
+  readonly text: string;
+  readonly certainty: number;
+}
+
 /** Finds the stretches of a recording in which somebody speaks and, with a suitable model, transcribes them. */
 export interface IngestListening {
   /** Whether speech is transcribed. */
   readonly writes: boolean;
-  listen(): {
+  listen(tenant?: TenantId): {
     hear(samples: Int16Array): Promise<void>;
     finish(): Promise<{
       readonly speech: readonly Stretch[];
-      readonly said: readonly (Stretch & { readonly text: string })[];
+      readonly said: readonly SaidPhrase[];
     }>;
   };
 }

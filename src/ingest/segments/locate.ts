@@ -9,6 +9,7 @@ import type { IngestPassage } from '../ports/ports.ts';
 export interface LocatedPassage extends IngestPassage {
   readonly text_source?: TextSource;
   readonly ocr_confidence?: number;
+  readonly speech_confidence?: number;
 }
 
 /** Length of a unit of spoken or shown text. A longer one would leave its reader searching for what was found. */
@@ -180,8 +181,14 @@ function boxOf(parts: readonly Part[]): Box | undefined {
   return { x: left, y: top, width: rounded(right - left), height: rounded(bottom - top) };
 }
 
+/** The field with a recogniser's confidence, by the source of its text. */
+const CONFIDENCES: Partial<Record<TextSource, 'ocr_confidence' | 'speech_confidence'>> = {
+  ocr: 'ocr_confidence',
+  speech: 'speech_confidence',
+};
+
 /** The source of most of the text, and the mean confidence of the recognised text. */
-function sourceOf(parts: readonly Part[]): Pick<LocatedPassage, 'text_source' | 'ocr_confidence'> {
+function sourceOf(parts: readonly Part[]): Omit<LocatedPassage, keyof IngestPassage> {
   const lengths = new Map<TextSource, number>();
   let confidence = 0;
   let recognised = 0;
@@ -194,9 +201,10 @@ function sourceOf(parts: readonly Part[]): Pick<LocatedPassage, 'text_source' | 
   }
   const [most] = [...lengths].sort((a, b) => b[1] - a[1]);
   if (!most || most[0] === 'native') return {};
+  const field = CONFIDENCES[most[0]];
   return {
     text_source: most[0],
-    ...(most[0] === 'ocr' && recognised > 0 && { ocr_confidence: rounded(confidence / recognised) }),
+    ...(field && recognised > 0 && { [field]: rounded(confidence / recognised) }),
   };
 }
 

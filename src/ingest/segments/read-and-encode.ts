@@ -10,7 +10,7 @@ import type {
   IngestListening,
   IngestPassage,
   IngestSegment,
-  Stretch,
+  SaidPhrase,
   VectorsBySpace,
 } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
@@ -61,7 +61,7 @@ export async function readAndEncode(
   progress: Progress,
 ): Promise<IndexedFile> {
   const onProgress = (fraction: number): void => progress.extracting(fraction);
-  const listener = info.notSearchable?.includes('speech') ? listening?.listen() : undefined;
+  const listener = info.notSearchable?.includes('speech') ? listening?.listen(tenant) : undefined;
   const spec = await retryOverloaded(() => encoder.pictureSpec(tenant), signal);
   signal.throwIfAborted();
   const read = await extractor.extract(path, info, {
@@ -126,8 +126,8 @@ export async function readAndEncode(
   };
 }
 
-function spokenBlock({ text, time_s, time_end_s }: Stretch & { text: string }): Block {
-  return { text, time_s, time_end_s, source: 'speech' };
+function spokenBlock({ text, time_s, time_end_s, certainty }: SaidPhrase): Block {
+  return { text, time_s, time_end_s, source: 'speech', confidence: certainty };
 }
 
 /** The Item with its stretches of speech. Speech that is transcribed, or absent, is not listed as not searchable. */

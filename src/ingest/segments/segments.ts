@@ -18,18 +18,21 @@ export function passageSegments(
   passages: readonly LocatedPassage[],
   vectors: VectorsBySpace,
 ): IngestSegment[] {
-  return passages.map(({ text, locator, place, words, text_source, ocr_confidence }, index) => ({
-    record: {
-      item,
-      locator,
-      place,
-      text,
-      ...(text_source && { text_source }),
-      ...(ocr_confidence !== undefined && { ocr_confidence }),
-    },
-    words,
-    vectors: rowsAt(vectors, index, passages.length),
-  }));
+  return passages.map(
+    ({ text, locator, place, words, text_source, ocr_confidence, speech_confidence }, index) => ({
+      record: {
+        item,
+        locator,
+        place,
+        text,
+        ...(text_source && { text_source }),
+        ...(ocr_confidence !== undefined && { ocr_confidence }),
+        ...(speech_confidence !== undefined && { speech_confidence }),
+      },
+      words,
+      vectors: rowsAt(vectors, index, passages.length),
+    }),
+  );
 }
 
 /** Segments of pictures. A page's picture has the place of the page's passages, so that their hits are folded. Each shot has a place. */

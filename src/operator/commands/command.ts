@@ -161,12 +161,15 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: async (_call, io) => (await import('./models.ts')).listModels(io),
   },
   'models pull': {
-    usage: 'NAME [--offline]',
-    about: 'Downloads the files of a model, resumes broken transfers and checks them.',
+    usage: 'NAME [--use] [--offline]',
+    about:
+      'Downloads the files of a model, or makes them of pinned packages, and checks them. --use: makes it serve its family, too.',
     words: ONE,
-    options: { offline: { type: 'boolean' } },
-    run: async ({ words, options }, io) =>
-      (await import('./models.ts')).pullModel(words[0]!, options.offline === true, io),
+    options: { use: { type: 'boolean' }, offline: { type: 'boolean' } },
+    run: async ({ words, options }, io) => {
+      const how = { offline: options.offline === true, use: options.use === true };
+      return (await import('./models.ts')).pullModel(words[0]!, how, io);
+    },
   },
   'models verify': {
     usage: '',

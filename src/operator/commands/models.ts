@@ -1,6 +1,8 @@
 import { join, resolve } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
+import { buildModel } from '../../encode/build/build-model.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
+import { ENCODING_ROLES } from '../../encode/models/manifest.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 
@@ -41,15 +43,21 @@ export async function verifyModels(io: CommandIo): Promise<number> {
 /** Makes a model serve its family from the next start on. @throws FarthingError when it is not installed */
 export async function useModel(name: string, io: CommandIo): Promise<number> {
   const { family, note } = await libraryOf(settingsOf(io)).use(name);
-  io.write(
-    `${name} serves ${family} from the next start on, for new indexes: those that there are keep their model until they end.\n`,
-  );
+  // Vectors of two models never meet; what is heard is text.
+  const scope = Object.hasOwn(ENCODING_ROLES, family)
+    ? ', for new indexes: those that there are keep their model until they end'
+    : ', for what is uploaded then';
+  io.write(`${name} serves ${family} from the next start on${scope}.\n`);
   if (note) io.write(`${note}\n`);
   return EXIT.done;
 }
 
 /** Downloads what is missing of a model, resuming broken transfers. @throws FarthingError */
-export async function pullModel(name: string, offline: boolean, io: CommandIo): Promise<number> {
+export async function pullModel(
+  name: string,
+  { offline, use }: { readonly offline: boolean; readonly use: boolean },
+  io: CommandIo,
+): Promise<number> {
   const settings = settingsOf(io);
   const library = libraryOf(settings);
   if (offline) return mustBeInstalled(name, library);
@@ -58,10 +66,15 @@ export async function pullModel(name: string, offline: boolean, io: CommandIo): 
     attempts: ATTEMPTS_MAX,
     pause: (attempt) => io.pause(Math.min(PAUSE_MAX_MS, PAUSE_FIRST_MS * 2 ** (attempt - 1))),
     onProgress: (path, done, total) => io.progress?.(progressBar(path, done, total)),
+    build: (model, folder) => {
+      const packages = model.build.packages.map(({ name, version }) => `${name} ${version}`).join(' and ');
+      io.explain(`Bringing ${packages} with pip, and making the model's files of it.`);
+      return buildModel(model, folder);
+    },
   });
   io.progress?.('');
   io.write(pulled.length === 0 ? `${name} is here already.\n` : `${name}: ${pulled.join(', ')}\n`);
-  return EXIT.done;
+  return use ? useModel(name, io) : EXIT.done;
 }
 
 async function mustBeInstalled(name: string, library: Library): Promise<number> {

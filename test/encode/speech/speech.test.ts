@@ -1,15 +1,22 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { SOUND_RATE } from '../../../src/domain/document.ts';
+import { buildWhisper } from '../../../src/encode/build/whisper.ts';
 import type { ManifestSpeech, ManifestVoice } from '../../../src/encode/models/manifest.ts';
 import { ByteTokens } from '../../../src/encode/speech/byte-tokens.ts';
+import { TokenChoice } from '../../../src/encode/speech/choice.ts';
+import { Clips } from '../../../src/encode/speech/clips.ts';
 import { Listener } from '../../../src/encode/speech/listener.ts';
+import { type Listening, openListening } from '../../../src/encode/speech/listening.ts';
 import { MelSpectrogram } from '../../../src/encode/speech/mel.ts';
+import { isBelieved, type Phrase, phrasesOf, repeated } from '../../../src/encode/speech/phrases.ts';
 import { SpeechWriter } from '../../../src/encode/speech/speech-writer.ts';
-import { SPEECH_VOCABULARY, speechDecoder, speechEncoder, speechReference } from '../rig/onnx-file.ts';
+import { smallWhisperFile } from '../rig/small-whisper.ts';
+import '../../rig/teardown-order.ts';
 
+const [WORD, SUPPRESSED] = [0, 5];
 const SPEECH: ManifestSpeech = {
   encoder: 'encoder',
   decoder: 'decoder',
@@ -19,14 +26,26 @@ const SPEECH: ManifestSpeech = {
   hop: 160,
   mel_bins: 80,
   seconds: 2,
-  inputs: { sound: 'input_features', ids: 'input_ids', hidden: 'encoder_hidden_states' },
-  outputs: { hidden: 'last_hidden_state', logits: 'logits' },
-  prompt: [1, 2],
-  end: 0,
-  suppressed: [],
+  start: 11,
+  end: 10,
+  no_times: 15,
+  suppressed: [SUPPRESSED],
+  suppressed_first: [10],
   tokens_max: 12,
 };
-const DIMENSIONS = 8;
+const SMALL_TOKENS = { languages: [13, 14] as [number, number], transcribe: 12 };
+const TOKENIZER = {
+  model: { vocab: Object.fromEntries(Array.from({ length: 10 }, (_, id) => [`Ġw${id}`, id])) },
+  added_tokens: ['end', 'start', 'nospeech', 'en', 'de', 'notimestamps'].map((name, at) => ({
+    id: 10 + at,
+    content: `<|${name}|>`,
+    special: true,
+  })),
+};
+
+function withoutLanguages({ languages: _, transcribe: __, ...speech }: ManifestSpeech): ManifestSpeech {
+  return speech;
+}
 
 /** A tone, as samples from −1 to 1. */
 function tone(hertz: number, seconds: number): Float32Array {
@@ -65,39 +84,128 @@ t.test('byte tokens become text again', async (t) => {
   t.equal(tokens.text([0, 1, 2, 3, 4, 99]), 'Hello café\n');
 });
 
-t.test(
-  'a model of Whisper’s shape with random weights transcribes as a computation by hand does',
-  async (t) => {
-    const folder = t.testdir({});
-    const at = (name: string) => join(folder, name);
-    writeFileSync(at('encoder'), speechEncoder(SPEECH.mel_bins, DIMENSIONS));
-    writeFileSync(at('decoder'), speechDecoder(DIMENSIONS));
-    const vocab = Object.fromEntries(Array.from({ length: SPEECH_VOCABULARY }, (_, id) => [`t${id}.`, id]));
-    writeFileSync(at('tokenizer'), JSON.stringify({ model: { vocab } }));
-    const open = (speech: ManifestSpeech) =>
-      SpeechWriter.open({
-        encoder: at('encoder'),
-        decoder: at('decoder'),
-        tokenizer: at('tokenizer'),
-        speech,
-      });
-    const samples = tone(440, 1);
-    const mel = new MelSpectrogram(SPEECH).of(samples);
-    const reference = (speech: ManifestSpeech) => speechReference(mel, speech, DIMENSIONS);
-    const expected = reference(SPEECH);
-    t.ok(expected.length > 0);
-    const textOf = (ids: readonly number[]) => ids.map((id) => `t${id}.`).join('');
-    t.equal(await (await open(SPEECH)).write(samples), textOf(expected));
-    const without = { ...SPEECH, suppressed: [expected[0]!] };
-    const others = reference(without);
-    t.not(others[0], expected[0]);
-    t.equal(await (await open(without)).write(samples), textOf(others), 'a suppressed token is never chosen');
-    const ending = { ...SPEECH, end: expected[0]! };
-    t.equal(await (await open(ending)).write(samples), '', 'the end token ends it');
-  },
-);
+t.test('what may follow: a time first, no time before another, and nothing that is suppressed', async (t) => {
+  const choice = new TokenChoice(SPEECH);
+  const time = (second: number) => choice.firstTime + second * 50;
+  const logits = (...high: (readonly [id: number, value: number])[]) => {
+    const all = new Float32Array(time(2) + 1).fill(-20);
+    for (const [id, value] of high) all[id] = value;
+    return all;
+  };
+  const next = (chosen: readonly number[], ...high: (readonly [number, number])[]) =>
+    choice.next(logits(...high), chosen, 2).id;
+  t.equal(next([], [WORD, 9], [time(0.5), 1]), time(0.5), 'the first is a time');
+  t.equal(next([], [time(1.5), 9], [time(1), 1]), time(1), 'and within a second');
+  t.equal(next([time(0)], [time(1), 9], [WORD, 1]), WORD, 'words follow the time that begins a phrase');
+  t.equal(next([time(0)], [WORD, 9], [SPEECH.end, 1]), WORD);
+  t.equal(next([time(0)], [WORD, 1], [SPEECH.end, 9]), SPEECH.end, 'an empty phrase may end it');
+  t.equal(next([time(1), WORD], [time(0.5), 9], [WORD, 1]), WORD, 'times do not go back');
+  t.equal(next([time(0), WORD, time(1)], [WORD, 9], [time(1), 1]), time(1), 'a phrase begins with a time');
+  t.equal(next([time(0), WORD], [SUPPRESSED, 9], [WORD, 1]), WORD);
+  t.equal(next([time(0), WORD], [SPEECH.no_times, 9], [WORD, 1]), WORD, 'no token of another task');
+  // Ten times of e^1 each are together likelier than a word of e^2.
+  const spread = Array.from({ length: 10 }, (_, at) => [time(1) + at, 1] as const);
+  t.equal(next([time(0), WORD], [WORD, 2], ...spread), time(1), 'times count together');
+  t.equal(next([time(0), WORD], [WORD, 4], ...spread), WORD);
+  const { logProbability } = choice.next(logits([WORD, 0], [WORD + 1, 0], [SUPPRESSED, 30]), [time(0)], 2);
+  t.ok(Math.abs(Math.exp(logProbability) - 0.5) < 1e-6, 'shares are among what may follow');
+});
 
-t.test('each stretch is transcribed with its sound and times, long ones in parts', async (t) => {
+t.test('a decoder that repeats itself is noticed, a speaker who does is not', async (t) => {
+  const loop = (length: number, times: number) =>
+    Array.from({ length: length * times }, (_, at) => at % length);
+  t.equal(repeated([50, 51, 52, ...loop(5, 3)]), 10, 'all but the first time go');
+  t.equal(repeated(loop(1, 8)), 7);
+  t.equal(repeated(loop(1, 7)), 0, 'no, no, no, no, no, no, no');
+  t.equal(repeated(loop(3, 3)), 0, 'we shall fight, we shall fight, we shall fight');
+  t.equal(repeated([...loop(5, 3), 99]), 0);
+  t.equal(repeated([]), 0);
+});
+
+t.test('tokens become phrases with their seconds and certainty', async (t) => {
+  const vocab = { Ask: 0, Ġnot: 1, Ġwhat: 2, 'Ġ.': 3 };
+  const tokens = new ByteTokens(JSON.stringify({ model: { vocab } }));
+  const [first, even] = [100, Math.log(0.25)];
+  const chosen = [100, 0, 1, 150, 160, 2, 170, 170, 3, 180, 190, 2].map((id) => ({
+    id,
+    logProbability: even,
+  }));
+  const phrases = phrasesOf(chosen, tokens, first, 1.7);
+  t.same(
+    phrases.map(({ time_s, time_end_s, text }) => [time_s, time_end_s, text]),
+    [
+      [0, 1, 'Ask not'],
+      [1.2, 1.4, 'what'],
+      [1.4, 1.6, '.'],
+      [1.7, 1.7, 'what'],
+    ],
+    'a time behind the clip’s end is its end; a phrase without an end lasts until it',
+  );
+  t.ok(phrases.every(({ certainty }) => Math.abs(certainty - 0.25) < 1e-9));
+  const [words, , point] = phrases as [Phrase, Phrase, Phrase];
+  const sure = { ...words, certainty: 0.9 };
+  t.ok(isBelieved(sure));
+  t.notOk(isBelieved(words), 'a phrase that the model itself doubts is not believed');
+  t.notOk(isBelieved({ ...point, certainty: 1 }), 'nor are signs without a word');
+  t.notOk(isBelieved({ ...sure, text: 'x'.repeat(60) }), 'nor more than anybody says in a second');
+});
+
+t.test('stretches are joined to clips until they are full or a silence is long', async (t) => {
+  const joined = (secondsMax: number, ...stretches: [number, number][]) => {
+    const clips = new Clips(secondsMax);
+    const found = [
+      ...stretches.map(([time_s, time_end_s]) => clips.push({ time_s, time_end_s })),
+      clips.flush(),
+    ];
+    return found.flatMap((clip) => (clip ? [[clip.time_s, clip.time_end_s, clip.stretches.length]] : []));
+  };
+  t.same(joined(28, [1, 3], [3.6, 9], [10, 20]), [[0.8, 20.2, 3]], 'with a margin on both sides');
+  t.same(joined(28, [0, 3], [6, 9]), [
+    [0, 3.2, 1],
+    [5.8, 9.2, 1],
+  ]);
+  t.same(
+    joined(10, [0, 6], [6.5, 9.5], [9.5, 12]),
+    [
+      [0, 9.7, 2],
+      [9.5, 12.2, 1],
+    ],
+    'no more than fits, and none loses its first word',
+  );
+  const open = new Clips(28);
+  open.push({ time_s: 1, time_end_s: 2 });
+  t.equal(open.flush(3), undefined, 'a stretch that begins now could still join');
+  t.equal(open.neededFrom, 0.8);
+  t.ok(open.flush(5), 'not after a long silence');
+  t.equal(open.neededFrom, undefined);
+});
+
+t.test('a small model writes within its limits, and the same each time', async (t) => {
+  const folder = t.testdir({});
+  const at = (name: string) => join(folder, name);
+  const { encoder, decoder } = buildWhisper(smallWhisperFile());
+  writeFileSync(at('encoder'), encoder);
+  writeFileSync(at('decoder'), decoder);
+  writeFileSync(at('tokenizer'), JSON.stringify(TOKENIZER));
+  const paths = { encoder: at('encoder'), decoder: at('decoder'), tokenizer: at('tokenizer') };
+  const small = { ...SPEECH, ...SMALL_TOKENS };
+  const writer = await SpeechWriter.open({ ...paths, speech: small });
+  const written = await writer.write(tone(440, 1));
+  t.same(await writer.write(tone(440, 1)), written);
+  t.match(written.language?.code, /^(en|de)$/);
+  t.ok(
+    written.phrases.every(({ time_s, time_end_s }) => time_s >= 0 && time_end_s <= 1 && time_s <= time_end_s),
+  );
+  t.same(
+    (await writer.write(tone(440, 1), written.language?.code === 'en' ? 'de' : 'en')).language?.code,
+    written.language!.code,
+    'a certain language is not changed by the former one',
+  );
+  const english = await SpeechWriter.open({ ...paths, speech: withoutLanguages(small) });
+  t.equal((await english.write(tone(440, 1))).language, undefined);
+});
+
+t.test('clips are transcribed with their sound and times, long ones in parts', async (t) => {
   const voice = {
     sample_rate: 16_000,
     window: 1_600,
@@ -107,7 +215,7 @@ t.test('each stretch is transcribed with its sound and times, long ones in parts
     speech_seconds_min: 0.2,
     silence_seconds_min: 0.3,
   } as ManifestVoice;
-  const lengths: number[] = [];
+  const clips: { seconds: number; loud: number; before: string | undefined }[] = [];
   const listener = new Listener({
     voice,
     // Speech is what is not silent.
@@ -118,45 +226,80 @@ t.test('each stretch is transcribed with its sound and times, long ones in parts
       state: new Float32Array(),
     }),
     writing: {
-      seconds: 2,
-      write: async (samples) => {
-        lengths.push(samples.length / SOUND_RATE);
-        return samples.every((sample) => sample > 0.1) ? 'words' : 'silence too';
+      secondsMax: 10,
+      write: async (samples, before) => {
+        const seconds = samples.length / SOUND_RATE;
+        const loud = samples.filter((sample) => sample > 0.1).length / SOUND_RATE;
+        clips.push({ seconds, loud, before });
+        const words = { time_s: 0, time_end_s: seconds, text: 'words', certainty: 0.9 };
+        const nobody = { time_s: seconds + 1, time_end_s: seconds + 2, text: 'Thank you.', certainty: 0.9 };
+        return { phrases: [words, nobody], language: { code: 'de', share: 0.9 } };
       },
     },
   });
   const second = (value: number, seconds: number) => new Int16Array(seconds * SOUND_RATE).fill(value);
-  for (const piece of [second(0, 1), second(9000, 1.5), second(0, 1), second(9000, 5), second(0, 1)])
-    await listener.hear(piece);
+  const spoken = [
+    [0, 1],
+    [9000, 1.5],
+    [0, 1],
+    [9000, 2],
+    [0, 3],
+    [9000, 23],
+    [0, 1],
+  ] as const;
+  for (const [value, seconds] of spoken) await listener.hear(second(value, seconds));
   const { speech, said } = await listener.finish();
-  t.equal(speech[0]?.time_s, 1);
-  t.equal(speech[0]?.time_end_s, 2.5);
-  t.same(said[0], { time_s: 1, time_end_s: 2.5, text: 'words' });
+  t.same(
+    speech,
+    [
+      { time_s: 1, time_end_s: 2.5 },
+      { time_s: 3.5, time_end_s: 5.5 },
+      { time_s: 8.5, time_end_s: 31.5 },
+    ],
+    'where somebody speaks is told without the cuts',
+  );
+  t.same(said[0], { time_s: 0.8, time_end_s: 5.7, text: 'words', certainty: 0.9, language: 'de' }, 'joined');
   t.ok(
-    lengths.every((length) => length <= 2),
+    clips.every(({ seconds }) => seconds <= 10),
     'never more than the model takes',
   );
+  t.equal(clips[0]?.before, undefined);
+  t.ok(
+    clips.slice(1).every(({ before }) => before === 'de'),
+    'the language is remembered',
+  );
+  const loud = clips.reduce((sum, clip) => sum + clip.loud, 0);
+  t.ok(loud >= 26.4, `${loud} s: nothing is left out`);
   t.ok(
     said.every(({ text }) => text === 'words'),
-    'all of it is speech',
+    'what is written where nobody speaks is dropped',
   );
-  const spoken = said.reduce((sum, { time_s, time_end_s }) => sum + time_end_s - time_s, 0);
-  t.equal(Math.round(spoken * 10) / 10, 6.5, 'nothing is left out');
 });
 
-t.test('with a model installed, speech is found by its words', { skip: false }, async (t) => {
-  const { openListening } = await import('../../../src/encode/speech/listening.ts');
-  const { readFileSync, cpSync } = await import('node:fs');
+t.test('recordings of one owner take turns with those of others', async (t) => {
+  const listening = await smallListening(t);
+  t.equal(listening.writes, true);
+  const order: string[] = [];
+  const many = [1, 2, 3].map(() => listening.listen('many'));
+  const one = listening.listen('one');
+  const hear = async (name: string, listener: Listener) => {
+    for (let piece = 0; piece < 3; piece++) {
+      await listener.hear(new Int16Array(SOUND_RATE));
+      order.push(name);
+    }
+  };
+  await Promise.all([...many.map((listener) => hear('many', listener)), hear('one', one)]);
+  t.ok(order.lastIndexOf('one') < 8, `${order.join(' ')}: one owner has every second turn`);
+  t.same(await one.finish(), { speech: [], said: [] }, 'silence is not written down');
+});
+
+/** The embedded model of voices, and a small one of speech. */
+async function smallListening(t: Test): Promise<Listening> {
   const folder = join(t.testdir({}), 'models');
   mkdirSync(join(folder, 'speech'), { recursive: true });
   cpSync('models/silero-vad', join(folder, 'silero-vad'), { recursive: true });
   const manifest = JSON.parse(readFileSync('models/manifest.json', 'utf8'));
-  const vocab = Object.fromEntries(Array.from({ length: SPEECH_VOCABULARY }, (_, id) => [`Ġw${id}`, id]));
-  const files: Record<string, Uint8Array> = {
-    encoder: speechEncoder(SPEECH.mel_bins, DIMENSIONS),
-    decoder: speechDecoder(DIMENSIONS),
-    tokenizer: Buffer.from(JSON.stringify({ model: { vocab } })),
-  };
+  const files = { ...buildWhisper(smallWhisperFile()), tokenizer: Buffer.from(JSON.stringify(TOKENIZER)) };
   const described = Object.entries(files).map(([name, bytes]) => {
     writeFileSync(join(folder, 'speech', name), bytes);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -169,7 +312,7 @@ t.test('with a model installed, speech is found by its words', { skip: false }, 
     licence: 'none',
     source: 'a test',
     files: Object.fromEntries(described),
-    speech: SPEECH,
+    speech: { ...SPEECH, ...SMALL_TOKENS },
     lists: {},
   };
   manifest.use.speech = 'small-speech';
@@ -181,8 +324,5 @@ t.test('with a model installed, speech is found by its words', { skip: false }, 
     log: () => undefined,
   });
   t.teardown(() => listening?.close());
-  t.equal(listening?.writes, true);
-  const listener = listening!.listen();
-  await listener.hear(new Int16Array(SOUND_RATE));
-  t.same(await listener.finish(), { speech: [], said: [] }, 'silence is not written down');
-});
+  return listening!;
+}

@@ -94,6 +94,7 @@ t.test('every example of a request succeeds as described, and no operation lacks
   for (const id of [
     'workspaceItemContent',
     'workspaceItemText',
+    'workspaceItemCaptions',
     'workspaceUsage',
     'extendWorkspace',
     'deleteWorkspaceItem',

@@ -38,6 +38,7 @@ const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/items/{item_id}', status: 200 },
   { method: 'GET', path: '/items/{item_id}/content', status: 200 },
   { method: 'GET', path: '/items/{item_id}/text', status: 200 },
+  { method: 'GET', path: '/items/{item_id}/captions', status: 200 },
   { method: 'GET', path: '/items/{item_id}/preview', status: 422 },
   { method: 'GET', path: '/jobs/{job_id}', status: 200 },
   { method: 'GET', path: '/jobs/{job_id}/events', status: 200 },

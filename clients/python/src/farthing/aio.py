@@ -200,6 +200,10 @@ class AsyncWorkspace:
         """Text of an item from a page, a second or a passage on. `start`: the former answer's `next`."""
         return await run_async(self._of.text(item, page, time_s, start), self._http)
 
+    async def captions(self, item: str) -> str:
+        """Speech and subtitles of a film or recording as WebVTT."""
+        return await run_async(self._of.captions(item), self._http)
+
     async def content(self, item: str) -> bytes:
         """An item's stored file."""
         return await run_async(self._of.content(item), self._http)

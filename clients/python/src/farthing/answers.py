@@ -72,6 +72,8 @@ class SearchHit(TypedDict):
     """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
     ocr_confidence: NotRequired[float]
     """OCR’s own confidence in the text."""
+    speech_confidence: NotRequired[float]
+    """Of `speech`, which a model heard: its own confidence in the text."""
     moments: NotRequired[list[Moment]]
     """Of a film or sound recording, which is one hit: its other moments that were found, best first. `locator` is
     the best one."""
@@ -527,6 +529,8 @@ class ItemTextPassages(TypedDict):
     text: str
     locator: Locator
     text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
+    speech_confidence: NotRequired[float]
+    """Of `speech`, which a model heard."""
 
 
 class ItemDeleted(TypedDict):

@@ -173,6 +173,10 @@ class Workspace:
         """Text of an item from a page, a second or a passage on. `start`: the former answer's `next`."""
         return run(self._of.text(item, page, time_s, start), self._http)
 
+    def captions(self, item: str) -> str:
+        """Speech and subtitles of a film or recording as WebVTT."""
+        return run(self._of.captions(item), self._http)
+
     def content(self, item: str) -> bytes:
         """An item's stored file."""
         return run(self._of.content(item), self._http)

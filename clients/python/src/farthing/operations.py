@@ -161,6 +161,10 @@ class WorkspaceOperations:
         path = f"/items/{id_in_path(item)}/text"
         return cast(ItemText, (yield from self._get(path, page=page, time_s=time_s, **{"from": start})))
 
+    def captions(self, item: str) -> Flow[str]:
+        call = Call("GET", f"{self._path}/items/{id_in_path(item)}/captions", self._headers)
+        return (yield from self.calls.send(call)).content.decode()
+
     def content(self, item: str) -> Flow[bytes]:
         call = Call("GET", f"{self._path}/items/{id_in_path(item)}/content", self._headers)
         return (yield from self.calls.send(call)).content

@@ -8,6 +8,13 @@ export function contentOf(item: string, signal?: AbortSignal): Promise<Blob> {
   return workspaceOf(opened).content(item, { signal });
 }
 
+/** What is said in an item, as WebVTT. @throws Error when no workspace is open */
+export async function captionsOf(item: string, signal?: AbortSignal): Promise<Blob> {
+  const { opened } = session.value;
+  if (!opened) throw new Error('No workspace is open.');
+  return new Blob([await workspaceOf(opened).captions(item, { signal })], { type: 'text/vtt' });
+}
+
 /** Hands an item's file to the browser's downloads. */
 export async function saveItem({ id, name }: { readonly id: string; readonly name: string }): Promise<void> {
   save(await contentOf(id), name);

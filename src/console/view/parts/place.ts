@@ -25,8 +25,10 @@ export function formatOf({ name, media_type }: Pick<Hit['item'], 'name' | 'media
 }
 
 /** Text that was not written but recognised says so. */
-export function sourceOf({ text_source, ocr_confidence }: Hit): string | undefined {
+export function sourceOf({ text_source, ocr_confidence, speech_confidence }: Hit): string | undefined {
   if (text_source === undefined || text_source === 'native') return undefined;
-  const sure = ocr_confidence === undefined ? '' : `, ${Math.round(ocr_confidence * 100)} % sure`;
+  const share = ocr_confidence ?? speech_confidence;
+  const sure = share === undefined ? '' : `, ${Math.round(share * 100)} % sure`;
+  if (text_source === 'speech') return `heard${sure}`;
   return text_source === 'ocr' ? `read from the picture${sure}` : `from ${text_source}`;
 }

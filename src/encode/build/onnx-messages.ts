@@ -1,4 +1,4 @@
-/** Writes the few messages of onnx.proto that tests need. */
+/** Writes the few messages of onnx.proto that the models built here, and those of tests, need. */
 
 /** A number is a varint; an object is a float. */
 type Field = readonly [
@@ -77,17 +77,21 @@ export function node(
   );
 }
 
-interface Graph {
+export interface GraphParts {
+  readonly name?: string;
   readonly nodes: readonly Uint8Array[];
   readonly constants: readonly Uint8Array[];
   readonly inputs: readonly Uint8Array[];
   readonly outputs: readonly Uint8Array[];
 }
 
-export function model({ nodes, constants, inputs, outputs }: Graph, opset = 13): Uint8Array {
+export function model(
+  { name = 'graph', nodes, constants, inputs, outputs }: GraphParts,
+  opset = 13,
+): Uint8Array {
   const graph = message(
     ...nodes.map((value): Field => [1, value]),
-    [2, 'test'],
+    [2, name],
     ...constants.map((value): Field => [5, value]),
     ...inputs.map((value): Field => [11, value]),
     ...outputs.map((value): Field => [12, value]),
