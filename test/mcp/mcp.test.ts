@@ -67,6 +67,11 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   );
   t.ok(tools.every(({ annotations, outputSchema }) => annotations?.title && outputSchema));
   t.equal(tools.find(({ name }) => name === 'workspace_dispose')!.annotations!.destructiveHint, true);
+  const told = JSON.stringify(tools.map(({ description, inputSchema }) => [description, inputSchema]));
+  t.notMatch(told, /\b(image_)?path\b/i, 'this server reads no file by its path');
+  const nothing = await host.call('ingest', { name: 'a.txt' });
+  t.ok(nothing.isError);
+  t.notMatch(textOf(nothing), /\bpath\b/);
 
   const payer = new x402Client().register(
     'eip155:*',

@@ -1,7 +1,7 @@
 export interface FairQueueOptions<Entry> {
   /**
-   * Entries that may wait at a time. An owner may add one while fewer of its own wait than there is room for: so one alone has half, and
-   * the first entry of an owner finds room beside any number of others'.
+   * Entries that may wait at a time, shared by `hasRoom`: one owner alone has half, and the first entry of an owner finds room beside
+   * any number of entries of a few others.
    */
   readonly waitingMax?: number;
   /** Entries that may be out at a time, each from `take` to `done`, and of one owner. */
@@ -213,7 +213,16 @@ export class FairQueue<Entry extends object> {
   }
 }
 
-/** Whether an owner that holds so much of what all may hold gets one more: while it holds less than what is free. */
+/** How fast room becomes scarce for those who hold some. */
+const SCARCITY = 4;
+
+/**
+ * Whether an owner that holds so much of what all may hold gets one more. One alone has half, and the fuller it is, the less the next
+ * have: `held < max / 2 · (free / (max / 2)) ^ 4`. So the last `(max / 2) ^ (3 / 4)` places are for first entries: an owner that holds
+ * nothing is refused only while at least so many owners hold something, in whatever waves they came (64 of 512 places, 107 of 1024).
+ */
 export function hasRoom(held: number, heldInAll: number, max: number): boolean {
-  return held < max - heldInAll;
+  if (max === Number.POSITIVE_INFINITY) return true;
+  const free = max - heldInAll;
+  return free > 0 && held < (max / 2) * (free / (max / 2)) ** SCARCITY;
 }

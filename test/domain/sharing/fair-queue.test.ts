@@ -1,5 +1,6 @@
 import t from 'tap';
-import { FairQueue, type FairQueueOptions } from '../../../src/domain/sharing/fair-queue.ts';
+import { FairQueue, type FairQueueOptions, hasRoom } from '../../../src/domain/sharing/fair-queue.ts';
+import { Random } from '../../rig/random.ts';
 
 interface Entry {
   readonly name: string;
@@ -152,6 +153,50 @@ t.test('an owner may have as many waiting as there is room for, so that others f
   t.same(take(1), ['a1']);
   t.notOk(push('a5'), 'what becomes free is not for the owner of the most');
   t.ok(push('e1'));
+});
+
+/** Places that are for owners that hold nothing. */
+const firstsKept = (max: number) => Math.floor((max / 2) ** 0.75);
+
+t.test('in whatever waves others come, an owner that holds nothing finds room', (t) => {
+  for (const max of [1, 2, 6, 8, 16, 64, 100, 128, 500, 512, 1024]) {
+    for (let seed = 1; seed <= 20; seed++) {
+      const random = new Random(seed * max);
+      const held = new Map<number, number>();
+      let all = 0;
+      const add = (owner: number): boolean => {
+        const own = held.get(owner) ?? 0;
+        if (!hasRoom(own, all, max)) return false;
+        held.set(owner, own + 1);
+        all += 1;
+        return true;
+      };
+      for (let owner = 0; owner < 2 * max && all <= max; owner++) {
+        const before = held.size;
+        if (!add(owner)) {
+          if (before < Math.max(1, firstsKept(max)))
+            t.fail(`${max} places: refused beside ${before} owners that hold ${all}`);
+          const [served] = [...held.keys()];
+          all -= held.get(served!)!;
+          held.delete(served!);
+          continue;
+        }
+        // All it can have, or a few; others add what they can, and some of what waits is served.
+        for (let more = seed % 2 === 0 ? max : random.below(8); more > 0 && add(owner); more--);
+        for (const other of held.keys()) {
+          const change = random.below(4);
+          if (change === 0) while (add(other));
+          if (change !== 1 || seed % 3 === 0) continue;
+          all -= 1;
+          const left = held.get(other)! - 1;
+          if (left > 0) held.set(other, left);
+          else held.delete(other);
+        }
+      }
+      t.ok(all <= max);
+    }
+  }
+  t.end();
 });
 
 t.test('what waits can be taken out when the queue closes', async (t) => {

@@ -104,9 +104,10 @@ t.test('room for jobs: the owner of the most is refused, who has none finds room
   t.equal(fill(five), 500, 'five workspaces of one payer have half');
   t.throws(() => turns.admit(five[0]!, 1000), { code: 'overloaded', retryAfterS: 5 });
   const others = [2, 3, 4, 5].map(workspaceOf);
-  t.equal(fill(others), 400);
-  t.doesNotThrow(() => turns.admit(workspaceOf(6), 1000));
-  t.equal(fill([workspaceOf(6)]), 50);
+  t.ok(fill(others) >= 4 * 50);
+  t.ok(fill([workspaceOf(6)]) >= 30);
+  for (let payer = 7; payer < 57; payer++)
+    t.ok(fill([workspaceOf(payer)]) >= 1, 'fifty more payers that send all they can shut nobody out');
   t.end();
 });
 
