@@ -36,12 +36,12 @@ t.test('neither strangers nor one owner can take all places of MCP calls', async
   };
   begin(200);
   begin(100, 'greedy');
-  begin(32, 'other');
+  begin(16, 'other');
   release.dispatchEvent(new Event('over'));
   const outcomes = await Promise.all(calls);
   const refused = (from: number, to: number) =>
     outcomes.slice(from, to).filter((outcome) => outcome === 'overloaded').length;
   t.equal(refused(0, 200), 200 - 128);
-  t.equal(refused(200, 300), 100 - 64);
-  t.equal(refused(300, 332), 0);
+  t.ok(refused(200, 300) > 100 - 64, 'the second has less than half of what is free');
+  t.equal(refused(300, 316), 0, 'and leaves room for a third');
 });
