@@ -25,8 +25,8 @@ t.test(
   async (t) => {
     const random = new Random(seed);
     const place = await CrashPlace.open({}, random);
-    const { facilitator } = await startOutsideFacilitator(random.fork(), () => undefined);
-    const server = new KilledServer(place, { FACILITATOR: facilitator.url });
+    const facilitator = await startOutsideFacilitator(random.fork(), () => undefined);
+    const server = new KilledServer(place, facilitator.settings);
     t.teardown(async () => {
       await server.kill();
       await facilitator.close();

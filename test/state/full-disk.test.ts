@@ -77,7 +77,8 @@ for (const [name, mount] of Object.entries(DISKS)) {
       const folder = mkdtempSync(join(tmpdir(), 'farthing-full-'));
       const disk = await mount(folder);
       const random = new Random(Number(process.env.CRASH_SEED || 1));
-      const { ledger, facilitator } = await startOutsideFacilitator(random);
+      const outside = await startOutsideFacilitator(random);
+      const { transfers } = outside.ledger;
       const data = join(disk.folder, 'data');
       const server = new KilledServer(
         {
@@ -86,7 +87,7 @@ for (const [name, mount] of Object.entries(DISKS)) {
           nextNode: () => ({}),
           endsServers: false,
         },
-        { FACILITATOR: facilitator.url },
+        outside.settings,
       );
       const going = {
         stopped: false,
@@ -100,14 +101,14 @@ for (const [name, mount] of Object.entries(DISKS)) {
           new CrashClient(
             random.fork(),
             going,
-            { losesDisk: index === 0, prepays: index % 2 === 1 },
+            { losesDisk: index === 0, prepays: outside.provesAdvances && index % 2 === 1 },
             () => undefined,
           ),
       );
       t.teardown(async () => {
         going.stopped = true;
         await server.kill();
-        await facilitator.close();
+        await outside.close();
         await disk.remove();
         rmSync(folder, { recursive: true });
       });
@@ -135,12 +136,12 @@ for (const [name, mount] of Object.entries(DISKS)) {
       t.strictSame(await server.withoutPending(), []);
       await server.stop();
       const purchases = clients.flatMap((client) => client.purchases);
-      const { faults } = await judge(data, ledger.transfers, purchases, {
+      const { faults } = await judge(data, transfers, purchases, {
         done: true,
         answersAfterNote: false,
       });
       t.strictSame([...faults, ...clients.flatMap((client) => client.faults)], []);
-      t.comment(`${purchases.length} purchases, ${ledger.transfers.size} charges`);
+      t.comment(`${purchases.length} purchases, ${transfers.size} charges`);
     },
   );
 }

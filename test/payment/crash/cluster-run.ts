@@ -51,9 +51,10 @@ export async function runClusterCrashes({
 }: ClusterRunOptions): Promise<ClusterReport> {
   const deadline = performance.now() + 1000 * secondsMax;
   const random = new Random(seed);
-  const { ledger, facilitator } = await startOutsideFacilitator(random);
+  const outside = await startOutsideFacilitator(random);
+  const { transfers } = outside.ledger;
   const place = await CrashPlace.open({ beyondDisk: 'folder', sharedSlots: SLOTS }, random.fork());
-  const settings = { ...serverSettings(place.folder, { FACILITATOR: facilitator.url }), ...place.settings };
+  const settings = { ...serverSettings(place.folder, outside.settings), ...place.settings };
   const { nodes, peerFaults, close } = await startNodes(place, settings, random);
   const asking = random.fork();
   const going = {
@@ -65,7 +66,12 @@ export async function runClusterCrashes({
   const buyers = Array.from(
     { length: clients },
     (_, index) =>
-      new CrashClient(random.fork(), going, { losesDisk: true, prepays: index % 2 === 1 }, () => undefined),
+      new CrashClient(
+        random.fork(),
+        going,
+        { losesDisk: true, prepays: outside.provesAdvances && index % 2 === 1 },
+        () => undefined,
+      ),
   );
   const counts: Record<string, number> = {};
   const faults: string[] = [];
@@ -104,7 +110,7 @@ export async function runClusterCrashes({
     await Promise.all(nodes.map((node) => node.stop()));
     const last = await judge(
       await place.books(),
-      ledger.transfers,
+      transfers,
       buyers.flatMap((buyer) => buyer.purchases),
       { done: faults.length === 0, answersAfterNote: true, givenUp },
     );
@@ -113,7 +119,7 @@ export async function runClusterCrashes({
     process.off('exit', orphaned);
     going.stopped = true;
     await close();
-    await facilitator.close();
+    await outside.close();
     await place.close({ keep: faults.length > 0 });
   }
   const purchases = buyers.flatMap((buyer) => buyer.purchases);
@@ -125,7 +131,7 @@ export async function runClusterCrashes({
     gaveUp: nodes.reduce((sum, node) => sum + node.gaveUp, 0),
     purchases: purchases.length,
     answered,
-    charges: ledger.transfers.size,
+    charges: transfers.size,
     found,
     givenUp: givenUp.length,
     etcdFaults: place.etcdFaults,

@@ -118,7 +118,7 @@ export async function runCrashes({
         going,
         {
           losesDisk: index === 0 || beyondDisk !== undefined || losesPower === true,
-          prepays: index % 2 === 1,
+          prepays: outside.provesAdvances && index % 2 === 1,
         },
         () => reached('answered'),
       ),

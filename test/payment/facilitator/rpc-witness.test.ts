@@ -1,10 +1,9 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { BASE_SEPOLIA_USDC, BASE_USDC } from '../../../src/payment/asset.ts';
 import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
 import type { Payment } from '../../../src/payment/payment.ts';
 import { paid, paymentOf } from '../rig/payments.ts';
+import { serveRpc } from '../rig/rpc-server.ts';
 
 /** Nodes of small plans, and several of them. */
 
@@ -57,13 +56,9 @@ async function serveNode(t: Test, payment: Payment, plan: Plan) {
     const at = plan.usedAgo === undefined ? -1n : NEWEST - plan.usedAgo;
     return { result: from <= at && at <= to ? [use] : [] };
   };
-  const server = createServer(async (request, response) => {
-    const { method, params } = JSON.parse((await request.toArray()).join(''));
-    response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, ...answer(method, params) }));
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, looks };
+  const { url, close } = await serveRpc(answer);
+  t.teardown(close);
+  return { url, looks };
 }
 
 const payment = paymentOf(await paid());

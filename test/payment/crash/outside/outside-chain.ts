@@ -49,6 +49,7 @@ export async function startOutsideChain(
   const miner = new Miner(chain, random.fork(), () => onStage('mined'));
   return {
     settings: { FACILITATOR: 'self', RPC_URL: url, GAS_KEY: key, GAS_FEE_GWEI_MAX: '1000' },
+    provesAdvances: true,
     transfers: miner.transfers,
     begin: async (payers) => {
       for (const payer of payers) await chain.mint(payer, PURSE);

@@ -18,6 +18,8 @@ export class OutsideLedger implements Facilitator {
   readonly verifiesContractWallets = false;
   /** nonce → amount moved. */
   readonly transfers = new Map<string, bigint>();
+  /** nonce → what its signer signed, of what was moved. */
+  readonly moved = new Map<string, Payment>();
   onStage: (stage: Stage) => void = () => {};
   readonly #signatures = new SignatureCheck();
   readonly #random: Random;
@@ -47,6 +49,7 @@ export class OutsideLedger implements Facilitator {
     const reason = this.#fault(payment, terms);
     if (reason !== undefined) return { kind: 'refused', reason };
     this.transfers.set(payment.nonce, payment.value);
+    this.moved.set(payment.nonce, payment);
     this.onStage('moved');
     await this.#think();
     this.onStage('settle_out');
@@ -75,6 +78,7 @@ export class OutsideLedger implements Facilitator {
   }
 }
 
-function transactionOf(nonce: string): string {
+/** Hash of the transaction that moved it. */
+export function transactionOf(nonce: string): string {
   return `0x${createHash('sha256').update(nonce).digest('hex')}`;
 }

@@ -2,6 +2,8 @@
 export interface Outside {
   /** By which the server finds it. */
   readonly settings: Readonly<Record<string, string>>;
+  /** False: a payment in advance whose answer is lost stays pending, as nothing shows by what its nonce was used. */
+  readonly provesAdvances: boolean;
   /** nonce → amount moved. */
   readonly transfers: ReadonlyMap<string, bigint>;
   /** Lets these wallets pay. */
