@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import sharp from 'sharp';
@@ -7,6 +8,12 @@ import { LINE_HEIGHT } from './line-picture.ts';
 import { type Region, textRegions } from './text-regions.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../models/pp-ocr');
+/** SHA-256 of what `build.py` makes. */
+const FILES = {
+  'detector.onnx': '5d5f0dcbce96a018bca5839c35882cdf2685983c2aebfc9d12840a9ed6c58bfd',
+  'recogniser.onnx': 'e89ac57955947a6f0c515784a085603760e61bcdd6d51c4f34670166740d5020',
+  'characters.txt': 'f7aa897ca828a4c7c9e2739c30f9161a33306d532f020bcdb91dcfb664a5507e',
+} as const;
 /** Mean and deviation of the colours that the detector is trained with (ImageNet's), blue first. */
 const COLOURS = [
   [0.485, 0.229],
@@ -40,7 +47,7 @@ export class TextModels {
     this.#characters = characters;
   }
 
-  /** From the folder `models/pp-ocr`, whose `build.py` made it. */
+  /** From the folder `models/pp-ocr`. @throws Error for a file that is missing or another one */
   static async load(): Promise<TextModels> {
     const options = {
       intraOpNumThreads: 1,
@@ -49,9 +56,9 @@ export class TextModels {
       enableCpuMemArena: false,
       enableMemPattern: false,
     } as const;
-    const open = (name: string) => InferenceSession.create(join(FOLDER, name), options);
+    const open = async (name: keyof typeof FILES) => InferenceSession.create(await checked(name), options);
     const [detector, recogniser] = [await open('detector.onnx'), await open('recogniser.onnx')];
-    const characters = readFileSync(join(FOLDER, 'characters.txt'), 'utf8');
+    const characters = (await checked('characters.txt')).toString();
     return new TextModels(detector, recogniser, ['', ...characters.split('\n'), ' ']);
   }
 
@@ -109,6 +116,13 @@ export class TextModels {
     // Compatibility characters, such as ℉ and wide letters, become those that people type.
     return { text: text.normalize('NFKC').trim(), confidence: count === 0 ? 0 : sum / count };
   }
+}
+
+async function checked(name: keyof typeof FILES): Promise<Buffer> {
+  const bytes = await readFile(join(FOLDER, name));
+  if (createHash('sha256').update(bytes).digest('hex') !== FILES[name])
+    throw new Error(`models/pp-ocr/${name} is not the file that this release was made with`);
+  return bytes;
 }
 
 async function run(
