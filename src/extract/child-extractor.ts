@@ -22,7 +22,7 @@ import type {
   QueryPictureOptions,
   UnpackOptions,
 } from './extractor.ts';
-import { languagePackage, missingLanguages } from './ocr/tesseract.ts';
+import { checkLanguages } from './ocr/languages.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
 import { MemberWriter } from './process/member-writer.ts';
@@ -48,11 +48,7 @@ class ChildExtractor implements Extractor {
 
   constructor(options: ExtractorOptions) {
     const { limits, pictureSpec, languages = [], readers = 1, log } = options;
-    const missing = missingLanguages(languages);
-    if (missing.length > 0)
-      throw new Error(
-        `install ${missing.map(languagePackage).join(' ')} with npm, or leave the language out`,
-      );
+    checkLanguages(languages);
     this.#limits = limits;
     this.#pictureSpec = pictureSpec;
     this.#log = log;

@@ -93,7 +93,7 @@ export interface ExtractorOptions {
   readonly limits: ExtractLimits;
   /** Folder of this Extractor alone, on the file system of the uploads. It is emptied at the start. */
   readonly scratchFolder: string;
-  /** Languages of OCR (ISO 639-2); empty: no OCR. */
+  /** Languages of OCR (ISO 639-2), or `auto`; empty: no OCR. */
   readonly languages?: readonly string[];
   /** Files that are read at the same time. */
   readonly readers?: number;

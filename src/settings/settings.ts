@@ -198,8 +198,8 @@ export const SETTINGS = {
   ),
   OCR_LANGUAGES: setting(
     list,
-    'eng',
-    'Languages of scans (ISO 639-2, separated by commas), each from an npm package @tesseract.js-data/…. Empty: no OCR.',
+    'auto',
+    'Writing in scans. auto: Latin, Chinese and Japanese. Or languages (ISO 639-2, separated by commas), read by Tesseract from the npm packages tesseract.js-core and @tesseract.js-data/…. Empty: no OCR.',
   ),
   SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
   BODY_BYTES_PER_SECOND_MIN: setting(

@@ -1,91 +1,48 @@
 import type { Block, Mark } from '../../domain/document.ts';
 import type { Box } from '../../domain/file/segment.ts';
 import { withoutControls } from '../text/charset.ts';
-import type { Corners, ReadLine, ReadParagraph } from './tesseract.ts';
+import type { Corners, ReadPage, ReadParagraph } from './page-reader.ts';
 
 interface Size {
   readonly width: number;
   readonly height: number;
 }
 
-/** Words below this are guesses at dirt or drawings. */
-const WORD_CONFIDENCE_MIN = 30;
-/** In a picture without text, OCR finds few words and doubts them. A page with fewer sure words has no text. */
-const SURE_CONFIDENCE = 60;
-const SURE_WORDS_MIN = 2;
-
-/** Letters below which nothing is told from the share of the sure ones. */
-const LETTERS_MIN = 60;
-/**
- * Of the letters of a page's words, those of sure words. Of seven scans and screenshots .70 to .95 as they are to be read, and at most
- * .19 turned by any right angle.
- */
-const SURE_SHARE_MIN = 0.4;
-/** Upside down it was .11 or more, sideways .03 or less. */
-const UPRIGHT_SHARE_MIN = 0.06;
-
-/** Letters of a word from which on it is no guess. */
-const WORD_LETTERS_MIN = 3;
-
-/** How sure OCR is of a page: the share of its letters that are in sure words. Undefined for a page with few letters. */
-export function sureShare(paragraphs: readonly ReadParagraph[]): number | undefined {
-  let [sure, all] = [0, 0];
-  for (const { text, confidence } of paragraphs.flatMap(({ lines }) => lines.flatMap(({ words }) => words))) {
-    const letters = text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
-    all += letters;
-    if (confidence >= SURE_CONFIDENCE && letters >= WORD_LETTERS_MIN) sure += letters;
-  }
-  return all < LETTERS_MIN ? undefined : sure / all;
-}
-
-export function isReadWell(paragraphs: readonly ReadParagraph[]): boolean {
-  return (sureShare(paragraphs) ?? 0) >= SURE_SHARE_MIN;
-}
-
-/** The quarters of a turn by which a page may be turned, the likeliest first: none for one that is read well, or has few letters. */
-export function turnsFor(share = 1): readonly (1 | 2 | 3)[] {
-  if (share >= SURE_SHARE_MIN) return [];
-  return share >= UPRIGHT_SHARE_MIN ? [2, 1, 3] : [1, 3, 2];
-}
+/** In a picture without text, OCR finds few letters and doubts them. A page with fewer sure ones has no text. */
+const SURE_CONFIDENCE = 0.6;
+const SURE_LETTERS_MIN = 4;
 
 /**
  * The blocks of a page after OCR: one a paragraph, with a mark for each line. A page with hardly a sure word has no
  * blocks.
  *
  * @param size of the page as it was given
- * @param turn quarters by which it was turned clockwise before it was read
  */
-export function recognisedBlocks(paragraphs: readonly ReadParagraph[], size: Size, turn = 0): Block[] {
-  const words = paragraphs.flatMap(({ lines }) => lines.flatMap((line) => line.words));
-  const sure = words.filter(
-    ({ text, confidence }) => confidence >= SURE_CONFIDENCE && /[\p{L}\p{N}]{2}/u.test(text),
-  );
-  if (sure.length < SURE_WORDS_MIN) return [];
-  return paragraphs.flatMap((paragraph) => {
-    const block = blockOf(paragraph.lines, size, turn);
+export function recognisedBlocks({ paragraphs, turn }: ReadPage, size: Size): Block[] {
+  const sure = paragraphs
+    .flat()
+    .filter(({ text, confidence }) => confidence >= SURE_CONFIDENCE && /[\p{L}\p{N}]{2}/u.test(text))
+    .reduce((sum, { text }) => sum + lettersOf(text), 0);
+  if (sure < SURE_LETTERS_MIN) return [];
+  return paragraphs.flatMap((lines) => {
+    const block = blockOf(lines, size, turn);
     return block ? [block] : [];
   });
 }
 
-function blockOf(lines: readonly ReadLine[], size: Size, turn: number): Block | undefined {
-  let text = '';
-  let confidence = 0;
-  let count = 0;
+const lettersOf = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+
+function blockOf(lines: ReadParagraph, size: Size, turn: number): Block | undefined {
+  let [text, sum] = ['', 0];
   const marks: Mark[] = [];
-  for (const { words, bbox } of lines) {
-    const kept = words.filter((word) => word.confidence >= WORD_CONFIDENCE_MIN && word.text.trim() !== '');
-    if (kept.length === 0) continue;
+  for (const line of lines) {
     if (text !== '') text += '\n';
-    marks.push({
-      at: text.length,
-      box: boxOf(bbox, size, turn),
-    });
-    text += withoutControls(kept.map((word) => word.text.trim()).join(' '));
-    for (const word of kept) confidence += word.confidence / 100;
-    count += kept.length;
+    marks.push({ at: text.length, box: boxOf(line.bbox, size, turn) });
+    text += withoutControls(line.text);
+    sum += line.confidence;
   }
-  if (!/[\p{L}\p{N}]/u.test(text)) return undefined;
-  return { text, marks, source: 'ocr', confidence: Math.min(1, confidence / count) };
+  if (lettersOf(text) === 0) return undefined;
+  return { text, marks, source: 'ocr', confidence: Math.min(1, sum / lines.length) };
 }
 
 /** Where corners of a turned page are on the page as it was given. */

@@ -6,8 +6,13 @@ import { type GreyPicture, greyOfSource } from '../picture/grey.ts';
 import { secondsOf } from '../picture/picture-sequence.ts';
 import { openSource, type PictureSource, prepareSharp } from '../picture/picture-source.ts';
 import type { Prepare } from '../process/program.ts';
-import { isReadWell, recognisedBlocks, sureShare, turnsFor } from './recognised-text.ts';
-import { type ReadParagraph, Tesseract } from './tesseract.ts';
+import { isBuiltIn } from './languages.ts';
+import type { PageReader } from './page-reader.ts';
+import { recognisedBlocks } from './recognised-text.ts';
+import { Tesseract } from './tesseract.ts';
+import { TesseractPageReader } from './tesseract-page.ts';
+import { TextModels } from './text-models.ts';
+import { TextPageReader } from './text-page.ts';
 
 /**
  * Longer side of a page for OCR. On a scanned report of three pages the mean confidence was 80 at 1,300 pixels, 88 at
@@ -18,11 +23,11 @@ const PAGE_SIDE_PIXELS = 1700;
 /** The program for OCR: reads the text that a page or picture shows. */
 export const prepare: Prepare = async ({ limits, languages }) => {
   prepareSharp();
-  const [pdfium, tesseract] = await Promise.all([Pdfium.load(), Tesseract.load(languages)]);
-  const blank = new Uint8Array(64 * 64).fill(255);
+  const [pdfium, reader] = await Promise.all([Pdfium.load(), pageReader(languages)]);
+  const blank = { grey: new Uint8Array(64 * 64).fill(255), width: 64, height: 64 };
   return {
     tryOut: async () => {
-      tesseract.read(blank, 64, 64);
+      await reader.read(blank);
     },
     perform: async (task, _body, output) => {
       if (task.task !== 'recognise') throw new Error(`not a task of the recogniser: ${task.task}`);
@@ -32,13 +37,18 @@ export const prepare: Prepare = async ({ limits, languages }) => {
       const picture = source
         ? await greyOfSource(source, PAGE_SIDE_PIXELS)
         : greyPage(pdfium, bytes, task.page);
-      const { paragraphs, turn } = readTurned(tesseract, picture);
-      for (const block of recognisedBlocks(paragraphs, picture, turn))
+      for (const block of recognisedBlocks(await reader.read(picture), picture))
         await output.block({ ...block, ...placeOf(task.page, source) });
       return {};
     },
   };
 };
+
+async function pageReader(languages: readonly string[]): Promise<PageReader> {
+  return isBuiltIn(languages)
+    ? new TextPageReader(await TextModels.load())
+    : new TesseractPageReader(await Tesseract.load(languages));
+}
 
 /** A page of a PDF or of a file of pages, or when a frame of an animation is shown. */
 function placeOf(page: number, source?: PictureSource): Pick<Block, 'page' | 'time_s' | 'time_end_s'> {
@@ -47,32 +57,6 @@ function placeOf(page: number, source?: PictureSource): Pick<Block, 'page' | 'ti
   if (!delays) return frames > 1 ? { page } : {};
   const [time_s, time_end_s] = [secondsOf(delays.slice(0, page - 1)), secondsOf(delays.slice(0, page))];
   return { time_s, time_end_s };
-}
-
-/** Reads a page as it is, and turned where that gives hardly a sure word. One that is read well in no way has no text. */
-function readTurned(
-  tesseract: Tesseract,
-  picture: GreyPicture,
-): { paragraphs: ReadParagraph[]; turn: number } {
-  const upright = tesseract.read(picture.grey, picture.width, picture.height);
-  const turns = turnsFor(sureShare(upright));
-  if (turns.length === 0) return { paragraphs: upright, turn: 0 };
-  for (const turn of turns) {
-    const { grey, width, height } = turned(picture, turn);
-    const paragraphs = tesseract.read(grey, width, height);
-    if (isReadWell(paragraphs)) return { paragraphs, turn };
-  }
-  return { paragraphs: [], turn: 0 };
-}
-
-/** @param quarters of a turn, clockwise */
-function turned(picture: GreyPicture, quarters: number): GreyPicture {
-  const { grey, width, height } = picture;
-  if (quarters === 0) return picture;
-  const out = new Uint8Array(grey.length);
-  for (let y = 0; y < height; y++)
-    for (let x = 0; x < width; x++) out[x * height + height - 1 - y] = grey[y * width + x]!;
-  return turned({ grey: out, width: height, height: width }, quarters - 1);
 }
 
 function greyPage(pdfium: Pdfium, bytes: Uint8Array, page: number): GreyPicture {

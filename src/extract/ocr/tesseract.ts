@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import type { GreyPicture } from '../picture/grey.ts';
+import type { Corners } from './page-reader.ts';
 
 /** The calls of Tesseract that are used (include/tesseract/baseapi.h, as tesseract.js-core binds them). */
 interface BaseApi {
@@ -17,46 +19,39 @@ interface Core {
   readonly TessBaseAPI: new () => BaseApi;
 }
 
-export interface Corners {
-  readonly x0: number;
-  readonly y0: number;
-  readonly x1: number;
-  readonly y1: number;
-}
-
-export interface ReadWord {
+interface TesseractWord {
   readonly text: string;
   /** 0..100. */
   readonly confidence: number;
 }
 
-export interface ReadLine {
-  readonly bbox: Corners;
-  readonly words: readonly ReadWord[];
-}
-
-export interface ReadParagraph {
-  readonly lines: readonly ReadLine[];
+/** As Tesseract tells it. */
+export interface TesseractParagraph {
+  readonly lines: readonly { readonly bbox: Corners; readonly words: readonly TesseractWord[] }[];
 }
 
 const LSTM_ONLY = 1; // OEM_LSTM_ONLY
 const require = createRequire(import.meta.url);
 
-/** The package with a language's data. @param language ISO 639-2 code: `eng`, `deu`, `chi_sim`, … */
-export function languagePackage(language: string): string {
-  return `@tesseract.js-data/${language}`;
-}
+const CORE = 'tesseract.js-core';
 
-/** Those of the languages whose data is not installed. */
-export function missingLanguages(languages: readonly string[]): string[] {
-  return languages.filter((language) => {
+/** The package with a language's data. @param language ISO 639-2 code: `rus`, `kor`, `chi_tra`, … */
+const languagePackage = (language: string): string => `@tesseract.js-data/${language}`;
+
+/** Packages that languages need and that are not installed: Tesseract itself, and the data of each. */
+export function missingPackages(languages: readonly string[]): string[] {
+  const isInstalled = (path: () => unknown) => {
     try {
-      dataFile(language);
-      return false;
-    } catch {
+      path();
       return true;
+    } catch {
+      return false;
     }
-  });
+  };
+  return [
+    ...(isInstalled(() => require.resolve(CORE)) ? [] : [CORE]),
+    ...languages.filter((language) => !isInstalled(() => dataFile(language))).map(languagePackage),
+  ];
 }
 
 function dataFile(language: string): string {
@@ -77,9 +72,7 @@ export class Tesseract {
 
   /** Reads the languages' data from their packages. @throws when one is not installed. */
   static async load(languages: readonly string[]): Promise<Tesseract> {
-    const create = require('tesseract.js-core/tesseract-core-simd-lstm') as (
-      options: object,
-    ) => Promise<Core>;
+    const create = require(`${CORE}/tesseract-core-simd-lstm`) as (options: object) => Promise<Core>;
     const core = await create({});
     for (const language of languages)
       core.FS.writeFile(`/${language}.traineddata`, gunzipSync(readFileSync(dataFile(language))));
@@ -89,14 +82,14 @@ export class Tesseract {
     return new Tesseract(core, api);
   }
 
-  /** The text of a grey picture (one byte a pixel), in reading order. Blocks the thread for seconds. */
-  read(grey: Uint8Array, width: number, height: number): ReadParagraph[] {
+  /** The text of a picture, in reading order. Blocks the thread for seconds. */
+  read({ grey, width, height }: GreyPicture): TesseractParagraph[] {
     const picture = Buffer.concat([Buffer.from(`P5\n${width} ${height}\n255\n`), grey]);
     this.#core.FS.writeFile('/input', picture);
     if (this.#api.SetImageFile(1, 0) === 1) throw new RangeError('Tesseract takes no such picture');
     this.#api.Recognize(null);
     const { blocks } = JSON.parse(this.#api.GetJSONText(0)) as {
-      blocks: readonly { paragraphs?: readonly ReadParagraph[] }[];
+      blocks: readonly { paragraphs?: readonly TesseractParagraph[] }[];
     };
     this.#api.Clear();
     return blocks.flatMap(({ paragraphs }) => paragraphs ?? []);

@@ -7,7 +7,7 @@ import type { Done } from '../reading/sink.ts';
 export interface Settings {
   /** Which program the child becomes. */
   readonly program: 'reader' | 'recogniser' | 'media';
-  /** Languages of the recogniser (ISO 639-2). */
+  /** Languages of the recogniser (ISO 639-2), or `auto`. */
   readonly languages: readonly string[];
   readonly pictureSpec: PictureSpec | undefined;
   readonly limits: ExtractLimits;

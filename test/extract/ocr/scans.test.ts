@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import type { Extracted } from '../../../src/domain/document.ts';
-import { missingLanguages } from '../../../src/extract/ocr/tesseract.ts';
+import { missingPackages } from '../../../src/extract/ocr/tesseract.ts';
 import { Pdfium } from '../../../src/extract/pdf/pdfium.ts';
 import { onlyDeep } from '../../rig/deep.ts';
 import { testExtractor } from '../../rig/readers.ts';
@@ -12,7 +12,7 @@ import { pdfOf, pdfStream } from '../samples/hostile.ts';
 const SAMPLES = '../shared/data/samples';
 const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
 
-const { read } = testExtractor(t, { languages: ['eng'] });
+const { read } = testExtractor(t, { languages: ['auto'] });
 
 function words({ blocks }: Extracted): string {
   return blocks.map(({ text }) => text).join('\n');
@@ -186,6 +186,7 @@ t.test('every page of a fax is read', { skip: needsShared }, async (t) => {
 });
 
 t.test('a language that is not installed is named', async (t) => {
-  t.same(missingLanguages(['eng', 'tlh', '../x']), ['tlh', '../x']);
-  t.throws(() => testExtractor(t, { languages: ['tlh'] }), /@tesseract\.js-data\/tlh/);
+  t.same(missingPackages(['eng', 'tlh']), ['@tesseract.js-data/tlh']);
+  t.throws(() => missingPackages(['../x']) && testExtractor(t, { languages: ['../x'] }), /npm/);
+  t.throws(() => testExtractor(t, { languages: ['eng', 'tlh'] }), /@tesseract\.js-data\/tlh/);
 });

@@ -1,0 +1,41 @@
+import type { GreyPicture } from '../picture/grey.ts';
+
+/** Left, top, right and bottom, in pixels of the picture that was read. */
+export interface Corners {
+  readonly x0: number;
+  readonly y0: number;
+  readonly x1: number;
+  readonly y1: number;
+}
+
+export interface ReadLine {
+  readonly text: string;
+  /** 0..1. */
+  readonly confidence: number;
+  readonly bbox: Corners;
+}
+
+/** Lines that belong together, in reading order. */
+export type ReadParagraph = readonly ReadLine[];
+
+export interface ReadPage {
+  readonly paragraphs: readonly ReadParagraph[];
+  /** Quarters by which the page was turned clockwise before it was read: corners are of the turned page. */
+  readonly turn: number;
+}
+
+/** Reads the text that a page shows. */
+export interface PageReader {
+  /** @returns no paragraphs for a page without text */
+  read(page: GreyPicture): Promise<ReadPage>;
+}
+
+/** @param quarters of a turn, clockwise */
+export function turned(picture: GreyPicture, quarters: number): GreyPicture {
+  const { grey, width, height } = picture;
+  if (quarters === 0) return picture;
+  const out = new Uint8Array(grey.length);
+  for (let y = 0; y < height; y++)
+    for (let x = 0; x < width; x++) out[x * height + height - 1 - y] = grey[y * width + x]!;
+  return turned({ grey: out, width: height, height: width }, quarters - 1);
+}
