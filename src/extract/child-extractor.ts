@@ -22,7 +22,7 @@ import type {
   QueryPictureOptions,
   UnpackOptions,
 } from './extractor.ts';
-import { checkLanguages } from './ocr/languages.ts';
+import { languageFault } from './ocr/languages.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
 import { Collector, SoundRelay } from './process/collector.ts';
 import { MemberWriter } from './process/member-writer.ts';
@@ -48,7 +48,8 @@ class ChildExtractor implements Extractor {
 
   constructor(options: ExtractorOptions) {
     const { limits, pictureSpec, languages = [], readers = 1, log } = options;
-    checkLanguages(languages);
+    const fault = languageFault(languages);
+    if (fault !== undefined) throw new Error(fault);
     this.#limits = limits;
     this.#pictureSpec = pictureSpec;
     this.#log = log;

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { openEncoder } from '../encode/open-encoder.ts';
+import { languageFault } from '../extract/ocr/languages.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { native } from '../native/index.ts';
 import { ConfigError } from '../settings/config.ts';
@@ -29,7 +30,7 @@ export interface Running extends Served {
   alarm(event: object): void;
 }
 
-/** Starts the whole server. @throws ConfigError when the folder belongs to another process, or an address cannot be had */
+/** Starts the whole server. @throws ConfigError when a language's package is not here, the folder belongs to another process, or an address cannot be had */
 export async function start(
   settings: Settings,
   times: Times = {},
@@ -44,6 +45,8 @@ export async function start(
   const logEvent = eventLog(metrics, log);
   const alarm = (event: object) => logEvent({ ...event, level: 'error' });
   progress.begin('data folder and addresses');
+  const fault = languageFault(settings.OCR_LANGUAGES);
+  if (fault !== undefined) throw new ConfigError(`FARTHING_OCR_LANGUAGES: ${fault}`);
   const folder = await claimDataFolder(settings);
   // Before the models, which take seconds.
   await checkAddresses(settings).catch((error: unknown) => {

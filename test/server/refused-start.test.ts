@@ -46,3 +46,17 @@ for (const setting of ['DATA_DIR', 'CACHE_DIR']) {
     t.strictSame([status, signal], [2, null]);
   });
 }
+
+t.test('a start with a language of scans whose package is not here says so, and ends with 2', async (t) => {
+  const { child, ended } = spawnBuilt(
+    t,
+    { DEMO: '0', LOG_LEVEL: 'fatal', OCR_LANGUAGES: 'eng,tlh' },
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  const [said, [status, signal]] = await Promise.all([text(child.stderr!), ended]);
+  t.match(
+    said,
+    /^Farthing does not start:\n {2}FARTHING_OCR_LANGUAGES: install @tesseract\.js-data\/tlh with npm/,
+  );
+  t.strictSame([status, signal], [2, null]);
+});

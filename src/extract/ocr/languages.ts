@@ -6,9 +6,11 @@ export const BUILT_IN = 'auto';
 export const isBuiltIn = (languages: readonly string[]): boolean =>
   languages.length === 1 && languages[0] === BUILT_IN;
 
-/** @throws when packages that the languages need are not installed */
-export function checkLanguages(languages: readonly string[]): void {
-  if (languages.length === 0 || isBuiltIn(languages)) return;
+/** What to do about packages that the languages need and that are not installed; undefined where none is missing. */
+export function languageFault(languages: readonly string[]): string | undefined {
+  if (languages.length === 0 || isBuiltIn(languages)) return undefined;
   const missing = missingPackages(languages);
-  if (missing.length > 0) throw new Error(`install ${missing.join(' ')} with npm, or leave the language out`);
+  return missing.length > 0
+    ? `install ${missing.join(' ')} with npm, or leave the language out; ${BUILT_IN} needs none`
+    : undefined;
 }
