@@ -111,7 +111,6 @@ class ChildExtractor implements Extractor {
     const { fileInfo, wasRead, title, textless, notRead } = await pool.run(
       this.#owners.of(tenant),
       work,
-      OPENING_SECONDS,
       signal,
     );
     if (!fileInfo) throw noAnswer();
@@ -332,7 +331,7 @@ function processorSeconds(info: FileInfo, bytes: number): number {
   return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
 }
 
-/** Seconds of a processor that opening takes at least, and what is expected of it. */
+/** Of a processor, beside what the size takes. */
 const OPENING_SECONDS = 1;
 
 /** Seconds of a processor that opening a file may take. */

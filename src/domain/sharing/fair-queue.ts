@@ -7,7 +7,10 @@ export interface FairQueueOptions<Entry> {
   /** Entries that may be out at a time, each from `take` to `done`, and of one owner. */
   readonly takenMax?: number;
   readonly ownerTakenMax?: number;
-  /** One of `takenMax` is kept for entries of at most this cost. */
+  /**
+   * What is quick: of `takenMax` one is kept for entries of at most this cost. Of owners that have had as much, the one with the smaller
+   * entry comes first; an entry waits for others of this cost at most, and not longer.
+   */
   readonly quickCost?: number;
   /** True for a cancelled entry. It is dropped when its turn comes, and costs its owner no turn. */
   readonly isCancelled?: (entry: Entry) => boolean;
@@ -67,6 +70,11 @@ export class FairQueue<Entry extends object> {
     return this.#size;
   }
 
+  /** Owners with entries that wait. */
+  get owners(): number {
+    return this.#waiting.size;
+  }
+
   /** Entries of an owner that wait. */
   waitingOf(owner: string): number {
     return this.#waiting.get(owner)?.length ?? 0;
@@ -95,28 +103,31 @@ export class FairQueue<Entry extends object> {
     return true;
   }
 
-  /** Makes an entry its owner's first again: the rest of one that was taken in part. It counts against no bound. */
-  putBack(owner: string, entry: Entry): void {
+  /** Makes an entry its owner's first again: the rest of one that was taken in part. It counts against no bound. @param cost as `push` has it */
+  putBack(owner: string, entry: Entry, cost?: number): void {
     const waiting = this.#waiting.get(owner);
-    if (waiting) waiting.unshift({ entry });
-    else this.#begin(owner, { entry });
+    if (waiting) waiting.unshift({ entry, cost });
+    else this.#begin(owner, { entry, cost });
     this.#size++;
   }
 
   /**
    * The first entry of the owner that has had the least, or, of equal ones, has waited longest for its turn. An owner whose first entry
    * does not suit, or which has too many entries out, is passed over and keeps its turn.
+   * @param onlyQuick whether what is not quick is passed over, too
    */
-  take(suits: (entry: Entry) => boolean = () => true): Entry | undefined {
+  take(suits: (entry: Entry) => boolean = () => true, onlyQuick = false): Entry | undefined {
     const { takenMax = Number.POSITIVE_INFINITY } = this.#options;
     if (this.#out.size >= takenMax) return undefined;
-    let next: { owner: string; waiting: Waiting<Entry>[]; account: Account } | undefined;
+    let next: { owner: string; waiting: Waiting<Entry>[]; account: Account; turn: number } | undefined;
     for (const [owner, waiting] of this.#waiting) {
       const account = this.#accounts.get(owner)!;
-      if (next && account.used >= next.account.used) continue;
+      if (next && account.used >= next.turn) continue;
       this.#dropCancelled(owner, waiting);
       const first = waiting[0];
-      if (first && this.#mayGo(first, account) && suits(first.entry)) next = { owner, waiting, account };
+      if (!first || !this.#mayGo(first, account) || (onlyQuick && !this.#isQuick(first, account))) continue;
+      const turn = account.used + this.#headStart(first, account);
+      if ((!next || turn < next.turn) && suits(first.entry)) next = { owner, waiting, account, turn };
     }
     return next && this.#give(next.owner, next.waiting, next.account);
   }
@@ -177,13 +188,21 @@ export class FairQueue<Entry extends object> {
     return Math.max(cost ?? 0, usual ?? cost ?? Number.POSITIVE_INFINITY) <= quickCost;
   }
 
+  /** What others may have before an entry that costs as much. Where nothing tells its cost, it waits for no more than its turn. */
+  #headStart(first: Waiting<Entry>, account: Account): number {
+    const { quickCost = 0 } = this.#options;
+    return first.cost === undefined && account.usual === undefined
+      ? 0
+      : Math.min(expectedOf(first, account), quickCost);
+  }
+
   #give(owner: string, waiting: Waiting<Entry>[], account: Account): Entry {
     const first = waiting.shift()!;
     this.#size--;
     // Behind those who have had as much.
     this.#waiting.delete(owner);
     if (waiting.length > 0) this.#waiting.set(owner, waiting);
-    const expected = first.cost ?? account.usual ?? 1;
+    const expected = expectedOf(first, account);
     this.#level = account.used;
     account.used += expected;
     const { takenMax, ownerTakenMax } = this.#options;
@@ -212,6 +231,10 @@ export class FairQueue<Entry extends object> {
     if (waiting.length === 0) this.#waiting.delete(owner);
   }
 }
+
+/** What it costs at most by its size, or what its owner's usually cost, if that is less: `done` corrects it. */
+const expectedOf = ({ cost }: Waiting<object>, { usual }: Account): number =>
+  Math.min(cost ?? usual ?? 1, usual ?? Number.POSITIVE_INFINITY);
 
 /** How fast room becomes scarce for those who hold some. */
 const SCARCITY = 4;

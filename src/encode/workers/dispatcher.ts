@@ -161,9 +161,11 @@ export class Dispatcher {
       let pieces: Piece<number>[] = [];
       if (thread.role === 'query' || !this.#hasQueryWorkers()) pieces = queue.pull(boundsOf);
       else if (this.#queryWorkersFallBehind()) pieces = queue.pull(oneOf(boundsOf));
-      if (pieces.length === 0 && thread.role === 'ingest' && !this.#ingestMakesRoom()) {
+      if (pieces.length === 0 && thread.role === 'ingest') {
         queue = this.#ingest;
-        pieces = queue.pull(boundsOf);
+        const makesRoom = this.#ingestMakesRoom();
+        // A few words of one owner do not wait for the long work of others.
+        if (!makesRoom || queue.owners > 1) pieces = queue.pull(boundsOf, makesRoom);
       }
       if (pieces.length === 0) continue;
       this.#occupy(thread, this.#serve(thread, queue, pieces));

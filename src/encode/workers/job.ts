@@ -68,6 +68,7 @@ abstract class Job<Result> implements Work<number> {
   }
 
   abstract cost(entry: number): number;
+  abstract weight(entry: number): number;
   protected abstract finished(): Result;
 
   cancelled(): boolean {
@@ -176,7 +177,14 @@ export class TextJob extends VectorJob {
   cost(entry: number): number {
     return Math.min(this.work.tokensMax, 2 + Math.ceil(this.#texts[entry]!.length / TOKEN_CHARACTERS));
   }
+
+  weight(entry: number): number {
+    return this.cost(entry);
+  }
 }
+
+/** A picture takes as long as so many tokens of a text, about. */
+const PICTURE_WEIGHT = 256;
 
 /** Vectors of inputs of one fixed size, as pixels. */
 export class InputJob extends VectorJob {
@@ -206,7 +214,14 @@ export class InputJob extends VectorJob {
   cost(): number {
     return 1;
   }
+
+  weight(): number {
+    return PICTURE_WEIGHT;
+  }
 }
+
+/** Characters that are cut while a token is encoded, about: 65,536 take some ten milliseconds, and 256 tokens eight. */
+const CUT_CHARACTERS = 200;
 
 /** A document in slices of whole blocks: each slice is one entry, and one task. */
 export class CutJob extends Job<CutPassage[][]> {
@@ -233,6 +248,10 @@ export class CutJob extends Job<CutPassage[][]> {
 
   cost(): number {
     return 1;
+  }
+
+  weight(slice: number): number {
+    return this.#slices[slice]!.reduce((sum, { text }) => sum + text.length, 0) / CUT_CHARACTERS;
   }
 
   protected finished(): CutPassage[][] {

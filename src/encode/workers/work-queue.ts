@@ -10,6 +10,8 @@ export interface Work<Entry> {
   readonly entries: readonly Entry[];
   /** Cost of each entry, in the unit of a pull's budget. */
   cost(entry: Entry): number;
+  /** Work of each entry, by which owners take turns: as that of so many tokens. */
+  weight(entry: Entry): number;
   /** True once it is cancelled. */
   cancelled(): boolean;
 }
@@ -33,14 +35,22 @@ interface Call<Entry> {
   readonly next: number;
 }
 
+/** Tokens of a turn: what a worker takes of one call at a time. */
+const TURN = 512;
+/** A sentence or two: a few milliseconds. */
+const QUICK = 128;
+
 /**
- * Work that waits for a worker, bounded, with the owners served in turn: a heavy one delays another by one turn at most, and leaves
- * room for its first call.
+ * Work that waits for a worker, bounded, with the owners served in turn, the one with the least work first: a heavy one delays another
+ * by one turn at most, a light one by none that has not begun, and leaves room for its first call.
  * Cancelled work is dropped when its turn comes.
  */
 export class WorkQueue<Entry> {
   readonly #callsMax: number;
-  readonly #calls = new FairQueue<Call<Entry>>({ isCancelled: ({ work }) => work.cancelled() });
+  readonly #calls = new FairQueue<Call<Entry>>({
+    quickCost: QUICK,
+    isCancelled: ({ work }) => work.cancelled(),
+  });
   readonly #repeated: Piece<Entry>[] = [];
 
   /** @param callsMax calls that may wait */
@@ -51,6 +61,11 @@ export class WorkQueue<Entry> {
   /** Calls that wait, or have entries that wait. */
   get depth(): number {
     return this.#calls.size + this.#repeated.length;
+  }
+
+  /** Owners with calls that wait. */
+  get owners(): number {
+    return this.#calls.owners;
   }
 
   /** Calls that would be served before another one of an owner, at most. */
@@ -72,7 +87,8 @@ export class WorkQueue<Entry> {
   }
 
   add(work: Work<Entry>): void {
-    this.#calls.push(work.tenant, { work, next: 0 });
+    const call = { work, next: 0 };
+    this.#calls.push(work.tenant, call, turnOf(call));
   }
 
   /** Puts a piece before everything else. It is pulled alone: if it breaks its worker again, it breaks nothing else. */
@@ -80,9 +96,12 @@ export class WorkQueue<Entry> {
     this.#repeated.push({ ...piece, attempts: piece.attempts + 1 });
   }
 
-  /** The next pieces, of one kind and within its bounds; the first entry is never too large. Empty when nothing waits. */
-  pull(boundsOf: (kind: string) => PullBounds): Piece<Entry>[] {
-    for (let piece = this.#repeated.shift(); piece; piece = this.#repeated.shift())
+  /**
+   * The next pieces, of one kind and within its bounds; the first entry is never too large. Empty when nothing waits.
+   * @param onlyQuick whether only what takes a few milliseconds
+   */
+  pull(boundsOf: (kind: string) => PullBounds, onlyQuick = false): Piece<Entry>[] {
+    for (let piece = onlyQuick ? undefined : this.#repeated.shift(); piece; piece = this.#repeated.shift())
       if (!piece.work.cancelled()) return [piece];
     const pieces: Piece<Entry>[] = [];
     let kind: string | undefined;
@@ -94,7 +113,8 @@ export class WorkQueue<Entry> {
       const price = work.cost(work.entries[next]!);
       return work.kind === kind && entries < bounds.entries && cost + price <= bounds.cost;
     };
-    for (let call = this.#calls.take(fits); call; call = this.#calls.take(fits)) {
+    const take = () => this.#calls.take(fits, onlyQuick);
+    for (let call = take(); call; call = take()) {
       const { work, next } = call;
       kind ??= work.kind;
       let end = next;
@@ -104,7 +124,9 @@ export class WorkQueue<Entry> {
         end += 1;
       }
       if (end > next) pieces.push({ work, entries: work.entries.slice(next, end), attempts: 0 });
-      if (end < work.entries.length) this.#calls.putBack(work.tenant, { work, next: end });
+      if (end === work.entries.length) continue;
+      const rest = { work, next: end };
+      this.#calls.putBack(work.tenant, rest, turnOf(rest));
     }
     return pieces;
   }
@@ -114,4 +136,12 @@ export class WorkQueue<Entry> {
     const waiting = [...this.#calls.drain(), ...this.#repeated.splice(0)].map(({ work }) => work);
     return [...new Set(waiting)];
   }
+}
+
+/** Work of the next turn of a call, in tokens. */
+function turnOf<Entry>({ work, next }: Call<Entry>): number {
+  let weight = 0;
+  for (let at = next; at < work.entries.length && weight < TURN; at++)
+    weight += work.weight(work.entries[at]!);
+  return weight;
 }

@@ -8,7 +8,7 @@ export interface ReaderPoolOptions {
   readonly readers: readonly WarmReader[];
   /** Tasks that may wait. */
   readonly waitingMax: number;
-  /** One reader is kept for owners whose tasks take at most so many seconds of a processor. Absent: none is. */
+  /** One reader is kept for owners whose last tasks took at most so many seconds of a processor. Absent: none is. */
   readonly quickSeconds?: number;
 }
 
@@ -57,11 +57,10 @@ export class ReaderPool {
   }
 
   /**
-   * @param seconds that it takes of a processor at most, where that is known
    * @param waits aborted: it is given up while it waits. What has begun ends by itself; the task's own signal ends it, too.
    * @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason.
    */
-  run(owner: string, task: ReaderTask, seconds?: number, waits = task.signal): Promise<DoneReply> {
+  run(owner: string, task: ReaderTask, waits = task.signal): Promise<DoneReply> {
     if (this.#closed) return Promise.reject(stopping());
     if (waits?.aborted) return Promise.reject(waits.reason);
     return new Promise((resolve, reject) => {
@@ -69,7 +68,7 @@ export class ReaderPool {
         if (this.#queue.remove(owner, waiting)) reject(waits?.reason);
       };
       const waiting: Waiting = { task, waits, resolve, reject, onAbort };
-      if (!this.#queue.push(owner, waiting, seconds)) return reject(full());
+      if (!this.#queue.push(owner, waiting)) return reject(full());
       waits?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
     });

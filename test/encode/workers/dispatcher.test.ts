@@ -4,8 +4,8 @@ import { EncoderThread } from '../../../src/encode/workers/encoder-thread.ts';
 import { TextJob } from '../../../src/encode/workers/job.ts';
 import { taskBounds, type WorkKind } from '../../../src/encode/workers/work-kinds.ts';
 
-/** Place of the worker's count of ingest tasks that ran at once; its module runs in worker threads only. */
-const MOST = 998;
+/** Places of the worker's counts of ingest tasks: that ran at once, and that began. Its module runs in worker threads only. */
+const [MOST, BEGUN] = [998, 999] as const;
 /** Place in a thread's memory that makes its worker come up without its model. */
 const LOSES = 127;
 const FAILING = new URL('./failing-worker.ts', import.meta.url);
@@ -152,6 +152,24 @@ t.test(
     t.equal(new Int32Array(labels)[MOST], 1);
   },
 );
+
+t.test("that worker takes a few words which would wait for another owner's long work", async (t) => {
+  const labels = new SharedArrayBuffer(4 * 1000);
+  const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
+  await answer(opened, 'fine 1');
+  let over = false;
+  const searching = (async () => {
+    while (!over) await answer(opened, 'fine 1');
+  })();
+  // Waits until a second task runs beside it.
+  const long = opened.ingest(passages('meet', 200));
+  while (new Int32Array(labels)[BEGUN] === 0) await answer(opened, 'fine 1');
+  await opened.ingest(new TextJob(PASSAGES, ['fine 2'], { tenant: 'b' }));
+  t.equal(new Int32Array(labels)[MOST], 2);
+  await long;
+  over = true;
+  await searching;
+});
 
 t.test('a query that would wait too long is refused at once, but a few may always wait', async (t) => {
   // Before anything is measured a query counts as ten milliseconds: ten of them may wait.

@@ -12,6 +12,7 @@ function work(tenant: string, entries: string[], kind = 'texts'): TestWork {
     entries,
     gone: false,
     cost: (entry) => entry.length,
+    weight: (entry) => entry.length,
     cancelled() {
       return this.gone;
     },
@@ -29,11 +30,33 @@ t.test('tenants are served in turn, however much work one has', async (t) => {
   queue.add(work('heavy', ['h1', 'h2', 'h3', 'h4']));
   queue.add(work('heavy', ['h5']));
   queue.add(work('light', ['l1']));
-  t.strictSame(taken(queue, 2), ['h1', 'h2']);
-  t.strictSame(taken(queue, 1), ['l1']);
-  t.strictSame(taken(queue, 9), ['h3', 'h4', 'h5']);
+  t.strictSame(taken(queue, 2), ['l1', 'h1']);
+  queue.add(work('light', ['l2']));
+  t.strictSame(taken(queue, 1), ['l2']);
+  t.strictSame(taken(queue, 9), ['h2', 'h3', 'h4', 'h5']);
   t.strictSame(taken(queue, 9), []);
   t.equal(queue.depth, 0);
+});
+
+t.test('a few words come before the long texts of owners that have had as much', async (t) => {
+  const queue = new WorkQueue<string>(100);
+  const long = 'x'.repeat(400);
+  for (const tenant of ['a', 'b', 'c']) queue.add(work(tenant, [long, long]));
+  t.strictSame(taken(queue, 1), [long]);
+  queue.add(work('light', ['few words']));
+  queue.add(work('light', ['more']));
+  t.strictSame(taken(queue, 1), ['few words']);
+  t.strictSame(taken(queue, 1), ['more']);
+  queue.add(work('light', [long]));
+  t.strictSame(taken(queue, 1), [long]);
+  queue.add(work('d', ['quick']));
+  t.strictSame(
+    queue.pull(bounds(9), true).flatMap(({ entries }) => entries),
+    ['quick'],
+    'only what is quick',
+  );
+  t.strictSame(queue.pull(bounds(9), true), []);
+  t.equal(queue.owners, 4);
 });
 
 t.test('one pull takes from several tenants, one kind at a time', async (t) => {

@@ -128,8 +128,8 @@ t.test('who leaves gives up what waits, and not what has begun', async (t) => {
   const { held, pool, busy } = poolOf(1);
   const sender = new AbortController();
   const task = {} as ReaderTask;
-  const begun = pool.run('a', task, undefined, sender.signal);
-  const waiting = pool.run('a', task, undefined, sender.signal);
+  const begun = pool.run('a', task, sender.signal);
+  const waiting = pool.run('a', task, sender.signal);
   sender.abort(new Error('the client left'));
   await t.rejects(waiting, /client left/);
   t.same([busy(), pool.depth], [1, 1]);
