@@ -61,6 +61,8 @@ export interface Terms {
   readonly description: string;
   /** Prepaid money goes back to its payer: that may be done with what was idle for too long to be spent. */
   readonly isRefund?: boolean;
+  /** Money in advance can be had back: where the chain can be asked, it counts once the chain shows it. */
+  readonly isAdvance?: boolean;
   /** The `bazaar` extension of the route: facilitators that keep a catalogue read it from the payment. */
   readonly bazaar?: Readonly<Record<string, unknown>>;
   /** The same for payments of x402 v1, whose catalogues read it from the requirements. */

@@ -15,6 +15,8 @@ import type { Traffic } from '../metrics/traffic.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
+import { assetOn } from '../payment/asset.ts';
+import { RpcNode } from '../payment/facilitator/rpc-node.ts';
 import { familyReports } from '../search/families.ts';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
@@ -85,12 +87,17 @@ export function openPage(
 
 /** Opens the operator's socket. A failure costs the operator's commands, not the service. */
 export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable | undefined> {
-  const { data, signer, log } = runtime;
+  const { data, signer, log, settings } = runtime;
+  const { FACILITATOR, NETWORK, RPC_URL } = settings;
+  const isWatched = FACILITATOR.length > 0 && RPC_URL.length > 0;
   const controlled = {
     workspaces: books,
     backup: books.backup,
     ledger: () => books.ledger,
     prepaid: () => books.prepaid,
+    refundChain: isWatched
+      ? { asset: assetOn(NETWORK), nodes: RPC_URL.map((url) => new RpcNode(url)) }
+      : undefined,
     rotateKey: () => signer.rotate(),
   };
   return openOperatorSocket(data, controlled).catch((error: unknown) => {

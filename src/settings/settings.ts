@@ -111,7 +111,11 @@ export const SETTINGS = {
     '1',
     'Blocks after which FARTHING_FACILITATOR=self counts a settlement as made: 1 is the block that holds it. More survive a deeper reorganisation, and each takes 2 s on Base.',
   ),
-  PAY_TO: setting(address, '', 'Wallet that is paid. Required with FARTHING_FACILITATOR.'),
+  PAY_TO: setting(
+    address,
+    '',
+    'Wallet that is paid. Required with FARTHING_FACILITATOR. Of this server or its cluster alone: a payment names the wallet, and no server.',
+  ),
   NETWORK: setting(
     choice('eip155:8453', 'eip155:84532'),
     'eip155:8453',

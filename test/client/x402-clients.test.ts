@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { onlyDeep } from '../rig/deep.ts';
 import { startTestServer } from '../rig/test-server.ts';
+import { installPackages, installPython, V1_PACKAGES, V2_PACKAGES } from './published/install.ts';
 
 /**
  * The published clients of x402, unmodified, each installed into an empty folder and run there: what an agent has that has never seen
@@ -88,24 +89,6 @@ async def main():
 asyncio.run(main())
 `;
 
-const V2 = { name: 'v2', packages: ['@x402/fetch', '@x402/axios', '@x402/evm', 'axios', 'viem'] };
-const V1 = { name: 'v1', packages: ['x402-fetch', 'x402-axios', 'axios', 'viem'] };
-
-async function emptyFolder(name: string, packages: readonly string[]): Promise<string> {
-  const folder = join(t.testdirName, name);
-  await run('mkdir', ['-p', folder]);
-  await writeFile(join(folder, 'package.json'), '{"private":true}');
-  await run(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--prefer-offline', ...packages],
-    {
-      cwd: folder,
-      maxBuffer: 2 ** 26,
-    },
-  );
-  return folder;
-}
-
 async function paid(
   folder: string,
   program: string,
@@ -124,7 +107,7 @@ t.test('published clients pay', { skip: onlyDeep }, async (t) => {
   const both = await startTestServer(t, { DATA_DIR: join(folders, 'both'), X402_BODY_NETWORK: 'base' });
 
   await t.test('@x402/fetch and @x402/axios, with either name of the network in the body', async (t) => {
-    const folder = await emptyFolder(V2.name, V2.packages);
+    const folder = await installPackages(join(t.testdirName, 'v2'), V2_PACKAGES);
     for (const { url } of [server, both]) {
       t.equal(await paid(folder, FETCH_V2, url), '200 true true');
       t.equal(await paid(folder, AXIOS_V2, url), '200 true true');
@@ -140,18 +123,16 @@ t.test('published clients pay', { skip: onlyDeep }, async (t) => {
   });
 
   await t.test('x402-fetch and x402-axios of v1, with the setting, and by default they fail', async (t) => {
-    const folder = await emptyFolder(V1.name, V1.packages);
+    const folder = await installPackages(join(t.testdirName, 'v1'), V1_PACKAGES);
     t.equal(await paid(folder, FETCH_V1, both.url), '200 true true');
     t.equal(await paid(folder, AXIOS_V1, both.url), '200 true true');
     await t.rejects(paid(folder, FETCH_V1, server.url), /nvalid.enum/, 'which the guide names');
   });
 
   await t.test('x402 for Python, over requests and httpx', { skip: withoutPython() }, async (t) => {
-    const folder = join(t.testdirName, 'python');
-    await run('python3', ['-m', 'venv', folder]);
-    await run(join(folder, 'bin/pip'), ['install', '-q', 'x402[requests,httpx,evm]']);
+    const python = await installPython(join(t.testdirName, 'python'));
     for (const program of [REQUESTS, HTTPX]) {
-      const { stdout } = await run(join(folder, 'bin/python3'), ['-c', program, server.url]);
+      const { stdout } = await run(python, ['-c', program, server.url]);
       t.equal(stdout.trim(), '200 true true');
     }
   });

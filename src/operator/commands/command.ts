@@ -141,7 +141,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   'prepaid refunded': {
     usage: 'ID TRANSACTION',
-    about: 'Notes the transaction by which you sent a refund to its wallet.',
+    about:
+      'Notes the transaction by which you sent a refund to its wallet, once a node (FARTHING_RPC_URL) shows it.',
     words: [2, 2],
     run: async ({ words }, io) => (await import('./prepaid.ts')).notePrepaidRefund(words[0]!, words[1]!, io),
   },

@@ -1,6 +1,6 @@
 import { type CommandIo, dataFolder, EXIT } from '../io.ts';
 import { askServer } from '../running/operator-socket.ts';
-import type { PrepaidSums } from '../running/prepaid.ts';
+import type { NotedRefund, PrepaidSums } from '../running/prepaid.ts';
 
 /** Writes a line for each refund that was asked for: id, wallet, US dollars, when, and the transaction or `due`. */
 export async function listPrepaid(io: CommandIo): Promise<number> {
@@ -13,10 +13,11 @@ export async function listPrepaid(io: CommandIo): Promise<number> {
   return EXIT.done;
 }
 
-/** Notes the transaction that paid a refund back. */
+/** Notes the transaction that paid a refund back, once the server's nodes show it. */
 export async function notePrepaidRefund(id: string, transaction: string, io: CommandIo): Promise<number> {
   const path = `/prepaid/${encodeURIComponent(id)}?transaction=${encodeURIComponent(transaction)}`;
-  await askServer(dataFolder(io), 'POST', path);
-  io.explain(`${id} is refunded.`);
+  const { block } = await askServer<NotedRefund>(dataFolder(io), 'POST', path);
+  const proof = block === null ? 'No node (FARTHING_RPC_URL) was asked.' : `Block ${block} has the transfer.`;
+  io.explain(`${id} is refunded. ${proof}`);
   return EXIT.done;
 }

@@ -4,7 +4,7 @@ import { Farthing, FarthingError, type PaymentAccount } from '../../client/index
 import { formatUsd } from '../../domain/money.ts';
 import { assetOn } from '../../payment/asset.ts';
 import { RpcNode } from '../../payment/facilitator/rpc-node.ts';
-import { readTransfer } from '../../payment/facilitator/rpc-witness.ts';
+import { readTransfers } from '../../payment/facilitator/rpc-witness.ts';
 import type { Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
@@ -110,12 +110,12 @@ async function proof(
   const troubles: string[] = [];
   for (const url of RPC_URL) {
     try {
-      const transfer = await readTransfer(new RpcNode(url), asset, transaction);
-      const isOurs =
-        transfer?.from === address.toLowerCase() &&
-        transfer.to === PAY_TO.toLowerCase() &&
-        formatUsd(transfer.value) === usd;
-      if (isOurs)
+      const transfers = (await readTransfers(new RpcNode(url), asset, transaction)) ?? [];
+      const transfer = transfers.find(
+        ({ from, to, value }) =>
+          from === address.toLowerCase() && to === PAY_TO.toLowerCase() && formatUsd(value) === usd,
+      );
+      if (transfer)
         return ok(
           PROOF,
           `block ${transfer.block} of ${asset.title} has ${usd} ${asset.symbol} from ${address} to ${PAY_TO}, transaction ${transaction}`,

@@ -11,7 +11,7 @@ import type { WorkspaceViews } from '../../workspace/views/views.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
 import { streamLedger } from './ledger-stream.ts';
-import { noteRefund, prepaidSums } from './prepaid.ts';
+import { noteRefund, prepaidSums, type RefundChain } from './prepaid.ts';
 
 /**
  * The operator's access to a running server: HTTP with JSON over a socket in the data folder. Only the folder's owner may
@@ -29,6 +29,8 @@ export interface Controlled {
   readonly ledger: () => Ledger;
   /** Of all books here. */
   readonly prepaid: () => readonly PrepaidBalances[];
+  /** Undefined on play money, and without a node. */
+  readonly refundChain: RefundChain | undefined;
   rotateKey(): Promise<string>;
 }
 
@@ -106,8 +108,8 @@ async function perform(controlled: Controlled, { method, url = '' }: IncomingMes
   }
   if (kind === 'prepaid' && method === 'GET' && id === undefined) return prepaidSums(controlled.prepaid());
   if (kind === 'prepaid' && method === 'POST' && id !== undefined) {
-    await noteRefund(controlled.prepaid(), id, searchParams.get('transaction') ?? '');
-    return {};
+    const transaction = searchParams.get('transaction') ?? '';
+    return noteRefund(controlled.prepaid(), id, transaction, controlled.refundChain);
   }
   if (kind === 'keys' && method === 'POST') return { kid: await controlled.rotateKey() };
   throw new FarthingError('not_found', 'No such command.');

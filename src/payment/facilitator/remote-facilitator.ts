@@ -139,7 +139,7 @@ export class RemoteFacilitator implements Facilitator {
       if ('detail' in told) this.#note(client, told.detail);
       // Before it nobody was sent anything.
       const isFirst = judged === undefined;
-      judged = await this.#judge(told, payment, client.isWitness && isFirst);
+      judged = await this.#judge(told, payment, terms, client.isWitness && isFirst);
       if (judged.kind !== 'unknown' || client === settlers.at(-1)) return judged;
       const seen = await this.#look(payment);
       if (seen?.kind !== 'unused') return provenIn(seen, payment) ?? judged;
@@ -164,7 +164,7 @@ export class RemoteFacilitator implements Facilitator {
         if (saysUsed(again.reason)) return USED;
         return { kind: 'unknown', detail: `refused on repetition: ${again.reason}` };
       }
-      judged = await this.#judge(again, payment, client.isWitness && this.#clients.length === 1);
+      judged = await this.#judge(again, payment, terms, client.isWitness && this.#clients.length === 1);
       const wasSent = again.kind !== 'not_sent' && again.kind !== 'turned_away';
       if (judged.kind !== 'unknown' || (wasSent && seen?.kind !== 'unused')) return judged;
     }
@@ -175,8 +175,8 @@ export class RemoteFacilitator implements Facilitator {
    * What a settler's word is worth: where there is a witness, only a success, and that only unless it is confirmed, too.
    * @param isProven it has looked at the chain itself, and nobody else was asked
    */
-  async #judge(response: Told, payment: Payment, isProven: boolean): Promise<Settlement> {
-    const { confirms = false } = this.#parts;
+  async #judge(response: Told, payment: Payment, terms: Terms, isProven: boolean): Promise<Settlement> {
+    const confirms = this.#parts.confirms || terms.isAdvance;
     const witness = isProven ? undefined : this.#parts.witness;
     switch (response.kind) {
       case 'settled':

@@ -169,22 +169,28 @@ export interface ProvenTransfer {
   readonly value: bigint;
 }
 
-/** The coin's last transfer in a transaction, as one node has it; undefined where it has none. @throws Error when it cannot be asked */
-export async function readTransfer(
+/**
+ * The coin's transfers in a transaction, in their order, as one node has them; undefined for a transaction that is in no block there.
+ * @throws Error when the node cannot be asked, or is of another chain
+ */
+export async function readTransfers(
   node: RpcNode,
-  { address }: Asset,
+  asset: Asset,
   transaction: string,
-): Promise<ProvenTransfer | undefined> {
+): Promise<readonly ProvenTransfer[] | undefined> {
+  await mustBeOf(asset, node);
   const receipt = await node.find<{ blockNumber: Hex; logs: Log[] }>('eth_getTransactionReceipt', [
     transaction,
   ]);
-  const transfer = receipt?.logs.findLast(
-    (log) => log.address.toLowerCase() === address && log.topics[0] === TOPICS.transfer,
-  );
-  if (!receipt || !transfer) return undefined;
   const of = (topic: Hex | undefined): Hex => `0x${topic?.slice(-40)}`;
-  const [, from, to] = transfer.topics;
-  return { block: Number(receipt.blockNumber), from: of(from), to: of(to), value: BigInt(transfer.data) };
+  return receipt?.logs
+    .filter(({ address, topics }) => address.toLowerCase() === asset.address && topics[0] === TOPICS.transfer)
+    .map(({ topics: [, from, to], data }) => ({
+      block: Number(receipt.blockNumber),
+      from: of(from),
+      to: of(to),
+      value: BigInt(data),
+    }));
 }
 
 async function logsOf(node: RpcNode, transaction: string): Promise<readonly Log[]> {

@@ -155,7 +155,14 @@ export function termsOf(quote: Quote): Terms {
 }
 
 function quotedTerms({ amount, resource, description, discovery, paidIn }: Quote) {
-  return { amount, resource, description, discovery, ...(paidIn === 'prepaid' && { isRefund: true }) };
+  return {
+    amount,
+    resource,
+    description,
+    discovery,
+    ...(paidIn === 'prepaid' && { isRefund: true }),
+    ...(paidIn === 'coin' && { isAdvance: true }),
+  };
 }
 
 /** The route with ids left out, as the books name it. */

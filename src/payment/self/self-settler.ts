@@ -14,7 +14,7 @@ import { type Hex, type Payment, paymentKey, type Terms } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';
 import type { GasState } from './gas-state.ts';
 import { isRevert, type Nodes, REVERTED_CODE } from './nodes.ts';
-import { type Outcome, REVERTED, type Transactions } from './transactions.ts';
+import { type Outcome, REVERTED, reportAnother, type Transactions } from './transactions.ts';
 import { type Call, mayDeploy, revertReason, transferCall } from './transfer-call.ts';
 
 export interface SelfSettlerDeps {
@@ -215,7 +215,9 @@ export class SelfSettler implements Settler {
     if (seen.kind === 'unused')
       return { told: { kind: 'unknown', detail: 'one node has it used and another does not' } };
     const proven = provenBy(seen, payment);
-    return proven?.kind === 'settled' ? { told: proven } : refused(reason);
+    if (proven?.kind !== 'settled') return refused(reason);
+    reportAnother(this.#deps.log, payment, proven);
+    return { told: proven };
   }
 
   /** Units of gas. What a payer's waiting transactions will move cannot pay for another one. @throws RpcRefusal when it is reverted */

@@ -288,6 +288,7 @@ export class Transactions {
       return refused(isPoor ? 'insufficient_funds' : REVERTED);
     }
     const proven = provenBy(seen, payment);
+    if (proven?.kind === 'settled') reportAnother(this.#deps.log, payment, proven);
     return proven?.kind === 'settled' || proven?.kind === 'refused' ? proven : undefined;
   }
 
@@ -374,4 +375,13 @@ export class Transactions {
 
 function refused(reason: string): Outcome {
   return { kind: 'refused', reason };
+}
+
+/** Another transaction than this server's paid: of another server with the same FARTHING_PAY_TO, which may have sold something for it, too. */
+export function reportAnother(
+  log: TransactionsDeps['log'],
+  { payer, nonce }: Payment,
+  { transaction }: { readonly transaction: string },
+): void {
+  log({ level: 'warn', event: 'settled_by_another', payer, nonce, transaction });
 }

@@ -86,6 +86,12 @@ t.test(
     t.equal((await admin('refunded', id, transaction)).status, 0);
     t.match((await admin('list')).written, new RegExp(`${transaction}\n$`));
     t.equal((await admin('refunded', id, transaction)).status, 1, 'once');
+    await farthing.prepay('0.1');
+    const another = await farthing.refundPrepaid('0.1');
+    t.match(await admin('refunded', another.id, transaction), {
+      status: 1,
+      explained: /noted for .* already/,
+    });
   },
 );
 
@@ -109,6 +115,6 @@ t.test('the books tell money that came in from money that was spent', async (t) 
   const own = [...books.ledger.entries(0)].filter(({ payer }) => payer === account.address.toLowerCase());
   const sum = (kind: string) =>
     own.filter((entry) => entry.kind === kind).reduce((total, { amount }) => total + Number(amount), 0);
-  t.equal(sum('settled'), 230_000);
-  t.equal(sum('prepaid'), 5 * 6000 + 30_000 + 100_000, 'searches, an upload and a refund');
+  t.equal(sum('settled'), 330_000);
+  t.equal(sum('prepaid'), 5 * 6000 + 30_000 + 200_000, 'searches, an upload and two refunds');
 });

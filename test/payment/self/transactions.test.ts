@@ -257,7 +257,7 @@ t.test('an outcome counts once it is as many blocks deep as the settings say', {
 });
 
 t.test('an authorization that somebody else sends first has paid', { skip }, async (t) => {
-  const { chain, facilitator } = await openSelfRig(t, { paces: { lookMs: 50 } });
+  const { chain, facilitator, events } = await openSelfRig(t, { paces: { lookMs: 50 } });
   for (const first of ['before it is signed', 'before it is mined'] as const) {
     const payment = await pay(chain);
     const before = await chain.balance(PAY_TO);
@@ -283,6 +283,7 @@ t.test('an authorization that somebody else sends first has paid', { skip }, asy
     const told = await (settling ?? facilitator.settle(payment, TERMS));
     t.match(told, { kind: 'settled' }, `${first}: ${JSON.stringify(told)}`);
     t.equal((await chain.balance(PAY_TO)) - before, PRICE, first);
+    t.match(events.pop(), { event: 'settled_by_another', payer: payment.payer, nonce: payment.nonce }, first);
   }
 });
 
