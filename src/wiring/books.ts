@@ -238,7 +238,8 @@ function openPayerIndex({ runtime, store, time, models, stopTenant }: Ground): P
 function openPrepaid({ runtime, store }: Ground): PrepaidBalances {
   const { clock, settings } = runtime;
   const limits = { usdMax: settings.PREPAID_USD_MAX, idleDaysMax: settings.PREPAID_DAYS };
-  return new PrepaidBalances({ store, clock, limits });
+  const money = settings.FACILITATOR.length === 0 ? 'play' : settings.NETWORK;
+  return new PrepaidBalances({ money, store, clock, limits });
 }
 
 /** An index keeps the models of its beginning: says which ones others replace from now on. */

@@ -20,6 +20,7 @@ interface Balance {
 }
 
 interface Spend {
+  readonly money: string;
   readonly to: Address;
   readonly value: string;
   readonly transaction: string;
@@ -30,6 +31,7 @@ interface Spend {
 /** Money on its way in (`add`) or out (`refund`). A payment's effect: nothing is moved before its commit. */
 interface Step {
   readonly kind: 'add' | 'refund';
+  readonly money: string;
   readonly payer: Address;
   readonly amount: string;
   readonly time: number;
@@ -74,17 +76,29 @@ const REMOVED_MAX = 2;
 /** Every transaction hash of a prepaid payment begins so: no chain has a transaction like it. */
 export const PREPAID_TRANSACTION_PREFIX = '0x9ae9a1d000000000';
 
-/** The prepaid money of one set of books. Each change is one durable transaction, and may be repeated. */
+/**
+ * The prepaid money of one set of books. Each change is one durable transaction, and may be repeated. Books outlive their settings: what
+ * was paid in one money, such as play money, is neither spent nor owed in another.
+ */
 export class PrepaidBalances {
+  readonly #money: string;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #limits: PrepaidLimits;
+  /** By money and payer. */
   readonly #balances: Table<Balance>;
   /** By the end of the authorization, payer and nonce. */
   readonly #spends: Table<Spend>;
   readonly #steps: Table<Step>;
 
-  constructor(parts: { readonly store: Store; readonly clock: Clock; readonly limits: PrepaidLimits }) {
+  /** `money`: what is paid in, by the settings: a network, or play money. */
+  constructor(parts: {
+    readonly money: string;
+    readonly store: Store;
+    readonly clock: Clock;
+    readonly limits: PrepaidLimits;
+  }) {
+    this.#money = parts.money;
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#limits = parts.limits;
@@ -123,8 +137,9 @@ export class PrepaidBalances {
     if (earlier) return isSame(earlier, payment) ? settledBy(earlier) : refused('authorization_already_used');
     const reason = this.#fault(payment, terms);
     if (reason !== undefined) return refused(reason);
-    const left = this.#take(payment.payer, payment.value);
+    const left = this.#take(payment.payer, payment.value, this.#money);
     const spend: Spend = {
+      money: this.#money,
       to: payment.payTo,
       value: payment.value.toString(),
       transaction: transactionOf(payment),
@@ -138,9 +153,10 @@ export class PrepaidBalances {
   /** Nothing was bought after all: undoes `take`, as a part of a transaction of the store. */
   giveBack(payment: Payment): void {
     const key = spendKey(payment);
-    if (!this.#spends.get(key)) return;
+    const spend = this.#spends.get(key);
+    if (!spend) return;
     this.#spends.remove(key);
-    this.#take(payment.payer, -payment.value);
+    this.#take(payment.payer, -payment.value, spend.money);
   }
 
   /** What became of a spend whose outcome was lost. */
@@ -152,7 +168,8 @@ export class PrepaidBalances {
   /** Notes what a payment will move once it is settled. @throws prepaid_limit_exceeded */
   begin(kind: Step['kind'], payer: Address, amount: AtomicAmount): Promise<PrepaidStepId> {
     const id = newId('prepaid');
-    const step: Step = { kind, payer, amount: amount.toString(), time: this.#clock.now(), state: 'open' };
+    const [money, time] = [this.#money, this.#clock.now()];
+    const step: Step = { kind, money, payer, amount: amount.toString(), time, state: 'open' };
     return this.#store.transaction(() => {
       if (kind === 'add') this.#expect(payer, amount);
       this.#steps.put(id, step);
@@ -167,7 +184,7 @@ export class PrepaidBalances {
       if (!step) throw new Error(`there is no prepaid step ${id}`);
       const amount = BigInt(step.amount);
       if (step.state === 'open') {
-        if (step.kind === 'add') this.#add(step.payer, amount);
+        if (step.kind === 'add') this.#add(step, amount);
         this.#steps.put(id, { ...step, state: step.kind === 'add' ? 'added' : 'due' });
       }
       return { amount, left: this.left(step.payer) };
@@ -180,7 +197,7 @@ export class PrepaidBalances {
       const step = this.#steps.get(id);
       if (step?.state !== 'open') return;
       this.#steps.remove(id);
-      if (step.kind === 'add') this.#expectNoMore(step.payer, BigInt(step.amount));
+      if (step.kind === 'add') this.#expectNoMore(step, BigInt(step.amount));
     });
   }
 
@@ -203,9 +220,10 @@ export class PrepaidBalances {
   }
 
   *accounts(): Iterable<PrepaidAccount> {
-    for (const { key, value } of this.#balances.range())
+    const start = balanceKey(this.#money, '');
+    for (const { key, value } of this.#balances.range({ start, end: `${start}~` }))
       yield {
-        payer: key as Address,
+        payer: key.slice(start.length) as Address,
         left: BigInt(value.left),
         added: BigInt(value.added),
         spent: BigInt(value.spent),
@@ -215,7 +233,7 @@ export class PrepaidBalances {
 
   *refunds(): Iterable<PrepaidRefund> {
     for (const { key, value } of this.#steps.range())
-      if (value.kind === 'refund' && value.state !== 'open')
+      if (value.kind === 'refund' && value.state !== 'open' && value.money === this.#money)
         yield {
           id: key as PrepaidStepId,
           payer: value.payer,
@@ -226,8 +244,8 @@ export class PrepaidBalances {
         };
   }
 
-  #balanceOf(payer: Address): Balance {
-    return { ...NOTHING, ...this.#balances.get(payer) };
+  #balanceOf(payer: Address, money = this.#money): Balance {
+    return { ...NOTHING, ...this.#balances.get(balanceKey(money, payer)) };
   }
 
   #isIdle({ used }: Balance): boolean {
@@ -235,19 +253,20 @@ export class PrepaidBalances {
   }
 
   /** Within a transaction. What is idle stays so. @returns what is left */
-  #take(payer: Address, amount: AtomicAmount): AtomicAmount {
-    const before = this.#balanceOf(payer);
+  #take(payer: Address, amount: AtomicAmount, money: string): AtomicAmount {
+    const before = this.#balanceOf(payer, money);
     const left = BigInt(before.left) - amount;
     const spent = BigInt(before.spent) + amount;
     const used = this.#isIdle(before) ? before.used : this.#clock.now();
-    this.#balances.put(payer, { ...before, left: left.toString(), spent: spent.toString(), used });
+    const after = { ...before, left: left.toString(), spent: spent.toString(), used };
+    this.#balances.put(balanceKey(money, payer), after);
     return left;
   }
 
   /** Within a transaction: what was expected has come. */
-  #add(payer: Address, amount: AtomicAmount): void {
-    const before = this.#balanceOf(payer);
-    this.#balances.put(payer, {
+  #add({ payer, money }: Step, amount: AtomicAmount): void {
+    const before = this.#balanceOf(payer, money);
+    this.#balances.put(balanceKey(money, payer), {
       ...before,
       left: (BigInt(before.left) + amount).toString(),
       added: (BigInt(before.added) + amount).toString(),
@@ -261,15 +280,16 @@ export class PrepaidBalances {
     const before = this.#balanceOf(payer);
     const coming = BigInt(before.coming) + amount;
     if (BigInt(before.left) + coming > this.#limits.usdMax) throw this.#limitExceeded(before);
-    this.#balances.put(payer, { ...before, coming: coming.toString() });
+    this.#balances.put(balanceKey(this.#money, payer), { ...before, coming: coming.toString() });
   }
 
   /** Within a transaction. */
-  #expectNoMore(payer: Address, amount: AtomicAmount): void {
-    const before = this.#balanceOf(payer);
+  #expectNoMore({ payer, money }: Step, amount: AtomicAmount): void {
+    const key = balanceKey(money, payer);
+    const before = this.#balanceOf(payer, money);
     const coming = BigInt(before.coming) - amount;
-    if (before.added === '0' && coming === 0n) this.#balances.remove(payer);
-    else this.#balances.put(payer, { ...before, coming: coming.toString() });
+    if (before.added === '0' && coming === 0n) this.#balances.remove(key);
+    else this.#balances.put(key, { ...before, coming: coming.toString() });
   }
 
   #limitExceeded({ left, coming }: Balance): FarthingError {
@@ -299,6 +319,8 @@ export class PrepaidBalances {
     for (const { key } of [...this.#spends.range({ end, limit: REMOVED_MAX })]) this.#spends.remove(key);
   }
 }
+
+const balanceKey = (money: string, payer: string) => `${money}/${payer}`;
 
 function settledBy({ transaction, left }: Spend): Settlement {
   return { kind: 'settled', transaction, extra: { prepaid: true, left_usd: formatUsd(BigInt(left)) } };

@@ -92,7 +92,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   });
   const things = new StoredThings(seen);
   const limits = { usdMax: 100_000_000n, idleDaysMax: 90 };
-  const prepaid = new PrepaidBalances({ store: seen, clock, limits });
+  const prepaid = new PrepaidBalances({ money: 'eip155:8453', store: seen, clock, limits });
   const events: Record<string, unknown>[] = [];
   const answers = new AnswerStore({
     tenants: { folder: (tenant) => join(folder, 'tenants', tenant) },
