@@ -89,6 +89,33 @@ t.test(
   },
 );
 
+t.test(
+  'the curl of the API’s page fills a workspace, searches it and destroys it',
+  { skip: lacksProgram('curl') },
+  async (t) => {
+    const folder = await folderFor(t);
+    await symlink(join(root, 'samples/almanac.pdf'), join(folder, 'report.pdf'));
+    await symlink(join(root, 'samples/rocket.jpg'), join(folder, 'photo.jpg'));
+    const { id, token } = await new TestAgent(server.url).rent();
+    const copied = blocks('api.md', 'sh')[0]!.replace('ws_…', id).replace('fws_…', token);
+    // An answer is one line, which curl does not end.
+    const out = await run(
+      'sh',
+      ['-euc', copied.replace(/^((?:curl|\{) .*?)( +#.*)?$/gm, '$1; echo')],
+      folder,
+    );
+    const [ingested, words, picture, usage, ended] = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    t.match(ingested, { item: { name: 'report.pdf', state: 'searchable' } });
+    t.type(words.answered, 'boolean');
+    t.ok(Array.isArray(picture.hits));
+    t.match(usage, { id, state: 'active', searches: 2 });
+    t.match(ended, { receipt: /^[\w-]+\.[\w-]+\.[\w-]+$/ });
+  },
+);
+
 t.test('the README’s TypeScript pays and finds', async (t) => {
   t.match(await runTypeScript(t, blocks('../README.md', 'ts')[0]!), /^almanac\.pdf 1 0\.\d+\n$/);
 });

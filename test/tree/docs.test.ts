@@ -50,9 +50,16 @@ t.test('settings that the pages and the units name exist', async (t) => {
     .match(/^ENV (NODE_ENV.*)$/m)![1]!
     .split(' ');
   for (const pair of [...unit, ...image]) t.ok(known.has(pair.split('=')[0]!), pair);
+  // A client's own are read elsewhere; `FARTHING_X` stands for any.
+  for (const name of ['FARTHING_X', 'FARTHING_URL', 'FARTHING_TOKEN']) known.add(name);
   const named = pages
-    .flatMap((path) => page(path).match(/`[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+`/g) ?? [])
-    .map((name) => name.slice(1, -1));
+    .flatMap((path) => [
+      ...(page(path).match(/(?<=`)[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+(?=`)/g) ?? []),
+      ...[...page(path).matchAll(/^ *```[\s\S]*?^ *```$/gm)].flatMap(
+        ([code]) => code.match(/FARTHING(?:_[A-Z0-9]+)+/g) ?? [],
+      ),
+    ])
+    .map((name) => (known.has(name) ? name : name.replace(/_FILE$/, '')));
   const elsewhere = new Set([
     'RLIMIT_DATA',
     'CLIENT_CODES',
@@ -79,6 +86,26 @@ t.test('commands that the pages name exist', async (t) => {
       text,
     );
   }
+});
+
+t.test('what the pages make is in the Makefile', async (t) => {
+  const makefile = page('Makefile');
+  const targets = new Set(
+    [...makefile.matchAll(/^([a-z][\w %-]*):/gm)].flatMap(([, names]) => names!.split(' ')),
+  );
+  const code = (path: string) => (page(path).match(/^ *```[\s\S]*?^ *```$/gm) ?? []).join('\n');
+  const named = pages.flatMap((path) =>
+    [...code(path).matchAll(/^make ([a-z][a-z-]*)/gm), ...prose(path).matchAll(/`make ([a-z][a-z-]*)/g)].map(
+      ([, name]) => name!,
+    ),
+  );
+  t.ok(named.length > 20);
+  // One rule makes all benches.
+  const benches = Object.keys(JSON.parse(page('bench/benches.json')));
+  const missing = named.filter(
+    (name) => !targets.has(name) && !benches.includes(name.replace(/^bench-/, '')),
+  );
+  t.same(missing, []);
 });
 
 t.test('links between the pages lead to a page and a heading', async (t) => {

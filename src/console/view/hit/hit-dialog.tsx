@@ -9,7 +9,7 @@ import { attempt } from '../../model/server/attempt.ts';
 import { BackIcon, CloseIcon, LikeIcon, NextIcon } from '../controls/icons.tsx';
 import { Confidence } from '../parts/confidence.tsx';
 import { Moments } from '../parts/moments.tsx';
-import { placeOf, sourceOf, titleOf } from '../parts/place.ts';
+import { formatOf, placeOf, sourceOf, titleOf } from '../parts/place.ts';
 import { PagePicture } from './page-picture.tsx';
 import { PassageText } from './passage-text.tsx';
 import { Player } from './player.tsx';
@@ -114,7 +114,7 @@ function Body({ hit, at, onMoment, onLeave }: BodyProps) {
         <PassageText hit={hit} />
         <Confidence hit={hit} />
         <p class="quiet">
-          {hit.item.name} · {hit.item.media_type} · {formatBytes(hit.item.bytes)}
+          {hit.item.name} · {formatOf(hit.item)} · {formatBytes(hit.item.bytes)}
         </p>
         <div class="buttons">
           <button

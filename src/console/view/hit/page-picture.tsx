@@ -33,14 +33,24 @@ export function PagePicture({ hit }: { hit: Hit }) {
       {address === null && <p class="quiet">This page has no picture.</p>}
       {page !== undefined && pages > 1 && (
         <div class="pages">
-          <button type="button" disabled={page <= 1} onClick={() => setPage(page - 1)}>
-            <BackIcon /> Previous page
+          <button
+            type="button"
+            aria-label="Previous page"
+            disabled={page <= 1}
+            onClick={() => setPage(page - 1)}
+          >
+            <BackIcon /> Previous
           </button>
           <span class="figure">
             Page {page} of {pages}
           </span>
-          <button type="button" disabled={page >= pages} onClick={() => setPage(page + 1)}>
-            Next page <NextIcon />
+          <button
+            type="button"
+            aria-label="Next page"
+            disabled={page >= pages}
+            onClick={() => setPage(page + 1)}
+          >
+            Next <NextIcon />
           </button>
         </div>
       )}

@@ -12,6 +12,8 @@ export interface Curve {
 }
 
 const HEIGHT = 180;
+/** Between marks of the time axis, in pixels: `hh:mm:ss` fits. */
+const TIME_SPACE = 76;
 
 /** Curves over the last hour, with their current values above. */
 export function Chart({ points, curves }: { points: readonly HourPoint[]; curves: readonly Curve[] }) {
@@ -78,7 +80,7 @@ function optionsOf(element: HTMLElement, curves: readonly Curve[]): UPlot.Option
     cursor: { show: false },
     scales: { y: { range: (_, __, max) => [0, max > 0 ? max * 1.1 : 1] } },
     axes: [
-      { ...axis, values: (_, times) => times.map(timeOfDay) },
+      { ...axis, space: TIME_SPACE, values: (_, times) => times.map(timeOfDay) },
       { ...axis, size: 54 },
     ],
     series: [

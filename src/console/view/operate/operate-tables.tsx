@@ -47,6 +47,7 @@ function Now({ snapshot }: { snapshot: Snapshot }) {
 const DISK_LOW = 0.1;
 const KINDS: Readonly<Record<string, string>> = {
   settled: 'Settled',
+  prepaid: 'Prepaid',
   refused: 'Refused',
   pending: 'Not known',
   presumed: 'Presumed',

@@ -66,15 +66,15 @@ public class GeneratedClient {
     Files.writeString(log.toPath(), "The lighthouse keeper counts gulls at dawn.");
     SearchRequest gulls = new SearchRequest().query("gulls");
 
-    String uploading = signed(() -> requests.ingest(log, null, null, null, null, null, null, null, null, null, null));
-    IngestResponse paid = requests.ingest(log, null, uploading, null, "wait=60", null, null, null, null, null, null);
-    String searching = signed(() -> requests.search(gulls, null, null, null));
-    SearchResponse found = requests.search(gulls, null, searching, null);
+    String uploading = signed(() -> requests.ingest(log, null, null, null, null, null, null, null, null, null, null, null));
+    IngestResponse paid = requests.ingest(log, null, uploading, null, null, "wait=60", null, null, null, null, null, null);
+    String searching = signed(() -> requests.search(gulls, null, null, null, null));
+    SearchResponse found = requests.search(gulls, null, searching, null, null);
 
     WorkspaceCreate minutes = new WorkspaceCreate().ttlMinutes(15);
     WorkspacesApi workspaces = new WorkspacesApi(client);
-    String renting = signed(() -> workspaces.createWorkspace(null, null, null, minutes));
-    Workspace rented = workspaces.createWorkspace(null, renting, null, minutes);
+    String renting = signed(() -> workspaces.createWorkspace(null, null, null, null, minutes));
+    Workspace rented = workspaces.createWorkspace(null, renting, null, null, minutes);
     String id = rented.getId();
     client.setBearerToken(rented.getCapabilityToken());
     IngestResponse inside = workspaces.ingestWorkspace(id, log, "wait=60", null, null, null, null, null, null);
