@@ -35,6 +35,7 @@ const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/usage', status: 200 },
   { method: 'GET', path: '/history', status: 200 },
   { method: 'GET', path: '/items', status: 200 },
+  { method: 'GET', path: '/export', status: 200 },
   { method: 'GET', path: '/items/{item_id}', status: 200 },
   { method: 'GET', path: '/items/{item_id}/content', status: 200 },
   { method: 'GET', path: '/items/{item_id}/text', status: 200 },
