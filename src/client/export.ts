@@ -1,5 +1,4 @@
-import type { ExportLine } from '../api/export.ts';
-import type { Item } from './answers/answers.ts';
+import type { ExportLine, Item } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import type { IngestManyOptions, IngestSummary, NamedSource } from './ingest-many.ts';
 import { openSource, piecesOf, type Source } from './source.ts';

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { EXPORT_MEDIA_TYPE, type ExportLine } from '../../api/export.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
-import { exportLines } from '../../ingest/items/export.ts';
+import { exportLines } from '../../ingest/export.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import type { Exchange } from '../exchange/exchange.ts';

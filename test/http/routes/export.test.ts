@@ -100,7 +100,7 @@ t.test('what is incomplete or no export is told', async (t) => {
   await t.rejects(to.import(Buffer.from(`${lines.slice(0, -1).join('\n')}\n`)), cut);
   await t.rejects(to.import(bytes.subarray(0, -9)), cut);
   await t.rejects(to.import(Buffer.from('Tides.\n')), { message: /no export/ });
-  await t.rejects(to.import(Buffer.from(lines.at(-1)! + '\n')), { message: /no export/ });
+  await t.rejects(to.import(Buffer.from(`${lines.at(-1)!}\n`)), { message: /no export/ });
   const texts = await buffer(from.export({ content: false }));
   t.notMatch(texts.toString(), '"base64"');
   await t.rejects(to.import(texts), { message: /holds no files/ });

@@ -58,7 +58,7 @@ async function call(endpoint: Endpoint, id: string, authorization?: string): Pro
     headers: authorization === undefined ? {} : { Authorization: authorization },
   });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '');
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 

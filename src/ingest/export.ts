@@ -1,10 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
-import { EXPORT_FORMAT, type ExportEnd, type ExportLine } from '../../api/export.ts';
-import type { Item } from '../../api/items.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { ItemId, WorkspaceId } from '../../domain/id.ts';
-import { VERSION } from '../../domain/version.ts';
-import type { TenantItems } from '../tenant-items.ts';
+import { EXPORT_FORMAT, type ExportEnd, type ExportLine } from '../api/export.ts';
+import type { Item } from '../api/items.ts';
+import { FarthingError } from '../domain/error.ts';
+import type { ItemId, WorkspaceId } from '../domain/id.ts';
+import { VERSION } from '../domain/version.ts';
+import type { TenantItems } from './tenant-items.ts';
 
 /** Items that are held in memory at once. */
 const PAGE = 100;
