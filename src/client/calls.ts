@@ -22,8 +22,8 @@ export interface Call {
   readonly idempotencyKey?: string;
   /** The most that this call may cost. */
   readonly maxPriceUsd?: Usd;
-  /** Form of a success; default JSON. Refusals are always JSON. */
-  readonly answer?: 'json' | 'blob';
+  /** Form of a success; default JSON. Refusals are always JSON. A stream is read by the caller, within `attemptMs`. */
+  readonly answer?: 'json' | 'blob' | 'stream';
   readonly signal?: AbortSignal;
   /** How long one attempt may take. */
   readonly attemptMs?: number;
@@ -197,6 +197,8 @@ export class Calls {
         ...(body instanceof ReadableStream && { duplex: 'half' }),
       });
       const { status } = response;
+      if (answer === 'stream' && response.ok)
+        return { status, headers: response.headers, body: response.body };
       if (answer === 'blob' && response.ok)
         return { status, headers: response.headers, body: await response.blob() };
       return { status, headers: response.headers, body: JSON.parse(await response.text()) as unknown };

@@ -3,6 +3,7 @@ export type { Condition, Filter } from '../domain/labels/filter.ts';
 export type { Metadata } from '../domain/labels/metadata.ts';
 export type * from './answers/answers.ts';
 export { CLIENT_CODES, type ClientCode, FarthingError } from './answers/error.ts';
+export type { ExportOptions, ImportOptions, ImportSummary } from './export.ts';
 export {
   type CreateOptions,
   Farthing,

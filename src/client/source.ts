@@ -61,7 +61,7 @@ async function collect(source: ReadableStream<Uint8Array> | AsyncIterable<Uint8A
 }
 
 /** Not every browser can iterate over a stream. */
-async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {
     for (;;) {
@@ -70,7 +70,8 @@ async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uin
       yield value;
     }
   } finally {
-    reader.releaseLock();
+    // Of no consequence at the end; before it, nothing more is to come.
+    await reader.cancel().catch(() => undefined);
   }
 }
 

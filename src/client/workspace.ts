@@ -13,6 +13,13 @@ import type {
 } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import type { Call, Calls } from './calls.ts';
+import {
+  type ExportOptions,
+  type ImportOptions,
+  type ImportSummary,
+  importExport,
+  wholeExport,
+} from './export.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type FolderTarget, type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
@@ -20,7 +27,7 @@ import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
 import { verifyDisposal } from './receipt.ts';
 import { type SearchQuery, searchBody } from './search.ts';
-import type { Source } from './source.ts';
+import { piecesOf, type Source } from './source.ts';
 import { type SyncOptions, type SyncSummary, syncFolder } from './sync-folder.ts';
 
 /** Access to a workspace: its token is the credential. */
@@ -49,6 +56,9 @@ export interface TextOptions {
   readonly from?: number;
   readonly signal?: AbortSignal;
 }
+
+/** How long an export may take: as long as most workspaces last. */
+const EXPORT_MS = 24 * 60 * 60_000;
 
 /** A rented workspace. All but `extend` is included in its price. */
 export class Workspace {
@@ -149,6 +159,27 @@ export class Workspace {
   /** An item's stored file. */
   content(item: string, { signal }: PreviewOptions = {}): Promise<Blob> {
     return this.#send('GET', `/items/${encodeURIComponent(item)}/content`, { answer: 'blob', signal });
+  }
+
+  /**
+   * All that the workspace holds, as lines of JSON, in pieces: write them to a file, or give them to another workspace's `import`.
+   * @throws source_unreadable when the answer ends too early
+   */
+  async *export({ content = true, signal }: ExportOptions = {}): AsyncGenerator<Uint8Array> {
+    const stream = await this.#send<ReadableStream<Uint8Array>>('GET', `/export?content=${content}`, {
+      answer: 'stream',
+      attemptMs: EXPORT_MS,
+      signal,
+    });
+    yield* wholeExport(piecesOf(stream));
+  }
+
+  /**
+   * Uploads what an export holds: the same searches find the same then. Items get new ids. The same export again changes nothing.
+   * @throws source_unreadable for what is no export, is incomplete or holds no files; what came before that is uploaded by then
+   */
+  import(source: Source, options: ImportOptions = {}): Promise<ImportSummary> {
+    return importExport((sources, each) => this.ingestMany(sources, each), source, options);
   }
 
   /** Buys more minutes (default 15). */

@@ -18,11 +18,14 @@ interface Usage {
   searches: number;
   ingests: number;
   streams: number;
+  exports: number;
 }
 
 /** Tenants that are remembered before idle ones are forgotten. */
 const REMEMBERED_MAX = 4096;
 const PLACE_RETRY_AFTER_S = 1;
+/** An export reads the whole index. */
+const EXPORTS_AT_ONCE = 1;
 
 /**
  * Limits for each Tenant, so that one Tenant's flood costs its neighbours little: requests per second (generic cell rate
@@ -72,7 +75,16 @@ export class TenantLimits {
     return this.#take(tenant, 'streams', this.#settings.streamsAtOnce);
   }
 
-  #take(tenant: TenantId, kind: 'searches' | 'ingests' | 'streams', atOnceMax: number): () => void {
+  /** Takes the Tenant's place for an export. @returns a function that gives it back. @throws rate_limited */
+  export(tenant: TenantId): () => void {
+    return this.#take(tenant, 'exports', EXPORTS_AT_ONCE);
+  }
+
+  #take(
+    tenant: TenantId,
+    kind: 'searches' | 'ingests' | 'streams' | 'exports',
+    atOnceMax: number,
+  ): () => void {
     const usage = this.#usageOf(tenant, this.#monotonic());
     if (usage[kind] >= atOnceMax)
       throw limited(`More than ${atOnceMax} ${kind} at once.`, PLACE_RETRY_AFTER_S);
@@ -89,15 +101,15 @@ export class TenantLimits {
     const known = this.#usage.get(tenant);
     if (known) return known;
     if (this.#usage.size >= this.#pruneAbove) this.#forgetIdle(now);
-    const usage: Usage = { arrival: now, searches: 0, ingests: 0, streams: 0 };
+    const usage: Usage = { arrival: now, searches: 0, ingests: 0, streams: 0, exports: 0 };
     this.#usage.set(tenant, usage);
     return usage;
   }
 
   /** An idle Tenant is as good as a new one. The next pass waits until the number has doubled: constant cost per Tenant. */
   #forgetIdle(now: number): void {
-    for (const [tenant, { arrival, searches, ingests, streams }] of this.#usage) {
-      if (arrival <= now && searches + ingests + streams === 0) this.#usage.delete(tenant);
+    for (const [tenant, { arrival, searches, ingests, streams, exports }] of this.#usage) {
+      if (arrival <= now && searches + ingests + streams + exports === 0) this.#usage.delete(tenant);
     }
     this.#pruneAbove = Math.max(REMEMBERED_MAX, this.#usage.size * 2);
   }

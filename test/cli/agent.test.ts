@@ -74,6 +74,13 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /^searches +3, half of them within/m });
   t.match(await agent.json(['workspace', 'extend', '-m', '10']), { ttl_minutes: 10 });
   t.match(await agent.run(['workspace', 'list']), { out: new RegExp(`^\\* +${made.id} +\\d+ hours? `) });
+  const file = join(agent.home, 'all.ndjson');
+  t.match(await agent.run(['workspace', 'export', file]), { code: 0, out: /all\.ndjson, / });
+  t.match(await agent.run(['workspace', 'import', file]), {
+    code: 0,
+    err: /^0 files made searchable, 9 unchanged/,
+  });
+  t.match(await agent.run(['workspace', 'import', join(samples, 'almanac.pdf')]), { err: /is no export/ });
   await agent.run(['workspace', 'use', 'none']);
   t.match(await agent.run(['workspace', 'usage']), { code: 2, err: /Which workspace/ });
   t.match(
@@ -331,7 +338,7 @@ words=(farthing workspace d); CURRENT=3; _farthing; words=(farthing s); CURRENT=
 words=(farthing admin ledger e); CURRENT=4; _farthing`;
   const { stdout, stderr } = spawnSync('zsh', ['-fc', asked], { encoding: 'utf8' });
   const [inside, files, first, admin] = stdout.trim().split('\n');
-  t.equal(inside, 'create list use usage extend dispose --help', stderr);
+  t.equal(inside, 'create list use usage extend export import dispose --help', stderr);
   t.equal(files, 'files');
   t.match(first, /^search ingest workspace wallet/);
   t.match(admin, /^export reconcile --format --since/);

@@ -150,6 +150,24 @@ export const SPECS = {
     options: { ...minutes('minutes to add (15)'), ...connection, workspace: place.workspace, ...money },
     examples: [['workspace extend --minutes 30', 'the current one']],
   },
+  'workspace export': {
+    about: 'Write all that a workspace holds to a file, as lines of JSON.',
+    usage: 'FILE',
+    words: [1, 1],
+    options: {
+      'no-files': { about: 'texts alone, without the uploaded files: nothing to import' },
+      ...connection,
+      workspace: place.workspace,
+    },
+    examples: [['workspace export notes.ndjson', 'the current one']],
+  },
+  'workspace import': {
+    about: 'Upload what an export holds, with its keys and metadata.',
+    usage: 'FILE',
+    words: [1, 1],
+    options: { ...connection, workspace: place.workspace },
+    examples: [['workspace import notes.ndjson', 'into the current one']],
+  },
   'workspace dispose': {
     about: 'Destroy a workspace and its files for good.',
     usage: '[ID]',

@@ -3,6 +3,7 @@
 import type { IngestAnswer as AcceptedIngest, Item } from '../../api/items.ts';
 import type { Locator } from '../../api/search.ts';
 
+export type { ExportLine } from '../../api/export.ts';
 export type { ItemTextAnswer } from '../../api/item-text.ts';
 export type { Item, ItemDeletedAnswer, ItemsAnswer, PublicJob } from '../../api/items.ts';
 export type { PrepaidAnswer, PrepaidRefundAnswer } from '../../api/prepaid.ts';

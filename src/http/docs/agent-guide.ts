@@ -128,7 +128,7 @@ Uploads go into your wallet's own index, which only you can search. It ends ${Ma
 \`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${formatUsd(workspaces.prices.creation({ ttlMinutes: 15 }).amount)} USD. The answer shows \`capability_token\` once:
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
 \`X-Workspace-TTL-Seconds\` in each answer says what is left; \`POST …/extend\` buys more. \`DELETE ${api}/workspaces/{id}\` destroys it at once
-and answers with a signed receipt. For several files it costs less than paying for each.
+and answers with a signed receipt. \`GET …/export?content=true\` gives all of it first, as lines of JSON; the last has the type \`end\`. For several files it costs less than paying for each.
 
 ## Searching
 

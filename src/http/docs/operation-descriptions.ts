@@ -20,6 +20,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   workspaceItems: 'All items, a page at a time; `next` leads to the following page.',
   workspaceItem: 'Name, type, size, pages, state and expiry of an item.',
   workspaceItemContent: 'The bytes that were uploaded, unchanged.',
+  exportWorkspace:
+    'All items with their metadata, keys and passages, and with `content=true` their files: what another workspace needs to hold the same. One at a time for each workspace.',
   workspaceItemText:
     'The text of an item as it was read, from `page`, `time_s` or `from` on: what an agent reads around a hit.',
   workspaceItemCaptions:

@@ -232,14 +232,21 @@ export class Exchange {
       const response = this.#response;
       if (this.head.method === 'HEAD' || content.bytes === 0) {
         const way = { ...this.#way(), close: false };
-        await writeHeadAlone(response, () => this.#writeHead(status, headers), content.bytes, way);
+        const writeHead = () => this.#writeHead(status, headers);
+        await (content.bytes === undefined
+          ? writeWhole(response, writeHead, '', way)
+          : writeHeadAlone(response, writeHead, content.bytes, way));
         return;
       }
       response.cork(() => this.#writeHead(status, headers));
-      const whole = await writePieces(response, content, {
-        gone: this.signal,
-        mayGo: () => mayGo(this.body.sender),
-      });
+      const { bytes, pieces, isComplete } = content;
+      const turns = { gone: this.signal, mayGo: () => mayGo(this.body.sender) };
+      const whole =
+        bytes === undefined
+          ? (await writeAsItComes(response, inTurn(pieces, turns.mayGo), this.signal)) &&
+            (isComplete?.() ?? true)
+          : await writePieces(response, { bytes, pieces }, turns);
+      if (whole && bytes === undefined) response.cork(() => void response.end());
       // The head promised more bytes: only closing the connection shows that the body is incomplete.
       if (!whole && !this.#gone) response.close();
     } catch (error) {
@@ -379,3 +386,15 @@ const REASONS: Readonly<Record<KnownStatus, string>> = {
   503: 'Service Unavailable',
   507: 'Insufficient Storage',
 };
+
+/** The pieces, each once it may be read and written. */
+async function* inTurn(
+  pieces: AsyncIterable<Uint8Array>,
+  mayGo: () => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  await mayGo();
+  for await (const piece of pieces) {
+    yield piece;
+    await mayGo();
+  }
+}

@@ -27,9 +27,11 @@ export interface ContentReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly content: {
-    /** Sum of all pieces. */
-    readonly bytes: number;
+    /** Sum of all pieces; undefined: as many as come. */
+    readonly bytes: number | undefined;
     readonly pieces: AsyncIterable<Uint8Array>;
+    /** Where their sum is unknown, to be asked after the last: whether the body ended as it should. */
+    readonly isComplete?: () => boolean;
     /** Called once, at success and failure. */
     readonly close: () => Promise<void>;
   };

@@ -7,6 +7,7 @@ import type { Route } from '../exchange/route.ts';
 import { consoleRoutes } from '../pages/console.ts';
 import { captionsRoute } from './captions.ts';
 import { entryRoutes } from './entry.ts';
+import { exportRoute } from './export.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemTextRoute } from './item-text.ts';
 import { itemRoute } from './items.ts';
@@ -84,6 +85,7 @@ function tenantRoutes(services: Services): Route[] {
     workspaceJobEventsRoute(services),
     cancelWorkspaceJobRoute(services),
     ...workspaceContentRoutes(services),
+    exportRoute(services),
     itemTextRoute(services),
     captionsRoute(services),
     workspacePreviewRoute(services),

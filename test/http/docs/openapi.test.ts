@@ -93,6 +93,7 @@ t.test('every example of a request succeeds as described, and no operation lacks
     await examples(id);
   for (const id of [
     'workspaceItemContent',
+    'exportWorkspace',
     'workspaceItemText',
     'workspaceItemCaptions',
     'workspaceUsage',

@@ -35,6 +35,7 @@ const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/usage', status: 200 },
   { method: 'GET', path: '/history', status: 200 },
   { method: 'GET', path: '/items', status: 200 },
+  { method: 'GET', path: '/export', status: 200 },
   { method: 'GET', path: '/items/{item_id}', status: 200 },
   { method: 'GET', path: '/items/{item_id}/content', status: 200 },
   { method: 'GET', path: '/items/{item_id}/text', status: 200 },
@@ -57,7 +58,7 @@ async function call(endpoint: Endpoint, id: string, authorization?: string): Pro
     headers: authorization === undefined ? {} : { Authorization: authorization },
   });
   const text = await response.text();
-  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '');
   return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
 }
 
