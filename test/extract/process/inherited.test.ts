@@ -3,9 +3,14 @@ import t from 'tap';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 function children(): string[] {
-  return readdirSync('/proc/self/task').flatMap((thread) =>
-    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
-  );
+  return readdirSync('/proc/self/task').flatMap((thread) => {
+    try {
+      return readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean);
+    } catch {
+      // The thread has ended.
+      return [];
+    }
+  });
 }
 
 /** Files that a process has open; none of a process that has ended. */

@@ -9,6 +9,8 @@ import { startPaidServer } from './paid-server.ts';
 
 const PAYERS = 20;
 const PURCHASES = 200;
+/** A purchase is sent again so often at most. */
+const AGAIN_MAX = 9;
 const BLOCK_SECONDS = 2;
 /** A node that is asked without a pause has no time for anything else. */
 const POLL_MS = 20;
@@ -29,15 +31,29 @@ async function openCrowd(t: Test, environment: Readonly<Record<string, string>> 
   }
   await chain.control.setIntervalMining({ interval: BLOCK_SECONDS });
   const before = await chain.balance(merchant);
-  /** What all are answered, each question once. */
-  const buyAll = () =>
+  /**
+   * What all are answered, each question once. On a busy machine a facilitator takes longer than its deadline for some, which is told
+   * before anything is charged: those ask again.
+   */
+  const buyAll = (again = AGAIN_MAX) =>
     Promise.all(
-      Array.from({ length: PURCHASES }, (_, number) =>
-        agents[number % PAYERS]!.post('/agent/v1/search', { query: `what moves the sea, ${number}?` }),
-      ),
+      Array.from({ length: PURCHASES }, async (_, number) => {
+        const ask = () =>
+          agents[number % PAYERS]!.post('/agent/v1/search', { query: `what moves the sea, ${number}?` });
+        let answer = await ask();
+        for (let left = again; left > 0 && isUncharged(answer); left--) {
+          await pause(1000 * Number(answer.headers.get('Retry-After') ?? 1));
+          answer = await ask();
+        }
+        return answer;
+      }),
     );
   const earned = async () => (await chain.balance(merchant)) - before;
   return { ...paid, buyAll, earned };
+}
+
+function isUncharged({ status, body }: TestAnswer): boolean {
+  return status === 503 && (body.code ?? body.error) === 'facilitator_unavailable';
 }
 
 /** How many answers there are of each kind. */
@@ -68,7 +84,7 @@ t.test('who is charged as the facilitator is killed is answered in the same call
     SETTLEMENT_WAIT_SECONDS_MAX: '12',
     SEARCH_PRICE_USD: '0.01',
   });
-  const buying = crowd.buyAll();
+  const buying = crowd.buyAll(0);
   await amidst(crowd, PURCHASES / 4);
   await crowd.facilitator.kill();
   const kinds = kindsOf(await buying);
