@@ -60,7 +60,7 @@ export interface NotedRefund {
 
 /**
  * Notes that the operator has sent the money back, once the chain shows it. One transaction may pay several refunds if it moves the money
- * of all. Without a node each takes a transaction of its own. @throws not_found, field_invalid
+ * of all. Without a node a transaction pays for one refund only. @throws not_found, field_invalid
  */
 export async function noteRefund(
   all: readonly PrepaidBalances[],
