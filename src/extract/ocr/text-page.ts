@@ -14,8 +14,6 @@ const TRIED_LINES = 5;
 const SURE = 0.9;
 /** Below it a line is a guess at dirt or drawings. */
 const CONFIDENCE_MIN = 0.5;
-/** Each a line's letters cost the same; a page of noise has thousands of regions. */
-const LINES_MAX = 600;
 
 /** Reads pages with PP-OCR, whichever way they lie. */
 export class TextPageReader implements PageReader {
@@ -35,7 +33,7 @@ export class TextPageReader implements PageReader {
     const regions = standing === 0 ? found : found.map((region) => onHead(region, side));
     const picture = turned(side, standing);
     const written: WrittenRegion[] = [];
-    for (const region of regions.slice(0, LINES_MAX)) {
+    for (const region of regions) {
       const { text, confidence } = await this.#models.line(linePicture(picture, region));
       if (text !== '' && confidence >= CONFIDENCE_MIN) written.push({ ...region, text, confidence });
     }

@@ -25,7 +25,7 @@ const REGION_MIN = 0.5;
 const GROWTH = 1.6;
 /** Shorter sides are dirt. */
 const SIDE_MIN = 3;
-/** Bounds what a page of noise costs. */
+/** Bounds what a page of noise costs: to read so many takes less than a minute, and a page's time is limited. */
 const REGIONS_MAX = 1_500;
 
 type Point = readonly [x: number, y: number];
