@@ -15,6 +15,12 @@ const SCREENS = [
   { name: 'narrow, dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ] as const;
 
+/** How many places of hits are left open below a page that is higher than they are. */
+const PARTLY_EMPTY = `[...document.querySelectorAll('.face .framed')].filter((page) => {
+  const [place, picture] = [page.closest('.face'), page].map((one) => one.getBoundingClientRect());
+  return picture.height > place.height && picture.bottom < place.bottom - 1;
+}).length`;
+
 for (const { name, ...screen } of SCREENS) {
   t.test(`every state of the console is reached, and none has a fault: ${name}`, { skip }, async (t) => {
     const shift = { milliseconds: 0 };
@@ -32,6 +38,7 @@ for (const { name, ...screen } of SCREENS) {
           true,
           `${state}: nothing is wider than the screen`,
         );
+        t.equal(await page.evaluate(PARTLY_EMPTY), 0, `${state}: an enlarged page fills its place`);
         await shoot(page, `walk-${screen.viewport.width}-${state}`);
       },
     });

@@ -75,3 +75,27 @@ t.test('an engine is given sources alone', { skip: lacksProgram('buildah') }, as
   const files = listed.flatMap((line) => /^-.* \.?\/?(\S+)$/.exec(line)?.[1] ?? []);
   t.same(files.toSorted(), WANTED.toSorted());
 });
+
+t.test('what the packages are made of is among them, or is built there', (t) => {
+  const kept = readFileSync(join(root, '.dockerignore'), 'utf8')
+    .split('\n')
+    .flatMap((line) => (line.startsWith('!') ? [line.slice(1)] : []));
+  const built = ['dist', 'node_modules', '.build'];
+  const scripts = [
+    'package.ts',
+    'package-client.ts',
+    'notices.ts',
+    'packages/packing.ts',
+    'packages/licences.ts',
+  ];
+  const read = scripts.flatMap((name) => [
+    ...readFileSync(join(root, 'scripts', name), 'utf8').matchAll(/join\(ROOT, '([^']+)'/g),
+  ]);
+  t.ok(read.length >= 5, 'the search sees them');
+  for (const [, path] of read)
+    t.ok(
+      [...kept, ...built].some((place) => path === place || path!.startsWith(`${place}/`)),
+      path,
+    );
+  t.end();
+});

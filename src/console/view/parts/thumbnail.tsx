@@ -41,11 +41,12 @@ export function Thumbnail({ of, box, time }: ThumbnailProps) {
 const ZOOM_MIN = 1.6;
 const ZOOM_MAX = 2.4;
 
-/** Enlarges a page so that what was found fills the width, or its beginning does. */
+/** Enlarges a page so that what was found fills the width, or its beginning does. Its last lines end where its place does. */
 function zoomOn({ x, y, width }: Box) {
+  const within = (start: string, room: string) => `max(${start}, min(0px, ${room} - 100%))`;
   return {
     width: `${100 * Math.min(ZOOM_MAX, Math.max(ZOOM_MIN, 0.92 / width))}%`,
-    transform: `translate(calc(${-100 * x}% + 6px), calc(${-100 * y}% + 8px))`,
+    transform: `translate(${within(`${-100 * x}% + 6px`, '100cqw')}, ${within(`${-100 * y}% + 8px`, '100cqh')})`,
   };
 }
 
