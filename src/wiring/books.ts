@@ -8,6 +8,7 @@ import { Ingest } from '../ingest/ingest.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
 import { PrepaidBalances } from '../payment/prepaid/balances.ts';
+import { prepaidTerms } from '../payment/prepaid/terms.ts';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
@@ -51,6 +52,7 @@ export interface Books {
   /** Absolute path. */
   readonly folder: string;
   readonly store: Store;
+  readonly credits: Credits;
   /** Models that are not in use and that living indexes may have; RFC 3339. */
   previousModels(): PreviousModel[];
   /** Takes the payments that a crash left open to their end. */
@@ -116,6 +118,7 @@ export function wireBooks(options: BooksOptions): Books {
     services,
     folder,
     store,
+    credits,
     previousModels: () =>
       ground.models
         .previous()
@@ -237,9 +240,7 @@ function openPayerIndex({ runtime, store, time, models, stopTenant }: Ground): P
 
 function openPrepaid({ runtime, store }: Ground): PrepaidBalances {
   const { clock, settings } = runtime;
-  const limits = { usdMax: settings.PREPAID_USD_MAX, idleDaysMax: settings.PREPAID_DAYS };
-  const money = settings.FACILITATOR.length === 0 ? 'play' : settings.NETWORK;
-  return new PrepaidBalances({ money, store, clock, limits });
+  return new PrepaidBalances({ store, clock, ...prepaidTerms(settings) });
 }
 
 /** An index keeps the models of its beginning: says which ones others replace from now on. */

@@ -48,6 +48,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Prices, clients, limits on files, workspaces, searching and errors, with this server’s address.',
   paidResources: 'Addresses of the paid operations, for catalogues that look there.',
   serverCard: 'Name, version and endpoint of the MCP server, for who has not connected to it yet.',
+  mcpServer: 'As `/.well-known/mcp/server-card.json`, for clients that look here.',
   agentCard:
     'The paid operations as skills, for agents and catalogues that look for an Agent2Agent card. Agent2Agent itself is not spoken here.',
   health: 'Answers while the process runs. For supervisors; `/readyz` says whether it can serve.',

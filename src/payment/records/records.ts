@@ -37,7 +37,8 @@ interface RequestKeyBinding {
 }
 
 /** What is known of a settlement that counts. */
-export type SettledOutcome = Pick<Charged, 'transaction' | 'extra'> & Partial<Pick<Charged, 'presumed'>>;
+export type SettledOutcome = Pick<Charged, 'transaction' | 'extra' | 'by'> &
+  Partial<Pick<Charged, 'presumed'>>;
 
 /** Records outlive their authorization by this much, so that clocks that differ can't make one usable twice. */
 const VALIDITY_MARGIN_MS = 60_000;
@@ -153,13 +154,13 @@ export class PaymentRecords {
   }
 
   /** The record of a settled payment, as `settled` will write it. */
-  asSettled(record: Chargeable, { transaction, extra, presumed = false }: SettledOutcome): Settled {
+  asSettled(record: Chargeable, { transaction, extra, by, presumed = false }: SettledOutcome): Settled {
     const keepUntil = Math.max(
       this.#clock.now() + this.#keepMs,
       Number(record.payment.validBefore) * 1000 + VALIDITY_MARGIN_MS,
     );
     const { timing = NO_TIMING } = record;
-    return { ...record, state: 'settled', transaction, extra, presumed, timing, keepUntil };
+    return { ...record, state: 'settled', transaction, extra, by, presumed, timing, keepUntil };
   }
 
   /** Charged: from now on the answer belongs to the payer, unless it was handed to the network already. */
@@ -302,6 +303,7 @@ export class PaymentRecords {
         requestHash,
         transaction: isCharged(record) ? record.transaction : undefined,
         reason,
+        ...record.by,
       },
       { resolves },
     );
