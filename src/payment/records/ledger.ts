@@ -1,6 +1,6 @@
 import type { Journal, JournalEntry, JournalKind, JournalSum, JournalTotals } from './journal.ts';
 
-const KINDS: readonly JournalKind[] = ['settled', 'prepaid', 'refused', 'pending', 'presumed'];
+const KINDS: readonly JournalKind[] = ['settled', 'prepaid', 'returned', 'refused', 'pending', 'presumed'];
 const PAGE = 1000;
 
 /** The journals of several sets of books, read as one. */
