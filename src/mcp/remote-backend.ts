@@ -94,6 +94,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
         body: JSON.stringify(args),
         ...(deps.payment !== undefined && { headers: { 'PAYMENT-SIGNATURE': encode(deps.payment) } }),
       }),
+    workspace_end_reserve: async (_none, scope) => send('DELETE', needed(scope), '/reserve'),
     workspace_usage: async (_none, scope) => send('GET', needed(scope), '/usage'),
     workspace_dispose: async (_none, scope) => send('DELETE', needed(scope), ''),
     item_list: async ({ limit = ITEMS_DEFAULT, after }, scope) =>
@@ -134,7 +135,8 @@ async function read<T>(response: Response): Promise<Omit<Answered<T>, 'scope'>> 
   const receipt = decode(response.headers.get('PAYMENT-RESPONSE'));
   if (response.status === 402)
     throw new PaymentNeeded(decode(response.headers.get('PAYMENT-REQUIRED')) ?? body, receipt);
-  if (response.status < 300) return { body: body as T, receipt };
+  const warning = response.headers.get('X-Workspace-TTL-Warning') ?? undefined;
+  if (response.status < 300) return { body: body as T, receipt, warning };
   const { code, detail, type: _type, title: _title, ...facts } = body;
   throw new FarthingError(code as FarthingError['code'], String(detail), { status: response.status, facts });
 }

@@ -12,6 +12,7 @@ import { prepaidTerms } from '../payment/prepaid/terms.ts';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
+import { ReserveReturns, type ReserveReturnsDeps } from '../purchases/reserve-returns.ts';
 import { ModelHistory } from '../state/model-history.ts';
 import type { Store } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
@@ -33,7 +34,9 @@ export interface BooksOptions {
 }
 
 /** Books beside these: a payer's payment may extend a workspace of theirs, and the reverse. */
-export interface OtherBooks extends Pick<WorkspaceExtensionDeps, 'leadsHere' | 'extensionsOf'> {
+export interface OtherBooks
+  extends Pick<WorkspaceExtensionDeps, 'leadsHere' | 'extensionsOf'>,
+    Pick<ReserveReturnsDeps, 'returnTo'> {
   /** Judges extensions of these workspaces whose payers' books are others. */
   orphansIn(workspaces: Workspaces): { sweep(): Promise<void>; close(): Promise<void> };
   /** Has other servers remove what they have of a Tenant that has ended. Absent: there are none. */
@@ -77,6 +80,9 @@ const NO_OTHERS: OtherBooks = {
   extensionsOf: async (id) => {
     throw new Error(`${id} leads to these books`);
   },
+  returnTo: async ({ payer }) => {
+    throw new Error(`${payer} leads to these books`);
+  },
   orphansIn: () => ({ sweep: async () => undefined, close: async () => undefined }),
 };
 
@@ -102,6 +108,8 @@ export function wireBooks(options: BooksOptions): Books {
   const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, prepaid, ...others });
   const orphans = others.orphansIn(workspaces);
   const gate = runtime.payments.gate(store, effectHandlers(purchases), prepaid);
+  const { leadsHere, returnTo } = others;
+  const returns = new ReserveReturns({ workspaces, gate, store, leadsHere, returnTo, log: runtime.event });
   const services: BooksServices = {
     gate,
     ingest,
@@ -139,11 +147,12 @@ export function wireBooks(options: BooksOptions): Books {
     sweep: (beats) => {
       // Another server may take long to answer.
       void orphans.sweep();
+      void returns.deliver();
       return sweep(runtime, services, { beats, ending: ending.signal });
     },
     endWork: async () => {
       ending.abort();
-      for (const part of [ingest, gate, orphans, workspaces, payerIndex]) await part.close();
+      for (const part of [ingest, gate, orphans, returns, workspaces, payerIndex]) await part.close();
       await resuming.catch(() => undefined);
       leaveOwners();
     },
@@ -294,5 +303,6 @@ function linksOf(self: string): Record<string, string> {
     ingest: `${self}/ingest`,
     usage: `${self}/usage`,
     extend: `${self}/extend`,
+    reserve: `${self}/reserve`,
   };
 }

@@ -33,7 +33,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   workspaceUsage:
     'Time left, money spent, counts of searches, uploads, items and segments, and how long searches took.',
   extendWorkspace:
-    'Buys more minutes for a workspace. Anybody who knows the id may pay. Refused, uncharged, when the spend limit or the longest total time would be passed.',
+    'Buys more minutes for a workspace. Anybody who knows the id may pay. Refused, uncharged, when the spend limit or the longest total time would be passed. With `reserve: true` the minutes are used only when the others have run out, and what is not used goes back: paid in prepaid money.',
+  endReserve:
+    'Ends the reserve: the minutes in it that are not used go back to the prepaid money of who paid for them, and the workspace expires with the others. So does every earlier end of the workspace. Once more changes nothing.',
   disposeWorkspace:
     'Destroys the workspace and everything in it, and returns a signed receipt (JWS). The same request gives the same receipt for 24 hours.',
   workspaceReceipt:

@@ -22,6 +22,7 @@ import { lastStates, openLedger } from './ledger-source.ts';
 type Verdict =
   | 'proved'
   | 'prepaid'
+  | 'returned'
   | 'missing'
   | 'owed'
   | 'uncharged'
@@ -212,7 +213,7 @@ class Reconciliation {
 
   #verdictOn({ kind, network, transaction }: JournalEntry, seen: Sighting | undefined): Verdict {
     if (transaction?.startsWith(LOCAL_TRANSACTION_PREFIX)) return 'play_money';
-    if (kind === 'prepaid') return 'prepaid';
+    if (kind === 'prepaid' || kind === 'returned') return kind;
     if (!seen) return network === this.#asset.network ? 'play_money' : 'another_network';
     const isPaid = seen.kind === 'settled';
     switch (kind) {

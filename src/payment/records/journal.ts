@@ -3,9 +3,17 @@ import type { Store, Table } from '../../state/store.ts';
 
 /**
  * What happened to a payment. `prepaid`: it was taken from money that was settled before. `presumed`: the facilitator never reported the outcome, and the authorization has ended; the
- * answer stays deliverable, because the payer may have been charged. `refunded`: the operator has sent the money back.
+ * answer stays deliverable, because the payer may have been charged. `returned`: prepaid money that bought minutes which were not used. `refunded`: the
+ * operator has sent the money back.
  */
-export type JournalKind = 'settled' | 'prepaid' | 'refused' | 'pending' | 'presumed' | 'refunded';
+export type JournalKind =
+  | 'settled'
+  | 'prepaid'
+  | 'returned'
+  | 'refused'
+  | 'pending'
+  | 'presumed'
+  | 'refunded';
 
 export interface JournalEntry {
   readonly kind: JournalKind;
@@ -174,6 +182,7 @@ function sumsOf(table: Table<JournalSum>): JournalTotals {
   return {
     settled: sum('settled'),
     prepaid: sum('prepaid'),
+    returned: sum('returned'),
     refused: sum('refused'),
     pending: sum('pending'),
     presumed: sum('presumed'),

@@ -9,7 +9,15 @@ import type {
   NotedRefund,
 } from './journal.ts';
 
-const KINDS: readonly JournalKind[] = ['settled', 'prepaid', 'refused', 'pending', 'presumed', 'refunded'];
+const KINDS: readonly JournalKind[] = [
+  'settled',
+  'prepaid',
+  'returned',
+  'refused',
+  'pending',
+  'presumed',
+  'refunded',
+];
 const PAGE = 1000;
 
 /** The journals of several sets of books, read as one. */

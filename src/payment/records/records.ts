@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { Asset } from '../asset.ts';
 import { assetOfKey } from '../payment.ts';
-import type { PrepaidBalances } from '../prepaid/balances.ts';
+import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
 import { Journal, type JournalKind } from './journal.ts';
 import {
   asCommitted,
@@ -178,6 +179,27 @@ export class PaymentRecords {
       );
       const kind = record.payment.asset.isPrepaid ? 'prepaid' : 'settled';
       this.#journal(record.presumed ? 'presumed' : kind, record, { resolves });
+    });
+  }
+
+  /** Prepaid money comes back, once however often it is told. `asset`: what the ledger says that it was. */
+  async takeBack(owed: PrepaidReturn, asset: Asset, payTo: Address): Promise<void> {
+    await this.#store.transaction(() => {
+      if (!this.#prepaid.takeBack(owed) || owed.money !== this.#prepaid.money) return;
+      // The books keep no workspace's id beside a wallet.
+      const digest = createHash('sha256').update(owed.step).digest('hex');
+      this.journal.append({
+        kind: 'returned',
+        time: this.#clock.now(),
+        network: asset.network,
+        asset: asset.address,
+        payer: owed.payer,
+        payTo,
+        nonce: `0x${digest}`,
+        amount: owed.amount.toString(),
+        route: 'DELETE /agent/v1/workspaces/:id/reserve',
+        requestHash: digest,
+      });
     });
   }
 
