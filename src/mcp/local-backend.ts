@@ -1,5 +1,5 @@
 import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
-import { CONFIDENCE_FLOOR } from '../domain/search.ts';
+import { floorOf } from '../domain/search.ts';
 import { NO_WORKSPACE, type Scope } from './backend.ts';
 import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';
@@ -53,7 +53,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
         k = TOOL_K_DEFAULT,
         filter,
         exact,
-        min_confidence: minConfidence = CONFIDENCE_FLOOR,
+        min_confidence: minConfidence = floorOf(image_path !== undefined),
       },
       scope,
     ) => {

@@ -3,7 +3,7 @@ import { FarthingError, type Item, previewPath } from '../client/index.ts';
 import { labelHeaders } from '../client/ingest.ts';
 import { queryOf } from '../client/preview.ts';
 import { parseId } from '../domain/id.ts';
-import { CONFIDENCE_FLOOR } from '../domain/search.ts';
+import { floorOf } from '../domain/search.ts';
 import { type Answered, NO_WORKSPACE, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
 import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
@@ -70,7 +70,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
     search: ({ thumbnails: _, ...search }, scope) =>
       send('POST', scopeOf(scope), '/search', {
         body: searchBody(
-          { k: TOOL_K_DEFAULT, min_confidence: CONFIDENCE_FLOOR, ...search },
+          { k: TOOL_K_DEFAULT, min_confidence: floorOf(search.image_b64 !== undefined), ...search },
           deps.files.image_b64,
         ),
       }),

@@ -95,7 +95,7 @@ export const searchArguments = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}.`,
+      description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}, with a picture also those that look alike.`,
     }),
   ),
 });

@@ -153,6 +153,7 @@ Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`s
 that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It errs on the careful side, most of all in small indexes: read the first
 snippet before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+Asked with a picture, a hit also has its \`likeness\`: \`confidence\` says whether it is the same picture, \`likeness\` how alike the two look.
 
 \`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query, families, k, filter}\`. \`answers\` has the answer to each; with
 \`fused: true\` all are one list, for several wordings of one question.

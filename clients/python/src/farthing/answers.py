@@ -54,6 +54,9 @@ class SearchHit(TypedDict):
     family: Family
     """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
     near-identical pictures."""
+    likeness: NotRequired[float]
+    """Asked with a picture: how alike the two look. 1 for the same picture, .5 and more for one of much the same
+    thing, .1 to .4 for any other. `confidence` is how likely it is the same."""
     locator: Locator
     score: float
     """Log-odds of `confidence`, unrounded: orders the hits."""
