@@ -1,4 +1,3 @@
-import type { JSONWebKeySet } from 'jose';
 import type {
   DisposalAnswer,
   HistoryAnswer,
@@ -26,7 +25,7 @@ import { type FolderTarget, type IngestFolderOptions, ingestFolder } from './ing
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
 import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
-import { verifyDisposal } from './receipt.ts';
+import { type KeySet, verifyDisposal } from './receipt.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import { piecesOf, type Source } from './source.ts';
 import { type SyncOptions, type SyncSummary, syncFolder } from './sync-folder.ts';
@@ -245,7 +244,7 @@ export class Workspace {
   }
 
   async #verified(disposal: DisposalAnswer): Promise<DisposalAnswer> {
-    const { body: keys } = await this.#calls.send<JSONWebKeySet>({
+    const { body: keys } = await this.#calls.send<KeySet>({
       method: 'GET',
       path: '/.well-known/jwks.json',
     });
