@@ -31,6 +31,7 @@ export type { Source } from './source.ts';
 export type { SyncOptions, SyncPlan, SyncSummary } from './sync-folder.ts';
 export {
   type ExtendOptions,
+  type ExtendWorkspaceOptions,
   type PageOptions,
   type TextOptions,
   Workspace,
