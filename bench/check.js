@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isBeirSet, whereOf } from './sets/where.js';
 
 /**
- * `node bench/check.js list` lists the benches; with a name it tells what that bench lacks and where to get it. `make bench` asks it before
+ * `node bench/check.js list` (or `--help`) lists the benches; with a name it tells what that bench lacks and where to get it. `make bench` asks it before
  * anything is installed or built, so it is plain JavaScript without packages. Ends with 2 for a wrong name, with 3 where something is missing.
  */
 const root = join(new URL('.', import.meta.url).pathname, '..');
@@ -14,7 +14,8 @@ const end = (code, line) => {
   process.exit(code);
 };
 
-if (name === 'list') {
+if (['list', '--help', '-h'].includes(name)) {
+  console.log('make bench NAME=… runs one; variables of its settings may stand in the environment.\n');
   for (const [each, { what }] of Object.entries(benches)) console.log(`${each.padEnd(12)} ${what}`);
   process.exit(0);
 }

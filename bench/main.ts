@@ -21,6 +21,10 @@ interface Bench {
 }
 
 const [name = 'whole'] = process.argv.slice(2);
+if (['list', '--help', '-h'].includes(name)) {
+  execFileSync(process.execPath, [join(import.meta.dirname, 'check.js'), name], { stdio: 'inherit' });
+  process.exit(0);
+}
 const bench = (benches as Readonly<Record<string, Bench>>)[name];
 if (!bench) {
   console.error(`There is no bench "${name}": make bench NAME=list lists them.`);

@@ -5,9 +5,13 @@
 import { copyFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { generateTypeDef, parseTriple, readNapiConfig, writeJsBinding } from '@napi-rs/cli';
+import { readWords } from './words.ts';
 
-const [target] = process.argv.slice(2);
-if (target === undefined) throw new Error('node scripts/build-addon.ts TARGET');
+const usage = {
+  command: 'build-addon.ts TARGET',
+  does: 'Puts what cargo built for TARGET (rustc -vV names the host) where the server loads it.',
+};
+const [target] = readWords({ ...usage, least: 1, most: 1 }).words as [string];
 const root = resolve(import.meta.dirname, '..');
 const outputDir = join(root, 'src/native/addon');
 const typeDefDir = join(root, 'native/target/napi-rs/types');

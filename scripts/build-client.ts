@@ -1,12 +1,18 @@
 /**
- * Builds `farthing/client` (src/client) into dist. Its declarations stand alone: the types of the answers come from the wire's schemas,
- * so each is written out, with the schema's descriptions, instead of a reference to the schema library.
+ * Builds `farthing/client` (src/client) into dist. It brings the code that it uses of other packages: 1 MB of 91, in 11 files
+ * instead of 13,000. Its declarations stand alone: the types of the answers come from the wire's schemas, so each is written out,
+ * with the schema's descriptions, instead of a reference to the schema library.
  * `node scripts/build-client.ts`; called by `npm run build:client`.
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { build } from 'esbuild';
 import ts from 'typescript';
 import { COMPONENTS } from '../src/api/components.ts';
+import { noteBundled } from './packages/bundled.ts';
+import { readWords } from './words.ts';
+
+readWords({ command: 'build-client.ts', does: 'Builds farthing/client into dist.' });
 
 const root = resolve(import.meta.dirname, '..');
 const answers = join(root, 'src/client/answers/answers.ts');
@@ -128,3 +134,21 @@ const faults = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
 if (faults.length > 0) stop(faults[0]!);
 rmSync(join(root, 'dist/api'), { recursive: true });
 writeFileSync(join(root, 'dist/client/answers/answers.d.ts'), declarations());
+const { metafile } = await build({
+  absWorkingDir: root,
+  entryPoints: [join(root, 'src/client/index.ts')],
+  outdir: join(root, 'dist/client'),
+  chunkNames: '[name]-[hash]',
+  bundle: true,
+  // What pays and what checks receipts is read when it is needed.
+  splitting: true,
+  format: 'esm',
+  // Node, Deno and Bun have all that these packages ask of a browser.
+  platform: 'browser',
+  target: 'es2022',
+  external: ['node:*'],
+  legalComments: 'none',
+  metafile: true,
+  logLevel: 'warning',
+});
+noteBundled('client', metafile);

@@ -6,7 +6,10 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { noteBundled } from './bundled.ts';
+import { noteBundled } from './packages/bundled.ts';
+import { readWords } from './words.ts';
+
+readWords({ command: 'build-console.ts', does: 'Builds the console into .build/console.' });
 
 const root = resolve(import.meta.dirname, '..');
 const source = join(root, 'src/console');

@@ -6,7 +6,10 @@
 import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
-import { noteBundled } from './bundled.ts';
+import { noteBundled } from './packages/bundled.ts';
+import { readWords } from './words.ts';
+
+readWords({ command: 'build-server.ts', does: 'Builds the server’s programs into .build/server.' });
 
 const root = resolve(import.meta.dirname, '..');
 const sources = join(root, 'src');

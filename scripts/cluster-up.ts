@@ -9,6 +9,7 @@ import { existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'no
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parse } from 'yaml';
+import { readFolder } from './words.ts';
 
 interface Composition {
   readonly services: Readonly<Record<string, { readonly environment?: Readonly<Record<string, string>> }>>;
@@ -17,7 +18,13 @@ interface Composition {
 const START_MS_MAX = 180_000;
 const STOP_MS_MAX = 45_000;
 const root = resolve(import.meta.dirname, '..');
-const folder = resolve(process.argv[2] ?? join(root, '.build/cluster'));
+const folder = readFolder(
+  {
+    command: 'cluster-up.ts [FOLDER]',
+    does: 'Starts three servers, three members of etcd and a balancer, with their data in FOLDER (.build/cluster), until it is interrupted.',
+  },
+  '.build/cluster',
+);
 const etcd = join(root, '.build/etcd');
 const haproxy = ['/usr/sbin/haproxy', '/usr/local/sbin/haproxy'].find((path) => existsSync(path));
 const firstPort = Number(process.env.FIRST_PORT ?? 8402);

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { TSchema } from '@sinclair/typebox';
 import { COMPONENTS } from '../src/api/components.ts';
 import { FamilySchema } from '../src/api/fields.ts';
+import { readWords } from './words.ts';
 
 /**
  * Writes the wire's shapes as Python's types, for the client in clients/python: `make python-answers`. A test compares them.
@@ -19,6 +20,9 @@ const ANSWERS = [
   'IngestResponse',
   'Workspace',
   'WorkspaceUsage',
+  'ReserveEnded',
+  'Prepaid',
+  'PrepaidRefund',
   'ItemList',
   'ItemText',
   'ItemDeleted',
@@ -173,5 +177,10 @@ function docstring(text: string): string[] {
   return [`    """${lines.join('\n    ')}"""`];
 }
 
-if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url))
+if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  readWords({
+    command: 'python-answers.ts',
+    does: 'Writes the types of the Python client from the wire’s schemas.',
+  });
   writeFileSync(ANSWERS_FILE, pythonAnswers());
+}

@@ -13,7 +13,19 @@ import { deepFiles, testFilesOf } from './runner/test-files.ts';
  *     node test/all.ts [--deep] FILE …   test files, or folders of them
  */
 
+const USAGE = 'node test/all.ts [--deep | --all] [PART | FILE | FOLDER …]';
 const words = process.argv.slice(2);
+if (words.some((word) => ['--help', '-h'].includes(word))) {
+  console.log(
+    `${USAGE}\n\nRuns checks and tests. Without words: all but what takes long, which --deep runs. --all: both.`,
+  );
+  process.exit(0);
+}
+const strange = words.find((word) => word.startsWith('-') && !['--deep', '--all'].includes(word));
+if (strange) {
+  console.error(`There is no option ${strange}: ${USAGE}`);
+  process.exit(2);
+}
 const isDeep = words.includes('--deep');
 const asked = words.filter((word) => !word.startsWith('--'));
 

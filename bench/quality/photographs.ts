@@ -8,6 +8,10 @@ import { CHANGES, type Photograph, plainNameOf, readPhotographs } from '../sets/
 import { judgeNeighbours } from './neighbours.ts';
 
 const CLIENTS = 4;
+/** Captions by language and path of the photograph, translated by hand. */
+const TRANSLATED = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../sets/captions-translated.json'), 'utf8'),
+) as Record<string, Record<string, string>>;
 
 /** Pictures in a folder, found by changed copies of them and, where captions.json has one, by their captions. */
 export async function judgePhotographs(serverUrl: string, folder: string) {
@@ -39,6 +43,7 @@ export async function judgePhotographs(serverUrl: string, folder: string) {
     `${set}  by picture, all changes     R@1 ${overall.toFixed(3)}   (${photographs.length} pictures)`,
   );
   const captions = await judgeCaptions(workspace, photographs, nameOf, set);
+  const translated = await judgeTranslated(workspace, photographs, nameOf, set);
   const among = await judgeNeighbours(serverUrl, folder, photographs, join(folder, '../samples'));
   return {
     figures: {
@@ -46,10 +51,28 @@ export async function judgePhotographs(serverUrl: string, folder: string) {
       pictures: photographs.length,
       by_picture: { ...byPicture, overall },
       ...captions.figures,
+      ...translated,
       ...among,
     },
     reliability: [reliable.of(set, 'by picture'), ...captions.reliability],
   };
+}
+
+/** The captions of the set in other languages, where there are any. */
+async function judgeTranslated(
+  workspace: BenchWorkspace,
+  photographs: readonly Photograph[],
+  nameOf: (photograph: Photograph) => string,
+  set: string,
+): Promise<object> {
+  const by_translated_caption: Record<string, object> = {};
+  for (const [language, captions] of Object.entries(TRANSLATED)) {
+    const captioned = photographs.map((one) => ({ ...one, caption: captions[one.name] }));
+    if (captioned.every(({ caption }) => caption === undefined)) continue;
+    const { figures } = await judgeCaptions(workspace, captioned, nameOf, `${set}, ${language}`);
+    by_translated_caption[language] = figures.by_caption!;
+  }
+  return { by_translated_caption };
 }
 
 async function judgeCaptions(
@@ -57,7 +80,7 @@ async function judgeCaptions(
   photographs: readonly Photograph[],
   nameOf: (photograph: Photograph) => string,
   set: string,
-): Promise<{ figures: object; reliability: Reliable[] }> {
+): Promise<{ figures: { captions?: number; by_caption?: object }; reliability: Reliable[] }> {
   const captioned = photographs.filter(({ caption }) => caption !== undefined);
   if (captioned.length === 0) return { figures: {}, reliability: [] };
   const ranks: number[] = [];

@@ -39,7 +39,14 @@ import {
   ReadinessSchema,
   ServerCardSchema,
 } from './service.ts';
-import { DisposalSchema, HistorySchema, UsageSchema, WorkspaceSchema } from './workspaces.ts';
+import {
+  DisposalSchema,
+  HistorySchema,
+  ReserveEndedSchema,
+  ReserveSchema,
+  UsageSchema,
+  WorkspaceSchema,
+} from './workspaces.ts';
 
 /** Every named schema of the description's `components`. */
 export const COMPONENTS: readonly TObject[] = [
@@ -68,6 +75,8 @@ export const COMPONENTS: readonly TObject[] = [
   PrepaidRefundSchema,
   WorkspaceSchema,
   UsageSchema,
+  ReserveSchema,
+  ReserveEndedSchema,
   ItemListSchema,
   ItemTextSchema,
   ItemDeletedSchema,

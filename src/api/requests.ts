@@ -140,6 +140,12 @@ export const WorkspaceExtendSchema = Type.Object(
         description: 'Minutes to add. Default: 15. Clamped to the same bounds as at creation.',
       }),
     ),
+    reserve: Type.Optional(
+      Type.Boolean({
+        description:
+          'Put the minutes into reserve: they are used when the others have run out, and what is not used goes back to your prepaid money. Paid in prepaid money alone. Default: no.',
+      }),
+    ),
   },
   { $id: 'WorkspaceExtend' },
 );

@@ -138,6 +138,14 @@ export const HitSchema = Type.Object(
       description: 'Estimated probability that this hit answers. Never rises down the list.',
     }),
     family: FamilySchema,
+    likeness: Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description:
+          'Asked with a picture: how alike the two look. 1 for the same picture, .5 and more for one of much the same thing, .1 to .4 for any other. `confidence` is how likely it is the same.',
+      }),
+    ),
     locator: Ref(LocatorSchema),
     score: Type.Number({ description: 'Log-odds of `confidence`, unrounded: orders the hits.' }),
     snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
@@ -205,6 +213,7 @@ type MadeBySearch =
   | 'item'
   | 'confidence'
   | 'family'
+  | 'likeness'
   | 'score'
   | 'segments'
   | 'moments'

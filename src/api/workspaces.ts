@@ -8,6 +8,7 @@ import {
   Id,
   Money,
   OneOf,
+  Ref,
   type Shape,
   Timestamp,
   Warnings,
@@ -15,6 +16,14 @@ import {
 import { NextPage } from './items.ts';
 
 const WorkspaceState = OneOf(['active', 'disposing', 'disposed']);
+
+export const ReserveSchema = Type.Object(
+  {
+    minutes: Count('Minutes in reserve that are not used: the last of `ttl_seconds_left`.'),
+    usd: Money('What goes back to the prepaid money of who paid for them, unless they are used.'),
+  },
+  { $id: 'Reserve', description: 'Minutes in reserve.' },
+);
 
 export const WorkspaceSchema = Type.Object(
   {
@@ -26,8 +35,9 @@ export const WorkspaceSchema = Type.Object(
     ttl_minutes: Type.Integer({ description: 'Minutes given, after clamping.' }),
     ttl_seconds_left: Type.Integer({ minimum: 0 }),
     price_usd: Money('Price of this step.'),
-    spend_usd: Money('Spent so far.'),
-    spend_limit_usd: Type.Union([Money('Cap on the spend.'), Type.Null()]),
+    spend_usd: Money('Spent so far, without what is in reserve.'),
+    spend_limit_usd: Type.Union([Money('Cap on the spend, with what is in reserve.'), Type.Null()]),
+    reserve: Ref(ReserveSchema),
     limits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     links: Type.Optional(Type.Record(Type.String(), Type.String())),
     capability_token: Type.Optional(
@@ -51,8 +61,9 @@ export const UsageSchema = Type.Object(
     created_at: Timestamp('When it was paid for.'),
     expires_at: Timestamp('When it expires.'),
     ttl_seconds_left: Type.Integer({ minimum: 0 }),
-    spend_usd: Money('Spent so far.'),
-    spend_limit_usd: Type.Union([Money('Cap on the spend.'), Type.Null()]),
+    spend_usd: Money('Spent so far, without what is in reserve.'),
+    spend_limit_usd: Type.Union([Money('Cap on the spend, with what is in reserve.'), Type.Null()]),
+    reserve: Ref(ReserveSchema),
     searches: Count('Searches answered.'),
     ingests: Count('Files accepted.'),
     items: Count('Items searchable.'),
@@ -67,6 +78,20 @@ export const UsageSchema = Type.Object(
 );
 
 export type UsageAnswer = Shape<typeof UsageSchema>;
+
+export const ReserveEndedSchema = Type.Object(
+  {
+    id: Id<WorkspaceId>(),
+    expires_at: Timestamp('When the workspace expires now.'),
+    ttl_seconds_left: Type.Integer({ minimum: 0 }),
+    returned_minutes: Count('Minutes that were in reserve and not used.'),
+    returned_usd: Money('What goes back to the prepaid money of who paid for them.'),
+  },
+  { $id: 'ReserveEnded' },
+);
+
+/** The answer to an end of the reserve. */
+export type ReserveEndedAnswer = Shape<typeof ReserveEndedSchema>;
 
 export const HistorySchema = Type.Object(
   {

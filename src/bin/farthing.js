@@ -45,13 +45,17 @@ child.on('exit', (status) => {
   process.exitCode = status ?? 1;
 });
 
-/** The Node of the package `node`, wherever it was installed. */
+/** The Node of the package `node`, or of the one for a platform that `node` would bring, wherever it was installed. */
 function pinnedNode() {
-  try {
-    return join(dirname(createRequire(import.meta.url).resolve('node/package.json')), 'bin/node');
-  } catch {
-    return process.execPath;
+  const require = createRequire(import.meta.url);
+  for (const name of ['node', `node-${process.platform}-${process.arch}`]) {
+    try {
+      return join(dirname(require.resolve(`${name}/package.json`)), 'bin/node');
+    } catch {
+      // It is not installed under this name.
+    }
   }
+  return process.execPath;
 }
 
 function argumentsOf(words) {

@@ -16,6 +16,8 @@ const RUNS: { readonly [Name in CommandName]: (call: Call<Name>, io: Io) => Prom
   'workspace usage': async (call, io) => (await import('./workspace/workspace.ts')).workspaceUsage(call, io),
   'workspace extend': async (call, io) =>
     (await import('./workspace/workspace.ts')).workspaceExtend(call, io),
+  'workspace end-reserve': async (call, io) =>
+    (await import('./workspace/workspace.ts')).workspaceEndReserve(call, io),
   'workspace export': async (call, io) => (await import('./workspace/export.ts')).workspaceExport(call, io),
   'workspace import': async (call, io) => (await import('./workspace/export.ts')).workspaceImport(call, io),
   'workspace dispose': async (call, io) =>

@@ -128,10 +128,9 @@ export class Calls {
     if (isShort) authorizations.wasShort(authorization);
     const curable = used ? authorization.reused : isShort || CURED_BY_A_FRESH_ONE.has(String(reason));
     if (curable && signed < AUTHORIZATIONS_MAX) return;
-    throw new FarthingError('payment_refused', `The server did not take the payment: ${String(reason)}.`, {
-      status: 402,
-      facts: { reason },
-    });
+    const hint = isShort ? ' There is not enough prepaid money for it: prepay adds some.' : '';
+    const message = `The server did not take the payment: ${String(reason)}.${hint}`;
+    throw new FarthingError('payment_refused', message, { status: 402, facts: { reason } });
   }
 
   #settle(answer: Answered<unknown>, authorization: Authorization): void {

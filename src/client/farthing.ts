@@ -12,7 +12,7 @@ import { Calls } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
-import { Authorizations, type Price } from './payment/authorizations.ts';
+import { Authorizations, type Price, REFUND_PATH } from './payment/authorizations.ts';
 import { Budget, type Spending, type Usd } from './payment/budget.ts';
 import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from './payment/wallet.ts';
 import { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
@@ -177,7 +177,7 @@ export class Farthing {
 
   /** Has prepaid money back: the operator owes it to the wallet from then on. */
   refundPrepaid(usd: Usd, options: PrepayOptions = {}): Promise<PrepaidRefundAnswer> {
-    return this.#move('/agent/v1/prepaid/refund', usd, options);
+    return this.#move(REFUND_PATH, usd, options);
   }
 
   async #move<T>(path: string, usd: Usd, { idempotencyKey, signal }: PrepayOptions): Promise<T> {

@@ -25,12 +25,13 @@ export type { Spending, Usd } from './payment/budget.ts';
 export { signPayment } from './payment/sign.ts';
 export { accountOfSigner, type Eip1193Signer, type Hex, type PaymentAccount } from './payment/wallet.ts';
 export { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
-export { verifyReceipt } from './receipt.ts';
+export { type KeySet, verifyReceipt } from './receipt.ts';
 export type { AskedQuestion, SearchOptions, SearchQuery } from './search.ts';
 export type { Source } from './source.ts';
 export type { SyncOptions, SyncPlan, SyncSummary } from './sync-folder.ts';
 export {
   type ExtendOptions,
+  type ExtendWorkspaceOptions,
   type PageOptions,
   type TextOptions,
   Workspace,

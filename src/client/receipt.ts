@@ -4,17 +4,24 @@ import { FarthingError } from './answers/error.ts';
 
 const TYPE = 'farthing-disposal+jwt';
 
+/** A set of public keys (RFC 7517), as `/.well-known/jwks.json` has it. */
+export interface KeySet {
+  readonly keys: readonly object[];
+}
+
 /**
  * Claims of a disposal receipt, once its signature is proved by one of the keys.
  * @throws receipt_invalid, also for another workspace's receipt; receipt_unchecked where signatures cannot be verified
  */
 export async function verifyReceipt(
   receipt: string,
-  keys: JSONWebKeySet,
+  keys: KeySet,
   workspace?: string,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { compactVerify, createLocalJWKSet } = await import('jose');
-  const claims = await compactVerify(receipt, createLocalJWKSet(keys), { algorithms: ['EdDSA', 'Ed25519'] })
+  const claims = await compactVerify(receipt, createLocalJWKSet(keys as JSONWebKeySet), {
+    algorithms: ['EdDSA', 'Ed25519'],
+  })
     .then(({ payload, protectedHeader }) => {
       if (protectedHeader.typ !== TYPE) throw new Error('it is signed, but no disposal receipt');
       return JSON.parse(new TextDecoder().decode(payload)) as Record<string, unknown>;
@@ -33,7 +40,7 @@ export async function verifyReceipt(
 /** The disposal with the claims of its verified receipt. @throws as verifyReceipt, with the disposal in its facts */
 export async function verifyDisposal(
   disposal: DisposalAnswer,
-  keys: JSONWebKeySet,
+  keys: KeySet,
   workspace: string,
 ): Promise<DisposalAnswer> {
   try {

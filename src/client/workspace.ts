@@ -1,4 +1,3 @@
-import type { JSONWebKeySet } from 'jose';
 import type {
   DisposalAnswer,
   HistoryAnswer,
@@ -7,6 +6,7 @@ import type {
   ItemDeletedAnswer,
   ItemsAnswer,
   ItemTextAnswer,
+  ReserveEndedAnswer,
   SearchAnswer,
   UsageAnswer,
   WorkspaceAnswer,
@@ -25,7 +25,7 @@ import { type FolderTarget, type IngestFolderOptions, ingestFolder } from './ing
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
 import type { Usd } from './payment/budget.ts';
 import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
-import { verifyDisposal } from './receipt.ts';
+import { type KeySet, verifyDisposal } from './receipt.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import { piecesOf, type Source } from './source.ts';
 import { type SyncOptions, type SyncSummary, syncFolder } from './sync-folder.ts';
@@ -60,6 +60,15 @@ export interface TextOptions {
 /** How long an export may take: as long as most workspaces last. */
 const EXPORT_MS = 24 * 60 * 60_000;
 
+/** More minutes for a workspace. */
+export interface ExtendWorkspaceOptions extends ExtendOptions {
+  /**
+   * Into reserve: they are used when the others have run out, and what is not used goes back to the wallet's prepaid money. Paid in
+   * prepaid money alone, whatever the client's option `prepaid`.
+   */
+  readonly reserve?: boolean;
+}
+
 /** A rented workspace. All but `extend` is included in its price. */
 export class Workspace {
   readonly id: string;
@@ -68,6 +77,7 @@ export class Workspace {
   readonly #calls: Calls;
   readonly #path: string;
   readonly #headers: Readonly<Record<string, string>>;
+  #warning: string | undefined;
 
   constructor(calls: Calls, { id, token }: WorkspaceAccess) {
     this.id = id;
@@ -75,6 +85,11 @@ export class Workspace {
     this.#calls = calls;
     this.#path = `/agent/v1/workspaces/${encodeURIComponent(id)}`;
     this.#headers = { Authorization: `Bearer ${token}` };
+  }
+
+  /** What the last answer warned of: that the workspace ends within two minutes. */
+  get warning(): string | undefined {
+    return this.#warning;
   }
 
   async search(query: SearchQuery): Promise<SearchAnswer> {
@@ -185,12 +200,13 @@ export class Workspace {
   /** Buys more minutes (default 15). */
   async extend({
     ttlMinutes,
+    reserve,
     maxPriceUsd,
     idempotencyKey,
     signal,
-  }: ExtendOptions = {}): Promise<WorkspaceAnswer> {
+  }: ExtendWorkspaceOptions = {}): Promise<WorkspaceAnswer> {
     checkMinutes(ttlMinutes);
-    const body = JSON.stringify({ ttl_minutes: ttlMinutes });
+    const body = JSON.stringify({ ttl_minutes: ttlMinutes, reserve });
     return this.#send('POST', '/extend', {
       body: () => body,
       quoteBody: body,
@@ -199,6 +215,11 @@ export class Workspace {
       idempotencyKey,
       signal,
     });
+  }
+
+  /** Ends the reserve: what is not used of it goes back to the prepaid money of who paid for it. */
+  endReserve(): Promise<ReserveEndedAnswer> {
+    return this.#send('DELETE', '/reserve');
   }
 
   /**
@@ -223,7 +244,7 @@ export class Workspace {
   }
 
   async #verified(disposal: DisposalAnswer): Promise<DisposalAnswer> {
-    const { body: keys } = await this.#calls.send<JSONWebKeySet>({
+    const { body: keys } = await this.#calls.send<KeySet>({
       method: 'GET',
       path: '/.well-known/jwks.json',
     });
@@ -232,8 +253,9 @@ export class Workspace {
 
   async #send<T>(method: 'GET' | 'POST' | 'DELETE', path: string, rest: Partial<Call> = {}): Promise<T> {
     const headers = { ...this.#headers, ...(rest.body && { 'Content-Type': 'application/json' }) };
-    const { body } = await this.#calls.send<T>({ method, path: this.#path + path, headers, ...rest });
-    return body;
+    const answer = await this.#calls.send<T>({ method, path: this.#path + path, headers, ...rest });
+    this.#warning = answer.headers.get('X-Workspace-TTL-Warning') ?? undefined;
+    return answer.body;
   }
 }
 

@@ -189,6 +189,7 @@ export class Slots implements Placement {
       others: {
         leadsHere,
         extensionsOf: (id) => across.extensionsOf(id),
+        returnTo: (owed) => across.returnTo(owed),
         orphansIn: (workspaces) =>
           new OrphanedExtensions({
             workspaces,

@@ -32,6 +32,7 @@ export const ERRORS = {
   file_corrupt: [422, 'The file is damaged'],
   file_encrypted: [422, 'The file is encrypted'],
   prepaid_limit_exceeded: [422, 'The wallet has too much prepaid money'],
+  prepaid_unavailable: [422, 'Nothing is paid in advance here'],
   spend_limit_exceeded: [422, 'The spend limit does not allow it'],
   ttl_limit_exceeded: [422, 'The workspace would live too long'],
   preview_unavailable: [422, 'There is no preview of this file'],

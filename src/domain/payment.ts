@@ -13,6 +13,8 @@ export interface Quote {
   readonly notice?: string;
   /** Absent: it may be paid with either. */
   readonly paidIn?: 'coin' | 'prepaid';
+  /** Prepaid money leaves: idle money may, too. */
+  readonly isRefund?: true;
 }
 
 /** Shape of a paid route for public catalogues (`bazaar`, v1 `outputSchema`). */

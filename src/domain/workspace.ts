@@ -46,6 +46,23 @@ export interface PendingStep {
   readonly since: number;
 }
 
+/** Minutes that were paid in advance: the last of a workspace's time. What is not used of them goes back to who paid. */
+export interface Reserve {
+  readonly step: StepId;
+  readonly payer: Address;
+  /** Which prepaid money it was, as the payer's books name it. */
+  readonly money: string;
+  readonly minutes: number;
+  readonly perMinute: AtomicAmount;
+}
+
+/** What is owed to a wallet for minutes that were not used. */
+export interface ReserveReturn extends Pick<Reserve, 'step' | 'payer' | 'money'> {
+  readonly amount: AtomicAmount;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
 /** What a workspace held at its end, counted before anything was unlinked. */
 export interface WorkspaceInventory {
   readonly items: number;
@@ -87,10 +104,12 @@ export interface WorkspaceRecord {
   readonly ttlMinutes: number;
   /** Price of the creation. */
   readonly price: AtomicAmount;
-  /** Sum of the creation and every settled extension. */
+  /** Sum of the creation and every settled extension, reserves included. */
   readonly spend: AtomicAmount;
   readonly spendLimit: AtomicAmount | null;
   readonly pendingSteps: readonly PendingStep[];
+  /** In the order of their use. */
+  readonly reserves?: readonly Reserve[];
   readonly end?: WorkspaceEnd;
 }
 

@@ -7,6 +7,7 @@ import { type ServedSpace, servedSpaces, withLoss, withRejections } from './mode
 import { type Failure, type Missing, passageTowerOf, pictureTowerOf, type Towers } from './models/tower.ts';
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
 import type { QuerySearch } from './text/query-search.ts';
+import type { Translation } from './text/translation.ts';
 import type { AvailableTowers } from './workers/available-towers.ts';
 import { Dispatcher, type EncoderCounters } from './workers/dispatcher.ts';
 import {
@@ -57,6 +58,8 @@ export interface Encoder {
   readonly spaces: readonly ServedSpace[];
   /** The text space of an index that begins in a language which the model in use does not know; its model opens when it is needed. */
   readonly otherLanguages?: ServedSpace;
+  /** How descriptions of pictures in other languages reach the space of their labels; absent where there is no way. */
+  readonly translation?: Translation;
   /** Queries that no space answers, with the reasons. */
   readonly missing: readonly Missing[];
   /** What the manifest says of the fusion of lists. */
@@ -119,6 +122,7 @@ export interface EncoderOptions {
 /** The encoder over workers that were started for it. */
 export class WorkerEncoder implements Encoder {
   readonly otherLanguages?: ServedSpace;
+  readonly translation?: Translation;
   readonly missing: readonly Missing[];
   readonly fusion: Manifest['fusion'];
   readonly pictureSpec: PictureSpec | undefined;
@@ -136,9 +140,10 @@ export class WorkerEncoder implements Encoder {
     { threads, opening, reports }: Workers,
     options: EncoderOptions,
     rejected: readonly Failure[],
-    otherLanguages?: ServedSpace,
+    { otherLanguages, translation }: Pick<Encoder, 'otherLanguages' | 'translation'> = {},
   ) {
     if (otherLanguages) this.otherLanguages = otherLanguages;
+    if (translation) this.translation = translation;
     const spaces = servedSpaces(manifest, towers, (tower) => reports[indexIn(opened, tower)]?.warmupMs);
     this.#spaces = withRejections(spaces, rejected);
     this.missing = missing;

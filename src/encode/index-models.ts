@@ -1,8 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Block, PictureSpec } from '../domain/document.ts';
-import { type EncoderInput, type InputKind, type SegmentKind, segmentKindOf } from '../domain/family.ts';
+import {
+  type EncoderInput,
+  type InputKind,
+  type SegmentKind,
+  type SpaceName,
+  segmentKindOf,
+} from '../domain/family.ts';
 import type { SpaceSpec } from '../domain/space.ts';
-import type { Encoder, IngestOptions, Missing, Passage, QueryOptions, ServedSpace } from './encoder.ts';
+import {
+  type Encoder,
+  fillingSpaces,
+  type IngestOptions,
+  type Missing,
+  type Passage,
+  type QueryOptions,
+  type ServedSpace,
+} from './encoder.ts';
 import { PreviousModels, type PreviousModelsOptions } from './previous-models.ts';
 import { mainLanguage } from './text/main-language.ts';
 
@@ -30,6 +44,17 @@ export interface IndexSpaces {
   readonly spaces: readonly SpaceSpec[];
 }
 
+/** What a search asks an index. */
+export interface AskedOfIndex {
+  readonly query?: string | undefined;
+  /** The index has pictures. */
+  readonly pictures: boolean;
+  /** Whether a space with this name is asked. */
+  space(name: string): boolean;
+}
+
+const TEXTS = 'text_semantic' satisfies SpaceName;
+const WORDS_OF_PICTURES = 'visual_words' satisfies SpaceName;
 const SEGMENTS_OF: Readonly<Record<InputKind, SegmentKind>> = { text: 'passages', picture: 'pictures' };
 
 /**
@@ -52,30 +77,37 @@ export class IndexModels {
 
   /**
    * Runs a search with the models of an index.
-   * @param isAsked whether the search asks a space with this name
    * @throws overloaded while too many previous models are being used
    */
   search<T>(
     { tenant, spaces }: IndexSpaces,
-    isAsked: (space: string) => boolean,
+    asked: AskedOfIndex,
     work: (encoder: QueryEncoder) => Promise<T>,
   ): Promise<T> {
     const { current } = this;
-    if (spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space)))
+    const knowing = this.#knowing(spaces, asked);
+    if (!knowing && spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space)))
       return work(current);
     const kept = current.spaces.filter(({ name }) =>
       spaces.some((space) => space.name === name && isIn(current, space)),
     );
-    const others = spaces.filter((space) => !isIn(current, space) && isAsked(space.name));
-    return this.#previous.use(tenant, others, (encoders) =>
-      work(
-        mixed(
-          current,
-          kept,
-          others.map((space, at) => ({ space, encoder: encoders[at] })),
-        ),
-      ),
-    );
+    const others = spaces.filter((space) => !isIn(current, space) && asked.space(space.name));
+    const opened = knowing && !isIn(current, knowing) ? [...others, knowing] : others;
+    return this.#previous.use(tenant, opened, (encoders) => {
+      const previous = others.map((space, at) => ({ space, encoder: encoders[at] }));
+      const translates = knowing && (isIn(current, knowing) ? current : encoders.at(-1));
+      return work(mixed(current, kept, previous, translates));
+    });
+  }
+
+  /** The space whose model helps to describe pictures in a language that theirs does not know; undefined where none is needed. */
+  #knowing(spaces: readonly SpaceSpec[], { query, pictures, space }: AskedOfIndex): ServedSpace | undefined {
+    const { current } = this;
+    const { translation } = current;
+    if (!translation || query === undefined || !pictures || !space(WORDS_OF_PICTURES)) return undefined;
+    if (!spaces.some((one) => one.name === WORDS_OF_PICTURES && isIn(current, one))) return undefined;
+    if (!translation.mayBeForeign(query)) return undefined;
+    return fillingSpaces(current).find(({ name, model }) => name === TEXTS && model === translation.from);
   }
 
   /** The spaces of an index whose first text this is. */
@@ -148,23 +180,37 @@ export class IndexModels {
   }
 }
 
+type Vectors = Record<string, Float32Array>;
+
 interface OpenedSpace {
   readonly space: SpaceSpec;
   readonly encoder: Encoder | undefined;
 }
 
-/** The models of an index some of which are previous ones. */
-function mixed(current: Encoder, kept: Encoder['spaces'], previous: readonly OpenedSpace[]): QueryEncoder {
+/**
+ * The models of an index some of which are previous ones.
+ * @param translates has the model that helps to describe pictures in other languages
+ */
+function mixed(
+  current: Encoder,
+  kept: Encoder['spaces'],
+  previous: readonly OpenedSpace[],
+  translates?: Encoder,
+): QueryEncoder {
+  const translation = translates && current.translation;
+  const asksMore =
+    translates && translates !== current && previous.every(({ encoder }) => encoder !== translates);
   const lost = previous.flatMap(({ space, encoder }) => (encoder ? [] : [lostSpace(space)]));
   return {
     fusion: current.fusion,
-    spaces: [...kept, ...previous.flatMap(servedBy)],
+    spaces: [...(translation ? kept.map(inAnyLanguage) : kept), ...previous.flatMap(servedBy)],
     lost,
     missing: [...lost, ...current.missing],
     vocabulary: current.vocabulary,
     admitQuery: (options) => {
       current.admitQuery(options);
       for (const { encoder } of previous) encoder?.admitQuery(options);
+      if (translates !== current) translates?.admitQuery(options);
     },
     // A search goes on where one encoder makes all of its vectors.
     encodeQuery: async (kind, input, { search: _, ...options }, inForm) => {
@@ -179,10 +225,25 @@ function mixed(current: Encoder, kept: Encoder['spaces'], previous: readonly Ope
         const vector = (await encoder.encodeQuery(kind, adapted, options))[name];
         return vector ? { [name]: vector } : {};
       });
-      const [own, ...rest] = await Promise.all([made, ...others]);
-      return Object.assign(only(kept, own), ...rest);
+      const [own, foreign, ...rest] = await Promise.all([
+        made,
+        kind === 'text' && asksMore ? translates.encodeQuery(kind, input, options) : {},
+        ...others,
+      ]);
+      const vectors: Vectors = Object.assign(only(kept, own), ...rest);
+      if (!translation || kind !== 'text') return vectors;
+      const knowing: Vectors = translates === current ? own : asksMore ? foreign : vectors;
+      const [described, other] = [vectors[WORDS_OF_PICTURES], knowing[TEXTS]];
+      if (!described || !other) return vectors;
+      return { ...vectors, [WORDS_OF_PICTURES]: translation.chosen(described, other) };
     },
   };
+}
+
+/** A space of pictures' labels, for words that another model helps to understand. */
+function inAnyLanguage(space: ServedSpace): ServedSpace {
+  if (space.name !== WORDS_OF_PICTURES) return space;
+  return { ...space, asksWith: { ...space.asksWith, text: {} } };
 }
 
 function knows({ asksWith }: ServedSpace, language: string): boolean {

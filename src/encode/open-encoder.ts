@@ -10,6 +10,7 @@ import { type ServedSpace, servedSpaces } from './models/served-spaces.ts';
 import { passageTowerOf, type Towers } from './models/tower.ts';
 import { Verification } from './models/verification.ts';
 import type { CutSettings } from './text/passage.ts';
+import { translationIn } from './text/translation.ts';
 import { type AvailableTowers, availableTowers } from './workers/available-towers.ts';
 import { workerCounts } from './workers/worker-counts.ts';
 import { chooseProviders, startWorkers, type Workers } from './workers/workers.ts';
@@ -25,10 +26,12 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const verification = await Verification.open(modelsFolder, cacheFolder);
   const installed = await findInstalled(manifest, modelsFolder, verification, provider);
   const otherLanguages = await otherLanguagesIn(manifest, modelsFolder, verification, options.log);
-  await verification.save();
   const { missing, passedOver } = installed;
   const towers = withNative(installed.towers, provider);
-  return startEncoder(manifest, { towers, missing, passedOver }, options, otherLanguages);
+  const translation = await translationIn(manifest, towers, modelsFolder, verification, options.log);
+  await verification.save();
+  const more = { ...(otherLanguages && { otherLanguages }), ...(translation && { translation }) };
+  return startEncoder(manifest, { towers, missing, passedOver }, options, more);
 }
 
 /**
@@ -71,7 +74,7 @@ async function startEncoder(
   manifest: Manifest,
   installed: Installed,
   options: EncoderOptions,
-  otherLanguages?: ServedSpace,
+  more?: Pick<Encoder, 'otherLanguages' | 'translation'>,
 ): Promise<Encoder> {
   const started = performance.now();
   const { cacheFolder, log, alarm = log } = options;
@@ -86,15 +89,7 @@ async function startEncoder(
   await refuseMissing(available, workers, options);
   // A model of another shape than the native encoder's is no fault.
   const faults = rejected.filter(({ provider }) => provider !== 'native');
-  const encoder = new WorkerEncoder(
-    manifest,
-    usable.towers,
-    available,
-    workers,
-    options,
-    faults,
-    otherLanguages,
-  );
+  const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, faults, more);
   for (const fault of faults) alarm({ event: 'provider_rejected', ...fault });
   log({
     event: 'encoder_ready',

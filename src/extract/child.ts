@@ -29,6 +29,7 @@ let program: Program | undefined;
 
 const PROGRAMS: Readonly<Record<Settings['program'], () => Promise<{ prepare: Prepare }>>> = {
   reader: () => import('./reader.ts'),
+  queries: () => import('./picture/query-reader.ts'),
   recogniser: () => import('./ocr/recogniser.ts'),
   media: () => import('./media/media.ts'),
 };
@@ -43,6 +44,7 @@ async function start(settings: Settings): Promise<Program> {
     memoryBytes: settings.limits.memoryBytesMax,
   });
   await prepared.tryOut();
+  native.returnFreeMemory();
   await send({ reply: 'ready', confinement });
   return prepared;
 }

@@ -13,6 +13,8 @@ export interface Scope {
 export interface Answered<T> {
   readonly body: T;
   readonly receipt?: Readonly<Record<string, unknown>>;
+  /** What the answer warns of: that its workspace ends soon. */
+  readonly warning?: string | undefined;
   /** The workspace that the call was for, and its token where that came with the call. */
   readonly scope: Scope;
 }

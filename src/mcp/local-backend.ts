@@ -1,5 +1,5 @@
 import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
-import { CONFIDENCE_FLOOR } from '../domain/search.ts';
+import { floorOf } from '../domain/search.ts';
 import { NO_WORKSPACE, type Scope } from './backend.ts';
 import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';
@@ -53,7 +53,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
         k = TOOL_K_DEFAULT,
         filter,
         exact,
-        min_confidence: minConfidence = CONFIDENCE_FLOOR,
+        min_confidence: minConfidence = floorOf(image_path !== undefined),
       },
       scope,
     ) => {
@@ -62,7 +62,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       const texts = { queries, fused, passages, maxChars };
       const request = { query, image, ...texts, families, k, filter, exact, minConfidence, signal };
       const body = await (workspace ?? client).search(request).catch(asArgument);
-      return { body, scope: { workspace: workspace?.id } };
+      return { body, scope: { workspace: workspace?.id }, warning: workspace?.warning };
     },
     ingest: async (file, scope) => {
       const { source, name } = sourceOf(file);
@@ -80,10 +80,14 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       await keeper.add(workspace, record);
       return { body: { ...record, left_usd: client.spending.leftUsd }, scope: { workspace: workspace.id } };
     },
-    workspace_extend: async ({ ttl_minutes }, scope) => {
-      const body = await (await needed(scope)).extend({ ttlMinutes: ttl_minutes, signal });
+    workspace_extend: async ({ ttl_minutes, reserve }, scope) => {
+      const body = await (await needed(scope)).extend({ ttlMinutes: ttl_minutes, reserve, signal });
       return { body, scope };
     },
+    workspace_end_reserve: async (_none, scope) => ({
+      body: await (await needed(scope)).endReserve(),
+      scope,
+    }),
     workspace_usage: async (_none, scope) => ({ body: await (await needed(scope)).usage(), scope }),
     workspace_dispose: async (_none, scope) => {
       const workspace = await needed(scope);

@@ -3,7 +3,7 @@ import { FarthingError, type Item, previewPath } from '../client/index.ts';
 import { labelHeaders } from '../client/ingest.ts';
 import { queryOf } from '../client/preview.ts';
 import { parseId } from '../domain/id.ts';
-import { CONFIDENCE_FLOOR } from '../domain/search.ts';
+import { floorOf } from '../domain/search.ts';
 import { type Answered, NO_WORKSPACE, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
 import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
@@ -70,7 +70,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
     search: ({ thumbnails: _, ...search }, scope) =>
       send('POST', scopeOf(scope), '/search', {
         body: searchBody(
-          { k: TOOL_K_DEFAULT, min_confidence: CONFIDENCE_FLOOR, ...search },
+          { k: TOOL_K_DEFAULT, min_confidence: floorOf(search.image_b64 !== undefined), ...search },
           deps.files.image_b64,
         ),
       }),
@@ -94,6 +94,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
         body: JSON.stringify(args),
         ...(deps.payment !== undefined && { headers: { 'PAYMENT-SIGNATURE': encode(deps.payment) } }),
       }),
+    workspace_end_reserve: async (_none, scope) => send('DELETE', needed(scope), '/reserve'),
     workspace_usage: async (_none, scope) => send('GET', needed(scope), '/usage'),
     workspace_dispose: async (_none, scope) => send('DELETE', needed(scope), ''),
     item_list: async ({ limit = ITEMS_DEFAULT, after }, scope) =>
@@ -134,7 +135,8 @@ async function read<T>(response: Response): Promise<Omit<Answered<T>, 'scope'>> 
   const receipt = decode(response.headers.get('PAYMENT-RESPONSE'));
   if (response.status === 402)
     throw new PaymentNeeded(decode(response.headers.get('PAYMENT-REQUIRED')) ?? body, receipt);
-  if (response.status < 300) return { body: body as T, receipt };
+  const warning = response.headers.get('X-Workspace-TTL-Warning') ?? undefined;
+  if (response.status < 300) return { body: body as T, receipt, warning };
   const { code, detail, type: _type, title: _title, ...facts } = body;
   throw new FarthingError(code as FarthingError['code'], String(detail), { status: response.status, facts });
 }

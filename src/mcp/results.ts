@@ -4,6 +4,7 @@ import { unansweredText } from '../client/answers/unanswered.ts';
 import type { AcceptedIngest, AskedQuestion, Hit, SearchAnswer } from '../client/index.ts';
 import { hasPicture } from '../client/preview.ts';
 import { sayNotRead } from '../domain/file/not-read.ts';
+import { isWorthShowing, looksAlike } from '../domain/search.ts';
 import { brief } from '../domain/wording/brief.ts';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
@@ -38,7 +39,10 @@ export async function searchResult(
   { thumbnails = 0, k, min_confidence, queries = [], fused = false }: ShownBy,
 ): Promise<CallToolResult> {
   const isChosen = k !== undefined || min_confidence !== undefined;
-  const one = (shown: Shown) => answerText(shown, isChosen);
+  const one = (shown: Shown) => {
+    const hits = min_confidence === undefined ? shown.hits.filter(isWorthShowing) : shown.hits;
+    return answerText({ ...shown, hits }, isChosen);
+  };
   const several = fused ? undefined : body.answers?.map(({ hits = [], ...rest }) => one({ hits, ...rest }));
   const whole = one(body);
   const titles = queries.map((question) => brief(wordsOf(question), SNIPPET_LENGTH_MAX));
@@ -99,17 +103,28 @@ function answerText(shown: Shown, isChosen: boolean) {
 
 function worthwhile({ hits, answered }: Shown): readonly Hit[] {
   if (!answered) return hits.slice(0, NEAREST);
-  return hits.filter(({ confidence }) => confidence >= SHARE_OF_FIRST * hits[0]!.confidence);
+  return hits.filter((hit) => hit.confidence >= SHARE_OF_FIRST * hits[0]!.confidence || looksAlike(hit));
 }
 
 /** What a program needs of a hit; boxes, scores and digests are in the answer over HTTP. */
-function hitData({ item, locator, confidence, family, snippet, moments, queries, ...hit }: Hit): object {
+function hitData({
+  item,
+  locator,
+  confidence,
+  likeness,
+  family,
+  snippet,
+  moments,
+  queries,
+  ...hit
+}: Hit): object {
   const { id, name, aliases, media_type } = item;
   const { page, page_kind, time_s, time_end_s, heading } = locator;
   return {
     item: { id, name, ...(aliases && { aliases }), media_type },
     locator: { page, page_kind, time_s, time_end_s, heading },
     confidence: Number(confidence.toFixed(3)),
+    ...(likeness !== undefined && { likeness: Number(likeness.toFixed(3)) }),
     family,
     ...(hit.text !== undefined
       ? { text: hit.text, text_from: hit.text_from, text_next: hit.text_next }
@@ -234,12 +249,16 @@ function unansweredLine({ reason, hits }: Shown): string {
   return hits.length === 0 ? why : `${why} The nearest:`;
 }
 
-function hitLine({ item, locator, confidence, snippet, text, moments = [] }: Hit, index: number): string {
+function hitLine(
+  { item, locator, confidence, likeness, snippet, text, moments = [] }: Hit,
+  index: number,
+): string {
+  const alike = likeness === undefined ? '' : `, likeness ${likeness.toFixed(2)}`;
   const others = moments.slice(0, MOMENTS_SHOWN).map(({ time_s }) => `${Math.round(time_s)} s`);
   const also = others.length === 0 ? '' : `, also at ${others.join(', ')}`;
   const passage = snippet && `: ${brief(snippet.replace(/\s+/g, ' '), SNIPPET_LENGTH_MAX)}`;
   const said = text === undefined ? (passage ?? '') : `:\n${text}`;
-  return `${index + 1}. ${item.name}${whereOf(locator)}, confidence ${confidence.toFixed(2)}${also}, ${item.id}${said}`;
+  return `${index + 1}. ${item.name}${whereOf(locator)}, confidence ${confidence.toFixed(2)}${alike}${also}, ${item.id}${said}`;
 }
 
 /** ` (page 3, Bees)`; empty without a place. */

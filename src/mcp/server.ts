@@ -104,5 +104,8 @@ async function call<Name extends ToolName>(
   const args = checked as ArgumentsOf<Name>;
   const calls: ToolCalls = backend;
   const answered = await calls[name](args, { workspace, token });
-  return TOOLS[name].result(backend, answered, args);
+  const result = await TOOLS[name].result(backend, answered, args);
+  return answered.warning === undefined
+    ? result
+    : { ...result, content: [...result.content, { type: 'text', text: answered.warning }] };
 }

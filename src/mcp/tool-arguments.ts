@@ -95,7 +95,7 @@ export const searchArguments = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}.`,
+      description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}, with a picture also those that look alike.`,
     }),
   ),
 });
@@ -132,6 +132,12 @@ export const createArguments = Type.Object({
 
 export const extendArguments = Type.Object({
   ttl_minutes: Type.Optional(Type.Integer({ minimum: 1, description: 'Minutes to add; default 15.' })),
+  reserve: Type.Optional(
+    Type.Boolean({
+      description:
+        'Use them when the others have run out, and give back what is not used. Paid in prepaid money alone.',
+    }),
+  ),
 });
 
 export const listArguments = Type.Object({

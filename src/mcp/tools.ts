@@ -6,6 +6,7 @@ import type {
   ItemDeletedAnswer,
   ItemsAnswer,
   ItemTextAnswer,
+  ReserveEndedAnswer,
   SearchAnswer,
   UsageAnswer,
   WorkspaceAnswer,
@@ -130,7 +131,8 @@ const DEFINED = {
   }),
   workspace_extend: define<typeof extendArguments, WorkspaceAnswer>(extendArguments, {
     title: 'Extend a workspace',
-    description: 'Buys more minutes for a workspace. Paid.',
+    description:
+      'Buys more minutes for a workspace, at once or in reserve: what is in reserve and not used is given back. Paid.',
     scope: 'chosen',
     gives: {
       id: shown('string'),
@@ -139,6 +141,20 @@ const DEFINED = {
       price_usd: money,
     },
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
+    result: (_source, answered) => recordResult(answered),
+  }),
+  workspace_end_reserve: define<typeof noArguments, ReserveEndedAnswer>(noArguments, {
+    title: 'End the reserve of a workspace',
+    description:
+      'Gives back the minutes in reserve that are not used; the workspace ends with the others. Free.',
+    scope: 'chosen',
+    gives: {
+      id: shown('string'),
+      expires_at: shown('string'),
+      returned_minutes: shown('integer'),
+      returned_usd: money,
+    },
+    hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
     result: (_source, answered) => recordResult(answered),
   }),
   workspace_usage: define<typeof noArguments, UsageAnswer>(noArguments, {

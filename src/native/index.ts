@@ -2,6 +2,13 @@ import { createRequire } from 'node:module';
 import { ERRORS, type ErrorCode, FarthingError } from '../domain/error.ts';
 import type * as Addon from './addon/addon.d.ts';
 
+/**
+ * ONNX Runtime since 1.29 reports its use to its maker, and keeps an identifier of the device in the home folder, unless this is
+ * set before its environment is made (microsoft/onnxruntime, pull requests 27379 and 29843). It is set here because the main thread
+ * of every process loads this module first: a worker has a copy of the environment, which the library does not see.
+ */
+process.env.ORT_DISABLE_TELEMETRY = '1';
+
 /** The native addon; nothing else loads it. Loading throws when `make` has not built it for this machine. */
 export const native = createRequire(import.meta.url)('./addon/addon.cjs') as typeof Addon;
 

@@ -59,6 +59,13 @@ export class Credits {
     });
   }
 
+  /** Open ones of all payers: uploads that are owed. */
+  *open(): Iterable<{ readonly payer: Address; readonly since: number }> {
+    for (const { key, value } of this.#credits.range())
+      if (value.state === 'open')
+        yield { payer: key.slice(0, key.indexOf('/')) as Address, since: value.since };
+  }
+
   count(payer: Address): number {
     return [...this.#of(payer)].filter(({ value }) => value.state === 'open').length;
   }

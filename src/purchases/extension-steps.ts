@@ -10,6 +10,8 @@ export interface ExtensionRequest {
   readonly id: string;
   readonly payer: Address;
   readonly ttlMinutes?: number | null | undefined;
+  /** For the reserve, paid in this prepaid money. */
+  readonly reserveMoney?: string | undefined;
   /** Where it opens the workspace, a refusal may show its figures. */
   readonly token?: string | undefined;
 }
@@ -31,8 +33,13 @@ export function extensionsIn(workspaces: Workspaces): ExtensionSteps {
     body: { ...record, charged: true },
   });
   return {
-    extend: async ({ id, payer, ttlMinutes = null, token }) =>
-      workspaces.extend(id, { payer, ttlMinutes, showFigures: workspaces.tokenOpens(id, token) }),
+    extend: async ({ id, payer, ttlMinutes = null, reserveMoney, token }) =>
+      workspaces.extend(id, {
+        payer,
+        ttlMinutes,
+        reserveMoney,
+        showFigures: workspaces.tokenOpens(id, token),
+      }),
     commit: async ({ step }) => answerOf(await workspaces.commitExtension(step)),
     reissue: async ({ step }) => answerOf(await workspaces.reissueExtension(step)),
     undo: ({ step }) => workspaces.undoExtension(step),

@@ -118,10 +118,12 @@ export class Search {
     const started = performance.now();
     const { encoders } = this.#deps;
     const state = await this.#stateOf(tenant);
-    const asked = { ...options, signal, started };
-    const work = (encoder: QueryEncoder) => this.#run(tenant, state, input, { ...asked, encoder });
+    const work = (encoder: QueryEncoder) =>
+      this.#run(tenant, state, input, { ...options, signal, started, encoder });
     if (state.segments === 0) return work(encoders.current);
-    return encoders.search({ tenant, spaces: state.spaces }, (space) => asksSpace(input, space), work);
+    const { spaces, pictures } = state;
+    const asked = { query: input.query, pictures, space: (name: string) => asksSpace(input, name) };
+    return encoders.search({ tenant, spaces }, asked, work);
   }
 
   async #run(
@@ -231,7 +233,7 @@ export class Search {
       ...shard.state(),
       pendingSearch: shard.pendingSearch,
     }));
-    return state ?? { segments: 0, spaces: [] };
+    return state ?? { segments: 0, pictures: false, spaces: [] };
   }
 }
 

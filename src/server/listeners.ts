@@ -94,7 +94,7 @@ export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable |
     workspaces: books,
     backup: books.backup,
     ledger: () => books.ledger,
-    prepaid: () => books.prepaid,
+    owing: () => books.owing,
     refundChain: isWatched
       ? { asset: assetOn(NETWORK), nodes: RPC_URL.map((url) => new RpcNode(url)) }
       : undefined,

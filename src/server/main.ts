@@ -21,6 +21,7 @@ const NODE_MIN = [22, 15] as const;
 const SAME_SIGNAL_MS = 1000;
 let stoppingSince: number | undefined;
 refuseOldNode();
+refuseWords(process.argv.slice(2));
 const settings = readOrExplain();
 const terminal = isReadable(settings) ? new TerminalProgress(say) : undefined;
 if (terminal) say(`\nFarthing ${VERSION}\n\n`);
@@ -47,6 +48,16 @@ function refuseOldNode(): void {
     `Farthing does not start:\n  it needs Node ${NODE_MIN.join('.')}, and this is ${process.versions.node}: "make run" brings its own`,
   );
   native.endProcess(2);
+}
+
+/** Whoever starts this program by itself is told how it is set: it takes no words. */
+function refuseWords([first]: readonly string[]): void {
+  if (first === undefined) return;
+  const isHelp = first === '--help' || first === '-h';
+  const told = 'Settings are environment variables or in farthing.json: npx farthing serve --help';
+  if (isHelp) console.log(`Starts a Farthing server. ${told}`);
+  else console.error(`The server takes no words, and not ${JSON.stringify(first)}. ${told}`);
+  native.endProcess(isHelp ? 0 : 2);
 }
 
 function readOrExplain(): Settings {

@@ -4,6 +4,7 @@ import type { AnswerMcp } from '../api/mcp.ts';
 import type { Encoder } from '../encode/encoder.ts';
 import { addGauge, addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
+import { native } from '../native/index.ts';
 import type { Settings } from '../settings/settings.ts';
 import { AllBooks } from '../wiring/all-books.ts';
 import type { BooksOptions } from '../wiring/books.ts';
@@ -77,6 +78,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     warming ??= (async () => {
       await runtime.extractor.warm();
       if (!runtime.draining.signal.aborted) await mcp.load().catch(() => undefined);
+      native.returnFreeMemory();
     })();
     return warming;
   };

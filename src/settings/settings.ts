@@ -1,7 +1,7 @@
-import { resolve } from 'node:path';
 import { parseUsd } from '../domain/money.ts';
 import { CLUSTER_SETTINGS } from './cluster-settings.ts';
 import { readFacilitators } from './facilitators.ts';
+import { OWN_MODELS } from './own-models.ts';
 import {
   address,
   choice,
@@ -22,7 +22,6 @@ import {
 } from './readers.ts';
 
 const MEBIBYTE = 1024 * 1024;
-const OWN_MODELS = resolve(import.meta.dirname, '../../models');
 
 /**
  * Every setting: how it is read, its default as text, and what it is for. The environment variable of `PORT` is `FARTHING_PORT`

@@ -7,6 +7,8 @@ type NativeShard = InstanceType<typeof native.NativeShard>;
 /** An index as it is before a query is encoded for it. */
 export interface ShardState {
   readonly segments: number;
+  /** Some of them are pictures. */
+  readonly pictures: boolean;
   readonly spaces: readonly SpaceSpec[];
 }
 
@@ -33,7 +35,8 @@ export class OpenSpaces {
 
   /** What a search must know of the index before its query is encoded. */
   stateOf(shard: NativeShard): ShardState {
-    return { segments: crossing(() => native.segmentCount(shard)), spaces: this.specs };
+    const { segments, pictures } = crossing(() => native.indexContent(shard));
+    return { segments, pictures, spaces: this.specs };
   }
 }
 

@@ -4,6 +4,7 @@ import { LiveBackup } from '../operator/backup/live-backup.ts';
 import type { GateHealth } from '../payment/gate/gate.ts';
 import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
 import { Ledger } from '../payment/records/ledger.ts';
+import type { Credits } from '../purchases/credits.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 import { type Books, recoverBooks } from './books.ts';
 import type { Placement } from './placement.ts';
@@ -45,8 +46,9 @@ export class AllBooks {
     return this.placement.all;
   }
 
-  get prepaid(): readonly PrepaidBalances[] {
-    return this.#all.map(({ services }) => services.prepaid);
+  /** What each set of books owes. */
+  get owing(): readonly { readonly prepaid: PrepaidBalances; readonly credits: Credits }[] {
+    return this.#all.map(({ services, credits }) => ({ prepaid: services.prepaid, credits }));
   }
 
   get ledger(): Ledger {

@@ -8,9 +8,11 @@ import { Ingest } from '../ingest/ingest.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
 import { PrepaidBalances } from '../payment/prepaid/balances.ts';
+import { prepaidTerms } from '../payment/prepaid/terms.ts';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
+import { ReserveReturns, type ReserveReturnsDeps } from '../purchases/reserve-returns.ts';
 import { ModelHistory } from '../state/model-history.ts';
 import type { Store } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
@@ -32,7 +34,9 @@ export interface BooksOptions {
 }
 
 /** Books beside these: a payer's payment may extend a workspace of theirs, and the reverse. */
-export interface OtherBooks extends Pick<WorkspaceExtensionDeps, 'leadsHere' | 'extensionsOf'> {
+export interface OtherBooks
+  extends Pick<WorkspaceExtensionDeps, 'leadsHere' | 'extensionsOf'>,
+    Pick<ReserveReturnsDeps, 'returnTo'> {
   /** Judges extensions of these workspaces whose payers' books are others. */
   orphansIn(workspaces: Workspaces): { sweep(): Promise<void>; close(): Promise<void> };
   /** Has other servers remove what they have of a Tenant that has ended. Absent: there are none. */
@@ -51,6 +55,7 @@ export interface Books {
   /** Absolute path. */
   readonly folder: string;
   readonly store: Store;
+  readonly credits: Credits;
   /** Models that are not in use and that living indexes may have; RFC 3339. */
   previousModels(): PreviousModel[];
   /** Takes the payments that a crash left open to their end. */
@@ -74,6 +79,9 @@ const NO_OTHERS: OtherBooks = {
   leadsHere: () => true,
   extensionsOf: async (id) => {
     throw new Error(`${id} leads to these books`);
+  },
+  returnTo: async ({ payer }) => {
+    throw new Error(`${payer} leads to these books`);
   },
   orphansIn: () => ({ sweep: async () => undefined, close: async () => undefined }),
 };
@@ -100,6 +108,8 @@ export function wireBooks(options: BooksOptions): Books {
   const purchases = openPurchases({ ingest, payerIndex, credits, workspaces, prepaid, ...others });
   const orphans = others.orphansIn(workspaces);
   const gate = runtime.payments.gate(store, effectHandlers(purchases), prepaid);
+  const { leadsHere, returnTo } = others;
+  const returns = new ReserveReturns({ workspaces, gate, store, leadsHere, returnTo, log: runtime.event });
   const services: BooksServices = {
     gate,
     ingest,
@@ -116,6 +126,7 @@ export function wireBooks(options: BooksOptions): Books {
     services,
     folder,
     store,
+    credits,
     previousModels: () =>
       ground.models
         .previous()
@@ -136,11 +147,12 @@ export function wireBooks(options: BooksOptions): Books {
     sweep: (beats) => {
       // Another server may take long to answer.
       void orphans.sweep();
+      void returns.deliver();
       return sweep(runtime, services, { beats, ending: ending.signal });
     },
     endWork: async () => {
       ending.abort();
-      for (const part of [ingest, gate, orphans, workspaces, payerIndex]) await part.close();
+      for (const part of [ingest, gate, orphans, returns, workspaces, payerIndex]) await part.close();
       await resuming.catch(() => undefined);
       leaveOwners();
     },
@@ -237,9 +249,7 @@ function openPayerIndex({ runtime, store, time, models, stopTenant }: Ground): P
 
 function openPrepaid({ runtime, store }: Ground): PrepaidBalances {
   const { clock, settings } = runtime;
-  const limits = { usdMax: settings.PREPAID_USD_MAX, idleDaysMax: settings.PREPAID_DAYS };
-  const money = settings.FACILITATOR.length === 0 ? 'play' : settings.NETWORK;
-  return new PrepaidBalances({ money, store, clock, limits });
+  return new PrepaidBalances({ store, clock, ...prepaidTerms(settings) });
 }
 
 /** An index keeps the models of its beginning: says which ones others replace from now on. */
@@ -293,5 +303,6 @@ function linksOf(self: string): Record<string, string> {
     ingest: `${self}/ingest`,
     usage: `${self}/usage`,
     extend: `${self}/extend`,
+    reserve: `${self}/reserve`,
   };
 }

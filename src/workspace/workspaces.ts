@@ -1,9 +1,10 @@
-import type { DisposalAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
+import type { DisposalAnswer, ReserveEndedAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
 import type { Address } from '../domain/address.ts';
-import type { Clock } from '../domain/clock.ts';
+import { type Clock, MINUTE_MS } from '../domain/clock.ts';
 import { FarthingError } from '../domain/error.ts';
 import { idFrom, type LeadsHere, newId, parseId, type StepId, type WorkspaceId } from '../domain/id.ts';
-import type { WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
+import { formatUsd } from '../domain/money.ts';
+import type { ReserveReturn, WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
 import type { Store } from '../state/store.ts';
 import { Activity } from './activity/activity.ts';
 import { Disposals, disposalAnswer } from './disposal/disposal.ts';
@@ -51,6 +52,8 @@ export interface WorkspacesDeps {
 export interface ExtensionInput {
   readonly payer: Address;
   readonly ttlMinutes?: number | null;
+  /** For the reserve, paid in this prepaid money. */
+  readonly reserveMoney?: string | undefined;
   /** The request carried the workspace's token: a refusal may show the workspace's figures. */
   readonly showFigures?: boolean;
 }
@@ -178,12 +181,12 @@ export class Workspaces {
    */
   async extend(
     id: string,
-    { payer, ttlMinutes = null, showFigures = false }: ExtensionInput,
+    { payer, ttlMinutes = null, reserveMoney, showFigures = false }: ExtensionInput,
   ): Promise<{ workspace: WorkspaceId; step: StepId }> {
     const workspace = parseId('workspace', id);
     if (!workspace) throw unauthorized();
     const { minutes, amount: price } = this.prices.extension(ttlMinutes);
-    const request = { payer, minutes, minutesAsked: ttlMinutes, price, showFigures };
+    const request = { payer, minutes, minutesAsked: ttlMinutes, price, reserveMoney, showFigures };
     return { workspace, step: await this.#extensions.reserve(workspace, request) };
   }
 
@@ -202,6 +205,27 @@ export class Workspaces {
   async reissueExtension(id: StepId): Promise<WorkspaceAnswer> {
     const { record, step } = this.#extensions.committed(id);
     return extendedWorkspace(record, step, this.#deps.time, this.#deps.limits);
+  }
+
+  /** Ends the reserve: what is not used of it goes back to who paid. Once more changes nothing. @throws workspace_unauthorized */
+  async endReserve(id: WorkspaceId): Promise<ReserveEndedAnswer> {
+    const ended = await this.#records.endReserves(id);
+    if (!ended) throw unauthorized();
+    const { before, after } = ended;
+    const { expires_at, ttl_seconds_left } = this.views.ofRecord(after);
+    const minutes = Math.round((before.endsAt - after.endsAt) / MINUTE_MS);
+    const returned_usd = formatUsd(before.spend - after.spend);
+    return { id, expires_at, ttl_seconds_left, returned_minutes: minutes, returned_usd };
+  }
+
+  /** What is owed to wallets for minutes in reserve that were not used. */
+  returns(limit: number): ReserveReturn[] {
+    return this.#records.reserves.due(limit);
+  }
+
+  /** The wallet's books have it. */
+  returned(step: StepId): Promise<void> {
+    return this.#records.reserves.returned(step);
   }
 
   /**

@@ -14,6 +14,18 @@ t.test('a command pays in advance, the next ones spend it, and the rest is had b
   const refund = await agent.run(['wallet', 'refund', '0.4', '--json']);
   t.match(JSON.parse(refund.out), { refund_usd: '0.4', prepaid_usd: '0.0825' }, 'a workspace cost .0175');
   t.match(await agent.run(['wallet', 'refund', '0.4']), { code: 4, err: /insufficient_funds/ });
+  const longer = await agent.run(['workspace', 'extend', '--minutes', '60', '--reserve', '--yes']);
+  t.match(longer, { code: 0, out: /^ws_\w+: 60 minutes more in reserve, until / }, longer.err);
+  t.match(await agent.run(['workspace', 'usage']), { out: /^in reserve +60 minutes, 0\.03 USD$/m });
+  t.match(await agent.run(['workspace', 'end-reserve']), {
+    code: 0,
+    out: /: 60 minutes were not used, 0\.03 USD are prepaid again; it ends /,
+  });
+  t.match(await agent.json(['workspace', 'end-reserve']), { returned_minutes: 0 });
+  t.match(await agent.run(['workspace', 'extend', '--minutes', '999', '--reserve', '--yes']), {
+    code: 4,
+    err: /prepay adds/,
+  });
   t.match(await agent.run(['wallet', 'prepay', 'lots']), {
     code: 2,
     err: '"lots" is no amount of US dollars, such as 0.5.\n',

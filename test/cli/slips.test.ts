@@ -16,7 +16,7 @@ t.test('a slip is one line with the nearest name', async (t) => {
     [['xyzzy'], 'There is no command "xyzzy". farthing --help lists them.'],
     [
       ['workspace', 'destory'],
-      'There is no "farthing workspace destory". It is one of: create, list, use, usage, extend, export, import, dispose.',
+      'There is no "farthing workspace destory". It is one of: create, list, use, usage, extend, end-reserve, export, import, dispose.',
     ],
     [
       ['workspace', 'craete'],

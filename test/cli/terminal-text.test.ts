@@ -29,7 +29,10 @@ t.test('a hit begins with file and page, says how likely it is, and marks the wo
   t.match(narrow, /^1 {2}almanac\.pdf {2}p\. 12\n {3}▰▰▰▰▰ very likely\n {3}Bees/);
   const coloured = hitList([hitOf({})], { columns: 60, colours: true });
   t.ok(coloured.includes('\u001b[1;33mdance\u001b[22;39m'));
-  t.match(hitList([hitOf({ confidence: 0.04 })], { columns: 80, colours: false }), /▱▱▱▱▱ unlikely/);
+  const shown = (hit: Partial<Hit>) => hitList([hitOf(hit)], { columns: 80, colours: false });
+  t.match(shown({ confidence: 0.04 }), /▱▱▱▱▱ unlikely/);
+  t.match(shown({ confidence: 0.04, likeness: 0.3 }), /▱▱▱▱▱ unlikely/);
+  t.match(shown({ confidence: 0.04, likeness: 0.67 }), /▰▰▰▱▱ alike/);
 });
 
 t.test('a film names its other moments, in order of time', async (t) => {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +16,9 @@ import { emptyFolder, install, typeFaults } from './packed.ts';
 t.setTimeout(300_000);
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
 
 t.test('the packed client rents, ingests, finds and destroys what its own page says', async (t) => {
   const { url } = await startTestServer(t);
@@ -26,8 +29,17 @@ t.test('the packed client rents, ingests, finds and destroys what its own page s
     folder,
     readdirSync(packages).map((name) => join(packages, name)),
   );
-  t.notOk(existsSync(join(folder, 'node_modules/farthing')), 'no server');
-  t.notOk(existsSync(join(folder, 'node_modules/onnxruntime-node')), 'no models');
+  const modules = join(folder, 'node_modules');
+  t.same(
+    readdirSync(modules).filter((name) => !name.startsWith('.')),
+    ['farthing-client'],
+    'nothing comes with it',
+  );
+  const notices = readFileSync(join(modules, 'farthing-client/THIRD-PARTY-NOTICES.txt'), 'utf8');
+  for (const part of ['viem', 'jose', '@x402/evm'])
+    t.match(notices, new RegExp(`^${part} [\\d.]+ \\(`, 'm'), 'whose code is inside is named');
+  // What makes the account is the agent's own.
+  await install(folder, [`viem@${devDependencies.viem}`]);
 
   await copyFile(join(root, 'samples/almanac.pdf'), join(folder, 'almanac.pdf'));
   await writeFile(join(folder, 'agent.mts'), docBlocks('../clients/typescript/README.md', 'ts', url)[0]!);

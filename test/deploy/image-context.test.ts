@@ -8,6 +8,7 @@ import { lacksProgram, outputOf } from '../rig/run-program.ts';
 const root = resolve(import.meta.dirname, '../..');
 const WANTED = [
   'Makefile',
+  'clients/typescript/README.md',
   'models/manifest.json',
   'models/all/model_int8.onnx',
   'native/Cargo.toml',
@@ -20,6 +21,7 @@ const WANTED = [
   'tsconfig.json',
 ];
 const UNWANTED = [
+  'clients/python/README.md',
   '.build/server/main.js',
   '.env',
   '.git/config',

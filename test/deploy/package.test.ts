@@ -1,12 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import sharp from 'sharp';
 import t from 'tap';
 import { docBlocks } from '../client/doc-blocks.ts';
+import { writeFilm } from '../extract/samples/films.ts';
 import { onlyDeep } from '../rig/deep.ts';
 import { emptyFolder, install, typeFaults } from './packed.ts';
 
@@ -18,9 +20,9 @@ const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const QUICKSTART = 'quickstart-typescript.md';
 /** Versions that the tree was tested with. */
-const { dependencies, devDependencies } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
-) as Readonly<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>;
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly devDependencies: Readonly<Record<string, string>>;
+};
 
 t.test('the packed files serve and search in an empty folder', { skip: onlyDeep }, async (t) => {
   const folder = emptyFolder(t);
@@ -29,8 +31,9 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   await mkdir(packages);
   await run(process.execPath, ['--no-warnings', join(root, 'scripts/package.ts'), packages]);
   const tarballs = readdirSync(packages).map((name) => join(packages, name));
-  t.equal(tarballs.length, 2);
-  await install(folder, [`viem@${dependencies.viem}`, ...tarballs]);
+  t.equal(tarballs.length, 3);
+  // No installer of a package runs: what they would fetch is not needed.
+  await install(folder, [`viem@${devDependencies.viem}`, ...tarballs], ['--ignore-scripts']);
 
   const installed = join(folder, 'node_modules/farthing');
   t.notOk(
@@ -38,6 +41,8 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
     'the native part is a package',
   );
   t.ok(existsSync(join(folder, 'node_modules/farthing-linux-x64-gnu/farthing.linux-x64-gnu.node')));
+  t.notOk(existsSync(join(installed, 'models')), 'the models are a package');
+  t.notOk(existsSync(join(folder, 'node_modules/@x402')), 'the client brings what it uses');
   t.notMatch(readFileSync(join(installed, 'package.json'), 'utf8'), /https?:/);
   const notices = readFileSync(join(installed, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
   for (const part of ['preact', 'viem', 'tokenizers'])
@@ -71,6 +76,23 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   const { stdout } = await farthing('search', '--yes', '--json', 'who watches birds in the morning?');
   t.match(stdout, /log\.txt/);
 
+  const kinds = await filesOfKinds(folder);
+  await farthing('ingest', '--yes', '--recursive', kinds);
+  for (const [words, name] of [
+    ['mizzenport', 'caption.heic'],
+    ['a helmsman who sings', 'film.mkv'],
+    ['Skarvik', 'depots.parquet'],
+  ] as const)
+    t.match((await farthing('search', '--yes', '--json', words)).stdout, name, `${name} is read`);
+  await writeFile(join(folder, 'turm.txt'), 'Im Morgengrauen zählt der Leuchtturmwärter die Möwen.');
+  await farthing('workspace', 'create', '--yes', '--minutes', '15');
+  await farthing('ingest', '--yes', 'turm.txt');
+  t.match(
+    (await farthing('search', '--yes', '--json', '--family', 'text_semantic', 'who counts birds?')).stdout,
+    /turm\.txt/,
+    'another language is searched by meaning',
+  );
+
   const [, setUp] = docBlocks(QUICKSTART, 'sh', url);
   await run('sh', ['-euc', setUp!.split('\n').find((line) => line.startsWith('cp '))!], { cwd: folder });
   const [almanac, samples] = docBlocks(QUICKSTART, 'ts', url);
@@ -83,7 +105,7 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
 
   const protocol = emptyFolder(t);
   const clients = ['@x402/fetch', '@x402/evm', 'viem'] as const;
-  const versions = clients.map((name) => `${name}@${dependencies[name]}`);
+  const versions = clients.map((name) => `${name}@${devDependencies[name]}`);
   await install(protocol, [...versions, `@types/node@${devDependencies['@types/node']}`]);
   await writeFile(join(protocol, 'paid.mjs'), docBlocks(QUICKSTART, 'js', url)[0]!);
   await writeFile(join(protocol, 'paid.mts'), docBlocks(QUICKSTART, 'js', url)[0]!);
@@ -92,6 +114,26 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   // The protocol's declarations name Node's.
   t.equal(await typeFaults(protocol, 'paid.mts', ['node']), '');
 });
+
+/** What the packed libraries read, each in its own way. @returns their folder */
+async function filesOfKinds(folder: string): Promise<string> {
+  const kinds = join(folder, 'kinds');
+  await mkdir(kinds);
+  const extract = join(root, 'test/extract');
+  await copyFile(join(extract, 'picture/heic/caption.heic'), join(kinds, 'caption.heic'));
+  await copyFile(join(extract, 'reports/other/depots.parquet'), join(kinds, 'depots.parquet'));
+  const [width, height] = [96, 64];
+  const data = await sharp({ create: { width, height, channels: 3, background: '#7f3f1f' } })
+    .jpeg()
+    .toBuffer();
+  writeFilm(join(kinds, 'film.mkv'), 'matroska', {
+    width,
+    height,
+    frames: [0, 500, 1000].map((ms) => ({ ms, data })),
+    cues: [{ ms: 0, data: Buffer.from('The helmsman sings quietly.'), lasts: 1000 }],
+  });
+  return kinds;
+}
 
 async function readyUrl({ stdout }: ChildProcess): Promise<string> {
   for await (const line of createInterface(stdout!)) {

@@ -15,8 +15,13 @@ export function emptyFolder(t: Teardown): string {
   return folder;
 }
 
-export async function install(folder: string, packages: readonly string[]): Promise<void> {
-  await run('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', ...packages], { cwd: folder });
+export async function install(
+  folder: string,
+  packages: readonly string[],
+  options: readonly string[] = [],
+): Promise<void> {
+  const words = ['install', '--no-audit', '--no-fund', '--prefer-offline', ...options, ...packages];
+  await run('npm', words, { cwd: folder });
 }
 
 /** What a strict compiler says of a program and of all declarations that it uses. @param types global ones */

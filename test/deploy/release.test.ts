@@ -5,13 +5,25 @@ import { join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
+import { digestOf, packedPaths } from '../../scripts/packages/packing.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { outputOf, runProgram } from '../rig/run-program.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
-const MAIN = { name: 'farthing', optionalDependencies: { 'farthing-linux-x64-gnu': version } };
+/** Their version is their own. */
+const MODELS = JSON.parse(readFileSync(join(root, 'models/package.json'), 'utf8')) as {
+  readonly name: string;
+  readonly version: string;
+};
+const MAIN = {
+  name: 'farthing',
+  dependencies: { [MODELS.name]: MODELS.version },
+  optionalDependencies: { 'farthing-linux-x64-gnu': version },
+};
+
+t.setTimeout(300_000);
 
 interface Published {
   readonly name: string;
@@ -26,7 +38,9 @@ async function startRegistry(t: Pick<Test, 'teardown'>) {
     if (request.method === 'PUT') taken.push((await json(request)) as Published);
     const found = taken.find((one) => one.name === name);
     response.writeHead(found ? 200 : 404, { 'Content-Type': 'application/json' });
-    response.end(JSON.stringify(found ? { ...found, 'dist-tags': { latest: version } } : {}));
+    response.end(
+      JSON.stringify(found ? { ...found, 'dist-tags': { latest: Object.keys(found.versions)[0] } } : {}),
+    );
   });
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   t.teardown(() => {
@@ -45,13 +59,16 @@ async function packagesIn(folder: string, main: object = MAIN): Promise<string> 
     join(root, 'scripts/package-client.ts'),
     join(into, 'client'),
   ]);
-  for (const manifest of [main, { name: 'farthing-linux-x64-gnu' }] as { name: string }[]) {
-    const source = join(folder, manifest.name);
-    mkdirSync(source);
-    writeFileSync(join(source, 'package.json'), JSON.stringify({ version, ...manifest }));
-    await outputOf('npm', ['pack', '--pack-destination', into], { cwd: source });
-  }
+  for (const manifest of [main, { name: 'farthing-linux-x64-gnu' }, MODELS] as { name: string }[])
+    await packInto(into, join(folder, manifest.name), manifest);
   return into;
+}
+
+/** A package of a manifest and what is already in its folder. */
+async function packInto(into: string, source: string, manifest: object): Promise<void> {
+  mkdirSync(source, { recursive: true });
+  writeFileSync(join(source, 'package.json'), JSON.stringify({ version, ...manifest }));
+  await outputOf('npm', ['pack', '--pack-destination', into], { cwd: source });
 }
 
 async function rig(t: Pick<Test, 'teardown'>, main?: object) {
@@ -67,23 +84,41 @@ async function rig(t: Pick<Test, 'teardown'>, main?: object) {
       cwd: folder,
       env: { ...BARE_ENVIRONMENT, PATH: process.env.PATH, HOME: folder, ...more },
     });
-  return { release, names: () => registry.taken.map(({ name }) => name) };
+  return { folder, packages, release, names: () => registry.taken.map(({ name }) => name) };
 }
 
 t.test('a release is tried, made in order, and made once', async (t) => {
-  const { release, names } = await rig(t);
+  const { folder, packages, release, names } = await rig(t);
   const tried = await release(['--dry-run']);
   t.equal(tried.status, 0, tried.output);
   t.same(names(), [], 'a trial publishes nothing');
 
   const made = await release();
   t.equal(made.status, 0, made.output);
-  t.equal(names()[0], 'farthing-linux-x64-gnu', 'the native part comes before what asks for it');
-  t.same(names().toSorted(), ['farthing', 'farthing-client', 'farthing-linux-x64-gnu']);
+  const all = ['farthing', 'farthing-client', 'farthing-linux-x64-gnu', 'farthing-models'];
+  t.same(names().toSorted(), all);
+  for (const asked of ['farthing-linux-x64-gnu', 'farthing-models'])
+    t.ok(names().indexOf(asked) < names().indexOf('farthing'), `${asked} comes before what asks for it`);
 
+  writeFileSync(join(folder, MODELS.name, 'README.md'), 'Packed anew, with the same models.');
+  await packInto(packages, join(folder, MODELS.name), MODELS);
   const again = await release();
   t.equal(again.status, 0, again.output);
-  t.equal(names().length, 3, 'what is there is left out');
+  t.equal(names().length, all.length, 'what is there is left out');
+
+  await packInto(packages, join(folder, MODELS.name), { ...MODELS, contents: 'others' });
+  t.match(await release(), { status: 1, output: /another farthing-models@\S+ is published/ });
+  t.equal(names().length, all.length);
+});
+
+t.test('the version of the models is of these models', (t) => {
+  const folder = join(root, 'models');
+  const names = packedPaths(root)
+    .filter((path) => path.startsWith('models/'))
+    .map((path) => path.slice('models/'.length));
+  t.ok(names.includes('manifest.json'));
+  t.match(MODELS, { contents: digestOf(folder, names) }, 'else raise it, and note this digest');
+  t.end();
 });
 
 t.test('another version than the tag or the tree names is not published', async (t) => {

@@ -11,6 +11,7 @@ import { ExactEvmScheme } from '@x402/evm';
 import { type PaymentRequired, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { PREPAID_CONTRACT } from '../../src/domain/money.ts';
 import { Agent } from '../cli/cli-agent.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
@@ -22,6 +23,7 @@ const NAMES = [
   'ingest',
   'workspace_create',
   'workspace_extend',
+  'workspace_end_reserve',
   'workspace_usage',
   'workspace_dispose',
   'item_list',
@@ -194,6 +196,9 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   t.match(await host.call('workspace_extend', more, await payFor(asked)), {
     structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
   });
+  const reserve = await host.call('workspace_extend', { ...more, reserve: true });
+  t.match(reserve, { structuredContent: { accepts: [{ asset: PREPAID_CONTRACT }] } });
+  t.match(await inside.call('workspace_end_reserve', {}), { structuredContent: { returned_minutes: 0 } });
   const refused = await host.call('workspace_usage', { workspace: id, token: 'fws_wrong' });
   t.match(refused, {
     isError: true,

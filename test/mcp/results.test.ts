@@ -51,6 +51,20 @@ t.test('what is far less likely than the first is left out, and counted', async 
   );
 });
 
+t.test('a picture that looks like the one asked with is shown, however sure it is another', async (t) => {
+  const hits = [
+    hitOf(0.99, { likeness: 1 }),
+    hitOf(0.004, { likeness: 0.67 }),
+    hitOf(0.003, { likeness: 0.3 }),
+  ];
+  const result = await show(hits, true);
+  t.match(textOf(result), /\n2\. film\.mp4 \(30 s\), confidence 0\.00, likeness 0\.67, item_0\.004$/);
+  t.match(result.structuredContent!.hits, [{ likeness: 1 }, { confidence: 0.004, likeness: 0.67 }]);
+  t.equal((await show(hits, true, { k: 3 })).structuredContent!.left_out, undefined);
+  const all = await show(hits, true, { min_confidence: 0 });
+  t.equal((all.structuredContent!.hits as unknown[]).length, 3, 'unless asked for');
+});
+
 t.test('where nothing is likely to answer, the nearest three are named', async (t) => {
   const text = textOf(
     await show(

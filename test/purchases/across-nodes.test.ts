@@ -1,7 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { WorkOutcome } from '../../src/domain/payment.ts';
+import type { Address } from '../../src/domain/address.ts';
+import type { WorkspaceId } from '../../src/domain/id.ts';
+import type { EffectRef, WorkOutcome } from '../../src/domain/payment.ts';
 import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
+import { ReserveReturns } from '../../src/purchases/reserve-returns.ts';
 import { chargesOf } from '../payment/rig/gate-rig.ts';
 import { sign, v2Header } from '../payment/rig/payments.ts';
 import { codeOf } from '../payment/rig/requests.ts';
@@ -206,5 +209,44 @@ t.test(
     t.equal(nodes.pending, 2);
     await nodes.pass(31);
     t.equal(nodes.pending, 0);
+  },
+);
+
+t.test(
+  'a reserve of a workspace elsewhere is known to be one, and goes back to its wallet once',
+  async (t) => {
+    const nodes = await opened(t);
+    const { world, account, rig } = nodes;
+    const payer = account.address.toLowerCase() as Address;
+    const outcome = await nodes.extension.buy({
+      id: nodes.id,
+      payer,
+      ttlMinutes: 4,
+      reserveMoney: rig.prepaid.money,
+    });
+    t.ok(nodes.workspaces.heard.includes('extension-reserve'), 'a server without reserves would refuse it');
+    const { ref } = (outcome as Extract<WorkOutcome, { effect: object }>).effect;
+    await nodes.extension.commit(ref as EffectRef<'workspace_extend'>);
+    await world.workspaces.endReserve(nodes.id as WorkspaceId);
+    const events: object[] = [];
+    const returns = new ReserveReturns({
+      workspaces: world.workspaces,
+      gate: { takeBack: () => Promise.reject(new Error('no wallet is here')) },
+      store: {},
+      leadsHere: () => false,
+      returnTo: (owed) => nodes.workspaces.across.returnTo(owed),
+      log: (event) => events.push(event),
+    });
+    const had = rig.prepaid.refundable(payer);
+    for (const fate of ['away', 'lost'] as const) {
+      nodes.payers.fates.set('prepaid-return', fate);
+      await returns.deliver();
+      t.equal(world.workspaces.returns(10).length, 1, `${fate}: it stays owed`);
+      t.match(events.at(-1), { event: 'reserve_not_returned' });
+    }
+    nodes.payers.fates.clear();
+    await returns.deliver();
+    t.equal(world.workspaces.returns(10).length, 0);
+    t.equal(rig.prepaid.refundable(payer) - had, 2000n, 'told twice, and had once');
   },
 );

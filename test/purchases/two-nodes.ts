@@ -179,7 +179,7 @@ export class TwoNodes {
     return {
       workspaces: this.world.workspaces,
       purchases: { extension: none },
-      gate: { openEffects: () => [] },
+      gate: { openEffects: () => [], takeBack: () => Promise.reject(new Error('no wallet is here')) },
       stable: () => this.stable(),
     };
   }

@@ -11,6 +11,8 @@ export const TESTED: Readonly<Record<string, string>> = {
 /** What a program that a test starts finds beside its own variables: where Node keeps compiled modules saves a third of a start. */
 export const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH,
+  // For what is compared with a server: the server itself sets it (src/native/index.ts).
+  ORT_DISABLE_TELEMETRY: '1',
   ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
   ...TESTED,
 };

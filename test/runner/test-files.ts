@@ -62,7 +62,12 @@ export async function runTestFiles(
 
 async function runTestFile(file: string, environment: NodeJS.ProcessEnv): Promise<Tally> {
   const started = performance.now();
-  const env = { TAP_TIMEOUT: FILE_SECONDS_MAX, NODE_COMPILE_CACHE: COMPILED, ...environment };
+  const env = {
+    TAP_TIMEOUT: FILE_SECONDS_MAX,
+    NODE_COMPILE_CACHE: COMPILED,
+    ORT_DISABLE_TELEMETRY: '1',
+    ...environment,
+  };
   const { output, status } = await runCommand(
     [process.execPath, '--no-warnings', '--import', STRIPPED, file],
     env,

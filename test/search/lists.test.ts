@@ -107,8 +107,8 @@ t.test('an index is searched with its own models, and says which of them are los
   const open = async ({ name }: { name: string }) => (name === 'visual_picture' ? joint : undefined);
   const models = new IndexModels({ current, open, log: () => undefined });
   const all = () => true;
-  const encoderOf = async (spaces: readonly SpaceSpec[], isAsked: (space: string) => boolean = all) =>
-    models.search({ tenant: 'ws_a', spaces }, isAsked, async (encoder) => encoder);
+  const encoderOf = async (spaces: readonly SpaceSpec[], space: (name: string) => boolean = all) =>
+    models.search({ tenant: 'ws_a', spaces }, { pictures: false, space }, async (encoder) => encoder);
   t.equal(await encoderOf(current.spaces), current, 'those in use');
   const other = (name: string) => ({ name, dimensions: 8, modelSha256: 'cd'.repeat(32) });
   const previous = [other('visual_picture'), other('text_semantic')];

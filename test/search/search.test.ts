@@ -27,7 +27,7 @@ t.test('a client that leaves while its picture is decoded ends its search alone'
   const search = new Search({
     tenants,
     owners: new Owners(),
-    encoders: { current: encoder, search: (_index, _isAsked, work) => work(encoder) },
+    encoders: { current: encoder, search: (_index, _asked, work) => work(encoder) },
     extractor: { decodePicture } as unknown as Extractor,
   });
   // The only query worker is busy: the search's words wait, and are dropped when their turn comes.

@@ -71,7 +71,7 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
   const search = new Search({
     tenants,
     owners: new Owners(),
-    encoders: { current, search: (_index, _isAsked, work) => work(current) },
+    encoders: { current, search: (_index, _asked, work) => work(current) },
     extractor: {} as Extractor,
   });
   return Object.assign(rig, {

@@ -37,6 +37,16 @@ t.test(
   },
 );
 
+t.test('the server’s program itself takes no words, and says where its settings are', async (t) => {
+  const told = /npx farthing serve --help/;
+  for (const [word, status] of [
+    ['--help', 0],
+    ['--port', 2],
+    ['here', 2],
+  ] as const)
+    t.match(await runProgram(process.execPath, [builtServer(), word]), { status, output: told }, word);
+});
+
 t.test('what serve does not take is named, with what it takes', async (t) => {
   const cases = [
     [['--prot', '9000'], /^Unknown option '--prot'\.\n\nfarthing serve \[--port N\]/],

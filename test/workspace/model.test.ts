@@ -47,6 +47,7 @@ class Driver {
       [2, () => this.reissue()],
       [12, () => this.extend()],
       [12, () => this.settleExtension()],
+      [4, () => this.endReserve()],
       [8, () => this.search()],
       [6, () => this.ingest()],
       [3, () => this.enterAndLeave()],
@@ -92,6 +93,7 @@ class Driver {
       deadTokens: [],
       endsAt: 0,
       spend: 0n,
+      reserve: 0,
       steps: [],
       digests: [],
       ingests: 0,
@@ -140,13 +142,41 @@ class Driver {
     const asked = this.random.pick([null, 1, 5, 15, 60, 1440, 9999]) ?? null;
     const minutes = clampMinutes(PRICING, asked);
     const expected = this.model.refusalOfExtension(workspace, minutes);
+    const isReserve = this.random.hits(0.5);
+    const reserveMoney = isReserve ? 'play' : undefined;
     const result = await this.world.workspaces
-      .extend(workspace.id, { payer: PAYER, ttlMinutes: asked })
+      .extend(workspace.id, { payer: PAYER, ttlMinutes: asked, reserveMoney })
       .catch(codeOf);
     if (expected) return same(result, expected, 'extension');
     if (typeof result === 'string') throw new Difference(`extension refused: ${result}`);
     const price = PRICING.perMinute * BigInt(minutes);
-    workspace.steps.push({ id: result.step, minutes, price, since: this.model.now, state: 'pending' });
+    const since = this.model.now;
+    workspace.steps.push({ id: result.step, minutes, price, since, isReserve, state: 'pending' });
+  }
+
+  /** The process may end in it; then it is asked for again. */
+  async endReserve(): Promise<void> {
+    const workspace = this.any(({ state }) => state === 'active');
+    if (!workspace) return;
+    if (this.random.hits(0.3)) this.world.boundariesLeft = this.random.below(2);
+    const heartbeat = this.world.heartbeat();
+    const answer = await this.world.workspaces.endReserve(workspace.id).catch((error: unknown) => {
+      if (error instanceof Crash) return undefined;
+      throw error;
+    });
+    this.world.boundariesLeft = Number.POSITIVE_INFINITY;
+    const { reserve } = workspace;
+    if (answer) same(answer.returned_minutes, reserve, 'minutes returned');
+    const begun = this.world.workspaces.views.show(workspace.id)?.reserve.minutes === 0;
+    if (begun) this.model.endReserve(workspace);
+    if (answer) return same(answer.returned_usd, formatUsd(PRICING.perMinute * BigInt(reserve)), 'returned');
+    this.leaves.length = 0;
+    const kept = this.world.heartbeat();
+    if (kept.rented < heartbeat.rented) throw new Difference('a heartbeat is lost');
+    this.world.restart(0);
+    this.model.restart(kept, this.world.clock.now());
+    await this.world.workspaces.endReserve(workspace.id);
+    this.model.endReserve(workspace);
   }
 
   async settleExtension(): Promise<void> {
@@ -202,6 +232,7 @@ class Driver {
       this.random.pick([1, 999, 60_000, 59_999, 600_000, 3_600_000, 40_000_000, 86_400_000]) ?? 1;
     this.world.clock.advance(milliseconds);
     this.model.now += milliseconds;
+    this.model.useReserves();
   }
 
   async jump(): Promise<void> {
@@ -347,6 +378,8 @@ class Driver {
   async check(looked: readonly ModelWorkspace[]): Promise<void> {
     const { world, model } = this;
     same(world.time.now(), model.now, 'rented time');
+    const returned = world.workspaces.returns(1e6).reduce((sum, { amount }) => sum + amount, 0n);
+    same(formatUsd(returned), formatUsd(model.returned), 'owed for reserves');
     for (const workspace of looked) {
       const { id, token, deadTokens } = workspace;
       const live = model.isLive(workspace);
@@ -366,6 +399,7 @@ class Driver {
         `${id}: seconds left`,
       );
       same(shown?.spend_usd, formatUsd(workspace.spend), `${id}: spend`);
+      same(shown?.reserve.minutes, workspace.reserve, `${id}: reserve`);
       if (workspace.spendLimit !== null) this.checkBudget(workspace, workspace.spendLimit);
       const has = world.tenants.has(id);
       if (workspace.state === 'disposed') same(has, false, `${id}: a folder left over`);
@@ -380,8 +414,10 @@ class Driver {
   }
 
   /** Nothing exceeds the limit, except by late settlements, which were paid for as well. */
-  checkBudget({ id, spend, steps, state }: ModelWorkspace, spendLimit: bigint): void {
-    const reserved = steps.reduce((sum, step) => (step.state === 'pending' ? sum + step.price : sum), spend);
+  checkBudget(workspace: ModelWorkspace, spendLimit: bigint): void {
+    const { id, steps, state } = workspace;
+    const pending = steps.filter(isPending).reduce((sum, step) => sum + step.price, 0n);
+    const reserved = this.model.bound(workspace) + pending;
     const late = steps.some(({ since }) => since <= this.model.now - REPEAT_MS);
     if (reserved > spendLimit && !late && state === 'active') throw new Difference(`${id}: over its budget`);
   }

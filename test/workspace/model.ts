@@ -7,6 +7,7 @@ export interface ModelStep {
   readonly minutes: number;
   readonly price: bigint;
   readonly since: number;
+  readonly isReserve: boolean;
   state: 'pending' | 'committed' | 'undone';
 }
 
@@ -22,8 +23,12 @@ export interface ModelWorkspace {
   token?: string;
   /** Tokens that must no longer open it. */
   readonly deadTokens: string[];
+  /** With the minutes in reserve. */
   endsAt: number;
+  /** Without what is in reserve. */
   spend: bigint;
+  /** Minutes. */
+  reserve: number;
   readonly steps: ModelStep[];
   digests: string[];
   ingests: number;
@@ -44,9 +49,31 @@ export const RETENTION_MS = 90 * 24 * 60 * MINUTE_MS;
 export class Model {
   readonly workspaces: ModelWorkspace[] = [];
   now = 0;
+  /** Owed to payers for minutes in reserve that were not used. */
+  returned = 0n;
 
   isLive(workspace: ModelWorkspace): boolean {
     return workspace.state === 'active' && this.now < workspace.endsAt;
+  }
+
+  /** Each time that the other minutes have run out, one of the reserve is added to them. */
+  useReserves(): void {
+    for (const workspace of this.workspaces)
+      while (workspace.reserve > 0 && this.now > workspace.endsAt - workspace.reserve * MINUTE_MS) {
+        workspace.reserve -= 1;
+        workspace.spend += PRICING.perMinute;
+      }
+  }
+
+  endReserve(workspace: ModelWorkspace): void {
+    this.returned += PRICING.perMinute * BigInt(workspace.reserve);
+    workspace.endsAt -= workspace.reserve * MINUTE_MS;
+    workspace.reserve = 0;
+  }
+
+  /** Spent, or in reserve. */
+  bound({ spend, reserve }: ModelWorkspace): bigint {
+    return spend + PRICING.perMinute * BigInt(reserve);
   }
 
   /** Whether its time is over and no open extension keeps it. */
@@ -63,7 +90,7 @@ export class Model {
       ({ state, since }) => state === 'pending' && since > this.now - PENDING_MS,
     );
     if (pending.length >= 32) return 'rate_limited';
-    const spend = pending.reduce((sum, step) => sum + step.price, workspace.spend) + price;
+    const spend = pending.reduce((sum, step) => sum + step.price, this.bound(workspace)) + price;
     if (workspace.spendLimit !== null && spend > workspace.spendLimit) return 'spend_limit_exceeded';
     const left =
       workspace.endsAt -
@@ -75,12 +102,15 @@ export class Model {
   commit(workspace: ModelWorkspace, step: ModelStep): void {
     if (step.state === 'committed') return;
     step.state = 'committed';
-    workspace.spend += step.price;
-    if (workspace.state === 'active')
-      workspace.endsAt = Math.max(workspace.endsAt, this.now) + step.minutes * MINUTE_MS;
+    const isActive = workspace.state === 'active';
+    if (!step.isReserve) workspace.spend += step.price;
+    else if (isActive) workspace.reserve += step.minutes;
+    else this.returned += step.price;
+    if (isActive) workspace.endsAt = Math.max(workspace.endsAt, this.now) + step.minutes * MINUTE_MS;
   }
 
   dispose(workspace: ModelWorkspace, reason: ModelWorkspace['reason']): void {
+    this.endReserve(workspace);
     workspace.state = 'disposed';
     workspace.reason = reason;
     workspace.disposedAt = this.now;
@@ -90,6 +120,7 @@ export class Model {
   restart(heartbeat: { rented: number; wall: number }, wall: number): void {
     const down = Math.max(0, wall - heartbeat.wall);
     this.now = heartbeat.rented + Math.max(0, down - REFUND_MINUTES * MINUTE_MS);
+    this.useReserves();
     for (const workspace of this.workspaces) {
       workspace.searches = workspace.searchesKept;
       workspace.ingests = workspace.ingestsKept;

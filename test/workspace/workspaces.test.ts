@@ -64,6 +64,7 @@ t.test('the paid minutes begin at commit, and the record has every field', async
     price_usd: '0.73',
     spend_usd: '0.73',
     spend_limit_usd: '1',
+    reserve: { minutes: 0, usd: '0' },
     limits: { file_bytes_max: 1000 },
     links: { self: `http://127.0.0.1:8402/agent/v1/workspaces/${id}` },
   });
@@ -219,6 +220,7 @@ t.test('usage shows time, money, contents and latency; counts outlive a restart'
     ttl_seconds_left: 840,
     spend_usd: '0.0175',
     spend_limit_usd: '0.02',
+    reserve: { minutes: 0, usd: '0' },
     searches: 100,
     ingests: 1,
     items: 1,

@@ -55,6 +55,24 @@ def test_pays_for_an_upload_and_a_search_and_tells_what_they_cost(farthing: Fart
     assert farthing.item(item["id"])["sha256"] == item["sha256"]
 
 
+def test_minutes_in_reserve_that_are_not_used_are_prepaid_money_again() -> None:
+    farthing = Farthing(URL, account=Account.create(), max_price_usd="0.10", budget_usd="0.15")
+    assert farthing.prepay("0.1")["prepaid_usd"] == "0.1"
+    with farthing.rent(minutes=5) as workspace:
+        left = farthing.spending.left_usd
+        assert left == "0.0375"
+        reserved = workspace.extend(minutes=120, reserve=True)
+        assert (reserved["reserve"], reserved["price_usd"]) == ({"minutes": 120, "usd": "0.06"}, "0.06")
+        assert farthing.spending.left_usd == left, "the budget had it before"
+        with pytest.raises(FarthingError, match="prepay adds some") as caught:
+            workspace.extend(minutes=120, reserve=True)
+        assert caught.value.code == "payment_refused"
+        assert workspace.end_reserve()["returned_usd"] == "0.06"
+        assert workspace.usage()["reserve"] == {"minutes": 0, "usd": "0"}
+    assert code_of(lambda: farthing.refund_prepaid(1)) == "payment_refused"
+    farthing.close()
+
+
 def test_a_workspace_holds_files_until_its_end_and_its_receipt_is_proved(farthing: Farthing) -> None:
     with farthing.rent(minutes=15) as workspace:
         assert workspace.record and workspace.record["ttl_minutes"] == 15

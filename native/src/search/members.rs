@@ -4,7 +4,7 @@ use super::evidence::Evidence;
 use super::fusion::FusedPlace;
 use super::json_number::push_number;
 use super::moments::ShownMoment;
-use super::plan::Plan;
+use super::plan::{Kind, Plan, PlannedList, Scans};
 use crate::shard::hits::HitMembers;
 
 /// A hit with what its members are written from.
@@ -34,6 +34,10 @@ impl HitMembers for ShownHit<'_> {
         if !self.moments.is_empty() {
             push_moments(out, &self.moments);
         }
+        if let Some(likeness) = self.likeness() {
+            out.extend_from_slice(b",\"likeness\":");
+            push_number(out, likeness);
+        }
         out.extend_from_slice(b",\"segments\":");
         let segments = self.evidence.candidates[self.fused.best.likelihood.candidate].segments;
         out.extend_from_slice(segments.to_string().as_bytes());
@@ -44,6 +48,15 @@ impl HitMembers for ShownHit<'_> {
 }
 
 impl ShownHit<'_> {
+    /// How alike the hit and the picture of the query look: the cosine of their vectors, at least 0.
+    fn likeness(&self) -> Option<f64> {
+        let compares =
+            |list: &PlannedList| list.kind == Kind::Pictures && list.scans == Scans::Vectors && !list.described;
+        let at = self.plan.lists.iter().position(compares)?;
+        let said = self.evidence.of(self.fused.best.likelihood.candidate, at)?;
+        Some(said.score.clamp(0.0, 1.0))
+    }
+
     fn push_explanation(&self, out: &mut Vec<u8>) {
         let FusedPlace { best, .. } = self.fused;
         out.extend_from_slice(b",\"explanation\":{\"lists\":[");

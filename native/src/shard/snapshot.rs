@@ -350,6 +350,12 @@ impl Snapshot {
         self.queue.store().totals(&self.txn)
     }
 
+    /// Whether it has pictures, or had some whose rows are not gone yet.
+    pub fn has_pictures(&self) -> Result<bool> {
+        let first = self.queue.store().blocks_of(&self.txn, Family::PICTURES)?.next();
+        Ok(first.transpose()?.is_some())
+    }
+
     /// Family and number of rows of each block, in the order of their keys.
     pub fn blocks(&self) -> Result<Vec<(u8, u32)>> {
         let blocks = self.queue.store().databases.blocks.iter(&self.txn)?;

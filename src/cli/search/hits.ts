@@ -1,4 +1,5 @@
 import type { Hit } from '../../client/index.ts';
+import { looksAlike } from '../../domain/search.ts';
 import type { Terminal } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
 import { clean, clip, clipName, MARK, widthOf, wrap } from '../terminal/text.ts';
@@ -34,7 +35,9 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
   const inner = width - number.length;
   const indent = ' '.repeat(number.length);
   const word = likelihood(hit.confidence);
-  const likely = `${bar(hit.confidence)} ${word}`;
+  // What is hardly the same picture may be much like it.
+  const likely =
+    word === 'unlikely' && looksAlike(hit) ? `${bar(hit.likeness!)} alike` : `${bar(hit.confidence)} ${word}`;
   const room = isWide ? inner - widthOf(likely) - 2 : inner;
   const where = clip(clean(place(hit.locator)), Math.floor(room / 2));
   const names = [hit.item.name, ...(hit.item.aliases ?? [])].join(' = ');

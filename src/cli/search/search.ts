@@ -5,7 +5,7 @@ import type { SearchAnswer } from '../../client/index.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Filter, readFilter } from '../../domain/labels/filter.ts';
 import { nearest } from '../../domain/nearest.ts';
-import { CHARS_MAX, CHARS_MIN, CONFIDENCE_FLOOR, K_MAX, PASSAGES_MAX } from '../../domain/search.ts';
+import { CHARS_MAX, CHARS_MIN, floorOf, isWorthShowing, K_MAX, PASSAGES_MAX } from '../../domain/search.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
@@ -37,11 +37,12 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
     passages: numberOf('--passages', values.passages, 0, PASSAGES_MAX),
     maxChars: numberOf('--max-chars', values['max-chars'], CHARS_MIN, CHARS_MAX),
     exact: values.exact || undefined,
-    minConfidence: shareOf(values['min-confidence']),
+    minConfidence: shareOf(values['min-confidence'] ?? floorOf(values.image !== undefined)),
     signal: io.signal,
   };
   const access = await openAccess(values, io);
-  const answer = await inWorkspace(access, io, () => (access.workspace ?? access.client).search(search));
+  const found = await inWorkspace(access, io, () => (access.workspace ?? access.client).search(search));
+  const answer = values['min-confidence'] === undefined ? worthShowing(found) : found;
   if (values.json) {
     io.write(`${JSON.stringify(answer)}\n`);
     return EXIT.done;
@@ -130,8 +131,13 @@ function numberOf(name: string, text: string | undefined, least: number, most: n
   throw new UsageError(`${name}: "${text}" is no whole number from ${least} to ${most}.`);
 }
 
-function shareOf(text: string | undefined): number {
-  const share = Number(text ?? CONFIDENCE_FLOOR);
+/** An answer without what is neither likely nor looks alike. */
+function worthShowing(answer: SearchAnswer): SearchAnswer {
+  return { ...answer, hits: answer.hits.filter(isWorthShowing) };
+}
+
+function shareOf(text: string | number): number {
+  const share = Number(text);
   if (share >= 0 && share <= 1) return share;
   throw new UsageError(`--min-confidence: "${text}" is no number from 0 to 1.`);
 }

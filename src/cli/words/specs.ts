@@ -147,8 +147,25 @@ export const SPECS = {
     about: 'Buy more minutes.',
     usage: '[ID]',
     words: [0, 1],
-    options: { ...minutes('minutes to add (15)'), ...connection, workspace: place.workspace, ...money },
-    examples: [['workspace extend --minutes 30', 'the current one']],
+    options: {
+      ...minutes('minutes to add (15)'),
+      reserve: { about: 'use them when the others have run out; what is not used goes back' },
+      ...connection,
+      workspace: place.workspace,
+      ...money,
+    },
+    notes: ['Minutes in reserve are paid in prepaid money: "wallet prepay" adds some.'],
+    examples: [
+      ['workspace extend --minutes 30', 'the current one'],
+      ['workspace extend --minutes 600 --reserve', 'it lives as long as it is needed, and costs no more'],
+    ],
+  },
+  'workspace end-reserve': {
+    about: 'Take back the minutes in reserve that are not used.',
+    usage: '[ID]',
+    words: [0, 1],
+    options: { ...connection, workspace: place.workspace },
+    examples: [['workspace end-reserve', 'of the current one']],
   },
   'workspace export': {
     about: 'Write all that a workspace holds to a file, as lines of JSON.',

@@ -147,6 +147,9 @@ function usageText(usage: UsageAnswer): string {
   return aligned([
     ['workspace', usage.id],
     ['time left', `${durationText(usage.ttl_seconds_left)}, until ${timeText(usage.expires_at)}`],
+    ...(usage.reserve.minutes === 0
+      ? []
+      : [['in reserve', `${counted(usage.reserve.minutes, 'minute')}, ${usdText(usage.reserve.usd)}`]]),
     [
       'spent',
       `${usdText(usage.spend_usd)}${usage.spend_limit_usd === null ? '' : ` of at most ${usdText(usage.spend_limit_usd)}`}`,
@@ -164,7 +167,11 @@ export async function workspaceExtend({ words, values }: Call<'workspace extend'
   const access = await openWorkspace(words, values, io);
   const { workspace, client } = access;
   const answer = await inWorkspace(access, io, () =>
-    workspace.extend({ ttlMinutes: minutesOf(values.minutes), signal: io.signal }),
+    workspace.extend({
+      ttlMinutes: minutesOf(values.minutes),
+      ...(values.reserve && { reserve: true }),
+      signal: io.signal,
+    }),
   );
   await remember(io, workspace.id, {
     server: client.baseUrl,
@@ -175,9 +182,24 @@ export async function workspaceExtend({ words, values }: Call<'workspace extend'
     values.json,
     io,
     { ...answer },
-    `${workspace.id}: ${counted(answer.ttl_minutes, 'minute')} more, until ${timeText(answer.expires_at)}`,
+    `${workspace.id}: ${counted(answer.ttl_minutes, 'minute')} more${values.reserve ? ' in reserve' : ''}, until ${timeText(answer.expires_at)}`,
   );
   explainSpending(access, io);
+  return EXIT.done;
+}
+
+/** `workspace end-reserve [ID]` */
+export async function workspaceEndReserve(
+  { words, values }: Call<'workspace end-reserve'>,
+  io: Io,
+): Promise<number> {
+  const access = await openWorkspace(words, values, io);
+  const { workspace, client } = access;
+  const answer = await inWorkspace(access, io, () => workspace.endReserve());
+  const { returned_minutes, returned_usd, expires_at } = answer;
+  await remember(io, workspace.id, { server: client.baseUrl, token: workspace.token, expires_at });
+  const back = `${counted(returned_minutes, 'minute')} were not used, ${usdText(returned_usd)} are prepaid again`;
+  show(values.json, io, { ...answer }, `${workspace.id}: ${back}; it ends ${timeText(expires_at)}`);
   return EXIT.done;
 }
 

@@ -9,7 +9,13 @@ export type { Item, ItemDeletedAnswer, ItemsAnswer, PublicJob } from '../../api/
 export type { PrepaidAnswer, PrepaidRefundAnswer } from '../../api/prepaid.ts';
 export type { Bound, Hit, Locator, SearchAnswer, Timing } from '../../api/search.ts';
 export type { ReadyAnswer } from '../../api/service.ts';
-export type { DisposalAnswer, HistoryAnswer, UsageAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
+export type {
+  DisposalAnswer,
+  HistoryAnswer,
+  ReserveEndedAnswer,
+  UsageAnswer,
+  WorkspaceAnswer,
+} from '../../api/workspaces.ts';
 export type { Family } from '../../domain/family.ts';
 export type { UnansweredReason } from '../../domain/search.ts';
 

@@ -35,6 +35,9 @@ export interface AuthorizationDeps {
   readonly spendsPrepaid?: boolean;
 }
 
+/** What has prepaid money back. */
+export const REFUND_PATH = '/agent/v1/prepaid/refund';
+
 /** Servers want some seconds left to settle in; a slow upload needs more. */
 const SECONDS_LEFT_MIN = 60;
 
@@ -61,8 +64,8 @@ export class Authorizations {
     const { chosen, amount, isPrepaid } = this.#prepaidOffer(required) ?? cheapest(required, scheme);
     const terms = JSON.stringify([chosen, required.resource?.url]);
     const { budget } = this.#deps;
-    // It costs nothing: it is the one thing that prepaid money alone is taken for.
-    const isRefund = isPrepaid && required.accepts.length === 1;
+    // It costs nothing. Minutes in reserve, which prepaid money alone is taken for, too, do.
+    const isRefund = isPrepaid && required.resource?.url.endsWith(REFUND_PATH) === true;
     if (!isRefund) budget.checkPrice(amount, maxPriceUsd);
     this.#forgetEnded();
     const free = this.#free.get(terms) ?? [];
@@ -122,7 +125,7 @@ export class Authorizations {
     }
   }
 
-  /** Of several offers, if it is wanted and may suffice; alone, for a refund, in any case. */
+  /** Of several offers, if it is wanted and may suffice; alone, in any case. */
   #prepaidOffer({ accepts }: PaymentRequired) {
     const chosen = accepts.find(
       ({ scheme, asset, amount }) =>

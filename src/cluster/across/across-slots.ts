@@ -3,6 +3,7 @@ import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId, type StepId } from '../../domain/id.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { PrepaidReturn } from '../../payment/prepaid/balances.ts';
 import { type ExtensionSteps, extensionsIn } from '../../purchases/extension-steps.ts';
 import type { Purchases } from '../../purchases/purchases.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
@@ -15,7 +16,7 @@ import type { SharedLock } from './shared-lock.ts';
 export interface PaidServices {
   readonly workspaces: Workspaces;
   readonly purchases: Pick<Purchases, 'extension'>;
-  readonly gate: Pick<PaymentGate, 'openEffects'>;
+  readonly gate: Pick<PaymentGate, 'openEffects' | 'takeBack'>;
   readonly stable?: () => Promise<void>;
 }
 
@@ -61,6 +62,15 @@ export class AcrossSlots {
     return known;
   }
 
+  /** Gives a wallet's books what is owed to it. They take it once however often they are told. @throws while they cannot be told */
+  async returnTo(owed: PrepaidReturn): Promise<void> {
+    const place = await this.#settledPlaceOf(payerTenantId(owed.payer));
+    if ('peer' in place) return this.#peers.returnAt(place.peer, owed);
+    const { gate, stable } = place.services;
+    await this.#deps.lock.shared(() => gate.takeBack(owed));
+    await stable?.();
+  }
+
   /** The books in this process that an id leads to, as other servers ask for them. */
   booksHere(id: string): BooksHere | undefined {
     const place = this.#deps.placeOf(id);
@@ -69,6 +79,7 @@ export class AcrossSlots {
     return {
       extensions: this.#extensionsIn(services),
       knows: (step) => isKnownTo(services, step),
+      takeBack: (owed) => this.#deps.lock.shared(() => services.gate.takeBack(owed)),
       stable: async () => services.stable?.(),
     };
   }

@@ -3,6 +3,7 @@ import { Value } from '@sinclair/typebox/value';
 import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { payerTenantId, storedId } from '../../domain/id.ts';
+import type { PrepaidReturn } from '../../payment/prepaid/balances.ts';
 import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
 import { PeerAwayError } from '../peers/peer-calls.ts';
 import { PEER_CALLS } from './peer-purchases.ts';
@@ -12,6 +13,8 @@ export interface BooksHere {
   readonly extensions: ExtensionSteps;
   /** Whether a payment may still commit the extension. */
   knows(step: string): boolean;
+  /** A wallet of theirs has money back, once however often it is told. */
+  takeBack(owed: PrepaidReturn): Promise<void>;
   /** Resolves once what the books say may be told. @throws when it never may: another server may have them */
   stable(): Promise<void>;
 }
@@ -22,6 +25,14 @@ const Request = Type.Object({
   payer: WALLET,
   ttlMinutes: Type.Optional(Type.Union([Type.Integer(), Type.Null()])),
   token: Type.Optional(Type.String()),
+});
+const ReserveRequest = Type.Composite([Request, Type.Object({ reserveMoney: Type.String() })]);
+const Owed = Type.Object({
+  step: Type.String(),
+  payer: WALLET,
+  money: Type.String(),
+  amount: Type.String({ pattern: '^[0-9]{1,30}$' }),
+  time: Type.Integer({ minimum: 0 }),
 });
 const Ref = Type.Object({ workspace: Type.String(), step: Type.String() });
 const Question = Type.Object({ payer: WALLET, step: Type.String() });
@@ -60,6 +71,20 @@ export function peerHandlers(
       Request,
       ({ id }) => id,
       ({ extensions }, { payer, ...request }) => extensions.extend({ ...request, payer: payer as Address }),
+    ),
+    [PEER_CALLS.reserve]: inBooks(
+      ReserveRequest,
+      ({ id }) => id,
+      ({ extensions }, { payer, ...request }) => extensions.extend({ ...request, payer: payer as Address }),
+    ),
+    [PEER_CALLS.takeBack]: inBooks(
+      Owed,
+      ({ payer }) => payerTenantId(payer as Address),
+      async (books, { step, payer, amount, ...owed }) => {
+        const parsed = { step: storedId('step', step), payer: payer as Address, amount: BigInt(amount) };
+        await books.takeBack({ ...owed, ...parsed });
+        return {};
+      },
     ),
     [PEER_CALLS.commit]: onRef((extensions, ref) => extensions.commit(ref)),
     [PEER_CALLS.reissue]: onRef((extensions, ref) => extensions.reissue(ref)),

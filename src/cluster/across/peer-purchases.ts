@@ -2,6 +2,7 @@ import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { StepId } from '../../domain/id.ts';
 import type { Answer } from '../../domain/payment.ts';
+import type { PrepaidReturn } from '../../payment/prepaid/balances.ts';
 import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
 import { BUY_MS_MAX } from '../../purchases/paid-workspace.ts';
 import type { Peer } from '../peers/peer.ts';
@@ -10,10 +11,13 @@ import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-call
 /** Names of the calls; `peer-handlers.ts` answers them. */
 export const PEER_CALLS = {
   extend: 'extension-extend',
+  /** A name of its own: a server that does not know reserves must not sell plain minutes. */
+  reserve: 'extension-reserve',
   commit: 'extension-commit',
   reissue: 'extension-reissue',
   undo: 'extension-undo',
   knows: 'paid-effects',
+  takeBack: 'prepaid-return',
 } as const;
 
 /** What a payment buys in a slot that another server has. */
@@ -33,11 +37,19 @@ export class PeerPurchases {
           throw error instanceof PeerAwayError || error instanceof PeerLostError ? interrupted(error) : error;
         });
     return {
-      extend: async (request) => (await call(PEER_CALLS.extend, request, BUY_MS_MAX)) as ExtensionRef,
+      extend: async (request) => {
+        const name = request.reserveMoney === undefined ? PEER_CALLS.extend : PEER_CALLS.reserve;
+        return (await call(name, request, BUY_MS_MAX)) as ExtensionRef;
+      },
       commit: async (ref) => (await call(PEER_CALLS.commit, ref)) as Answer,
       reissue: async (ref) => (await call(PEER_CALLS.reissue, ref)) as Answer,
       undo: async (ref) => void (await call(PEER_CALLS.undo, ref)),
     };
+  }
+
+  /** Gives the books that the peer has what is owed to a wallet. @throws where it has not, or does not answer */
+  async returnAt(peer: Peer, owed: PrepaidReturn): Promise<void> {
+    await this.#calls.call(peer, PEER_CALLS.takeBack, { ...owed, amount: owed.amount.toString() });
   }
 
   /**

@@ -33,6 +33,7 @@ export function manifestProblem({ models, use, other_languages }: Manifest): str
 export function filesBesidesWeights({ text, picture, voice, speech }: ManifestModel): string[] {
   const files = [
     text?.tokenizer,
+    text?.translation?.file,
     picture?.labels?.file,
     voice?.file,
     speech?.encoder,
@@ -77,6 +78,8 @@ function valuesProblem(model: ManifestModel, names: ReadonlySet<string>): string
   const { text, picture } = model;
   if (picture?.labels && !names.has(picture.labels.text_model))
     return `there is no text model "${picture.labels.text_model}"`;
+  if (text?.translation && !names.has(text.translation.into))
+    return `there is no text model "${text.translation.into}"`;
   if (picture?.std.includes(0)) return 'a standard deviation is zero';
   if (text?.variants.some(({ run_tokens }) => run_tokens === undefined || run_tokens < text.limit))
     return 'run_tokens is at least the limit';

@@ -149,6 +149,15 @@ const Text = closed({
   pooling: Pooling,
   normalise: Type.Boolean(),
   dimensions: Count(65_536),
+  /** How this model's queries reach the space of one that knows fewer languages: see `encode/text/translation.ts`. */
+  translation: Type.Optional(
+    closed({
+      into: Name,
+      file: Name,
+      /** Cosine of the two models' vectors from which the other model's own serves. */
+      agreement_min: Share,
+    }),
+  ),
   /** ISO 639-3 codes. */
   languages: Type.Optional(Type.Array(Type.String({ pattern: '^[a-z]{3}$' }), { minItems: 1 })),
   variants: Type.Array(TextVariant, { minItems: 1 }),

@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import sharp from 'sharp';
+import { OWN_MODELS } from '../../settings/own-models.ts';
 import type { GreyPicture } from '../picture/grey.ts';
 import { LINE_HEIGHT } from './line-picture.ts';
 import { type Region, textRegions } from './text-regions.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../models/pp-ocr');
+const FOLDER = join(OWN_MODELS, 'pp-ocr');
 /** SHA-256 of what `build.py` makes. */
 const FILES = {
   'detector.onnx': '5d5f0dcbce96a018bca5839c35882cdf2685983c2aebfc9d12840a9ed6c58bfd',

@@ -18,6 +18,14 @@ export function prepareSharp(): void {
   });
 }
 
+/** Small pictures by which a confined program tries its loaders. Made before `prepareSharp`, which leaves libvips no other. */
+export function samplePictures(): Promise<Buffer[]> {
+  const sample = sharp({ create: { width: 16, height: 16, channels: 3, background: '#7f7f7f' } });
+  return Promise.all(
+    [sample.clone().jpeg(), sample.clone().png(), sample.clone().webp()].map((made) => made.toBuffer()),
+  );
+}
+
 /** One page or frame of a picture, checked against the limits and not decoded yet. */
 export interface PictureSource {
   /** Pixels, after the rotation that EXIF asks for. */

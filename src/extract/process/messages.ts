@@ -6,7 +6,7 @@ import type { Done } from '../reading/sink.ts';
 /** The first message to a child: what it needs for all files. */
 export interface Settings {
   /** Which program the child becomes. */
-  readonly program: 'reader' | 'recogniser' | 'media';
+  readonly program: 'reader' | 'queries' | 'recogniser' | 'media';
   /** Languages of the recogniser (ISO 639-2), or `auto`. */
   readonly languages: readonly string[];
   readonly pictureSpec: PictureSpec | undefined;

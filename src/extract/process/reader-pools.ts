@@ -24,6 +24,8 @@ interface PoolOptions {
   /** Undefined: no reader is kept for quick tasks, since none is quick. */
   readonly quickSeconds?: number | undefined;
   readonly niceness?: number;
+  /** Its processes stay, however long they have nothing to do. */
+  readonly isKept?: boolean;
 }
 
 const QUERIES_WAITING_MAX = 64;
@@ -37,6 +39,8 @@ const READERS_MIN = 2;
 const QUICK_SECONDS = 1;
 /** Ingest gives way to queries, as the encoder's ingest workers do. */
 const INGEST_NICENESS = 10;
+/** Readers that not every upload needs take 60 to 300 MiB each. A start takes half a second. */
+const IDLE_MS_MAX = 10 * 60_000;
 
 /** The processes that read files, by what they read. Each starts with the first task that needs it, or by `warm`. */
 export class ReaderPools {
@@ -55,8 +59,17 @@ export class ReaderPools {
     const { scratchFolder, languages, readers } = options;
     this.#options = options;
     rmSync(scratchFolder, { recursive: true, force: true });
-    this.queries = this.#pool('query', { program: 'reader', waitingMax: QUERIES_WAITING_MAX });
-    this.openings = this.#pool('open', { program: 'reader', waitingMax: OPENINGS_WAITING_MAX, readers });
+    this.queries = this.#pool('query', {
+      program: 'queries',
+      waitingMax: QUERIES_WAITING_MAX,
+      isKept: true,
+    });
+    this.openings = this.#pool('open', {
+      program: 'reader',
+      waitingMax: OPENINGS_WAITING_MAX,
+      readers,
+      isKept: true,
+    });
     this.mediaOpenings = this.#pool('open-media', {
       program: 'media',
       waitingMax: OPENINGS_WAITING_MAX,
@@ -77,11 +90,13 @@ export class ReaderPools {
     });
   }
 
-  /** Starts the processes that first tasks need, one after the other: a start takes all of a core. */
+  /**
+   * Starts the processes that first tasks need, one after the other: a start takes all of a core. Texts and small pictures are read
+   * where they are opened; the rest is read in a job, which may wait for its process.
+   */
   async warm(): Promise<void> {
     await this.openings.warm(0);
     await this.queries.warm();
-    await this.extractions.warm();
     await this.openings.warm(1);
   }
 
@@ -111,7 +126,10 @@ export class ReaderPools {
     await Promise.all(pools.map((pool) => pool?.close()));
   }
 
-  #pool(name: string, { program, readers = READERS_MIN, niceness = 0, ...pool }: PoolOptions): ReaderPool {
+  #pool(
+    name: string,
+    { program, readers = READERS_MIN, niceness = 0, isKept = false, ...pool }: PoolOptions,
+  ): ReaderPool {
     const { limits, scratchFolder, languages, pictureSpec, log } = this.#options;
     const count = Math.max(READERS_MIN, readers);
     const warmReaders = Array.from({ length: count }, (_, index) => {
@@ -119,7 +137,7 @@ export class ReaderPools {
       const scratch = join(scratchFolder, readerName);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
       const settings = { program, languages, pictureSpec, limits, scratch, niceness };
-      return new WarmReader({ name: readerName, settings, log });
+      return new WarmReader({ name: readerName, settings, log, ...(!isKept && { idleMsMax: IDLE_MS_MAX }) });
     });
     return new ReaderPool({ readers: warmReaders, quickSeconds: QUICK_SECONDS, ...pool });
   }

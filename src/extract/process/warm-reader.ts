@@ -21,6 +21,8 @@ export interface WarmReaderOptions {
   /** For the log. */
   readonly name: string;
   readonly settings: Settings;
+  /** The process ends after so long without a task, and starts again with the next. Absent: it stays. */
+  readonly idleMsMax?: number | undefined;
   readonly log: (event: object) => void;
 }
 
@@ -55,6 +57,7 @@ export class WarmReader {
   #closed = false;
   #confinement: ConfinementReport | undefined;
   #lastSeconds = 0;
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(options: WarmReaderOptions) {
     this.#options = options;
@@ -81,7 +84,8 @@ export class WarmReader {
    * @throws the file's refusal, extraction_timeout, extraction_failed, overloaded, interrupted, or the signal's reason.
    */
   perform(task: ReaderTask): Promise<DoneReply> {
-    const performing = this.#perform(task);
+    clearTimeout(this.#idle);
+    const performing = this.#perform(task).finally(() => this.#endIfIdle());
     this.#performing = performing.catch(() => undefined);
     return performing;
   }
@@ -89,6 +93,7 @@ export class WarmReader {
   /** Ends the child. A running task is rejected. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#idle);
     await this.#child?.kill();
     await this.#performing;
   }
@@ -170,6 +175,11 @@ export class WarmReader {
       clearTimeout(grace);
       task.signal?.removeEventListener('abort', onAbort);
     }
+  }
+
+  #endIfIdle(): void {
+    const { idleMsMax } = this.#options;
+    if (idleMsMax !== undefined) this.#idle = setTimeout(() => void this.#child?.kill(), idleMsMax).unref();
   }
 
   #living(): ReaderProcess {

@@ -103,7 +103,7 @@ while that suffices. It is signed as any other payment, over the values of that 
 | \`GET ${api}/items/{item_id}\`: metadata | ${priceText(item)} |
 | \`GET ${api}/items/{item_id}/preview?page=N\` or \`?time_s=S\`: a small picture (WebP) | ${priceText(item)} |
 | \`POST ${api}/workspaces\`: rent a workspace | ${creation} |
-| \`POST ${api}/workspaces/{id}/extend\`: more minutes | ${priceText(workspaces.prices.shownExtension())} |
+| \`POST ${api}/workspaces/{id}/extend\`: more minutes, with \`reserve: true\` refundable ones | ${priceText(workspaces.prices.shownExtension())} |
 | \`POST ${api}/prepaid\`: pay in advance; \`…/prepaid/refund\`: have it back | the amount |
 | \`GET ${api}/jobs/{job_id}\`: how an upload goes; \`…/events\` as server-sent events | free |
 
@@ -127,7 +127,9 @@ Uploads go into your wallet's own index, which only you can search. It ends ${Ma
 
 \`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${formatUsd(workspaces.prices.creation({ ttlMinutes: 15 }).amount)} USD. The answer shows \`capability_token\` once:
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
-\`X-Workspace-TTL-Seconds\` in each answer says what is left; \`POST …/extend\` buys more. \`DELETE ${api}/workspaces/{id}\` destroys it at once
+\`X-Workspace-TTL-Seconds\` in each answer says what is left, \`X-Workspace-TTL-Warning\` that it is less than two minutes; \`POST …/extend\` buys more.
+With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, the workspace extends itself minute by minute, and what is not used is prepaid money again:
+when you \`DELETE …/reserve\` or the workspace. \`DELETE ${api}/workspaces/{id}\` destroys it at once
 and answers with a signed receipt. \`GET …/export?content=true\` gives all of it first, as lines of JSON; the last has the type \`end\`. For several files it costs less than paying for each.
 
 ## Searching
@@ -151,6 +153,7 @@ Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`s
 that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It errs on the careful side, most of all in small indexes: read the first
 snippet before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
+Asked with a picture, a hit also has its \`likeness\`: \`confidence\` says whether it is the same picture, \`likeness\` how alike the two look.
 
 \`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query, families, k, filter}\`. \`answers\` has the answer to each; with
 \`fused: true\` all are one list, for several wordings of one question.

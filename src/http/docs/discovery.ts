@@ -38,6 +38,7 @@ const workspace = {
   price_usd: '0.0175',
   spend_usd: '0.0175',
   spend_limit_usd: null,
+  reserve: { minutes: 0, usd: '0' },
 };
 
 const OF_ITEM = {

@@ -16,6 +16,8 @@ export const HEADERS = {
   'PAYMENT-REQUIRED': described('What to pay, base64 of JSON, for v2 clients.'),
   'X-Prepaid-Left-USD': described('Prepaid money of the wallet that signed, beside a refusal of it.'),
   'X-Workspace-TTL-Seconds': described('Seconds of rented time left.'),
+  'X-Workspace-TTL-Warning': described('In the last two minutes: that the workspace ends soon.'),
+  'X-Workspace-Reserve-Minutes': described('Minutes of these that are in reserve and not used, if any.'),
   'X-Workspace-Spend-Remaining-USD': described('What the spend limit leaves, where there is one.'),
   'Preference-Applied': described('The wait that was honoured, of `Prefer: wait=SECONDS`.'),
   'Retry-After': described('Seconds after which to try again.'),
@@ -33,6 +35,8 @@ export type HeaderName = keyof typeof HEADERS;
 export const RECEIPT: readonly HeaderName[] = ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE'];
 export const TIME_LEFT: readonly HeaderName[] = [
   'X-Workspace-TTL-Seconds',
+  'X-Workspace-TTL-Warning',
+  'X-Workspace-Reserve-Minutes',
   'X-Workspace-Spend-Remaining-USD',
 ];
 export const FILE: readonly HeaderName[] = [

@@ -33,7 +33,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   workspaceUsage:
     'Time left, money spent, counts of searches, uploads, items and segments, and how long searches took.',
   extendWorkspace:
-    'Buys more minutes for a workspace. Anybody who knows the id may pay. Refused, uncharged, when the spend limit or the longest total time would be passed.',
+    'Buys more minutes for a workspace. Anybody who knows the id may pay. Refused, uncharged, when the spend limit or the longest total time would be passed. With `reserve: true` the minutes are used only when the others have run out, and what is not used goes back: paid in prepaid money.',
+  endReserve:
+    'Ends the reserve: the minutes in it that are not used go back to the prepaid money of who paid for them, and the workspace expires with the others. So does every earlier end of the workspace. Once more changes nothing.',
   disposeWorkspace:
     'Destroys the workspace and everything in it, and returns a signed receipt (JWS). The same request gives the same receipt for 24 hours.',
   workspaceReceipt:
@@ -48,6 +50,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Prices, clients, limits on files, workspaces, searching and errors, with this server’s address.',
   paidResources: 'Addresses of the paid operations, for catalogues that look there.',
   serverCard: 'Name, version and endpoint of the MCP server, for who has not connected to it yet.',
+  mcpServer: 'As `/.well-known/mcp/server-card.json`, for clients that look here.',
   agentCard:
     'The paid operations as skills, for agents and catalogues that look for an Agent2Agent card. Agent2Agent itself is not spoken here.',
   health: 'Answers while the process runs. For supervisors; `/readyz` says whether it can serve.',

@@ -9,6 +9,8 @@ const EXPOSED = [
   'Allow',
   'Preference-Applied',
   'X-Workspace-TTL-Seconds',
+  'X-Workspace-TTL-Warning',
+  'X-Workspace-Reserve-Minutes',
   'X-Workspace-Spend-Remaining-USD',
 ].join(', ');
 const ALLOWED = [

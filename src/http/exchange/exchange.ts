@@ -17,8 +17,8 @@ const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 const STAY_OPEN_MS = 4000;
 
 /**
- * uWebSockets.js gathers answers up to this size while it goes through a read, and ends a connection when it sends them. White
- * space after a JSON answer makes it do so at once. What is larger by itself is not gathered, and needs none.
+ * uWebSockets.js gathers answers up to this size while it goes through a read, and ends a connection when it sends them. It loses them when
+ * it drops the connection: requests stand behind one without an answer. White space after a JSON answer makes it send at once. What is larger by itself is not gathered, and needs none.
  */
 const CORK_BYTES = 16 * 1024;
 const PADDING = Buffer.alloc(CORK_BYTES, ' ');
@@ -102,6 +102,8 @@ export interface Writing {
   readonly isLast: () => boolean;
   /** Asked at the answer: the rest of the same read is not served, so the connection ends before uWebSockets.js handles it. */
   readonly endsRead: () => boolean;
+  /** Asked at the answer: what is answered so far of the same read is to be sent before uWebSockets.js handles the rest, which may end the connection. */
+  readonly flushes: () => boolean;
   /** What waits to be sent, of all connections. */
   readonly unsent: UnsentBytes;
 }
@@ -172,13 +174,15 @@ export class Exchange {
    */
   answer({ status, headers, body }: Answer): boolean | Promise<boolean> {
     const json = jsonText(body);
+    const { endsRead, flushes } = this.#writing;
+    const ends = endsRead();
     const all = { 'Content-Type': 'application/json', ...headers };
-    if (!this.#writing.endsRead() || this.#hasNoBody(status) || json.length > CORK_BYTES)
+    if (!(ends || flushes()) || this.#hasNoBody(status) || json.length > CORK_BYTES)
       return this.send(status, all, json);
     if (!this.#begin(status)) return false;
     this.#response.cork(() => {
       this.#writeHead(status, all);
-      this.#response.end(Buffer.concat([Buffer.from(json), PADDING]), true);
+      this.#response.end(Buffer.concat([Buffer.from(json), PADDING]), ends || this.#closesAfterAnswer());
     });
     return true;
   }

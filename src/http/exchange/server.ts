@@ -144,6 +144,11 @@ function listenOn(
   });
 }
 
+/** Whence a request came, for comparing. */
+function addressOf(response: HttpResponse): string {
+  return Buffer.from(response.getRemoteAddress()).toString('latin1');
+}
+
 class Connections {
   running = 0;
   /** From now on a connection ends with its next answer. */
@@ -168,21 +173,26 @@ class Connections {
     const { head, fault } = readHead(request);
     const turn = this.#turns.number;
     const isInRead = () => this.#turns.number === turn;
+    const endsRead = (): boolean => isLastOfRead(false);
     // A padded answer may not be one that is stored or compared, as those are that somebody paid for.
-    const endsRead = (): boolean => place === 'last' && isInRead() && !hasCredentials(exchange);
+    const flushes = (): boolean => isLastOfRead(true) && isOfOneAddress && !exchange.payment.isPresent;
+    const isLastOfRead = (withCredentials: boolean) =>
+      place === 'last' && isInRead() && hasCredentials(exchange) === withCredentials;
     const exchange: Exchange = new Exchange(
       response,
       head,
       this.#options.cors.headers(head.headers.get('origin')),
       {
         // After an ambiguous head the start of the next request is unknown (RFC 9112, 6.3).
-        isLast: () => this.closing || fault !== undefined || (place === 'last' && isInRead()),
+        isLast: () => this.closing || fault !== undefined || endsRead(),
         endsRead,
+        flushes,
         unsent: this.#unsent,
         bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
       },
     );
-    const place = this.#turns.place(hasCredentials(exchange));
+    const place = this.#turns.place(hasCredentials(exchange) ? addressOf(response) : undefined);
+    const { isOfOneAddress } = this.#turns;
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
       return;
@@ -215,17 +225,16 @@ class Connections {
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
     if (place === 'later') await this.#turn(exchange).catch(() => undefined);
-    await this.#readOver(exchange, place);
+    await this.#readOver(exchange);
     exchange.send(204, this.#options.cors.preflight(exchange.header('origin')), '');
   }
 
   /**
-   * Resolves once nothing more of the read in which a request came is to be served, where its answer ends its connection and cannot be
-   * padded: uWebSockets.js drops a connection with requests behind one that has no answer. Behind a chunked body they would be served.
+   * Resolves once nothing more of the read in which a request with a chunked body came is to be served: its answer ends its connection.
+   * uWebSockets.js drops a connection with requests behind one that has no answer.
    */
-  async #readOver(exchange: Exchange, place: Place): Promise<void> {
-    const isChunked = exchange.head.headers.has('transfer-encoding');
-    if (isChunked || (place === 'last' && hasCredentials(exchange))) await nextTurn();
+  async #readOver(exchange: Exchange): Promise<void> {
+    if (exchange.head.headers.has('transfer-encoding')) await nextTurn();
   }
 
   async #answer(exchange: Exchange, fault: Error | undefined, place: Place): Promise<void> {
@@ -242,14 +251,14 @@ class Connections {
       routePath = route.path;
       const reply = await route.handle(exchange, params);
       await this.#refusals.wait(reply.status);
-      await this.#readOver(exchange, place);
+      await this.#readOver(exchange);
       said = saidBy(reply);
       await this.#write(exchange, reply);
     } catch (error) {
       if (isFault(error, exchange.signal)) this.#options.onFault(error, exchange.requestId);
       const answer = problem(error, exchange.requestId);
       await this.#refusals.wait(answer.status);
-      await this.#readOver(exchange, place);
+      await this.#readOver(exchange);
       said = exchange.signal.aborted ? { code: 'client_left' } : saidBy(answer);
       await exchange.answer(answer);
     }

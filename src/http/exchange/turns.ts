@@ -17,7 +17,7 @@ const REFUSED_PER_TURN_MAX = 64;
 /** What a request may do in this turn of the event loop. */
 export type Place =
   | 'now'
-  /** Now; an answer in this turn ends its connection, behind which uWebSockets.js would go on with the read. */
+  /** Now, and it is the last that does: no other of its read begins in this turn. */
   | 'last'
   /** In a later turn. */
   | 'later';
@@ -32,8 +32,8 @@ interface Waiting {
 
 /**
  * Bounds the requests that begin in one turn of the event loop, so that pipelining and many connections do not delay
- * others. The last request of a full turn ends its connection; the others that came in the same turn wait for the next ones, senders in
- * turn. While some wait, none passes them. If requests come faster than they are answered, those with credentials are refused after
+ * others. The last request of a full turn ends its connection if it has no credentials; the others that came in the same turn wait for
+ * the next ones, senders in turn. While some wait, none passes them. If requests come faster than they are answered, those with credentials are refused after
  * two seconds: otherwise waits would grow without end. The others are cheap, and a probe that is refused ends a server that is full.
  */
 export class Turns {
@@ -41,6 +41,9 @@ export class Turns {
   readonly #now: () => number;
   #number = 0;
   #weight = 0;
+  /** Whence the turn's first request with credentials came. */
+  #address: string | undefined;
+  #isOfOneAddress = true;
   #ending = false;
 
   /** @param now milliseconds of a clock that never goes back */
@@ -53,9 +56,19 @@ export class Turns {
     return this.#number;
   }
 
-  /** A request came: its place in this turn. */
-  place(hasCredentials = false): Place {
+  /** False once requests with credentials have come from several addresses in this turn: they are not of one read then. */
+  get isOfOneAddress(): boolean {
+    return this.#isOfOneAddress;
+  }
+
+  /** A request came: its place in this turn. @param address whence, of one with credentials */
+  place(address?: string): Place {
+    const hasCredentials = address !== undefined;
     this.#endLater();
+    if (hasCredentials) {
+      this.#address ??= address;
+      this.#isOfOneAddress &&= this.#address === address;
+    }
     if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#waiting.size > 0) return 'later';
     this.#weight += hasCredentials ? WEIGHT_WITH_CREDENTIALS : 1;
     return this.#weight >= WEIGHT_PER_TURN_MAX ? 'last' : 'now';
@@ -83,6 +96,8 @@ export class Turns {
     this.#ending = false;
     this.#number += 1;
     this.#weight = 0;
+    this.#address = undefined;
+    this.#isOfOneAddress = true;
     const begun = new Map<string, number>();
     const hasPlace = ({ sender }: Waiting) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
     const now = this.#now();

@@ -27,6 +27,7 @@ import { workspaceContentRoutes } from './workspace-contents.ts';
 import {
   createWorkspaceRoute,
   disposeWorkspaceRoute,
+  endReserveRoute,
   extendWorkspaceRoute,
   receiptRoute,
   usageRoute,
@@ -91,6 +92,7 @@ function tenantRoutes(services: Services): Route[] {
     workspacePreviewRoute(services),
     usageRoute(services),
     extendWorkspaceRoute(services),
+    endReserveRoute(services),
     disposeWorkspaceRoute(services),
     receiptRoute(services),
     ...(services.prepaidUsdMax > 0n ? [prepayRoute(services)] : []),

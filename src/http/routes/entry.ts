@@ -42,6 +42,22 @@ export function entryRoutes(services: Services, { routes, consoleFolder }: Entry
   const page = consoleFolder === undefined ? undefined : pageOf(consoleFolder, 'index.html');
   const text = keptText(TEXT, KEPT, { dependsOn, make: () => llmsTxt(services) });
   const paid = () => routes().filter(({ operation }) => operation?.price !== undefined);
+  const card = keptText('application/json', KEPT, {
+    dependsOn,
+    make: () => JSON.stringify(serverCard(baseUrl(), guidance(services))),
+  });
+  const serverCardRoute = (path: string, operationId: string): Route => ({
+    method: 'GET',
+    path,
+    operation: {
+      operationId,
+      summary: 'What the MCP server here is',
+      tag: 'Service',
+      success: { status: 200, description: 'The card.', schema: ServerCardSchema, kept: true },
+      errors: [],
+    },
+    handle: card,
+  });
   const paidResources = () => ({
     version: 1,
     resources: paid().map(({ path }) => baseUrl() + path),
@@ -78,21 +94,8 @@ export function entryRoutes(services: Services, { routes, consoleFolder }: Entry
       },
       handle: keptText('application/json', KEPT, { dependsOn, make: () => JSON.stringify(paidResources()) }),
     },
-    {
-      method: 'GET',
-      path: '/.well-known/mcp/server-card.json',
-      operation: {
-        operationId: 'serverCard',
-        summary: 'What the MCP server here is',
-        tag: 'Service',
-        success: { status: 200, description: 'The card.', schema: ServerCardSchema, kept: true },
-        errors: [],
-      },
-      handle: keptText('application/json', KEPT, {
-        dependsOn,
-        make: () => JSON.stringify(serverCard(baseUrl(), guidance(services))),
-      }),
-    },
+    serverCardRoute('/.well-known/mcp/server-card.json', 'serverCard'),
+    serverCardRoute('/.well-known/mcp.json', 'mcpServer'),
     {
       method: 'GET',
       path: '/.well-known/agent-card.json',

@@ -89,6 +89,7 @@ export function refundRoute(services: Services): Route {
           description: 'Prepaid money, owed back to its payer.',
           discovery: refundDiscovery,
           paidIn: 'prepaid',
+          isRefund: true,
           buy: (payer, amount) => services.purchases.refunds.buy(payer, amount),
         }),
       );
@@ -101,6 +102,7 @@ interface Step {
   readonly description: string;
   readonly discovery: Discovery;
   readonly paidIn: NonNullable<Quote['paidIn']>;
+  readonly isRefund?: true;
   readonly buy: (payer: Address, amount: AtomicAmount) => Promise<WorkOutcome>;
 }
 
@@ -127,9 +129,9 @@ class PaidStep implements PaidRoute<Input> {
   }
 
   quote(): Quote {
-    const { path, description, discovery, paidIn } = this.#step;
+    const { path, description, discovery, paidIn, isRefund } = this.#step;
     const resource = this.#services.baseUrl() + path;
-    return { amount: this.#amount, resource, description, discovery, paidIn };
+    return { amount: this.#amount, resource, description, discovery, paidIn, isRefund };
   }
 
   async prepare(_: PayerId, payer: Address): Promise<Prepared<Input>> {

@@ -1,6 +1,12 @@
-import { type WorkspaceCreate, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
-import { DisposalSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
+import {
+  type WorkspaceCreate,
+  WorkspaceCreateSchema,
+  type WorkspaceExtend,
+  WorkspaceExtendSchema,
+} from '../../api/requests.ts';
+import { DisposalSchema, ReserveEndedSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
 import type { Address } from '../../domain/address.ts';
+import { FarthingError } from '../../domain/error.ts';
 import type { PayerId } from '../../domain/id.ts';
 import { parseUsd } from '../../domain/money.ts';
 import type { Quote, WorkOutcome } from '../../domain/payment.ts';
@@ -116,7 +122,9 @@ export function extendWorkspaceRoute(services: Services): Route {
   };
 }
 
-class PaidExtension implements PaidRoute<Pick<ExtensionInput, 'payer' | 'ttlMinutes'>> {
+type PaidMinutes = Pick<ExtensionInput, 'payer' | 'ttlMinutes' | 'reserveMoney'>;
+
+class PaidExtension implements PaidRoute<PaidMinutes> {
   readonly kind = 'other';
   readonly mode = 'effect';
   readonly priceFixed = false;
@@ -124,14 +132,16 @@ class PaidExtension implements PaidRoute<Pick<ExtensionInput, 'payer' | 'ttlMinu
   readonly #exchange: Exchange;
   readonly #id: string;
   readonly #body: SmallObject;
+  readonly #isReserve: boolean;
   readonly #price: Price;
 
   constructor(services: Services, exchange: Exchange, id: string, body: SmallObject) {
-    const { ttl_minutes } = extendValidator.lenient(body.object ?? {});
+    const { ttl_minutes, reserve = false } = extendValidator.lenient(body.object ?? {});
     this.#services = services;
     this.#exchange = exchange;
     this.#id = id;
     this.#body = body;
+    this.#isReserve = reserve;
     this.#price = services.workspaces.prices.extension(ttl_minutes);
   }
 
@@ -140,22 +150,35 @@ class PaidExtension implements PaidRoute<Pick<ExtensionInput, 'payer' | 'ttlMinu
     return {
       amount,
       resource: `${this.#services.baseUrl()}/agent/v1/workspaces/${idInResource(this.#id)}/extend`,
-      description: `${minutes} more minutes for a workspace.`,
+      description: `${minutes} more minutes for a workspace${this.#isReserve ? ', in reserve' : ''}.`,
       discovery: workspaceExtendDiscovery,
+      // What is not used must find its way back, without another transaction.
+      ...(this.#isReserve && (this.#mayReserve ? { paidIn: 'prepaid' } : { notice: 'prepaid_unavailable' })),
     };
   }
 
-  async prepare(_: PayerId, payer: Address): Promise<Prepared<Pick<ExtensionInput, 'payer' | 'ttlMinutes'>>> {
+  get #mayReserve(): boolean {
+    return this.#services.prepaidUsdMax > 0n;
+  }
+
+  async prepare(_: PayerId, payer: Address): Promise<Prepared<PaidMinutes>> {
     if (this.#body.failure) throw this.#body.failure;
     const { value, warnings } = extendValidator.validate(this.#body.object ?? {});
+    const { ttl_minutes: ttlMinutes, reserve = false } = value as WorkspaceExtend;
+    if (reserve && !this.#mayReserve)
+      throw new FarthingError(
+        'prepaid_unavailable',
+        'Minutes in reserve are paid in prepaid money, and this server takes none. Extend without `reserve`. Nothing was charged.',
+      );
+    const reserveMoney = reserve ? this.#services.prepaid.money : undefined;
     return {
-      input: { payer, ttlMinutes: value.ttl_minutes },
-      identity: { kind: 'json', value: { minutes: this.#price.minutes } },
+      input: { payer, ttlMinutes, reserveMoney },
+      identity: { kind: 'json', value: { minutes: this.#price.minutes, ...(reserve && { reserve }) } },
       warnings,
     };
   }
 
-  async run(input: Pick<ExtensionInput, 'payer' | 'ttlMinutes'>): Promise<WorkOutcome> {
+  async run(input: PaidMinutes): Promise<WorkOutcome> {
     const token = bearerToken(this.#exchange);
     return this.#services.purchases.extension.buy({ id: this.#id, ...input, token });
   }
@@ -179,6 +202,28 @@ export function usageRoute(services: Services): Route {
         status: 200,
         headers: {},
         body: { ...(await services.workspaces.views.usage(id)) },
+      })),
+  };
+}
+
+/** DELETE /agent/v1/workspaces/{id}/reserve: what is not used goes back to who paid for it. */
+export function endReserveRoute(services: Services): Route {
+  return {
+    method: 'DELETE',
+    path: '/agent/v1/workspaces/{id}/reserve',
+    operation: {
+      operationId: 'endReserve',
+      summary: 'End the reserve of a workspace',
+      tag: 'Workspaces',
+      security: 'token',
+      success: { status: 200, description: 'What goes back.', schema: ReserveEndedSchema },
+      errors: [429, 500, 503],
+    },
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, async ({ id }) => ({
+        status: 200,
+        headers: {},
+        body: { ...(await services.workspaces.endReserve(id)) },
       })),
   };
 }

@@ -137,14 +137,22 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     about:
       'Prepaid money in all, and each refund that was asked for: id, wallet, USD, when, transaction or `due`.',
     words: NOTHING,
-    run: async (_call, io) => (await import('./prepaid.ts')).listPrepaid(io),
+    run: async (_call, io) => (await import('./refunds.ts')).listPrepaid(io),
   },
   'prepaid refunded': {
     usage: 'ID TRANSACTION',
     about:
       'Notes the transaction by which you sent a refund to its wallet, once a node (FARTHING_RPC_URL) shows it.',
     words: [2, 2],
-    run: async ({ words }, io) => (await import('./prepaid.ts')).notePrepaidRefund(words[0]!, words[1]!, io),
+    run: async ({ words }, io) => (await import('./refunds.ts')).notePrepaidRefund(words[0]!, words[1]!, io),
+  },
+  'ledger refunded': {
+    usage: 'PAYER NONCE TRANSACTION',
+    about:
+      'Notes the transaction by which you sent a payment’s money back to its payer, once a node (FARTHING_RPC_URL) shows it.',
+    words: [3, 3],
+    run: async ({ words }, io) =>
+      (await import('./refunds.ts')).notePaymentRefund({ payer: words[0]!, nonce: words[1]! }, words[2]!, io),
   },
   'ledger reconcile': {
     usage: '[--since TIME]',
@@ -244,7 +252,8 @@ function callOf({ options = {}, words: [least, most] }: Command, args: readonly 
     // Node adds how to write what begins with a dash.
     throw new UsageError((error as Error).message.split('. ', 1)[0]!);
   }
-  const wanted = least < most ? `${least} to ${most} words` : ['nothing', 'one word'][least];
+  const wanted =
+    least < most ? `${least} to ${most} words` : ['nothing', 'one word', 'two words', 'three words'][least];
   throw new UsageError(`This command takes ${wanted}.`);
 }
 

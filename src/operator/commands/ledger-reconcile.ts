@@ -1,3 +1,4 @@
+import type { Address } from '../../domain/address.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { ASSETS, type Asset, assetOn } from '../../payment/asset.ts';
 import type { Sighting } from '../../payment/facilitator/chain-witness.ts';
@@ -9,30 +10,40 @@ import type { Hex, Payment } from '../../payment/payment.ts';
 import type { JournalEntry } from '../../payment/records/journal.ts';
 import { type CommandIo, EXIT, settingsOf, UsageError } from '../io.ts';
 import type { LedgerSource } from '../running/ledger-stream.ts';
+import type { Liabilities } from '../running/liabilities.ts';
+import { proveRefund, type RefundChain } from '../running/refunds.ts';
 import { sinceOf } from './ledger.ts';
 import { lastStates, openLedger } from './ledger-source.ts';
 
-/** What the chain makes of a row. `owed`: it moved the money of a payment that was answered with a refusal. */
+/**
+ * What the chain makes of a row, or of a refund of prepaid money. `owed`: it moved the money of a payment that was answered with a refusal.
+ * `refund_missing`: a noted refund that it does not show.
+ */
 type Verdict =
   | 'proved'
   | 'prepaid'
+  | 'returned'
   | 'missing'
   | 'owed'
   | 'uncharged'
   | 'open'
+  | 'refunded'
+  | 'refund_missing'
+  | 'refund_due'
   | 'play_money'
   | 'another_network';
 
 /** Verdicts that an operator has to look into. */
-const FAULTS: ReadonlySet<Verdict> = new Set(['missing', 'owed']);
+const FAULTS: ReadonlySet<Verdict> = new Set(['missing', 'owed', 'refund_missing']);
 /** A payment is in a block before it is in the ledger. */
 const BOOKED_AFTER_MS_MAX = 600_000;
 /** Rows that nodes are asked about at a time. */
 const AT_ONCE = 8;
 
 /**
- * Looks for each payment of the ledger on the chain, and for what else was paid to the wallet: writes a line of JSON for each row that the
- * chain shows otherwise, and for each transfer that the ledger does not know. @returns 1 when a row is not as the chain has it
+ * Looks for each payment and each refund of the ledger on the chain, and for what else was paid to the wallet: writes a line of JSON for each
+ * that the chain shows otherwise, for each transfer that the ledger does not know, and for what is owed: refunds that are due, and credits.
+ * @returns 1 when a row is not as the chain has it
  */
 export async function reconcileLedger(since: string | undefined, io: CommandIo): Promise<number> {
   const settings = settingsOf(io);
@@ -40,21 +51,26 @@ export async function reconcileLedger(since: string | undefined, io: CommandIo):
     throw new UsageError('FARTHING_RPC_URL: name a node of the chain, which is asked.');
   const asset = assetOn(settings.NETWORK);
   const source = await openLedger(io);
-  const books = new Reconciliation(new RpcWitness({ urls: settings.RPC_URL }), asset, io);
+  const nodes = settings.RPC_URL.map((url) => new RpcNode(url));
+  const books = new Reconciliation({
+    witness: new RpcWitness({ urls: settings.RPC_URL }),
+    chain: { asset, nodes },
+    isPlay: settings.FACILITATOR.length === 0,
+    io,
+  });
   try {
     const from = sinceOf(since);
     await books.readAll(source, from);
+    const liabilities = await source.liabilities();
+    await books.readRefunds(liabilities.refunds, from);
     const payTo = (settings.PAY_TO.toLowerCase() || books.payTo) as Hex | undefined;
     if (payTo !== undefined && books.firstTime !== undefined)
-      await books.listStrangers(
-        new RpcNode(settings.RPC_URL[0]!),
-        payTo,
-        from || books.firstTime - BOOKED_AFTER_MS_MAX,
-      );
+      await books.listStrangers(nodes[0]!, payTo, from || books.firstTime - BOOKED_AFTER_MS_MAX);
+    books.explain();
+    books.explainOwed(liabilities);
   } finally {
     await source.close();
   }
-  books.explain();
   return books.faults === 0 ? EXIT.done : EXIT.failed;
 }
 
@@ -65,15 +81,28 @@ class Reconciliation {
   firstTime: number | undefined;
   faults = 0;
   readonly #witness: RpcWitness;
+  readonly #chain: RefundChain;
   readonly #asset: Asset;
+  readonly #isPlay: boolean;
   readonly #io: CommandIo;
   readonly #sums = new Map<Verdict | 'stranger', { count: number; amount: bigint }>();
   readonly #known = new Set<string>();
 
-  constructor(witness: RpcWitness, asset: Asset, io: CommandIo) {
-    this.#witness = witness;
-    this.#asset = asset;
-    this.#io = io;
+  /** Refunds that are noted, by transaction and payer: one transaction may pay several. */
+  readonly #refunds = new Map<string, Refund[]>();
+
+  /** `isPlay`: what is prepaid is play money. */
+  constructor(deps: {
+    readonly witness: RpcWitness;
+    readonly chain: RefundChain;
+    readonly isPlay: boolean;
+    readonly io: CommandIo;
+  }) {
+    this.#witness = deps.witness;
+    this.#chain = deps.chain;
+    this.#asset = deps.chain.asset;
+    this.#isPlay = deps.isPlay;
+    this.#io = deps.io;
   }
 
   async readAll(source: LedgerSource, since: number): Promise<void> {
@@ -85,6 +114,41 @@ class Reconciliation {
       batch = [];
     }
     await Promise.all(batch.map((each) => this.#judge(each)));
+  }
+
+  /** Holds what was sent back against the chain, and lists what is due. @param since milliseconds: of refunds that were made before */
+  async readRefunds(refunds: Liabilities['refunds'], since: number): Promise<void> {
+    for (const { id, payer, amount, time, transaction } of refunds) {
+      const refund = { refund: id, payer, amount: BigInt(amount), time };
+      if (this.#isPlay) this.#add('play_money', refund.amount);
+      else if (transaction === undefined) {
+        this.#add('refund_due', refund.amount);
+        this.#write('refund_due', refund);
+      } else if (time >= since) this.#noteRefund(transaction, refund);
+    }
+    for (const [key, paid] of this.#refunds) {
+      const [transaction, payer] = key.split('/') as [string, Address];
+      const amount = paid.reduce((sum, refund) => sum + refund.amount, 0n);
+      const shown = await proveRefund(this.#chain, transaction, payer, amount);
+      const detail = 'fault' in shown ? shown.fault : undefined;
+      for (const refund of paid) {
+        this.#add(detail === undefined ? 'refunded' : 'refund_missing', refund.amount);
+        if (detail === undefined) continue;
+        this.faults += 1;
+        this.#write('refund_missing', refund, { transaction, detail });
+      }
+    }
+  }
+
+  #noteRefund(transaction: string, refund: Refund): void {
+    const key = `${transaction}/${refund.payer}`;
+    this.#refunds.set(key, [...(this.#refunds.get(key) ?? []), refund]);
+  }
+
+  /** @param facts what the line says beside */
+  #write(found: Verdict, { amount, time, ...refund }: Refund, facts: object = {}): void {
+    const [at, amount_usd] = [new Date(time).toISOString(), formatUsd(amount)];
+    this.#io.write(`${JSON.stringify({ found, ...refund, ...facts, time: at, amount_usd })}\n`);
   }
 
   /** Transfers to the wallet that no payment of the ledger made. */
@@ -106,6 +170,22 @@ class Reconciliation {
     if (this.#sums.size === 0) this.#io.explain('The ledger is empty.');
   }
 
+  /** What the operator owes, in all. */
+  explainOwed({ prepaid, credits }: Liabilities): void {
+    const money = this.#isPlay ? ' of play money' : '';
+    const left = formatUsd(BigInt(prepaid.left));
+    this.#io.explain(`prepaid and not spent: ${left} USD${money} of ${prepaid.wallets} wallets`);
+    for (const { payer, uploads } of credits)
+      this.#io.write(`${JSON.stringify({ found: 'credit', payer, uploads })}\n`);
+    const uploads = credits.reduce((sum, credit) => sum + credit.uploads, 0);
+    this.#io.explain(`credits: ${uploads} uploads of ${credits.length} wallets`);
+    const due = (['owed', 'refund_due'] as const).map((verdict) => this.#sums.get(verdict)?.amount ?? 0n);
+    const [refused, refunds] = due as [bigint, bigint];
+    this.#io.explain(
+      `to be sent back: ${formatUsd(refused + refunds)} USD: ${formatUsd(refused)} of refused payments, ${formatUsd(refunds)} of refunds that are due`,
+    );
+  }
+
   async #judge(entry: JournalEntry): Promise<void> {
     const seen = this.#isHere(entry)
       ? await this.#witness.look(paymentOf(entry), entry.transaction)
@@ -117,6 +197,7 @@ class Reconciliation {
       this.firstTime = Math.min(this.firstTime ?? entry.time, entry.time);
       if (seen.kind === 'settled') this.#known.add(seen.transaction);
     }
+    if (entry.kind === 'refunded' && seen) this.#noteRefund(entry.refund!, refundOf(entry));
     if (!FAULTS.has(verdict)) return;
     this.faults += 1;
     const { kind, payer, nonce, route, transaction = '' } = entry;
@@ -132,12 +213,15 @@ class Reconciliation {
 
   #verdictOn({ kind, network, transaction }: JournalEntry, seen: Sighting | undefined): Verdict {
     if (transaction?.startsWith(LOCAL_TRANSACTION_PREFIX)) return 'play_money';
-    if (kind === 'prepaid') return 'prepaid';
+    if (kind === 'prepaid' || kind === 'returned') return kind;
     if (!seen) return network === this.#asset.network ? 'play_money' : 'another_network';
     const isPaid = seen.kind === 'settled';
     switch (kind) {
       case 'settled':
         return isPaid ? 'proved' : 'missing';
+      // Beside what was sent back, which is looked for later.
+      case 'refunded':
+        return isPaid ? 'proved' : 'uncharged';
       case 'presumed':
         return isPaid ? 'proved' : 'uncharged';
       case 'refused':
@@ -153,6 +237,19 @@ class Reconciliation {
     const sum = this.#sums.get(verdict) ?? { count: 0, amount: 0n };
     this.#sums.set(verdict, { count: sum.count + 1, amount: sum.amount + amount });
   }
+}
+
+/** Money that was sent back, or has to be. */
+interface Refund {
+  readonly refund: string;
+  readonly payer: Address;
+  readonly amount: bigint;
+  /** Milliseconds since the epoch. */
+  readonly time: number;
+}
+
+function refundOf({ nonce, payer, amount, time }: JournalEntry): Refund {
+  return { refund: nonce, payer, amount: BigInt(amount), time };
 }
 
 /** As much of a payment as the chain is asked by. */

@@ -1,12 +1,17 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { systemClock } from '../../domain/clock.ts';
 import { native } from '../../native/index.ts';
-import { Journal, type JournalEntry } from '../../payment/records/journal.ts';
+import { PrepaidBalances } from '../../payment/prepaid/balances.ts';
+import { prepaidTerms } from '../../payment/prepaid/terms.ts';
+import { Journal, type JournalEntry, paymentOf } from '../../payment/records/journal.ts';
 import { Ledger } from '../../payment/records/ledger.ts';
+import { Credits } from '../../purchases/credits.ts';
 import { bookFolders } from '../../state/book-folders.ts';
 import { openStore } from '../../state/store.ts';
-import { type CommandIo, dataFolder } from '../io.ts';
+import { type CommandIo, dataFolder, settingsOf } from '../io.ts';
 import type { LedgerSource } from '../running/ledger-stream.ts';
+import { liabilitiesOf } from '../running/liabilities.ts';
 import { readRunningLedger } from '../running/running-ledger.ts';
 
 /** Opens the ledger that the settings mean. A running server is asked through its socket. @throws Error with what to do */
@@ -18,9 +23,15 @@ export async function openLedger(io: CommandIo): Promise<LedgerSource> {
   const lock = native.lockFolder(folder);
   if (!lock) return readRunningLedger(folder);
   const stores = states.map((state) => openStore(state));
+  const terms = prepaidTerms(settingsOf(io));
+  const owing = stores.map((store) => ({
+    prepaid: new PrepaidBalances({ store, clock: systemClock, ...terms }),
+    credits: new Credits({ store, clock: systemClock }),
+  }));
   const ledger = new Ledger(stores.map((store) => new Journal(store)));
   return {
     entries: (since) => ledger.entries(since),
+    liabilities: async () => liabilitiesOf(owing),
     sums: async () => ({ totals: ledger.totals(), dropped: ledger.dropped() }),
     close: async () => {
       for (const store of stores) await store.close();
@@ -29,7 +40,6 @@ export async function openLedger(io: CommandIo): Promise<LedgerSource> {
   };
 }
 
-const paymentOf = ({ network, asset, payer, nonce }: JournalEntry) => `${network}/${asset}/${payer}/${nonce}`;
 const markOf = ({ kind, time }: JournalEntry) => `${kind}/${time}`;
 
 /**
@@ -41,7 +51,7 @@ export async function* lastStates(source: LedgerSource, since: number): AsyncGen
   let end = Number.NEGATIVE_INFINITY;
   for await (const entry of source.entries(since)) {
     const payment = paymentOf(entry);
-    const isSettledAtOnce = entry.kind === 'settled' || entry.kind === 'prepaid';
+    const isSettledAtOnce = ['settled', 'prepaid', 'returned'].includes(entry.kind);
     if (!isSettledAtOnce || last.has(payment)) last.set(payment, markOf(entry));
     end = entry.time;
   }

@@ -1,5 +1,8 @@
 import { formatUsd } from '../../domain/money.ts';
+import { LOCAL } from '../../payment/facilitator/local-facilitator.ts';
 import type { JournalEntry, JournalTotals } from '../../payment/records/journal.ts';
+import { formatEth } from '../../payment/self/receipt.ts';
+import { SELF } from '../../settings/facilitators.ts';
 import { type CommandIo, EXIT, UsageError } from '../io.ts';
 import type { LedgerSource, LedgerSums } from '../running/ledger-stream.ts';
 import { lastStates, openLedger } from './ledger-source.ts';
@@ -18,6 +21,10 @@ const COLUMNS = [
   'request_hash',
   'transaction',
   'reason',
+  'facilitator',
+  'gas_eth',
+  'fee_usd',
+  'refund_transaction',
 ] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
@@ -98,7 +105,27 @@ function rowOf(entry: JournalEntry): Row {
     request_hash: entry.requestHash,
     transaction: entry.transaction ?? '',
     reason: entry.reason ?? '',
+    ...settlementOf(entry),
+    refund_transaction: entry.refund ?? '',
   };
+}
+
+/** What nobody told, such as a facilitator's fee. */
+const UNKNOWN = 'unknown';
+const NO_SETTLEMENT = { facilitator: '', gas_eth: '', fee_usd: '' };
+
+/** Who settled it, the gas that this server paid, and the facilitator's fee: those over HTTP bill by the month, and name no fee. */
+function settlementOf(entry: JournalEntry): Pick<Row, keyof typeof NO_SETTLEMENT> {
+  const { kind, facilitator, gasWei } = entry;
+  const isSettled = kind === 'settled' || kind === 'presumed' || kind === 'refunded';
+  if (kind === 'prepaid' || facilitator === LOCAL)
+    return { facilitator: facilitator ?? '', gas_eth: '0', fee_usd: '0' };
+  if (!isSettled && facilitator === undefined && gasWei === undefined) return NO_SETTLEMENT;
+  const gas = gasWei === undefined ? UNKNOWN : formatEth(gasWei);
+  if (facilitator === undefined) return { facilitator: UNKNOWN, gas_eth: gas, fee_usd: UNKNOWN };
+  return facilitator === SELF
+    ? { facilitator, gas_eth: gas, fee_usd: '0' }
+    : { facilitator, gas_eth: '0', fee_usd: UNKNOWN };
 }
 
 /** A cell by RFC 4180. What a spreadsheet would run as a formula gets a quote in front. */

@@ -5,13 +5,14 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { FarthingError, toFarthingError } from '../../domain/error.ts';
 import { parseId } from '../../domain/id.ts';
-import type { PrepaidBalances } from '../../payment/prepaid/balances.ts';
 import type { Ledger } from '../../payment/records/ledger.ts';
 import type { WorkspaceViews } from '../../workspace/views/views.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
 import { streamLedger } from './ledger-stream.ts';
-import { noteRefund, prepaidSums, type RefundChain } from './prepaid.ts';
+import { liabilitiesOf, type OwingBooks } from './liabilities.ts';
+import { prepaidSums } from './prepaid.ts';
+import { notePaymentRefund, notePrepaidRefund, type RefundBooks, type RefundChain } from './refunds.ts';
 
 /**
  * The operator's access to a running server: HTTP with JSON over a socket in the data folder. Only the folder's owner may
@@ -27,8 +28,7 @@ export interface Controlled {
   readonly backup: Pick<LiveBackup, 'take'>;
   /** Of all books here. */
   readonly ledger: () => Ledger;
-  /** Of all books here. */
-  readonly prepaid: () => readonly PrepaidBalances[];
+  readonly owing: () => readonly OwingBooks[];
   /** Undefined on play money, and without a node. */
   readonly refundChain: RefundChain | undefined;
   rotateKey(): Promise<string>;
@@ -48,7 +48,8 @@ export async function openOperatorSocket(
     const { pathname, searchParams } = new URL(message.url ?? '', 'http://operator');
     if (pathname === `/${LEDGER_PATH}` && message.method === 'GET') {
       // Who reads it may stop reading.
-      streamLedger(controlled.ledger(), Number(searchParams.get('since') ?? 0), answer).catch(
+      const since = Number(searchParams.get('since') ?? 0);
+      streamLedger(controlled.ledger(), liabilitiesOf(controlled.owing()), { since, answer }).catch(
         () => undefined,
       );
       return;
@@ -106,10 +107,19 @@ async function perform(controlled: Controlled, { method, url = '' }: IncomingMes
     await controlled.backup.take(resolve(folder));
     return {};
   }
-  if (kind === 'prepaid' && method === 'GET' && id === undefined) return prepaidSums(controlled.prepaid());
-  if (kind === 'prepaid' && method === 'POST' && id !== undefined) {
+  const prepaid = controlled.owing().map((books) => books.prepaid);
+  if (kind === 'prepaid' && method === 'GET' && id === undefined) return prepaidSums(prepaid);
+  if (method === 'POST' && id !== undefined) {
     const transaction = searchParams.get('transaction') ?? '';
-    return noteRefund(controlled.prepaid(), id, transaction, controlled.refundChain);
+    const books: RefundBooks = { prepaid, ledger: controlled.ledger() };
+    if (kind === 'prepaid') return notePrepaidRefund(books, id, transaction, controlled.refundChain);
+    if (kind === LEDGER_PATH)
+      return notePaymentRefund(
+        books,
+        { payer: id, nonce: rest[0] ?? '' },
+        transaction,
+        controlled.refundChain,
+      );
   }
   if (kind === 'keys' && method === 'POST') return { kid: await controlled.rotateKey() };
   throw new FarthingError('not_found', 'No such command.');

@@ -98,7 +98,11 @@ export class FacilitatorClient implements Settler {
   async settle(payment: Payment, terms: Terms, deadlineMs: number): Promise<Heard<Told>> {
     const reply = await this.#post('settle', payment, terms, deadlineMs);
     const works = isAnswer(reply);
-    if (reply.kind === 'reply') return { told: readSettlement(reply, payment), works };
+    if (reply.kind === 'reply') {
+      const told = readSettlement(reply, payment);
+      const by = { facilitator: this.url };
+      return { told: told.kind === 'settled' ? { ...told, by } : told, works };
+    }
     return {
       told: { kind: reply.kind === 'not_sent' ? 'not_sent' : 'unknown', detail: reply.detail },
       works,

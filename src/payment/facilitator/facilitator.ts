@@ -3,16 +3,25 @@ import type { Payment, Terms } from '../payment.ts';
 
 export type Verification = { readonly valid: true } | { readonly valid: false; readonly reason: string };
 
+/** Who sent a payment's transaction to the chain, and what it took, as far as either is known. */
+export interface SettledBy {
+  /** A facilitator's address, `self`, or `local`. */
+  readonly facilitator?: string;
+  /** Wei that this server's gas wallet paid; decimal. */
+  readonly gasWei?: string;
+}
+
 export type Settlement =
   | {
       readonly kind: 'settled';
       readonly transaction: string;
+      readonly by?: SettledBy;
       readonly extra?: Readonly<Record<string, unknown>>;
       /** The nonce is used, and nothing shows by what: its payer may have cancelled the authorization, or paid somebody else with it. */
       readonly unproven?: true;
     }
   /** Certain: nothing was moved and nothing will be. */
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string; readonly by?: SettledBy }
   /** It may or may not have been settled: ask `reconcile` later. */
   | { readonly kind: 'unknown'; readonly detail: string };
 

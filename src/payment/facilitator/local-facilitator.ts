@@ -9,6 +9,8 @@ import type { Facilitator, FacilitatorHealth, Settlement, Verification } from '.
 
 /** Every transaction hash of the local facilitator begins so: no chain has a transaction like it. */
 export const LOCAL_TRANSACTION_PREFIX = '0x10ca100000000000';
+/** How the books name it. */
+export const LOCAL = 'local';
 const NOTE = {
   moneyMoved: false,
   note: 'Local facilitator: play money. No money moved and no chain knows this transaction.',
@@ -137,7 +139,7 @@ function isSame({ to, value, transaction }: Transfer, payment: Payment): boolean
 }
 
 function settledBy({ transaction }: Transfer): Settlement {
-  return { kind: 'settled', transaction, extra: NOTE };
+  return { kind: 'settled', transaction, extra: NOTE, by: { facilitator: LOCAL } };
 }
 
 function transactionOf(payment: Payment): string {

@@ -117,6 +117,10 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   async settle(payment: Payment, terms: Terms): Promise<Settlement> {
+    return this.#withSender(await this.#settle(payment, terms));
+  }
+
+  async #settle(payment: Payment, terms: Terms): Promise<Settlement> {
     const caller = this.#caller(payment);
     const deadlineMs = this.#parts.settleDeadlineMs ?? SETTLE_DEADLINE_MS;
     const settlers = this.#settlersOf(payment);
@@ -151,6 +155,20 @@ export class RemoteFacilitator implements Facilitator {
 
   /** With a witness the chain decides; without one the settlement is sent again, which the nonce makes harmless. */
   async reconcile(payment: Payment, terms: Terms): Promise<Settlement | { kind: 'absent' }> {
+    return this.#withSender(await this.#reconcile(payment, terms));
+  }
+
+  /** A transaction that the chain showed may be one that this server sent. */
+  async #withSender<T extends Settlement | { readonly kind: 'absent' }>(settlement: T): Promise<T> {
+    if (settlement.kind !== 'settled' || settlement.by || settlement.transaction === '') return settlement;
+    for (const client of this.#clients) {
+      const by = await client.sent?.(settlement.transaction).catch(() => undefined);
+      if (by) return { ...settlement, by };
+    }
+    return settlement;
+  }
+
+  async #reconcile(payment: Payment, terms: Terms): Promise<Settlement | { kind: 'absent' }> {
     const { witness, settleDeadlineMs = SETTLE_DEADLINE_MS } = this.#parts;
     const seen = await this.#look(payment);
     const proven = provenBy(seen, payment);
@@ -180,7 +198,7 @@ export class RemoteFacilitator implements Facilitator {
     const witness = isProven ? undefined : this.#parts.witness;
     switch (response.kind) {
       case 'settled':
-        return witness && confirms ? await this.#confirm(response.transaction, payment) : response;
+        return witness && confirms ? await this.#confirm(response, payment) : response;
       case 'refused': {
         if (!witness) return response;
         const proven = provenBy(await this.#look(payment), payment, response.reason);
@@ -200,10 +218,16 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   /** Looks for a transfer that the facilitator says it made, for a few seconds. */
-  async #confirm(transaction: string, payment: Payment): Promise<Settlement> {
+  async #confirm(
+    { transaction, by }: Extract<Settlement, { kind: 'settled' }>,
+    payment: Payment,
+  ): Promise<Settlement> {
     for (let looks = 1; ; looks++) {
       const proven = provenBy(await this.#look(payment, transaction), payment);
-      if (proven?.kind === 'settled') return { ...proven, transaction: proven.transaction || transaction };
+      if (proven?.kind === 'settled') {
+        const isTold = proven.transaction === '' || proven.transaction === transaction;
+        return isTold ? { ...proven, transaction, by } : proven;
+      }
       if (proven && proven.kind !== 'absent') return proven;
       if (looks === CONFIRM_LOOKS_MAX || proven) break;
       await after(this.#parts.confirmIntervalMs ?? CONFIRM_INTERVAL_MS);

@@ -1,7 +1,7 @@
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
 import type { Circuit } from './circuit.ts';
-import type { GasHealth, Settlement, Verification } from './facilitator.ts';
+import type { GasHealth, SettledBy, Settlement, Verification } from './facilitator.ts';
 
 /** What became of a settlement, in its settler's own words. `not_sent` and `turned_away`: it did not act upon the request. */
 export type Told = Settlement | { readonly kind: 'not_sent' | 'turned_away'; readonly detail: string };
@@ -24,6 +24,8 @@ export interface Settler {
   readonly extensions: unknown;
   /** What it pays gas with; undefined for one that uses no gas of ours. */
   gas(): GasHealth | undefined;
+  /** Absent: it cannot tell. @returns undefined for a transaction that it did not send @throws when the chain cannot be asked */
+  sent?(transaction: string): Promise<SettledBy | undefined>;
   /** False for one that is known to settle nothing in this coin. */
   settles(asset: Asset): boolean;
   /** Why nothing can be sold through it at this moment; undefined where it can, for all that is known. */

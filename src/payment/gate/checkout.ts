@@ -154,13 +154,13 @@ export function termsOf(quote: Quote): Terms {
   return { ...terms, ...declareDiscovery(discovery) };
 }
 
-function quotedTerms({ amount, resource, description, discovery, paidIn }: Quote) {
+function quotedTerms({ amount, resource, description, discovery, paidIn, isRefund }: Quote) {
   return {
     amount,
     resource,
     description,
     discovery,
-    ...(paidIn === 'prepaid' && { isRefund: true }),
+    ...(isRefund && { isRefund }),
     ...(paidIn === 'coin' && { isAdvance: true }),
   };
 }

@@ -4,11 +4,11 @@ import { formatUsd } from '../../domain/money.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
 import type { Owners } from '../../domain/sharing/owners.ts';
 import type { Store } from '../../state/store.ts';
-import { ASSETS } from '../asset.ts';
+import { ASSETS, prepaidOn } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
 import { type Payment, paymentKey } from '../payment.ts';
-import type { PrepaidBalances } from '../prepaid/balances.ts';
+import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';
@@ -229,16 +229,22 @@ export class PaymentGate {
   }
 
   /** What is left of its prepaid money for such a request, for the wallet that signed. */
-  #shownLeft({ asset, payer, mayBeOfContract }: Payment, { paidIn }: Quote): Record<string, string> {
+  #shownLeft({ asset, payer, mayBeOfContract }: Payment, { isRefund }: Quote): Record<string, string> {
     if (!asset.isPrepaid || mayBeOfContract) return {};
     const { prepaid } = this.#deps;
-    const left = paidIn === 'prepaid' ? prepaid.refundable(payer) : prepaid.left(payer);
+    const left = isRefund ? prepaid.refundable(payer) : prepaid.left(payer);
     return { 'X-Prepaid-Left-USD': formatUsd(left) };
   }
 
   #genuine(sent: RequestPayment): Genuine | undefined {
     const { settings, signatures } = this.#deps;
     return sent.genuine((payment) => checkGenuine(payment, settings, signatures));
+  }
+
+  /** What was bought with prepaid money and not used comes back, once however often it is told. */
+  takeBack(owed: PrepaidReturn): Promise<void> {
+    const { settings } = this.#deps;
+    return this.#records.takeBack(owed, prepaidOn(settings.assets[0]!.network), settings.payTo);
   }
 
   /** Another server of the cluster charged the wallet: it is no stranger here either. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../domain/clock.ts';
 import { type ErrorCode, FarthingError } from '../../domain/error.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, PaymentTiming } from '../../domain/payment.ts';
-import type { Facilitator, Settlement } from '../facilitator/facilitator.ts';
+import type { Facilitator, SettledBy, Settlement } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';
@@ -108,7 +108,7 @@ export class Settlements {
     }
     const timing = { verify_ms: verifyMs, settle_ms: performance.now() - startedAt };
     const sent = { ...record, timing };
-    if (settlement.kind === 'refused') return await this.#refuse(purchase, sent, settlement.reason);
+    if (settlement.kind === 'refused') return await this.#refuse(purchase, sent, settlement);
     // From here on the payer may have been charged: whatever goes wrong, the payment is taken to its end in the background.
     purchase.record = sent;
     try {
@@ -205,9 +205,9 @@ export class Settlements {
         case 'settled':
           return await this.#conclude(purchase, pending, settlement, answer);
         case 'refused':
-          return await this.#refuse(purchase, pending, settlement.reason);
+          return await this.#refuse(purchase, pending, settlement);
         case 'absent':
-          return await this.#refuse(purchase, pending, NEVER_SETTLED);
+          return await this.#refuse(purchase, pending, { reason: NEVER_SETTLED });
         case 'unknown':
           return undefined;
         default:
@@ -263,8 +263,12 @@ export class Settlements {
     return { answer, record: committed };
   }
 
-  async #refuse(purchase: InFlightPurchase, record: Chargeable, reason: string): Promise<never> {
-    await this.#undo(purchase, record, reason);
+  async #refuse(
+    purchase: InFlightPurchase,
+    record: Chargeable,
+    { reason, by }: { readonly reason: string; readonly by?: SettledBy },
+  ): Promise<never> {
+    await this.#undo(purchase, { ...record, by }, reason);
     throw new PaymentRefused(faultOf(reason), { atSettlement: true });
   }
 
@@ -327,7 +331,7 @@ export class Settlements {
           await this.#conclude(purchase, record, settlement, this.#held.get(purchase)?.answer),
         );
       case 'refused':
-        return await this.#finishUndoing(purchase, record, settlement.reason);
+        return await this.#finishUndoing(purchase, { ...record, by: settlement.by }, settlement.reason);
       case 'absent':
         // The books speak of a refusal only where they spoke of a settlement.
         return await this.#finishUndoing(

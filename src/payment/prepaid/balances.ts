@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
-import { newId, type PrepaidStepId } from '../../domain/id.ts';
+import { newId, type PrepaidStepId, type StepId } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { Settlement, Verification } from '../facilitator/facilitator.ts';
@@ -67,11 +67,24 @@ export interface PrepaidLimits {
   readonly idleDaysMax: number;
 }
 
+/** What was paid for and not used, and is prepaid money again. */
+export interface PrepaidReturn {
+  readonly step: StepId;
+  readonly payer: Address;
+  /** Which money it was: `PrepaidBalances.money` of then. */
+  readonly money: string;
+  readonly amount: AtomicAmount;
+  /** Milliseconds since the epoch: when it came to be owed. */
+  readonly time: number;
+}
+
 const NOTHING: Balance = { left: '0', added: '0', spent: '0', coming: '0', used: 0 };
 const DAY_MS = 86_400_000;
 /** A spend is known for so long after its authorization ended: until then the same one may be asked for again. */
 const KNOWN_AFTER_END_S = 86_400;
-/** Ended ones that each spend removes. */
+/** A return is known for so long: it may be told again until those who tell it know that it was heard. */
+const RETURN_KNOWN_S = 90 * 86_400;
+/** Ended ones that each spend, or return, removes. */
 const REMOVED_MAX = 2;
 /** Every transaction hash of a prepaid payment begins so: no chain has a transaction like it. */
 export const PREPAID_TRANSACTION_PREFIX = '0x9ae9a1d000000000';
@@ -81,7 +94,8 @@ export const PREPAID_TRANSACTION_PREFIX = '0x9ae9a1d000000000';
  * was paid in one money, such as play money, is neither spent nor owed in another.
  */
 export class PrepaidBalances {
-  readonly #money: string;
+  /** What is paid in: a network, or play money. */
+  readonly money: string;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #limits: PrepaidLimits;
@@ -90,21 +104,23 @@ export class PrepaidBalances {
   /** By the end of the authorization, payer and nonce. */
   readonly #spends: Table<Spend>;
   readonly #steps: Table<Step>;
+  /** By time and step. */
+  readonly #returns: Table<null>;
 
-  /** `money`: what is paid in, by the settings: a network, or play money. */
   constructor(parts: {
     readonly money: string;
     readonly store: Store;
     readonly clock: Clock;
     readonly limits: PrepaidLimits;
   }) {
-    this.#money = parts.money;
+    this.money = parts.money;
     this.#store = parts.store;
     this.#clock = parts.clock;
     this.#limits = parts.limits;
     this.#balances = parts.store.table('prepaid_balances');
     this.#spends = parts.store.table('prepaid_spends');
     this.#steps = parts.store.table('prepaid_steps');
+    this.#returns = parts.store.table('prepaid_returns');
   }
 
   /** What a wallet may spend now. */
@@ -137,9 +153,9 @@ export class PrepaidBalances {
     if (earlier) return isSame(earlier, payment) ? settledBy(earlier) : refused('authorization_already_used');
     const reason = this.#fault(payment, terms);
     if (reason !== undefined) return refused(reason);
-    const left = this.#take(payment.payer, payment.value, this.#money);
+    const left = this.#take(payment.payer, payment.value, this.money);
     const spend: Spend = {
-      money: this.#money,
+      money: this.money,
       to: payment.payTo,
       value: payment.value.toString(),
       transaction: transactionOf(payment),
@@ -159,6 +175,17 @@ export class PrepaidBalances {
     this.#take(payment.payer, -payment.value, spend.money);
   }
 
+  /** What was spent comes back, once however often it is told. A part of a transaction of the store. @returns false for one that is here */
+  takeBack({ step, payer, money, amount, time }: PrepaidReturn): boolean {
+    const key = `${endKey(BigInt(Math.floor(time / 1000)))}/${step}`;
+    if (this.#returns.get(key) !== undefined) return false;
+    this.#returns.put(key, null);
+    this.#take(payer, -amount, money);
+    const end = endKey(BigInt(Math.floor(this.#clock.now() / 1000) - RETURN_KNOWN_S));
+    for (const { key } of [...this.#returns.range({ end, limit: REMOVED_MAX })]) this.#returns.remove(key);
+    return true;
+  }
+
   /** What became of a spend whose outcome was lost. */
   spent(payment: Payment): Settlement | { readonly kind: 'absent' } {
     const spend = this.#spends.get(spendKey(payment));
@@ -168,7 +195,7 @@ export class PrepaidBalances {
   /** Notes what a payment will move once it is settled. @throws prepaid_limit_exceeded */
   begin(kind: Step['kind'], payer: Address, amount: AtomicAmount): Promise<PrepaidStepId> {
     const id = newId('prepaid');
-    const [money, time] = [this.#money, this.#clock.now()];
+    const [money, time] = [this.money, this.#clock.now()];
     const step: Step = { kind, money, payer, amount: amount.toString(), time, state: 'open' };
     return this.#store.transaction(() => {
       if (kind === 'add') this.#expect(payer, amount);
@@ -220,7 +247,7 @@ export class PrepaidBalances {
   }
 
   *accounts(): Iterable<PrepaidAccount> {
-    const start = balanceKey(this.#money, '');
+    const start = balanceKey(this.money, '');
     for (const { key, value } of this.#balances.range({ start, end: `${start}~` }))
       yield {
         payer: key.slice(start.length) as Address,
@@ -233,7 +260,7 @@ export class PrepaidBalances {
 
   *refunds(): Iterable<PrepaidRefund> {
     for (const { key, value } of this.#steps.range())
-      if (value.kind === 'refund' && value.state !== 'open' && value.money === this.#money)
+      if (value.kind === 'refund' && value.state !== 'open' && value.money === this.money)
         yield {
           id: key as PrepaidStepId,
           payer: value.payer,
@@ -244,7 +271,7 @@ export class PrepaidBalances {
         };
   }
 
-  #balanceOf(payer: Address, money = this.#money): Balance {
+  #balanceOf(payer: Address, money = this.money): Balance {
     return { ...NOTHING, ...this.#balances.get(balanceKey(money, payer)) };
   }
 
@@ -280,7 +307,7 @@ export class PrepaidBalances {
     const before = this.#balanceOf(payer);
     const coming = BigInt(before.coming) + amount;
     if (BigInt(before.left) + coming > this.#limits.usdMax) throw this.#limitExceeded(before);
-    this.#balances.put(balanceKey(this.#money, payer), { ...before, coming: coming.toString() });
+    this.#balances.put(balanceKey(this.money, payer), { ...before, coming: coming.toString() });
   }
 
   /** Within a transaction. */

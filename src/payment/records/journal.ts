@@ -3,9 +3,17 @@ import type { Store, Table } from '../../state/store.ts';
 
 /**
  * What happened to a payment. `prepaid`: it was taken from money that was settled before. `presumed`: the facilitator never reported the outcome, and the authorization has ended; the
- * answer stays deliverable, because the payer may have been charged.
+ * answer stays deliverable, because the payer may have been charged. `returned`: prepaid money that bought minutes which were not used. `refunded`: the
+ * operator has sent the money back.
  */
-export type JournalKind = 'settled' | 'prepaid' | 'refused' | 'pending' | 'presumed';
+export type JournalKind =
+  | 'settled'
+  | 'prepaid'
+  | 'returned'
+  | 'refused'
+  | 'pending'
+  | 'presumed'
+  | 'refunded';
 
 export interface JournalEntry {
   readonly kind: JournalKind;
@@ -22,6 +30,19 @@ export interface JournalEntry {
   readonly requestHash: string;
   readonly transaction?: string;
   readonly reason?: string;
+  /** See `SettledBy`. */
+  readonly facilitator?: string;
+  readonly gasWei?: string;
+  /** Of `refunded`: hash of the transaction that sent the money back. */
+  readonly refund?: string;
+}
+
+/** Money of a payment that was sent back. */
+export interface NotedRefund {
+  readonly payer: Address;
+  /** Decimal, in the asset's smallest unit. */
+  readonly amount: string;
+  readonly transaction: string;
 }
 
 /** How many and how much; amounts are decimal strings of the asset's smallest unit. */
@@ -53,6 +74,8 @@ export class Journal {
   readonly #dropped: Table<JournalSum>;
   /** Settled payments by day (UTC), a row a day. */
   readonly #days: Table<JournalSum>;
+  /** By payment. They outlive their entries, so that none is refunded twice. */
+  readonly #refunds: Table<NotedRefund>;
   readonly #store: Store;
   #sequence = 0;
   #lastTime = 0;
@@ -62,6 +85,7 @@ export class Journal {
     this.#totals = store.table('journal_totals');
     this.#dropped = store.table('journal_dropped');
     this.#days = store.table('journal_days');
+    this.#refunds = store.table('journal_refunds');
     this.#store = store;
     for (const { key } of this.#entries.range({ reverse: true, limit: 1 })) {
       this.#lastTime = Number(key.slice(0, TIME_DIGITS));
@@ -75,6 +99,22 @@ export class Journal {
     addTo(this.#totals, entry.kind, 1, BigInt(entry.amount));
     if (entry.kind === 'settled') addTo(this.#days, dayOf(entry.time), 1, BigInt(entry.amount));
     if (resolves) addTo(this.#totals, 'pending', -1, -BigInt(entry.amount));
+  }
+
+  /** The operator has sent a payment's money back. @returns false for one that is noted already */
+  refund(entry: JournalEntry, transaction: string, time: number): Promise<boolean> {
+    const { payer, amount } = entry;
+    const key = paymentOf(entry);
+    return this.#store.transaction(() => {
+      if (this.#refunds.get(key)) return false;
+      this.#refunds.put(key, { payer, amount, transaction });
+      this.append({ ...entry, kind: 'refunded', time, refund: transaction });
+      return true;
+    });
+  }
+
+  *refunds(): Iterable<NotedRefund> {
+    for (const { value } of this.#refunds.range()) yield value;
   }
 
   /** Sums over all time; `pending` is what is open now. */
@@ -132,14 +172,21 @@ export class Journal {
   }
 }
 
+/** Which payment an entry is about. */
+export function paymentOf({ network, asset, payer, nonce }: JournalEntry): string {
+  return `${network}/${asset}/${payer}/${nonce}`;
+}
+
 function sumsOf(table: Table<JournalSum>): JournalTotals {
   const sum = (kind: JournalKind) => table.get(kind) ?? NOTHING;
   return {
     settled: sum('settled'),
     prepaid: sum('prepaid'),
+    returned: sum('returned'),
     refused: sum('refused'),
     pending: sum('pending'),
     presumed: sum('presumed'),
+    refunded: sum('refunded'),
   };
 }
 

@@ -1,6 +1,23 @@
-import type { Journal, JournalEntry, JournalKind, JournalSum, JournalTotals } from './journal.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Address } from '../../domain/address.ts';
+import type {
+  Journal,
+  JournalEntry,
+  JournalKind,
+  JournalSum,
+  JournalTotals,
+  NotedRefund,
+} from './journal.ts';
 
-const KINDS: readonly JournalKind[] = ['settled', 'prepaid', 'refused', 'pending', 'presumed'];
+const KINDS: readonly JournalKind[] = [
+  'settled',
+  'prepaid',
+  'returned',
+  'refused',
+  'pending',
+  'presumed',
+  'refunded',
+];
 const PAGE = 1000;
 
 /** The journals of several sets of books, read as one. */
@@ -31,6 +48,25 @@ export class Ledger {
     return newest.map(([day, settled]) => ({ day, settled }));
   }
 
+  /** Payments whose money was sent back. */
+  refunds(): NotedRefund[] {
+    return this.#journals.flatMap((journal) => [...journal.refunds()]);
+  }
+
+  /** The last entry of a payer's payment, and the journal that has it. Reads all, and gives way while it does. */
+  async find(payer: Address, nonce: string): Promise<{ journal: Journal; entry: JournalEntry } | undefined> {
+    let found: { journal: Journal; entry: JournalEntry } | undefined;
+    for (const journal of this.#journals) {
+      let count = 0;
+      for (const { key: _, ...entry } of pagesOf(journal, 0)) {
+        if (entry.payer === payer && entry.nonce === nonce) found = { journal, entry };
+        count += 1;
+        if (count % PAGE === 0) await nextTurn();
+      }
+    }
+    return found;
+  }
+
   /** Entries from `since` (milliseconds) on, in order of time. */
   *entries(since: number): Generator<JournalEntry> {
     const sources = this.#journals.map((journal) => pagesOf(journal, since));
@@ -47,7 +83,10 @@ export class Ledger {
 }
 
 /** Read in pages: an iteration over all would hold its snapshot. */
-function* pagesOf(journal: Journal, since: number): Generator<JournalEntry, undefined> {
+function* pagesOf(
+  journal: Journal,
+  since: number,
+): Generator<JournalEntry & { readonly key: string }, undefined> {
   let after: string | undefined;
   for (;;) {
     const page = [...journal.entries({ since, after, limit: PAGE })];

@@ -1,4 +1,5 @@
 import type { Effect, PaymentTiming } from '../../domain/payment.ts';
+import type { SettledBy } from '../facilitator/facilitator.ts';
 import type { Payment, Terms } from '../payment.ts';
 
 /** What the record of a payment says in every state. No content: the answer lies in the Tenant's folder. */
@@ -14,6 +15,8 @@ interface EveryRecord {
   readonly effect?: Effect;
   /** Known once the settlement has been answered. */
   readonly timing?: PaymentTiming;
+  /** Known at most once the settlement has been answered, for the books. */
+  readonly by?: SettledBy;
 }
 
 /** The authorization is taken; no settlement has been sent that could not be asked for. */

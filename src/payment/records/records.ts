@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { Asset } from '../asset.ts';
 import { assetOfKey } from '../payment.ts';
-import type { PrepaidBalances } from '../prepaid/balances.ts';
+import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
 import { Journal, type JournalKind } from './journal.ts';
 import {
   asCommitted,
@@ -37,7 +38,8 @@ interface RequestKeyBinding {
 }
 
 /** What is known of a settlement that counts. */
-export type SettledOutcome = Pick<Charged, 'transaction' | 'extra'> & Partial<Pick<Charged, 'presumed'>>;
+export type SettledOutcome = Pick<Charged, 'transaction' | 'extra' | 'by'> &
+  Partial<Pick<Charged, 'presumed'>>;
 
 /** Records outlive their authorization by this much, so that clocks that differ can't make one usable twice. */
 const VALIDITY_MARGIN_MS = 60_000;
@@ -153,13 +155,13 @@ export class PaymentRecords {
   }
 
   /** The record of a settled payment, as `settled` will write it. */
-  asSettled(record: Chargeable, { transaction, extra, presumed = false }: SettledOutcome): Settled {
+  asSettled(record: Chargeable, { transaction, extra, by, presumed = false }: SettledOutcome): Settled {
     const keepUntil = Math.max(
       this.#clock.now() + this.#keepMs,
       Number(record.payment.validBefore) * 1000 + VALIDITY_MARGIN_MS,
     );
     const { timing = NO_TIMING } = record;
-    return { ...record, state: 'settled', transaction, extra, presumed, timing, keepUntil };
+    return { ...record, state: 'settled', transaction, extra, by, presumed, timing, keepUntil };
   }
 
   /** Charged: from now on the answer belongs to the payer, unless it was handed to the network already. */
@@ -177,6 +179,27 @@ export class PaymentRecords {
       );
       const kind = record.payment.asset.isPrepaid ? 'prepaid' : 'settled';
       this.#journal(record.presumed ? 'presumed' : kind, record, { resolves });
+    });
+  }
+
+  /** Prepaid money comes back, once however often it is told. `asset`: what the ledger says that it was. */
+  async takeBack(owed: PrepaidReturn, asset: Asset, payTo: Address): Promise<void> {
+    await this.#store.transaction(() => {
+      if (!this.#prepaid.takeBack(owed) || owed.money !== this.#prepaid.money) return;
+      // The books keep no workspace's id beside a wallet.
+      const digest = createHash('sha256').update(owed.step).digest('hex');
+      this.journal.append({
+        kind: 'returned',
+        time: this.#clock.now(),
+        network: asset.network,
+        asset: asset.address,
+        payer: owed.payer,
+        payTo,
+        nonce: `0x${digest}`,
+        amount: owed.amount.toString(),
+        route: 'DELETE /agent/v1/workspaces/:id/reserve',
+        requestHash: digest,
+      });
     });
   }
 
@@ -302,6 +325,7 @@ export class PaymentRecords {
         requestHash,
         transaction: isCharged(record) ? record.transaction : undefined,
         reason,
+        ...record.by,
       },
       { resolves },
     );

@@ -1,5 +1,6 @@
 import type { Effect, PaymentTiming } from '../../domain/payment.ts';
 import type { Asset } from '../asset.ts';
+import type { SettledBy } from '../facilitator/facilitator.ts';
 import type { SentPayment, Terms } from '../payment.ts';
 import type { PaymentRecord } from './payment-record.ts';
 
@@ -14,6 +15,7 @@ export interface StoredPayment {
   readonly keyHash?: string;
   readonly effect?: Effect;
   readonly timing?: PaymentTiming;
+  readonly by?: SettledBy;
   /** Of `settling`: its answer is lost. Of `undoing`: it was, before it was refused. */
   readonly pending?: boolean;
   readonly refusal?: string;
@@ -29,8 +31,8 @@ export const NO_TIMING: PaymentTiming = { verify_ms: 0, settle_ms: 0 };
 
 export function readPayment(stored: StoredPayment, asset: Asset): PaymentRecord {
   const payment = { ...stored.payment, asset };
-  const { terms, route, requestHash, keyHash, effect, timing } = stored;
-  const common = { payment, terms, route, requestHash, keyHash, effect, timing };
+  const { terms, route, requestHash, keyHash, effect, timing, by } = stored;
+  const common = { payment, terms, route, requestHash, keyHash, effect, timing, by };
   switch (stored.state) {
     case 'reserved':
       return { ...common, state: 'reserved' };

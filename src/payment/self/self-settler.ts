@@ -2,10 +2,11 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { Turnstile, type TurnstileLimits } from '../../domain/sharing/turnstile.ts';
+import { SELF } from '../../settings/facilitators.ts';
 import type { Asset } from '../asset.ts';
 import { type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
 import { Circuit } from '../facilitator/circuit.ts';
-import type { GasHealth, Verification } from '../facilitator/facilitator.ts';
+import type { GasHealth, SettledBy, Verification } from '../facilitator/facilitator.ts';
 import { saysUsed } from '../facilitator/reasons.ts';
 import { type RpcNode, RpcRefusal } from '../facilitator/rpc-node.ts';
 import type { Heard, Settler, Told } from '../facilitator/settler.ts';
@@ -14,7 +15,8 @@ import { type Hex, type Payment, paymentKey, type Terms } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';
 import type { GasState } from './gas-state.ts';
 import { isRevert, type Nodes, REVERTED_CODE } from './nodes.ts';
-import { type Outcome, REVERTED, reportAnother, type Transactions } from './transactions.ts';
+import { type Outcome, REVERTED, reportAnother } from './outcome.ts';
+import type { Transactions } from './transactions.ts';
 import { type Call, mayDeploy, revertReason, transferCall } from './transfer-call.ts';
 
 export interface SelfSettlerDeps {
@@ -56,7 +58,7 @@ const BEHIND_PAUSE_MS = 250;
  * wallet. What it says of a payment it has seen on the chain.
  */
 export class SelfSettler implements Settler {
-  readonly url = 'self';
+  readonly url = SELF;
   readonly isWitness = true;
   readonly extensions = undefined;
   readonly verifying: Circuit;
@@ -85,6 +87,10 @@ export class SelfSettler implements Settler {
   obstacle(): string | undefined {
     if (this.settling.waitMs() > 0) return 'transactions are not mined';
     return this.#deps.gas.obstacle();
+  }
+
+  sent(transaction: string): Promise<SettledBy | undefined> {
+    return this.#deps.transactions.sent(transaction);
   }
 
   async read(): Promise<string | undefined> {

@@ -2,17 +2,15 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Address } from '../../domain/address.ts';
 import type { Asset } from '../asset.ts';
 import { CHAIN_LAG_S, type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
+import type { SettledBy } from '../facilitator/facilitator.ts';
 import { type Hex, type Payment, paymentKey } from '../payment.ts';
 import { type Fees, replacementFees } from './fees.ts';
 import type { GasState, Head } from './gas-state.ts';
 import type { Nodes } from './nodes.ts';
+import { bySelf, type Outcome, REVERTED, refused, reportAnother } from './outcome.ts';
+import { gasWeiOf, type Receipt } from './receipt.ts';
 import type { Attempt, SignedTransfer, SignedTransfers } from './signed-transfers.ts';
 import type { Call } from './transfer-call.ts';
-
-/** What the chain made of a payment. */
-export type Outcome =
-  | { readonly kind: 'settled'; readonly transaction: string }
-  | { readonly kind: 'refused'; readonly reason: string };
 
 export interface TransactionsDeps {
   readonly rows: SignedTransfers;
@@ -42,9 +40,6 @@ export interface Paces {
   readonly stuckMs: number;
 }
 
-/** Why a payment is refused whose transaction was reverted though it had been simulated, and the money is there. */
-export const REVERTED = 'invalid_exact_evm_transaction_failed';
-
 /** A block of Base comes every two seconds. */
 const PACES: Paces = { lookMs: 400, minedMs: 4000, resendMs: 4000, stuckMs: 12_000 };
 /** Blocks on top after which nothing is reorganised any more: a minute of Base. Until then a transaction that vanishes is sent again. */
@@ -52,9 +47,12 @@ const FINAL_BLOCKS = 32n;
 /** Looks at a used account nonce without a receipt before another transaction counts as its user: nodes behind one address differ. */
 const UNSEEN_LOOKS_MAX = 12;
 
-interface Receipt {
-  readonly status: Hex;
-  readonly blockNumber: Hex;
+interface Mined {
+  readonly hash: Hex;
+  readonly block: bigint;
+  readonly isDone: boolean;
+  /** Wei; undefined where the node does not say. */
+  readonly gasWei: string | undefined;
 }
 
 /** A signed transfer on its way. */
@@ -127,6 +125,13 @@ export class Transactions {
     return [...this.#live.values()]
       .filter(({ signed, isMined }) => !isMined && signed.payment.payer === payer)
       .reduce((sum, { signed }) => sum + signed.payment.value, 0n);
+  }
+
+  /** What a transaction took; undefined for one of another wallet. @throws when no node answers */
+  async sent(transaction: string): Promise<SettledBy | undefined> {
+    const receipt = await this.#read(transaction);
+    const isOurs = receipt?.from.toLowerCase() === this.#from;
+    return receipt && isOurs ? bySelf({ gasWei: gasWeiOf(receipt) }) : undefined;
   }
 
   /**
@@ -269,8 +274,8 @@ export class Transactions {
     if (blocks < this.#deps.blocks) return;
     if (!live.told) {
       const outcome = mined.isDone
-        ? { kind: 'settled' as const, transaction: mined.hash }
-        : await this.#afterRevert(live.signed.payment);
+        ? { kind: 'settled' as const, transaction: mined.hash, by: bySelf(mined) }
+        : await this.#afterRevert(live.signed.payment, mined);
       if (outcome?.kind === 'refused') return await this.#end(live, outcome);
       if (outcome) this.#tell(live, outcome);
       return;
@@ -281,15 +286,17 @@ export class Transactions {
   }
 
   /** What became of the payment whose transaction was reverted: somebody else may have sent the same authorization before. */
-  async #afterRevert(payment: Payment): Promise<Outcome | undefined> {
+  async #afterRevert(payment: Payment, mined: Mined): Promise<Outcome | undefined> {
     const seen = await this.#deps.witness.look(payment);
     if (seen.kind === 'unused') {
       const isPoor = seen.balance < payment.value;
-      return refused(isPoor ? 'insufficient_funds' : REVERTED);
+      return { ...refused(isPoor ? 'insufficient_funds' : REVERTED), by: bySelf(mined) };
     }
     const proven = provenBy(seen, payment);
     if (proven?.kind === 'settled') reportAnother(this.#deps.log, payment, proven);
-    return proven?.kind === 'settled' || proven?.kind === 'refused' ? proven : undefined;
+    const { gasWei } = mined;
+    if (proven?.kind === 'settled') return { ...proven, by: { gasWei } };
+    return proven?.kind === 'refused' ? { ...proven, by: bySelf(mined) } : undefined;
   }
 
   /** The account nonce went to a transaction that is not here: lost with a disk, or of another server with this key. */
@@ -341,14 +348,22 @@ export class Transactions {
   }
 
   /** The block that holds one of its transactions, as a node has it. */
-  async #receiptOf({ signed }: Live): Promise<{ hash: Hex; block: bigint; isDone: boolean } | undefined> {
+  async #receiptOf({ signed }: Live): Promise<Mined | undefined> {
     for (const { hash } of signed.attempts.toReversed()) {
-      const receipt = await this.#deps.nodes.first((node) =>
-        node.find<Receipt>('eth_getTransactionReceipt', [hash]),
-      );
-      if (receipt) return { hash, block: BigInt(receipt.blockNumber), isDone: BigInt(receipt.status) === 1n };
+      const receipt = await this.#read(hash);
+      if (receipt)
+        return {
+          hash,
+          block: BigInt(receipt.blockNumber),
+          isDone: BigInt(receipt.status) === 1n,
+          gasWei: gasWeiOf(receipt),
+        };
     }
     return undefined;
+  }
+
+  #read(hash: string): Promise<Receipt | undefined> {
+    return this.#deps.nodes.first((node) => node.find<Receipt>('eth_getTransactionReceipt', [hash]));
   }
 
   #tell(live: Live, outcome: Outcome): void {
@@ -371,17 +386,4 @@ export class Transactions {
     this.#live.delete(paymentKey(payment));
     if (outcome && !live.told) this.#tell(live, outcome);
   }
-}
-
-function refused(reason: string): Outcome {
-  return { kind: 'refused', reason };
-}
-
-/** Another transaction than this server's paid: of another server with the same FARTHING_PAY_TO, which may have sold something for it, too. */
-export function reportAnother(
-  log: TransactionsDeps['log'],
-  { payer, nonce }: Payment,
-  { transaction }: { readonly transaction: string },
-): void {
-  log({ level: 'warn', event: 'settled_by_another', payer, nonce, transaction });
 }

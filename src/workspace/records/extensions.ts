@@ -3,12 +3,13 @@ import { HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
 import { newStepId, type StepId, storedId, type WorkspaceId, workspaceOfStep } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
-import type { PendingStep, WorkspacePricing, WorkspaceRecord } from '../../domain/workspace.ts';
+import type { PendingStep, Reserve, WorkspacePricing, WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
 import type { WorkspaceRecords } from './records.ts';
+import { unusedReserves } from './reserves.ts';
 import { unauthorized } from './token.ts';
 
 /** An extension, stored beside the workspace's record. */
@@ -17,6 +18,8 @@ export interface Step {
   readonly minutes: number;
   readonly minutesAsked: number | null;
   readonly price: AtomicAmount;
+  /** Its minutes go into reserve. */
+  readonly reserve?: Pick<Reserve, 'payer' | 'money'>;
 }
 
 export interface StepRequest {
@@ -25,12 +28,16 @@ export interface StepRequest {
   readonly price: AtomicAmount;
   /** The wallet that pays for it. */
   readonly payer: Address;
+  /** Minutes for the reserve, paid in this prepaid money. */
+  readonly reserveMoney?: string | undefined;
   /** The request carried the workspace's token: a refusal may show the workspace's figures. */
   readonly showFigures: boolean;
 }
 
 /** Extensions of one workspace that may await settlement at the same time. */
 const PENDING_MAX = 32;
+/** Reserves of one workspace that are not used up: all are in its record. */
+const RESERVES_MAX = 32;
 const RETRY_AFTER_S = 5;
 
 export interface ExtensionsDeps {
@@ -60,40 +67,43 @@ export class Extensions {
    * Reserves a step. @returns its id.
    * @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited
    */
-  async reserve(id: WorkspaceId, { payer, showFigures, ...request }: StepRequest): Promise<StepId> {
+  async reserve(
+    id: WorkspaceId,
+    { payer, reserveMoney: money, showFigures, ...request }: StepRequest,
+  ): Promise<StepId> {
     const { records, time } = this.#deps;
     const step = newStepId(id);
+    const reserve = money === undefined ? {} : { reserve: { payer, money } };
     await records.transaction(() => {
       const before = records.get(id);
       if (!before || !records.isLive(before)) throw unauthorized();
       const pending = this.#pendingSteps(before);
       this.#checkLimits(before, pending, request, showFigures);
+      if (money !== undefined) checkReserves(unusedReserves(before, time.now()), pending);
       records.write(before, {
         ...before,
         pendingSteps: [...pending, { step, ...request, since: time.now() }],
       });
-      void this.#steps.put(step, { state: 'pending', ...request });
+      void this.#steps.put(step, { state: 'pending', ...request, ...reserve });
       this.#deps.pendingEffects.addExtension({ step, payer });
     });
     return step;
   }
 
   /**
-   * The step is paid: its minutes are added to what is left. Idempotent. A workspace that has ended stays ended; the amount
-   * goes to its books.
+   * The step is paid: its minutes are added to what is left, before what is in reserve. Idempotent. A workspace that has ended stays
+   * ended; the amount goes to its books, or back to the payer if it was for the reserve.
    * @throws internal when the step does not exist.
    */
   async commit(stepId: StepId): Promise<{ record: WorkspaceRecord; step: Step }> {
-    const { records, time, log } = this.#deps;
+    const { records, log } = this.#deps;
     return records.transaction(() => {
       const { step, record: before } = this.#find(stepId);
       if (step.state === 'committed') return { record: before, step };
-      const endsAt = Math.max(before.endsAt, time.now()) + step.minutes * MINUTE_MS;
       const isActive = before.state === 'active';
       const record: WorkspaceRecord = {
         ...before,
-        endsAt: isActive ? endsAt : before.endsAt,
-        spend: before.spend + step.price,
+        ...(isActive ? this.#lengthened(before, stepId, step) : this.#paidAfterEnd(before, stepId, step)),
         pendingSteps: before.pendingSteps.filter((other) => other.step !== stepId),
       };
       const committed: Step = { ...step, state: 'committed' };
@@ -103,6 +113,31 @@ export class Extensions {
       if (!isActive) log({ event: 'extension_paid_after_end', workspace: before.id, state: before.state });
       return { record, step: committed };
     });
+  }
+
+  #lengthened(
+    before: WorkspaceRecord,
+    id: StepId,
+    { minutes, price, reserve }: Step,
+  ): Pick<WorkspaceRecord, 'endsAt' | 'spend' | 'reserves'> {
+    const now = this.#deps.time.now();
+    const reserves = unusedReserves(before, now);
+    if (reserve) reserves.push({ step: id, ...reserve, minutes, perMinute: price / BigInt(minutes) });
+    return {
+      endsAt: Math.max(before.endsAt, now) + minutes * MINUTE_MS,
+      spend: before.spend + price,
+      ...((before.reserves || reserve) && { reserves }),
+    };
+  }
+
+  #paidAfterEnd(
+    before: WorkspaceRecord,
+    step: StepId,
+    { price, reserve }: Step,
+  ): Pick<WorkspaceRecord, 'spend'> {
+    if (!reserve) return { spend: before.spend + price };
+    this.#deps.records.reserves.giveBack({ step, ...reserve, amount: price });
+    return { spend: before.spend };
   }
 
   /** The payment failed: removes the step. Idempotent. @throws internal for a committed step. */
@@ -167,6 +202,7 @@ export class Extensions {
         { retryAfterS: RETRY_AFTER_S },
       );
     }
+    // Minutes in reserve count as spent: they may all be used.
     const spendWithPending = pending.reduce((sum, step) => sum + step.price, record.spend);
     if (record.spendLimit !== null && spendWithPending + price > record.spendLimit) {
       throw overSpendLimit(record, record.spendLimit, spendWithPending, price, showFigures);
@@ -177,6 +213,16 @@ export class Extensions {
       throw overTotalTime(pricing.ttlTotalMinutesMax, leftMs, minutes, showFigures);
     }
   }
+}
+
+/** @throws rate_limited */
+function checkReserves(reserves: readonly Reserve[], pending: readonly PendingStep[]): void {
+  if (reserves.length + pending.length < RESERVES_MAX) return;
+  throw new FarthingError(
+    'rate_limited',
+    `A workspace may have ${RESERVES_MAX} reserves at once. Put more minutes into each, or wait until one is used. Nothing was charged.`,
+    { retryAfterS: RETRY_AFTER_S },
+  );
 }
 
 function overSpendLimit(

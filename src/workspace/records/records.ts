@@ -15,6 +15,7 @@ import { DueTimes } from '../time/due-times.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
+import { Reserves } from './reserves.ts';
 import { tokenMatches } from './token.ts';
 import { TokenHashes } from './token-hashes.ts';
 
@@ -31,6 +32,7 @@ export interface RecordsDeps {
  * checks everything before its first write, so that a refused change writes nothing.
  */
 export class WorkspaceRecords {
+  readonly reserves: Reserves;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #time: RentedTime;
@@ -49,6 +51,7 @@ export class WorkspaceRecords {
     this.#tokenHashes = new TokenHashes(store);
     this.#due = new DueTimes(store, 'workspace_due', (text) => storedId('workspace', text));
     this.#pendingEffects = pendingEffects;
+    this.reserves = new Reserves(store, time, clock);
   }
 
   get(id: WorkspaceId): WorkspaceRecord | undefined {
@@ -166,7 +169,7 @@ export class WorkspaceRecords {
   /**
    * Begins a workspace's end, if the reason holds; from then on it admits no request. `expired` holds once its time is
    * over and no extension bought in time is still being settled, `payment_failed` for a creation that was never paid, and
-   * the other reasons for an active workspace.
+   * the other reasons for an active workspace. What is left of its reserves is given back.
    * @returns the record afterwards, in any state; undefined when there is none.
    */
   async beginEnd(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
@@ -175,8 +178,9 @@ export class WorkspaceRecords {
       if (!before || !this.#mayEnd(before, reason)) return before;
       // Its holder may have missed the end: the token gets the receipt, and nothing else.
       const tokenKept = reason === 'deleted' || reason === 'expired';
-      const end: WorkspaceEnd = { reason, tokenKept, expiresAt: this.#time.toWall(before.endsAt) };
-      const after: WorkspaceRecord = { ...before, state: 'disposing', end };
+      const released = this.reserves.release(before);
+      const end: WorkspaceEnd = { reason, tokenKept, expiresAt: this.#time.toWall(released.endsAt) };
+      const after: WorkspaceRecord = { ...released, state: 'disposing', end };
       this.write(before, after);
       if (!tokenKept) this.#tokenHashes.remove(id);
       return after;
@@ -193,6 +197,17 @@ export class WorkspaceRecords {
       case 'operator':
         return record.state === 'active';
     }
+  }
+
+  /** Gives back what is left of an active workspace's reserves. @returns its record before and afterwards; undefined for any other */
+  async endReserves(id: WorkspaceId): Promise<Record<'before' | 'after', WorkspaceRecord> | undefined> {
+    return this.#store.transaction(() => {
+      const before = this.#records.get(id);
+      if (before?.state !== 'active') return undefined;
+      const after = this.reserves.release(before);
+      if (after !== before) this.write(before, after);
+      return { before, after };
+    });
   }
 
   /** Keeps what the workspace held, before anything is unlinked. The first count stands. */
@@ -231,7 +246,10 @@ export class WorkspaceRecords {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || before.state === 'pending' || before.state === 'disposed' || !end) return;
-      const disposing: WorkspaceRecord = { ...before, state: 'disposing', end };
+      // By the copy's clock, which stands still: what was used later goes back, too, unless all of it was.
+      const { reserves: _, ...used } = before;
+      const ended = end.reason === 'expired' ? used : this.reserves.release(before);
+      const disposing: WorkspaceRecord = { ...ended, state: 'disposing', end };
       this.write(before, disposing);
       if (state === 'disposed') {
         // The copy's clock counts the retention.

@@ -3,6 +3,7 @@ import { toTimestamp } from '../../domain/clock.ts';
 import { formatUsd } from '../../domain/money.ts';
 import type { WorkspaceRecord } from '../../domain/workspace.ts';
 import type { Step } from '../records/extensions.ts';
+import { sumOfReserves, unusedReserves } from '../records/reserves.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 
 /** Whole seconds left, rounded down; 0 for a workspace that has ended. */
@@ -28,6 +29,15 @@ export function expiryOf({ end, endsAt }: WorkspaceRecord, time: RentedTime): st
   return toTimestamp(end?.expiresAt ?? time.toWall(endsAt));
 }
 
+/** Minutes in reserve that are not used yet, and what is spent without them. */
+export function spending(
+  record: WorkspaceRecord,
+  time: RentedTime,
+): { spend_usd: string; reserve: { minutes: number; usd: string } } {
+  const { minutes, amount } = sumOfReserves(unusedReserves(record, time.now()));
+  return { spend_usd: formatUsd(record.spend - amount), reserve: { minutes, usd: formatUsd(amount) } };
+}
+
 export function publicWorkspace(
   record: WorkspaceRecord,
   time: RentedTime,
@@ -42,7 +52,7 @@ export function publicWorkspace(
     ttl_minutes: record.ttlMinutes,
     ttl_seconds_left: secondsLeft(record, time),
     price_usd: formatUsd(record.price),
-    spend_usd: formatUsd(record.spend),
+    ...spending(record, time),
     spend_limit_usd: record.spendLimit === null ? null : formatUsd(record.spendLimit),
     ...shown,
   };
@@ -63,10 +73,20 @@ export function extendedWorkspace(
   };
 }
 
-/** Headers with the seconds and dollars left. */
+/** From so many seconds before its end on, answers of a workspace warn of it. */
+const ENDS_SOON_S = 120;
+
+/** Headers with the seconds and dollars left, and a warning before the end. */
 export function workspaceHeaders(record: WorkspaceRecord, time: RentedTime): Record<string, string> {
-  const seconds = { 'X-Workspace-TTL-Seconds': String(secondsLeft(record, time)) };
-  if (record.spendLimit === null) return seconds;
-  const left = record.spendLimit - record.spend;
-  return { ...seconds, 'X-Workspace-Spend-Remaining-USD': formatUsd(left < 0n ? 0n : left) };
+  const seconds = secondsLeft(record, time);
+  const { minutes } = sumOfReserves(unusedReserves(record, time.now()));
+  const left = record.spendLimit === null ? undefined : record.spendLimit - record.spend;
+  return {
+    'X-Workspace-TTL-Seconds': String(seconds),
+    ...(seconds <= ENDS_SOON_S && {
+      'X-Workspace-TTL-Warning': `The workspace ends in ${seconds} s. POST /agent/v1/workspaces/${record.id}/extend adds minutes.`,
+    }),
+    ...(minutes > 0 && { 'X-Workspace-Reserve-Minutes': String(minutes) }),
+    ...(left !== undefined && { 'X-Workspace-Spend-Remaining-USD': formatUsd(left < 0n ? 0n : left) }),
+  };
 }

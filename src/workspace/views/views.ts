@@ -76,7 +76,7 @@ export class WorkspaceViews {
     const contents = await contentsOf(tenants, id);
     const record = this.#shown(id);
     if (!record) throw unauthorized();
-    const { created_at, expires_at, spend_usd, spend_limit_usd } = this.ofRecord(record);
+    const { created_at, expires_at, spend_usd, spend_limit_usd, reserve } = this.ofRecord(record);
     const { latency, searches, ingests } = activity.counters(id);
     return {
       id,
@@ -86,6 +86,7 @@ export class WorkspaceViews {
       ttl_seconds_left: secondsLeft(record, time),
       spend_usd,
       spend_limit_usd,
+      reserve,
       searches,
       ingests,
       ...contents,

@@ -1,17 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import t from 'tap';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-
-function children(): string[] {
-  return readdirSync('/proc/self/task').flatMap((thread) => {
-    try {
-      return readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean);
-    } catch {
-      // The thread has ended.
-      return [];
-    }
-  });
-}
+import { children } from './children.ts';
 
 /** Files that a process has open; none of a process that has ended. */
 function openFiles(pid: string | number): string[] {

@@ -1,15 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
 import { testExtractor } from '../../rig/readers.ts';
+import { children } from './children.ts';
 import '../../rig/teardown-order.ts';
 
 t.setTimeout(120_000);
-
-function children(): number[] {
-  return readdirSync('/proc/self/task').flatMap((thread) =>
-    readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
-  );
-}
 
 t.test(
   'readers that stand still accuse no file, and are replaced',

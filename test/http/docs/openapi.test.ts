@@ -98,6 +98,7 @@ t.test('every example of a request succeeds as described, and no operation lacks
     'workspaceItemCaptions',
     'workspaceUsage',
     'extendWorkspace',
+    'endReserve',
     'deleteWorkspaceItem',
   ])
     await examples(id);

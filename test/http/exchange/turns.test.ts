@@ -10,16 +10,33 @@ function queued(turns: Turns, senders: readonly string[]): string[] {
 }
 
 t.test('sixteen requests without credentials begin in a turn, and four with', async (t) => {
-  for (const [hasCredentials, most] of [
-    [false, 16],
-    [true, 4],
+  for (const [address, most] of [
+    [undefined, 16],
+    ['somewhere', 4],
   ] as const) {
     const turns = new Turns();
-    const places = Array.from({ length: 20 }, () => turns.place(hasCredentials));
+    const places = Array.from({ length: 20 }, () => turns.place(address));
     t.same(places.slice(0, most - 1), Array(most - 1).fill('now'));
-    t.equal(places[most - 1], 'last', 'the connection of the last ends');
+    t.equal(places[most - 1], 'last');
     t.same(new Set(places.slice(most)), new Set(['later']));
   }
+});
+
+t.test('whether requests with credentials may be of one read is known for each turn', async (t) => {
+  const turns = new Turns();
+  for (const [address, isOne] of [
+    ['here', true],
+    [undefined, true],
+    ['here', true],
+    ['there', false],
+    ['here', false],
+  ] as const) {
+    turns.place(address);
+    t.equal(turns.isOfOneAddress, isOne);
+  }
+  await nextTurn();
+  turns.place('there');
+  t.ok(turns.isOfOneAddress);
 });
 
 t.test('of those that wait, two of one sender begin in a turn, and eight in all', async (t) => {

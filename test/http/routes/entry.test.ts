@@ -51,6 +51,12 @@ t.test('crawlers, browsers and catalogues find what they look for', async (t) =>
     remotes: [{ type: 'streamable-http', url: `${server.url}/mcp` }],
     serverInfo: { name: 'farthing', version: /^\d/ },
   });
+  const [serverCard, alias] = await Promise.all(
+    ['/.well-known/mcp/server-card.json', '/.well-known/mcp.json'].map(async (path) =>
+      (await get(path)).text(),
+    ),
+  );
+  t.equal(serverCard, alias, 'the same at both addresses');
   const card = (await (await get('/.well-known/agent-card.json')).json()) as AgentCard;
   t.match(card, {
     name: 'Farthing',

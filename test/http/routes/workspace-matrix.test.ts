@@ -45,6 +45,7 @@ const endpoints: readonly Endpoint[] = [
   { method: 'GET', path: '/jobs/{job_id}/events', status: 200 },
   { method: 'DELETE', path: '/jobs/{job_id}', status: 409 },
   { method: 'DELETE', path: '/items/{item_id}', status: 200 },
+  { method: 'DELETE', path: '/reserve', status: 200 },
   { method: 'DELETE', path: '', status: 200 },
 ];
 

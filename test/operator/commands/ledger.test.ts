@@ -36,6 +36,10 @@ t.test(
         payer: agent.account.address.toLowerCase(),
         route: 'POST /agent/v1/workspaces',
         transaction: /^0x/,
+        facilitator: 'local',
+        gas_eth: '0',
+        fee_usd: '0',
+        refund_transaction: '',
       },
       { kind: 'settled', amount: '40000', amount_usd: '0.04' },
     ]);
@@ -81,6 +85,51 @@ t.test('a payment is one row, with its last state', async (t) => {
   t.same(
     rows.map((row) => `${row[8]} ${row[1]}`),
     ['3 settled', '1 settled', '2 settled', '4 pending'],
+  );
+});
+
+t.test('who settled, and what it cost, is told as far as it is known', async (t) => {
+  const folder = temporaryFolder(t);
+  const store = openStore(join(folder, 'state'));
+  const journal = new Journal(store);
+  const of = (nonce: string, facts: Pick<JournalEntry, 'kind'> & Partial<JournalEntry>): JournalEntry => ({
+    time: 1,
+    network: 'eip155:8453',
+    asset: PAY_TO,
+    payer: PAY_TO,
+    payTo: PAY_TO,
+    nonce,
+    amount: '6000',
+    route: 'POST /agent/v1/search',
+    requestHash: 'a',
+    ...facts,
+  });
+  const rows: Record<string, Pick<JournalEntry, 'kind'> & Partial<JournalEntry>> = {
+    'self,0.0000008,0,': { kind: 'settled', facilitator: 'self', gasWei: '800000000000' },
+    'self,unknown,0,': { kind: 'settled', facilitator: 'self' },
+    'https://pay.example/x402,0,unknown,': { kind: 'settled', facilitator: 'https://pay.example/x402' },
+    'unknown,unknown,unknown,': { kind: 'settled' },
+    'unknown,0.000000000000000007,unknown,': { kind: 'settled', gasWei: '7' },
+    ',0,0,': { kind: 'prepaid' },
+    'self,0.000000000000000009,0,': { kind: 'refused', facilitator: 'self', gasWei: '9' },
+    ',,,': { kind: 'refused' },
+    'self,0.000000000000000003,0,0xab': {
+      kind: 'refunded',
+      facilitator: 'self',
+      gasWei: '3',
+      refund: '0xab',
+    },
+  };
+  await store.transaction(() => {
+    for (const [index, facts] of Object.values(rows).entries()) journal.append(of(`${index}`, facts));
+  });
+  await store.close();
+  const { written } = await command({ FARTHING_DATA_DIR: folder }, 'export', '--format', 'csv');
+  const [head, ...lines] = written.trimEnd().split('\r\n');
+  t.match(head, /,facilitator,gas_eth,fee_usd,refund_transaction$/);
+  t.same(
+    lines.map((line) => line.split(',').slice(-4).join(',')),
+    Object.keys(rows),
   );
 });
 

@@ -86,6 +86,7 @@ export interface Chain {
 export type Control = Pick<
   ReturnType<typeof controlOf>,
   | 'dropTransaction'
+  | 'getBalance'
   | 'getTransactionCount'
   | 'getTransactionReceipt'
   | 'getTxpoolStatus'

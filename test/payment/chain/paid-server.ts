@@ -20,7 +20,8 @@ export async function startPaidServer(
   const money = { FACILITATOR: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
   const name = environment.FACILITATOR;
   const behind = name === 'cdp' || name === 'payai' ? await standIn(t, name, facilitator.url) : undefined;
-  const server = await startTestServer(t, { ...money, ...own, ...environment, ...behind?.settings });
+  const settings = { ...money, ...own, ...environment, ...behind?.settings } as Record<string, string>;
+  const server = await startTestServer(t, settings);
   /** Stops the server. @returns what its books say */
   const booksAtEnd = async () => {
     await server.stop();
@@ -31,5 +32,5 @@ export async function startPaidServer(
       await books.close();
     }
   };
-  return { chain, facilitator, merchant, server, booksAtEnd, behind: behind?.seen };
+  return { chain, facilitator, merchant, server, environment: settings, booksAtEnd, behind: behind?.seen };
 }

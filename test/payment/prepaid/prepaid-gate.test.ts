@@ -33,7 +33,13 @@ async function payer({ prepaid }: GateRig, answers = 10): Promise<PrivateKeyAcco
 
 /** A request for prepaid money back, as its route asks for it. */
 const refunding = (amount: bigint) =>
-  ({ amount, paidIn: 'prepaid', mode: 'effect', hash: String(amount).padStart(64, 'c') }) as const;
+  ({
+    amount,
+    paidIn: 'prepaid',
+    isRefund: true,
+    mode: 'effect',
+    hash: String(amount).padStart(64, 'c'),
+  }) as const;
 
 const leftOf = ({ prepaid }: GateRig, account: PrivateKeyAccount) => prepaid.left(addressOf(account)) / PRICE;
 

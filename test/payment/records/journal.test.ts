@@ -38,9 +38,11 @@ t.test('entries and totals keep their order over restarts and clocks set back', 
   t.same(journal.totals(), {
     settled: { count: 2, amount: '6010' },
     prepaid: { count: 0, amount: '0' },
+    returned: { count: 0, amount: '0' },
     refused: { count: 0, amount: '0' },
     pending: { count: 0, amount: '0' },
     presumed: { count: 0, amount: '0' },
+    refunded: { count: 0, amount: '0' },
   });
   const [first, second] = [...journal.entries({ limit: 2 })];
   t.same(
@@ -52,6 +54,21 @@ t.test('entries and totals keep their order over restarts and clocks set back', 
     ['3'],
   );
   t.same([...journal.entries({ since: 1001 })], []);
+});
+
+t.test('a payment is refunded once, also when its entries are gone', async (t) => {
+  const store = openStore(join(temporaryFolder(t), 'state'));
+  t.teardown(() => store.close());
+  const journal = new Journal(store);
+  const paid = entry({ nonce: '1' });
+  await store.transaction(() => journal.append(paid));
+  const noted = await Promise.all(Array.from({ length: 10 }, () => journal.refund(paid, '0xaa', 2000)));
+  t.equal(noted.filter((isNoted) => isNoted).length, 1);
+  await journal.prune(Date.now(), { keepDays: 1, entriesMax: 10 });
+  t.equal([...journal.entries()].length, 0);
+  t.notOk(await journal.refund(paid, '0xbb', 3000));
+  t.match(journal.totals(), { settled: { count: 1 }, refunded: { count: 1, amount: paid.amount } });
+  t.same([...journal.refunds()], [{ payer: paid.payer, amount: paid.amount, transaction: '0xaa' }]);
 });
 
 t.test('what was settled is summed by day, newest first', async (t) => {

@@ -57,6 +57,10 @@ const RECORDS: Readonly<Record<string, [StoredPayment, Partial<PaymentRecord>]>>
     { ...CHARGED, state: 'settled', transaction: '', presumed: true },
     { state: 'settled', transaction: '', presumed: true },
   ],
+  'a settlement whose sender and gas are known': [
+    { ...CHARGED, state: 'settled', by: { facilitator: 'self', gasWei: '9' } },
+    { state: 'settled', by: { facilitator: 'self', gasWei: '9' } },
+  ],
   'an effect that is not committed': [
     { ...CHARGED, state: 'settled', effect: EFFECT },
     { state: 'settled', effect: EFFECT },

@@ -31,6 +31,7 @@ export interface Asking {
   hash?: string;
   amount?: bigint;
   paidIn?: Quote['paidIn'];
+  isRefund?: true;
   priceFixed?: boolean;
   signal?: AbortSignal;
   mode?: 'pure' | 'effect';
@@ -63,7 +64,7 @@ export function making({ things }: { things: StoredThings }, name = 'one') {
 export function ask(asking: Asking): PaidRequest {
   const { paymentSignature, xPayment, idempotencyKey } = asking;
   return {
-    quote: { ...quote(asking.amount), paidIn: asking.paidIn },
+    quote: { ...quote(asking.amount), paidIn: asking.paidIn, isRefund: asking.isRefund },
     payment: new RequestPayment({ paymentSignature, xPayment, idempotencyKey }),
     priceFixed: asking.priceFixed ?? false,
     mode: asking.mode ?? 'pure',

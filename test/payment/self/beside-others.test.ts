@@ -1,5 +1,6 @@
 import t from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
+import type { Settlement } from '../../../src/payment/facilitator/facilitator.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { type Chain, noChain, startChain } from '../chain/chain.ts';
 import { addressOf, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
@@ -24,11 +25,11 @@ t.test(
     const chain = await startChain(t);
     const other = await chain.facilitator();
     const [rich, empty] = [await chain.gasKey(), await chain.gasKey(0n)];
-    for (const [name, options, ownTransactions] of [
-      ['self without gas, then another', { key: empty, further: [other.url] }, 0],
-      ['one that is away, then self', { key: rich, first: [AWAY] }, 1],
-      ['self, then another', { key: rich, further: [other.url] }, 1],
-      ['another, then self', { key: rich, first: [other.url] }, 0],
+    for (const [name, options, settler] of [
+      ['self without gas, then another', { key: empty, further: [other.url] }, other.url],
+      ['one that is away, then self', { key: rich, first: [AWAY] }, 'self'],
+      ['self, then another', { key: rich, further: [other.url] }, 'self'],
+      ['another, then self', { key: rich, first: [other.url] }, other.url],
     ] as const) {
       const rig = await openSelfRig(t, { chain, ...options });
       const before = await chain.balance(PAY_TO);
@@ -37,10 +38,17 @@ t.test(
       const payment = await pay(chain);
       t.same(await rig.facilitator.verify(payment, TERMS), { valid: true }, name);
       const settled = await rig.facilitator.settle(payment, TERMS);
-      t.match(settled, { kind: 'settled' }, name);
-      t.match(await rig.facilitator.reconcile(payment, TERMS), settled, name);
+      t.match(settled, { kind: 'settled', by: { facilitator: settler } }, name);
+      const again = await rig.facilitator.reconcile(payment, TERMS);
+      // The chain does not tell which other one it was.
+      const { by, ...told } = settled as Extract<Settlement, { kind: 'settled' }>;
+      t.match(again, settler === 'self' ? { ...told, by } : told, name);
       t.equal((await chain.balance(PAY_TO)) - before, PRICE, name);
-      t.equal((await chain.control.getTransactionCount({ address })) - sent, ownTransactions, name);
+      t.equal(
+        (await chain.control.getTransactionCount({ address })) - sent,
+        settler === 'self' ? 1 : 0,
+        name,
+      );
       await rig.close();
     }
   },

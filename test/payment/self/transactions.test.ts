@@ -35,6 +35,10 @@ async function pay(
 
 const hashOf = (settlement: Settlement) => (settlement.kind === 'settled' ? settlement.transaction : '');
 
+/** Wei that settlements say they took. */
+const gasOf = (settlements: readonly (Settlement | { kind: 'absent' })[]) =>
+  settlements.reduce((sum, told) => sum + BigInt(('by' in told && told.by?.gasWei) || 0), 0n);
+
 const HOLDS_MS_MAX = 30_000;
 
 /** Waits until something holds. @throws when it does not for long */
@@ -81,6 +85,8 @@ t.test(
     const { chain, key, facilitator, settler } = await openSelfRig(t);
     const payments: Payment[] = [];
     while (payments.length < 12) payments.push(await pay(chain));
+    const { address } = privateKeyToAccount(key);
+    const before = await chain.control.getBalance({ address });
     await chain.control.setAutomine(false);
     const settling = payments.map((payment) => facilitator.settle(payment, TERMS));
     const twice = payments.map((payment) => facilitator.settle(payment, TERMS));
@@ -90,7 +96,11 @@ t.test(
     t.ok(settled.every(({ kind }) => kind === 'settled'));
     t.equal(new Set(settled.map(hashOf)).size, 12);
     t.equal(await chain.balance(PAY_TO), 12n * PRICE);
-    const { address } = privateKeyToAccount(key);
+    t.equal(
+      before - (await chain.control.getBalance({ address })),
+      gasOf(settled.slice(0, 12)),
+      'all its gas',
+    );
     t.equal(await chain.control.getTransactionCount({ address }), 12);
   },
 );
@@ -121,7 +131,9 @@ t.test('what was signed is sent by the next start, whenever the last one ended',
     await chain.control.setAutomine(true);
     if (crash === 'waiting') await chain.control.mine({ blocks: 1 });
     const after = await openSelfRig(t, { ...options, settleDeadlineMs: 30_000 });
-    t.match(await after.facilitator.reconcile(payment, TERMS), { kind: 'settled' }, crash);
+    const settled = await after.facilitator.reconcile(payment, TERMS);
+    t.match(settled, { kind: 'settled', by: { facilitator: 'self' } }, crash);
+    t.ok(gasOf([settled]) > 0n, crash);
     t.equal(await chain.balance(PAY_TO), BigInt(at + 1) * PRICE, crash);
     t.equal(await chain.control.getTransactionCount({ address }), at + 1, `${crash}: one transaction`);
     await after.close();
@@ -344,7 +356,9 @@ t.test(
     await chain.control.setCode({ address, bytecode: '0x00' });
     await chain.control.mine({ blocks: 1 });
     const reverted = { reason: 'invalid_exact_evm_transaction_failed' };
-    t.match(await settling, { kind: 'refused', ...reverted });
+    const refusal = await settling;
+    t.match(refusal, { kind: 'refused', ...reverted, by: { facilitator: 'self' } });
+    t.ok(gasOf([refusal]) > 0n, 'it took gas all the same');
     await chain.control.setCode({ address, bytecode: '0x' });
     t.match(await facilitator.verify(next, TERMS), { valid: false, ...reverted });
     t.match(await facilitator.settle(next, TERMS), { kind: 'refused', ...reverted });

@@ -248,7 +248,7 @@ export async function openAnswers(folder: string) {
     return new Search({
       tenants,
       owners: new Owners(),
-      encoders: { current, search: (_index, _isAsked, work) => work(current) },
+      encoders: { current, search: (_index, _asked, work) => work(current) },
       extractor: { decodePicture } as unknown as Extractor,
     });
   };

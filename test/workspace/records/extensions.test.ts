@@ -32,6 +32,7 @@ t.test('an extension adds to what is left at commit, and its record is the stepâ
     price_usd: '0.0075',
     spend_usd: '0.0225',
     spend_limit_usd: '0.1',
+    reserve: { minutes: 0, usd: '0' },
     limits: { file_bytes_max: 1000 },
   });
   world.minutes(1);

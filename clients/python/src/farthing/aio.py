@@ -16,7 +16,10 @@ from .answers import (
     ItemDeleted,
     ItemList,
     ItemText,
+    Prepaid,
+    PrepaidRefund,
     Readiness,
+    ReserveEnded,
     SearchHistory,
     SearchOptions,
     SearchResponse,
@@ -84,6 +87,14 @@ class AsyncFarthing:
     async def item(self, item: str) -> Item:
         """Metadata of one of the payer's items."""
         return await run_async(self._payer.item(item), self._http)
+
+    async def prepay(self, usd: Usd, *, idempotency_key: str | None = None) -> Prepaid:
+        """Pays in advance, for minutes in reserve. Counts against the budget now, and not when it is spent."""
+        return await run_async(self._payer.prepay(usd, idempotency_key), self._http)
+
+    async def refund_prepaid(self, usd: Usd, *, idempotency_key: str | None = None) -> PrepaidRefund:
+        """Has prepaid money back: the operator owes it to the wallet from then on."""
+        return await run_async(self._payer.refund_prepaid(usd, idempotency_key), self._http)
 
     async def ready(self) -> Readiness:
         """Prices, families and limits of the server. Free."""
@@ -215,9 +226,19 @@ class AsyncWorkspace:
     async def remove(self, item: str) -> ItemDeleted:
         return await run_async(self._of.remove(item), self._http)
 
-    async def extend(self, *, minutes: int | None = None, idempotency_key: str | None = None) -> WorkspaceRecord:
-        """Buys more minutes (15 by default)."""
-        return await run_async(self._of.extend(minutes, idempotency_key), self._http)
+    async def extend(
+        self, *, minutes: int | None = None, reserve: bool = False, idempotency_key: str | None = None
+    ) -> WorkspaceRecord:
+        """Buys more minutes (15 by default).
+
+        `reserve`: they are used when the others have run out, and what is not used is prepaid money again. They are
+        paid in prepaid money alone.
+        """
+        return await run_async(self._of.extend(minutes, reserve, idempotency_key), self._http)
+
+    async def end_reserve(self) -> ReserveEnded:
+        """Ends the reserve: what is not used of it goes back to the prepaid money of who paid for it."""
+        return await run_async(self._of.end_reserve(), self._http)
 
     async def dispose(self) -> DisposalReceipt:
         """Destroys the workspace's data. The receipt is verified with the server's published keys.

@@ -54,6 +54,9 @@ class SearchHit(TypedDict):
     family: Family
     """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
     near-identical pictures."""
+    likeness: NotRequired[float]
+    """Asked with a picture: how alike the two look. 1 for the same picture, .5 and more for one of much the same
+    thing, .1 to .4 for any other. `confidence` is how likely it is the same."""
     locator: Locator
     score: float
     """Log-odds of `confidence`, unrounded: orders the hits."""
@@ -465,8 +468,9 @@ class Workspace(TypedDict):
     price_usd: str
     """Price of this step."""
     spend_usd: str
-    """Spent so far."""
+    """Spent so far, without what is in reserve."""
     spend_limit_usd: str | None
+    reserve: Reserve
     limits: NotRequired[dict[str, Any]]
     links: NotRequired[dict[str, str]]
     capability_token: NotRequired[str]
@@ -475,6 +479,15 @@ class Workspace(TypedDict):
     """Whether this request was charged."""
     warnings: NotRequired[list[str]]
     """Unknown fields that were ignored."""
+
+
+class Reserve(TypedDict):
+    """Minutes in reserve."""
+
+    minutes: int
+    """Minutes in reserve that are not used: the last of `ttl_seconds_left`."""
+    usd: str
+    """What goes back to the prepaid money of who paid for them, unless they are used."""
 
 
 class WorkspaceUsage(TypedDict):
@@ -486,8 +499,9 @@ class WorkspaceUsage(TypedDict):
     """When it expires."""
     ttl_seconds_left: int
     spend_usd: str
-    """Spent so far."""
+    """Spent so far, without what is in reserve."""
     spend_limit_usd: str | None
+    reserve: Reserve
     searches: int
     """Searches answered."""
     ingests: int
@@ -509,6 +523,40 @@ class WorkspaceUsageLatencyMs(TypedDict):
     p90: float | None
     p99: float | None
     max: float | None
+
+
+class ReserveEnded(TypedDict):
+    id: str
+    expires_at: str
+    """When the workspace expires now."""
+    ttl_seconds_left: int
+    returned_minutes: int
+    """Minutes that were in reserve and not used."""
+    returned_usd: str
+    """What goes back to the prepaid money of who paid for them."""
+
+
+class Prepaid(TypedDict):
+    added_usd: str
+    """Added by this payment."""
+    prepaid_usd: str
+    """What you can spend now."""
+    charged: bool
+    """Whether this request was charged."""
+    warnings: NotRequired[list[str]]
+    """Unknown fields that were ignored."""
+
+
+class PrepaidRefund(TypedDict):
+    id: str
+    refund_usd: str
+    """Owed to you from now on: the operator sends it to the wallet that signed."""
+    prepaid_usd: str
+    """What you can still spend."""
+    charged: bool
+    """Whether this request was charged."""
+    warnings: NotRequired[list[str]]
+    """Unknown fields that were ignored."""
 
 
 class ItemList(TypedDict):

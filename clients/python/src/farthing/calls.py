@@ -96,9 +96,11 @@ class Calls:
         curable = authorization.reused if used else reason in CURED_BY_A_FRESH_ONE
         if curable and signed < AUTHORIZATIONS_MAX:
             return
+        is_short = authorization.is_prepaid and reason == "insufficient_funds"
+        hint = " There is not enough prepaid money for it: prepay adds some." if is_short else ""
         raise FarthingError(
             "payment_refused",
-            f"The server did not take the payment: {reason}.",
+            f"The server did not take the payment: {reason}.{hint}",
             status=402,
             facts={"reason": reason},
         )

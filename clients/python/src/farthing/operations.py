@@ -18,7 +18,10 @@ from .answers import (
     ItemList,
     ItemText,
     JsonWebKeySet,
+    Prepaid,
+    PrepaidRefund,
     Readiness,
+    ReserveEnded,
     SearchHistory,
     SearchOptions,
     SearchResponse,
@@ -29,6 +32,7 @@ from .calls import Call, Calls
 from .errors import FarthingError
 from .flow import Flow
 from .money import Usd
+from .payment import REFUND_PATH
 from .receipts import verify_receipt
 from .uploads import Labels, OnProgress, Source, Target, ingest
 
@@ -94,6 +98,16 @@ class PayerOperations:
     def ready(self) -> Flow[Readiness]:
         reply = yield from self.calls.send(Call("GET", "/readyz"))
         return cast(Readiness, reply.json())
+
+    def prepay(self, usd: Usd, key: str | None) -> Flow[Prepaid]:
+        return cast(Prepaid, (yield from self._move(f"{API}/prepaid", usd, key)))
+
+    def refund_prepaid(self, usd: Usd, key: str | None) -> Flow[PrepaidRefund]:
+        return cast(PrepaidRefund, (yield from self._move(REFUND_PATH, usd, key)))
+
+    def _move(self, path: str, usd: Usd, key: str | None) -> Flow[object]:
+        body = json.dumps({"usd": float(usd)}).encode()
+        return (yield from self.calls.send(Call("POST", path, JSON, body, "by body", key))).json()
 
     def rent(self, minutes: int | None, spend_limit_usd: Usd | None, key: str | None) -> Flow[tuple[str, Workspace]]:
         """The token and the record of a new workspace."""
@@ -177,11 +191,16 @@ class WorkspaceOperations:
         call = Call("DELETE", f"{self._path}/items/{id_in_path(item)}", self._headers)
         return cast(ItemDeleted, (yield from self.calls.send(call)).json())
 
-    def extend(self, minutes: int | None, key: str | None) -> Flow[Workspace]:
-        body = json.dumps({} if minutes is None else {"ttl_minutes": minutes}).encode()
+    def extend(self, minutes: int | None, reserve: bool, key: str | None) -> Flow[Workspace]:
+        asked = {**({} if minutes is None else {"ttl_minutes": minutes}), **({"reserve": True} if reserve else {})}
+        body = json.dumps(asked).encode()
         headers = {**self._headers, **JSON}
         reply = yield from self.calls.send(Call("POST", f"{self._path}/extend", headers, body, "by body", key))
         return cast(Workspace, reply.json())
+
+    def end_reserve(self) -> Flow[ReserveEnded]:
+        reply = yield from self.calls.send(Call("DELETE", f"{self._path}/reserve", self._headers))
+        return cast(ReserveEnded, reply.json())
 
     def dispose(self) -> Flow[DisposalReceipt]:
         reply = yield from self.calls.send(Call("DELETE", self._path, self._headers))

@@ -26,6 +26,13 @@ SECONDS_LEFT_MIN = 60
 """Servers want some seconds left to settle in; a slow upload needs more."""
 
 
+PREPAID_CONTRACT = "0x103dcc325b24ae26ae68a69340dede4239b050d7"
+"""The contract of prepaid money, which no chain has."""
+
+REFUND_PATH = "/agent/v1/prepaid/refund"
+"""What has prepaid money back."""
+
+
 @dataclass(frozen=True)
 class Authorization:
     """A signed payment. Its holder can charge it once, until it expires."""
@@ -37,6 +44,8 @@ class Authorization:
     valid_before: float
     reused: bool = False
     """It was signed for an earlier call, which was not charged."""
+    is_prepaid: bool = False
+    """Of money that was paid before: the budget had it then."""
 
 
 class Wallet:
@@ -60,23 +69,31 @@ class Wallet:
     def take(self, required: PaymentRequired) -> Authorization:
         """Raises payment_unsupported, price_over_limit, budget_exceeded: nothing was signed then."""
         client, http = self._ready()
-        offer, micros = _cheapest(required)
-        terms = f"{offer.model_dump_json()} {required.resource.url if required.resource else ''}"
-        self.budget.check_price(micros)
+        prepaid = _prepaid(required)
+        offer, micros = prepaid or _cheapest(required)
+        is_prepaid = prepaid is not None
+        url = required.resource.url if required.resource else ""
+        terms = f"{offer.model_dump_json()} {url}"
+        # A refund costs nothing.
+        if not (is_prepaid and url.endswith(REFUND_PATH)):
+            self.budget.check_price(micros)
         self._forget_ended()
         free = self._free[terms]
         for known in free:
             if known.valid_before - time.time() >= SECONDS_LEFT_MIN:
                 free.remove(known)
                 return replace(known, reused=True)
-        self.budget.hold(micros)
+        if not is_prepaid:
+            self.budget.hold(micros)
         try:
             payload = client.create_payment_payload(required.model_copy(update={"accepts": [offer]}))
             signed: Mapping[str, Any] = payload.payload.get("authorization", {})
             ends = float(signed.get("validBefore", time.time() + offer.max_timeout_seconds))
-            return Authorization(http.encode_payment_signature_header(payload), micros, terms, ends)
+            header = http.encode_payment_signature_header(payload)
+            return Authorization(header, micros, terms, ends, is_prepaid=is_prepaid)
         except BaseException:
-            self.budget.release(micros)
+            if not is_prepaid:
+                self.budget.release(micros)
             raise
 
     def give_back(self, authorization: Authorization) -> None:
@@ -85,7 +102,8 @@ class Wallet:
 
     def spent(self, authorization: Authorization) -> None:
         """The call was charged, or may have been."""
-        self.budget.spend(authorization.micros)
+        if not authorization.is_prepaid:
+            self.budget.spend(authorization.micros)
 
     def _ready(self) -> tuple[x402ClientSync, x402HTTPClientSync]:
         if self._account is None:
@@ -112,9 +130,19 @@ class Wallet:
         for terms, free in list(self._free.items()):
             for known in [each for each in free if each.valid_before <= now]:
                 free.remove(known)
-                self.budget.release(known.micros)
+                if not known.is_prepaid:
+                    self.budget.release(known.micros)
             if not free:
                 del self._free[terms]
+
+
+def _prepaid(required: PaymentRequired) -> tuple[PaymentRequirements, int] | None:
+    """The offer, where prepaid money alone is taken."""
+    if len(required.accepts) != 1:
+        return None
+    offer = required.accepts[0]
+    is_it = offer.scheme == "exact" and offer.asset.lower() == PREPAID_CONTRACT and offer.amount.isdecimal()
+    return (offer, int(offer.amount)) if is_it else None
 
 
 def _cheapest(required: PaymentRequired) -> tuple[PaymentRequirements, int]:

@@ -5,3 +5,9 @@ use farthing_core::process::allocator;
 fn init() {
     allocator::keep_large_allocations_apart();
 }
+
+/// Gives free memory of the process back to the system: once, when all that a start needed is loaded.
+#[napi_derive::napi(catch_unwind)]
+pub fn return_free_memory() {
+    allocator::return_free_memory();
+}

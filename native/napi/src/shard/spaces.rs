@@ -39,11 +39,20 @@ pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
         .collect())
 }
 
-/// Number of Segments of an index now.
+/// What an index holds now.
+#[napi(object)]
+pub struct IndexContent {
+    /// Number of its Segments.
+    pub segments: f64,
+    /// Some of them are pictures.
+    pub pictures: bool,
+}
+
 #[napi(catch_unwind)]
-pub fn segment_count(shard: &NativeShard) -> Result<f64> {
-    let totals = shard.inner.snapshot().and_then(|snapshot| snapshot.totals());
-    Ok(totals.map_err(js_error)?.segments as f64)
+pub fn index_content(shard: &NativeShard) -> Result<IndexContent> {
+    let content = |snapshot: Snapshot| Ok((snapshot.totals()?.segments, snapshot.has_pictures()?));
+    let (segments, pictures) = shard.inner.snapshot().and_then(content).map_err(js_error)?;
+    Ok(IndexContent { segments: segments as f64, pictures })
 }
 
 /// The record of each Segment as it was stored (JSON). Null for those that do not exist.

@@ -12,7 +12,7 @@ export function kindOf({ item: { media_type } }: Pick<Hit, 'item'>): Kind {
 }
 
 /** Names a hit's page, film or file: what is left out of a search for more like it. */
-export function likenessOf({ item, locator }: Pick<Hit, 'item' | 'locator'>): string {
+export function placeNameOf({ item, locator }: Pick<Hit, 'item' | 'locator'>): string {
   return locator.page === undefined ? item.id : `${item.id}.${locator.page}`;
 }
 

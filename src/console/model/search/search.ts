@@ -1,6 +1,6 @@
 import { unansweredText } from '../../../client/answers/unanswered.ts';
 import type { HistoryAnswer, Hit } from '../../../client/index.ts';
-import { CONFIDENCE_FLOOR, K_DEFAULT } from '../../../domain/search.ts';
+import { floorOf, isWorthShowing, K_DEFAULT } from '../../../domain/search.ts';
 import { faultOf } from '../server/attempt.ts';
 import { workspaceOf } from '../server/client.ts';
 import { keepAnswer, keepPicture, keptAnswer, keptPicture } from '../server/kept-searches.ts';
@@ -10,7 +10,7 @@ import { type Asked, EMPTY_FORM, type Filter, type QueryPicture } from '../state
 import { session } from '../state/session.ts';
 import { readAddress, writeAddress } from './address.ts';
 import { readPast } from './past.ts';
-import { deeper, hasPagePicture, likenessOf } from './results.ts';
+import { deeper, hasPagePicture, placeNameOf } from './results.ts';
 
 let running: AbortController | undefined;
 
@@ -46,7 +46,7 @@ export async function moreLike(hit: Hit): Promise<void> {
     query: picture ? '' : (hit.snippet ?? hit.item.name).slice(0, 400),
     picture,
     k: K_DEFAULT,
-    like: likenessOf(hit),
+    like: placeNameOf(hit),
   });
 }
 
@@ -147,10 +147,12 @@ async function run(asked: Asked): Promise<void> {
       families: asked.families.length > 0 ? asked.families : undefined,
       k: asked.k,
       // What is like something is compared with it; nothing of it need be an answer.
-      minConfidence: asked.like === undefined ? CONFIDENCE_FLOOR : 0,
+      minConfidence: asked.like === undefined ? floorOf(asked.picture !== undefined) : 0,
       signal: mine.signal,
     });
-    const answer = { ...found, hits: found.hits.filter((hit) => likenessOf(hit) !== asked.like) };
+    const shows = (hit: Hit) =>
+      asked.like === undefined ? isWorthShowing(hit) : placeNameOf(hit) !== asked.like;
+    const answer = { ...found, hits: found.hits.filter(shows) };
     const roundTripMs = performance.now() - started;
     if (running !== mine || session.value.opened?.id !== opened.id) return;
     const count = answer.hits.length === 1 ? 'one hit' : `${answer.hits.length} hits`;

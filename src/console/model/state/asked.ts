@@ -18,7 +18,7 @@ export interface Asked {
   /** None: all that apply. */
   readonly families: readonly Family[];
   readonly k: number;
-  /** What this search is like, as `likenessOf` names it: it is left out of the answer. */
+  /** What this search is like, as `placeNameOf` names it: it is left out of the answer. */
   readonly like?: string;
 }
 

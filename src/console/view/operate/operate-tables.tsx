@@ -48,6 +48,7 @@ const DISK_LOW = 0.1;
 const KINDS: Readonly<Record<string, string>> = {
   settled: 'Settled',
   prepaid: 'Prepaid',
+  returned: 'Returned',
   refused: 'Refused',
   pending: 'Not known',
   presumed: 'Presumed',

@@ -2,8 +2,12 @@ import type { Hit } from '../../../client/index.ts';
 import { FAMILY_TABLE } from '../../../domain/family.ts';
 import { formatShare } from '../../model/figures/format.ts';
 
-/** Which family found a hit, and how likely it answers. */
-export function Confidence({ hit: { family, confidence } }: { hit: Pick<Hit, 'family' | 'confidence'> }) {
+interface ConfidenceProps {
+  readonly hit: Pick<Hit, 'family' | 'confidence' | 'likeness'>;
+}
+
+/** Which family found a hit, and how likely it answers; of a picture that was asked for by another, how alike they look, too. */
+export function Confidence({ hit: { family, confidence, likeness } }: ConfidenceProps) {
   return (
     <p class="sureness" data-family={family}>
       <span class="family" title={FAMILY_TABLE[family]?.finds}>
@@ -13,6 +17,14 @@ export function Confidence({ hit: { family, confidence } }: { hit: Pick<Hit, 'fa
       <span class="figure" title="How likely it is that this hit answers">
         {formatShare(confidence)}
       </span>
+      {likeness !== undefined && (
+        <span
+          class="figure"
+          title="How alike the two pictures look; the first figure is how likely they are the same"
+        >
+          {formatShare(likeness)} alike
+        </span>
+      )}
     </p>
   );
 }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Metafile } from 'esbuild';
 
 /** Where builds note which packages' code went into them; `scripts/notices.ts` reads it. */
-export const BUNDLED = resolve(import.meta.dirname, '../.build/bundled');
+export const BUNDLED = resolve(import.meta.dirname, '../../.build/bundled');
 
 /** Notes the folders of the packages whose code is part of a build. @param name of the build */
 export function noteBundled(name: string, { inputs }: Metafile): void {

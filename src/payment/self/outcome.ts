@@ -1,0 +1,30 @@
+import { SELF } from '../../settings/facilitators.ts';
+import type { SettledBy } from '../facilitator/facilitator.ts';
+import type { Payment } from '../payment.ts';
+
+/** What the chain made of a payment. */
+export type Outcome =
+  | { readonly kind: 'settled'; readonly transaction: string; readonly by?: SettledBy }
+  | { readonly kind: 'refused'; readonly reason: string; readonly by?: SettledBy };
+
+/** Why a payment is refused whose transaction was reverted though it had been simulated, and the money is there. */
+export const REVERTED = 'invalid_exact_evm_transaction_failed';
+
+/** Nothing was moved. */
+export function refused(reason: string): Outcome {
+  return { kind: 'refused', reason };
+}
+
+/** A transaction of this server's gas wallet, which took so much. */
+export function bySelf({ gasWei }: { readonly gasWei: string | undefined }): SettledBy {
+  return { facilitator: SELF, gasWei };
+}
+
+/** Another transaction than this server's paid: of another server with the same FARTHING_PAY_TO, which may have sold something for it, too. */
+export function reportAnother(
+  log: (event: Readonly<Record<string, unknown>>) => void,
+  { payer, nonce }: Payment,
+  { transaction }: { readonly transaction: string },
+): void {
+  log({ level: 'warn', event: 'settled_by_another', payer, nonce, transaction });
+}

@@ -1,0 +1,69 @@
+import { type LeadsHere, payerTenantId } from '../domain/id.ts';
+import type { PaymentGate } from '../payment/gate/gate.ts';
+import type { PrepaidReturn } from '../payment/prepaid/balances.ts';
+import type { Store } from '../state/store.ts';
+import type { Workspaces } from '../workspace/workspaces.ts';
+
+export interface ReserveReturnsDeps {
+  readonly workspaces: Pick<Workspaces, 'returns' | 'returned'>;
+  readonly gate: Pick<PaymentGate, 'takeBack'>;
+  /** The books of both. */
+  readonly store: Pick<Store, 'stable'>;
+  readonly leadsHere: LeadsHere;
+  /** Tells the books of a wallet that are others. @throws while they cannot be told */
+  readonly returnTo: (owed: PrepaidReturn) => Promise<void>;
+  readonly log: (event: object) => void;
+}
+
+/** Wallets whose books are asked in one sweep. */
+const RETURNS_AT_ONCE = 64;
+
+/**
+ * Minutes in reserve that were not used are prepaid money again. The workspace's books note what is owed; the wallet's books, which may
+ * be others, take it once. Only then it is no longer noted, so that a crash between the two repeats it at most.
+ */
+export class ReserveReturns {
+  readonly #deps: ReserveReturnsDeps;
+  #delivering: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(deps: ReserveReturnsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Hands over what is owed. What cannot be handed over now is left for the next call. */
+  deliver(): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    this.#delivering ??= this.#deliver().finally(() => {
+      this.#delivering = undefined;
+    });
+    return this.#delivering;
+  }
+
+  /** Resolves when nothing is handed over any more. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#delivering;
+  }
+
+  async #deliver(): Promise<void> {
+    const { workspaces, log } = this.#deps;
+    for (const owed of workspaces.returns(RETURNS_AT_ONCE)) {
+      if (this.#closed) return;
+      try {
+        await this.#handOver(owed);
+        await workspaces.returned(owed.step);
+      } catch (error) {
+        log({ level: 'warn', event: 'reserve_not_returned', error: String(error) });
+      }
+    }
+  }
+
+  async #handOver(owed: PrepaidReturn): Promise<void> {
+    const { gate, store, leadsHere, returnTo } = this.#deps;
+    if (leadsHere(payerTenantId(owed.payer))) return gate.takeBack(owed);
+    // Other books must not have it before the loss of this disk leaves it owed.
+    await store.stable?.();
+    return returnTo(owed);
+  }
+}
