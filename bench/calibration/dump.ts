@@ -1,12 +1,14 @@
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { type DumpedQuery, dumpCandidates } from './candidates.ts';
 import { type Collection, withStrangers } from './collection.ts';
-import { type Asked, exactQueries, judgedQueries } from './questions.ts';
+import { type Asked, exactQueries, judgedQueries, WordQueries } from './questions.ts';
 
 /** What the model may know of a collection's queries, in the whole index and in small ones by their number of Segments. */
 export interface Dump {
   readonly full: readonly DumpedQuery[];
   readonly cut: Readonly<Record<string, readonly DumpedQuery[]>>;
+  /** One or two words, asked of such small indexes. */
+  readonly words: Readonly<Record<string, readonly DumpedQuery[]>>;
   /** The first of the queries in the whole index with 1,000 Segments of other collections beside. */
   readonly beside: readonly DumpedQuery[];
 }
@@ -26,13 +28,8 @@ export async function dumpCollection(
   others: readonly Collection[],
 ): Promise<Dump> {
   const judged = judgedQueries(collection);
-  const exact: Asked[] = [];
-  for (const query of exactQueries(collection, EXACT_QUERIES)) {
-    const { text_semantic: vector } = await encoder.encodeQuery('text', query.text, {
-      tenant: 'calibration',
-    });
-    exact.push({ ...query, vector: vector! });
-  }
+  const encoded = (queries: readonly Omit<Asked, 'vector'>[]) => encodedQueries(encoder, queries);
+  const exact = await encoded(exactQueries(collection, EXACT_QUERIES));
   const all = [...collection.passages.keys()];
   const full = await dumpCandidates(encoder, collection, [
     { documents: all, queries: [...judged, ...exact] },
@@ -42,20 +39,39 @@ export async function dumpCollection(
     { documents: [...mixed.passages.keys()], queries: some(judged, BESIDE_QUERIES) },
   ]);
   const asked = [...some(judged, CUT_QUERIES), ...some(exact, CUT_QUERIES)];
+  const words: Record<string, DumpedQuery[]> = {};
   const cut: Record<string, DumpedQuery[]> = {};
-  for (const size of SIZES)
-    cut[size] = await dumpCandidates(encoder, collection, indexesOf(collection, size, asked));
-  return { full, cut, beside };
+  const wordQueries = new WordQueries(collection);
+  for (const size of SIZES) {
+    const parts = partsOf(collection, size);
+    cut[size] = await dumpCandidates(encoder, collection, indexesOf(parts, asked));
+    const indexes: { documents: number[]; queries: Asked[] }[] = [];
+    for (const [turn, documents] of some(parts, CUT_QUERIES).entries())
+      indexes.push({ documents, queries: await encoded(wordQueries.of(documents, turn)) });
+    words[size] = await dumpCandidates(encoder, collection, indexes);
+  }
+  return { full, cut, words, beside };
+}
+
+async function encodedQueries(encoder: Encoder, queries: readonly Omit<Asked, 'vector'>[]): Promise<Asked[]> {
+  const encoded: Asked[] = [];
+  for (const query of queries) {
+    const { text_semantic: vector } = await encoder.encodeQuery('text', query.text, {
+      tenant: 'calibration',
+    });
+    encoded.push({ ...query, vector: vector! });
+  }
+  return encoded;
 }
 
 /** So many of them, evenly. */
-function some(queries: readonly Asked[], count: number): Asked[] {
-  const step = Math.max(1, queries.length / count);
-  return Array.from({ length: Math.min(count, queries.length) }, (_, at) => queries[Math.floor(at * step)]!);
+function some<T>(all: readonly T[], count: number): T[] {
+  const step = Math.max(1, all.length / count);
+  return Array.from({ length: Math.min(count, all.length) }, (_, at) => all[Math.floor(at * step)]!);
 }
 
-/** For each query an index with its answer and one without; of neighbouring documents. */
-function indexesOf({ passages }: Collection, size: number, queries: readonly Asked[]) {
+/** Neighbouring documents of about so many Segments together. */
+function partsOf({ passages }: Collection, size: number): number[][] {
   const parts: number[][] = [];
   let [part, segments]: [number[], number] = [[], 0];
   for (const [document, of] of passages.entries()) {
@@ -65,6 +81,11 @@ function indexesOf({ passages }: Collection, size: number, queries: readonly Ask
     parts.push(part);
     [part, segments] = [[], 0];
   }
+  return parts;
+}
+
+/** For each query an index with its answer and one without. */
+function indexesOf(parts: readonly number[][], queries: readonly Asked[]) {
   const asked = new Map<number, Asked[]>();
   const ask = (number: number, query: Asked) => asked.set(number, [...(asked.get(number) ?? []), query]);
   for (const query of queries) {

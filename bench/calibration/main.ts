@@ -32,10 +32,10 @@ const root = join(import.meta.dirname, '../..');
 const cacheFolder = resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-calibration'));
 const folders = foldersOf(process.env.SETS!);
 /**
- * How much queries without their answers, queries of small indexes, and exact queries count beside a collection's own; and of small
- * indexes, where as many queries have no answer, those whose first hit lacks what is named.
+ * How much queries without their answers, queries of small indexes, exact queries, and one or two words asked of small indexes count
+ * beside a collection's own.
  */
-const WEIGHTS = { unanswerable: 0.05, cut: 0.2, cutWithout: 0.1, exact: 0.15, lacking: 0.4 };
+const WEIGHTS = { unanswerable: 0.05, cut: 0.2, cutWithout: 0.1, exact: 0.15, words: 0.09 };
 
 /** Sets of fewer queries are judged together. */
 const POOLED_BELOW = 200;
@@ -78,14 +78,17 @@ interface Examples {
   readonly exact: readonly Example[];
   readonly exactUnanswerable: readonly Example[];
   /** In small indexes, by their number of Segments: with the answer and without it. */
-  readonly cut: ReadonlyMap<string, { readonly own: WithAndWithout; readonly exact: WithAndWithout }>;
+  readonly cut: ReadonlyMap<
+    string,
+    { readonly own: WithAndWithout; readonly exact: WithAndWithout; readonly words: WithAndWithout }
+  >;
   /** In the index itself, and with 1,000 Segments of other collections in it. */
   readonly beside: readonly (readonly [alone: Example, beside: Example])[];
   /** Unanswerable queries that find nothing at all: of exact ones, and of the others. */
   readonly nothing: { readonly exact: number; readonly others: number };
 }
 
-function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
+function examplesOf({ full, cut, words, beside }: Dump, view: View): Examples {
   const of = (queries: Dump['full'], unanswerable = false) =>
     queries.flatMap((query) => exampleOf(query, view, plans, unanswerable) ?? []);
   const withAndWithout = (queries: Dump['full']): WithAndWithout => {
@@ -116,6 +119,7 @@ function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
         {
           own: withAndWithout(queries.filter((query) => !isExact(query))),
           exact: withAndWithout(queries.filter(isExact)),
+          words: withAndWithout(words[size]!),
         },
       ]),
     ),
@@ -127,7 +131,9 @@ function examplesOf({ full, cut, beside }: Dump, view: View): Examples {
   };
 }
 
-function groupsOf(examples: Examples): Weighed[] {
+function groupsOf(examples: Examples, view: View): Weighed[] {
+  // Meaning alone knows no word that is not there.
+  const words = view === 'text_semantic' ? 0 : WEIGHTS.words;
   const { judged, unanswerable, exact, exactUnanswerable, cut } = examples;
   const groups = [
     { examples: judged, weight: 1 },
@@ -139,26 +145,25 @@ function groupsOf(examples: Examples): Weighed[] {
       { examples: of.own.without, weight: WEIGHTS.cutWithout },
       { examples: of.exact.with, weight: WEIGHTS.cut * WEIGHTS.exact },
       { examples: of.exact.without, weight: WEIGHTS.cutWithout * WEIGHTS.exact },
+      { examples: of.words.with, weight: words },
+      { examples: of.words.without, weight: words },
     ]),
-    { examples: [...cut.values()].flatMap(lackingOf), weight: WEIGHTS.lacking },
   ];
-  return groups.filter((group) => group.examples.length > 0);
-}
-
-function lackingOf({ own, exact }: { own: WithAndWithout; exact: WithAndWithout }): Example[] {
-  const all = [own, exact].flatMap((of) => [...of.with, ...of.without]);
-  return all.filter(({ features }) => features.lacks > 0);
+  return groups.filter(({ examples, weight }) => examples.length > 0 && weight > 0);
 }
 
 /** Fits a view's curve on all collections, and judges each by a curve of the others. */
 function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
   const examples = new Map([...dumps].map(([name, dump]) => [name, examplesOf(dump, view)]));
-  const curve = fitCurve([...examples.values()].flatMap(groupsOf), view);
+  const curve = fitCurve(
+    [...examples.values()].flatMap((of) => groupsOf(of, view)),
+    view,
+  );
   console.log(`${view}: ${JSON.stringify(curve)}`);
   const told = new Thresholds();
   const small: FirstHit[] = [];
   const sets = [...examples].map(([name, own]) => {
-    const others = [...examples].flatMap(([other, of]) => (other === name ? [] : groupsOf(of)));
+    const others = [...examples].flatMap(([other, of]) => (other === name ? [] : groupsOf(of, view)));
     const leftOut = fitCurve(others, view);
     const first = (of: readonly Example[]) =>
       of.map((example) => ({
@@ -167,10 +172,18 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
       }));
     const hits = first(own.judged);
     if (hits.length < POOLED_BELOW) small.push(...hits);
+    const behind = own.judged.flatMap((example) =>
+      example.places.slice(1, 10).map(({ relevant }, at) => ({
+        confidence: confidenceOf(example, leftOut, at + 1),
+        right: relevant,
+      })),
+    );
     const { exact, exactUnanswerable, nothing, cut } = own;
     told.add('names', first(exact), first(exactUnanswerable), nothing.exact);
-    for (const [size, of] of cut)
+    for (const [size, of] of cut) {
       told.add(`names, ${size}`, first(of.exact.with), first(of.exact.without), of.exact.nothing);
+      told.add(`words, ${size}`, first(of.words.with), first(of.words.without), of.words.nothing);
+    }
     if (own.judged.every(({ answers }) => answers === 1)) {
       told.add('questions', hits, first(own.unanswerable), nothing.others);
       for (const [size, of] of cut)
@@ -184,6 +197,7 @@ function judge(view: View, dumps: ReadonlyMap<string, Dump>) {
       first_right: mean(hits.map((hit) => Number(hit.right))),
       confidence: mean(hits.map(({ confidence }) => confidence)),
       ...calibrationError(hits),
+      ece_behind: calibrationError(behind).ece,
       exact_all_first: mean(exact.map((example) => Number(allFirst(example)))),
       exact_right_at_half: mean(first(exact).map((hit) => Number(hit.right && hit.confidence >= 0.5))),
       moved_little: mean(movesOf(own, leftOut).map((move) => Number(move <= MOVE_MAX))),

@@ -11,12 +11,9 @@ export type Curve = NonNullable<ListSettings['curve']>;
 
 /** What is asked: one family by itself, or both. */
 export const VIEWS = {
-  raw_words: { lists: ['raw_words'], features: ['gap', 'gap_sixth', 'held', 'lacks'] },
-  text_semantic: { lists: ['text_semantic'], features: ['gap', 'gap_sixth', 'cosine', 'lead'] },
-  fused: {
-    lists: ['raw_words', 'text_semantic'],
-    features: ['gap', 'held', 'lacks', 'written', 'agreement'],
-  },
+  raw_words: { lists: ['raw_words'], features: ['lead', 'held', 'missing', 'written'] },
+  text_semantic: { lists: ['text_semantic'], features: ['lead', 'cosine', 'cosine_lead'] },
+  fused: { lists: ['raw_words', 'text_semantic'], features: ['lead', 'held', 'missing', 'written'] },
 } as const satisfies Record<
   string,
   { readonly lists: readonly ListName[]; readonly features: readonly Feature[] }
@@ -26,7 +23,7 @@ export type View = keyof typeof VIEWS;
 type OrderedList = 'raw_words' | 'text_semantic';
 
 /** How each list counts in the order of passages. */
-export type Order = Readonly<Record<OrderedList, Pick<ListSettings, 'weight' | 'whole' | 'scale'>>>;
+export type Order = Readonly<Record<OrderedList, Pick<ListSettings, 'weight' | 'scale'>>>;
 
 /** For each view the plan of its lists. */
 export type Plans = Readonly<Record<View, ReturnType<typeof nativePlan>>>;
@@ -35,11 +32,7 @@ export type Plans = Readonly<Record<View, ReturnType<typeof nativePlan>>>;
 export function orderOf({ fusion, spaces }: Pick<Encoder, 'fusion' | 'spaces'>): Order {
   const text_semantic = spaces.find(({ name }) => name === 'text_semantic')?.lists.text_semantic;
   if (!text_semantic) throw new Error('there is no text model to calibrate');
-  const only = ({ weight, whole, scale }: ListSettings) => ({
-    weight,
-    ...(whole !== undefined && { whole }),
-    ...(scale && { scale }),
-  });
+  const only = ({ weight, scale }: ListSettings) => ({ weight, ...(scale && { scale }) });
   return { raw_words: only(fusion.raw_words), text_semantic: only(text_semantic) };
 }
 
@@ -116,48 +109,40 @@ export interface Weighed {
 
 /** Rows that a collection counts as, however many queries it has. */
 const ROWS = 500;
-/** Places behind the first that say how fast log-odds fall. */
+/** Places behind the first that are rows of a fit too, and what they count together: the first 1. */
 const BEHIND = 9;
+const BEHIND_WEIGHT = 0.3;
 
 export function fitCurve(groups: readonly Weighed[], view: View): Curve {
   const names: readonly Feature[] = VIEWS[view].features;
   const rows = groups.flatMap(({ examples, weight }) =>
-    examples.map(({ features, places }) => ({
-      features: names.map((name) => features[name]),
-      relevant: places[0]!.relevant,
-      weight: (weight * ROWS) / examples.length,
-    })),
+    examples.flatMap((example) =>
+      example.places.slice(0, 1 + BEHIND).map(({ relevant }, at) => {
+        const features = featuresAt(example, at);
+        const share = at === 0 ? 1 : BEHIND_WEIGHT / BEHIND;
+        return {
+          features: names.map((name) => features[name]),
+          relevant,
+          weight: (share * weight * ROWS) / examples.length,
+        };
+      }),
+    ),
   );
   const { bias, weights } = fitLogistic(rows);
   const fixed = (value: number) => Number(value.toFixed(4));
-  const curve = {
-    bias: fixed(bias),
-    ...Object.fromEntries(names.map((name, at) => [name, fixed(weights[at]!)])),
-  };
-  const slopes = Array.from({ length: 23 }, (_, at) => 1 + at / 2);
-  const losses = slopes.map((slope) => lossBehind(groups, { ...curve, slope }));
-  return { ...curve, slope: slopes[losses.indexOf(Math.min(...losses))]! };
+  const of = Object.fromEntries(names.map((name, at) => [name, fixed(weights[at]!)]));
+  return { bias: fixed(bias), ...of, lead: of.lead! };
 }
 
-function lossBehind(groups: readonly Weighed[], curve: Curve): number {
-  let loss = 0;
-  for (const { examples, weight } of groups)
-    for (const example of examples) {
-      const first = logOddsOf(example, curve);
-      for (const { order, relevant } of example.places.slice(1, 1 + BEHIND)) {
-        const odds = first + curve.slope * (order - example.places[0]!.order);
-        loss += (weight / examples.length) * Math.log1p(Math.exp(relevant ? -odds : odds));
-      }
-    }
-  return loss;
+/** Of the place at a rank, from 0: only the lead is its own. */
+function featuresAt({ features, places }: Example, at: number): Example['features'] {
+  return at === 0 ? features : { ...features, lead: places[at]!.order - places[0]!.order };
 }
 
-/** Of the first place. */
-function logOddsOf({ features }: Example, curve: Curve): number {
+/** That the place at a rank, from 0, answers. */
+export function confidenceOf(example: Example, curve: Curve, at = 0): number {
   let sum = curve.bias;
-  for (const [name, value] of Object.entries(features)) sum += (curve[name as Feature] ?? 0) * value;
-  return sum;
+  for (const [name, value] of Object.entries(featuresAt(example, at)))
+    sum += (curve[name as Feature] ?? 0) * value;
+  return 1 / (1 + Math.exp(-sum));
 }
-
-export const confidenceOf = (example: Example, curve: Curve): number =>
-  1 / (1 + Math.exp(-logOddsOf(example, curve)));

@@ -42,3 +42,56 @@ export function exactQueries({ set }: Collection, count: number): Omit<Asked, 'v
     (word) => ({ id: `exact ${word}`, text: word, relevant: [...holders.get(word.toLowerCase())!] }),
   );
 }
+
+/** A word of two that is asked for together with one that the documents do not have, and what else is asked of them. */
+const PAIRS = ['unknown name', 'other word', 'both', 'one'] as const;
+/** Words of more documents tell little. */
+const COMMON = 0.05;
+
+/**
+ * What is asked of some documents by one or two words: one of theirs with a name, or a word, of the collection's other documents, which
+ * nothing answers; two words of one document; one word. The word that is not there comes first or last.
+ */
+export class WordQueries {
+  readonly #words: readonly (readonly { readonly word: string; readonly named: boolean }[])[];
+  readonly #sets: readonly ReadonlySet<string>[];
+
+  constructor({ set }: Collection) {
+    const all = set.documents.map(({ title, text }) => [...wordsOf(`${title}\n${text}`)]);
+    this.#sets = all.map((of) => new Set(of.map(({ word }) => word.toLowerCase())));
+    const counts = new Map<string, number>();
+    for (const of of this.#sets) for (const word of of) counts.set(word, (counts.get(word) ?? 0) + 1);
+    const tells = (word: string) => counts.get(word.toLowerCase())! < all.length * COMMON;
+    this.#words = all.map((of) => of.filter(({ word }) => /^\p{L}\p{Ll}{3,}$/u.test(word) && tells(word)));
+  }
+
+  /** @param turn another one gives other words */
+  of(documents: readonly number[], turn: number): Omit<Asked, 'vector'>[] {
+    const small = (document: number) =>
+      this.#words[document]!.flatMap(({ word }) => (/^\p{Ll}/u.test(word) ? word : []));
+    const has = (word: string) => documents.some((document) => this.#sets[document]!.has(word.toLowerCase()));
+    const some = (of: readonly string[], at: number) => of[(at * 7919) % Math.max(1, of.length)];
+    const home = small(documents[turn % documents.length]!);
+    const [own, other] = [some(home, turn), some(home, turn + 1)];
+    const away = (named: boolean) => {
+      for (let step = 1; step < 50; step += 1) {
+        const words = this.#words[(documents[0]! + step * 31) % this.#words.length]!;
+        const word = some(
+          words.flatMap((of) => (of.named === named && !has(of.word) ? of.word : [])),
+          turn,
+        );
+        if (word !== undefined) return word;
+      }
+      return undefined;
+    };
+    const asked = { 'unknown name': away(true), 'other word': away(false), both: other, one: '' };
+    return PAIRS.flatMap((kind) => {
+      const beside = asked[kind];
+      if (own === undefined || beside === undefined || beside === own) return [];
+      const text = (turn % 2 === 0 ? `${own} ${beside}` : `${beside} ${own}`).trim();
+      const words = text.toLowerCase().split(' ');
+      const relevant = documents.filter((document) => words.every((word) => this.#sets[document]!.has(word)));
+      return { id: `${kind}: ${text}`, text, relevant };
+    });
+  }
+}

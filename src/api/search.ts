@@ -60,7 +60,7 @@ export const HitExplanationSchema = Type.Object(
     kind: Kind,
     base: Type.Number({
       description:
-        'Common to all hits of this kind: from the query, the first hit’s evidence and the size of the index.',
+        'What no list adds by itself: from the query, the first hit’s evidence, and for the first hit its lead.',
     }),
   },
   {

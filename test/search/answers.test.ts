@@ -22,7 +22,7 @@ function differences(one: unknown, other: unknown, path = ''): string[] {
   );
 }
 
-t.test('answers are those that the arithmetic gave before it was native', async (t) => {
+t.test('answers are those that are recorded', async (t) => {
   const answers = await openAnswers(t.testdir());
   t.teardown(() => answers.close());
   const golden = JSON.parse(

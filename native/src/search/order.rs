@@ -1,5 +1,5 @@
-//! The order of passages: the share that their BM25 score has of the query's best one, plus their cosine in deviations, plus what it
-//! counts to have every word of the query; first those few that have every word as it is written.
+//! The order of passages: the share that their BM25 score has of the query's best one, plus their cosine in deviations; first those
+//! few that have every word as it is written.
 
 use super::evidence::{Evidence, ListEvidence, ScoreSample};
 use super::plan::{Plan, Scans};
@@ -52,7 +52,7 @@ pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<
     let said = |candidate: usize, list: Option<usize>| list.and_then(|list| evidence.of(candidate, list));
     let by_words = |candidate| said(candidate, words).copied().unwrap_or_default();
     let by_meaning = |candidate| said(candidate, meaning).map(|said: &ListEvidence| said.score);
-    let (words_weight, whole_weight) = words.map_or((0.0, 0.0), |at| (plan.lists[at].weight, plan.lists[at].whole));
+    let words_weight = words.map_or(0.0, |at| plan.lists[at].weight);
     let meaning_weight = meaning.map_or(0.0, |at| {
         plan.lists[at].weight * if evidence.scales[at].foreign { plan.unknown_language_share } else { 1.0 }
     });
@@ -65,24 +65,27 @@ pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<
     };
     let mut best = 0.0f64;
     let mut best_cosine = 0.0f64;
-    let mut is_content_whole = false;
+    // Of the passages that are no notes, the best score with every word.
+    let mut whole_content = 0.0f64;
     for candidate in found {
         let found = by_words(*candidate);
         best = best.max(found.score);
         best_cosine = best_cosine.max(by_meaning(*candidate).unwrap_or(0.0));
-        is_content_whole |= !found.note && found.held > WHOLE;
+        if !found.note && found.held > WHOLE {
+            whole_content = whole_content.max(found.score);
+        }
     }
     let ordered = |candidate: &usize| {
         let ListEvidence { score, held, lacks, written, note, .. } = by_words(*candidate);
         let whole = held > WHOLE;
         // A name has no vector. One that holds the whole query means it as much as any passage.
         let meant = by_meaning(*candidate).or(whole.then_some(best_cosine));
-        let share = if note && (!whole || is_content_whole) { NOTE_SHARE } else { 1.0 };
-        let words = if best > 0.0 {
-            share * (words_weight * (score / best) + if whole { whole_weight } else { 0.0 })
-        } else {
-            0.0
+        let share = match note {
+            true if !whole => NOTE_SHARE,
+            true if whole_content > 0.0 => NOTE_SHARE * whole_content / best,
+            _ => 1.0,
         };
+        let words = if best > 0.0 { share * words_weight * (score / best) } else { 0.0 };
         let deviations = meant.map_or(0.0, deviations);
         let meaning = meaning_weight * deviations;
         Ordered {

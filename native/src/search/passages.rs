@@ -14,8 +14,7 @@ use super::segment_map::SegmentSet;
 const SENTENCE_WORDS: f64 = 2.9;
 const QUESTION_WORDS: f64 = 1.9;
 
-/// Passages with the first place's evidence, and how far the others are behind it. `found`: the candidates that a list of passages
-/// has.
+/// Passages, each with the evidence of the first place and its own lead. `found`: the candidates that a list of passages has.
 pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], query: &QueryFacts) -> Vec<Likelihood> {
     let ordered = order_passages(plan, evidence, found);
     let Some(top) = ordered.first() else { return vec![] };
@@ -23,9 +22,15 @@ pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], qu
     let by_meaning = plan.passages_by(Scans::Vectors);
     let words = by_words.filter(|_| !is_by_meaning_alone(plan, evidence, &ordered, query));
     let curve = curve_of(plan, words, by_meaning);
-    let places = best_of_each_place(evidence, &ordered);
-    let base = curve.log_odds(&features_of(plan, evidence, &places)) - curve.slope * top.order;
-    ordered.iter().map(|one| likelihood(evidence, one, (by_words, by_meaning), &curve, base)).collect()
+    let features = features_of(plan, evidence, &best_of_each_place(evidence, &ordered));
+    let place_of = |one: &Ordered| evidence.candidates[one.candidate].place;
+    let of = |one: &Ordered| {
+        let lead = if place_of(one) == place_of(top) { features.lead } else { 0.0 };
+        // Moments of one film stand as far apart as they are in the order.
+        let base = curve.log_odds(&Features { lead: lead - top.order, ..features });
+        likelihood(evidence, one, (by_words, by_meaning), curve.weights.lead, base)
+    };
+    ordered.iter().map(of).collect()
 }
 
 /// The moments of a film do not stand behind each other.
@@ -55,20 +60,20 @@ fn curve_of(plan: &Plan, words: Option<usize>, meaning: Option<usize>) -> Curve 
 
 /// Without a fitted curve: ranking is unchanged and confidence is low.
 fn conservative() -> Curve {
-    Curve { bias: -1.5, slope: 3.0, weights: Features { gap: 1.0, ..Features::default() } }
+    Curve { bias: -1.5, weights: Features { lead: 1.0, ..Features::default() } }
 }
 
 fn likelihood(
     evidence: &Evidence,
     one: &Ordered,
     (words, meaning): (Option<usize>, Option<usize>),
-    curve: &Curve,
+    weight: f64,
     base: f64,
 ) -> Likelihood {
     let part = |list: Option<usize>, order: f64| {
         let list = list?;
         let said = evidence.of(one.candidate, list)?;
-        Some((Part { list, log_odds: curve.slope * order }, said.segment))
+        Some((Part { list, log_odds: weight * order }, said.segment))
     };
     let [by_words, by_meaning] = [part(words, one.words), part(meaning, one.meaning)];
     let is_words = by_words.is_some() && (by_meaning.is_none() || one.words >= one.meaning);

@@ -57,9 +57,6 @@ pub struct PlannedList {
     pub languages: Option<Vec<String>>,
     /// Of passages: what the best BM25 score, or one deviation of cosine, counts in the order.
     pub weight: f64,
-    /// Of words: what counts besides where a passage has every word of the query.
-    #[serde(default)]
-    pub whole: f64,
     /// Of passages by meaning: cosines of unrelated texts. None: an index's own scores for the query tell.
     pub scale: Option<CosineScale>,
     /// Of passages: the log-odds of the list alone, and of meaning together with words.

@@ -56,31 +56,20 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
-/** What says how likely the first place is to answer: `native/src/search/features.rs`. */
-export const CURVE_FEATURES = [
-  'gap',
-  'gap_sixth',
-  'held',
-  'lacks',
-  'written',
-  'agreement',
-  'cosine',
-  'lead',
-] as const;
+/** What says how likely a passage is to answer: `native/src/search/curve.rs`. */
+export const CURVE_FEATURES = ['lead', 'held', 'missing', 'written', 'cosine', 'cosine_lead'] as const;
 
-/** What the log-odds of a first hit are made of: see `native/src/search/curve.rs`. */
+/** What log-odds are made of. With a lead that counts more, a hit is likelier: they have the order of the passages. */
 const Curve = closed({
   bias: Type.Number(),
-  slope: Type.Number({ minimum: 0 }),
   ...optionalEach(CURVE_FEATURES, Type.Number()),
+  lead: Type.Number({ minimum: 0 }),
 });
 
 /** How a list counts. A list without fitted curves or calibration gives low confidence. */
 const List = closed({
   /** Of passages: what the best BM25 score, or one deviation of cosine, counts in the order. */
   weight: Type.Number({ minimum: 0, maximum: 100 }),
-  /** Of words: what counts besides where a passage has every word of the query. */
-  whole: Type.Optional(Type.Number({ minimum: 0, maximum: 100 })),
   /** Of passages by meaning: cosines of unrelated texts. Absent: an index's own scores for the query tell. */
   scale: Type.Optional(closed({ mean: Type.Number(), deviation: Type.Number({ exclusiveMinimum: 0 }) })),
   /** Of passages: the log-odds of the list alone, and of meaning together with words. */

@@ -112,6 +112,53 @@ t.test('what is named and is nowhere is not answered by its relatives', async (t
   }
 });
 
+t.test('a word that is nowhere is not answered by the word beside it, wherever it stands', async (t) => {
+  const workspace = await agent.rent();
+  await workspace.ingest(
+    'bakery.txt',
+    'The bakery by the quay opens at six and sells rye bread, buns and coffee to the fishermen.',
+  );
+  await workspace.ingest(
+    'quay.txt',
+    'The old quay has room for nine boats. A hatch in the floor of the harbour office leads to the cellar.',
+  );
+  for (const words of ['Zorbinsky bakery', 'Swallowtail quay', 'submarine hatch', 'zorbinsky bakery'])
+    for (const query of [words, words.split(' ').reverse().join(' ')]) {
+      const { body } = await workspace.search({ query });
+      t.match(body, { answered: false, reason: 'unlikely' }, `${query}: ${body.hits[0].confidence}`);
+    }
+  for (const [query, name] of [
+    ['hatch', 'quay.txt'],
+    ['harbour office hatch', 'quay.txt'],
+    ['when does the bakery open?', 'bakery.txt'],
+    ['what can one eat in the morning?', 'bakery.txt'],
+  ] as const) {
+    const { body } = await workspace.search({ query });
+    t.match(body, { answered: true, hits: [{ item: { name } }] }, `${query}: ${body.hits[0].confidence}`);
+  }
+});
+
+t.test('a number that stands behind the mark of a currency is found, and told as an answer', async (t) => {
+  const workspace = await agent.rent();
+  await workspace.ingest(
+    'invoice.txt',
+    'Invoice 4471 of 12 March: one pump, €1,299.00, payable within 30 days.',
+  );
+  await workspace.ingest('seals.txt', 'Invoice 4473 of 3 April: two seals, €89.50, payable within 14 days.');
+  await workspace.ingest(
+    'manual.txt',
+    'Fill the pump with water before its first start. Clean the filter each month.',
+  );
+  for (const query of ['1299', 'bare 1299', '€1299', '1,299.00']) {
+    const { body } = await workspace.search({ query });
+    t.match(
+      body,
+      { answered: true, hits: [{ item: { name: 'invoice.txt' } }] },
+      `${query}: ${body.hits[0].confidence}`,
+    );
+  }
+});
+
 const proved = await agent.rent();
 
 t.test('an empty index has nothing to prove', async (t) => {

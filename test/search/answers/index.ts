@@ -174,14 +174,13 @@ export function madeQueries(count: number): Asked[] {
 const CURVES = {
   raw_words: {
     weight: 1,
-    whole: 1,
-    curve: { bias: -1.2, slope: 4.5, gap: 2.9, gap_sixth: 0.7, held: 0.4, lacks: -2.1 },
+    curve: { bias: -1.2, lead: 4.5, held: 0.4, missing: -2.1 },
   },
   text_semantic: {
     weight: 0.2,
     scale: { mean: 0.08, deviation: 0.1 },
-    curve: { bias: -2.6, slope: 5, gap: 2.2, gap_sixth: 0.9, cosine: 3.4, lead: 2.5 },
-    with_words: { bias: -2.9, slope: 4, gap: 2.8, held: 1.1, lacks: -2.4, written: 0.8, agreement: 1.3 },
+    curve: { bias: -2.6, lead: 5, cosine: 3.4, cosine_lead: 2.5 },
+    with_words: { bias: -1.9, lead: 4, held: 1.1, missing: -2.4, written: 0.8 },
   },
   visual_words: { weight: 1, calibration: { a: 9.7, b: -4.1, lead: 6.2 } },
   visual_picture: { weight: 1, calibration: { a: 14.2, b: -9.3 } },

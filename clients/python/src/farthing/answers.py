@@ -259,7 +259,7 @@ class HitExplanation(TypedDict):
     lists: list[HitExplanationLists]
     kind: Literal["passages", "pictures"]
     base: float
-    """Common to all hits of this kind: from the query, the first hit’s evidence and the size of the index."""
+    """What no list adds by itself: from the query, the first hit’s evidence, and for the first hit its lead."""
 
 
 class HitExplanationLists(TypedDict):

@@ -86,13 +86,13 @@ fn planned(name: &str) -> PlannedList {
         _ => ("visual", Kind::Pictures, Scans::Vectors),
     };
     let curve = match name {
-        "text_semantic" => Some((-3.0, 8.0, Features { cosine: 3.0, gap: 1.0, ..Features::default() })),
-        "raw_words" => Some((-4.0, 6.0, Features { gap: 4.0, held: 1.3, ..Features::default() })),
+        "text_semantic" => Some((-3.0, Features { cosine: 3.0, lead: 1.0, ..Features::default() })),
+        "raw_words" => Some((-3.0, Features { lead: 4.0, held: 1.3, ..Features::default() })),
         _ => None,
     };
-    let curve = curve.map(|(bias, slope, weights)| Curve { bias, slope, weights });
-    let weights = Features { gap: 3.0, held: 1.2, lacks: -2.0, written: 1.0, agreement: 0.9, ..Features::default() };
-    let with_words = Curve { bias: -3.0, slope: 5.0, weights };
+    let curve = curve.map(|(bias, weights)| Curve { bias, weights });
+    let weights = Features { lead: 3.0, held: 1.2, missing: -2.0, written: 1.0, ..Features::default() };
+    let with_words = Curve { bias: -2.0, weights };
     let calibration = match name {
         "visual_words" => Some(Calibration { a: 11.0, b: -7.0, lead: 0.0 }),
         "visual_picture" => Some(Calibration { a: 19.0, b: -13.0, lead: 0.0 }),
@@ -107,7 +107,6 @@ fn planned(name: &str) -> PlannedList {
         described: name != "raw_picture" && name != "visual_picture",
         languages: None,
         weight: if name == "text_semantic" { 0.2 } else { 1.0 },
-        whole: f64::from(u8::from(name == "raw_words")),
         scale: None,
         curve,
         with_words: (name == "text_semantic").then_some(with_words),
