@@ -59,23 +59,19 @@ export async function* exportLines(
   if (!hasEnded()) yield { type: 'end', ...counts } satisfies ExportEnd;
 }
 
-/** Uploads in their order, each followed by the files inside it. */
+/** All items in their order, those inside others among them. */
 async function* itemsOf(
   items: Pick<TenantItems, 'item' | 'list'>,
   workspace: WorkspaceId,
-  parent?: ItemId,
 ): AsyncGenerator<Item> {
   let page: Item[] = [];
   do {
     const seen = new Set(page.map(({ id }) => id));
     const after = await lastLeft(items, workspace, page);
-    page = (await items.list(workspace, { parent, after, limit: PAGE + seen.size })).filter(
+    page = (await items.list(workspace, { after, limit: PAGE + seen.size })).filter(
       ({ id }) => !seen.has(id),
     );
-    for (const item of page) {
-      yield item;
-      if (item.members) yield* itemsOf(items, workspace, item.id);
-    }
+    yield* page;
   } while (page.length >= PAGE);
 }
 

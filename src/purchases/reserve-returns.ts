@@ -1,4 +1,4 @@
-import { type LeadsHere, payerTenantId } from '../domain/id.ts';
+import { type LeadsHere, payerTenantId, type StepId } from '../domain/id.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
 import type { PrepaidReturn } from '../payment/prepaid/balances.ts';
 import type { Store } from '../state/store.ts';
@@ -24,6 +24,8 @@ const RETURNS_AT_ONCE = 64;
  */
 export class ReserveReturns {
   readonly #deps: ReserveReturnsDeps;
+  /** The last of a full round: what cannot be handed over holds up nothing behind it. */
+  #after: StepId | undefined;
   #delivering: Promise<void> | undefined;
   #closed = false;
 
@@ -48,7 +50,9 @@ export class ReserveReturns {
 
   async #deliver(): Promise<void> {
     const { workspaces, log } = this.#deps;
-    for (const owed of workspaces.returns(RETURNS_AT_ONCE)) {
+    const round = workspaces.returns(RETURNS_AT_ONCE, this.#after);
+    this.#after = round.length === RETURNS_AT_ONCE ? round.at(-1)!.step : undefined;
+    for (const owed of round) {
       if (this.#closed) return;
       try {
         await this.#handOver(owed);

@@ -219,8 +219,8 @@ export class Workspaces {
   }
 
   /** What is owed to wallets for minutes in reserve that were not used. */
-  returns(limit: number): ReserveReturn[] {
-    return this.#records.reserves.due(limit);
+  returns(limit: number, after?: StepId): ReserveReturn[] {
+    return this.#records.reserves.due(limit, after);
   }
 
   /** The wallet's books have it. */

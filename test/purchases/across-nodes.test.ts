@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Address } from '../../src/domain/address.ts';
-import type { WorkspaceId } from '../../src/domain/id.ts';
+import type { StepId, WorkspaceId } from '../../src/domain/id.ts';
 import type { EffectRef, WorkOutcome } from '../../src/domain/payment.ts';
 import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
 import { ReserveReturns } from '../../src/purchases/reserve-returns.ts';
@@ -250,3 +250,34 @@ t.test(
     t.equal(rig.prepaid.refundable(payer) - had, 2000n, 'told twice, and had once');
   },
 );
+
+t.test('a wallet whose books are away holds up no other', async (t) => {
+  const owed = Array.from({ length: 100 }, (_, at) => ({
+    step: `ws_${'0'.repeat(32)}/${String(at).padStart(32, '0')}` as StepId,
+    payer: `0x${'1'.repeat(40)}` as Address,
+    money: 'play',
+    amount: 1n,
+    time: 0,
+  }));
+  const away = new Set(owed.slice(0, 90).map(({ step }) => step));
+  const had: StepId[] = [];
+  const returns = new ReserveReturns({
+    workspaces: {
+      returns: (limit, after = '' as StepId) => owed.filter(({ step }) => step > after).slice(0, limit),
+      returned: async (step) => void had.push(step),
+    },
+    gate: {
+      takeBack: async ({ step }) => {
+        if (away.has(step)) throw new Error('away');
+      },
+    },
+    store: {},
+    leadsHere: () => true,
+    returnTo: () => Promise.reject(new Error('all are here')),
+    log: () => undefined,
+  });
+  await returns.deliver();
+  t.equal(had.length, 0, 'the first round has none but theirs');
+  await returns.deliver();
+  t.equal(had.length, 10);
+});

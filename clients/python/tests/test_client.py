@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import io
 import os
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,7 @@ from farthing import (
     AsyncWorkspace,
     Farthing,
     FarthingError,
+    ImportSummary,
     Progress,
     Spending,
     Workspace,
@@ -53,6 +56,43 @@ def test_pays_for_an_upload_and_a_search_and_tells_what_they_cost(farthing: Fart
     assert found["hits"][0]["locator"]["page"] == 1
     assert farthing.spending == Spending("0.036", "0", "0.064")
     assert farthing.item(item["id"])["sha256"] == item["sha256"]
+
+
+def test_a_workspace_is_exported_and_imported_with_archives_keys_and_metadata(tmp_path: Path) -> None:
+    farthing = Farthing(URL, account=Account.create(), budget_usd="0.10")
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("inside/gulls.txt", "Gulls follow the plough inland.")
+    file = tmp_path / "all.ndjson"
+    with farthing.rent(minutes=5) as one, farthing.rent(minutes=5) as other:
+        one.ingest(TEXT, name="log.txt", key="logs/1", metadata={"year": 2024, "draft": False})
+        one.ingest(packed.getvalue(), name="notes.zip")
+        one.export_to(file)
+        assert other.import_from(file) == ImportSummary(imported=2)
+        assert other.import_from(file) == ImportSummary(unchanged=2)
+        held = [(each["name"], each.get("key"), each.get("metadata")) for each in other.items()["items"]]
+        assert ("log.txt", "logs/1", {"draft": False, "year": 2024}) in held
+        hits = other.search("what follows the plough?", families=["raw"])["hits"]
+        assert hits[0]["item"]["name"].endswith("gulls.txt")
+
+        whole = file.read_bytes()
+        file.write_bytes(whole[: len(whole) // 2])
+        assert code_of(lambda: other.import_from(file)) == "source_unreadable"
+        assert code_of(lambda: other.import_from(ALMANAC)) == "source_unreadable"
+        one.export_to(file, content=False)
+        assert code_of(lambda: other.import_from(file)) == "source_unreadable"
+        assert not list(tmp_path.glob("*.part"))
+    farthing.close()
+    file.write_bytes(whole)
+
+    async def again() -> None:
+        client = AsyncFarthing(URL, account=Account.create(), budget_usd="0.10")
+        async with client, client.rent(minutes=5) as workspace:
+            assert (await workspace.import_from(file)).imported == 2
+            await workspace.export_to(tmp_path / "again.ndjson")
+
+    anyio.run(again)
+    assert (tmp_path / "again.ndjson").stat().st_size > 0
 
 
 def test_minutes_in_reserve_that_are_not_used_are_prepaid_money_again() -> None:

@@ -1,4 +1,4 @@
-import { type Metadata, readMetadata, type Scalar } from '../../domain/labels/metadata.ts';
+import { type Metadata, readMetadata, type Scalar, scalarOf } from '../../domain/labels/metadata.ts';
 import { UsageError } from '../terminal/io.ts';
 
 /** `year=2024`, `draft=false`, `team=red` as metadata: what reads as a number, or as true or false, is one. @throws UsageError */
@@ -14,9 +14,4 @@ export function metadataOf(pairs: readonly string[] | undefined): Metadata | und
   } catch (error) {
     throw new UsageError(`--meta: ${(error as { detail: string }).detail}`);
   }
-}
-
-function scalarOf(text: string): Scalar {
-  if (text === 'true' || text === 'false') return text === 'true';
-  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }

@@ -55,3 +55,9 @@ export function isScalar(value: unknown): value is Scalar {
 function invalid(what: string, facts: object = {}): FarthingError {
   return new FarthingError('field_invalid', `metadata: ${what}.`, { facts: { field: 'metadata', ...facts } });
 }
+
+/** What was typed as a value: what reads as a number, or as true or false, is one. */
+export function scalarOf(text: string): Scalar {
+  if (text === 'true' || text === 'false') return text === 'true';
+  return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? Number(text) : text;
+}

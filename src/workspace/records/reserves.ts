@@ -66,9 +66,10 @@ export class Reserves {
     void this.#returns.put(owed.step, { ...owed, time: this.#clock.now() });
   }
 
-  /** What is owed to wallets whose books do not have it yet. */
-  due(limit: number): ReserveReturn[] {
-    return Array.from(this.#returns.range({ limit }), ({ value }) => value);
+  /** What is owed to wallets whose books do not have it yet, in order of their steps after `after`. */
+  due(limit: number, after?: StepId): ReserveReturn[] {
+    const start = after === undefined ? undefined : `${after}\0`;
+    return Array.from(this.#returns.range({ start, limit }), ({ value }) => value);
   }
 
   /** The wallet's books have it. */

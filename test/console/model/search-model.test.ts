@@ -2,6 +2,7 @@ import t from 'tap';
 import type { Hit } from '../../../src/client/index.ts';
 import { readAddress, writeAddress } from '../../../src/console/model/search/address.ts';
 import { asCurl, asTypeScript } from '../../../src/console/model/search/as-code.ts';
+import { filterOf } from '../../../src/console/model/search/only.ts';
 import { passageIn } from '../../../src/console/model/search/passage.ts';
 import {
   deeper,
@@ -34,6 +35,7 @@ t.test('an address says what it was made of, whatever the words', async (t) => {
       picture,
       families: ['visual', 'raw'] as const,
       k: 300,
+      only: { name: '*.pdf', kind: 'text', from: '2026-11-01', to: '2026-11-27', field: 'a=b' } as const,
       filter: { kind: 'film', item: 'item_1' } as const,
     };
     t.same(readAddress(writeAddress(address)), address, query);
@@ -52,6 +54,26 @@ t.test('an address that is none, or of nonsense, is harmless', async (t) => {
     filter: { kind: undefined },
     picture: undefined,
   });
+});
+
+t.test('what only some files are to be found by is the API’s filter', async (t) => {
+  t.equal(filterOf({}), undefined);
+  t.same(filterOf({ name: 'report' }), { name: '*report*' });
+  t.same(filterOf({ name: '*.pdf', kind: 'picture' }), { name: '*.pdf', media_type: ['image/*'] });
+  t.same(filterOf({ kind: 'text' }), { not: { media_type: ['image/*', 'video/*', 'audio/*'] } });
+  t.same(filterOf({ from: '2026-11-27', to: '2026-11-30' }), {
+    created_after: new Date(2026, 10, 27).toISOString(),
+    created_before: new Date(2026, 11, 1).toISOString(),
+  });
+  t.same(filterOf({ from: 'soon' }), undefined);
+  t.same(filterOf({ field: 'year = 2024' }), { metadata: { year: 2024 } });
+  t.same(filterOf({ field: 'draft=false' }), { metadata: { draft: false } });
+  t.same(filterOf({ field: 'team=red=blue' }), { metadata: { team: 'red=blue' } });
+  t.same(filterOf({ field: 'team' }), { metadata: { team: { exists: true } } });
+  const asked = { query: 'x', families: [], k: 30, only: { name: 'a' } };
+  const code = { baseUrl: 'http://localhost', workspace: 'ws_1', asked };
+  t.match(asCurl(code), '"filter":{"name":"*a*"}');
+  t.match(asTypeScript(code), '  filter: {"name":"*a*"},');
 });
 
 t.test('words are a list, pictures a grid', async (t) => {

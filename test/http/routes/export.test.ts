@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { Farthing, type Workspace } from '../../../src/client/index.ts';
+import { zipOf } from '../../extract/samples/archives.ts';
+import { deep } from '../../rig/deep.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Everything in a workspace as lines of JSON, and back into another. */
@@ -15,7 +17,7 @@ const client = new Farthing({ baseUrl: server.url });
 const rent = async (): Promise<Workspace> => client.workspaces.open(await agent.rent());
 
 /** More than a page of items. */
-const NOTES = 120;
+const NOTES = deep(120, 1000);
 /** More than the sockets take while nobody reads. */
 const TRAILER_BYTES = 40 * 2 ** 20;
 const NAMES = ['a "quoted" \\ name.txt', 'наблюдения 📓.txt', 'line\u2028break.txt', 'same.txt', 'same.txt'];
@@ -89,6 +91,34 @@ t.test('what is exported and imported answers as before', async (t) => {
     });
   t.same(told(again), told(items.map(({ item }) => item)), 'in the same order');
   t.match(await to.import(bytes), { imported: 0, failed: [] }, 'once more changes nothing');
+});
+
+t.test('files in archives come with these, once', async (t) => {
+  const [from, to] = [await rent(), await rent()];
+  const inner = zipOf({ 'deep/keeper.txt': 'The keeper of the inner light counts petrels.' });
+  const archive = zipOf({ 'gulls.txt': 'Gulls follow the plough inland.', 'inner.zip': inner });
+  await from.ingest(archive, { name: 'notes.zip', key: 'notes', metadata: { year: 2024 } });
+  const bytes = await exported(from);
+  const lines = linesIn(bytes);
+  const items = lines.flatMap(({ item }) => (typeof item === 'object' ? [item as { path?: string }] : []));
+  t.same(
+    items
+      .map(({ path }) => path)
+      .filter(Boolean)
+      .toSorted(),
+    ['deep/keeper.txt', 'gulls.txt', 'inner.zip'],
+  );
+  t.match(lines.at(-1), { type: 'end', items: 4, bytes: archive.length }, 'the archive’s bytes alone');
+  t.match(await to.import(bytes), { imported: 1, unchanged: 0, failed: [], withoutFile: [] });
+  for (const query of ['who counts petrels?', 'what follows the plough?'])
+    t.same(await found(to, query), await found(from, query), query);
+  const filter = { metadata: { year: 2024 } };
+  const [mine, theirs] = [
+    await from.search({ query: 'petrels', filter }),
+    await to.search({ query: 'petrels', filter }),
+  ];
+  t.equal(theirs.hits.length, mine.hits.length);
+  t.match(await to.import(bytes), { imported: 0, unchanged: 1 });
 });
 
 t.test('what is incomplete or no export is told', async (t) => {

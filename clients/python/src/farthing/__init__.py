@@ -3,6 +3,7 @@
 from .aio import AsyncFarthing, AsyncWorkspace
 from .client import Farthing, Workspace
 from .errors import CLIENT_CODES, FarthingError
+from .exports import FailedImport, ImportSummary
 from .money import Spending
 from .receipts import verify_receipt
 from .uploads import Progress
@@ -11,8 +12,10 @@ __all__ = [
     "CLIENT_CODES",
     "AsyncFarthing",
     "AsyncWorkspace",
+    "FailedImport",
     "Farthing",
     "FarthingError",
+    "ImportSummary",
     "Progress",
     "Spending",
     "Workspace",

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from .errors import FarthingError, problem_error
@@ -37,6 +38,8 @@ class Call:
     """Set on paid calls. `fixed`: calls of this kind have one price until the server says otherwise."""
     idempotency_key: str | None = None
     timeout: float = 90.0
+    into: Path | None = None
+    """The file that a success's body is written to."""
 
 
 class Calls:
@@ -126,7 +129,7 @@ class Calls:
         for attempt in range(self._attempts_max):
             if attempt > 0:
                 yield Pause(_pause_after(reply, attempt))
-            reply = yield Send(call.method, call.path, headers, body, call.timeout)
+            reply = yield Send(call.method, call.path, headers, body, call.timeout, call.into)
             if reply is not None and not _is_momentary(reply):
                 break
         return reply

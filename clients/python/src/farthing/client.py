@@ -26,6 +26,7 @@ from .answers import (
 from .answers import Workspace as WorkspaceRecord
 from .calls import Calls
 from .errors import FarthingError
+from .exports import ExportPath, ImportSummary
 from .flow import run
 from .money import Budget, Spending, Usd
 from .operations import Image, PayerOperations, WorkspaceOperations, search_body
@@ -198,6 +199,20 @@ class Workspace:
 
     def remove(self, item: str) -> ItemDeleted:
         return run(self._of.remove(item), self._http)
+
+    def export_to(self, file: ExportPath, *, content: bool = True) -> None:
+        """Writes all that the workspace holds to a file, as lines of JSON. `content`: with the uploaded files.
+
+        Raises source_unreadable when the answer ends too early. The file is there only once it is whole.
+        """
+        run(self._of.export_to(file, content), self._http)
+
+    def import_from(self, file: ExportPath) -> ImportSummary:
+        """Uploads what an export holds, with its keys and metadata. The same export again changes nothing.
+
+        Raises source_unreadable for what is no export, is incomplete or holds no files; what came before is uploaded.
+        """
+        return run(self._of.import_from(file), self._http)
 
     def extend(
         self, *, minutes: int | None = None, reserve: bool = False, idempotency_key: str | None = None

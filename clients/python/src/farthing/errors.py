@@ -15,6 +15,7 @@ CLIENT_CODES: Mapping[str, str] = {
     "server_unreachable": "No answer came to a call that costs nothing.",
     "answer_unexpected": "The answer is not one of this interface.",
     "ingest_timeout": "The file is accepted but was not searchable in time.",
+    "source_unreadable": "An export is none, damaged or incomplete.",
     "receipt_invalid": "The disposal receipt is not proved by the server's keys.",
 }
 """What only a client can find out; every other code is the server's own."""

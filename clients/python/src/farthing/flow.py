@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import anyio
@@ -36,6 +37,8 @@ class Send:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes | Upload | None = None
     timeout: float = 90.0
+    into: Path | None = None
+    """The file that a success's body is written to; its reply has none then."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +115,14 @@ async def run_async(flow: Flow[T], http: httpx.AsyncClient) -> T:
 def _send(step: Send, http: httpx.Client) -> Reply | None:
     content = _pieces(step.body) if isinstance(step.body, Upload) else step.body
     try:
+        if step.into is not None:
+            with http.stream(step.method, step.path, headers=_headers(step), timeout=step.timeout) as stream:
+                if stream.status_code > 299:
+                    return Reply(stream.status_code, stream.headers, stream.read())
+                with step.into.open("wb") as file:
+                    for piece in stream.iter_bytes():
+                        file.write(piece)
+                return Reply(stream.status_code, stream.headers, b"")
         answer = http.request(step.method, step.path, headers=_headers(step), content=content, timeout=step.timeout)
         return Reply(answer.status_code, answer.headers, answer.content)
     except httpx.TransportError:
@@ -121,6 +132,14 @@ def _send(step: Send, http: httpx.Client) -> Reply | None:
 async def _send_async(step: Send, http: httpx.AsyncClient) -> Reply | None:
     content = _pieces_async(step.body) if isinstance(step.body, Upload) else step.body
     try:
+        if step.into is not None:
+            async with http.stream(step.method, step.path, headers=_headers(step), timeout=step.timeout) as stream:
+                if stream.status_code > 299:
+                    return Reply(stream.status_code, stream.headers, await stream.aread())
+                async with await anyio.open_file(step.into, "wb") as file:
+                    async for piece in stream.aiter_bytes():
+                        await file.write(piece)
+                return Reply(stream.status_code, stream.headers, b"")
         answer = await http.request(
             step.method, step.path, headers=_headers(step), content=content, timeout=step.timeout
         )

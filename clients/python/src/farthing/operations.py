@@ -30,6 +30,7 @@ from .answers import (
 )
 from .calls import Call, Calls
 from .errors import FarthingError
+from .exports import ExportPath, ImportSummary, export_to, import_from
 from .flow import Flow
 from .money import Usd
 from .payment import REFUND_PATH
@@ -190,6 +191,12 @@ class WorkspaceOperations:
     def remove(self, item: str) -> Flow[ItemDeleted]:
         call = Call("DELETE", f"{self._path}/items/{id_in_path(item)}", self._headers)
         return cast(ItemDeleted, (yield from self.calls.send(call)).json())
+
+    def export_to(self, target: ExportPath, content: bool) -> Flow[None]:
+        return export_to(self.calls, self._path, self._headers, target, content)
+
+    def import_from(self, source: ExportPath) -> Flow[ImportSummary]:
+        return import_from(self.calls, self._target, source)
 
     def extend(self, minutes: int | None, reserve: bool, key: str | None) -> Flow[Workspace]:
         asked = {**({} if minutes is None else {"ttl_minutes": minutes}), **({"reserve": True} if reserve else {})}

@@ -1,7 +1,7 @@
 import type { Family } from '../../../client/index.ts';
 import { FAMILIES } from '../../../domain/family.ts';
 import { K_DEFAULT, K_MAX, K_MIN } from '../../../domain/search.ts';
-import type { Filter } from '../state/asked.ts';
+import type { Filter, Only } from '../state/asked.ts';
 import { isKind } from './results.ts';
 
 /**
@@ -15,8 +15,12 @@ export interface SearchAddress {
   readonly families: readonly Family[];
   readonly k: number;
   readonly like?: string;
+  readonly only?: Only | undefined;
   readonly filter: Filter;
 }
+
+/** Names of what only some files are found by. */
+const ONLY = { name: 'name', kind: 'type', from: 'from', to: 'to', field: 'meta' } as const;
 
 /** Undefined for an address without a search. */
 export function readAddress(hash: string): SearchAddress | undefined {
@@ -33,17 +37,29 @@ export function readAddress(hash: string): SearchAddress | undefined {
     families: FAMILIES.filter((family) => named.includes(family)),
     k: Number.isInteger(k) && k >= K_MIN && k <= K_MAX ? k : K_DEFAULT,
     like: values.get('like') ?? undefined,
+    ...onlyOf(values),
     filter: { kind: isKind(kind) ? kind : undefined, item: values.get('file') ?? undefined },
   };
 }
 
-export function writeAddress({ query, picture, families, k, like, filter }: SearchAddress): string {
+function onlyOf(values: URLSearchParams): { only?: Only } {
+  const only = Object.entries(ONLY)
+    .map(([member, name]) => [member, values.get(name)] as const)
+    .filter(([member, value]) => value && (member !== 'kind' || isKind(value)));
+  return only.length === 0 ? {} : { only: Object.fromEntries(only) };
+}
+
+export function writeAddress({ query, picture, families, k, like, only, filter }: SearchAddress): string {
   const values = new URLSearchParams();
   if (query !== '') values.set('q', query);
   if (picture !== undefined) values.set('picture', picture);
   if (families.length > 0) values.set('in', families.join(','));
   if (k !== K_DEFAULT) values.set('k', String(k));
   if (like !== undefined) values.set('like', like);
+  for (const [member, name] of Object.entries(ONLY)) {
+    const value = only?.[member as keyof Only];
+    if (value) values.set(name, value);
+  }
   if (filter.kind) values.set('kind', filter.kind);
   if (filter.item) values.set('file', filter.item);
   return `#${values}`;

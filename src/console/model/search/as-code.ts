@@ -1,5 +1,6 @@
 import { CONFIDENCE_FLOOR } from '../../../domain/search.ts';
 import type { Asked } from '../state/asked.ts';
+import { filterOf } from './only.ts';
 
 /** The same search for authors of agents. The token and a picture are named, not shown. */
 export interface CodeOf {
@@ -36,11 +37,13 @@ export function asTypeScript({ baseUrl, workspace, asked }: CodeOf): string {
   ].join('\n');
 }
 
-function bodyOf({ query, picture, families, k }: Asked) {
+function bodyOf({ query, picture, families, k, only }: Asked) {
+  const filter = only && filterOf(only);
   return {
     ...(query !== '' && { query }),
     ...(families.length > 0 && { families }),
     k,
+    ...(filter && { filter }),
     picture: picture?.name,
   };
 }

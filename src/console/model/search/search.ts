@@ -9,6 +9,7 @@ import { refreshUsage } from '../server/usage.ts';
 import { type Asked, EMPTY_FORM, type Filter, type QueryPicture } from '../state/asked.ts';
 import { session } from '../state/session.ts';
 import { readAddress, writeAddress } from './address.ts';
+import { filterOf } from './only.ts';
 import { readPast } from './past.ts';
 import { deeper, hasPagePicture, placeNameOf } from './results.ts';
 
@@ -95,8 +96,8 @@ export async function openAddress(): Promise<void> {
     return;
   }
   const picture = address.picture === undefined ? undefined : await recalled(address.picture);
-  const { query, families, k, like } = address;
-  const asked: Asked = { query, picture, families, k, like };
+  const { query, families, k, like, only } = address;
+  const asked: Asked = { query, picture, families, k, like, only };
   session.set({ form: asked, filter: address.filter });
   if (!opened) return;
   const kept = await keptAnswer(opened.id, addressOf(asked));
@@ -104,8 +105,8 @@ export async function openAddress(): Promise<void> {
   else await run(asked);
 }
 
-function addressOf({ query, picture, families, k, like }: Asked, filter: Filter = {}): string {
-  return writeAddress({ query, picture: picture?.digest, families, k, like, filter });
+function addressOf({ query, picture, families, k, like, only }: Asked, filter: Filter = {}): string {
+  return writeAddress({ query, picture: picture?.digest, families, k, like, only, filter });
 }
 
 async function recalled(digest: string): Promise<QueryPicture | undefined> {
@@ -146,6 +147,7 @@ async function run(asked: Asked): Promise<void> {
       image: asked.picture?.blob,
       families: asked.families.length > 0 ? asked.families : undefined,
       k: asked.k,
+      filter: asked.only && filterOf(asked.only),
       // What is like something is compared with it; nothing of it need be an answer.
       minConfidence: asked.like === undefined ? floorOf(asked.picture !== undefined) : 0,
       signal: mine.signal,

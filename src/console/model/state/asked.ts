@@ -11,6 +11,18 @@ export interface QueryPicture {
   readonly digest?: string;
 }
 
+/** Which files a search may find, as it was typed. */
+export interface Only {
+  /** A part of the name, or a pattern. */
+  readonly name?: string;
+  readonly kind?: Kind;
+  /** Days, `2026-11-27`: the first and the last. */
+  readonly from?: string;
+  readonly to?: string;
+  /** Of the metadata: `year=2024`, or a field's name. */
+  readonly field?: string;
+}
+
 /** What is searched for. */
 export interface Asked {
   readonly query: string;
@@ -18,6 +30,8 @@ export interface Asked {
   /** None: all that apply. */
   readonly families: readonly Family[];
   readonly k: number;
+  /** Absent: all files. */
+  readonly only?: Only | undefined;
   /** What this search is like, as `placeNameOf` names it: it is left out of the answer. */
   readonly like?: string;
 }

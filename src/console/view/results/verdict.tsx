@@ -18,6 +18,13 @@ export function Verdict({ answer: { answered, reason, hits } }: { answer: Search
           <p>No file has these words or anything like them. Try other words, or fewer.</p>
         </div>
       );
+    case 'nothing_in_filter':
+      return (
+        <div class="verdict-card">
+          <h3>No file meets the conditions</h3>
+          <p>Nothing was searched. Leave out a condition above.</p>
+        </div>
+      );
     default:
       return (
         <div class="verdict-card">

@@ -5,6 +5,7 @@ import { changeForm, search, takePicture } from '../../model/search/search.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 import { CloseIcon, PictureIcon, SearchIcon } from '../controls/icons.tsx';
+import { OnlyFields } from './only-fields.tsx';
 import { PastSearches } from './past-searches.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 
@@ -88,6 +89,7 @@ export function SearchForm() {
           </button>
         </div>
         <Families />
+        <OnlyFields />
       </form>
       <PastSearches />
     </search>

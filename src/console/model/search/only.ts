@@ -1,0 +1,39 @@
+import type { Filter } from '../../../client/index.ts';
+import { scalarOf } from '../../../domain/labels/metadata.ts';
+import type { Kind, Only } from '../state/asked.ts';
+
+const MEDIA = ['image/*', 'video/*', 'audio/*'];
+const MEDIA_TYPES: Readonly<Record<Kind, Filter>> = {
+  text: { not: { media_type: MEDIA } },
+  picture: { media_type: ['image/*'] },
+  film: { media_type: ['video/*'] },
+  sound: { media_type: ['audio/*'] },
+};
+
+/** The filter of the search; undefined where every file may be found. */
+export function filterOf({ name, kind, from, to, field }: Only): Filter | undefined {
+  const after = startOf(from, 0);
+  const before = startOf(to, 1);
+  const filter: Filter = {
+    ...(name && { name: /[*?]/.test(name) ? name : `*${name}*` }),
+    ...(kind && MEDIA_TYPES[kind]),
+    ...(after && { created_after: after }),
+    ...(before && { created_before: before }),
+    ...(field && { metadata: metadataOf(field) }),
+  };
+  return Object.keys(filter).length === 0 ? undefined : filter;
+}
+
+/** The begin of a day where the reader is, or of one so many days later; undefined for what is no day. */
+function startOf(day: string | undefined, daysLater: number): string | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '') ?? [];
+  if (year === undefined) return undefined;
+  return new Date(Number(year), Number(month) - 1, Number(date) + daysLater).toISOString();
+}
+
+/** `year=2024` as a condition; a name alone: the field is there. */
+function metadataOf(text: string): NonNullable<Filter['metadata']> {
+  const at = text.indexOf('=');
+  if (at < 0) return { [text.trim()]: { exists: true } };
+  return { [text.slice(0, at).trim()]: scalarOf(text.slice(at + 1).trim()) };
+}
