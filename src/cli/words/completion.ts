@@ -31,7 +31,7 @@ const ADMIN_WORDS = {
     'backup',
     '--undo',
   ],
-  'admin ledger': ['export', 'reconcile', '--format', '--since'],
+  'admin ledger': ['export', 'reconcile', 'refunded', '--format', '--since'],
   'admin prepaid': ['list', 'refunded'],
   'admin models': ['list', 'pull', 'verify', 'use', '--offline'],
   'admin doctor': ['--json', '--pay'],
