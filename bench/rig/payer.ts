@@ -46,6 +46,14 @@ export class BenchPayer {
     return (JSON.parse(Buffer.from(header, 'base64').toString()) as { accepts: Offer[] }).accepts[0]!;
   }
 
+  /** Pays in advance. @returns how searches are paid for from it */
+  async prepay(url: string, usd: number): Promise<Offer> {
+    const body = JSON.stringify({ usd });
+    const advance = await BenchPayer.offer(`${url}/agent/v1/prepaid`, undefined, body);
+    await post(`${url}/agent/v1/prepaid`, body, await this.headers(advance));
+    return BenchPayer.offer(`${url}/agent/v1/search`, this.account.address);
+  }
+
   sign({ payTo, amount, asset }: Offer): Promise<SignedTransfer> {
     const validBefore = BigInt(Math.floor(Date.now() / 1000) + VALID_SECONDS);
     const coin = asset === PREPAID.displayedAddress ? PREPAID : BASE_USDC;

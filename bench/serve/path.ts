@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { type BenchServer, BenchWorkspace, inParallel, quantile, startServer } from '../rig/agent.ts';
 import { forkFacilitator } from '../rig/facilitator.ts';
-import { BenchPayer } from '../rig/payer.ts';
+import { BenchPayer, type Offer } from '../rig/payer.ts';
 import { untilIdle } from '../rig/process-tree.ts';
 import { processorTimes } from '../rig/thread-times.ts';
 import { WireClient } from '../rig/wire-client.ts';
@@ -18,6 +18,8 @@ const [documents, rounds, requests] = [DOCUMENTS, ROUNDS, REQUESTS].map(Number) 
 const WARM_UP = 2;
 /** Texts are uploaded until there are none left: fewer a round than searches. */
 const UPLOADS_A_ROUND = 25;
+/** More than all prepaid searches cost. */
+const PREPAID_USD = 90;
 const PAY_TO = '0x00000000000000000000000000000000000fa271';
 const UNLIMITED = { TENANT_REQUESTS_PER_SECOND: '1000000', TENANT_SEARCHES_AT_ONCE: '100000' };
 
@@ -44,7 +46,9 @@ interface Subject {
   readonly workspace: BenchWorkspace;
   client: WireClient;
   readonly payer: BenchPayer;
-  readonly offer: Awaited<ReturnType<typeof BenchPayer.offer>>;
+  readonly offer: Offer;
+  /** Of the money that the payer has paid in advance. */
+  readonly prepaid: Offer;
   uploaded: number;
 }
 
@@ -55,6 +59,16 @@ const search = (name: string, rest: object): Kind => ({
     path: `${new URL(workspace.url).pathname}/search`,
     headers: workspace.headers,
     body: JSON.stringify({ query: queries[at % queries.length], ...rest }),
+  }),
+});
+
+const paid = (name: string, offerOf: (subject: Subject) => Offer): Kind => ({
+  name,
+  count: requests,
+  prepare: async (subject, at) => ({
+    path: '/agent/v1/search',
+    headers: await subject.payer.headers(offerOf(subject)),
+    body: JSON.stringify({ query: queries[at % queries.length], k: 10 }),
   }),
 });
 
@@ -70,15 +84,8 @@ const ALL: readonly Kind[] = [
   search('text_semantic, 10 hits', { families: ['text_semantic'], k: 10 }),
   search('all families, 10 hits', { k: 10 }),
   search('all families, 30 hits', {}),
-  {
-    name: 'paid, all families, 10 hits',
-    count: requests,
-    prepare: async ({ payer, offer }, at) => ({
-      path: '/agent/v1/search',
-      headers: await payer.headers(offer),
-      body: JSON.stringify({ query: queries[at % queries.length], k: 10 }),
-    }),
-  },
+  paid('paid, all families, 10 hits', ({ offer }) => offer),
+  paid('prepaid, all families, 10 hits', ({ prepaid }) => prepaid),
   {
     name: 'upload of one text',
     count: UPLOADS_A_ROUND,
@@ -136,6 +143,7 @@ async function fill(name: string, server: BenchServer): Promise<Subject> {
   const payer = new BenchPayer();
   const offer = await BenchPayer.offer(`${server.url}/agent/v1/search`);
   const ingest = await BenchPayer.offer(`${server.url}/agent/v1/ingest`);
+  const prepaid = await payer.prepay(server.url, PREPAID_USD);
   const client = await WireClient.open(server.url);
   for (const one of files.slice(0, 150)) {
     const headers = {
@@ -147,7 +155,7 @@ async function fill(name: string, server: BenchServer): Promise<Subject> {
     if (status !== 200) throw new Error(`an upload was answered ${status}: ${body}`);
   }
   await untilIdle(server.pid);
-  return { name, server, workspace, client, payer, offer, uploaded: documents };
+  return { name, server, workspace, client, payer, offer, prepaid, uploaded: documents };
 }
 
 async function measure(subject: Subject, kind: Kind, round: number): Promise<void> {

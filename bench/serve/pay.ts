@@ -8,6 +8,7 @@ import { tokenDomain, transferOf, transferTypedData } from '../../test/rig/sign-
 import { type BenchServer, BenchWorkspace, quantile, startScript, startServer } from '../rig/agent.ts';
 import { startAgreeingFacilitator } from '../rig/facilitator.ts';
 import { BenchPayer, post } from '../rig/payer.ts';
+import { processorTimes } from '../rig/thread-times.ts';
 import { BenchCommits } from './commits.ts';
 
 /**
@@ -19,6 +20,8 @@ const ROUNDS = Number(process.env.ROUNDS);
 const WARM_UP = 30;
 const SLOW_VERIFY_MS = 100;
 const SLOW_ROUNDS = Math.min(ROUNDS, 60);
+const CLIENTS = 16;
+const CROWD_ROUNDS = Math.ceil(ROUNDS / CLIENTS);
 /** More than all searches cost. */
 const PREPAID_USD = 40;
 const PAY_TO = '0x00000000000000000000000000000000000fa271';
@@ -70,10 +73,7 @@ async function openSearches({ url }: BenchServer) {
   const ingest = await payer.headers(await BenchPayer.offer(`${url}/agent/v1/ingest`));
   await post(`${url}/agent/v1/ingest`, TEXT, { ...ingest, Prefer: 'wait=60' });
   const offer = await BenchPayer.offer(`${url}/agent/v1/search`);
-  const prepay = JSON.stringify({ usd: PREPAID_USD });
-  const advance = await BenchPayer.offer(`${url}/agent/v1/prepaid`, undefined, prepay);
-  await post(`${url}/agent/v1/prepaid`, prepay, await payer.headers(advance));
-  const prepaid = await BenchPayer.offer(`${url}/agent/v1/search`, payer.account.address);
+  const prepaid = await payer.prepay(url, PREPAID_USD);
   const free = { url: `${workspace.url}/search`, token };
   return {
     free,
@@ -84,6 +84,10 @@ async function openSearches({ url }: BenchServer) {
     /** The same, from money that was paid in advance. */
     searchPrepaid: async (round: number) =>
       post(`${url}/agent/v1/search`, query(round), await payer.headers(prepaid)),
+    signPrepaid: () => payer.headers(prepaid),
+    /** The same, signed before. */
+    searchSigned: (round: number, headers: Record<string, string>) =>
+      post(`${url}/agent/v1/search`, query(round), headers),
   };
 }
 
@@ -103,6 +107,7 @@ async function localPart(commits: BenchCommits): Promise<void> {
     line('prepaid search', figures.prepaid);
     line('one durable commit', figures.commit);
     difference('the payment adds', p50(figures.paid) - p50(figures.free));
+    difference('prepaid, it adds', p50(figures.prepaid) - p50(figures.free));
     difference(
       'without the commit that it waits for after its work',
       p50(figures.paid) - p50(figures.free) - p50(figures.commit),
@@ -110,6 +115,47 @@ async function localPart(commits: BenchCommits): Promise<void> {
   } finally {
     await server.stop();
   }
+}
+
+/** Clients at once, one search each, in turn with as many whose payments were signed before. */
+async function crowdPart(): Promise<void> {
+  const server = await startServer({ TENANT_REQUESTS_PER_SECOND: '100000', TENANT_SEARCHES_AT_ONCE: '1000' });
+  try {
+    const { searchFree, signPrepaid, searchSigned } = await openSearches(server);
+    beginPart(`With ${CLIENTS} clients at once`);
+    const [free, prepaid]: [number[], number[]] = [[], []];
+    const processor = { free: 0, prepaid: 0 };
+    for (let round = -2; round < CROWD_ROUNDS; round++) {
+      const signed = await Promise.all(Array.from({ length: CLIENTS }, signPrepaid));
+      const kinds = [
+        ['free', free, () => signed.map((_, index) => searchFree(round * CLIENTS + index))],
+        [
+          'prepaid',
+          prepaid,
+          () => signed.map((headers, index) => searchSigned(round * CLIENTS + index, headers)),
+        ],
+      ] as const;
+      for (const [kind, times, ask] of round % 2 === 0 ? kinds : kinds.toReversed()) {
+        const before = processorMs(server.pid);
+        const asked = await Promise.all(ask());
+        if (round < 0) continue;
+        times.push(...asked.map(({ ms }) => ms));
+        processor[kind] += processorMs(server.pid) - before;
+      }
+    }
+    line('workspace search, free', free);
+    line('prepaid search', prepaid);
+    difference('prepaid, it adds', p50(prepaid) - p50(free));
+    difference('processor time of a free one', processor.free / free.length);
+    difference('processor time of a prepaid one', processor.prepaid / prepaid.length);
+  } finally {
+    await server.stop();
+  }
+}
+
+/** Of all threads so far. */
+function processorMs(pid: number): number {
+  return Object.values(processorTimes(pid)).reduce((sum, ms) => sum + ms, 0);
 }
 
 async function signaturePart(): Promise<void> {
@@ -219,6 +265,7 @@ function startPeer(facilitatorUrl: string, search: { url: string; token: string 
 const commits = new BenchCommits();
 try {
   await localPart(commits);
+  await crowdPart();
   await signaturePart();
   await remotePart(commits);
 } finally {

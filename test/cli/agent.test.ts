@@ -341,5 +341,5 @@ words=(farthing admin ledger e); CURRENT=4; _farthing`;
   t.equal(inside, 'create list use usage extend export import dispose --help', stderr);
   t.equal(files, 'files');
   t.match(first, /^search ingest workspace wallet/);
-  t.match(admin, /^export reconcile --format --since/);
+  t.match(admin, /^export reconcile refunded --format --since/);
 });

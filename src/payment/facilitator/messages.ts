@@ -121,7 +121,25 @@ export function readVerification({ status, body }: Reply, payment: Payment): Ver
   }
   const reason = ownMember(body, 'invalidReason');
   if (isValid === false && typeof reason === 'string' && !isTrouble(reason)) return { valid: false, reason };
-  return `/verify answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
+  return answered('verify', { status, body }, reason, ownMember(body, 'invalidMessage'));
+}
+
+/** Of a facilitator's words, in the log, in doctor and in `/readyz`. */
+const TOLD_CHARS_MAX = 200;
+
+/** An answer that is no verdict, with what it says of its cause: `correlationId` is what Coinbase's support asks for. */
+function answered(
+  call: string,
+  { status, body }: Pick<Reply, 'status' | 'body'>,
+  reason: unknown,
+  message: unknown,
+): string {
+  const id = textOf(ownMember(body, 'correlationId'));
+  const told = [reason, message ?? ownMember(body, 'errorMessage'), id && `correlation id ${id}`];
+  const words = told.filter((word) => typeof word === 'string' && word !== '');
+  return [`/${call} answered ${status}`, ...words.map((word) => String(word).slice(0, TOLD_CHARS_MAX))].join(
+    ': ',
+  );
 }
 
 /** Statuses of an answer that comes before a settlement is looked at. A redirect, a 400 or a 404 may come from anything on the way. */
@@ -155,7 +173,7 @@ export function readSettlement(
     };
     if (isCertain(failure)) return { kind: 'refused', reason };
   }
-  const detail = `/settle answered ${status}${typeof reason === 'string' ? `: ${reason.slice(0, 100)}` : ''}`;
+  const detail = answered('settle', { status, body }, reason, ownMember(body, 'errorMessage'));
   const turnedAway = TURNED_AWAY.has(status) || (status === 429 && header('retry-after') !== undefined);
   return { kind: turnedAway && textOf(transaction) === '' ? 'turned_away' : 'unknown', detail };
 }

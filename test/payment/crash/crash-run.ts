@@ -68,6 +68,8 @@ export interface CrashOptions extends PlaceOptions {
   readonly clients: number;
   /** The server is its own facilitator, on a chain that loses, drops and reorganises. */
   readonly self?: boolean;
+  /** Half the clients pay in advance, whatever the seed: otherwise in the three of four runs in which such a payment can be proved. */
+  readonly prepays?: boolean;
   /** No kill begins later than this many seconds after the start: a starved machine ends in time, with fewer kills. */
   readonly secondsMax?: number;
   readonly onKill?: (kill: number, moment: string) => void;
@@ -87,6 +89,7 @@ export async function runCrashes({
   kills: killsAsked,
   clients,
   self = false,
+  prepays = false,
   secondsMax = Number.POSITIVE_INFINITY,
   beyondDisk,
   losesPower,
@@ -100,7 +103,10 @@ export async function runCrashes({
   const givenUp: string[] = [];
   const random = new Random(seed);
   let reached: (moment: Moment) => void = () => {};
-  const outside = await (self ? startOutsideChain : openOutsideLedger)(random, (stage) => reached(stage));
+  const onStage = (stage: Stage | ChainStage) => reached(stage);
+  const outside = self
+    ? await startOutsideChain(random, onStage)
+    : await openOutsideLedger(random, onStage, prepays);
   const aimed = self ? MOMENTS_OF_SELF : MOMENTS;
   const place = await CrashPlace.open({ beyondDisk, losesPower, twoNodes }, random.fork());
   const server = new KilledServer(place, outside.settings);

@@ -6,7 +6,7 @@ import { runCrashes } from './crash-run.ts';
  * ETCD=1: the books are in a three-node etcd (`make etcd`) and content in a folder of objects, with OBJECTS=garage in a bucket (`make garage`);
  * the server's whole data folder is deleted after each kill. Members of etcd, its leader too, stand still or are killed at random, and a relay
  * delays, loses answers and cuts connections. POWER=1 (as root): each kill is a power cut of the disk that all of it lies on. NODES=2 with ETCD=1: two nodes
- * take turns, each on its own disk, and nothing is deleted. SELF=1: the server settles itself, on a chain that drops and reorganises transactions.
+ * take turns, each on its own disk, and nothing is deleted. PREPAID=1: half the clients pay in advance, whatever the seed. SELF=1: the server settles itself, on a chain that drops and reorganises transactions.
  */
 
 const noDisk = process.env.POWER === undefined ? undefined : await withoutCutDisk();
@@ -25,6 +25,7 @@ const report = await runCrashes({
   kills,
   clients: 4,
   self: process.env.SELF !== undefined,
+  prepays: process.env.PREPAID !== undefined,
   ...(process.env.ETCD !== undefined && {
     beyondDisk: process.env.OBJECTS === 'garage' ? ('garage' as const) : ('folder' as const),
   }),

@@ -18,15 +18,20 @@ interface OutsideFacilitator {
   close(): Promise<void>;
 }
 
-/** A facilitator with its own books, which sometimes settles and does not say so. @param onStage told of each boundary of a payment */
+/**
+ * A facilitator with its own books, which sometimes settles and does not say so. @param onStage told of each boundary of a payment
+ * @param hasNode the server can ask a node, and so payments in advance are proved; otherwise chance decides
+ */
 export async function startOutsideFacilitator(
   random: Random,
   onStage: (stage: Stage) => void = () => undefined,
+  hasNode = false,
 ): Promise<OutsideFacilitator> {
   const repetition = random.pick(['told', 'refused'] as const);
   const ledger = new OutsideLedger({ random: random.fork(), repetition, delayMsMax: DELAY_MS_MAX });
   const facilitator: FacilitatorServer = await serveFacilitator(ledger);
-  const node = random.hits(WITNESSED) ? await serveFakeNode(ledger) : undefined;
+  const isWitnessed = random.hits(WITNESSED);
+  const node = isWitnessed || hasNode ? await serveFakeNode(ledger) : undefined;
   const losing = random.fork();
   ledger.onStage = (stage) => {
     facilitator.behaviour.settle = losing.hits(LOST) ? 'drops_after' : 'none';
@@ -44,8 +49,12 @@ export async function startOutsideFacilitator(
 }
 
 /** The same, as the books outside of a server. */
-export async function openOutsideLedger(random: Random, onStage: (stage: Stage) => void): Promise<Outside> {
-  const { ledger, settings, provesAdvances, close } = await startOutsideFacilitator(random, onStage);
+export async function openOutsideLedger(
+  random: Random,
+  onStage: (stage: Stage) => void,
+  hasNode: boolean,
+): Promise<Outside> {
+  const { ledger, settings, provesAdvances, close } = await startOutsideFacilitator(random, onStage, hasNode);
   return {
     settings,
     provesAdvances,
