@@ -31,6 +31,7 @@ import {
 import {
   AgentCardSchema,
   DescriptionSchema,
+  DidDocumentSchema,
   HealthSchema,
   JwksSchema,
   PaidResourcesSchema,
@@ -86,6 +87,7 @@ export const COMPONENTS: readonly TObject[] = [
   ProblemSchema,
   HealthSchema,
   ReadinessSchema,
+  DidDocumentSchema,
   JwksSchema,
   PaidResourcesSchema,
   ServerCardSchema,

@@ -110,6 +110,15 @@ export const JwksSchema = Type.Object(
   { $id: 'JsonWebKeySet' },
 );
 
+export const DidDocumentSchema = Type.Object(
+  {
+    id: Type.String({ description: 'The server as `did:web`.' }),
+    verificationMethod: Type.Array(Details('A public key.')),
+    assertionMethod: Type.Array(Type.String(), described('The ids of all of them.')),
+  },
+  { $id: 'DidDocument', additionalProperties: true },
+);
+
 export const PaidResourcesSchema = Type.Object(
   {
     // Not a constant: generators for Java make code of a number's that does not compile.

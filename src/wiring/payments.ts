@@ -19,6 +19,7 @@ import { withPrepaid } from '../payment/prepaid/with-prepaid.ts';
 import { AnswerStore } from '../payment/records/answers.ts';
 import { SignatureCheck } from '../payment/signature.ts';
 import type { ServiceCard } from '../payment/wire/challenge.ts';
+import type { SignClaims } from '../payment/wire/signed-receipt.ts';
 import { ConfigError } from '../settings/config.ts';
 import { SELF } from '../settings/facilitators.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -33,6 +34,8 @@ export interface PaymentsOptions {
   readonly tenants: { folder(tenant: string): string };
   readonly log: (event: object) => void;
   readonly observe: (call: FacilitatorCall) => void;
+  /** Signs receipts as this server. */
+  readonly sign: SignClaims;
 }
 
 /** The payments of all books: one facilitator, and one crowd of payers. */
@@ -108,6 +111,8 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
         answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
         journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
         crowd,
+        // Nothing was paid with play money: a receipt would be false.
+        ...(remote && { sign: options.sign }),
         log,
       }),
   };

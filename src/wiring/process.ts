@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { type Clock, systemClock } from '../domain/clock.ts';
+import { didOf } from '../domain/did.ts';
 import { Owners } from '../domain/sharing/owners.ts';
 import type { Encoder, EncoderOptions } from '../encode/encoder.ts';
 import { IndexModels } from '../encode/index-models.ts';
@@ -122,6 +123,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
   const encoders = indexModels(encoder, encoding);
   const tenants = tenantsIn(bookFolders, options, encoders, event);
   const files = options.kept?.files(tenants) ?? filesIn(tenants);
+  const signer = await (options.kept?.openSigner() ?? openReceiptSigner(keysFolder(data)));
   const payments = await openPayments({
     settings,
     data,
@@ -130,6 +132,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     tenants,
     log: event,
     observe: metrics.facilitatorCalled,
+    sign: (claims) => signer.signAs(didOf(options.baseUrl()), claims),
   });
   const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
   const { unproved, proved, tenant } = limits.http.incomingBytesMax;
@@ -153,7 +156,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     jobTurns: new JobTurns(limits.ingest.jobsAtOnce, owners),
     owners,
     payments,
-    signer: await (options.kept?.openSigner() ?? openReceiptSigner(keysFolder(data))),
+    signer,
     event,
     warn: (entry) => event({ ...entry, level: 'warn' }),
     draining: new AbortController(),

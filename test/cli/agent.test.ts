@@ -338,7 +338,7 @@ words=(farthing workspace d); CURRENT=3; _farthing; words=(farthing s); CURRENT=
 words=(farthing admin ledger e); CURRENT=4; _farthing`;
   const { stdout, stderr } = spawnSync('zsh', ['-fc', asked], { encoding: 'utf8' });
   const [inside, files, first, admin] = stdout.trim().split('\n');
-  t.equal(inside, 'create list use usage extend export import dispose --help', stderr);
+  t.equal(inside, 'create list use usage extend end-reserve export import dispose --help', stderr);
   t.equal(files, 'files');
   t.match(first, /^search ingest workspace wallet/);
   t.match(admin, /^export reconcile refunded --format --since/);

@@ -38,7 +38,12 @@ export interface Services {
   readonly expiry: (tenant: TenantId) => string | null;
   readonly onFault: (error: unknown, requestId: string) => void;
   readonly readiness: () => Readiness;
-  readonly jwks: () => Promise<object>;
+  readonly jwks: () => Promise<{ readonly keys: readonly PublicKey[] }>;
+}
+
+/** A JSON Web Key (RFC 7517) with an id. */
+export interface PublicKey {
+  readonly kid?: string;
 }
 
 /** What the pages for agents say of this server beside its prices. */

@@ -21,7 +21,7 @@ ${moneyOf(terms)} ${clientsOf(terms)}
 - [OpenAPI 3.1](${url}/openapi.json): every operation, field, price and error code
 - [MCP](${url}/mcp): the same as tools, over streamable HTTP
 - [State of the server](${url}/readyz): what can be searched here now, and whether the payments move real money
-- [Keys](${url}/.well-known/jwks.json): check disposal receipts with these
+- [Keys](${url}/.well-known/jwks.json): check disposal receipts with these; as did:web at ${url}/.well-known/did.json, for signed receipts of payments
 `;
 }
 

@@ -12,7 +12,9 @@ export const HEADERS = {
   ),
   traceparent: described('W3C trace context, when the request carried one.'),
   'X-PAYMENT-RESPONSE': described('Base64 settlement receipt; absent when nothing was charged.'),
-  'PAYMENT-RESPONSE': described('The same receipt, for v2 clients.'),
+  'PAYMENT-RESPONSE': described(
+    'The same receipt, for v2 clients; if money is real, signed (extension `offer-receipt`).',
+  ),
   'PAYMENT-REQUIRED': described('What to pay, base64 of JSON, for v2 clients.'),
   'X-Prepaid-Left-USD': described('Prepaid money of the wallet that signed, beside a refusal of it.'),
   'X-Workspace-TTL-Seconds': described('Seconds of rented time left.'),

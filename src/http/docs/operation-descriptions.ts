@@ -56,6 +56,8 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   health: 'Answers while the process runs. For supervisors; `/readyz` says whether it can serve.',
   ready:
     'What can be searched here now, with which models, whether payments move real money, and the prices. 503 while the server starts or stops.',
+  didDocument:
+    'The server as `did:web`, with every key that signs or signed: signed receipts of payments (`offer-receipt` of x402) are verified with it.',
   keys: 'Ed25519 keys. Receipts of disposals are verified with the one that their `kid` names; former keys stay.',
   mcp: 'A Model Context Protocol server: JSON-RPC in, JSON out. Without a workspace each call of a tool is paid in `_meta["x402/payment"]`.',
 };

@@ -1,5 +1,12 @@
-import { DescriptionSchema, HealthSchema, JwksSchema, ReadinessSchema } from '../../api/service.ts';
-import type { Services } from '../access/services.ts';
+import {
+  DescriptionSchema,
+  DidDocumentSchema,
+  HealthSchema,
+  JwksSchema,
+  ReadinessSchema,
+} from '../../api/service.ts';
+import { didOf } from '../../domain/did.ts';
+import type { PublicKey, Services } from '../access/services.ts';
 import { agentGuide, llmsTxt } from '../docs/agent-guide.ts';
 import type { Route } from '../exchange/route.ts';
 import { keptText } from '../pages/asset.ts';
@@ -109,5 +116,37 @@ export function serviceRoutes(
         body: { ...(await jwks()) },
       }),
     },
+    {
+      method: 'GET',
+      path: '/.well-known/did.json',
+      operation: {
+        operationId: 'didDocument',
+        summary: 'The same keys, for signed receipts of payments',
+        tag: 'Service',
+        success: { status: 200, description: 'DID document.', schema: DidDocumentSchema },
+        errors: [],
+      },
+      handle: async () => ({
+        status: 200,
+        headers: { 'Cache-Control': 'public, max-age=300' },
+        body: didDocument(didOf(baseUrl()), (await jwks()).keys),
+      }),
+    },
   ];
+}
+
+/** Every key that ever signed: a receipt outlives its key. */
+function didDocument(id: string, keys: readonly PublicKey[]): Record<string, unknown> {
+  const methods = keys.map((key) => ({
+    id: `${id}#${key.kid}`,
+    type: 'JsonWebKey2020',
+    controller: id,
+    publicKeyJwk: key,
+  }));
+  return {
+    '@context': ['https://www.w3.org/ns/did/v1', 'https://w3id.org/security/suites/jws-2020/v1'],
+    id,
+    verificationMethod: methods,
+    assertionMethod: methods.map((method) => method.id),
+  };
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../domain/clock.ts';
 import { payerTenantId } from '../../domain/id.ts';
 import type { Answer, GateAnswer } from '../../domain/payment.ts';
 import type { Payment } from '../payment.ts';
@@ -5,6 +6,7 @@ import type { AnswerStore } from '../records/answers.ts';
 import type { ChargedRecord } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';
 import { mirroredNetwork, receiptHeaders } from '../wire/receipt.ts';
+import { type SignClaims, signedReceipt } from '../wire/signed-receipt.ts';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
 import type { InFlightRepetition, InFlightRequests } from './in-flight-requests.ts';
 
@@ -15,6 +17,9 @@ export interface DeliveryDeps {
   readonly records: PaymentRecords;
   readonly answers: AnswerStore;
   readonly inFlight: InFlightRequests;
+  readonly clock: Clock;
+  /** Absent: receipts are not signed. */
+  readonly sign?: SignClaims | undefined;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -34,7 +39,12 @@ export class Deliveries {
       transaction: record.transaction,
       extra: record.extra,
     };
-    const receipt = receiptHeaders(settled, mirroredNetwork(record.payment.asset, payment.networkName));
+    const { sign, clock } = this.#deps;
+    const receipt = receiptHeaders(
+      settled,
+      mirroredNetwork(record.payment.asset, payment.networkName),
+      sign && signedReceipt(record, clock.now(), sign),
+    );
     return { ...answer, headers: { 'Cache-Control': 'private', ...answer.headers, ...receipt } };
   }
 

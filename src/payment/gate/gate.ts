@@ -18,6 +18,7 @@ import { type ChallengeSettings, Challenges } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
 import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
+import type { SignClaims } from '../wire/signed-receipt.ts';
 import { clientGone, type PaidAttempt, type PaidRequest, waitUnlessGone } from './attempt.ts';
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkCoin, checkGenuine, checkWindow, waitForBegin } from './checks.ts';
@@ -54,6 +55,8 @@ export interface GateDeps {
   readonly journalLimits: JournalLimits;
   /** Bounds the paid requests that run at once, in this gate and those that share it; more are refused before any money moves. */
   readonly crowd: Crowd;
+  /** Signs receipts as this server. Absent: they are not signed. */
+  readonly sign?: SignClaims | undefined;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
@@ -109,7 +112,7 @@ export class PaymentGate {
       clock,
       log,
     });
-    const deliveries = new Deliveries({ records, answers, inFlight, log });
+    const deliveries = new Deliveries({ records, answers, inFlight, clock, sign: deps.sign, log });
     this.#records = records;
     this.#effects = effects;
     this.#settlements = settlements;

@@ -12,17 +12,28 @@ export interface Settled {
   readonly extra?: Readonly<Record<string, unknown>>;
 }
 
-/** Both receipt headers, in standard base64: v1 clients read the one, v2 clients the other. The network is named as the client named it. */
-export function receiptHeaders(settled: Settled, networkName: string): Record<string, string> {
-  const receipt = encodeHeader({
+/**
+ * Both receipt headers, in standard base64: v1 clients read the one, v2 clients the other. The network is named as the client named it.
+ * @param extensions of v2
+ */
+export function receiptHeaders(
+  settled: Settled,
+  networkName: string,
+  extensions?: object,
+): Record<string, string> {
+  const receipt = {
     success: true,
     transaction: settled.transaction,
     network: networkName,
     payer: settled.payer,
     amount: settled.amount,
     ...(settled.extra && { extra: settled.extra }),
-  });
-  return { 'X-PAYMENT-RESPONSE': receipt, 'PAYMENT-RESPONSE': receipt };
+  };
+  const plain = encodeHeader(receipt);
+  return {
+    'X-PAYMENT-RESPONSE': plain,
+    'PAYMENT-RESPONSE': extensions ? encodeHeader({ ...receipt, extensions }) : plain,
+  };
 }
 
 /** The receipt of a settlement that was refused: beside a 402, so that a client knows that it still has its money. */

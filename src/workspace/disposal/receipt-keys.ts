@@ -1,3 +1,4 @@
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { chmod, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, type JWK } from 'jose';
@@ -27,6 +28,8 @@ interface KeyFile {
 interface SigningKey {
   readonly kid: string;
   readonly key: Awaited<ReturnType<typeof importJWK>>;
+  /** The same, for what is signed at once. */
+  readonly secret: KeyObject;
 }
 
 const NO_KEYS: KeyFile = { keys: [] };
@@ -209,7 +212,11 @@ async function signingKey({ keys }: KeyFile, path: string): Promise<SigningKey> 
   const last = keys.findLast(({ privateKey }) => privateKey);
   if (!last?.privateKey)
     throw new FarthingError('internal', `No key in ${path} can sign: their private parts are missing.`);
-  return { kid: last.kid, key: await importJWK(last.privateKey, ALGORITHM) };
+  return {
+    kid: last.kid,
+    key: await importJWK(last.privateKey, ALGORITHM),
+    secret: createPrivateKey({ key: { ...last.privateKey }, format: 'jwk' }),
+  };
 }
 
 async function readKeyFile(path: string): Promise<KeyFile | undefined> {

@@ -1,3 +1,4 @@
+import { sign as signBytes } from 'node:crypto';
 import { CompactSign, compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { ALGORITHM, ReceiptKeys, type ReceiptKeysOptions, readKeysIn } from './receipt-keys.ts';
 
@@ -6,6 +7,11 @@ const TYPE = 'farthing-disposal+jwt';
 /** Signs receipts (compact JWS, EdDSA over Ed25519) and publishes every public key it ever signed with. */
 export interface ReceiptSigner {
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
+  /**
+   * Signs at once, with the key that this server knows now, for whoever resolves `issuer`.
+   * @param issuer a DID; with the key's `kid` it is the `kid` of the JWS @returns a compact JWS
+   */
+  signAs(issuer: string, claims: Readonly<Record<string, unknown>>): string;
   /** All public keys, previous ones included, as `/.well-known/jwks.json` shows them. */
   jwks(): JSONWebKeySet;
   /** Takes over the keys that other servers of the cluster have made, unless it looked within the last second. */
@@ -28,10 +34,21 @@ export async function openReceiptSigner(
       const header = { alg: ALGORITHM, kid, typ: TYPE };
       return new CompactSign(payload).setProtectedHeader(header).sign(key);
     },
+    signAs(issuer, claims) {
+      void keys.refresh();
+      const { kid, secret } = keys.current;
+      const parts = [{ alg: ALGORITHM, kid: `${issuer}#${kid}` }, claims];
+      const signed = parts.map((part) => base64url(JSON.stringify(part))).join('.');
+      return `${signed}.${signBytes(null, Buffer.from(signed), secret).toString('base64url')}`;
+    },
     jwks: () => ({ keys: keys.published }),
     refresh: () => keys.refresh(),
     rotate: () => keys.rotate(),
   };
+}
+
+function base64url(text: string): string {
+  return Buffer.from(text).toString('base64url');
 }
 
 /** The public keys in `folder`, to verify receipts without a server; undefined when there are none. */
