@@ -1,7 +1,15 @@
-import type { ChargedRecord } from '../records/payment-record.ts';
+import type { Payment, Terms } from '../payment.ts';
 
 /** Signs claims as this server. @returns a compact JWS, whose `kid` is a DID with the server's name */
 export type SignClaims = (claims: Readonly<Record<string, unknown>>) => string;
+
+/** A payment that was charged and answered. */
+interface Charged {
+  readonly payment: Pick<Payment, 'asset' | 'payer'>;
+  readonly terms: Pick<Terms, 'resource'>;
+  /** Hash of the transaction; empty if unknown. */
+  readonly transaction: string;
+}
 
 const VERSION = 1;
 const HASH = /^0x[0-9a-f]{64}$/i;
@@ -25,7 +33,7 @@ const SCHEMA = {
  * 8 KiB that many proxies allow.
  * @param now milliseconds since the epoch
  */
-export function signedReceipt({ payment, terms, transaction }: ChargedRecord, now: number, sign: SignClaims) {
+export function signedReceipt({ payment, terms, transaction }: Charged, now: number, sign: SignClaims) {
   const { asset, payer } = payment;
   // In the order of their names, as the canonical form has them. Prepaid money has no transaction of its own.
   const claims = {
