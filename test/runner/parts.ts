@@ -31,7 +31,12 @@ const types = (name: string, ...words: readonly string[]) =>
   tool('tsc', '--noEmit', '--incremental', '--tsBuildInfoFile', `.build/${name}.tsbuildinfo`, ...words);
 
 export const CHECKS: readonly Part[] = [
-  commandPart('format and lint', () => tool('biome', 'check', '--error-on-warnings', '.'), countAsOne),
+  // By folders: tests that run beside it make and remove others in .tap.
+  commandPart(
+    'format and lint',
+    () => tool('biome', 'check', '--error-on-warnings', 'src', 'scripts', 'test', 'bench'),
+    countAsOne,
+  ),
   commandPart('types', () => types('tree'), countAsOne),
   commandPart('console types', () => types('console', '-p', 'src/console'), countAsOne),
   commandPart(
