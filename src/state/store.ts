@@ -1,6 +1,8 @@
+import { mkdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
+import { native } from '../native/index.ts';
 import { Reserve } from './reserve.ts';
 import { written } from './writing.ts';
 
@@ -66,6 +68,8 @@ export interface RawStore extends Store {
  * @param durable false: a write survives the end of the process, but a power cut may damage everything
  */
 export function openStore(folder: string, { durable = true }: { durable?: boolean } = {}): RawStore {
+  mkdirSync(folder, { recursive: true });
+  native.reserveLockFile(folder);
   // overlappingSync: false — with the default a resolved put is not yet on the disk, and close() can hang after a transaction.
   const root: RootDatabase = open({
     path: folder,

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
@@ -8,9 +7,10 @@ import { CrashClient } from '../payment/crash/crash-client.ts';
 import { KilledServer } from '../payment/crash/killed-server.ts';
 import { judge } from '../payment/crash/oracle.ts';
 import { startOutsideFacilitator } from '../payment/crash/outside/outside-facilitator.ts';
-import { CutDisk, withoutCutDisk } from '../rig/cut-disk.ts';
+import { withoutCutDisk } from '../rig/cut-disk.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
+import { DISKS, fill } from './disks.ts';
 
 /** A disk without a free byte under paid traffic: refusals in words, not ready, and ready again without a start. */
 
@@ -20,47 +20,6 @@ const MEBIBYTES = 256;
 const CLIENTS = 4;
 const LOOK_EVERY_MS = 100;
 const READY_MS_MAX = 60_000;
-
-interface Disk {
-  readonly folder: string;
-  remove(): Promise<void>;
-}
-
-const DISKS: Readonly<Record<string, (folder: string) => Promise<Disk>>> = {
-  ext4: (folder) => CutDisk.mount(folder, MEBIBYTES),
-  tmpfs: async (under) => {
-    const folder = join(under, 'memory');
-    mkdirSync(folder);
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${MEBIBYTES}m`, 'tmpfs', folder]);
-    return { folder, remove: async () => void execFileSync('umount', [folder]) };
-  },
-};
-
-/** Takes every free byte, and those that become free; `end` gives them back. */
-function fill(folder: string): { end(): void } {
-  const path = join(folder, 'filler');
-  const file = openSync(path, 'w');
-  let chunk = Buffer.alloc(2 ** 20, 1);
-  const more = () => {
-    for (;;)
-      try {
-        writeSync(file, chunk);
-      } catch {
-        if (chunk.length === 1) break;
-        chunk = chunk.subarray(0, chunk.length / 2);
-      }
-    chunk = Buffer.alloc(4096, 1);
-  };
-  more();
-  const again = setInterval(more, LOOK_EVERY_MS);
-  return {
-    end: () => {
-      clearInterval(again);
-      closeSync(file);
-      rmSync(path);
-    },
-  };
-}
 
 /** True for a ready server; undefined while it does not answer. */
 async function readiness(url: string): Promise<boolean | undefined> {
@@ -75,7 +34,7 @@ for (const [name, mount] of Object.entries(DISKS)) {
     skip === undefined ? {} : { skip },
     async (t) => {
       const folder = mkdtempSync(join(tmpdir(), 'farthing-full-'));
-      const disk = await mount(folder);
+      const disk = await mount(folder, MEBIBYTES);
       const random = new Random(Number(process.env.CRASH_SEED || 1));
       const outside = await startOutsideFacilitator(random);
       const { transfers } = outside.ledger;

@@ -4,4 +4,5 @@
 pub mod allocator;
 pub mod exit;
 pub mod folder_lock;
+pub mod lock_file;
 pub mod socket_buffers;

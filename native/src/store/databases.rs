@@ -9,6 +9,7 @@ use heed::{Database, Env, EnvOpenOptions, WithoutTls};
 
 use super::{keys, structure};
 use crate::error::{Result, ShardError};
+use crate::process::lock_file::reserve_lock_file;
 use crate::threads::scan_pool;
 
 /// LMDB's name for its data file.
@@ -72,6 +73,7 @@ fn check_dead(env: &Env<WithoutTls>, databases: &Databases) -> Result<()> {
 }
 
 fn environment(folder: &Path) -> Result<Env<WithoutTls>> {
+    reserve_lock_file(folder).map_err(|error| ShardError::from_io(&error))?;
     let mut options = EnvOpenOptions::new().read_txn_without_tls();
     options.map_size(MAP_BYTES).max_readers(READERS_MAX).max_dbs(DATABASES_MAX);
     // Safety: the folder belongs to this process alone, which took its lock at start, and lies on a local file system.

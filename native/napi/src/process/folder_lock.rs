@@ -1,4 +1,4 @@
-use farthing_core::process::folder_lock;
+use farthing_core::process::{folder_lock, lock_file};
 use napi::{Error, Result};
 use napi_derive::napi;
 use std::path::Path;
@@ -21,4 +21,12 @@ pub fn lock_folder(folder: String) -> Result<Option<FolderLock>> {
     folder_lock::lock_folder(Path::new(&folder))
         .map(|lock| lock.map(|lock| FolderLock(Some(lock))))
         .map_err(|error| Error::from_reason(format!("cannot lock {folder}: {error}")))
+}
+
+/// Takes the blocks of LMDB's lock file in an existing folder, before LMDB maps it: on a full disk the kernel would end the
+/// process.
+#[napi(catch_unwind)]
+pub fn reserve_lock_file(folder: String) -> Result<()> {
+    lock_file::reserve_lock_file(Path::new(&folder))
+        .map_err(|error| Error::from_reason(format!("cannot make the lock file in {folder}: {error}")))
 }
