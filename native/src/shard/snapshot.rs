@@ -1,5 +1,7 @@
 //! What a reader sees: one LMDB read transaction. It never changes and never waits for a writer.
 
+mod reads_items;
+
 use std::sync::Arc;
 
 use heed::types::Bytes;
@@ -12,7 +14,6 @@ use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
 use crate::filter::expression::Filter;
-use crate::filter::known_items::ReadsItems;
 use crate::kernels::detection;
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::place::Place;
@@ -365,38 +366,6 @@ impl Snapshot {
             Ok((family.0, Header::read(value, family.kind())?.rows))
         });
         rows.collect()
-    }
-}
-
-impl ReadsItems for Snapshot {
-    fn state(&self) -> usize {
-        self.txn.id()
-    }
-
-    fn newest(&self) -> Result<Self> {
-        Self::open(self.queue.clone())
-    }
-
-    fn segments_of(&self, id: &str) -> Result<Option<(u32, u32)>> {
-        self.segments_of_item(id)
-    }
-
-    fn each_item(
-        &self,
-        known: &dyn Fn(u32) -> bool,
-        visit: &mut dyn FnMut((u32, u32), &[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let databases = &self.queue.store().databases;
-        for value in databases.entries.iter(&self.txn)? {
-            let (id, value) = value?;
-            let entry = ItemEntry::read(unsealed(id.as_bytes(), value)?)?;
-            if entry.count > 0 && known(entry.first) {
-                continue;
-            }
-            let record = self.record_of(entry.sequence)?;
-            visit((entry.first, entry.count), record.unwrap_or_default().as_bytes())?;
-        }
-        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
 import type { UnsentBytes } from './outgoing.ts';
-import { type WholeWay, writeAsItComes, writeHeadAlone, writePieces, writeWhole } from './pieces.ts';
+import { padded, type WholeWay, writeAsItComes, writeHeadAlone, writePieces, writeWhole } from './pieces.ts';
 import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
@@ -15,13 +15,6 @@ import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 /** uWebSockets.js closes a resumed connection that is idle for 10 s. */
 const STAY_OPEN_MS = 4000;
-
-/**
- * uWebSockets.js gathers answers up to this size while it goes through a read, and ends a connection when it sends them. It loses them when
- * it drops the connection: requests stand behind one without an answer. White space after a JSON answer makes it send at once. What is larger by itself is not gathered, and needs none.
- */
-const CORK_BYTES = 16 * 1024;
-const PADDING = Buffer.alloc(CORK_BYTES, ' ');
 
 const LEFT_STATUS = 499;
 
@@ -177,12 +170,12 @@ export class Exchange {
     const { endsRead, flushes } = this.#writing;
     const ends = endsRead();
     const all = { 'Content-Type': 'application/json', ...headers };
-    if (!(ends || flushes()) || this.#hasNoBody(status) || json.length > CORK_BYTES)
-      return this.send(status, all, json);
+    const sentAtOnce = ends || flushes() ? padded(json) : undefined;
+    if (!sentAtOnce || this.#hasNoBody(status)) return this.send(status, all, json);
     if (!this.#begin(status)) return false;
     this.#response.cork(() => {
       this.#writeHead(status, all);
-      this.#response.end(Buffer.concat([Buffer.from(json), PADDING]), ends || this.#closesAfterAnswer());
+      this.#response.end(sentAtOnce, ends || this.#closesAfterAnswer());
     });
     return true;
   }

@@ -2,6 +2,19 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
+ * uWebSockets.js gathers answers up to this size while it goes through a read. It loses them if it drops the connection, as it does
+ * where a request follows one that has no answer yet.
+ */
+const CORK_BYTES = 16 * 1024;
+const PADDING = Buffer.alloc(CORK_BYTES, ' ');
+
+/** A JSON answer with white space behind it, which uWebSockets.js sends at once; undefined for one that is too large to be gathered. */
+export function padded(json: string | Uint8Array): Buffer | undefined {
+  if (json.length > CORK_BYTES) return undefined;
+  return Buffer.concat([typeof json === 'string' ? Buffer.from(json) : json, PADDING]);
+}
+
+/**
  * Writes a body of a known length, piece by piece, as fast as the client reads it: one piece waits in memory. The status
  * and the headers must have been written. uWebSockets.js drops a client that reads nothing for ten seconds.
  * A piece is done with when the next is asked for.
