@@ -13,7 +13,7 @@ export interface Quote {
   readonly notice?: string;
   /** Absent: it may be paid with either. */
   readonly paidIn?: 'coin' | 'prepaid';
-  /** Prepaid money leaves: idle money may, too. */
+  /** A refund of prepaid money. Idle money may be refunded, too. */
   readonly isRefund?: true;
 }
 

@@ -188,7 +188,7 @@ interface OpenedSpace {
 }
 
 /**
- * The models of an index some of which are previous ones.
+ * The models of an index that keeps some previous ones.
  * @param translates has the model that helps to describe pictures in other languages
  */
 function mixed(

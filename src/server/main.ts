@@ -50,13 +50,13 @@ function refuseOldNode(): void {
   native.endProcess(2);
 }
 
-/** Whoever starts this program by itself is told how it is set: it takes no words. */
+/** The program takes no arguments. Answers --help, and refuses all others. */
 function refuseWords([first]: readonly string[]): void {
   if (first === undefined) return;
   const isHelp = first === '--help' || first === '-h';
   const told = 'Settings are environment variables or in farthing.json: npx farthing serve --help';
   if (isHelp) console.log(`Starts a Farthing server. ${told}`);
-  else console.error(`The server takes no words, and not ${JSON.stringify(first)}. ${told}`);
+  else console.error(`The server takes no arguments: ${JSON.stringify(first)} is unknown. ${told}`);
   native.endProcess(isHelp ? 0 : 2);
 }
 

@@ -37,7 +37,7 @@ t.test(
   },
 );
 
-t.test('the server’s program itself takes no words, and says where its settings are', async (t) => {
+t.test('the server’s program itself takes no arguments, and says where its settings are', async (t) => {
   const told = /npx farthing serve --help/;
   for (const [word, status] of [
     ['--help', 0],

@@ -64,7 +64,7 @@ export class Authorizations {
     const { chosen, amount, isPrepaid } = this.#prepaidOffer(required) ?? cheapest(required, scheme);
     const terms = JSON.stringify([chosen, required.resource?.url]);
     const { budget } = this.#deps;
-    // It costs nothing. Minutes in reserve, which prepaid money alone is taken for, too, do.
+    // A refund costs nothing. Minutes in reserve do, though they are paid in prepaid money, too.
     const isRefund = isPrepaid && required.resource?.url.endsWith(REFUND_PATH) === true;
     if (!isRefund) budget.checkPrice(amount, maxPriceUsd);
     this.#forgetEnded();

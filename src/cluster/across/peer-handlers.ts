@@ -13,7 +13,7 @@ export interface BooksHere {
   readonly extensions: ExtensionSteps;
   /** Whether a payment may still commit the extension. */
   knows(step: string): boolean;
-  /** A wallet of theirs has money back, once however often it is told. */
+  /** Returns prepaid money to a wallet whose books are here. Idempotent. */
   takeBack(owed: PrepaidReturn): Promise<void>;
   /** Resolves once what the books say may be told. @throws when it never may: another server may have them */
   stable(): Promise<void>;

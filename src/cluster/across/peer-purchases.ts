@@ -11,7 +11,7 @@ import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-call
 /** Names of the calls; `peer-handlers.ts` answers them. */
 export const PEER_CALLS = {
   extend: 'extension-extend',
-  /** A name of its own: a server that does not know reserves must not sell plain minutes. */
+  /** Separate, because a server that does not know reserves must not sell plain minutes instead. */
   reserve: 'extension-reserve',
   commit: 'extension-commit',
   reissue: 'extension-reissue',

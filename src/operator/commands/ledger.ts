@@ -110,7 +110,7 @@ function rowOf(entry: JournalEntry): Row {
   };
 }
 
-/** What nobody told, such as a facilitator's fee. */
+/** Facts that the server cannot know, such as a facilitator's fee. */
 const UNKNOWN = 'unknown';
 const NO_SETTLEMENT = { facilitator: '', gas_eth: '', fee_usd: '' };
 

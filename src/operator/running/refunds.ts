@@ -33,7 +33,7 @@ interface Refund {
 
 /** One that may be noted. */
 interface DueRefund extends Refund {
-  /** @returns false when it was noted meanwhile */
+  /** @returns false if another request noted it first */
   note(transaction: string): Promise<boolean>;
 }
 

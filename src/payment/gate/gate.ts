@@ -244,7 +244,7 @@ export class PaymentGate {
     return sent.genuine((payment) => checkGenuine(payment, settings, signatures));
   }
 
-  /** What was bought with prepaid money and not used comes back, once however often it is told. */
+  /** Refunds an unused part of a purchase to prepaid money. Idempotent. */
   takeBack(owed: PrepaidReturn): Promise<void> {
     const { settings } = this.#deps;
     return this.#records.takeBack(owed, prepaidOn(settings.assets[0]!.network), settings.payTo);

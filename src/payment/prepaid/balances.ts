@@ -175,7 +175,7 @@ export class PrepaidBalances {
     this.#take(payment.payer, -payment.value, spend.money);
   }
 
-  /** What was spent comes back, once however often it is told. A part of a transaction of the store. @returns false for one that is here */
+  /** Refunds an unused part of a purchase, within a transaction of the store. Idempotent. @returns false if it was refunded before */
   takeBack({ step, payer, money, amount, time }: PrepaidReturn): boolean {
     const key = `${endKey(BigInt(Math.floor(time / 1000)))}/${step}`;
     if (this.#returns.get(key) !== undefined) return false;

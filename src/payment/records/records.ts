@@ -182,7 +182,7 @@ export class PaymentRecords {
     });
   }
 
-  /** Prepaid money comes back, once however often it is told. `asset`: what the ledger says that it was. */
+  /** Returns prepaid money to its wallet. Idempotent. @param asset as the ledger names it */
   async takeBack(owed: PrepaidReturn, asset: Asset, payTo: Address): Promise<void> {
     await this.#store.transaction(() => {
       if (!this.#prepaid.takeBack(owed) || owed.money !== this.#prepaid.money) return;

@@ -20,7 +20,7 @@ export function bySelf({ gasWei }: { readonly gasWei: string | undefined }): Set
   return { facilitator: SELF, gasWei };
 }
 
-/** Another transaction than this server's paid: of another server with the same FARTHING_PAY_TO, which may have sold something for it, too. */
+/** The payment was settled by another transaction. Another server with the same FARTHING_PAY_TO may have sold something for it. */
 export function reportAnother(
   log: (event: Readonly<Record<string, unknown>>) => void,
   { payer, nonce }: Payment,

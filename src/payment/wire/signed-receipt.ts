@@ -35,7 +35,7 @@ const SCHEMA = {
  */
 export function signedReceipt({ payment, terms, transaction }: Charged, now: number, sign: SignClaims) {
   const { asset, payer } = payment;
-  // In the order of their names, as the canonical form has them. Prepaid money has no transaction of its own.
+  // Sorted by name, as in the canonical form. A prepaid purchase has no transaction on the chain.
   const claims = {
     issuedAt: Math.floor(now / 1000),
     network: asset.network,

@@ -8,7 +8,7 @@ const TYPE = 'farthing-disposal+jwt';
 export interface ReceiptSigner {
   sign(claims: Readonly<Record<string, unknown>>): Promise<string>;
   /**
-   * Signs at once, with the key that this server knows now, for whoever resolves `issuer`.
+   * Signs synchronously, with the newest key that this server knows.
    * @param issuer a DID; with the key's `kid` it is the `kid` of the JWS @returns a compact JWS
    */
   signAs(issuer: string, claims: Readonly<Record<string, unknown>>): string;

@@ -73,7 +73,7 @@ export function extendedWorkspace(
   };
 }
 
-/** From so many seconds before its end on, answers of a workspace warn of it. */
+/** Answers warn of the end of their workspace in its last seconds, this many. */
 const ENDS_SOON_S = 120;
 
 /** Headers with the seconds and dollars left, and a warning before the end. */

@@ -24,7 +24,7 @@ export function filterOf({ name, kind, from, to, field }: Only): Filter | undefi
   return Object.keys(filter).length === 0 ? undefined : filter;
 }
 
-/** The begin of a day where the reader is, or of one so many days later; undefined for what is no day. */
+/** The start of a day in the reader's time zone, or of a later day. Undefined if `day` is not a date. */
 function startOf(day: string | undefined, daysLater: number): string | undefined {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day ?? '') ?? [];
   if (year === undefined) return undefined;

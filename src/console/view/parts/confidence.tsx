@@ -6,7 +6,7 @@ interface ConfidenceProps {
   readonly hit: Pick<Hit, 'family' | 'confidence' | 'likeness'>;
 }
 
-/** Which family found a hit, and how likely it answers; of a picture that was asked for by another, how alike they look, too. */
+/** A hit's family and confidence. For a search by picture also its likeness. */
 export function Confidence({ hit: { family, confidence, likeness } }: ConfidenceProps) {
   return (
     <p class="sureness" data-family={family}>
