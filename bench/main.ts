@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import benches from './benches.json' with { type: 'json' };
 import { type Facts, figuresOf, shownFigure } from './rig/figures.ts';
 import { machineHere, record } from './rig/record.ts';
@@ -32,10 +32,14 @@ if (!bench) {
 }
 const { program, peers = [], settings = {}, tool = false } = bench;
 for (const folder of peers) install(join(import.meta.dirname, folder));
-const chosen = Object.keys(settings).filter((key) => process.env[key] && process.env[key] !== settings[key]);
+/** Changes no figure: what was computed before is kept there. */
+const CACHE = 'CACHE_DIR';
+const chosen = Object.keys(settings).filter(
+  (key) => key !== CACHE && process.env[key] && process.env[key] !== settings[key],
+);
 const passed = Object.keys(process.env).filter((key) => key.startsWith('FARTHING_') && !chosen.includes(key));
 const command = [...passed, ...chosen].reduce(
-  (line, key) => `${line} ${key}=${process.env[key]}`,
+  (line, key) => `${line} ${key}=${placeless(process.env[key]!)}`,
   `make bench NAME=${name}`,
 );
 for (const [key, value] of Object.entries(settings)) process.env[key] ||= value;
@@ -59,4 +63,9 @@ function install(folder: string): void {
   } catch {
     console.error('It could not be installed: npm says why above. What needs it is not measured.');
   }
+}
+
+/** A record is read elsewhere: of a folder it has the name alone. */
+function placeless(value: string): string {
+  return isAbsolute(value) ? basename(value) : value;
 }

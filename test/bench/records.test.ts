@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { claimsOf } from '../../bench/job/claims.ts';
@@ -7,7 +7,7 @@ import { compareRecords } from '../../bench/rig/compare-records.ts';
 import { csvOf, rowsIn } from '../../bench/rig/csv.ts';
 import { latencyOf } from '../../bench/rig/drive.ts';
 import { type Figure, figuresOf } from '../../bench/rig/figures.ts';
-import { COLUMNS, type Row } from '../../bench/rig/record.ts';
+import { COLUMNS, RECORDS, type Row } from '../../bench/rig/record.ts';
 import { driftOf } from '../../bench/tenants/drift.ts';
 
 const RUN = {
@@ -150,4 +150,13 @@ t.test('a report is one page that asks nobody, with tables and charts', async (t
       ],
     },
   ]);
+});
+
+t.test('no record names a folder of the machine that made it', async (t) => {
+  const files = readdirSync(RECORDS).filter((name) => name.endsWith('.csv'));
+  t.ok(files.length > 0);
+  const places = files.flatMap((name) =>
+    rowsIn<Row>(readFileSync(join(RECORDS, name), 'utf8')).filter(({ command }) => /[ =]\//.test(String(command))),
+  );
+  t.same(places, []);
 });
