@@ -156,7 +156,9 @@ t.test('no record names a folder of the machine that made it', async (t) => {
   const files = readdirSync(RECORDS).filter((name) => name.endsWith('.csv'));
   t.ok(files.length > 0);
   const places = files.flatMap((name) =>
-    rowsIn<Row>(readFileSync(join(RECORDS, name), 'utf8')).filter(({ command }) => /[ =]\//.test(String(command))),
+    rowsIn<Row>(readFileSync(join(RECORDS, name), 'utf8')).filter(({ command }) =>
+      /[ =]\//.test(String(command)),
+    ),
   );
   t.same(places, []);
 });
