@@ -38,7 +38,7 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   blocks: ['.', 'kernels', 'picture', 'ranking'],
   terms: ['text'],
   words: ['.', 'text', 'ranking', 'blocks', 'terms'],
-  store: ['.', 'threads', 'ranking', 'blocks', 'filter'],
+  store: ['.', 'process', 'threads', 'ranking', 'blocks', 'filter'],
   // Reading, writing, and what is derived in the background.
   scan: ['.', 'kernels', 'ranking', 'blocks', 'store'],
   write: ['.', 'threads', 'blocks', 'filter', 'terms', 'words', 'store', 'scan'],

@@ -10,6 +10,7 @@ pub mod hits;
 pub mod open_shard;
 pub mod places;
 pub mod query;
+mod reads_items;
 pub mod snapshot;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,5 @@
 //! What a reader sees: one LMDB read transaction. It never changes and never waits for a writer.
 
-mod reads_items;
-
 use std::sync::Arc;
 
 use heed::types::Bytes;
@@ -49,8 +47,8 @@ struct Shown {
 
 pub struct Snapshot {
     // The transaction must end before the environment, which the queue keeps open: fields are dropped in this order.
-    txn: RoTxn<'static, WithoutTls>,
-    queue: Arc<WriteQueue>,
+    pub(super) txn: RoTxn<'static, WithoutTls>,
+    pub(super) queue: Arc<WriteQueue>,
 }
 
 impl Snapshot {
@@ -323,7 +321,7 @@ impl Snapshot {
         Ok(json)
     }
 
-    fn record_of(&self, sequence: u64) -> Result<Option<&str>> {
+    pub(super) fn record_of(&self, sequence: u64) -> Result<Option<&str>> {
         let value = self.queue.store().databases.items.get(&self.txn, &sequence)?;
         value.map(|value| text(unsealed(&sequence.to_be_bytes(), value)?)).transpose()
     }

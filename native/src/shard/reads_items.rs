@@ -1,6 +1,6 @@
 //! How a filter reads the Items of a snapshot.
 
-use super::Snapshot;
+use super::snapshot::Snapshot;
 use crate::error::Result;
 use crate::filter::known_items::ReadsItems;
 use crate::store::records::{ItemEntry, unsealed};
