@@ -10,7 +10,7 @@ import { type SimulationOptions, simulate } from './simulation.ts';
 
 t.setTimeout(3_600_000);
 
-const SEEDS = Number(process.env.SEEDS ?? deep(60, 1000));
+const SEEDS = Number(process.env.SEEDS ?? deep(20, 1000));
 const FIRST = Number(process.env.SEED ?? process.env.FROM ?? 1);
 const LAST = process.env.SEED === undefined ? SEEDS : FIRST;
 
@@ -53,7 +53,7 @@ const PLANTED: readonly [SimulationOptions, RegExp, number][] = [
   [{ plant: 'follows without saying so' }, /the receipt does not name it/, 1],
   [{ plant: 'does not say what it cannot open' }, /with nobody|takes nothing/, 1],
   // Beyond the margin of the lease.
-  [{ clockError: 0.75 }, /answered by a former owner/, 9],
+  [{ clockError: 0.9 }, /answered by a former owner/, 7],
 ];
 const SEEDS_FOR_A_FAULT = 200;
 
