@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { WORDS } from '../../src/cli/words/completion.ts';
 import { SPECS } from '../../src/cli/words/specs.ts';
 import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
+import { listening } from '../rig/listening.ts';
 import { lacksProgram } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { Agent, COMMAND } from './cli-agent.ts';
@@ -103,10 +102,8 @@ t.test('a workspace’s token is sent to its own server only', async (t) => {
   const other = createServer((request, response) => {
     heard.push(request.headers.authorization);
     response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => other.close());
-  await once(other, 'listening');
-  const elsewhere = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  });
+  const { url: elsewhere } = await listening(t, other);
   const agent = new Agent(t.testdir({}), server.url);
   await agent.run(['wallet', 'new']);
   const { id } = await agent.json<{ id: string }>(['workspace', 'create']);

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { JSONWebKeySet } from 'jose';
 import t from 'tap';
@@ -12,6 +11,8 @@ import {
   type IngestProgress,
   verifyReceipt,
 } from '../../src/client/index.ts';
+import { freePorts } from '../rig/free-ports.ts';
+import { listening } from '../rig/listening.ts';
 import { startTestServer } from '../rig/test-server.ts';
 
 const samples = join(import.meta.dirname, '../../samples');
@@ -188,17 +189,11 @@ t.test('many files go up a few at once; refused ones are counted; a run resumes'
 });
 
 t.test('an absent server and a foreign one are told apart', async (t) => {
-  const nobody = createServer();
-  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
-  const { port } = nobody.address() as AddressInfo;
-  nobody.close();
+  const [port] = await freePorts(1);
   const absent = new Farthing({ baseUrl: `http://127.0.0.1:${port}`, account: wallet(), attemptsMax: 2 });
   await t.rejects(absent.search('gull'), { code: 'server_unreachable' });
   const other = createServer((_request, response) => response.writeHead(404).end('{"hello": "world"}'));
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => other.close());
-  const { port: otherPort } = other.address() as AddressInfo;
-  const wrong = new Farthing({ baseUrl: `http://127.0.0.1:${otherPort}`, account: wallet() });
+  const wrong = new Farthing({ baseUrl: (await listening(t, other)).url, account: wallet() });
   await t.rejects(wrong.search('gull'), { code: 'answer_unexpected', status: 404 });
   await t.rejects(wrong.ingest('/no/such/file'), { code: 'source_unreadable' });
   await t.rejects(wrong.search({}), { code: 'search_empty' });

@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing } from '../../src/client/index.ts';
 import { nearest } from '../../src/domain/nearest.ts';
 import { localBackend } from '../../src/mcp/local-backend.ts';
+import { listening } from '../rig/listening.ts';
 import { startTestServer } from '../rig/test-server.ts';
 
 /** What fails on this side of the wire is told as that, and never counts as spent. */
@@ -32,8 +32,8 @@ t.test('a folder given as a file is told, before anything is signed', async (t) 
 });
 
 /** Passes requests on; `before` is called with those that only ask the price. */
-async function relay(before: () => void): Promise<{ url: string; close: () => void }> {
-  const relay: Server = createServer((request, response) => {
+async function relay(t: Test, before: () => void): Promise<string> {
+  const relay = createServer((request, response) => {
     if (request.headers['payment-signature'] === undefined) before();
     const pieces: Buffer[] = [];
     request.on('error', () => undefined);
@@ -49,19 +49,14 @@ async function relay(before: () => void): Promise<{ url: string; close: () => vo
       response.writeHead(reply.status).end(Buffer.from(await reply.arrayBuffer()));
     });
   });
-  await new Promise<void>((listening) => relay.listen(0, '127.0.0.1', listening));
-  return {
-    url: `http://127.0.0.1:${(relay.address() as AddressInfo).port}`,
-    close: () => void relay.close().closeAllConnections(),
-  };
+  return (await listening(t, relay)).url;
 }
 
 t.test('a file that vanishes before it is sent was not paid for', async (t) => {
   const file = join(t.testdir({}), 'vanishing.txt');
   writeFileSync(file, 'Tides follow the moon. '.repeat(20_000));
-  const through = await relay(() => rmSync(file, { force: true }));
-  t.teardown(through.close);
-  const client = clientOf(through.url);
+  const through = await relay(t, () => rmSync(file, { force: true }));
+  const client = clientOf(through);
   await t.rejects(client.ingest(file), { code: 'source_unreadable' });
   t.match(client.spending, { ...NOTHING, leftUsd: '0.97', heldUsd: '0.03' });
   const after = await client.ingest(new Blob(['Fog horns.']), { name: 'horn.txt', wait: false });

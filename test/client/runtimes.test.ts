@@ -1,12 +1,12 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import t, { type Test } from 'tap';
 import { chromiumMissing, openBrowser, PATIENCE_MS, visit } from '../console/browser.ts';
 import { noChain, startChain } from '../payment/chain/chain.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { listening } from '../rig/listening.ts';
 import { outputOf } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import type { JourneyReport } from './runtimes/journey.ts';
@@ -128,7 +128,5 @@ async function servePage(t: Pick<Test, 'teardown'>, script: Uint8Array): Promise
     const [type, content] = files[url] ?? ['text/plain', ''];
     response.writeHead(files[url] ? 200 : 404, { 'Content-Type': type }).end(content);
   });
-  await new Promise<void>((done) => site.listen(0, '127.0.0.1', done));
-  t.teardown(() => new Promise((done) => site.close(done)));
-  return `http://127.0.0.1:${(site.address() as AddressInfo).port}`;
+  return (await listening(t, site)).url;
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { AccessRefusedError, Etcd, type EtcdAccess } from '../../src/cluster/stores/etcd.ts';
 import { AnswerLostError } from '../../src/cluster/stores/kv.ts';
 import { makeCertificates, withoutOpenssl } from '../rig/certificates.ts';
 import { EtcdServers, withoutEtcd } from './etcd-servers.ts';
 import '../rig/teardown-order.ts';
+import { eventually } from '../rig/eventually.ts';
 
 const absent = withoutEtcd ?? withoutOpenssl;
 
@@ -113,10 +113,6 @@ async function post(
   });
 }
 
-async function answers(kv: Etcd): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!(await kv.range('a', 'b').then(Boolean, () => false))) {
-    if (performance.now() > deadline) throw new Error('etcd did not start');
-    await pause(100);
-  }
+function answers(kv: Etcd): Promise<void> {
+  return eventually(() => kv.range('a', 'b').then(Boolean, () => false));
 }

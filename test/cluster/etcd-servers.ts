@@ -2,13 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Certificates } from '../rig/certificates.ts';
+import { eventually } from '../rig/eventually.ts';
 import { freePorts } from '../rig/free-ports.ts';
 
 /** Built by `make etcd`. */
 const PROGRAM = resolve(import.meta.dirname, '../../.build/etcd');
-const START_MS_MAX = 30_000;
 
 /** Why there is no etcd to test with; undefined where there is. */
 export const withoutEtcd = existsSync(PROGRAM) ? undefined : 'needs etcd: `make etcd` builds it where Go is';
@@ -92,13 +91,10 @@ export class EtcdServers {
 
   /** Resolves when most members answer together. */
   async ready(): Promise<void> {
-    const deadline = performance.now() + START_MS_MAX;
-    for (;;) {
+    await eventually(async () => {
       const answers = await Promise.all(this.addresses.map(answersWhole));
-      if (answers.filter(Boolean).length >= 2) return;
-      if (performance.now() > deadline) throw new Error('etcd did not start');
-      await pause(100);
-    }
+      return answers.filter(Boolean).length >= 2;
+    });
   }
 
   /** Kills one member, as a power cut does to a process, and starts it again. */

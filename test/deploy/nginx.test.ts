@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { freePorts } from '../rig/free-ports.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** The proxy's configuration as the page for operators has it, in Debian's nginx: `NGINX_BINARY=/path/to/nginx` where it is not installed. */
@@ -12,15 +12,6 @@ import { startTestServer, TestAgent } from '../rig/test-server.ts';
 const NGINX = [process.env.NGINX_BINARY, '/usr/sbin/nginx'].find((path) => path && existsSync(path));
 const skip = NGINX === undefined && 'nginx is not installed (NGINX_BINARY=/path/to/nginx)';
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** The documented server block, its addresses replaced by the test's. */
 async function startNginx(t: Pick<Test, 'teardown'>, folder: string, port: number, upstream: string) {
@@ -71,7 +62,7 @@ t.test(
   'behind nginx payments, uploads and tokens pass; no forwarded header is believed',
   { skip },
   async (t) => {
-    const port = await freePort();
+    const [port = 0] = await freePorts(1);
     const url = `https://127.0.0.1:${port}`;
     const server = await startTestServer(t, { BASE_URL: url });
     const folder = join(server.dataFolder, '../nginx');

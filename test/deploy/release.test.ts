@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { digestOf, packedPaths } from '../../scripts/packages/packing.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { listening } from '../rig/listening.ts';
 import { outputOf, runProgram } from '../rig/run-program.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
@@ -42,12 +42,8 @@ async function startRegistry(t: Pick<Test, 'teardown'>) {
       JSON.stringify(found ? { ...found, 'dist-tags': { latest: Object.keys(found.versions)[0] } } : {}),
     );
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { host: `127.0.0.1:${(server.address() as AddressInfo).port}`, taken };
+  const { port } = await listening(t, server);
+  return { host: `127.0.0.1:${port}`, taken };
 }
 
 /** Packages as `make package` leaves them: the true client, and manifests alone of the others. */

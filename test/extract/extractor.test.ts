@@ -5,6 +5,7 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { EXTRACT_LIMITS, type ExtractLimits } from '../../src/domain/document.ts';
 import { READABLE_TYPES } from '../../src/extract/formats.ts';
+import { eventually } from '../rig/eventually.ts';
 import { testExtractor } from '../rig/readers.ts';
 import { zipOf } from './samples/archives.ts';
 import { encodedIn } from './samples/encoded-in.ts';
@@ -266,7 +267,7 @@ t.test('a file that breaks its reader harms no other file', async (t) => {
   const endless = file(laughingPdf(12));
   const pdf = { kind: 'document', mediaType: 'application/pdf' } as const;
   const isReading = (): Promise<void> =>
-    until(() => readdirSync(join(fragile.scratchFolder, 'extract-0')).length > 0);
+    eventually(() => readdirSync(join(fragile.scratchFolder, 'extract-0')).length > 0);
   const nextIsRead = async (t: Test): Promise<void> => {
     t.match(await fragile.extractor.extract('samples/almanac.pdf', pdf), { title: 'A Small Almanac' });
   };
@@ -371,8 +372,4 @@ function readers(): number[] {
     .filter(Boolean)
     .map(Number);
   return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/src/extract/'));
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

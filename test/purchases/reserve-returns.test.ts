@@ -2,6 +2,7 @@ import t from 'tap';
 import { Farthing, type FarthingError, type Workspace } from '../../src/client/index.ts';
 import { PREPAID_CONTRACT } from '../../src/domain/money.ts';
 import { wallet } from '../payment/rig/payments.ts';
+import { eventually } from '../rig/eventually.ts';
 import { ServedProcess } from '../rig/served-process.ts';
 import { openBooks } from '../rig/stopped-books.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
@@ -42,10 +43,6 @@ async function left({ baseUrl }: Farthing, account: ReturnType<typeof wallet>): 
   return Math.round(Number(headers.at(-1)) * 1e6);
 }
 
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds()));
-}
-
 t.test('a reserve is paid in prepaid money alone, and goes back to it', async (t) => {
   const server = await startTestServer(t);
   const { account, farthing } = await opened(server.url);
@@ -70,11 +67,11 @@ t.test('a reserve is paid in prepaid money alone, and goes back to it', async (t
 
   t.match(await workspace.endReserve(), { returned_minutes: 60, returned_usd: '0.03' });
   t.match(await workspace.endReserve(), { returned_minutes: 0, returned_usd: '0' });
-  await until(async () => (await left(farthing, account)) === ADDED);
+  await eventually(async () => (await left(farthing, account)) === ADDED);
   await workspace.extend({ ttlMinutes: 100, reserve: true });
   const { claims } = await workspace.dispose();
   t.equal(claims.spend_usd, '0.0175');
-  await until(async () => (await left(farthing, account)) === ADDED);
+  await eventually(async () => (await left(farthing, account)) === ADDED);
   t.equal(await codeOf(workspace.endReserve()), 'workspace_unauthorized');
 
   await server.stop();
@@ -106,7 +103,7 @@ t.test('a workspace extends itself with its reserve, and warns before its end', 
   t.match(await workspace.usage(), { state: 'active', reserve: { minutes: 1 } });
   t.match(workspace.warning, /^The workspace ends in \d+ s\. POST .*extend adds minutes\.$/);
   t.match((await workspace.dispose()).claims, { spend_usd: '0.017' });
-  await until(async () => (await left(farthing, account)) === ADDED - 4500);
+  await eventually(async () => (await left(farthing, account)) === ADDED - 4500);
 });
 
 t.test('its 402 offers prepaid money, and no other is taken', async (t) => {
@@ -160,7 +157,7 @@ t.test('a kill while reserves are bought and ended loses no money and makes none
     };
     const before = bought;
     const running = Promise.all(rented.map(change));
-    await until(async () => {
+    await eventually(async () => {
       await new Promise(setImmediate);
       return bought >= before + (1 + round) * WORKSPACES;
     });
@@ -175,10 +172,10 @@ t.test('a kill while reserves are bought and ended loses no money and makes none
     shown += reserve.minutes;
   }
   t.ok(shown > 0, `${bought} reserves were answered for, ${shown} minutes are in reserve`);
-  await until(async () => (await left(farthing, account)) >= ADDED - shown * 500);
+  await eventually(async () => (await left(farthing, account)) >= ADDED - shown * 500);
   t.equal(await left(farthing, account), ADDED - shown * 500, 'what is not in reserve is prepaid');
   for (const workspace of rented) await farthing.workspaces.open(workspace).dispose();
-  await until(async () => (await left(farthing, account)) >= ADDED);
+  await eventually(async () => (await left(farthing, account)) >= ADDED);
   t.equal(await left(farthing, account), ADDED);
   await server.kill();
   server = await serve();

@@ -1,13 +1,10 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
+import { listening } from '../rig/listening.ts';
 import { spawnBuilt } from './built-process.ts';
 
-const taken = createServer().listen(0, '127.0.0.1');
-await once(taken, 'listening');
-const { port } = taken.address() as AddressInfo;
-t.teardown(() => taken.close());
+const { port } = await listening(t, createServer());
 
 for (const [refused, named, environment] of [
   ['a port that another process has', 'FARTHING_HOST, FARTHING_PORT', { PORT: String(port) }],

@@ -7,6 +7,7 @@ import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
 import { openTenants, type Tenants } from '../../../src/shard/tenants.ts';
 import { itemOf, passage, SPACES, towards } from '../../shard/fixtures.ts';
 import '../../rig/teardown-order.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { KeptTenants } from './kept-tenants.ts';
 
 /** Indexes that are followed in books that another server writes: here its very books, which are read alone. */
@@ -322,11 +323,3 @@ t.test('an object that its owner has replaced since is no failure', async (t) =>
   t.ok(gone.length > 1);
   t.notOk(kept.has('index_not_followed'), 'nothing is told');
 });
-
-async function eventually(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error('it never came');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}

@@ -5,6 +5,7 @@ import type { Shard } from '../../../src/shard/shard.ts';
 import type { Tenants } from '../../../src/shard/tenants.ts';
 import { itemOf, passage, SPACES, towards } from '../../shard/fixtures.ts';
 import '../../rig/teardown-order.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { KeptTenants } from './kept-tenants.ts';
 
 const TENANT = 'ws_a';
@@ -289,11 +290,3 @@ t.test('what a write that was cut short left in the store is removed with the ne
   await t.rejects(content.blobs.get(TENANT, key, blob), { message: /is missing/ });
   await tenants.close();
 });
-
-async function eventually(holds: () => boolean): Promise<void> {
-  const deadline = performance.now() + 30_000;
-  while (!holds()) {
-    if (performance.now() > deadline) throw new Error('it never came');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}

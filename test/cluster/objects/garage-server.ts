@@ -3,13 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { eventually } from '../../rig/eventually.ts';
 import { freePorts } from '../../rig/free-ports.ts';
 
 /** Built by `make garage`. */
 const PROGRAM = resolve(import.meta.dirname, '../../../.build/garage/bin/garage');
-const START_MS_MAX = 30_000;
 const run = promisify(execFile);
 
 /** Why there is no S3 server to test with; undefined where there is. */
@@ -95,11 +94,7 @@ api_bind_addr = "127.0.0.1:${admin}"
       stdio: 'ignore',
       env: { ...process.env, RUST_LOG: 'garage=error' },
     });
-    const deadline = performance.now() + START_MS_MAX;
-    while (!(await this.#ask('status').then(Boolean, () => false))) {
-      if (performance.now() > deadline) throw new Error('Garage did not start');
-      await pause(100);
-    }
+    await eventually(() => this.#ask('status').then(Boolean, () => false));
   }
 
   async stop(): Promise<void> {

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { FolderObjects } from '../../../src/cluster/stores/objects/folder-objects.ts';
 import { S3Objects } from '../../../src/cluster/stores/objects/s3.ts';
+import { listening } from '../../rig/listening.ts';
 import { GarageServer, withoutGarage } from './garage-server.ts';
 import { objectsContract } from './objects-contract.ts';
 
@@ -71,12 +71,10 @@ async function bucketThat(
     count += 1;
     const { status, body } = answer(request.url!, count);
     request.resume().on('end', () => response.writeHead(status).end(body));
-  }).listen(0, '127.0.0.1');
-  await new Promise((listening) => server.once('listening', listening));
-  test.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
+  });
+  const { url: endpoint } = await listening(test, server);
   return new S3Objects({
-    endpoint: `http://127.0.0.1:${port}`,
+    endpoint,
     bucket: 'b',
     prefix: '',
     region: 'r',

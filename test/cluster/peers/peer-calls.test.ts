@@ -1,5 +1,4 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type PeerHandlers, peerRoutes } from '../../../src/cluster/forward/peer-routes.ts';
 import { HttpPeerCalls, PeerAwayError } from '../../../src/cluster/peers/peer-calls.ts';
@@ -7,6 +6,8 @@ import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-sign
 import { FarthingError } from '../../../src/domain/error.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
 import { listen } from '../../../src/http/exchange/server.ts';
+import { freePorts } from '../../rig/free-ports.ts';
+import { listening } from '../../rig/listening.ts';
 
 const KEYS = peerKeysOf('a'.repeat(64));
 
@@ -60,10 +61,7 @@ t.test('where nothing happened the peer is away', async (t) => {
   });
   await t.rejects(calls.call(peer, 'away', {}), { name: 'PeerAwayError' }, 'it said so');
   await t.rejects(calls.call(peer, 'unknown', {}), { name: 'PeerAwayError' }, 'it has no such call');
-  const closed = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => closed.once('listening', resolve));
-  const { port } = closed.address() as AddressInfo;
-  await new Promise((resolve) => closed.close(resolve));
+  const [port] = await freePorts(1);
   await t.rejects(
     calls.call({ id: 'c', url: `http://127.0.0.1:${port}` }, 'hear', {}),
     PeerAwayError,
@@ -75,12 +73,8 @@ t.test('a peer that cannot show by TLS who it is is away: nothing was sent to it
   const { calls, peer } = await pair(t, { hear: async (body) => ({ heard: body }) });
   const secure = { id: 'b', url: peer.url.replace('http:', 'https:') };
   await t.rejects(calls.call(secure, 'hear', {}), { name: 'PeerAwayError' });
-  const cut = createServer()
-    .on('connection', (socket) => socket.once('data', () => socket.destroy()))
-    .listen(0, '127.0.0.1');
-  t.teardown(() => cut.close());
-  await new Promise((resolve) => cut.once('listening', resolve));
-  const { port } = cut.address() as AddressInfo;
+  const cut = createServer().on('connection', (socket) => socket.once('data', () => socket.destroy()));
+  const { port } = await listening(t, cut);
   await t.rejects(calls.call({ id: 'b', url: `https://127.0.0.1:${port}` }, 'hear', {}), {
     name: 'PeerAwayError',
   });
@@ -93,11 +87,11 @@ t.test('where the answer does not come the call may have happened', async (t) =>
   });
   await t.rejects(calls.call(peer, 'wait', {}, { timeoutMs: 300 }), { name: 'PeerLostError' });
   for (const end of begun) end();
-  const cut = createServer((request) => request.socket.destroy()).listen(0, '127.0.0.1');
-  t.teardown(() => cut.close());
-  await new Promise((resolve) => cut.once('listening', resolve));
-  const { port } = cut.address() as AddressInfo;
-  await t.rejects(calls.call({ id: 'c', url: `http://127.0.0.1:${port}` }, 'hear', {}), {
+  const { url } = await listening(
+    t,
+    createServer((request) => request.socket.destroy()),
+  );
+  await t.rejects(calls.call({ id: 'c', url }, 'hear', {}), {
     name: 'PeerLostError',
   });
 });
@@ -128,12 +122,7 @@ t.test('a body that another one replaced is not taken', async (t) => {
     sent.push({ method: 'POST', headers: { ...headers, 'content-length': '9' }, body: '{"a":"c"}' });
     const answer = await fetch(peer.url + request.url, sent[0]);
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => relay.close());
-  await new Promise((resolve) => relay.once('listening', resolve));
-  const { port } = relay.address() as AddressInfo;
-  await t.rejects(
-    calls.call({ id: 'b', url: `http://127.0.0.1:${port}` }, 'hear', { a: 'b' }),
-    PeerAwayError,
-  );
+  });
+  const { url } = await listening(t, relay);
+  await t.rejects(calls.call({ id: 'b', url }, 'hear', { a: 'b' }), PeerAwayError);
 });

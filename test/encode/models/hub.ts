@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { listening } from '../../rig/listening.ts';
 
 /** Faults of a served file, one for each request; after the last one it is served correctly. */
 export type Fault =
@@ -47,12 +47,7 @@ export async function startHub(t: Pick<Test, 'teardown'>, files: Record<string, 
     requests.push({ path, range: request.headers.range });
     answer(request, response, file);
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+  return { url: (await listening(t, server)).url, requests };
 }
 
 function tagOf({ content, large, bare }: HubFile): string {

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { listening } from '../../rig/listening.ts';
 
 const ATTACK = fileURLToPath(new URL('./attack.ts', import.meta.url));
 const FLAGS = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'];
@@ -26,9 +27,7 @@ t.test('a reader that was taken over reads its own file and can do nothing else'
     connections++;
     socket.destroy();
   });
-  await new Promise<void>((resolve) => trap.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => trap.close());
-  const port = (trap.address() as { port: number }).port;
+  const { port } = await listening(t, trap);
   const printed = await new Promise<string>((resolve, reject) => {
     const args = [...FLAGS, ATTACK, inside, outside, String(port), String(process.pid)];
     execFile(process.execPath, args, { env: {} }, (error, stdout, stderr) =>

@@ -6,6 +6,7 @@ import { sharesOf } from '../../../src/http/body/shared-bytes.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
 import { UnsentBytes } from '../../../src/http/exchange/outgoing.ts';
 import { listen } from '../../../src/http/exchange/server.ts';
+import { eventually } from '../../rig/eventually.ts';
 
 /** Answers that nobody reads: one waits for each connection, within a budget, and nothing behind it is served. */
 
@@ -73,28 +74,24 @@ async function unread(t: Test, port: number): Promise<Socket> {
   return socket;
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise(setImmediate);
-}
-
 t.test('an answer arrives whole however late it is read, and its connection serves on', async (t) => {
   const { port, handled } = await serve(t);
   for (const path of ['/own', '/shared', '/json']) {
     const socket = await unread(t, port);
     socket.write(get(path));
-    await until(() => handled[path] === 1);
+    await eventually(() => handled[path] === 1);
     for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
     let received = '';
     socket.setEncoding('latin1').on('data', (piece) => {
       received += piece;
     });
     socket.resume();
-    await until(() => received.length > ANSWER_BYTES);
+    await eventually(() => received.length > ANSWER_BYTES);
     const length = Number(/Content-Length: (\d+)/.exec(received)?.[1]);
-    await until(() => received.length >= received.indexOf('\r\n\r\n') + 4 + length);
+    await eventually(() => received.length >= received.indexOf('\r\n\r\n') + 4 + length);
     received = '';
     socket.write(get('/small'));
-    await until(() => received.endsWith('small'));
+    await eventually(() => received.endsWith('small'));
     socket.destroy();
   }
 });
@@ -107,13 +104,13 @@ t.test('nothing is served behind an answer that is not read', async (t) => {
     socket.resume();
     await once(socket, 'close');
   }
-  await until(() => left() === 2);
+  await eventually(() => left() === 2);
   t.notOk(handled['/small'], 'in the same read');
   const later = await unread(t, port);
   later.write(get('/own'));
-  await until(() => handled['/own'] === 2);
+  await eventually(() => handled['/own'] === 2);
   later.write(get('/small'));
-  await until(() => left() === 3);
+  await eventually(() => left() === 3);
   t.notOk(handled['/small'], 'in a later one');
 });
 
@@ -138,11 +135,11 @@ t.test('what waits has a budget, over which connections end; what is shared coun
   const { port, handled, left } = await serve(t);
   const connections = 10;
   for (let each = 0; each < connections; each++) (await unread(t, port)).write(get('/shared'));
-  await until(() => handled['/shared'] === connections);
+  await eventually(() => handled['/shared'] === connections);
   for (let each = 0; each < connections; each++) (await unread(t, port)).write(get('/own'));
   const fit = Math.floor(UNPAID_BYTES / ANSWER_BYTES);
   // Where the shared answer was counted, one fewer fits.
-  await until(() => handled['/own'] === connections && left() >= connections - fit);
+  await eventually(() => handled['/own'] === connections && left() >= connections - fit);
   t.ok(left() <= connections - fit + 1, `${left()} of ${connections} ended`);
   const answer = await fetch(`http://127.0.0.1:${port}/small`);
   t.equal(await answer.text(), 'small', 'others are served');

@@ -1,19 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import t from 'tap';
 import { payerTenantId } from '../../../src/domain/id.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 const shift = { milliseconds: 0 };
 const server = await startTestServer(t, {}, { monotonic: () => performance.now() + shift.milliseconds });
 const DAYS_MS = 30 * 86_400_000;
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await pause(20);
-}
 
 /** Sends all of a paid request but its second half, which comes when it is asked for. */
 function halves(goOn: Promise<void>): typeof fetch {
@@ -49,10 +45,10 @@ t.test('a paid upload that spans the end of its payer’s index keeps the index'
     body: form,
     headers: { Prefer: 'wait=60' },
   });
-  await until(() => readdirSync(join(server.dataFolder, 'incoming')).length > 0);
+  await eventually(() => readdirSync(join(server.dataFolder, 'incoming')).length > 0);
   shift.milliseconds += DAYS_MS;
   // Both ends are seen by one sweep: once the other's index is gone, this one's end has begun.
-  await until(() => !existsSync(server.running.tenantFolder(payerTenantId(other.account.address))));
+  await eventually(() => !existsSync(server.running.tenantFolder(payerTenantId(other.account.address))));
   goOn();
   const uploaded = await answer;
   t.equal(uploaded.status, 200);

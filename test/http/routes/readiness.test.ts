@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import { PAY_TO } from '../../payment/rig/payments.ts';
+import { listening } from '../../rig/listening.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 
 /** `/readyz` while nothing can be sold. */
@@ -17,9 +17,7 @@ t.test('a server whose facilitator settles elsewhere, or is away, is not ready a
   const facilitator = createServer((_, response) =>
     response.end(JSON.stringify({ kinds: [{ x402Version: 2, scheme: 'exact', network }] })),
   );
-  await new Promise<void>((ready) => facilitator.listen(0, '127.0.0.1', ready));
-  t.teardown(() => facilitator.close());
-  const url = `http://127.0.0.1:${(facilitator.address() as AddressInfo).port}`;
+  const { url } = await listening(t, facilitator);
   const reasons = [/^Nothing can be sold: .*: it does not settle "exact" payments on eip155:8453\.$/];
   t.match(await readyzOf(url), { status: 503, body: { reasons } });
   t.match(await readyzOf('http://127.0.0.1:9'), {

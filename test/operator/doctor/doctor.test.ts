@@ -1,6 +1,6 @@
 import { cpSync, existsSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Finding } from '../../../src/api/operator.ts';
@@ -11,6 +11,7 @@ import { MODELS } from '../../encode/rig/embedded.ts';
 import { environmentOf } from '../../rig/environment.ts';
 import { runCommand } from '../commands/run-command.ts';
 import '../../rig/teardown-order.ts';
+import { listening } from '../../rig/listening.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {
   // Asked for only where it is needed: it empties the folder.
@@ -55,9 +56,7 @@ t.test('every part of the host is looked at, and each fault comes with its remed
 t.test(
   'a damaged model, a port in use, and a facilitator that is away with a clock of its own are found',
   async (t) => {
-    const taken = createServer();
-    await new Promise<void>((ready) => taken.listen(0, '127.0.0.1', ready));
-    t.teardown(() => taken.close());
+    const taken = await listening(t, createServer());
     const folder = join(t.testdir({}), 'models');
     cpSync(MODELS, folder, { recursive: true });
     writeFileSync(join(folder, 'all-MiniLM-L6-v2/tokenizer.json'), '{}');
@@ -67,13 +66,11 @@ t.test(
         .writeHead(200, { Date: new Date(Date.now() - 3_600_000).toUTCString() })
         .end('{"kinds":[{"x402Version":2,"scheme":"exact","network":"eip155:8453"}]}'),
     );
-    await new Promise<void>((ready) => late.listen(0, '127.0.0.1', ready));
-    t.teardown(() => late.close());
-    const url = `http://127.0.0.1:${(late.address() as AddressInfo).port}`;
+    const { url } = await listening(t, late);
     const { code, of } = await examined(t, {
       DATA_DIR: join(folder, '../data'),
       MODELS_DIR: folder,
-      PORT: String((taken.address() as AddressInfo).port),
+      PORT: String(taken.port),
       FACILITATOR: url,
       PAY_TO: `0x${'1'.repeat(40)}`,
     });

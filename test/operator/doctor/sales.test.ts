@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { sales } from '../../../src/operator/doctor/sales.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { readConfig } from '../../../src/settings/config.ts';
+import { listening } from '../../rig/listening.ts';
 
 /** What the doctor says of set-ups that could sell nothing. */
 
@@ -24,9 +24,7 @@ async function serve(
     const { status = 200, headers = {}, body = {} } = answer(sent === '' ? undefined : JSON.parse(sent));
     response.writeHead(status, headers).end(JSON.stringify(body));
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listening(t, server)).url;
 }
 
 interface NodePlan {
@@ -136,11 +134,10 @@ t.test('the doctor signs its question as the server does', async (t) => {
     if (request.headers.authorization?.startsWith('Bearer ey')) tokens++;
     response.end(JSON.stringify({ kinds: [BASE_KIND] }));
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => server.close());
+  const { url } = await listening(t, server);
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const of = await found({
-    FACILITATOR: `cdp@http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    FACILITATOR: `cdp@${url}`,
     CDP_KEY_ID: 'id',
     CDP_KEY_SECRET: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
   });

@@ -1,6 +1,5 @@
 import { chmodSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
@@ -8,6 +7,7 @@ import { screenOf } from '../../../src/operator/commands/doctor.ts';
 import { sales } from '../../../src/operator/doctor/sales.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { environmentOf } from '../../rig/environment.ts';
+import { listening } from '../../rig/listening.ts';
 
 /** The doctor's screen for set-ups that could sell nothing: each names the fault, and what to do about it. */
 
@@ -29,9 +29,7 @@ async function serve(t: Test, answer: (method: string) => Answer): Promise<strin
     const { status = 200, headers = {}, body = {} } = answer(sent === '' ? '' : JSON.parse(sent).method);
     response.writeHead(status, headers).end(JSON.stringify(body));
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => server.close());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return (await listening(t, server)).url;
 }
 
 /** A node's answers, as Base's are. */

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { jwtVerify } from 'jose';
+import { listening } from '../../rig/listening.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
 
 const ID = 'organizations/1f0a/apiKeys/7c2e';
@@ -37,11 +37,7 @@ export async function standIn(t: Teardown, name: 'cdp' | 'payai', target: string
     });
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
+  const { port } = await listening(t, server);
   const { d, x } = privateKey.export({ format: 'jwk' });
   const halves = Buffer.concat([Buffer.from(d!, 'base64url'), Buffer.from(x!, 'base64url')]);
   const secret =
@@ -49,7 +45,6 @@ export async function standIn(t: Teardown, name: 'cdp' | 'payai', target: string
       ? halves.toString('base64')
       : privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
   const setting = name === 'cdp' ? 'CDP_KEY' : 'PAYAI_KEY';
-  const { port } = server.address() as AddressInfo;
   const settings = {
     FACILITATOR: `${name}@http://127.0.0.1:${port}${PATH}`,
     [`${setting}_ID`]: ID,

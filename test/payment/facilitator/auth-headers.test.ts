@@ -1,7 +1,6 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { jwtVerify } from 'jose';
 import t, { type Test } from 'tap';
@@ -9,6 +8,7 @@ import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { facilitatorAddresses } from '../../../src/payment/facilitator/facilitator-addresses.ts';
 import { FacilitatorClient } from '../../../src/payment/facilitator/facilitator-client.ts';
 import { readConfig } from '../../../src/settings/config.ts';
+import { listening } from '../../rig/listening.ts';
 import { SetClock } from '../rig/gate-rig.ts';
 import { MAX_TIMEOUT_SECONDS, PAY_TO, paid, paymentOf } from '../rig/payments.ts';
 
@@ -40,10 +40,8 @@ async function serve(t: Test, isGood: (caller: Caller, host: string) => Promise<
     const kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }];
     response.end(JSON.stringify({ kinds, isValid: true, success: false, errorReason: 'insufficient_funds' }));
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}/platform/v2/x402`, calls, faults };
+  const { url } = await listening(t, server);
+  return { url: `${url}/platform/v2/x402`, calls, faults };
 }
 
 async function clientOf(facilitator: string, settings: Readonly<Record<string, string>>) {

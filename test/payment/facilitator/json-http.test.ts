@@ -1,36 +1,26 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { exchangeJson, type JsonReply } from '../../../src/payment/facilitator/json-http.ts';
+import { listening } from '../../rig/listening.ts';
 
 /** One exchange with a facilitator, by what its server does. */
 
 const REQUEST = { method: 'POST', body: { a: 'é' }, deadlineMs: 60_000 } as const;
 
-async function listening(t: Test, server: Server): Promise<string> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => sockets.add(socket));
-  t.teardown(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const serving = (t: Test, answer: RequestListener) => listening(t, createHttpServer(answer));
+const serving = async (t: Test, answer: RequestListener) =>
+  (await listening(t, createHttpServer(answer))).url;
 
 /** Answers each connection's bytes by hand. */
-const speaking = (t: Test, speak: (socket: Socket, heard: string, connection: number) => void) => {
+const speaking = async (t: Test, speak: (socket: Socket, heard: string, connection: number) => void) => {
   let connections = 0;
   const server = createServer((socket) => {
     const connection = ++connections;
     socket.on('error', () => undefined);
     socket.on('data', (piece) => speak(socket, piece.toString('latin1'), connection));
   });
-  return listening(t, server);
+  return (await listening(t, server)).url;
 };
 
 /** A connection is taken again in a later turn of the event loop than its last answer's. */
@@ -147,7 +137,7 @@ t.test('an answer that does not come in time is lost, and its connection ends', 
 
 t.test('nobody listens: the request was certainly not sent', async (t) => {
   const server = createServer();
-  const url = await listening(t, server);
+  const { url } = await listening(t, server);
   server.close();
   await once(server, 'close');
   t.same(await exchangeJson(url, REQUEST), { kind: 'not_sent', detail: 'ECONNREFUSED' });

@@ -1,10 +1,11 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Settlement } from '../../../src/payment/facilitator/facilitator.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { transferCall } from '../../../src/payment/self/transfer-call.ts';
+import { eventually } from '../../rig/eventually.ts';
+import { listening } from '../../rig/listening.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type Chain, noChain, startChain } from '../chain/chain.ts';
 import { addressOf, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
@@ -39,17 +40,6 @@ const hashOf = (settlement: Settlement) => (settlement.kind === 'settled' ? sett
 const gasOf = (settlements: readonly (Settlement | { kind: 'absent' })[]) =>
   settlements.reduce((sum, told) => sum + BigInt(('by' in told && told.by?.gasWei) || 0), 0n);
 
-const HOLDS_MS_MAX = 30_000;
-
-/** Waits until something holds. @throws when it does not for long */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const giveUp = Date.now() + HOLDS_MS_MAX;
-  while (!(await holds())) {
-    if (Date.now() > giveUp) throw new Error(`it never held: ${holds}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
-
 /** Transactions that the chain has and has not mined. */
 async function pooled(chain: Chain): Promise<number> {
   const status = await chain.control.request({ method: 'txpool_status' as never });
@@ -69,12 +59,7 @@ async function serveNode(t: Test, chain: Chain) {
     });
     response.end(await reply.text());
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  node.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  node.url = (await listening(t, server)).url;
   return node;
 }
 
@@ -90,7 +75,7 @@ t.test(
     await chain.control.setAutomine(false);
     const settling = payments.map((payment) => facilitator.settle(payment, TERMS));
     const twice = payments.map((payment) => facilitator.settle(payment, TERMS));
-    await until(async () => settler.gas()?.waiting === 12 && (await pooled(chain)) === 12);
+    await eventually(async () => settler.gas()?.waiting === 12 && (await pooled(chain)) === 12);
     await chain.control.mine({ blocks: 1 });
     const settled = await Promise.all([...settling, ...twice]);
     t.ok(settled.every(({ kind }) => kind === 'settled'));
@@ -152,9 +137,9 @@ t.test(
     await chain.control.setAutomine(false);
     const settling = facilitator.settle(payment, TERMS);
     const behind = facilitator.settle(second, TERMS);
-    await until(() => events.filter(({ event }) => event === 'transaction_replaced').length > 2);
+    await eventually(() => events.filter(({ event }) => event === 'transaction_replaced').length > 2);
     await chain.control.mine({ blocks: 1 });
-    await until(async () => (await chain.balance(PAY_TO)) > 0n);
+    await eventually(async () => (await chain.balance(PAY_TO)) > 0n);
     await chain.control.setAutomine(true);
     await chain.control.mine({ blocks: 1 });
     t.match(await settling, { kind: 'settled' });
@@ -184,7 +169,7 @@ t.test(
     await chain.control.mine({ blocks: 1 });
     await chain.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 50_000_000n });
     await chain.control.mine({ blocks: 1 });
-    await until(() => settler.obstacle() !== undefined);
+    await eventually(() => settler.obstacle() !== undefined);
     t.match(settler.obstacle(), /the network asks for 0\.0\d+ gwei, and FARTHING_GAS_FEE_GWEI_MAX is 0\.02/);
     t.match(facilitator.health().obstacle, /GAS_FEE_GWEI_MAX/);
     await t.rejects(facilitator.settle(other, TERMS), { code: 'facilitator_unavailable' });
@@ -192,7 +177,7 @@ t.test(
     await chain.control.mine({ blocks: 1 });
     await chain.control.setAutomine(true);
     await chain.control.mine({ blocks: 1 });
-    await until(async () => (await facilitator.reconcile(payment, TERMS)).kind === 'settled');
+    await eventually(async () => (await facilitator.reconcile(payment, TERMS)).kind === 'settled');
     t.equal(await chain.balance(PAY_TO), PRICE);
   },
 );
@@ -208,7 +193,7 @@ t.test(
     await chain.control.mine({ blocks: 1 });
     await chain.control.request({ method: 'anvil_reorg' as never, params: [2, []] as never });
     t.equal(await chain.balance(PAY_TO), 0n, 'the transfer is gone');
-    await until(async () => (await chain.balance(PAY_TO)) === PRICE);
+    await eventually(async () => (await chain.balance(PAY_TO)) === PRICE);
     t.same(await facilitator.settle(payment, TERMS), settled);
   },
 );
@@ -260,7 +245,7 @@ t.test('an outcome counts once it is as many blocks deep as the settings say', {
   const settling = facilitator.settle(payment, TERMS).finally(() => {
     isOver = true;
   });
-  await until(async () => (await chain.balance(PAY_TO)) === PRICE);
+  await eventually(async () => (await chain.balance(PAY_TO)) === PRICE);
   await chain.control.mine({ blocks: 1 });
   await new Promise((resolve) => setTimeout(resolve, 200));
   t.notOk(isOver, 'two blocks');
@@ -309,7 +294,7 @@ t.test(
     const second = await pay(chain, { account, purse: 0n });
     await chain.control.setAutomine(false);
     const settling = facilitator.settle(first, TERMS);
-    await until(() => settler.gas()?.waiting === 1);
+    await eventually(() => settler.gas()?.waiting === 1);
     t.match(await facilitator.verify(second, TERMS), { valid: false, reason: 'insufficient_funds' });
     t.match(await facilitator.settle(second, TERMS), { kind: 'refused', reason: 'insufficient_funds' });
     await chain.control.mine({ blocks: 1 });
@@ -326,7 +311,7 @@ t.test('money that is gone when the transaction is mined is a refusal', { skip }
   await chain.control.setAutomine(false);
   const [stranger] = (await chain.control.request({ method: 'eth_accounts' as never })) as [`0x${string}`];
   const settling = facilitator.settle(payment, TERMS);
-  await until(() => settler.gas()?.waiting === 1);
+  await eventually(() => settler.gas()?.waiting === 1);
   await chain.control.sendTransaction({
     account: stranger,
     ...transferCall(paymentOf({ paymentSignature: v2Header(elsewhere) })),
@@ -351,7 +336,7 @@ t.test(
     const { address } = account;
     await chain.control.setAutomine(false);
     const settling = facilitator.settle(payment, TERMS);
-    await until(() => settler.gas()?.waiting === 1);
+    await eventually(() => settler.gas()?.waiting === 1);
     // It answers nothing to the token's question, which is then reverted.
     await chain.control.setCode({ address, bytecode: '0x00' });
     await chain.control.mine({ blocks: 1 });
@@ -377,7 +362,7 @@ t.test('an account nonce that went to another transaction of the key is made up 
   const payment = await pay(chain);
   await chain.control.setAutomine(false);
   const settling = facilitator.settle(payment, TERMS);
-  await until(() => settler.gas()?.waiting === 1);
+  await eventually(() => settler.gas()?.waiting === 1);
   const { account, fees } = { account: privateKeyToAccount(key), fees: 10n ** 10n };
   const raw = await account.signTransaction({
     chainId: 8453,

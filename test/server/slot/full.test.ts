@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 const BYTES_MAX = 24 * 2 ** 20;
@@ -51,12 +51,4 @@ if (withoutEtcd !== undefined) {
       t.equal((await agent.post('/agent/v1/workspaces', {})).status, 201);
     },
   );
-}
-
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('it never came');
-    await pause(100);
-  }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { GarageServer, withoutGarage } from '../../cluster/objects/garage-server.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 /** A server whose content is in a real S3 server, which is full, stands still, and has everything when the disk is lost. */
@@ -62,12 +62,4 @@ if (absent !== undefined) {
       t.same((await seen.send('DELETE', '')).body.claims.copies, { objects_left: 0, key_destroyed: true });
     },
   );
-}
-
-async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 60_000;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error('it never came');
-    await pause(100);
-  }
 }

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 /** A server whose books are in etcd and whose content is in objects: what it has after its whole disk was lost. */
@@ -217,12 +217,4 @@ if (withoutEtcd !== undefined) {
       t.equal((await seen.search({ query: 'moon' })).body.hits.length, 1);
     },
   );
-
-  async function eventually(holds: () => Promise<boolean>): Promise<void> {
-    const deadline = performance.now() + 60_000;
-    while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error('it never came');
-      await pause(100);
-    }
-  }
 }

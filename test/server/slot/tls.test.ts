@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import t, { type Test } from 'tap';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { makeCertificates, withoutOpenssl } from '../../rig/certificates.ts';
 import { freePorts } from '../../rig/free-ports.ts';
+import { listening } from '../../rig/listening.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
@@ -40,12 +41,8 @@ if (absent !== undefined) {
           });
     });
     proxy.on('tlsClientError', () => undefined);
-    await new Promise<void>((listening) => void proxy.listen(0, '127.0.0.1', listening));
-    t.teardown(() => void proxy.close());
-    return {
-      url: `https://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-      handshakes: () => handshakes,
-    };
+    const { url } = await listening(t, proxy, 'https');
+    return { url, handshakes: () => handshakes };
   };
 
   t.test('a request for another server goes there and back, calls and large bodies too', async (t) => {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import '../../rig/teardown-order.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { ServedProcess } from '../../rig/served-process.ts';
 import { TestAgent, type TestAnswer, type TestWorkspace } from '../../rig/test-server.ts';
 
@@ -113,10 +113,6 @@ const asPayer = (agent: TestAgent): Party => ({
     agent.post('/agent/v1/search', json, { 'Idempotency-Key': randomBytes(16).toString('hex') }),
 });
 
-async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  while (!(await holds())) await pause(20);
-}
-
 /** @param folder everything lies in it, `data` and `log` too @param settings beside those of every server */
 async function endsWithoutTrace(t: Test, folder: string, settings: Record<string, string>): Promise<void> {
   const data = join(folder, 'data');
@@ -141,13 +137,13 @@ async function endsWithoutTrace(t: Test, folder: string, settings: Record<string
   const [ofWorkspace] = all;
   const expected = new Map([...needles(ofWorkspace!)].filter(([name]) => !/base64|searched/.test(name)));
   const namesFound = () => new Set(occurrences(data, expected).map((line) => line.split(' in ')[0]));
-  await until(() => namesFound().size === expected.size);
+  await eventually(() => namesFound().size === expected.size);
   t.pass('before its end all of it is there to be found');
 
   t.equal((await deleted.send('DELETE', '')).status, 200);
   first.advance(2 * MINUTE_MS);
   const living = new Set(crashed.map(({ id }) => id));
-  await until(async () => (await readdir(join(data, 'tenants'))).every((name) => living.has(name)));
+  await eventually(async () => (await readdir(join(data, 'tenants'))).every((name) => living.has(name)));
 
   const deletions = crashed.map((workspace) => workspace.send('DELETE', '').catch(() => undefined));
   await Promise.race(deletions);
