@@ -9,7 +9,7 @@ import { payerTenantId } from '../../src/domain/id.ts';
 import { leadsTo } from '../../src/state/book-folders.ts';
 import { clusterSettings } from '../../test/cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
-import { freePorts } from '../../test/rig/free-ports.ts';
+import { freePorts } from '../../test/rig/ports.ts';
 import { BenchWorkspace, quantile, type StartedServer, startServer } from '../rig/agent.ts';
 import { startAgreeingFacilitator } from '../rig/facilitator.ts';
 import { BenchPayer } from '../rig/payer.ts';

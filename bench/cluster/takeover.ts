@@ -7,7 +7,7 @@ import { clusterSettings } from '../../test/cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { ClusterNode } from '../../test/payment/crash/cluster-node.ts';
 import { BARE_ENVIRONMENT } from '../../test/rig/environment.ts';
-import { freePorts } from '../../test/rig/free-ports.ts';
+import { freePorts } from '../../test/rig/ports.ts';
 import { BenchWorkspace } from '../rig/agent.ts';
 
 /**

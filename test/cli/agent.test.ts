@@ -6,7 +6,7 @@ import t from 'tap';
 import { WORDS } from '../../src/cli/words/completion.ts';
 import { SPECS } from '../../src/cli/words/specs.ts';
 import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
-import { listening } from '../rig/listening.ts';
+import { listening } from '../rig/ports.ts';
 import { lacksProgram } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { Agent, COMMAND } from './cli-agent.ts';

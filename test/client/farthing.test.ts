@@ -11,8 +11,7 @@ import {
   type IngestProgress,
   verifyReceipt,
 } from '../../src/client/index.ts';
-import { freePorts } from '../rig/free-ports.ts';
-import { listening } from '../rig/listening.ts';
+import { freePorts, listening } from '../rig/ports.ts';
 import { startTestServer } from '../rig/test-server.ts';
 
 const samples = join(import.meta.dirname, '../../samples');

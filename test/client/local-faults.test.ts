@@ -6,7 +6,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing } from '../../src/client/index.ts';
 import { nearest } from '../../src/domain/nearest.ts';
 import { localBackend } from '../../src/mcp/local-backend.ts';
-import { listening } from '../rig/listening.ts';
+import { listening } from '../rig/ports.ts';
 import { startTestServer } from '../rig/test-server.ts';
 
 /** What fails on this side of the wire is told as that, and never counts as spent. */

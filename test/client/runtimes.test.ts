@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { chromiumMissing, openBrowser, PATIENCE_MS, visit } from '../console/browser.ts';
 import { noChain, startChain } from '../payment/chain/chain.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
-import { listening } from '../rig/listening.ts';
+import { listening } from '../rig/ports.ts';
 import { outputOf } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import type { JourneyReport } from './runtimes/journey.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Certificates } from '../rig/certificates.ts';
 import { eventually } from '../rig/eventually.ts';
-import { freePorts } from '../rig/free-ports.ts';
+import { freePorts } from '../rig/ports.ts';
 
 /** Built by `make etcd`. */
 const PROGRAM = resolve(import.meta.dirname, '../../.build/etcd');

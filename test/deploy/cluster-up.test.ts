@@ -9,7 +9,7 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing } from '../../src/client/index.ts';
 import { withoutEtcd } from '../cluster/etcd-servers.ts';
 import { onlyDeep } from '../rig/deep.ts';
-import { freePortsInRow } from '../rig/free-ports.ts';
+import { freePortsInRow } from '../rig/ports.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 /** The composition of docs/cluster/containers.md, as processes. */

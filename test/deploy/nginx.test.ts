@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { freePorts } from '../rig/free-ports.ts';
+import { freePorts } from '../rig/ports.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** The proxy's configuration as the page for operators has it, in Debian's nginx: `NGINX_BINARY=/path/to/nginx` where it is not installed. */

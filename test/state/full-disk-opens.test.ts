@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { withoutCutDisk } from './cut-disk.ts';
+import { withoutCutDisk } from '../rig/cut-disk.ts';
 import { DISKS, fill } from './disks.ts';
 
 /** What is opened while nothing is free is refused in words: a page of a mapped file without a block ends the process (SIGBUS). */

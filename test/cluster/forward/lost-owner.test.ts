@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import t from 'tap';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 import { BEARER, inWorkspace, JOB, PAYMENT, paidRoute, startNodes, workspaceRoute } from './nodes.ts';
 import { relayBefore } from './relay.ts';
 

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { eventually } from '../../rig/eventually.ts';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 
 /** Built by `make garage`. */
 const PROGRAM = resolve(import.meta.dirname, '../../../.build/garage/bin/garage');

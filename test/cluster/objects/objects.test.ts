@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { FolderObjects } from '../../../src/cluster/stores/objects/folder-objects.ts';
 import { S3Objects } from '../../../src/cluster/stores/objects/s3.ts';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 import { GarageServer, withoutGarage } from './garage-server.ts';
 import { objectsContract } from './objects-contract.ts';
 

@@ -6,8 +6,7 @@ import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-sign
 import { FarthingError } from '../../../src/domain/error.ts';
 import { Cors } from '../../../src/http/exchange/cors.ts';
 import { listen } from '../../../src/http/exchange/server.ts';
-import { freePorts } from '../../rig/free-ports.ts';
-import { listening } from '../../rig/listening.ts';
+import { freePorts, listening } from '../../rig/ports.ts';
 
 const KEYS = peerKeysOf('a'.repeat(64));
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 
 const ATTACK = fileURLToPath(new URL('./attack.ts', import.meta.url));
 const FLAGS = ['--disable-sigusr1', '--disable-warning=ExperimentalWarning'];

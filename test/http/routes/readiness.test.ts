@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import t from 'tap';
 import { PAY_TO } from '../../payment/rig/payments.ts';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 
 /** `/readyz` while nothing can be sold. */

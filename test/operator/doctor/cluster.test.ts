@@ -6,7 +6,7 @@ import { books, objects } from '../../../src/cluster/operate/examine.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { environmentOf } from '../../rig/environment.ts';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 import '../../rig/teardown-order.ts';
 
 /** Settings of a server over a folder of the test's, which is never made. */

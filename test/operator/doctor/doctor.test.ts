@@ -11,7 +11,7 @@ import { MODELS } from '../../encode/rig/embedded.ts';
 import { environmentOf } from '../../rig/environment.ts';
 import { runCommand } from '../commands/run-command.ts';
 import '../../rig/teardown-order.ts';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {
   // Asked for only where it is needed: it empties the folder.

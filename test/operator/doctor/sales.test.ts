@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { sales } from '../../../src/operator/doctor/sales.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { readConfig } from '../../../src/settings/config.ts';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 
 /** What the doctor says of set-ups that could sell nothing. */
 

@@ -7,7 +7,7 @@ import { screenOf } from '../../../src/operator/commands/doctor.ts';
 import { sales } from '../../../src/operator/doctor/sales.ts';
 import { readConfig } from '../../../src/settings/config.ts';
 import { environmentOf } from '../../rig/environment.ts';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 
 /** The doctor's screen for set-ups that could sell nothing: each names the fault, and what to do about it. */
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import { jwtVerify } from 'jose';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
 
 const ID = 'organizations/1f0a/apiKeys/7c2e';

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CrashPlace } from '../../cluster/crash-place.ts';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 import { Random } from '../../rig/random.ts';
 import { serveFacilitator } from '../rig/facilitator-server.ts';
 import { payWithFetch, payWithPython, rentWithFile, searchWithMcp } from './balanced-clients.ts';

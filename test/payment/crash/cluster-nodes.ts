@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { CrashPlace } from '../../cluster/crash-place.ts';
 import { Relay, type RelayWeather } from '../../cluster/relay.ts';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 import type { Random } from '../../rig/random.ts';
 import { ClusterNode } from './cluster-node.ts';
 

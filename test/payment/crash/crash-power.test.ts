@@ -1,7 +1,7 @@
 import t from 'tap';
 import { withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { withoutCutDisk } from '../../rig/cut-disk.ts';
 import { deep } from '../../rig/deep.ts';
-import { withoutCutDisk } from '../../state/cut-disk.ts';
 import { runCrashes } from './crash-run.ts';
 
 /** Each a start of the server and a mount; `POWER=1 make crash` is the long run, with `ETCD=1` for the second. */

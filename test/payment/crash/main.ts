@@ -1,4 +1,4 @@
-import { withoutCutDisk } from '../../state/cut-disk.ts';
+import { withoutCutDisk } from '../../rig/cut-disk.ts';
 import { runCrashes } from './crash-run.ts';
 
 /**

@@ -3,7 +3,7 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { exchangeJson, type JsonReply } from '../../../src/payment/facilitator/json-http.ts';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 
 /** One exchange with a facilitator, by what its server does. */
 

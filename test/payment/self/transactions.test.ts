@@ -5,7 +5,7 @@ import type { Settlement } from '../../../src/payment/facilitator/facilitator.ts
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { transferCall } from '../../../src/payment/self/transfer-call.ts';
 import { eventually } from '../../rig/eventually.ts';
-import { listening } from '../../rig/listening.ts';
+import { listening } from '../../rig/ports.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type Chain, noChain, startChain } from '../chain/chain.ts';
 import { addressOf, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';

@@ -6,7 +6,7 @@ import { payerTenantId } from '../../../src/domain/id.ts';
 import { leadsTo } from '../../../src/state/book-folders.ts';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../../rig/test-server.ts';
 
 /** Two servers that share their slots: a client may ask either for anything. */

@@ -6,7 +6,7 @@ import { ranked } from '../../../src/cluster/members/placement.ts';
 import { Etcd } from '../../../src/cluster/stores/etcd.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 

@@ -10,7 +10,7 @@ import { clusterSettings } from '../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
 import { environmentOf } from '../../rig/environment.ts';
-import { freePorts } from '../../rig/free-ports.ts';
+import { freePorts } from '../../rig/ports.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import type { Teardown } from './temporary-folder.ts';
 
 /** Below those that systems give to outgoing connections: one of these may take a port while a server that had it is restarted. */
 const [FIRST, LAST] = [12_000, 31_999];
@@ -33,4 +34,21 @@ async function isFree(port: number): Promise<boolean> {
   if (!(await free)) return false;
   await once(server.close(), 'close');
   return true;
+}
+
+/** Has a server listen on this machine until the test is over, which cuts its connections. @param scheme of the address */
+export async function listening(
+  t: Teardown,
+  server: Server,
+  scheme = 'http',
+): Promise<{ readonly port: number; readonly url: string }> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  t.teardown(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `${scheme}://127.0.0.1:${port}` };
 }
