@@ -1,8 +1,16 @@
 import t from 'tap';
 import type { SignedTransfer } from '../rig/sign-transfer.ts';
 import { openBooks } from '../rig/stopped-books.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
-import { documentedAttacks } from './rig/attack-table.ts';
+import {
+  type Attacks,
+  asDocumented,
+  atOnce,
+  attacked,
+  type Headers,
+  nowSeconds as now,
+  same,
+  inXPayment as x,
+} from './rig/attacks.ts';
 import { SetClock } from './rig/gate-rig.ts';
 import { addressOf, PAY_TO, PRICE, type Signing, sign, v1Header, v2Header, wallet } from './rig/payments.ts';
 
@@ -10,63 +18,18 @@ import { addressOf, PAY_TO, PRICE, type Signing, sign, v1Header, v2Header, walle
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const DAY_S = 86_400n;
-const SEARCH = '/agent/v1/search';
 const WORKSPACES = '/agent/v1/workspaces';
 const WORKSPACE_PRICE = 10_000n + 15n * 500n;
 /** Minutes of an extension that cost as much as a search. */
 const EXTENSION = JSON.stringify({ ttl_minutes: 12 });
 
 const clock = new SetClock();
-const server = await startTestServer(
-  t,
-  { PAY_TO, TENANT_SEARCHES_AT_ONCE: '100', TENANT_REQUESTS_PER_SECOND: '10000' },
-  { clock },
-);
-const agent = new TestAgent(server.url);
-const account = agent.account;
+const { server, agent, send, search, newQuery, pay, buySearch } = await attacked(t, { clock });
 /** Charges that were bought on purpose; nothing else may stand in the books at the end. */
-let bought = 0n;
-await agent.ingest('log.txt', 'The lighthouse keeper counts gulls at dawn.');
-bought += 30_000n;
+let bought = 30_000n;
 const workspace = await agent.rent();
 bought += WORKSPACE_PRICE;
 const EXTEND = `${WORKSPACES}/${workspace.id}/extend`;
-let queries = 0;
-const newQuery = () => JSON.stringify({ query: `who watches birds in the morning, ${++queries}?` });
-
-type Headers = Record<string, string>;
-const x = (header: string): Headers => ({ 'X-PAYMENT': header });
-const now = () => BigInt(Math.floor(Date.now() / 1000));
-/** Signed by the payer, and valid for as long as the 402 asks. */
-const pay = (signing: Signing = {}) => sign(account, { validBefore: now() + 280n, ...signing });
-
-interface Seen {
-  readonly status: number;
-  readonly text: string;
-  /** In the words of the table: the status, and `error` of a 402 or `code` of a problem. */
-  readonly outcome: string;
-}
-
-async function send(path: string, body: string | undefined, headers: Headers): Promise<Seen> {
-  const response = await fetch(server.url + path, {
-    method: body === undefined ? 'GET' : 'POST',
-    body,
-    headers,
-  });
-  const text = await response.text();
-  const { error, code, charged } = JSON.parse(text || '{}') as Record<string, unknown>;
-  const word = response.status < 300 ? (charged === true ? 'charged' : 'uncharged') : (error ?? code ?? '');
-  return { status: response.status, text, outcome: `${response.status} ${word}`.trim() };
-}
-
-const search = (headers: Headers, body = newQuery()) => send(SEARCH, body, headers);
-
-/** Buys a search, on purpose. */
-async function buySearch(payload: SignedTransfer, body: string): Promise<void> {
-  const { outcome, text } = await search(x(v1Header(payload)), body);
-  if (outcome !== '200 charged') throw new Error(`a good payment was answered ${outcome}: ${text}`);
-  bought += PRICE;
-}
 
 /** A payment as the chain shows it: addresses with their checksums, decimals, and the signature put together again. */
 function rebuilt({ signature, authorization }: SignedTransfer): Headers[] {
@@ -113,9 +76,6 @@ const tooLarge = (headers: Headers) =>
     () => '431 or a closed connection',
   );
 
-/** The outcome that all of them share; otherwise what they were. */
-const same = (outcomes: readonly string[]) => [...new Set(outcomes)].join(', ');
-
 /** One payment in another dress: served once, because nothing about it is wrong, and the usual dress is then refused. */
 const dressed = (dress: (payload: SignedTransfer) => Headers) => async () => {
   const payload = await pay();
@@ -127,12 +87,12 @@ const upper = (hex: string) => `0x${hex.slice(2).toUpperCase()}` as `0x${string}
 
 const settledBody = newQuery();
 const settled = await pay();
-await buySearch(settled, settledBody);
+bought += await buySearch(x(v1Header(settled)), settledBody);
 const settledWorkspace = await pay({ value: WORKSPACE_PRICE });
 t.equal((await send(WORKSPACES, '{}', x(v1Header(settledWorkspace)))).outcome, '201 charged');
 bought += WORKSPACE_PRICE;
 
-const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
+const ATTACKS: Attacks = {
   // ── a settled payment is public
   'A settled search payment rebuilt from the chain, same body, either header': async () =>
     same(
@@ -264,7 +224,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   '1 MB of nesting in the body, beside a good payment': async () => {
     const payload = await pay();
     const { outcome } = await search(x(v1Header(payload)), `{"query":${'['.repeat(1_000_000)}`);
-    await buySearch(payload, newQuery());
+    bought += await buySearch(x(v1Header(payload)));
     return `${outcome}, and the payment is free again`;
   },
 
@@ -290,10 +250,7 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
     const body = newQuery();
     const seen = await Promise.all(Array.from({ length: 100 }, () => search(x(header), body)));
     bought += PRICE;
-    const answers = new Set(seen.filter(({ status }) => status === 200).map(({ text }) => text));
-    const others = seen.filter(({ status }) => status !== 200).map(({ outcome }) => outcome);
-    const known = others.every((outcome) => outcome === '402 authorization_already_used');
-    return `one charge, ${answers.size} answer, ${known ? 'any others 402 authorization_already_used' : same(others)}`;
+    return atOnce(seen);
   },
   'One payment 100 times at once on several routes': async () => {
     const header = v1Header(await pay());
@@ -310,11 +267,9 @@ const ATTACKS: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-t.test('each attack of the documented table ends as the table says', async (t) => {
-  const table = documentedAttacks((section) => section !== 'Prepaid money');
-  t.same(Object.keys(ATTACKS), Object.keys(table), 'the same rows');
-  for (const [attack, perform] of Object.entries(ATTACKS)) t.equal(await perform(), table[attack], attack);
-});
+t.test('each attack of the documented table ends as the table says', (t) =>
+  asDocumented(t, ATTACKS, (section) => section !== 'Prepaid money'),
+);
 
 t.test('after all of it the books hold what was bought on purpose, to the unit', async (t) => {
   await server.stop();
