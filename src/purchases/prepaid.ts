@@ -3,68 +3,44 @@ import { type AtomicAmount, formatUsd } from '../domain/money.ts';
 import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
 import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
 
-/** Money paid in advance: it is in the balance once its payment is settled. */
-export class Prepaying implements EffectHandler<'prepay'> {
-  readonly needsProof = true;
-  readonly #balances: PrepaidBalances;
+type PrepaidEffect = 'prepay' | 'prepaid_refund';
+type Ref = EffectRef<PrepaidEffect>;
 
-  constructor(balances: PrepaidBalances) {
-    this.#balances = balances;
-  }
-
+export interface PrepaidPurchase extends EffectHandler<PrepaidEffect> {
   /** @throws prepaid_limit_exceeded */
-  async buy(payer: Address, amount: AtomicAmount): Promise<WorkOutcome> {
-    const step = await this.#balances.begin('add', payer, amount);
-    return { charged: true, effect: { kind: 'prepay', ref: { step } } };
-  }
-
-  async commit({ step }: EffectRef<'prepay'>): Promise<Answer> {
-    const { amount, left } = await this.#balances.commit(step);
-    const body = { added_usd: formatUsd(amount), prepaid_usd: formatUsd(left), charged: true };
-    return { status: 200, headers: {}, body };
-  }
-
-  reissue(ref: EffectRef<'prepay'>): Promise<Answer> {
-    return this.commit(ref);
-  }
-
-  undo({ step }: EffectRef<'prepay'>): Promise<void> {
-    return this.#balances.undo(step);
-  }
-
-  async pending(): Promise<EffectRef<'prepay'>[]> {
-    return this.#balances.open('add').map((step) => ({ step }));
-  }
+  buy(payer: Address, amount: AtomicAmount): Promise<WorkOutcome>;
 }
 
+/** Money paid in advance: it is in the balance once its payment is settled. */
+export const prepaying = (balances: PrepaidBalances): PrepaidPurchase => ({
+  needsProof: true,
+  ...purchaseOf(balances, 'prepay', 'add', (_, usd) => ({ added_usd: usd })),
+});
+
 /** Prepaid money back: it leaves the balance as a payment does, and is then owed to its payer. */
-export class PrepaidRefunds implements EffectHandler<'prepaid_refund'> {
-  readonly #balances: PrepaidBalances;
+export const prepaidRefunds = (balances: PrepaidBalances): PrepaidPurchase =>
+  purchaseOf(balances, 'prepaid_refund', 'refund', (id, usd) => ({ id, refund_usd: usd }));
 
-  constructor(balances: PrepaidBalances) {
-    this.#balances = balances;
-  }
-
-  async buy(payer: Address, amount: AtomicAmount): Promise<WorkOutcome> {
-    const step = await this.#balances.begin('refund', payer, amount);
-    return { charged: true, effect: { kind: 'prepaid_refund', ref: { step } } };
-  }
-
-  async commit({ step }: EffectRef<'prepaid_refund'>): Promise<Answer> {
-    const { amount, left } = await this.#balances.commit(step);
-    const body = { id: step, refund_usd: formatUsd(amount), prepaid_usd: formatUsd(left), charged: true };
+/** @param shown of a committed step, by its id and its amount */
+function purchaseOf(
+  balances: PrepaidBalances,
+  kind: PrepaidEffect,
+  step: 'add' | 'refund',
+  shown: (id: string, usd: string) => object,
+): PrepaidPurchase {
+  const commit = async ({ step: id }: Ref): Promise<Answer> => {
+    const { amount, left } = await balances.commit(id);
+    const body = { ...shown(id, formatUsd(amount)), prepaid_usd: formatUsd(left), charged: true };
     return { status: 200, headers: {}, body };
-  }
-
-  reissue(ref: EffectRef<'prepaid_refund'>): Promise<Answer> {
-    return this.commit(ref);
-  }
-
-  undo({ step }: EffectRef<'prepaid_refund'>): Promise<void> {
-    return this.#balances.undo(step);
-  }
-
-  async pending(): Promise<EffectRef<'prepaid_refund'>[]> {
-    return this.#balances.open('refund').map((step) => ({ step }));
-  }
+  };
+  return {
+    buy: async (payer, amount) => {
+      const ref = { step: await balances.begin(step, payer, amount) };
+      return { charged: true, effect: { kind, ref } };
+    },
+    commit,
+    reissue: commit,
+    undo: ({ step: id }) => balances.undo(id),
+    pending: async () => balances.open(step).map((id) => ({ step: id })),
+  };
 }

@@ -2,15 +2,15 @@ import type { EffectHandlers } from '../domain/payment.ts';
 import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
 import { PaidIngest, type PaidIngestDeps } from './paid-ingest.ts';
 import { WorkspaceCreation, WorkspaceExtension, type WorkspaceExtensionDeps } from './paid-workspace.ts';
-import { PrepaidRefunds, Prepaying } from './prepaid.ts';
+import { type PrepaidPurchase, prepaidRefunds, prepaying } from './prepaid.ts';
 
 /** What a payment can buy beside an answer. */
 export interface Purchases {
   readonly ingest: PaidIngest;
   readonly creation: WorkspaceCreation;
   readonly extension: WorkspaceExtension;
-  readonly prepaying: Prepaying;
-  readonly refunds: PrepaidRefunds;
+  readonly prepaying: PrepaidPurchase;
+  readonly refunds: PrepaidPurchase;
 }
 
 export type PurchasesDeps = PaidIngestDeps & WorkspaceExtensionDeps & { readonly prepaid: PrepaidBalances };
@@ -20,8 +20,8 @@ export function openPurchases(deps: PurchasesDeps): Purchases {
     ingest: new PaidIngest(deps),
     creation: new WorkspaceCreation(deps.workspaces),
     extension: new WorkspaceExtension(deps),
-    prepaying: new Prepaying(deps.prepaid),
-    refunds: new PrepaidRefunds(deps.prepaid),
+    prepaying: prepaying(deps.prepaid),
+    refunds: prepaidRefunds(deps.prepaid),
   };
 }
 

@@ -12,7 +12,7 @@ import { admitTenant, type WorkKind } from './workspace-access.ts';
 const UNPROVED_BYTES_MAX = 2 ** 20;
 
 /** A request to a paid route: one object per request; its methods are called in this order. */
-export interface PaidRoute<Input> {
+export interface PaidRoute {
   /** Which of the payer's limits it counts against. */
   readonly kind: WorkKind;
   readonly mode: PaidRequest['mode'];
@@ -21,27 +21,23 @@ export interface PaidRoute<Input> {
   /** The price, and what it pays for. Where the price is not fixed, it is asked again after `prepare`. */
   quote(): Quote;
   /** Reads and validates the request. @throws FarthingError; nothing is charged */
-  prepare(tenant: PayerId, payer: Address): Promise<Prepared<Input>>;
-  /** As a `PaidRequest` runs. @throws FarthingError; nothing is charged */
-  run(input: Input, signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome>;
-  /** Frees what `prepare` acquired. Called when the request has ended, failed or not. */
-  dispose?(input: Input): Promise<void>;
+  prepare(tenant: PayerId, payer: Address): Promise<Prepared>;
 }
 
-export interface Prepared<Input> {
-  readonly input: Input;
+/** A request that was read. */
+export interface Prepared {
   /** The validated body's part in the request's identity. */
   readonly identity: IdentityBody;
   /** Unknown fields, named in the answer. They are not part of the identity. */
   readonly warnings: readonly string[];
+  /** As a `PaidRequest` runs. @throws FarthingError; nothing is charged */
+  run(signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome>;
+  /** Frees what `prepare` acquired. Called when the request has ended, failed or not. */
+  dispose?(): Promise<void>;
 }
 
 /** Runs a route through the payment gate: 402 without a payment, the work with one, charged at most once. */
-export async function paid<Input>(
-  services: Services,
-  exchange: Exchange,
-  route: PaidRoute<Input>,
-): Promise<JsonReply> {
+export async function paid(services: Services, exchange: Exchange, route: PaidRoute): Promise<JsonReply> {
   const request = new PaidExchange(services, exchange, route);
   const answer = await services.gate.handle(request);
   if (request.warnings.length === 0 || answer.status >= 400) return answer;
@@ -49,7 +45,7 @@ export async function paid<Input>(
 }
 
 /** Runs a route within the payer's limits, and keeps the payer's index from disposal. */
-class PaidExchange<Input> implements PaidRequest {
+class PaidExchange implements PaidRequest {
   readonly priceFixed: boolean;
   readonly mode: PaidRequest['mode'];
   readonly signal: AbortSignal;
@@ -57,11 +53,11 @@ class PaidExchange<Input> implements PaidRequest {
   readonly wallet: Address | undefined;
   readonly #services: Services;
   readonly #exchange: Exchange;
-  readonly #route: PaidRoute<Input>;
+  readonly #route: PaidRoute;
   readonly #leaving: (() => void)[] = [];
-  #prepared: Prepared<Input> | undefined;
+  #prepared: Prepared | undefined;
 
-  constructor(services: Services, exchange: Exchange, route: PaidRoute<Input>) {
+  constructor(services: Services, exchange: Exchange, route: PaidRoute) {
     this.#services = services;
     this.#exchange = exchange;
     this.#route = route;
@@ -96,12 +92,12 @@ class PaidExchange<Input> implements PaidRequest {
 
   async run(signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome> {
     if (!this.#prepared) throw new Error('a paid request runs before it is prepared');
-    return this.#route.run(this.#prepared.input, signal, willCharge);
+    return this.#prepared.run(signal, willCharge);
   }
 
   async dispose(): Promise<void> {
     for (const leave of this.#leaving.splice(0)) leave();
-    if (this.#prepared) await this.#route.dispose?.(this.#prepared.input);
+    await this.#prepared?.dispose?.();
   }
 }
 

@@ -7,22 +7,15 @@ import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { errorCode, FarthingError } from '../../domain/error.ts';
 import { printable } from '../../domain/file/file-name.ts';
 import { readKey } from '../../domain/labels/item-key.ts';
-import { METADATA_JSON_MAX, type Metadata, readMetadata } from '../../domain/labels/metadata.ts';
+import { METADATA_JSON_MAX, readMetadata } from '../../domain/labels/metadata.ts';
+import type { StagedUpload } from '../../ingest/ports/ports.ts';
 import { free } from '../body/gathered.ts';
 import type { Incoming } from '../body/incoming.ts';
 import type { Exchange } from './exchange.ts';
 import { warningsFor } from './json.ts';
 
-/** A received file, not yet an Item: lies under the staging folder until it is moved or discarded. */
-export interface StagedUpload {
-  readonly path: string;
-  readonly name: string;
-  readonly bytes: number;
-  readonly sha256: string;
-  readonly metadata?: Metadata;
-  readonly key?: string;
-  /** The Item that must have the key, or null for none. */
-  readonly onlyIf?: { readonly item: string | null };
+/** A received file, not yet an Item. */
+export interface ReceivedUpload extends StagedUpload {
   readonly warnings: readonly string[];
 }
 
@@ -62,7 +55,7 @@ export async function receiveUpload(
   exchange: Exchange,
   incoming: Incoming,
   limits: UploadLimits,
-): Promise<StagedUpload> {
+): Promise<ReceivedUpload> {
   const { body } = exchange;
   const length = Number(exchange.header('content-length') ?? 0);
   if (length > limits.fileBytesMax + FRAMING_BYTES_MAX) throw tooLarge(limits);
@@ -83,7 +76,7 @@ export async function receiveUpload(
   }
 }
 
-async function receiveRaw(exchange: Exchange, target: Target): Promise<StagedUpload> {
+async function receiveRaw(exchange: Exchange, target: Target): Promise<ReceivedUpload> {
   const name = fileNameOf(exchange.header('content-disposition'));
   const labels = readLabels(exchange, labelHeaders(exchange));
   // Large pieces would burden the garbage collector.
@@ -96,7 +89,7 @@ async function receiveRaw(exchange: Exchange, target: Target): Promise<StagedUpl
   };
 }
 
-async function receiveMultipart(exchange: Exchange, type: string, target: Target): Promise<StagedUpload> {
+async function receiveMultipart(exchange: Exchange, type: string, target: Target): Promise<ReceivedUpload> {
   const { path, limits } = target;
   const parser = new Busboy({
     headers: { 'content-type': type },

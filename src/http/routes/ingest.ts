@@ -2,19 +2,19 @@ import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { IngestResponseSchema } from '../../api/items.ts';
 import { shownIngest, shownItem, shownJob } from '../../api/shown.ts';
-import type { Address } from '../../domain/address.ts';
-import { type PayerId, parseId } from '../../domain/id.ts';
+import { parseId } from '../../domain/id.ts';
 import { ALIASES_MAX, isCalled } from '../../domain/item.ts';
-import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { Answer } from '../../domain/payment.ts';
 import type { IngestAnswer } from '../../ingest/ingest.ts';
-import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { StagedUpload } from '../../ingest/ports/ports.ts';
+import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { ingestDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
 import type { Operation, Route } from '../exchange/route.ts';
-import { receiveUpload, type StagedUpload } from '../exchange/upload.ts';
+import { receiveUpload } from '../exchange/upload.ts';
 
 const PATH = '/agent/v1/ingest';
 const ERRORS = [400, 409, 412, 413, 415, 422, 429, 500, 503, 507] as const;
@@ -30,59 +30,38 @@ export function ingestRoute(services: Services): Route {
       price: services.prices.shown.ingest,
     }),
     handle: async (exchange) => {
-      const reply = await paid(services, exchange, new PaidUpload(services, exchange));
+      const reply = await paid(services, exchange, paidUpload(services, exchange));
       // The paid answer is sent even if the wait fails.
       return { ...reply, ...(await whenDone(services, exchange, reply).catch(() => reply)) };
     },
   };
 }
 
-interface PayerUpload {
-  readonly payer: Address;
-  readonly upload: StagedUpload;
-}
-
-class PaidUpload implements PaidRoute<PayerUpload> {
-  readonly kind = 'ingest';
-  readonly mode = 'effect';
-  readonly priceFixed = true;
-  readonly #services: Services;
-  readonly #exchange: Exchange;
-
-  constructor(services: Services, exchange: Exchange) {
-    this.#services = services;
-    this.#exchange = exchange;
-  }
-
-  quote(): Quote {
-    return {
-      amount: this.#services.prices.ingest,
-      resource: this.#services.baseUrl() + PATH,
+function paidUpload(services: Services, exchange: Exchange): PaidRoute {
+  const { ingest, incoming, limits, prices, purchases } = services;
+  return {
+    kind: 'ingest',
+    mode: 'effect',
+    priceFixed: true,
+    quote: () => ({
+      amount: prices.ingest,
+      resource: services.baseUrl() + PATH,
       description:
         'Upload one file (text, web pages, PDF, office documents, e-books, pictures, films, recordings, archives) into your own ephemeral index.',
       discovery: ingestDiscovery,
-    };
-  }
-
-  async prepare(tenant: PayerId, payer: Address): Promise<Prepared<PayerUpload>> {
-    const { ingest, incoming, limits } = this.#services;
-    ingest.admit(tenant);
-    const upload = await receiveUpload(this.#exchange, incoming, limits);
-    const file = { field: 'file', name: upload.name, sha256: upload.sha256 };
-    return {
-      input: { payer, upload },
-      identity: { kind: 'multipart', fields: labelsOf(upload), files: [file] },
-      warnings: upload.warnings,
-    };
-  }
-
-  run({ payer, upload }: PayerUpload): Promise<WorkOutcome> {
-    return this.#services.purchases.ingest.buy(payer, upload, this.#exchange.signal);
-  }
-
-  dispose({ upload }: PayerUpload): Promise<void> {
-    return discard(upload);
-  }
+    }),
+    prepare: async (tenant, payer) => {
+      ingest.admit(tenant);
+      const upload = await receiveUpload(exchange, incoming, limits);
+      const file = { field: 'file', name: upload.name, sha256: upload.sha256 };
+      return {
+        identity: { kind: 'multipart', fields: labelsOf(upload), files: [file] },
+        warnings: upload.warnings,
+        run: () => purchases.ingest.buy(payer, upload, exchange.signal),
+        dispose: () => discard(upload),
+      };
+    },
+  };
 }
 
 /** POST /agent/v1/workspaces/{id}/ingest: included in the price of the workspace's time. */

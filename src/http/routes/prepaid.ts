@@ -7,10 +7,9 @@ import {
   PrepaySchema,
 } from '../../api/prepaid.ts';
 import type { Address } from '../../domain/address.ts';
-import type { PayerId } from '../../domain/id.ts';
 import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
 import type { Discovery, Quote, WorkOutcome } from '../../domain/payment.ts';
-import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';
 import { prepayDiscovery, refundDiscovery } from '../docs/discovery.ts';
@@ -48,7 +47,7 @@ export function prepayRoute(services: Services): Route {
       return paid(
         services,
         exchange,
-        new PaidStep(services, body, {
+        paidStep(services, body, {
           path: '/agent/v1/prepaid',
           description: 'Money paid in advance, for later requests.',
           discovery: prepayDiscovery,
@@ -84,7 +83,7 @@ export function refundRoute(services: Services): Route {
       return paid(
         services,
         exchange,
-        new PaidStep(services, body, {
+        paidStep(services, body, {
           path: '/agent/v1/prepaid/refund',
           description: 'Prepaid money, owed back to its payer.',
           discovery: refundDiscovery,
@@ -106,48 +105,25 @@ interface Step {
   readonly buy: (payer: Address, amount: AtomicAmount) => Promise<WorkOutcome>;
 }
 
-interface Input {
-  readonly payer: Address;
-  readonly amount: AtomicAmount;
-}
-
 /** Money into the balance or out of it: its price is the amount itself. */
-class PaidStep implements PaidRoute<Input> {
-  readonly kind = 'other';
-  readonly mode = 'effect';
-  readonly priceFixed = false;
-  readonly #services: Services;
-  readonly #body: SmallObject;
-  readonly #step: Step;
-  readonly #amount: AtomicAmount;
-
-  constructor(services: Services, body: SmallObject, step: Step) {
-    this.#services = services;
-    this.#body = body;
-    this.#step = step;
-    this.#amount = amountOf(validator.lenient(body.object ?? {}).usd);
-  }
-
-  quote(): Quote {
-    const { path, description, discovery, paidIn, isRefund } = this.#step;
-    const resource = this.#services.baseUrl() + path;
-    return { amount: this.#amount, resource, description, discovery, paidIn, isRefund };
-  }
-
-  async prepare(_: PayerId, payer: Address): Promise<Prepared<Input>> {
-    if (this.#body.failure) throw this.#body.failure;
-    const { value, warnings } = validator.validate(this.#body.object ?? {});
-    const amount = amountOf((value as Prepay).usd);
-    return {
-      input: { payer, amount },
-      identity: { kind: 'json', value: { usd: formatUsd(amount) } },
-      warnings,
-    };
-  }
-
-  run({ payer, amount }: Input): Promise<WorkOutcome> {
-    return this.#step.buy(payer, amount);
-  }
+function paidStep({ baseUrl }: Services, body: SmallObject, { path, buy, ...step }: Step): PaidRoute {
+  const quoted = amountOf(validator.lenient(body.object ?? {}).usd);
+  return {
+    kind: 'other',
+    mode: 'effect',
+    priceFixed: false,
+    quote: () => ({ amount: quoted, resource: baseUrl() + path, ...step }),
+    prepare: async (_, payer) => {
+      if (body.failure) throw body.failure;
+      const { value, warnings } = validator.validate(body.object ?? {});
+      const amount = amountOf((value as Prepay).usd);
+      return {
+        identity: { kind: 'json', value: { usd: formatUsd(amount) } },
+        warnings,
+        run: () => buy(payer, amount),
+      };
+    },
+  };
 }
 
 /** To millionths. An invalid amount is quoted as the least one, and refused once it is paid for. */

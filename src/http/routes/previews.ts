@@ -1,9 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { FarthingError } from '../../domain/error.ts';
 import { PREVIEW_TYPE, type PreviewOf } from '../../domain/file/preview.ts';
-import { type PayerId, parseId, type TenantId } from '../../domain/id.ts';
-import type { Quote, WorkOutcome } from '../../domain/payment.ts';
-import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import { parseId, type TenantId } from '../../domain/id.ts';
+import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { previewDiscovery } from '../docs/discovery.ts';
@@ -80,42 +79,31 @@ export function payerPreviewRoute(services: Services): Route {
       ...SHARED,
     },
     handle: async (exchange, params) =>
-      unpacked(await paid(services, exchange, new PaidPreview(services, exchange, params.item_id!))),
+      unpacked(await paid(services, exchange, paidPreview(services, exchange, params.item_id!))),
   };
 }
 
-class PaidPreview implements PaidRoute<string> {
-  readonly kind = 'other';
-  readonly mode = 'pure';
-  readonly priceFixed = true;
-  readonly #services: Services;
-  readonly #exchange: Exchange;
-  readonly #item: string;
-
-  constructor(services: Services, exchange: Exchange, item: string) {
-    this.#services = services;
-    this.#exchange = exchange;
-    this.#item = item;
-  }
-
-  quote(): Quote {
-    return {
-      amount: this.#services.prices.item,
-      resource: `${this.#services.baseUrl()}/agent/v1/items/${idInResource(this.#item)}/preview`,
+function paidPreview(services: Services, exchange: Exchange, item: string): PaidRoute {
+  return {
+    kind: 'other',
+    mode: 'pure',
+    priceFixed: true,
+    quote: () => ({
+      amount: services.prices.item,
+      resource: `${services.baseUrl()}/agent/v1/items/${idInResource(item)}/preview`,
       description: 'A small picture of one of your items, or of one of its pages.',
       discovery: previewDiscovery,
-    };
-  }
-
-  async prepare(tenant: PayerId): Promise<Prepared<string>> {
-    return { input: tenant, identity: { kind: 'none' }, warnings: [] };
-  }
-
-  async run(tenant: PayerId): Promise<WorkOutcome> {
-    const webp = await preview(this.#services, this.#exchange, tenant, this.#item);
-    const webp_b64 = Buffer.from(webp).toString('base64');
-    return { charged: true, answer: () => ({ status: 200, headers: HEADERS, body: { webp_b64 } }) };
-  }
+    }),
+    prepare: async (tenant) => ({
+      identity: { kind: 'none' },
+      warnings: [],
+      run: async () => {
+        const webp = await preview(services, exchange, tenant, item);
+        const webp_b64 = Buffer.from(webp).toString('base64');
+        return { charged: true, answer: () => ({ status: 200, headers: HEADERS, body: { webp_b64 } }) };
+      },
+    }),
+  };
 }
 
 /** The gate stores answers as JSON; on the wire a preview is raw bytes. */

@@ -1,11 +1,10 @@
 import { SearchRequestSchema } from '../../api/requests.ts';
 import { type SearchAnswer, SearchResponseSchema } from '../../api/search.ts';
 import { roundedMs, roundedStages } from '../../domain/clock.ts';
-import type { PayerId, TenantId } from '../../domain/id.ts';
-import type { Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { TenantId } from '../../domain/id.ts';
 import { QUERIES_MAX } from '../../domain/search.ts';
 import type { Search, SearchOptions, SearchResult } from '../../search/search.ts';
-import { type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { searchDiscovery } from '../docs/discovery.ts';
@@ -98,7 +97,7 @@ export function searchRoute(services: Services): Route {
     operation,
     handle: async (exchange) => {
       const questions = services.prices.question > 0n ? await questionsOf(services, exchange) : 1;
-      return paid(services, exchange, new PaidSearch(services, exchange, questions));
+      return paid(services, exchange, paidSearch(services, exchange, questions));
     },
   };
 }
@@ -111,66 +110,47 @@ async function questionsOf({ limits }: Services, { body, head }: Exchange): Prom
   return questionsIn(bytes);
 }
 
-interface PayerSearch extends Pick<ParsedSearch, 'inputs' | 'several'> {
-  readonly tenant: PayerId;
-}
-
-class PaidSearch implements PaidRoute<PayerSearch> {
-  readonly kind = 'search';
-  readonly mode = 'pure';
-  readonly priceFixed: boolean;
-  readonly #services: Services;
-  readonly #exchange: Exchange;
-  #questions: number;
-
-  constructor(services: Services, exchange: Exchange, questions: number) {
-    this.#services = services;
-    this.#exchange = exchange;
-    this.#questions = questions;
-    this.priceFixed = services.prices.question === 0n;
-  }
-
-  quote(): Quote {
-    const { search, question } = this.#services.prices;
-    return {
-      amount: search + question * BigInt(Math.min(this.#questions, QUERIES_MAX) - 1),
-      resource: this.#services.baseUrl() + PATH,
+/** @param questions as far as it is known before the request is read */
+function paidSearch(services: Services, exchange: Exchange, questions: number): PaidRoute {
+  const { search, limits, prices, expiry } = services;
+  let count = questions;
+  return {
+    kind: 'search',
+    mode: 'pure',
+    priceFixed: prices.question === 0n,
+    quote: () => ({
+      amount: prices.search + prices.question * BigInt(Math.min(count, QUERIES_MAX) - 1),
+      resource: services.baseUrl() + PATH,
       description:
         'Search your own files by meaning, by exact words, by picture, or for pictures by describing them.',
       discovery: searchDiscovery,
-    };
-  }
-
-  async prepare(tenant: PayerId): Promise<Prepared<PayerSearch>> {
-    const { search, limits } = this.#services;
-    const parsed = await readSearch(this.#exchange, limits.searchBodyBytesMax);
-    const { inputs, several, identity, warnings } = parsed;
-    for (const input of inputs) search.admit(tenant, input);
-    this.#questions = inputs.length;
-    return { input: { tenant, inputs, several }, identity: { kind: 'json', value: identity }, warnings };
-  }
-
-  async run(
-    { tenant, ...asked }: PayerSearch,
-    signal: AbortSignal,
-    willCharge: () => void,
-  ): Promise<WorkOutcome> {
-    const { search, expiry } = this.#services;
-    const options = { expiresAt: expiry(tenant), onCertain: willCharge };
-    const { result } = await answerOf(search, tenant, asked, signal, options);
-    if (!result.searchable) {
-      const answer = { status: 200, headers: {}, body: body(result, false) };
-      return { charged: false, answer };
-    }
-    return {
-      charged: true,
-      answer: ({ verify_ms, settle_ms }) => {
-        const total_ms = performance.now() - this.#exchange.startedAt;
-        const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
-        return { status: 200, headers: {}, body: body(timed, true) };
-      },
-    };
-  }
+    }),
+    prepare: async (tenant) => {
+      const asked = await readSearch(exchange, limits.searchBodyBytesMax);
+      for (const input of asked.inputs) search.admit(tenant, input);
+      count = asked.inputs.length;
+      return {
+        identity: { kind: 'json', value: asked.identity },
+        warnings: asked.warnings,
+        run: async (signal, onCertain) => {
+          const options = { expiresAt: expiry(tenant), onCertain };
+          const { result } = await answerOf(search, tenant, asked, signal, options);
+          if (!result.searchable) {
+            const answer = { status: 200, headers: {}, body: body(result, false) };
+            return { charged: false, answer };
+          }
+          return {
+            charged: true,
+            answer: ({ verify_ms, settle_ms }) => {
+              const total_ms = performance.now() - exchange.startedAt;
+              const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
+              return { status: 200, headers: {}, body: body(timed, true) };
+            },
+          };
+        },
+      };
+    },
+  };
 }
 
 /** POST /agent/v1/workspaces/{id}/search: included in the price of the workspace's time. */

@@ -5,14 +5,10 @@ import {
   WorkspaceExtendSchema,
 } from '../../api/requests.ts';
 import { DisposalSchema, ReserveEndedSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
-import type { Address } from '../../domain/address.ts';
 import { FarthingError } from '../../domain/error.ts';
-import type { PayerId } from '../../domain/id.ts';
 import { parseUsd } from '../../domain/money.ts';
-import type { Quote, WorkOutcome } from '../../domain/payment.ts';
-import type { CreationInput, CreationQuote, Price } from '../../workspace/prices.ts';
-import type { ExtensionInput } from '../../workspace/workspaces.ts';
-import { idInResource, type PaidRoute, type Prepared, paid } from '../access/paid.ts';
+import type { CreationInput } from '../../workspace/prices.ts';
+import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';
 import { bearerToken, withWorkspace } from '../access/workspace-access.ts';
@@ -52,47 +48,37 @@ export function createWorkspaceRoute(services: Services): Route {
     },
     handle: async (exchange) => {
       const body = await readSmallObject(services, exchange);
-      return paid(services, exchange, new PaidCreation(services, body));
+      return paid(services, exchange, paidCreation(services, body));
     },
   };
 }
 
-class PaidCreation implements PaidRoute<CreationInput> {
-  readonly kind = 'other';
-  readonly mode = 'effect';
-  readonly priceFixed = false;
-  readonly #services: Services;
-  readonly #body: SmallObject;
-  readonly #price: CreationQuote;
-
-  constructor(services: Services, body: SmallObject) {
-    const fields = createValidator.lenient(body.object ?? {});
-    this.#services = services;
-    this.#body = body;
-    this.#price = services.workspaces.prices.creation(creationOf(fields));
-  }
-
-  quote(): Quote {
-    const { amount, notice, minutes } = this.#price;
-    return {
+function paidCreation({ workspaces, baseUrl, purchases }: Services, body: SmallObject): PaidRoute {
+  const { amount, notice, minutes } = workspaces.prices.creation(
+    creationOf(createValidator.lenient(body.object ?? {})),
+  );
+  return {
+    kind: 'other',
+    mode: 'effect',
+    priceFixed: false,
+    quote: () => ({
       amount,
       notice,
-      resource: `${this.#services.baseUrl()}/agent/v1/workspaces`,
+      resource: `${baseUrl()}/agent/v1/workspaces`,
       description: `A private workspace for ${minutes} minutes; its searches and uploads are included.`,
       discovery: workspaceCreateDiscovery,
-    };
-  }
-
-  async prepare(_: PayerId, payer: Address): Promise<Prepared<CreationInput>> {
-    if (this.#body.failure) throw this.#body.failure;
-    const { value, warnings } = createValidator.validate(this.#body.object ?? {});
-    const identity = { minutes: this.#price.minutes, spend_limit_usd: value.spend_limit_usd };
-    return { input: { ...creationOf(value), payer }, identity: { kind: 'json', value: identity }, warnings };
-  }
-
-  run(input: CreationInput): Promise<WorkOutcome> {
-    return this.#services.purchases.creation.buy(input);
-  }
+    }),
+    prepare: async (_, payer) => {
+      if (body.failure) throw body.failure;
+      const { value, warnings } = createValidator.validate(body.object ?? {});
+      const input = { ...creationOf(value), payer };
+      return {
+        identity: { kind: 'json', value: { minutes, spend_limit_usd: value.spend_limit_usd } },
+        warnings,
+        run: () => purchases.creation.buy(input),
+      };
+    },
+  };
 }
 
 /** POST /agent/v1/workspaces/{id}/extend: anyone may pay for more time. */
@@ -117,71 +103,48 @@ export function extendWorkspaceRoute(services: Services): Route {
     },
     handle: async (exchange, params) => {
       const body = await readSmallObject(services, exchange);
-      return paid(services, exchange, new PaidExtension(services, exchange, params.id!, body));
+      return paid(services, exchange, paidExtension(services, exchange, params.id!, body));
     },
   };
 }
 
-type PaidMinutes = Pick<ExtensionInput, 'payer' | 'ttlMinutes' | 'reserveMoney'>;
-
-class PaidExtension implements PaidRoute<PaidMinutes> {
-  readonly kind = 'other';
-  readonly mode = 'effect';
-  readonly priceFixed = false;
-  readonly #services: Services;
-  readonly #exchange: Exchange;
-  readonly #id: string;
-  readonly #body: SmallObject;
-  readonly #isReserve: boolean;
-  readonly #price: Price;
-
-  constructor(services: Services, exchange: Exchange, id: string, body: SmallObject) {
-    const { ttl_minutes, reserve = false } = extendValidator.lenient(body.object ?? {});
-    this.#services = services;
-    this.#exchange = exchange;
-    this.#id = id;
-    this.#body = body;
-    this.#isReserve = reserve;
-    this.#price = services.workspaces.prices.extension(ttl_minutes);
-  }
-
-  quote(): Quote {
-    const { amount, minutes } = this.#price;
-    return {
+function paidExtension(services: Services, exchange: Exchange, id: string, body: SmallObject): PaidRoute {
+  const { workspaces, baseUrl, prepaid, prepaidUsdMax, purchases } = services;
+  const { ttl_minutes, reserve: isReserve = false } = extendValidator.lenient(body.object ?? {});
+  const { amount, minutes } = workspaces.prices.extension(ttl_minutes);
+  const mayReserve = prepaidUsdMax > 0n;
+  return {
+    kind: 'other',
+    mode: 'effect',
+    priceFixed: false,
+    quote: () => ({
       amount,
-      resource: `${this.#services.baseUrl()}/agent/v1/workspaces/${idInResource(this.#id)}/extend`,
-      description: `${minutes} more minutes for a workspace${this.#isReserve ? ', in reserve' : ''}.`,
+      resource: `${baseUrl()}/agent/v1/workspaces/${idInResource(id)}/extend`,
+      description: `${minutes} more minutes for a workspace${isReserve ? ', in reserve' : ''}.`,
       discovery: workspaceExtendDiscovery,
       // What is not used must find its way back, without another transaction.
-      ...(this.#isReserve && (this.#mayReserve ? { paidIn: 'prepaid' } : { notice: 'prepaid_unavailable' })),
-    };
-  }
-
-  get #mayReserve(): boolean {
-    return this.#services.prepaidUsdMax > 0n;
-  }
-
-  async prepare(_: PayerId, payer: Address): Promise<Prepared<PaidMinutes>> {
-    if (this.#body.failure) throw this.#body.failure;
-    const { value, warnings } = extendValidator.validate(this.#body.object ?? {});
-    const { ttl_minutes: ttlMinutes, reserve = false } = value as WorkspaceExtend;
-    if (reserve && !this.#mayReserve)
-      throw new FarthingError(
-        'prepaid_unavailable',
-        'Minutes in reserve are paid in prepaid money, and this server takes none. Extend without `reserve`. Nothing was charged.',
-      );
-    const reserveMoney = reserve ? this.#services.prepaid.money : undefined;
-    return {
-      input: { payer, ttlMinutes, reserveMoney },
-      identity: { kind: 'json', value: { minutes: this.#price.minutes, ...(reserve && { reserve }) } },
-      warnings,
-    };
-  }
-
-  async run(input: PaidMinutes): Promise<WorkOutcome> {
-    const token = bearerToken(this.#exchange);
-    return this.#services.purchases.extension.buy({ id: this.#id, ...input, token });
-  }
+      ...(isReserve && (mayReserve ? { paidIn: 'prepaid' } : { notice: 'prepaid_unavailable' })),
+    }),
+    prepare: async (_, payer) => {
+      if (body.failure) throw body.failure;
+      const { value, warnings } = extendValidator.validate(body.object ?? {});
+      const { ttl_minutes: ttlMinutes, reserve = false } = value as WorkspaceExtend;
+      if (reserve && !mayReserve)
+        throw new FarthingError(
+          'prepaid_unavailable',
+          'Minutes in reserve are paid in prepaid money, and this server takes none. Extend without `reserve`. Nothing was charged.',
+        );
+      const reserveMoney = reserve ? prepaid.money : undefined;
+      return {
+        identity: { kind: 'json', value: { minutes, ...(reserve && { reserve }) } },
+        warnings,
+        run: async () => {
+          const token = bearerToken(exchange);
+          return purchases.extension.buy({ id, payer, ttlMinutes, reserveMoney, token });
+        },
+      };
+    },
+  };
 }
 
 /** GET /agent/v1/workspaces/{id}/usage */

@@ -1,43 +1,39 @@
-import type { Item } from '../../api/items.ts';
-import type { Locator, SegmentRecord } from '../../api/search.ts';
 import type { Address } from '../../domain/address.ts';
-import type { Extracted, FileInfo, PictureSpec, UnpackedMember } from '../../domain/document.ts';
+import type { Extracted, PictureSpec } from '../../domain/document.ts';
 import type { EncoderInput, InputKind } from '../../domain/family.ts';
 import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
 import type { Metadata } from '../../domain/labels/metadata.ts';
+import type { EncodeOptions, Passage } from '../../encode/encoder.ts';
+import type { Listener } from '../../encode/speech/listener.ts';
+import type { Extractor } from '../../extract/extractor.ts';
+import type { Shard } from '../../shard/shard.ts';
+import type { Snapshot } from '../../shard/snapshot.ts';
+import type { Tenants } from '../../shard/tenants.ts';
+
+export type { Passage as IngestPassage } from '../../encode/encoder.ts';
+export type { Said as SaidPhrase } from '../../encode/speech/listener.ts';
+export type { SegmentInput as IngestSegment } from '../../shard/shard.ts';
 
 /** A Tenant's index, as far as ingest uses it. */
-export interface IngestShard {
-  append(item: Item, segments: readonly IngestSegment[], replaces?: readonly string[]): Promise<void>;
-  putItem(item: Item): Promise<void>;
-  addAlias(id: ItemId, name: string): Promise<boolean>;
-  removeItem(id: ItemId): Promise<boolean>;
-  item(id: ItemId): Item | undefined;
-  itemsByDigest(sha256Hex: string): Item[];
-  itemsByKey(key: string): Item[];
-  snapshot(): TextSnapshot & { counts(): { items: number; segments: number; bytes: number }; close(): void };
+export interface IngestShard
+  extends Pick<
+    Shard,
+    'append' | 'putItem' | 'addAlias' | 'removeItem' | 'item' | 'itemsByDigest' | 'itemsByKey'
+  > {
+  snapshot(): TextSnapshot & Pick<Snapshot, 'counts' | 'close'>;
 }
 
 /** What is read of an Item's text. */
-export interface TextSnapshot {
-  segmentsOf(item: string): { readonly first: number; readonly count: number } | undefined;
-  records(segments: Uint32Array): (SegmentRecord | undefined)[];
-}
+export type TextSnapshot = Pick<Snapshot, 'segmentsOf' | 'records'>;
 
-export interface IngestSegment {
-  readonly record: SegmentRecord;
-  readonly words?: string;
-  readonly fingerprint?: Uint8Array;
-  readonly digest?: Uint8Array;
-  readonly vectors: Readonly<Record<string, Float32Array>>;
-}
-
-export interface IngestTenants<Shard = IngestShard> {
-  folder(tenant: TenantId): string;
-  exists(tenant: TenantId): boolean;
-  use<T>(tenant: TenantId, options: { create?: boolean }, work: (shard: Shard) => Promise<T> | T): Promise<T>;
+export interface IngestTenants<Opened = IngestShard> extends Pick<Tenants, 'folder' | 'exists'> {
+  use<T>(
+    tenant: TenantId,
+    options: { create?: boolean },
+    work: (shard: Opened) => Promise<T> | T,
+  ): Promise<T>;
   /** As `use`, but undefined for a Tenant without an index. */
-  useIfThere<T>(tenant: TenantId, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined>;
+  useIfThere<T>(tenant: TenantId, work: (shard: Opened) => Promise<T> | T): Promise<T | undefined>;
 }
 
 /** The Items' stored files. */
@@ -56,58 +52,18 @@ export interface StoredFiles {
   remove(tenant: TenantId, item: ItemId): Promise<void>;
 }
 
-export interface IngestExtractor {
-  /** Resolves once a process that opens files runs, or could not start; absent: one always runs. */
-  canOpen?(): Promise<void>;
-  open(path: string, hint: { name?: string; tenant?: string; signal?: AbortSignal }): Promise<FileInfo>;
-  extract(
-    path: string,
-    info: FileInfo,
-    options?: {
-      tenant?: string;
-      /** What pictures must look like; absent: as the models in use want them. */
-      spec?: PictureSpec;
-      signal?: AbortSignal;
-      onProgress?: (fraction: number) => void;
-      onSound?: (samples: Int16Array) => Promise<void>;
-    },
-  ): Promise<Extracted>;
-  unpack(
-    path: string,
-    info: FileInfo,
-    options: {
-      tenant?: string;
-      target: (index: number) => string;
-      signal?: AbortSignal;
-      onMember?: (count: number) => void;
-    },
-  ): Promise<readonly UnpackedMember[]>;
-}
-
-export interface IngestPassage {
-  readonly text: string;
-  readonly locator: Locator;
-  readonly place: number;
-  /** Title and text, as they are encoded and indexed. */
-  readonly words: string;
-}
-
-interface EncodeOptions {
-  /** The encoder's queue is fair among these. */
-  readonly tenant: string;
-  readonly signal?: AbortSignal;
-}
+/** `canOpen` is absent where a process that opens files always runs. */
+export type IngestExtractor = Pick<Extractor, 'open' | 'extract' | 'unpack'> &
+  Partial<Pick<Extractor, 'canOpen'>>;
 
 /** Vectors by name of space. Spaces without an installed model are absent. */
 export type VectorsBySpace = Record<string, Float32Array[]>;
 
+/** The encoder's queue is fair among Tenants. */
 export interface IngestEncoder {
   /** What the pictures of a Tenant's index must look like; undefined without a picture model. */
   pictureSpec(tenant: TenantId): Promise<PictureSpec | undefined>;
-  cutPassages(
-    document: Pick<Extracted, 'title' | 'blocks'>,
-    options: EncodeOptions,
-  ): Promise<IngestPassage[]>;
+  cutPassages(document: Pick<Extracted, 'title' | 'blocks'>, options: EncodeOptions): Promise<Passage[]>;
   encodeIngest<K extends InputKind>(
     kind: K,
     inputs: readonly EncoderInput<K>[],
@@ -117,31 +73,14 @@ export interface IngestEncoder {
   admitIngest(tenant: TenantId): void;
 }
 
-export interface Stretch {
-  readonly time_s: number;
-  readonly time_end_s: number;
-}
-
-/** What was heard between two seconds, and how sure the model was of it, 0..1. */
-export interface SaidPhrase extends Stretch {
-  readonly text: string;
-  readonly certainty: number;
-}
-
 /** Finds the stretches of a recording in which somebody speaks and, with a suitable model, transcribes them. */
 export interface IngestListening {
   /** Whether speech is transcribed. */
   readonly writes: boolean;
-  listen(tenant?: TenantId): {
-    hear(samples: Int16Array): Promise<void>;
-    finish(): Promise<{
-      readonly speech: readonly Stretch[];
-      readonly said: readonly SaidPhrase[];
-    }>;
-  };
+  listen(tenant?: TenantId): Pick<Listener, 'hear' | 'finish'>;
 }
 
-/** A received file, in the folder for uploads. */
+/** A received file, in the folder for uploads: it is moved from there, or discarded. */
 export interface StagedUpload {
   readonly path: string;
   /** The client's name for it. Shown, never used as a path. */

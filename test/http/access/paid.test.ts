@@ -35,15 +35,13 @@ t.test('a request whose index cannot be entered releases its place', async (t) =
     signal: new AbortController().signal,
   } as unknown as Exchange;
   const services = servicesOf(() => Promise.reject(new Error('no space left on device')));
-  const unreached = () => Promise.reject(new Error('is not reached'));
   const ingest = () =>
     paid(services, exchange, {
       kind: 'ingest',
       mode: 'effect',
       priceFixed: true,
       quote: () => quote(),
-      prepare: unreached,
-      run: unreached,
+      prepare: () => Promise.reject(new Error('is not reached')),
     });
   await t.rejects(ingest(), /no space/);
   await t.rejects(ingest(), /no space/, 'the next one has the same place');

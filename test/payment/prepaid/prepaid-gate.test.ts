@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { prepaidOn } from '../../../src/payment/asset.ts';
-import { PrepaidRefunds, Prepaying } from '../../../src/purchases/prepaid.ts';
+import { prepaidRefunds, prepaying } from '../../../src/purchases/prepaid.ts';
 import { openStore, type Store } from '../../../src/state/store.ts';
 import { Random } from '../../rig/random.ts';
 import { tokenDomain } from '../../rig/sign-transfer.ts';
@@ -226,7 +226,7 @@ t.test('money that was not used for long can be had back', async (t) => {
   const spending = { ...(await voucher(account, { validBefore })), hash: 'b'.repeat(64) };
   t.match(await buy(rig, spending), { status: 402, body: { error: 'insufficient_funds' } });
   const amount = PRICE * 4n;
-  const refund = new PrepaidRefunds(rig.prepaid);
+  const refund = prepaidRefunds(rig.prepaid);
   const back = {
     ...(await voucher(account, { validBefore, value: amount })),
     ...refunding(amount),
@@ -274,7 +274,7 @@ t.test('a payment in advance whose outcome nobody knows is never presumed', asyn
     }),
   });
   const account = wallet();
-  const run = () => new Prepaying(rig.prepaid).buy(addressOf(account), PRICE);
+  const run = () => prepaying(rig.prepaid).buy(addressOf(account), PRICE);
   const advance = { paymentSignature: v2Header(await sign(account)), mode: 'effect', run } as const;
   t.equal(await codeOf(buy(rig, advance)), 'settlement_pending');
   rig.clock.offsetMs = 3_600_000;
@@ -297,7 +297,7 @@ t.test('a nonce that is used, nobody knows by what, is no proof of a payment in 
       }),
     });
     const account = wallet();
-    const run = () => new Prepaying(rig.prepaid).buy(addressOf(account), PRICE);
+    const run = () => prepaying(rig.prepaid).buy(addressOf(account), PRICE);
     const advance = { paymentSignature: v2Header(await sign(account)), mode: 'effect', run } as const;
     t.equal(await codeOf(buy(rig, advance)), 'settlement_pending');
     rig.clock.offsetMs = 3_600_000;

@@ -13,7 +13,7 @@ import { PrepaidBalances } from '../../../src/payment/prepaid/balances.ts';
 import { withPrepaid } from '../../../src/payment/prepaid/with-prepaid.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
-import { PrepaidRefunds, Prepaying } from '../../../src/purchases/prepaid.ts';
+import { prepaidRefunds, prepaying } from '../../../src/purchases/prepaid.ts';
 import { openStore, type Store } from '../../../src/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { MAX_TIMEOUT_SECONDS, PAY_TO } from './payments.ts';
@@ -117,8 +117,8 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
       workspace_create: things,
       workspace_extend: options.extension ?? NEVER,
       ingest: NEVER,
-      prepay: new Prepaying(prepaid),
-      prepaid_refund: new PrepaidRefunds(prepaid),
+      prepay: prepaying(prepaid),
+      prepaid_refund: prepaidRefunds(prepaid),
     },
     answers,
     answerKeepMinutes: 15,
