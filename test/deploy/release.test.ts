@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { json } from 'node:stream/consumers';
@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { parse } from 'yaml';
 import { digestOf, packedPaths } from '../../scripts/packages/packing.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
-import { listening } from '../rig/listening.ts';
+import { listening } from '../rig/ports.ts';
 import { outputOf, runProgram } from '../rig/run-program.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 
@@ -46,19 +46,16 @@ async function startRegistry(t: Pick<Test, 'teardown'>) {
   return { host: `127.0.0.1:${port}`, taken };
 }
 
-/** Packages as `make package` leaves them: the true client, and manifests alone of the others. */
-async function packagesIn(folder: string, main: object = MAIN): Promise<string> {
-  const into = join(folder, 'packages');
-  mkdirSync(into);
-  await outputOf(process.execPath, [
-    '--no-warnings',
-    join(root, 'scripts/package-client.ts'),
-    join(into, 'client'),
-  ]);
-  for (const manifest of [main, { name: 'farthing-linux-x64-gnu' }, MODELS] as { name: string }[])
-    await packInto(into, join(folder, manifest.name), manifest);
-  return into;
-}
+/** Packages as `make package` leaves them: the true client, and manifests alone of the others. Each test has a copy. */
+const made = temporaryFolder(t);
+mkdirSync(join(made, 'packages'));
+await outputOf(process.execPath, [
+  '--no-warnings',
+  join(root, 'scripts/package-client.ts'),
+  join(made, 'packages/client'),
+]);
+for (const manifest of [MAIN, { name: 'farthing-linux-x64-gnu' }, MODELS])
+  await packInto(join(made, 'packages'), join(made, manifest.name), manifest);
 
 /** A package of a manifest and what is already in its folder. */
 async function packInto(into: string, source: string, manifest: object): Promise<void> {
@@ -67,10 +64,11 @@ async function packInto(into: string, source: string, manifest: object): Promise
   await outputOf('npm', ['pack', '--pack-destination', into], { cwd: source });
 }
 
-async function rig(t: Pick<Test, 'teardown'>, main?: object) {
+async function rig(t: Pick<Test, 'teardown'>) {
   const folder = temporaryFolder(t);
   const registry = await startRegistry(t);
-  const packages = await packagesIn(folder, main);
+  cpSync(made, folder, { recursive: true });
+  const packages = join(folder, 'packages');
   writeFileSync(
     join(folder, '.npmrc'),
     `registry=http://${registry.host}/\n//${registry.host}/:_authToken=a\n`,
@@ -118,7 +116,9 @@ t.test('the version of the models is of these models', (t) => {
 });
 
 t.test('another version than the tag or the tree names is not published', async (t) => {
-  const { release, names } = await rig(t, { ...MAIN, version: '9.9.9' });
+  const { folder, packages, release, names } = await rig(t);
+  rmSync(join(packages, `farthing-${version}.tgz`));
+  await packInto(packages, join(folder, MAIN.name), { ...MAIN, version: '9.9.9' });
   const tagged = await release([], { GITHUB_REF_TYPE: 'tag', GITHUB_REF_NAME: 'v9.9.9' });
   t.match(tagged, { status: 1, output: /the tag is v9\.9\.9/ });
   t.match(await release(), { status: 1, output: /9\.9\.9\.tgz is 9\.9\.9, and package\.json says/ });
