@@ -4,19 +4,17 @@ import { FarthingError } from '../domain/error.ts';
 import { JsonArray } from '../domain/json-array.ts';
 import { SCAN_METHODS } from '../domain/search.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
-import {
-  type ListQuery,
-  type ListVector,
-  type NativeSearch,
-  PLACE_NUMBERS,
-  type Probed,
-  placeAt,
-  type RankedList,
-  type RankOptions,
-  type Searched,
-  type SearchedList,
-  type ShardCounts,
-  type Snapshot,
+import type {
+  ListQuery,
+  ListVector,
+  NativeSearch,
+  Probed,
+  RankedList,
+  RankOptions,
+  Searched,
+  SearchedList,
+  ShardCounts,
+  Snapshot,
 } from './snapshot.ts';
 import type { OpenSpaces } from './spaces.ts';
 
@@ -24,19 +22,12 @@ type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 type NativeQuery = InstanceType<typeof native.NativeQuery>;
 type SearchedHits = Awaited<ReturnType<NativeSearch['runOffThread']>>;
 
-/** Queries of one index: each is ranked, and then rated, and what its words mean there is found out once. */
-export type AskedQueries = WeakMap<ListQuery, NativeQuery>;
-
 /** How often `rank` may double its depth. The native `places` module has the same bound. */
 const DEEPENINGS_MAX = 4;
 
 /** A snapshot as the rest of the server sees it. */
-export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked: AskedQueries): Snapshot {
-  const toNative = (query: ListQuery): NativeQuery => {
-    const known = asked.get(query) ?? crossing(() => nativeQuery(query, spaces));
-    asked.set(query, known);
-    return known;
-  };
+export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snapshot {
+  const toNative = (query: ListQuery): NativeQuery => crossing(() => nativeQuery(query, spaces));
   let known: ShardCounts | undefined;
   const counts = (): ShardCounts => {
     known ??= countsOf(snapshot);
@@ -46,7 +37,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
     const buffers = hitBuffers(k, counts().segments);
     const asked = toNative(query);
     const hits = crossing(() => snapshot.answer(asked, k, false, true, ...buffers));
-    return rankedList(asked, buffers, hits ?? 0, false);
+    return rankedList(buffers, hits ?? 0);
   };
   const close = (): void => snapshot.close();
   const askVectors = (search: NativeSearch, vectors: readonly ListVector[]): void => {
@@ -58,7 +49,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
       const [asked, buffers] = [toNative(query), hitBuffers(depth * 2 ** DEEPENINGS_MAX, counts().segments)];
       const hits = crossing(() => snapshot.answer(asked, depth, true, exact, ...buffers));
       if (hits === null) return rankOnThread(snapshot, asked, { depth, exact }, buffers, signal);
-      return rankedList(asked, buffers, hits, true);
+      return rankedList(buffers, hits);
     },
     search: (search, vectors, { signal, mayBlock }) => {
       const answer = crossing(() => {
@@ -73,15 +64,6 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
         askVectors(search, vectors);
         return native.searchEvidence(search, snapshot);
       }),
-    rate: (query, segments, { sampled = true } = {}) => {
-      const { scores, held, lacks, written, facts } = ratingBuffers(segments.length);
-      crossing(() => snapshot.rate(toNative(query), segments, sampled, scores, held, lacks, written, facts));
-      const [few = 0, information = 0, count = 0, mean = 0, deviation = 0] = facts;
-      const places = written.subarray(few);
-      const named = Array.from({ length: few }, (_, at) => [written[at]!, placeAt({ places }, at)] as const);
-      const sample = { count, mean, deviation };
-      return { scores, held, lacks, written: new Map(named), information, sample };
-    },
     probe: (query, k, signal) => probeOnThread(snapshot, toNative(query), k, signal),
     searchVector: (space, vector, k) => best({ space, vector }, k),
     searchWords: (words, k) => best({ words, language: reliableLanguage(words) }, k),
@@ -106,56 +88,29 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces, asked
   };
 }
 
-type HitBuffers = [segments: Uint32Array, scores: Float32Array, places: Uint32Array, facts: Uint32Array];
-const FACTS = 5;
-const RATING_FACTS = 5;
-/** Segments that have every word as it is written are named up to this number, as in the native `as_written`. */
-const WRITTEN_MAX = 10;
+type HitBuffers = [segments: Uint32Array, scores: Float32Array, facts: Uint32Array];
+const FACTS = 3;
 
 /** Arrays in one buffer for the native side to fill, as large as the answer can be. */
 function hitBuffers(k: number, segments: number): HitBuffers {
   if (!Number.isSafeInteger(k) || k < 0) throw new FarthingError('internal', `${k} is not a number of hits.`);
   const hitsMax = Math.min(k, segments);
-  const buffer = new ArrayBuffer(4 * ((2 + PLACE_NUMBERS) * hitsMax + FACTS));
+  const buffer = new ArrayBuffer(4 * (2 * hitsMax + FACTS));
   return [
     new Uint32Array(buffer, 0, hitsMax),
     new Float32Array(buffer, 4 * hitsMax, hitsMax),
-    new Uint32Array(buffer, 8 * hitsMax, PLACE_NUMBERS * hitsMax),
-    new Uint32Array(buffer, 4 * (2 + PLACE_NUMBERS) * hitsMax, FACTS),
+    new Uint32Array(buffer, 8 * hitsMax, FACTS),
   ];
 }
 
-/** Arrays in one buffer for the native side to fill: each of its own would cost a microsecond. */
-function ratingBuffers(segments: number) {
-  const places = (1 + PLACE_NUMBERS) * WRITTEN_MAX;
-  const buffer = new ArrayBuffer(4 * (3 * segments + places + RATING_FACTS));
-  return {
-    scores: new Float32Array(buffer, 0, segments),
-    held: new Float32Array(buffer, 4 * segments, segments),
-    lacks: new Float32Array(buffer, 8 * segments, segments),
-    written: new Uint32Array(buffer, 12 * segments, places),
-    facts: new Float32Array(buffer, 4 * (3 * segments + places), RATING_FACTS),
-  };
-}
-
-function rankedList(
-  query: NativeQuery,
-  [segments, scores, places, facts]: HitBuffers,
-  hits: number,
-  withPlaces: boolean,
-): RankedList {
-  const [exact = 0, scanned = 0, rescored = 0, , method = 0] = facts;
-  const corrected = query.corrected();
+function rankedList([segments, scores, facts]: HitBuffers, hits: number): RankedList {
+  const [exact = 0, scanned = 0, method = 0] = facts;
   return {
     segments: segments.subarray(0, hits),
     scores: scores.subarray(0, hits),
-    places: places.subarray(0, withPlaces ? PLACE_NUMBERS * hits : 0),
     exact: exact === 1,
     method: SCAN_METHODS[method] ?? 'proved',
     scanned,
-    rescored,
-    ceiling: new Float32Array(facts.buffer, facts.byteOffset, FACTS)[3] ?? 0,
-    ...(corrected !== null && { corrected }),
   };
 }
 
@@ -197,8 +152,8 @@ export function searched({ json, corrected, facts }: SearchedHits): Searched {
 
 function nativeQuery(query: ListQuery, spaces: OpenSpaces): NativeQuery {
   if ('vector' in query)
-    return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector, query.phrasesOf);
-  if ('words' in query) return native.NativeQuery.words(query.words, query.language, query.vocabulary);
+    return native.NativeQuery.vector(spaces.name(query.space) ?? query.space, query.vector);
+  if ('words' in query) return native.NativeQuery.words(query.words, query.language);
   return native.NativeQuery.picture(query.fingerprint, query.digest);
 }
 
@@ -212,7 +167,7 @@ async function rankOnThread(
   const hits = await stoppable(signal, (stop) =>
     snapshot.answerOffThread(query, depth, true, exact, stop, ...buffers),
   );
-  return rankedList(query, buffers, hits, true);
+  return rankedList(buffers, hits);
 }
 
 async function probeOnThread(

@@ -2,7 +2,7 @@ import type { Item } from '../api/items.ts';
 import type { SegmentRecord } from '../api/search.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import { awaitCrossing, crossing, native } from '../native/index.ts';
-import { type AskedQueries, openSnapshot } from './open-snapshot.ts';
+import { openSnapshot } from './open-snapshot.ts';
 import { PendingSearch } from './pending-search.ts';
 import type { ListSpace, NativeSearch, Snapshot } from './snapshot.ts';
 import type { OpenSpaces, ShardState } from './spaces.ts';
@@ -69,14 +69,11 @@ const SEGMENTS_PER_TURN = 512;
 /** The index as the rest of the server sees it. */
 export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
   const name = (space: string): string => spaces.name(space) ?? space;
-  const asked: AskedQueries = new WeakMap();
   return {
-    snapshot: () =>
-      openSnapshot(
-        crossing(() => shard.snapshot()),
-        spaces,
-        asked,
-      ),
+    snapshot: () => {
+      const snapshot = crossing(() => shard.snapshot());
+      return openSnapshot(snapshot, spaces);
+    },
     spaces: spaces.specs,
     state: () => spaces.stateOf(shard),
     pendingSearch: (search, lists, signal) => {

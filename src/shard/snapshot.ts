@@ -2,77 +2,24 @@ import type { Item } from '../api/items.ts';
 import type { SegmentRecord } from '../api/search.ts';
 import type { JsonArray } from '../domain/json-array.ts';
 import type { ScanMethod } from '../domain/search.ts';
-import type { native, Vocabulary } from '../native/index.ts';
+import type { native } from '../native/index.ts';
 
 /** Best first; equal scores in order of insertion. */
 export interface RankedList {
   readonly segments: Uint32Array;
   readonly scores: Float32Array;
-  /** The place of each hit: `placeAt` reads it. Empty unless `rank` made the list. */
-  readonly places: Uint32Array;
   /** True when the list is proved to be the best of all rows. */
   readonly exact: boolean;
   readonly method: ScanMethod;
-  /** Rows or postings that were scanned, and rows whose exact score was computed. */
+  /** Rows or postings that were scanned. */
   readonly scanned: number;
-  readonly rescored: number;
-  /** The highest score that the query's words could reach in this index; 0 for lists of a fixed scale. */
-  readonly ceiling: number;
-  /** The query with slips in its words corrected, as the list understood it. Absent where there are none. */
-  readonly corrected?: string;
 }
 
-/** Where a hit belongs, by first Segments. */
-export interface Place {
-  /** The page or section, or the whole film or recording: one hit. */
-  readonly place: number;
-  /** The shot of a film; elsewhere the place. */
-  readonly moment: number;
-  /** Segments of the film or recording; 0 elsewhere. */
-  readonly size: number;
-  /** Whether its text is about the file and not in it: a date, a name, a camera. */
-  readonly note: boolean;
-}
-
-/** Numbers that tell a place in `RankedList.places`. */
-export const PLACE_NUMBERS = 4;
-
-/** The place of a list's hit. */
-export function placeAt({ places }: Pick<RankedList, 'places'>, hit: number): Place {
-  const at = PLACE_NUMBERS * hit;
-  return {
-    place: places[at]!,
-    moment: places[at + 1]!,
-    size: places[at + 2]!,
-    note: places[at + 3] === 1,
-  };
-}
-
-/**
- * Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. Words that
- * `vocabulary` has whole are no slips.
- * `phrasesOf`: words whose quoted phrases every hit of the vectors must have.
- */
+/** Query of one ranked list. `language`: ISO 639-3 code of the query's language, where its detection is reliable. */
 export type ListQuery =
-  | { readonly space: string; readonly vector: Float32Array; readonly phrasesOf?: string }
-  | { readonly words: string; readonly language?: string; readonly vocabulary?: Vocabulary }
+  | { readonly space: string; readonly vector: Float32Array }
+  | { readonly words: string; readonly language?: string }
   | { readonly fingerprint: Uint8Array; readonly digest: Uint8Array };
-
-/** What a query finds in given Segments. It depends on them, the query and the index: not on how they were found. */
-export interface Rating {
-  /** In the order of the Segments. NaN: the Segment has no row in what was asked. */
-  readonly scores: Float32Array;
-  /** Of words: the share of the query's information (inverse document frequencies) that each Segment has. */
-  readonly held: Float32Array;
-  /** Of words: the share of the query's information that is in codes, numbers and names which each Segment lacks. */
-  readonly lacks: Float32Array;
-  /** Of words: the Segments that have every word of the query as it is written, if they are few, each with its place. */
-  readonly written: ReadonlyMap<number, Place>;
-  /** Of words: the sum of the inverse document frequencies of the query's words. */
-  readonly information: number;
-  /** Of vectors: the scores of a fixed sample of the space's rows; all 0 where they are not sampled. */
-  readonly sample: { readonly count: number; readonly mean: number; readonly deviation: number };
-}
 
 /** Hits of a proved list, and how many of them the quick way finds. */
 export interface Probed {
@@ -84,11 +31,6 @@ export interface Probed {
 export interface RankOptions {
   readonly depth: number;
   readonly exact?: boolean;
-}
-
-export interface RateOptions {
-  /** With a sample of a space's scores, which is as long as the rest takes. Default true. */
-  readonly sampled?: boolean;
 }
 
 /** Searchable Items, their Segments, and the bytes of their files. */
@@ -114,7 +56,10 @@ export interface ListVector extends ListSpace {
 }
 
 /** A list of a search's plan as it was scanned. */
-export interface SearchedList extends Pick<RankedList, 'scanned' | 'rescored' | 'exact' | 'method'> {}
+export interface SearchedList extends Pick<RankedList, 'scanned' | 'exact' | 'method'> {
+  /** Rows whose exact score was computed. */
+  readonly rescored: number;
+}
 
 /** The answer to a search. */
 export interface Searched {
@@ -164,8 +109,6 @@ export interface Snapshot {
   ): Searched | Promise<Searched>;
   /** What the lists of a search say of each place, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
   evidence(search: NativeSearch, vectors: readonly ListVector[]): string;
-  /** Rates Segments, ascending, by vectors or words; a fingerprint finds what it finds by its list alone. @throws shard_corrupt */
-  rate(query: ListQuery, segments: Uint32Array, options?: RateOptions): Rating;
   /**
    * Counts the proved best k, and those of them that the quick way finds; both are 0 where the quick way proves its list.
    * Takes as long as a proof, on another thread.

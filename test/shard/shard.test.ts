@@ -2,11 +2,9 @@ import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { errorCode } from '../../src/domain/error.ts';
 import type { Shard } from '../../src/shard/shard.ts';
-import { placeAt, type RankedList, type Snapshot } from '../../src/shard/snapshot.ts';
+import type { Snapshot } from '../../src/shard/snapshot.ts';
 import { itemOf, openFor, passage, sha256, towards } from './fixtures.ts';
 import '../rig/teardown-order.ts';
-
-const NEVER = new AbortController().signal;
 
 /** Runs against a fresh index. */
 async function withShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {
@@ -64,45 +62,9 @@ t.test('an item becomes visible with all its segments, in every family', async (
         ],
         'a snippet in the place of a text',
       );
-      const folded = snapshot.rank({ words: 'bark howl' }, { depth: 5 }, NEVER) as RankedList;
-      t.same(
-        [[...folded.segments], [0, 1].map((hit) => placeAt(folded, hit).place)],
-        [
-          [1, 3],
-          [1, 1],
-        ],
-      );
       t.same(snapshot.item('a'), itemOf('a', { segments: 3 }));
       t.equal(snapshot.item('b'), undefined);
     });
-  });
-});
-
-t.test('what a query finds does not depend on what its snapshot was asked before', async (t) => {
-  await withShard(t, async (shard) => {
-    for (let index = 0; index < 60; index += 1) {
-      const text = index % 3 === 0 ? 'lighthouses and tides' : 'the harbour keeper counts gulls';
-      await shard.append(itemOf(`item${index}`), [passage(`item${index}`, text)]);
-    }
-    const segments = Uint32Array.from({ length: 60 }, (_, segment) => segment);
-    const queries = ['harbuor keeper', 'lighthouse', 'gulls "keeper counts"', 'harbuor keeper'].map(
-      (words) => ({
-        words,
-      }),
-    );
-    const alone = queries.map((query) =>
-      look(shard, (snapshot) => [
-        look(shard, (other) => other.rank(query, { depth: 50 }, NEVER)),
-        snapshot.rate(query, segments),
-      ]),
-    );
-    look(shard, (snapshot) => {
-      for (const [at, query] of queries.entries()) {
-        t.same([snapshot.rank(query, { depth: 50 }, NEVER), snapshot.rate(query, segments)], alone[at]);
-        t.same(snapshot.rank(query, { depth: 50 }, NEVER), alone[at]![0]);
-      }
-    });
-    t.match(alone[0]![0], { corrected: 'harbour keeper' });
   });
 });
 

@@ -3,12 +3,6 @@ use napi_derive::napi;
 
 use crate::error::internal;
 
-/// Version of the native core.
-#[napi]
-pub fn core_version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
-}
-
 /// Name of the kernel that this process scans vectors with.
 #[napi(catch_unwind)]
 pub fn kernel_name() -> Result<String> {

@@ -3,8 +3,6 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 use farthing_core::error::{ShardError, catch_panic};
 use farthing_core::ranking::options::{SearchOptions, Stop};
-use farthing_core::ranking::place::Place;
-use farthing_core::ranking::rating::Sample;
 use farthing_core::ranking::top_k::Ranking;
 use farthing_core::shard::hits::hits;
 use farthing_core::shard::query::{Conditional, Query};
@@ -119,9 +117,8 @@ impl NativeSnapshot {
 #[napi]
 impl NativeSnapshot {
     /// Fills the caller's arrays, best first, and returns the number of hits; null where places are asked for and that would hold up
-    /// the caller for too long. `by_places`: `k` counts places, and
-    /// `places` gets four numbers for each hit, as in `farthing_core::ranking::place`. `exact`: prove the answer.
-    /// `facts`: exact (0 or 1), scanned, rescored, the bits of the ceiling as f32, and the method.
+    /// the caller for too long. `by_places`: `k` counts places. `exact`: prove the answer. `facts`: exact (0 or 1), scanned, and the
+    /// method.
     #[napi(catch_unwind)]
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     pub fn answer(
@@ -132,7 +129,6 @@ impl NativeSnapshot {
         exact: bool,
         mut segments: Uint32ArraySlice,
         mut scores: Float32ArraySlice,
-        mut places: Uint32ArraySlice,
         mut facts: Uint32ArraySlice,
     ) -> Result<Option<u32>> {
         let options = SearchOptions { k: k as usize, places: by_places, exact, ..SearchOptions::default() };
@@ -140,45 +136,9 @@ impl NativeSnapshot {
             let is_long = by_places && query.inner.is_long(snapshot.totals()?.segments);
             if is_long { Ok(None) } else { snapshot.answer_if(&query.inner, &options).map(Some) }
         })?;
-        let Some(mut ranking) = ranking else { return Ok(None) };
-        query.keep(ranking.corrected.take());
+        let Some(ranking) = ranking else { return Ok(None) };
         // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
-        unsafe { Ok(Some(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut()))) }
-    }
-
-    /// Fills `scores` with what a query finds in each of the segments, which ascend (NaN: the segment has no row there),
-    /// `held` with the share of the query's information that each has, `lacks` with the share that is in codes, numbers and names
-    /// which it lacks, and `written` with the few segments that have every word as it is written, then four numbers for the place of each. `facts`: how many these are; the query's information; number, mean
-    /// and standard deviation of the scores that are `sampled`, otherwise 0. See `farthing_core::ranking::rating`.
-    #[napi(catch_unwind)]
-    #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
-    pub fn rate(
-        &self,
-        query: &NativeQuery,
-        segments: &[u32],
-        sampled: bool,
-        mut scores: Float32ArraySlice,
-        mut held: Float32ArraySlice,
-        mut lacks: Float32ArraySlice,
-        mut written: Uint32ArraySlice,
-        mut facts: Float32ArraySlice,
-    ) -> Result<()> {
-        let (rating, places) = self.read(|snapshot| {
-            let rating = snapshot.rate(&query.inner.query, segments, sampled, None)?;
-            let places = snapshot.places(&rating.written)?;
-            Ok((rating, places))
-        })?;
-        let Sample { count, mean, deviation } = rating.sample;
-        let values = [rating.written.len() as f32, rating.information, count as f32, mean, deviation];
-        // Safety: the arrays belong to the calling thread, which runs nothing else until this returns.
-        unsafe {
-            copy(&rating.scores, scores.as_mut());
-            copy(&rating.held, held.as_mut());
-            copy(&rating.lacks, lacks.as_mut());
-            copy(&[rating.written, places.iter().flat_map(numbers_of).collect()].concat(), written.as_mut());
-            copy(&values, facts.as_mut());
-        }
-        Ok(())
+        unsafe { Ok(Some(fill(&ranking, segments.as_mut(), scores.as_mut(), facts.as_mut()))) }
     }
 
     /// As `answer`, on another thread: the arrays are filled when the promise resolves. Until then the snapshot may be
@@ -195,12 +155,11 @@ impl NativeSnapshot {
         stop: &SearchStop,
         mut segments: Uint32Array,
         mut scores: Float32Array,
-        mut places: Uint32Array,
         mut facts: Uint32Array,
     ) -> Result<Object<'env>> {
         type Resolve = Box<dyn FnOnce(Env) -> Result<u32> + Send>;
         let (deferred, promise): (JsDeferred<u32, Resolve>, _) = env.create_deferred()?;
-        let (shared, query) = (self.shared.clone(), query.clone());
+        let (shared, query) = (self.shared.clone(), query.inner.clone());
         let options = SearchOptions {
             k: k as usize,
             places: by_places,
@@ -210,13 +169,12 @@ impl NativeSnapshot {
         };
         let refused = deferred.clone();
         let work = move || {
-            let outcome = shared.answer(&query.inner, &options);
+            let outcome = shared.answer(&query, &options);
             // The arrays belong to the calling thread: they are filled and released there.
             deferred.resolve(Box::new(move |_| {
-                let mut ranking = outcome?;
-                query.keep(ranking.corrected.take());
+                let ranking = outcome?;
                 // Safety: this is the thread of the arrays, which runs nothing else until this returns.
-                unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), places.as_mut(), facts.as_mut())) }
+                unsafe { Ok(fill(&ranking, segments.as_mut(), scores.as_mut(), facts.as_mut())) }
             }));
         };
         if let Err(error) = scan_pool::run(work) {
@@ -317,34 +275,17 @@ impl NativeSnapshot {
     }
 }
 
-fn numbers_of(Place { place, moment, size, note }: &Place) -> [u32; 4] {
-    [*place, *moment, *size, u32::from(*note)]
-}
-
-fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], places: &mut [u32], facts: &mut [u32]) -> u32 {
+fn fill(ranking: &Ranking, segments: &mut [u32], scores: &mut [f32], facts: &mut [u32]) -> u32 {
     let hits = ranking.hits.len().min(segments.len()).min(scores.len());
     for ((hit, segment), score) in ranking.hits.iter().zip(segments).zip(scores) {
         *segment = hit.segment;
         *score = hit.score;
     }
-    for (place, numbers) in ranking.places.iter().zip(places.chunks_exact_mut(4)) {
-        numbers.copy_from_slice(&numbers_of(place));
-    }
-    let values = [
-        u32::from(ranking.exact),
-        saturated(ranking.scanned),
-        saturated(ranking.rescored),
-        ranking.ceiling.to_bits(),
-        u32::from(ranking.method as u8),
-    ];
+    let values = [u32::from(ranking.exact), saturated(ranking.scanned), u32::from(ranking.method as u8)];
     for (fact, value) in facts.iter_mut().zip(values) {
         *fact = value;
     }
     hits as u32
-}
-
-fn copy<T: Copy>(from: &[T], to: &mut [T]) {
-    from.iter().zip(to).for_each(|(value, place)| *place = *value);
 }
 
 fn saturated(count: u64) -> u32 {

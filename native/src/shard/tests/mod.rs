@@ -18,6 +18,7 @@ use crate::write::write_op::WriteOp;
 mod extents;
 mod filters;
 mod items;
+mod rating;
 mod spaces;
 
 const DIMENSIONS: usize = 24;
