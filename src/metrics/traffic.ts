@@ -1,15 +1,9 @@
 import type { TrafficReport } from '../api/operator.ts';
+import type { AnsweredEvent } from '../http/exchange/server.ts';
 import { edgeOfBucket, LatencyHistogram } from '../workspace/activity/latency-histogram.ts';
 
 /** An answered request. */
-export interface Answered {
-  readonly route: string;
-  readonly method: string;
-  readonly status: number;
-  /** Why it was refused. */
-  readonly code?: string;
-  readonly milliseconds: number;
-}
+type Answered = Pick<AnsweredEvent, 'route' | 'method' | 'status' | 'code' | 'milliseconds'>;
 
 const SHOWN_MAX = 12;
 /** Codes are ours, but a 402's reason is a facilitator's word: later ones count as another. */

@@ -3,7 +3,7 @@ import type { SettledBy } from '../facilitator/facilitator.ts';
 import type { Payment, Terms } from '../payment.ts';
 
 /** What the record of a payment says in every state. No content: the answer lies in the Tenant's folder. */
-interface EveryRecord {
+export interface EveryRecord {
   readonly payment: Payment;
   readonly terms: Terms;
   /** `POST /agent/v1/search`: ids are left out. */

@@ -1,21 +1,13 @@
-import type { Effect, PaymentTiming } from '../../domain/payment.ts';
+import type { PaymentTiming } from '../../domain/payment.ts';
 import type { Asset } from '../asset.ts';
-import type { SettledBy } from '../facilitator/facilitator.ts';
-import type { SentPayment, Terms } from '../payment.ts';
-import type { PaymentRecord } from './payment-record.ts';
+import type { SentPayment } from '../payment.ts';
+import type { EveryRecord, PaymentRecord } from './payment-record.ts';
 
 /** A payment's record as it lies on the disk: four states, and marks that tell the others apart. */
-export interface StoredPayment {
+export interface StoredPayment extends Omit<EveryRecord, 'payment'> {
   readonly state: 'reserved' | 'settling' | 'settled' | 'undoing';
   /** Its coin is named by the record's key. */
   readonly payment: SentPayment;
-  readonly terms: Terms;
-  readonly route: string;
-  readonly requestHash: string;
-  readonly keyHash?: string;
-  readonly effect?: Effect;
-  readonly timing?: PaymentTiming;
-  readonly by?: SettledBy;
   /** Of `settling`: its answer is lost. Of `undoing`: it was, before it was refused. */
   readonly pending?: boolean;
   readonly refusal?: string;
