@@ -63,7 +63,9 @@ $(CRATES): $(NATIVE_SOURCES) | $(CHECKED)
 	@echo "── native part: compiling (the first time a minute or two)"
 	@mkdir -p native/target/napi-rs/types
 	@cargo build --release --locked --target $(TARGET) --manifest-path native/Cargo.toml -p farthing-napi || { \
-	  echo "The native part could not be built: cargo says why above. Without a network there are no crates to build from." >&2; exit 1; }
+	  echo "The native part could not be built: cargo says why above." >&2; \
+	  cargo tree --offline --locked --target $(TARGET) --manifest-path native/Cargo.toml -p farthing-napi -e no-dev >/dev/null 2>&1 || \
+	  echo "Crates are missing here: without a network there is nothing to build from." >&2; exit 1; }
 	@touch $@
 
 $(ADDON): $(MODULES) $(CRATES) scripts/build-addon.ts

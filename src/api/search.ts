@@ -147,7 +147,9 @@ export const HitSchema = Type.Object(
       }),
     ),
     locator: Ref(LocatorSchema),
-    score: Type.Number({ description: 'Log-odds of `confidence`, unrounded: orders the hits.' }),
+    score: Type.Number({
+      description: 'Log-odds of `confidence`: orders the hits, also those of equal confidence.',
+    }),
     snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
     highlights: Type.Optional(
       Type.Array(

@@ -1,17 +1,16 @@
 import { runAgentCommand } from '../cli/command.ts';
 import type { Terminal } from '../cli/terminal/io.ts';
+import { onStopSignals } from '../server/stop-signals.ts';
 
 /** Runs an agent's commands (`farthing search`). They need a server's address, not its data folder. */
 
 const { stdin, stdout, stderr } = process;
 const COLUMNS = 80;
 const interrupted = new AbortController();
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.once(name, () => interrupted.abort());
-}
-// The launcher was killed: the command ends with it.
-process.once('disconnect', () => interrupted.abort());
-process.channel?.unref();
+onStopSignals(
+  () => interrupted.abort(),
+  () => process.exit(1),
+);
 // A reader of the output may stop early, as `head` does.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 

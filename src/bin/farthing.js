@@ -23,6 +23,9 @@ All other settings are environment variables or in farthing.json: farthing admin
 /** Options of `serve`, and the settings that they stand for. */
 const SERVE_OPTIONS = { port: 'PORT', host: 'HOST', data: 'DATA_DIR' };
 
+/** How often the shell of npm is looked for. */
+const SHELL_LOOK_MS = 500;
+
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const isTree = existsSync(at('./agent.ts'));
 const [first] = process.argv.slice(2);
@@ -33,9 +36,14 @@ const child = spawn(pinnedNode(), argumentsOf(process.argv.slice(2)), {
   stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
 });
 child.channel?.unref();
-// A terminal interrupts both processes; a signal to this one alone is passed on.
-process.on('SIGINT', () => undefined);
-process.on('SIGTERM', () => child.kill('SIGTERM'));
+// A terminal interrupts the child too, which takes both for one.
+let isSignalled = false;
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    isSignalled = true;
+    child.kill(signal);
+  });
+if (process.env.npm_lifecycle_event) endWithShell();
 child.on('error', (error) => {
   const remedy = isTree ? 'run "make setup" first' : 'install the package again, with its install scripts';
   console.error(`Farthing is not set up here (${error.message}): ${remedy}.`);
@@ -44,6 +52,17 @@ child.on('error', (error) => {
 child.on('exit', (status) => {
   process.exitCode = status ?? 1;
 });
+
+/** npm passes a signal to the shell that it started this process with. Where that shell ends of it, the child is told. */
+function endWithShell() {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    if (!isSignalled) child.kill('SIGTERM');
+  }, SHELL_LOOK_MS);
+  watch.unref();
+}
 
 /** The Node of the package `node`, or of the one for a platform that `node` would bring, wherever it was installed. */
 function pinnedNode() {

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runAdminCommand } from '../operator/commands/command.ts';
+import { onStopSignals } from '../server/stop-signals.ts';
 
 /** Runs the operator's commands (`farthing admin …`). They need the server's data folder, and for some the socket in it. */
 
@@ -17,8 +18,10 @@ process.exitCode = await runAdminCommand(commandWords(process.argv.slice(2)), {
   pause: (milliseconds) => pause(milliseconds),
   interruption: () => {
     const controller = new AbortController();
-    const abort = () => controller.abort(new Error('Interrupted: nothing was kept.'));
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, abort);
+    onStopSignals(
+      () => controller.abort(new Error('Interrupted: nothing was kept.')),
+      () => process.exit(1),
+    );
     return controller.signal;
   },
 });

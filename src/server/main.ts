@@ -9,6 +9,7 @@ import type { Settings } from '../settings/settings.ts';
 import { isReadable, openLog } from './log.ts';
 import { refusalOf } from './refusal.ts';
 import { type Running, start } from './start.ts';
+import { onStopSignals } from './stop-signals.ts';
 import { strayErrors } from './stray-errors.ts';
 import { banner } from './terminal/banner.ts';
 import { silentProgress, TerminalProgress } from './terminal/progress.ts';
@@ -17,9 +18,6 @@ import { silentProgress, TerminalProgress } from './terminal/progress.ts';
 const DEMO_MARK = 'demo-shown';
 /** Older ones cannot replace a reader's program by one that is confined. */
 const NODE_MIN = [22, 15] as const;
-/** A supervisor may signal the whole group and this process, too. */
-const SAME_SIGNAL_MS = 1000;
-let stoppingSince: number | undefined;
 refuseOldNode();
 refuseWords(process.argv.slice(2));
 const settings = readOrExplain();
@@ -30,8 +28,10 @@ for (const notice of configNotices(process.env)) running.log.warn({ event: 'sett
 const stray = strayErrors(running.alarm, endWith);
 process.on('unhandledRejection', stray.unhandledRejection);
 process.on('uncaughtException', stray.uncaughtException);
-process.on('SIGTERM', () => void stop(running, settings));
-process.on('SIGINT', () => void stop(running, settings));
+onStopSignals(
+  () => void stop(running, settings),
+  () => endWith({ event: 'stop_cut_short' }),
+);
 void running.lost.then(endWith);
 announce(running);
 void running.warm();
@@ -121,11 +121,6 @@ function endWith(event: object): void {
 
 /** Stops the server. A second signal or the deadline cuts the stop short; the next start finishes the rest. */
 async function stop(server: Running, { STOP_NOTICE_SECONDS, STOP_SECONDS_MAX }: Settings): Promise<void> {
-  if (stoppingSince !== undefined) {
-    if (performance.now() - stoppingSince > SAME_SIGNAL_MS) endWith({ event: 'stop_cut_short' });
-    return;
-  }
-  stoppingSince = performance.now();
   server.log.info({ event: 'stopping' });
   setTimeout(
     () => endWith({ event: 'stop_deadline', seconds: STOP_SECONDS_MAX }),

@@ -28,6 +28,10 @@ t.test('a slip is one line with the nearest name', async (t) => {
     [['search', 'x', '--image', '--json'], '--image wants a value: --image FILE.'],
     [['search', 'x', '--exact=yes'], '--exact takes no value.'],
     [['search', 'x', '-k', '5000'], '-k: "5000" is no whole number from 1 to 1000.'],
+    [['workspace', 'create', '--minutes', '0'], `--minutes: "0" is no whole number from 1 on.`],
+    [['workspace', 'create', '--minutes', '1.5'], `--minutes: "1.5" is no whole number from 1 on.`],
+    [['search', 'x', '--filter', '{}x'], '--filter: that is no JSON.'],
+    [['search', 'x', '--filter', '{"nme": "x"}'], `--filter: there is no "nme". Did you mean name?`],
     [['search', 'x', '--budget', 'lots'], '--budget: "lots" is no amount of US dollars, such as 0.05.'],
     [
       ['search', 'x', '--server', 'nonsense'],

@@ -103,6 +103,15 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SHOTS, `${name}.png`) });
 }
 
+/** Where the page says `1 files`. */
+export async function wrongPlurals(page: Page): Promise<string[]> {
+  const text = (await page.evaluate('document.body.innerText')) as string;
+  return (
+    text.match(/(?<![\d.,:/] ?)\b1 (files|hits|indexes|items|minutes|pages|searches|segments|uploads)\b/g) ??
+    []
+  );
+}
+
 interface Violation {
   readonly id: string;
   readonly help: string;

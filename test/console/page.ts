@@ -80,8 +80,10 @@ export async function goTo(page: Page, name: string): Promise<void> {
 }
 
 export function focused(page: Page): Promise<string> {
-  const name = "(document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent)";
-  return page.evaluate(`${name}.replace(/\\s+/g, ' ').trim()`) as Promise<string>;
+  const text = '(document.activeElement.labels?.[0] ?? document.activeElement).textContent';
+  return page.evaluate(
+    `(document.activeElement.getAttribute('aria-label') ?? ${text}).replace(/\\s+/g, ' ').trim()`,
+  ) as Promise<string>;
 }
 
 /** Unfolds what a narrow screen folds away. */

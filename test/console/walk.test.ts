@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { onlyDeep } from '../rig/deep.ts';
 import { startTestServer } from '../rig/test-server.ts';
-import { missing, openBrowser, PATIENCE_MS, shoot, violations, visit } from './browser.ts';
+import { missing, openBrowser, PATIENCE_MS, shoot, violations, visit, wrongPlurals } from './browser.ts';
 import { film } from './files.ts';
 import { walk } from './walk.ts';
 
@@ -33,6 +33,7 @@ for (const { name, ...screen } of SCREENS) {
       },
       stop: async (state) => {
         t.same(await violations(page), [], state);
+        t.same(await wrongPlurals(page), [], state);
         t.equal(
           await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
           true,

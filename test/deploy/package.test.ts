@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
 import t from 'tap';
@@ -62,7 +63,7 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
     detached: true,
   });
   t.teardown(() => end(server));
-  const url = await readyUrl(server);
+  const { url, rest } = await ready(server);
   t.match(
     await (await fetch(url, { headers: { Accept: 'text/html' } })).text(),
     /<script/,
@@ -113,6 +114,9 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   t.match(paid.stdout, /log\.txt, \d\.\d\d: The lighthouse keeper.*\{ answered: true, charged: true \}/s);
   // The protocol's declarations name Node's.
   t.equal(await typeFaults(protocol, 'paid.mts', ['node']), '');
+
+  server.kill('SIGTERM');
+  t.match(await rest, /"event":"stopped"/, 'npx passes SIGTERM to a shell, and the server stops');
 });
 
 /** What the packed libraries read, each in its own way. @returns their folder */
@@ -135,18 +139,18 @@ async function filesOfKinds(folder: string): Promise<string> {
   return kinds;
 }
 
-async function readyUrl({ stdout }: ChildProcess): Promise<string> {
+/** @returns where the server answers, and what it writes from then to its end */
+async function ready({ stdout }: ChildProcess): Promise<{ url: string; rest: Promise<string> }> {
   for await (const line of createInterface(stdout!)) {
     if (!line.includes('"ready"')) continue;
-    stdout!.resume();
-    return (JSON.parse(line) as { url: string }).url;
+    return { url: (JSON.parse(line) as { url: string }).url, rest: text(stdout!) };
   }
   throw new Error('the server ended before it was ready');
 }
 
 /** Ends npx, the launcher and the server. */
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.pid === undefined) return;
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const ended = once(child, 'exit');
   process.kill(-child.pid, 'SIGTERM');
   await ended;

@@ -81,6 +81,8 @@ export class DescribedAnswers {
 
   #bodyFaults(pointer: readonly string[], type: string, text: string | undefined): string[] {
     const value: unknown = type.endsWith('json') ? JSON.parse(text ?? '') : text;
+    const long = documentsIn(type, text ?? '').flatMap((document) => longNumbers(document));
+    if (long.length > 0) return long;
     const validate = this.#validator(pointer);
     if (validate(value)) return [];
     return (validate.errors ?? []).map(
@@ -111,6 +113,32 @@ export class DescribedAnswers {
       );
     });
   }
+}
+
+/** Every JSON document of a body: events and lines have several. */
+function documentsIn(type: string, text: string): unknown[] {
+  if (type.endsWith('ndjson')) return text.split('\n').filter(Boolean).map(parsed);
+  if (type === 'text/event-stream')
+    return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => parsed(data!));
+  return type.endsWith('json') ? [parsed(text)] : [];
+}
+
+/** Undefined for the end of a body that was cut off. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Numbers with more than six digits after the point, but for what the client chose. */
+function longNumbers(value: unknown, at = 'the body'): string[] {
+  if (typeof value === 'number') return /\.\d{7}|e-/.test(String(value)) ? [`${at} is ${value}`] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value)
+    .filter(([name]) => name !== 'metadata')
+    .flatMap(([name, part]) => longNumbers(part, `${at}/${name}`));
 }
 
 /** The description with every object closed that doesn't say that it is open: a member that it doesn't name is a fault. */

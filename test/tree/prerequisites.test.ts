@@ -73,3 +73,26 @@ for (const [lack, programs, what, remedy] of [
     t.match(said[0], what);
     t.ok(said[1]!.includes(remedy), String(said[1]));
   });
+
+for (const [crates, status, also] of [
+  ['are here', 0, false],
+  ['are not', 101, true],
+] as const)
+  t.test(`a native part that does not compile where its crates ${crates}`, async (t) => {
+    const folder = t.testdir({
+      bin: { cargo: `#!/bin/sh\n[ "$1" = tree ] && exit ${status}\necho "error[E0425]" >&2; exit 101\n` },
+      native: {},
+      '.build': { prerequisites: '' },
+    });
+    chmodSync(join(folder, 'bin/cargo'), 0o755);
+    copyFileSync(join(root, 'Makefile'), join(folder, 'Makefile'));
+    const made = spawnSync('make', ['--assume-old', '.build/prerequisites', 'native/target/crates'], {
+      cwd: folder,
+      // The Makefile puts folders of its own before this one: HOME has no cargo.
+      env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, HOME: folder },
+      encoding: 'utf8',
+    });
+    t.equal(made.status, 2);
+    t.match(made.stderr, /error\[E0425\]\n.*could not be built: cargo says why above\.\n/);
+    t.equal(/without a network/.test(made.stderr), also);
+  });

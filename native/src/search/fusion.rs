@@ -1,6 +1,7 @@
 //! One answer of all lists: the likeliest places, best first.
 
 use super::evidence::{Candidate, Evidence};
+use super::json_number::rounded;
 use super::likelihood::Likelihood;
 use super::passages::passage_likelihoods;
 use super::pictures::picture_likelihoods;
@@ -13,7 +14,7 @@ use super::segment_map::SegmentMap;
 pub struct FoundMoment {
     pub kind: Kind,
     pub likelihood: Likelihood,
-    /// The probability of the log-odds.
+    /// The probability of the log-odds, as it is shown: what an answer says can be asked for as the least.
     pub confidence: f64,
 }
 
@@ -70,5 +71,5 @@ pub fn fuse(plan: &Plan, evidence: &Evidence, query: &QueryFacts, k: usize, min_
 }
 
 fn probability_of(log_odds: f64) -> f64 {
-    1.0 / (1.0 + (-log_odds).exp())
+    rounded(1.0 / (1.0 + (-log_odds).exp()))
 }

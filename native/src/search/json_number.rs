@@ -1,10 +1,21 @@
-//! Numbers as `JSON.stringify` writes them.
+//! Numbers of an answer, as `JSON.stringify` writes them.
 
-/// Writes the shortest digits that read as the same number. What is no number in JSON becomes null.
+/// Units of the last digit that is shown. `src/http/exchange/json-text.ts` rounds all other numbers to the same.
+const UNITS: f64 = 1e6;
+/// Above it, a double has no digits to round.
+const ROUNDED_BELOW: f64 = 9e15 / UNITS;
+
+/// The number as it is shown.
+pub fn rounded(value: f64) -> f64 {
+    if value.abs() < ROUNDED_BELOW { (value * UNITS).round() / UNITS } else { value }
+}
+
+/// Writes the number to six digits after the point. What is no number in JSON becomes null.
 pub fn push_number(out: &mut Vec<u8>, value: f64) {
     if !value.is_finite() {
         return out.extend_from_slice(b"null");
     }
+    let value = rounded(value);
     if value == 0.0 {
         return out.push(b'0');
     }
@@ -64,14 +75,16 @@ mod tests {
             (1.0, "1"),
             (-12.5, "-12.5"),
             (100.0, "100"),
-            (0.1 + 0.2, "0.30000000000000004"),
+            (0.1 + 0.2, "0.3"),
+            (-2.0 / 3.0, "-0.666667"),
+            (8_999_999_999.123_457, "8999999999.123457"),
             (0.000001, "0.000001"),
-            (1e-7, "1e-7"),
-            (-1.25e-9, "-1.25e-9"),
+            (4e-7, "0"),
+            (-1.25e-9, "0"),
             (1e20, "100000000000000000000"),
             (1e21, "1e+21"),
             (1.5e300, "1.5e+300"),
-            (f64::from(0.3f32), "0.30000001192092896"),
+            (f64::from(0.3f32), "0.3"),
             (f64::NAN, "null"),
         ] {
             assert_eq!(written(value), expected);
@@ -80,8 +93,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_reads_as_it_was(value in proptest::num::f64::NORMAL) {
+        fn a_number_has_at_most_six_digits_after_the_point(value in -ROUNDED_BELOW..ROUNDED_BELOW) {
+            let text = written(value);
+            prop_assert!(text.split_once('.').is_none_or(|(_, digits)| digits.len() <= 6), "{}", text);
+            prop_assert!((text.parse::<f64>().unwrap() - value).abs() <= 0.5 / UNITS + value.abs() * f64::EPSILON);
+        }
+
+        #[test]
+        fn a_larger_number_reads_as_it_was(value in proptest::num::f64::NORMAL) {
+            prop_assume!(value.abs() >= ROUNDED_BELOW);
             prop_assert_eq!(written(value).parse::<f64>().unwrap(), value);
+        }
+
+        #[test]
+        fn numbers_keep_their_order(one in -20.0..20.0, more in 0.0..1e-5) {
+            prop_assert!(written(one).parse::<f64>().unwrap() <= written(one + more).parse::<f64>().unwrap());
         }
     }
 }

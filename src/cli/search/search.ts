@@ -115,7 +115,7 @@ function filterOf({ name, type, filter }: Call<'search'>['values']): Filter | un
     readFilter(given);
   } catch (error) {
     const detail = (error as { detail?: string }).detail ?? 'that is no JSON.';
-    throw new UsageError(`--filter: ${detail}`);
+    throw new UsageError(`--${detail.startsWith('filter') ? '' : 'filter: '}${detail}`);
   }
   return name || type ? { ...parts, and: [given as Filter] } : (given as Filter);
 }

@@ -217,8 +217,8 @@ export async function openWorkspace(
 }
 
 function minutesOf(minutes: string | undefined): number | undefined {
-  if (minutes !== undefined && !/^\d{1,9}$/.test(minutes))
-    throw new UsageError(`--minutes: "${minutes}" is no whole number.`);
+  if (minutes !== undefined && !/^0*[1-9]\d{0,8}$/.test(minutes))
+    throw new UsageError(`--minutes: "${minutes}" is no whole number from 1 on.`);
   return minutes === undefined ? undefined : Number(minutes);
 }
 

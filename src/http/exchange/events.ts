@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js';
+import { shownJson } from './json-text.ts';
 import type { EventsReply } from './reply.ts';
 
 export const EVENT_HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' } as const;
@@ -30,7 +31,7 @@ export async function writeEvents(
   try {
     for await (const { event, data } of events) {
       if (gone.aborted) return;
-      write(`id: ${++id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      write(`id: ${++id}\nevent: ${event}\ndata: ${shownJson(data)}\n\n`);
     }
   } finally {
     clearInterval(heartbeat);

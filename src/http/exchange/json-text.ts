@@ -1,22 +1,30 @@
 import { JsonArray } from '../../domain/json-array.ts';
 
+/** More digits than these after the point are noise; money has as many. `native/src/search/json_number.rs` writes no more, either. */
+const DIGITS = 6;
+const UNITS = 10 ** DIGITS;
+/** What may be such a number; text that looks like one is written twice. */
+const LONG = /\.\d{7}|\de-/;
+/** What the client chose. It gets it back as it was. */
+const CHOSEN = new Set(['metadata', 'id']);
+
 /** Of objects that are sent again and again. */
 const texts = new WeakMap<object, string>();
 
 /**
- * The JSON text of an object, as `JSON.stringify` writes it. Members that are JSON already are copied as
+ * The JSON text of an object, as `shownJson` writes it. Members that are JSON already are copied as
  * bytes. A frozen object is written once, so what is in it must never change.
  */
 export function jsonText(object: Readonly<Record<string, unknown>>): string | Uint8Array {
   if (!Object.values(object).some((value) => value instanceof JsonArray)) {
-    const text = texts.get(object) ?? JSON.stringify(object);
+    const text = texts.get(object) ?? shownJson(object);
     if (Object.isFrozen(object)) texts.set(object, text);
     return text;
   }
   const pieces: (string | Uint8Array)[] = [];
   let text = '';
   for (const [name, value] of Object.entries(object)) {
-    const written = value instanceof JsonArray ? '' : JSON.stringify(value);
+    const written = value instanceof JsonArray ? '' : memberJson(name, value);
     // As JSON has no undefined, the member is left out.
     if (written === undefined) continue;
     text += `${pieces.length === 0 && text === '' ? '{' : ','}${JSON.stringify(name)}:${written}`;
@@ -27,6 +35,29 @@ export function jsonText(object: Readonly<Record<string, unknown>>): string | Ui
   }
   pieces.push(`${text}}`);
   return joined(pieces);
+}
+
+/** JSON as it is shown: numbers have at most six digits after the point. */
+export function shownJson(value: object): string {
+  return memberJson('', value) as string;
+}
+
+function memberJson(name: string, value: unknown): string | undefined {
+  const text = JSON.stringify(value);
+  if (CHOSEN.has(name) || text === undefined || !LONG.test(text)) return text;
+  let chosen: unknown;
+  return JSON.stringify(value, function rounding(this: unknown, key: string, part: unknown) {
+    if (this === chosen) return part;
+    if (CHOSEN.has(key)) chosen = part;
+    else if (typeof part === 'number') return rounded(part);
+    return part;
+  });
+}
+
+/** Above what the units can count, a number has no such digits. */
+function rounded(value: number): number {
+  const units = value * UNITS;
+  return Number.isSafeInteger(Math.round(units)) ? Math.round(units) / UNITS : value;
 }
 
 function joined(pieces: readonly (string | Uint8Array)[]): Uint8Array {

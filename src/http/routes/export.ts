@@ -6,6 +6,7 @@ import { exportLines } from '../../ingest/export.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { shownJson } from '../exchange/json-text.ts';
 import type { ContentReply } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';
 
@@ -77,7 +78,7 @@ async function startOf(
 }
 
 async function* encoded(lines: AsyncIterable<ExportLine>): AsyncGenerator<Uint8Array> {
-  for await (const line of lines) yield Buffer.from(`${JSON.stringify(line)}\n`);
+  for await (const line of lines) yield Buffer.from(`${shownJson(line)}\n`);
 }
 
 /** @throws field_invalid */

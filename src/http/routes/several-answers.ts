@@ -1,6 +1,7 @@
 import type { SearchAnswer } from '../../api/search.ts';
 import { JsonArray } from '../../domain/json-array.ts';
 import type { SearchResult } from '../../search/search.ts';
+import { shownJson } from '../exchange/json-text.ts';
 
 /** How the answers to several questions are shown. */
 export interface Several {
@@ -76,7 +77,7 @@ function answersOf(results: readonly SearchResult[], { fused }: Several): JsonAr
     };
     pieces.push(Buffer.from(`${at > 0 ? ',' : '['}{${fused ? '' : '"hits":'}`));
     if (!fused) pieces.push(result.hits.bytes, Buffer.from(','));
-    pieces.push(Buffer.from(JSON.stringify(rest).slice(1)));
+    pieces.push(Buffer.from(shownJson(rest).slice(1)));
   }
   pieces.push(Buffer.from(']'));
   return new JsonArray(Buffer.concat(pieces), results.length);
@@ -108,7 +109,7 @@ function fusedHits(
     left -= text.length;
     return left >= 0 || text === '';
   });
-  return { hits: new JsonArray(Buffer.from(JSON.stringify(shown)), shown.length), truncated };
+  return { hits: new JsonArray(Buffer.from(shownJson(shown)), shown.length), truncated };
 }
 
 /** The page, the passage, or the whole film or recording that a hit is. */

@@ -9,8 +9,8 @@ export function formatPrice(amount: AtomicAmount): string {
 }
 
 /** `1 file`, `2 files`. */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`;
+export function counted(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }
 
 export function formatBytes(bytes: number): string {

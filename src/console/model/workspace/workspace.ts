@@ -1,6 +1,6 @@
 import { type DisposalAnswer, FarthingError } from '../../../client/index.ts';
 import { formatUsd } from '../../../domain/money.ts';
-import { formatPrice, sayDuration } from '../figures/format.ts';
+import { counted, formatPrice, sayDuration } from '../figures/format.ts';
 import { extensionPrice, priceOf } from '../figures/prices.ts';
 import { addFiles } from '../files/upload.ts';
 import { attempt, isUnauthorized } from '../server/attempt.ts';
@@ -22,7 +22,11 @@ export function rentWorkspace(minutes: number, spendLimit: string): Promise<void
     const opened = { id, token };
     keptWorkspace.write(opened);
     dismissEnded();
-    session.set({ opened, filesWaiting: [], said: `The workspace is open for ${minutes} minutes.` });
+    session.set({
+      opened,
+      filesWaiting: [],
+      said: `The workspace is open for ${counted(minutes, 'minute')}.`,
+    });
     addFiles(filesWaiting);
     await refreshUsage();
   });

@@ -58,10 +58,10 @@ export function HitDialog({ hit, time, position, onMove, onClose }: HitDialogPro
         <span class="quiet figure position">
           {index + 1} of {count}
         </span>
-        <Step label="Previous hit (←)" disabled={!mayMove(-1)} onClick={() => onMove(-1)}>
+        <Step label="Previous hit (←)" aria-disabled={!mayMove(-1)} onClick={() => onMove(-1)}>
           <BackIcon />
         </Step>
-        <Step label="Next hit (→)" disabled={!mayMove(1)} onClick={() => onMove(1)}>
+        <Step label="Next hit (→)" aria-disabled={!mayMove(1)} onClick={() => onMove(1)}>
           <NextIcon />
         </Step>
         <Step label="Close" onClick={close}>
@@ -86,7 +86,7 @@ function Step({
   ...rest
 }: {
   label: string;
-  disabled?: boolean;
+  'aria-disabled'?: boolean;
   onClick: () => void;
   children: ComponentChildren;
 }) {

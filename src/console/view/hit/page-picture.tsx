@@ -36,7 +36,7 @@ export function PagePicture({ hit }: { hit: Hit }) {
           <button
             type="button"
             aria-label="Previous page"
-            disabled={page <= 1}
+            aria-disabled={page <= 1}
             onClick={() => setPage(page - 1)}
           >
             <BackIcon /> Previous
@@ -47,7 +47,7 @@ export function PagePicture({ hit }: { hit: Hit }) {
           <button
             type="button"
             aria-label="Next page"
-            disabled={page >= pages}
+            aria-disabled={page >= pages}
             onClick={() => setPage(page + 1)}
           >
             Next <NextIcon />

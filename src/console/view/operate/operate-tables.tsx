@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Snapshot } from '../../../api/operator.ts';
-import { formatBytes, formatClock, formatMs, formatShare } from '../../model/figures/format.ts';
+import { counted, formatBytes, formatClock, formatMs, formatShare } from '../../model/figures/format.ts';
 import { Panel } from './panel.tsx';
 
 /** What the curves do not show. */
@@ -32,7 +32,7 @@ function Now({ snapshot }: { snapshot: Snapshot }) {
         />
         <Row
           name="Workspaces"
-          value={`${tenants.counted_all ? '' : 'at least '}${tenants.active_workspaces}, ${tenants.open_indexes} indexes open`}
+          value={`${tenants.counted_all ? '' : 'at least '}${tenants.active_workspaces}, ${counted(tenants.open_indexes, 'index', 'indexes')} open`}
         />
         <Row name="Payments" value={`${payment.running} running, ${payment.pending} pending`} />
         {Object.entries(revenue).map(([kind, { count, usd }]) => (

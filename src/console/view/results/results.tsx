@@ -68,7 +68,7 @@ export function Results({ search }: { search: SearchState }) {
       <HitList key={`${asked.query}/${asked.k}`} hits={hits} layout={layoutOf(asked, answer)} onOpen={open} />
       {hits.length === 0 && answer.hits.length > 0 && (
         <p class="none">
-          The filter hides all {answer.hits.length} hits.{' '}
+          The filter hides {answer.hits.length === 1 ? 'the one hit' : `all ${answer.hits.length} hits`}.{' '}
           <button type="button" onClick={() => filterBy({ kind: undefined, item: undefined })}>
             Show them
           </button>
@@ -76,7 +76,7 @@ export function Results({ search }: { search: SearchState }) {
       )}
       {deeperK !== undefined && (
         <p class="deeper">
-          <button type="button" disabled={searching} onClick={() => void searchDeeper()}>
+          <button type="button" aria-disabled={searching} onClick={() => void searchDeeper()}>
             Search for up to {deeperK} hits
           </button>
         </p>

@@ -12,7 +12,7 @@ export function Ended({ ended }: { ended: OpenWorkspace }) {
         Its data was destroyed. <code>{ended.id.slice(0, 12)}…</code>
       </p>
       <div class="buttons">
-        <button type="button" disabled={busy !== undefined} onClick={() => void fetchEndedReceipt()}>
+        <button type="button" aria-disabled={busy !== undefined} onClick={() => void fetchEndedReceipt()}>
           Get its receipt
         </button>
         <button type="button" class="plain" onClick={dismissEnded}>

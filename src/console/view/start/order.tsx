@@ -79,7 +79,7 @@ export function Order({ facts }: { facts: ReadyAnswer }) {
             = {facts.prices_usd.workspace} + {minutes} × {facts.prices_usd.workspace_minute}
           </span>
         </p>
-        <button type="submit" class="primary" disabled={!mayPay}>
+        <button type="submit" class="primary" aria-disabled={!mayPay}>
           {busy ?? 'Pay and open'}
         </button>
         {filesWaiting.length > 0 && (
@@ -92,7 +92,7 @@ export function Order({ facts }: { facts: ReadyAnswer }) {
         {wallet && isPlayMoney(facts) && (
           <button
             type="button"
-            disabled={busy !== undefined}
+            aria-disabled={busy !== undefined}
             onClick={() => void trySamples(minutes, isLimitLow ? '' : limit)}
           >
             Pay and try it with sample files

@@ -24,7 +24,7 @@ export function WalletStep({ facts }: { facts: ReadyAnswer }) {
       )}
       <div class="wallets">
         {isPlay && wallet?.kind !== 'play' && (
-          <button type="button" disabled={busy !== undefined} onClick={() => void takePlayWallet()}>
+          <button type="button" aria-disabled={busy !== undefined} onClick={() => void takePlayWallet()}>
             Use a play wallet
           </button>
         )}
@@ -32,7 +32,7 @@ export function WalletStep({ facts }: { facts: ReadyAnswer }) {
           <button
             type="button"
             key={wallet.name}
-            disabled={busy !== undefined}
+            aria-disabled={busy !== undefined}
             onClick={() => void takeWallet(wallet)}
           >
             Connect {wallet.name}

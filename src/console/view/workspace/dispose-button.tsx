@@ -12,7 +12,7 @@ export function DisposeButton() {
       <button
         type="button"
         class="danger"
-        disabled={busy !== undefined}
+        aria-disabled={busy !== undefined}
         onClick={() => dialog.current?.showModal()}
       >
         Destroy and get the receipt

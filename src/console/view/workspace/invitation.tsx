@@ -11,7 +11,7 @@ export function Invitation() {
     return (
       <div class="invitation">
         <p>Add files first: text, PDF, office files, mail, pictures, films or sound. Drop them anywhere.</p>
-        <button type="button" disabled={busy !== undefined} onClick={() => void trySamples()}>
+        <button type="button" aria-disabled={busy !== undefined} onClick={() => void trySamples()}>
           {busy ?? 'Try it with sample files'}
         </button>
       </div>

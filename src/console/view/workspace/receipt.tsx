@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { DisposalAnswer } from '../../../client/index.ts';
-import { formatBytes, formatTime } from '../../model/figures/format.ts';
+import { counted, formatBytes, formatTime } from '../../model/figures/format.ts';
 import { save } from '../../model/files/content.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
@@ -35,11 +35,14 @@ export function Receipt({ disposal }: { disposal: DisposalAnswer }) {
         <Claim name="Reason" value={String(claims.reason)} />
         <Claim
           name="Contents"
-          value={`${claims.items ?? '?'} items, ${claims.segments ?? '?'} segments, ${
+          value={`${countOf(claims.items, 'item')}, ${countOf(claims.segments, 'segment')}, ${
             typeof claims.bytes === 'number' ? formatBytes(claims.bytes) : '?'
           }`}
         />
-        <Claim name="Used" value={`${claims.searches} searches, ${claims.ingests} uploads`} />
+        <Claim
+          name="Used"
+          value={`${countOf(claims.searches, 'search', 'searches')}, ${countOf(claims.ingests, 'upload')}`}
+        />
         <Claim name="Paid" value={`${claims.spend_usd} USD`} />
         <Claim name="Issuer" value={<code class="whole">{String(claims.iss)}</code>} />
       </dl>
@@ -64,6 +67,11 @@ export function Receipt({ disposal }: { disposal: DisposalAnswer }) {
 /** `farthing admin receipt verify` reads it. */
 function saveReceipt({ id, receipt }: DisposalAnswer): void {
   save(new Blob([receipt, '\n'], { type: 'application/jose' }), `farthing-receipt-${id}.jws`);
+}
+
+/** Receipts of other releases may lack a count. */
+function countOf(count: unknown, singular: string, plural?: string): string {
+  return typeof count === 'number' ? counted(count, singular, plural) : `? ${plural ?? `${singular}s`}`;
 }
 
 function Verdict({ doubt }: { doubt: string | undefined }) {

@@ -38,7 +38,7 @@ export function Time() {
         </label>
         <button
           type="submit"
-          disabled={!wallet || busy !== undefined}
+          aria-disabled={!wallet || busy !== undefined}
           title={wallet ? undefined : 'Connect a wallet first'}
         >
           Pay {price} USD
