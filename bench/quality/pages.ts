@@ -1,12 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { BenchWorkspace } from '../rig/agent.ts';
+import { judgePassages, type PassageQuestion } from './passages.ts';
 
 /** `questions.json`: where the files lie, and what is asked about which page of them. */
 interface Questions {
   /** Beside the questions when absent. */
   readonly folder?: string;
-  readonly questions: readonly { readonly query: string; readonly file: string; readonly page: number }[];
+  readonly questions:
+    | readonly { readonly query: string; readonly file: string; readonly page: number }[]
+    | readonly PassageQuestion[];
 }
 
 /** Questions about files with pages: is the right page the first hit, or among the first five? */
@@ -21,6 +24,8 @@ export async function judgePages(serverUrl: string, folder: string) {
     console.log(`not run: ${basename(folder)} needs ${missing.map(pathOf).join(', ')}`);
     return undefined;
   }
+  if (areAboutPassages(questions))
+    return judgePassages(serverUrl, basename(folder), resolve(folder, of), questions);
   const workspace = await BenchWorkspace.rent(serverUrl, 240);
   for (const file of files)
     await workspace.ingest(basename(file), new Uint8Array(readFileSync(pathOf(file))));
@@ -45,4 +50,8 @@ export async function judgePages(serverUrl: string, folder: string) {
     figures: { set, questions: ranks.length, page_r_at_1: within(1), page_r_at_5: within(5) },
     reliability: [],
   };
+}
+
+function areAboutPassages(questions: Questions['questions']): questions is readonly PassageQuestion[] {
+  return questions.every((question) => 'has' in question);
 }

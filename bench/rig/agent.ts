@@ -85,6 +85,8 @@ function cacheOfCaller(): Record<string, string> {
 export interface BenchHit {
   readonly item: { readonly name: string };
   readonly locator?: { readonly page?: number };
+  /** Where whole passages are asked for. */
+  readonly text?: string;
   readonly confidence: number;
   readonly score: number;
 }
