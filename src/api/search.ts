@@ -148,7 +148,7 @@ export const HitSchema = Type.Object(
     ),
     locator: Ref(LocatorSchema),
     score: Type.Number({
-      description: 'Log-odds of `confidence`: orders the hits, also those of equal confidence.',
+      description: 'Log-odds of `confidence`, unrounded: orders the hits.',
     }),
     snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
     highlights: Type.Optional(

@@ -132,12 +132,12 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Numbers with more than six digits after the point, but for what the client chose. */
+/** Numbers with more than six digits after the point, but for what the client chose and `score`. */
 function longNumbers(value: unknown, at = 'the body'): string[] {
   if (typeof value === 'number') return /\.\d{7}|e-/.test(String(value)) ? [`${at} is ${value}`] : [];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value)
-    .filter(([name]) => name !== 'metadata')
+    .filter(([name]) => name !== 'metadata' && name !== 'score')
     .flatMap(([name, part]) => longNumbers(part, `${at}/${name}`));
 }
 

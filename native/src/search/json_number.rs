@@ -12,10 +12,14 @@ pub fn rounded(value: f64) -> f64 {
 
 /// Writes the number to six digits after the point. What is no number in JSON becomes null.
 pub fn push_number(out: &mut Vec<u8>, value: f64) {
+    push_exact(out, rounded(value));
+}
+
+/// Writes the shortest digits that read as the same number. What is no number in JSON becomes null.
+pub fn push_exact(out: &mut Vec<u8>, value: f64) {
     if !value.is_finite() {
         return out.extend_from_slice(b"null");
     }
-    let value = rounded(value);
     if value == 0.0 {
         return out.push(b'0');
     }
@@ -100,9 +104,12 @@ mod tests {
         }
 
         #[test]
-        fn a_larger_number_reads_as_it_was(value in proptest::num::f64::NORMAL) {
-            prop_assume!(value.abs() >= ROUNDED_BELOW);
-            prop_assert_eq!(written(value).parse::<f64>().unwrap(), value);
+        fn an_exact_number_reads_as_it_was_and_a_large_one_is_exact(value in proptest::num::f64::NORMAL) {
+            let mut exact = Vec::new();
+            push_exact(&mut exact, value);
+            let exact = String::from_utf8(exact).unwrap();
+            prop_assert_eq!(exact.parse::<f64>().unwrap(), value);
+            prop_assert!(value.abs() < ROUNDED_BELOW || written(value) == exact);
         }
 
         #[test]

@@ -2,7 +2,7 @@
 
 use super::evidence::Evidence;
 use super::fusion::FusedPlace;
-use super::json_number::push_number;
+use super::json_number::{push_exact, push_number};
 use super::moments::ShownMoment;
 use super::plan::{Kind, Plan, PlannedList, Scans};
 use crate::shard::hits::HitMembers;
@@ -27,7 +27,7 @@ impl HitMembers for ShownHit<'_> {
         push_number(out, best.confidence);
         push_name(out, b",\"family\":", &self.plan.lists[best.likelihood.list].family);
         out.extend_from_slice(b",\"score\":");
-        push_number(out, best.likelihood.log_odds);
+        push_exact(out, best.likelihood.log_odds);
     }
 
     fn push_after(&self, out: &mut Vec<u8>) {

@@ -5,8 +5,8 @@ const DIGITS = 6;
 const UNITS = 10 ** DIGITS;
 /** What may be such a number; text that looks like one is written twice. */
 const LONG = /\.\d{7}|\de-/;
-/** What the client chose. It gets it back as it was. */
-const CHOSEN = new Set(['metadata', 'id']);
+/** What is not rounded: what the client chose, and what orders hits. */
+const EXACT = new Set(['metadata', 'id', 'score']);
 
 /** Of objects that are sent again and again. */
 const texts = new WeakMap<object, string>();
@@ -37,18 +37,18 @@ export function jsonText(object: Readonly<Record<string, unknown>>): string | Ui
   return joined(pieces);
 }
 
-/** JSON as it is shown: numbers have at most six digits after the point. */
+/** JSON as it is shown: numbers have at most six digits after the point, but for those of `EXACT`. */
 export function shownJson(value: object): string {
   return memberJson('', value) as string;
 }
 
 function memberJson(name: string, value: unknown): string | undefined {
   const text = JSON.stringify(value);
-  if (CHOSEN.has(name) || text === undefined || !LONG.test(text)) return text;
-  let chosen: unknown;
+  if (EXACT.has(name) || text === undefined || !LONG.test(text)) return text;
+  let exact: unknown;
   return JSON.stringify(value, function rounding(this: unknown, key: string, part: unknown) {
-    if (this === chosen) return part;
-    if (CHOSEN.has(key)) chosen = part;
+    if (this === exact) return part;
+    if (EXACT.has(key)) exact = part;
     else if (typeof part === 'number') return rounded(part);
     return part;
   });

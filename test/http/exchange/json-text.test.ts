@@ -18,11 +18,12 @@ t.test('an object is written as JSON.stringify writes it, arrays that are JSON a
   }
 });
 
-t.test('numbers have at most six digits after the point, but for what the client chose', async (t) => {
+t.test('numbers have at most six digits after the point, but for what the client chose and what orders hits', async (t) => {
   const [third, own] = [-1 / 3, 0.1234567891];
   const object = {
     id: own,
     confidence: third,
+    score: third,
     small: 4e-7,
     large: 12_345_678_901.25,
     text: '.12345678',
@@ -31,6 +32,7 @@ t.test('numbers have at most six digits after the point, but for what the client
   const shown = {
     id: own,
     confidence: -0.333333,
+    score: third,
     small: 0,
     large: 12_345_678_901.25,
     text: '.12345678',
