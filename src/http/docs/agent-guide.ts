@@ -130,7 +130,7 @@ keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${ap
 \`X-Workspace-TTL-Seconds\` in each answer says what is left, \`X-Workspace-TTL-Warning\` that it is less than two minutes; \`POST …/extend\` buys more.
 With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, the workspace extends itself minute by minute, and what is not used is prepaid money again:
 when you \`DELETE …/reserve\` or the workspace. \`DELETE ${api}/workspaces/{id}\` destroys it at once
-and answers with a signed receipt. \`GET …/export?content=true\` gives all of it first, as lines of JSON; the last has the type \`end\`. For several files it costs less than paying for each.
+and answers with a signed receipt. \`GET …/export?content=true\` gives all of it first, as lines of JSON; the last has the type \`end\`. With \`vectors=true\` passages have their vectors. For several files it costs less than paying for each.
 
 ## Searching
 

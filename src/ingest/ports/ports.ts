@@ -24,6 +24,11 @@ export interface TextSnapshot {
   records(segments: Uint32Array): (SegmentRecord | undefined)[];
 }
 
+export interface VectorSnapshot extends TextSnapshot {
+  /** The vectors of Segments, ascending, in a space: little-endian f32. */
+  vectors(space: string, segments: Uint32Array): Promise<(Buffer | undefined)[]>;
+}
+
 export interface IngestSegment {
   readonly record: SegmentRecord;
   readonly words?: string;
