@@ -159,7 +159,7 @@ Asked with a picture, a hit also has its \`likeness\`: \`confidence\` says wheth
 \`fused: true\` all are one list, for several wordings of one question.
 
 \`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, whole
-sentences, \`truncated\` if something had no room. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
+sentences, \`truncated\` if something had no room. Lists and instructions may continue in the next passage: ask for \`passages: 1\`. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
 
 \`filter\` says which items may be found: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
 (by field a value, a list, or \`eq\`, \`in\`, \`gt\`, \`gte\`, \`lt\`, \`lte\`, \`exists\`), \`and\`, \`or\`, \`not\`. \`reason: "nothing_in_filter"\`: no item meets it.
