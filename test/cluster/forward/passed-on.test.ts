@@ -268,7 +268,12 @@ t.test('an answer of unknown length that its owner breaks off is broken off for 
     })),
   ]);
   for (const { url } of [b, a]) {
-    const lines = async () => (await fetch(url + inWorkspace('/lines'), { headers: BEARER })).text();
+    const lines = async () => {
+      const answer = await fetch(url + inWorkspace('/lines'), { headers: BEARER });
+      const text = await answer.text();
+      // Broken off before its head came, it is a refusal.
+      if (!answer.ok) throw new Error(text);
+    };
     await t.rejects(lines());
   }
 });
