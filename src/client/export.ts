@@ -6,6 +6,8 @@ import { openSource, piecesOf, type Source } from './source.ts';
 export interface ExportOptions {
   /** Whether the uploaded files are in it, as an import needs them; default true. */
   readonly content?: boolean;
+  /** Whether the vectors of passages and pictures are in it; default false. An import leaves them out. */
+  readonly vectors?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -17,6 +19,8 @@ export interface ImportSummary extends Pick<IngestSummary, 'failed'> {
   readonly unchanged: number;
   /** Names of items without a file, as of uploads that had failed. */
   readonly withoutFile: readonly string[];
+  /** The export has vectors, which an import leaves out: the server makes its own. */
+  readonly vectorsLeftOut: boolean;
 }
 
 /** The format that is read. */
@@ -52,10 +56,17 @@ export async function importExport(
   source: Source,
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const withoutFile: string[] = [];
-  const sources = sourcesOf(linesOf(await bytesOf(source)), withoutFile);
+  const left: LeftOut = { withoutFile: [], vectors: false };
+  const sources = sourcesOf(linesOf(await bytesOf(source)), left);
   const { ingested, duplicates, failed } = await upload(sources, { ...options, concurrency: 1 });
-  return { imported: ingested, unchanged: duplicates, failed, withoutFile };
+  const { withoutFile, vectors } = left;
+  return { imported: ingested, unchanged: duplicates, failed, withoutFile, vectorsLeftOut: vectors };
+}
+
+/** What of an export is not uploaded. */
+interface LeftOut {
+  readonly withoutFile: string[];
+  vectors: boolean;
 }
 
 async function bytesOf(source: Source): Promise<AsyncIterable<Uint8Array>> {
@@ -65,10 +76,7 @@ async function bytesOf(source: Source): Promise<AsyncIterable<Uint8Array>> {
 }
 
 /** The uploads among the items, each once its file is complete. */
-async function* sourcesOf(
-  lines: AsyncIterable<ExportLine>,
-  withoutFile: string[],
-): AsyncGenerator<NamedSource> {
+async function* sourcesOf(lines: AsyncIterable<ExportLine>, left: LeftOut): AsyncGenerator<NamedSource> {
   let open: { readonly item: Item; readonly pieces: Uint8Array<ArrayBuffer>[] } | undefined;
   let [hasBegun, isOver] = [false, false];
   for await (const line of lines) {
@@ -76,12 +84,13 @@ async function* sourcesOf(
     if (line.type === 'workspace') {
       if (line.format !== FORMAT) throw unreadable(`Exports of format ${line.format} cannot be read here.`);
       if (!line.content) throw unreadable('The export holds no files: export with content.');
+      left.vectors = line.vectors ?? false;
       hasBegun = true;
     } else if (line.type === 'content') {
       if (line.item !== open?.item.id) throw noExport();
       open.pieces.push(bytesOfBase64(line.base64));
     } else if (line.type === 'item' || line.type === 'end') {
-      if (open) yield* uploadsOf(open.item, new Blob(open.pieces), withoutFile);
+      if (open) yield* uploadsOf(open.item, new Blob(open.pieces), left);
       isOver = line.type === 'end';
       open =
         line.type === 'item' && line.item.parent_item_id === undefined
@@ -93,7 +102,7 @@ async function* sourcesOf(
 }
 
 /** The file under its name; the same bytes again under each further name. */
-function* uploadsOf(item: Item, file: Blob, withoutFile: string[]): Generator<NamedSource> {
+function* uploadsOf(item: Item, file: Blob, { withoutFile }: LeftOut): Generator<NamedSource> {
   const { id, name, aliases = [], key, metadata, bytes } = item;
   if (file.size !== bytes) {
     if (file.size > 0) throw unreadable(`The file of ${id} is not whole.`);

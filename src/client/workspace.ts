@@ -177,11 +177,13 @@ export class Workspace {
   }
 
   /**
-   * All that the workspace holds, as lines of JSON, in pieces: write them to a file, or give them to another workspace's `import`.
+   * All that the workspace holds, as lines of JSON, in pieces: write them to a file, or give them to another workspace's `import`. With
+   * `vectors`, passages and pictures have theirs.
    * @throws source_unreadable when the answer ends too early
    */
-  async *export({ content = true, signal }: ExportOptions = {}): AsyncGenerator<Uint8Array> {
-    const stream = await this.#send<ReadableStream<Uint8Array>>('GET', `/export?content=${content}`, {
+  async *export({ content = true, vectors, signal }: ExportOptions = {}): AsyncGenerator<Uint8Array> {
+    const asked = `/export?content=${content}${vectors ? '&vectors=true' : ''}`;
+    const stream = await this.#send<ReadableStream<Uint8Array>>('GET', asked, {
       answer: 'stream',
       attemptMs: EXPORT_MS,
       signal,
@@ -190,7 +192,8 @@ export class Workspace {
   }
 
   /**
-   * Uploads what an export holds: the same searches find the same then. Items get new ids. The same export again changes nothing.
+   * Uploads what an export holds: the same searches find the same then. Items get new ids, and the server makes their vectors itself:
+   * those in the export are left out. The same export again changes nothing.
    * @throws source_unreadable for what is no export, is incomplete or holds no files; what came before that is uploaded by then
    */
   import(source: Source, options: ImportOptions = {}): Promise<ImportSummary> {

@@ -1,8 +1,16 @@
 import type { FileHandle } from 'node:fs/promises';
-import { EXPORT_FORMAT, type ExportEnd, type ExportLine } from '../api/export.ts';
+import {
+  EXPORT_FORMAT,
+  type ExportEnd,
+  type ExportLine,
+  type ExportPassages,
+  type ExportPictures,
+  type ExportSpace,
+} from '../api/export.ts';
 import type { Item } from '../api/items.ts';
-import { FarthingError } from '../domain/error.ts';
+import { shownItem } from '../api/shown.ts';
 import type { ItemId, WorkspaceId } from '../domain/id.ts';
+import type { SpaceSpec } from '../domain/space.ts';
 import { VERSION } from '../domain/version.ts';
 import type { TenantItems } from './tenant-items.ts';
 
@@ -14,21 +22,28 @@ const PIECE_BYTES = 48 * 1024;
 export interface ExportOptions {
   /** Whether the uploaded files are in it. */
   readonly content: boolean;
+  /** Whether the vectors of passages and pictures are in it. */
+  readonly vectors: boolean;
   readonly exportedAt: string;
+  /** RFC 3339: when the Items end, as it is now. */
+  readonly expiry: () => string | null;
   /** Ends the lines early, without the last one. */
   readonly hasEnded: () => boolean;
 }
 
+type ExportedItems = Pick<TenantItems, 'page' | 'item' | 'text' | 'vectors' | 'weightsOf' | 'open'>;
+
 /**
  * Everything in a workspace, a line at a time: one page of items and one piece of a file are in memory. What is added meanwhile may be
- * in it; what is removed before its line is not. @throws item_in_progress when the items around its place are removed meanwhile
+ * in it; what is removed before its line is not. An item that is removed behind its line keeps its file, and loses the passages that
+ * are still to come.
  */
 export async function* exportLines(
-  items: Pick<TenantItems, 'item' | 'list' | 'text' | 'open'>,
+  items: ExportedItems,
   workspace: WorkspaceId,
-  { content, exportedAt, hasEnded }: ExportOptions,
+  { content, vectors, exportedAt, expiry, hasEnded }: ExportOptions,
 ): AsyncGenerator<ExportLine> {
-  const counts = { items: 0, passages: 0, bytes: 0 };
+  const counts = { items: 0, passages: 0, bytes: 0, ...(vectors && { vectors: 0 }) };
   yield {
     type: 'workspace',
     format: EXPORT_FORMAT,
@@ -36,78 +51,110 @@ export async function* exportLines(
     workspace,
     exported_at: exportedAt,
     content,
+    ...(vectors && { vectors }),
   };
-  for await (const item of itemsOf(items, workspace)) {
+  const told = new Set<string>();
+  for await (const { id, parent_item_id } of itemsOf(items, workspace)) {
     if (hasEnded()) return;
-    counts.items += 1;
-    yield { type: 'item', item };
-    for await (const passages of passagesOf(items, workspace, item.id)) {
-      if (hasEnded()) return;
-      counts.passages += passages.length;
-      yield { type: 'passages', item: item.id, passages };
-    }
-    // An archive holds the files inside it.
-    if (!content || item.parent_item_id !== undefined) continue;
-    const opened = await items.open(workspace, item.id);
-    if (!opened) continue;
-    for await (const piece of piecesOf(opened.file)) {
-      if (hasEnded()) return;
-      counts.bytes += piece.byteLength;
-      yield { type: 'content', item: item.id, base64: piece.toString('base64') };
+    // An archive holds the files inside it. What is open can be read to its end.
+    const opened = content && parent_item_id === undefined ? await items.open(workspace, id) : undefined;
+    try {
+      const item = opened?.item ?? (await items.item(workspace, id));
+      if (!item) continue;
+      counts.items += 1;
+      yield { type: 'item', item: shownItem(item, expiry()) };
+      const segments = vectors
+        ? linesWithVectors(items, workspace, id, told)
+        : passagesOf(items, workspace, id);
+      for await (const line of segments) {
+        if (hasEnded()) return;
+        count(counts, line);
+        yield line;
+      }
+      for await (const piece of opened ? piecesOf(opened.file) : []) {
+        if (hasEnded()) return;
+        counts.bytes += piece.byteLength;
+        yield { type: 'content', item: id, base64: piece.toString('base64') };
+      }
+    } finally {
+      await opened?.file.close();
     }
   }
   if (!hasEnded()) yield { type: 'end', ...counts } satisfies ExportEnd;
 }
 
-/** All items in their order, those inside others among them. */
-async function* itemsOf(
-  items: Pick<TenantItems, 'item' | 'list'>,
-  workspace: WorkspaceId,
-): AsyncGenerator<Item> {
-  let page: Item[] = [];
-  do {
-    const seen = new Set(page.map(({ id }) => id));
-    const after = await lastLeft(items, workspace, page);
-    page = (await items.list(workspace, { after, limit: PAGE + seen.size })).filter(
-      ({ id }) => !seen.has(id),
-    );
-    yield* page;
-  } while (page.length >= PAGE);
+type SegmentLine = ExportSpace | ExportPassages | ExportPictures;
+
+function count(counts: { passages: number; vectors?: number }, line: SegmentLine): void {
+  if (line.type === 'space') return;
+  if (line.type === 'passages') counts.passages += line.passages.length;
+  if (counts.vectors === undefined) return;
+  for (const { vectors = {} } of line.type === 'passages' ? line.passages : line.pictures)
+    counts.vectors += Object.keys(vectors).length;
 }
 
-/** The last item of a page that still exists: a list after a removed one would begin again. */
-async function lastLeft(
-  items: Pick<TenantItems, 'item'>,
-  workspace: WorkspaceId,
-  page: readonly Item[],
-): Promise<ItemId | undefined> {
-  for (const { id } of page.toReversed()) if (await items.item(workspace, id)) return id;
-  if (page.length === 0) return undefined;
-  throw new FarthingError('item_in_progress', 'Items were removed while they were exported. Begin again.');
+/** All items in their order, those inside others among them. Up to an empty page: what replaces an item of the last one comes behind it. */
+async function* itemsOf(items: ExportedItems, workspace: WorkspaceId): AsyncGenerator<Item> {
+  for (let place = 0; ; ) {
+    const page = await items.page(workspace, place, PAGE);
+    if (page.items.length === 0) return;
+    yield* page.items;
+    place = page.next;
+  }
 }
 
-async function* passagesOf(items: Pick<TenantItems, 'text'>, workspace: WorkspaceId, item: ItemId) {
+async function* passagesOf(
+  items: ExportedItems,
+  workspace: WorkspaceId,
+  item: ItemId,
+): AsyncGenerator<ExportPassages> {
   for (let from: number | null = 0; from !== null; ) {
     const text = await items.text(workspace, item, { from });
     if (!text || text.passages.length === 0) return;
-    yield text.passages;
+    yield { type: 'passages', item, passages: text.passages };
     from = text.next;
   }
 }
 
-/** Closes the file at its end. A piece is done with when the next is asked for. */
+/** Passages and pictures with their vectors. @param told spaces that have their line */
+async function* linesWithVectors(
+  items: ExportedItems,
+  workspace: WorkspaceId,
+  item: ItemId,
+  told: Set<string>,
+): AsyncGenerator<SegmentLine> {
+  for (let from = 0; ; ) {
+    const part = await items.vectors(workspace, item, from);
+    if (!part) return;
+    const { spaces, next, ...segments } = part;
+    for (const space of spaces) if (!told.has(space.name)) yield spaceLine(space, items.weightsOf(space));
+    for (const { name } of spaces) told.add(name);
+    if ('passages' in segments) yield { type: 'passages', item, passages: segments.passages };
+    else yield { type: 'pictures', item, pictures: segments.pictures };
+    from = next;
+  }
+}
+
+function spaceLine({ name, modelSha256, dimensions }: SpaceSpec, weights: string | undefined): ExportSpace {
+  return {
+    type: 'space',
+    space: name,
+    model_sha256: modelSha256,
+    ...(weights !== undefined && { weights }),
+    dimensions,
+    element: 'float32le',
+  };
+}
+
+/** A piece is done with when the next is asked for. */
 async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
-  try {
-    for (let filled = 0; ; ) {
-      const { bytesRead } = await file.read(piece, filled, PIECE_BYTES - filled);
-      filled += bytesRead;
-      if (bytesRead > 0 && filled < PIECE_BYTES) continue;
-      if (filled > 0) yield piece.subarray(0, filled);
-      if (bytesRead === 0) return;
-      filled = 0;
-    }
-  } finally {
-    await file.close();
+  for (let filled = 0; ; ) {
+    const { bytesRead } = await file.read(piece, filled, PIECE_BYTES - filled);
+    filled += bytesRead;
+    if (bytesRead > 0 && filled < PIECE_BYTES) continue;
+    if (filled > 0) yield piece.subarray(0, filled);
+    if (bytesRead === 0) return;
+    filled = 0;
   }
 }

@@ -4,22 +4,35 @@ import type { Item } from '../api/items.ts';
 import { errorCode, FarthingError } from '../domain/error.ts';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
 import { isEnded, type Job } from '../domain/job.ts';
+import type { SpaceSpec } from '../domain/space.ts';
 import { captionsOf } from './items/captions.ts';
 import { filesIn } from './items/files.ts';
 import { type TextPlace, textOf } from './items/text.ts';
+import { type WithVectors, withVectors } from './items/vectors.ts';
 import { membersOf, uploadedItem } from './members/members.ts';
 import { removeItem } from './members/removal.ts';
-import type { IngestShard, IngestTenants, StoredFiles } from './ports/ports.ts';
+import type { IngestShard, IngestTenants, StoredFiles, VectorSnapshot } from './ports/ports.ts';
 
 export interface TenantItemsDeps {
-  readonly tenants: IngestTenants<IngestShard & ListedShard>;
+  readonly tenants: IngestTenants<ListedShard>;
   /** Absent: they lie in the Tenants' folders alone. */
   readonly files?: StoredFiles;
+  /** For people: the model that fills a space. */
+  readonly weightsOf: (space: SpaceSpec) => string | undefined;
   readonly ingest: { job(id: JobId): Job | undefined; cancel(id: JobId): Promise<Job> };
 }
 
-interface ListedShard {
+interface ListedShard extends IngestShard {
   items(options: { after?: ItemId; limit: number }): Item[];
+  itemsFrom(place: number, limit: number): ItemsPage;
+  readonly spaces: readonly SpaceSpec[];
+  snapshot(): VectorSnapshot & ReturnType<IngestShard['snapshot']>;
+}
+
+/** Some Items, and the place behind them. */
+export interface ItemsPage {
+  readonly items: Item[];
+  readonly next: number;
 }
 
 /** A Tenant's Items and their files: read, listed, removed. Undefined stands for what does not exist. */
@@ -41,12 +54,18 @@ export class TenantItems {
     tenant: TenantId,
     { parent, ...page }: { parent?: ItemId; after?: ItemId; limit: number },
   ): Promise<Item[]> {
-    const list = (shard: IngestShard & ListedShard): Item[] => {
+    const list = (shard: ListedShard): Item[] => {
       if (parent === undefined) return shard.items(page);
       const item = shard.item(parent);
       return item ? membersOf(shard, item, page) : [];
     };
     return (await this.#deps.tenants.useIfThere(tenant, list)) ?? [];
+  }
+
+  /** In order of insertion, from a place on, which stays true when Items are removed. */
+  async page(tenant: TenantId, place: number, limit: number): Promise<ItemsPage> {
+    const page = await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemsFrom(place, limit));
+    return page ?? { items: [], next: place };
   }
 
   /** Its text from a place on. @throws field_invalid for a place that it does not have */
@@ -59,6 +78,22 @@ export class TenantItems {
         snapshot.close();
       }
     });
+  }
+
+  /** Its passages, then its pictures, from a segment on, with their vectors. Undefined behind the last. */
+  vectors(tenant: TenantId, id: ItemId, from: number): Promise<WithVectors | undefined> {
+    return this.#deps.tenants.useIfThere(tenant, async (shard) => {
+      const snapshot = shard.snapshot();
+      try {
+        return await withVectors(snapshot, shard.spaces, id, from);
+      } finally {
+        snapshot.close();
+      }
+    });
+  }
+
+  weightsOf(space: SpaceSpec): string | undefined {
+    return this.#deps.weightsOf(space);
   }
 
   /** What is said in it, as WebVTT. */

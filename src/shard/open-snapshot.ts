@@ -76,6 +76,7 @@ export function openSnapshot(snapshot: NativeSnapshot, spaces: OpenSpaces): Snap
       crossing(() => native.storedSegments(snapshot, segments)).map((record) =>
         parsed<SegmentRecord>(record),
       ),
+    vectors: (space, segments) => storedRows(snapshot, spaces.name(space) ?? space, segments),
     item: (id) => parsed<Item>(crossing(() => snapshot.item(id))),
     segmentsOf: (item) => {
       const found = crossing(() => snapshot.segmentsOfItem(item));
@@ -180,6 +181,18 @@ async function probeOnThread(
     snapshot.probeOffThread(query, k, stop),
   );
   return { expected, found };
+}
+
+async function storedRows(snapshot: NativeSnapshot, space: string, segments: Uint32Array) {
+  const { bytes, present } = await awaitCrossing(() => native.storedRows(snapshot, space, [...segments]));
+  const rows = present.filter((isThere) => isThere).length;
+  const rowBytes = rows === 0 ? 0 : bytes.byteLength / rows;
+  let before = 0;
+  return present.map((isThere) => {
+    if (!isThere) return undefined;
+    before += 1;
+    return bytes.subarray((before - 1) * rowBytes, before * rowBytes);
+  });
 }
 
 /** Runs a search on another thread; it stops soon after `signal` aborts. */

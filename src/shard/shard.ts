@@ -57,6 +57,8 @@ export interface Shard {
   itemsByKey(key: string): Item[];
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
+  /** As `items`, by places that stay true when Items are removed: the first is 0. `next`: the place behind these. */
+  itemsFrom(place: number, limit: number): { readonly items: Item[]; readonly next: number };
   /** Resolves when the background work that earlier writes caused (merges, bits, graphs) is done. */
   whenIdle(): Promise<void>;
   /** Writes a consistent copy of the index, without free pages, into an empty folder. Writers are not blocked. */
@@ -93,6 +95,11 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
     itemsByKey: (key) => reading(shard, (snapshot) => JSON.parse(snapshot.itemsByKey(key)) as Item[]),
     items: ({ after, limit }) =>
       reading(shard, (snapshot) => JSON.parse(snapshot.items(after, limit)) as Item[]),
+    itemsFrom: (place, limit) =>
+      reading(shard, (snapshot) => {
+        const { json, next } = snapshot.itemsFrom(place, limit);
+        return { items: JSON.parse(json) as Item[], next };
+      }),
     whenIdle: () => awaitCrossing(() => shard.whenIdle()),
     copyTo: (folder) => awaitCrossing(() => native.copyShard(shard, folder)),
   };

@@ -127,6 +127,11 @@ export interface Snapshot {
   hits(segments: Uint32Array, options?: HitsOptions): JsonArray;
   /** The stored records of some Segments. */
   records(segments: Uint32Array): (SegmentRecord | undefined)[];
+  /**
+   * The vectors of some Segments, ascending, in a space, as they are stored: little-endian f32. Read on another thread; until then the
+   * snapshot may be closed, but not used. @throws shard_corrupt, shard_model_mismatch
+   */
+  vectors(space: string, segments: Uint32Array): Promise<(Buffer | undefined)[]>;
   item(id: string): Item | undefined;
   /** The first of an Item's Segments, and how many it has: they follow each other. */
   segmentsOf(item: string): { readonly first: number; readonly count: number } | undefined;

@@ -88,6 +88,12 @@ export class ModelHistory {
     return [...found.values()];
   }
 
+  /** For people: what fills a space. Undefined for what nothing tells of any more. */
+  weightsOf({ name, modelSha256 }: Pick<FilledSpace, 'name' | 'modelSha256'>): string | undefined {
+    const known = [...this.#options.inUse, ...this.#periods.flatMap(({ spaces }) => spaces)];
+    return known.find((space) => space.name === name && space.modelSha256 === modelSha256)?.weights;
+  }
+
   get #periods(): readonly Period[] {
     return this.#table.get(KEY)?.periods ?? [];
   }

@@ -117,7 +117,12 @@ export function wireBooks(options: BooksOptions): Books {
     payerIndex,
     purchases,
     prepaid,
-    items: new TenantItems({ tenants: runtime.tenants, files: runtime.files, ingest }),
+    items: new TenantItems({
+      tenants: runtime.tenants,
+      files: runtime.files,
+      ingest,
+      weightsOf: (space) => ground.models.weightsOf(space),
+    }),
     expiry: (tenant) => (isPayer(tenant) ? payerIndex.expiry(tenant) : workspaces.views.expiry(tenant)),
   };
   const ending = new AbortController();

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import inspect
 import io
+import json
 import os
 import zipfile
 from collections.abc import Iterator
@@ -67,8 +69,13 @@ def test_a_workspace_is_exported_and_imported_with_archives_keys_and_metadata(tm
     with farthing.rent(minutes=5) as one, farthing.rent(minutes=5) as other:
         one.ingest(TEXT, name="log.txt", key="logs/1", metadata={"year": 2024, "draft": False})
         one.ingest(packed.getvalue(), name="notes.zip")
+        one.export_to(file, vectors=True)
+        lines = [json.loads(line) for line in file.read_bytes().splitlines()]
+        space = next(line for line in lines if line["type"] == "space")
+        passage = next(line for line in lines if line["type"] == "passages")["passages"][0]
+        assert len(base64.b64decode(passage["vectors"][space["space"]])) == 4 * space["dimensions"]
+        assert other.import_from(file) == ImportSummary(imported=2, vectors_left_out=True)
         one.export_to(file)
-        assert other.import_from(file) == ImportSummary(imported=2)
         assert other.import_from(file) == ImportSummary(unchanged=2)
         held = [(each["name"], each.get("key"), each.get("metadata")) for each in other.items()["items"]]
         assert ("log.txt", "logs/1", {"draft": False, "year": 2024}) in held

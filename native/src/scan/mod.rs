@@ -4,4 +4,5 @@
 pub mod bits_tests;
 pub mod candidates;
 pub mod rating;
+pub mod row_blocks;
 pub mod vector_search;

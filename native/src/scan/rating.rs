@@ -1,28 +1,17 @@
 //! The exact scores of given rows of a space, and of a fixed sample of its rows.
 
-use std::sync::Arc;
-
 use heed::RoTxn;
 
-use super::vector_search::{check_query, rows_of};
-use crate::blocks::dead::Dead;
-use crate::blocks::vectors::{CodesView, RowsView};
+use super::row_blocks::RowBlock;
+use super::vector_search::check_query;
 use crate::error::Result;
 use crate::kernels::kernel::Kernel;
 use crate::ranking::rating::{Rating, Sample};
-use crate::store::checked::Checked;
 use crate::store::open_store::Store;
-use crate::store::spaces::{SpaceSpec, check_model};
+use crate::store::spaces::SpaceSpec;
 
 /// A space of up to this many rows is sampled whole; a larger one has at most twice as many samples.
 pub const SAMPLE: usize = 512;
-
-struct Block<'t> {
-    codes: CodesView<'t>,
-    rows: RowsView<'t>,
-    dead: Dead<'t>,
-    checked: Arc<Checked>,
-}
 
 /// Rates segments for a query by vector, with a sample of the space's scores if it is `sampled`.
 pub fn rate(
@@ -35,25 +24,11 @@ pub fn rate(
 ) -> Result<Rating> {
     check_query(space, query)?;
     let mut rating = Rating { scores: vec![f32::NAN; segments.len()], ..Rating::default() };
-    let Some(family) = store.space_family(txn, space)? else { return Ok(rating) };
-    let mut blocks = vec![];
-    for entry in store.blocks_of(txn, family)? {
-        let (key, value) = entry?;
-        let codes = CodesView::read(value)?;
-        check_model(space, &codes.header)?;
-        let checked = store.checked(key, &codes.header, value)?;
-        let rows = rows_of(store, txn, key, &codes, &checked)?;
-        blocks.push(Block { codes, rows, dead: store.dead(txn, key)?, checked });
-    }
-    let score = |block: &Block<'_>, row: usize| -> Result<f32> {
-        block.checked.row(row, || block.rows.verify_row(row))?;
-        Ok((kernel.dot_f32)(query, block.rows.row(row)))
-    };
+    let blocks = RowBlock::of_space(store, txn, space)?;
+    let score = |block: &RowBlock<'_>, row: usize| -> Result<f32> { Ok((kernel.dot_f32)(query, block.row(row)?)) };
     for block in &blocks {
-        for at in block.codes.segments.within(segments) {
-            if let Some(row) = block.codes.segments.position(segments[at]) {
-                rating.scores[at] = score(block, row)?;
-            }
+        for (at, row) in block.rows_among(segments) {
+            rating.scores[at] = score(block, row)?;
         }
     }
     if sampled {
@@ -66,7 +41,7 @@ pub fn rate(
 
 /// Rows, as block and row, that depend on the living segments of the space alone: all of a small space, otherwise the
 /// first from each multiple of a power of two. So merges change nothing, and an append little.
-fn sample(blocks: &[Block<'_>]) -> Vec<(usize, usize)> {
+fn sample(blocks: &[RowBlock<'_>]) -> Vec<(usize, usize)> {
     let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
     let last = blocks.iter().map(|block| block.codes.header.last).max().unwrap_or(0) as usize;
     let mut step = if rows <= SAMPLE { 1 } else { ((last + 1) / SAMPLE + 1).next_power_of_two() / 2 }.max(1);
@@ -81,7 +56,7 @@ fn sample(blocks: &[Block<'_>]) -> Vec<(usize, usize)> {
 }
 
 /// The first living row from each multiple of `step`, by segment: as segment, block and row.
-fn first_of_each(blocks: &[Block<'_>], step: usize, last: usize) -> Vec<(u32, usize, usize)> {
+fn first_of_each(blocks: &[RowBlock<'_>], step: usize, last: usize) -> Vec<(u32, usize, usize)> {
     let mut sampled = vec![];
     let mut from = 0;
     while from <= last {
@@ -94,7 +69,7 @@ fn first_of_each(blocks: &[Block<'_>], step: usize, last: usize) -> Vec<(u32, us
 }
 
 /// The first living row of a block from a segment on.
-fn first_from(block: &Block<'_>, at: usize, from: usize) -> Option<(u32, usize, usize)> {
+fn first_from(block: &RowBlock<'_>, at: usize, from: usize) -> Option<(u32, usize, usize)> {
     let codes = &block.codes;
     if (codes.header.last as usize) < from {
         return None;

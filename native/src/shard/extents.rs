@@ -1,7 +1,8 @@
 //! The texts of hits: each with the passages around it, as much as a budget allows.
 //!
 //! The best hit comes first: its own passage, then those around it. Passages that follow each other become one text, which
-//! belongs to the best of their hits. The first text that has no room is cut behind a sentence, and ends the answer.
+//! belongs to the best of their hits. Of the first text that has no room the sentences with the query's words are shown, as many
+//! as fit, and it ends the answer.
 
 use std::collections::HashMap;
 
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use super::snapshot::Snapshot;
 use crate::error::{Result, ShardError};
 use crate::text::sentences::{whole_sentences, whole_words};
+use crate::text::snippet::QueryWords;
 
 /// How much text hits show.
 #[derive(Debug, Clone, Copy, Default)]
@@ -67,9 +69,9 @@ struct Piece {
     absorbed: bool,
 }
 
-/// The texts of hits, best first, given by their Segments.
-pub fn extents(snapshot: &Snapshot, segments: &[u32], wanted: Extent) -> Result<Extents> {
-    let mut gathered = Gathered::new(snapshot, wanted.units_max.map_or(usize::MAX, |units| units + 1));
+/// The texts of hits, best first, given by their Segments. `words`: of the query.
+pub fn extents(snapshot: &Snapshot, segments: &[u32], wanted: Extent, words: &QueryWords) -> Result<Extents> {
+    let mut gathered = Gathered::new(snapshot, words, wanted.units_max.map_or(usize::MAX, |units| units + 1));
     let mut bare = vec![false; segments.len()];
     for (hit, segment) in segments.iter().enumerate() {
         bare[hit] = !gathered.add_hit(hit, *segment, wanted.around)?;
@@ -89,6 +91,7 @@ pub fn extents(snapshot: &Snapshot, segments: &[u32], wanted: Extent) -> Result<
 
 struct Gathered<'a> {
     snapshot: &'a Snapshot,
+    words: &'a QueryWords,
     pieces: Vec<Piece>,
     /// The piece of each passage that is in one.
     piece_of: HashMap<u32, usize>,
@@ -106,8 +109,8 @@ struct Passage {
 }
 
 impl<'a> Gathered<'a> {
-    fn new(snapshot: &'a Snapshot, left: usize) -> Self {
-        Self { snapshot, pieces: vec![], piece_of: HashMap::new(), left, truncated: false }
+    fn new(snapshot: &'a Snapshot, words: &'a QueryWords, left: usize) -> Self {
+        Self { snapshot, words, pieces: vec![], piece_of: HashMap::new(), left, truncated: false }
     }
 
     /// False for a hit without text.
@@ -193,7 +196,7 @@ impl<'a> Gathered<'a> {
     fn add_cut(&mut self, hit: usize, segment: u32, passage: &Passage) {
         self.truncated = true;
         let units_max = self.left.saturating_sub(1);
-        let sentences = whole_sentences(&passage.text, units_max);
+        let sentences = whole_sentences(&passage.text, units_max, self.words.place_in(&passage.text));
         // The best hit is shown in any case.
         let is_first = self.pieces.is_empty();
         let text = if sentences.is_empty() && is_first { whole_words(&passage.text, units_max) } else { sentences };

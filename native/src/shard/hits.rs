@@ -68,7 +68,7 @@ pub fn hits(
     let words = query.map(|query| words_of(snapshot, query)).transpose()?.unwrap_or_default();
     let mut items = Items::new(snapshot, expires_at)?;
     let segments = || found.iter().map(HitMembers::segment).collect::<Vec<u32>>();
-    let texts = extent.map(|extent| extents(snapshot, &segments(), extent)).transpose()?.unwrap_or_default();
+    let texts = extent.map(|extent| extents(snapshot, &segments(), extent, &words)).transpose()?.unwrap_or_default();
     let mut out = Vec::with_capacity(2 + HIT_BYTES * found.len());
     let mut count = 0;
     out.push(b'[');

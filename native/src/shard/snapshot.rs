@@ -19,6 +19,7 @@ use crate::ranking::rating::Rating;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
 use crate::ranking::within::Within;
 use crate::scan::rating;
+use crate::scan::row_blocks::stored_rows;
 use crate::scan::vector_search::{self, Enough};
 use crate::store::records::{BlockKey, Family, ItemEntry, KEY_BYTES, Totals, key_of, unsealed};
 use crate::store::spaces::{SpaceSpec, position};
@@ -277,6 +278,11 @@ impl Snapshot {
         Ok(Some((u32::from_le_bytes(*place), record)))
     }
 
+    /// The vectors of Segments, ascending, in a space, as they are stored: little-endian f32. None for one that has none there.
+    pub fn vectors(&self, space: &str, segments: &[u32]) -> Result<Vec<Option<&[u8]>>> {
+        stored_rows(self.queue.store(), &self.txn, self.space(space)?, segments)
+    }
+
     /// An Item's record, as JSON.
     pub fn item(&self, id: &str) -> Result<Option<&str>> {
         let Some(entry) = self.entry(id)? else { return Ok(None) };
@@ -328,21 +334,24 @@ impl Snapshot {
 
     /// Items after the one with this id, or from the first, in order of insertion: one JSON array.
     pub fn items(&self, after: Option<&str>, limit: usize) -> Result<String> {
-        let databases = &self.queue.store().databases;
-        let from = match after.filter(|id| !id.is_empty() && id.len() <= 500) {
-            Some(id) => self.queue.store().entry(&self.txn, id)?.map_or(0, |entry| entry.sequence + 1),
-            None => 0,
-        };
-        let mut json = String::from("[");
-        for (at, entry) in databases.items.range(&self.txn, &(from..))?.take(limit.min(ITEMS_MAX)).enumerate() {
+        let entry = after.map_or(Ok(None), |id| self.entry(id))?;
+        Ok(self.items_from(entry.map_or(0, |entry| entry.sequence + 1), limit)?.0)
+    }
+
+    /// Items from a sequence number on, as one JSON array, and the number after the last: it stays true when they are removed.
+    pub fn items_from(&self, from: u64, limit: usize) -> Result<(String, u64)> {
+        let (mut json, mut next) = (String::from("["), from);
+        let items = self.queue.store().databases.items.range(&self.txn, &(from..))?;
+        for (at, entry) in items.take(limit.min(ITEMS_MAX)).enumerate() {
             if at > 0 {
                 json.push(',');
             }
             let (sequence, value) = entry?;
             json.push_str(text(unsealed(&sequence.to_be_bytes(), value)?)?);
+            next = sequence + 1;
         }
         json.push(']');
-        Ok(json)
+        Ok((json, next))
     }
 
     pub fn totals(&self) -> Result<Totals> {

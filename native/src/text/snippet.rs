@@ -99,6 +99,11 @@ impl QueryWords {
         }
     }
 
+    /// Byte at which the part of a passage with the most words of the query begins; 0 if it has none.
+    pub fn place_in(&self, passage: &str) -> usize {
+        self.densest(&Units::of(passage), &self.find(passage))
+    }
+
     fn find(&self, passage: &str) -> Vec<Found> {
         let mut found = vec![];
         if self.words.is_empty() {
@@ -145,8 +150,8 @@ impl QueryWords {
         }
     }
 
-    /// Byte at which the window with the most distinct words begins: a little before the first, at the start of a word.
-    fn start(&self, passage: &str, units: &Units, found: &[Found]) -> usize {
+    /// Byte of the first word in the window with the most distinct words.
+    fn densest(&self, units: &Units, found: &[Found]) -> usize {
         let (mut most, mut best) = (0, 0);
         for (first, from) in found.iter().enumerate() {
             let window = units.at(from.start) + LENGTH - LEAD;
@@ -158,6 +163,12 @@ impl QueryWords {
                 (most, best) = (seen.count_ones(), from.start);
             }
         }
+        best
+    }
+
+    /// Byte at which a snippet begins: a little before the window with the most distinct words, at the start of a word.
+    fn start(&self, passage: &str, units: &Units, found: &[Found]) -> usize {
+        let best = self.densest(units, found);
         if units.at(best) <= LEAD {
             return 0;
         }

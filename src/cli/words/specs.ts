@@ -173,6 +173,7 @@ export const SPECS = {
     words: [1, 1],
     options: {
       'no-files': { about: 'texts alone, without the uploaded files: nothing to import' },
+      vectors: { about: 'with the vectors of passages and pictures' },
       ...connection,
       workspace: place.workspace,
     },

@@ -20,9 +20,11 @@ export async function workspaceExport({ words, values }: Call<'workspace export'
   const part = `${path}.part`;
   try {
     await inWorkspace(access, io, () =>
-      writeFile(part, workspace.export({ content: !values['no-files'], signal: io.signal }), {
-        mode: FILE_MODE,
-      }),
+      writeFile(
+        part,
+        workspace.export({ content: !values['no-files'], vectors: values.vectors, signal: io.signal }),
+        { mode: FILE_MODE },
+      ),
     );
     await rename(part, path);
   } catch (error) {
@@ -50,19 +52,21 @@ export async function workspaceImport({ words, values }: Call<'workspace import'
     line.show(0, `${ended}  ${nameOf(outcome.key)}`);
   };
   try {
-    const { imported, unchanged, failed, withoutFile } = await inWorkspace(access, io, () =>
+    const { imported, unchanged, failed, withoutFile, vectorsLeftOut } = await inWorkspace(access, io, () =>
       access.workspace.import(createReadStream(path), { signal: io.signal, onOutcome }),
     );
     line.clear();
     const missing = withoutFile.length;
-    if (values.json)
-      io.write(
-        `${JSON.stringify({ summary: { imported, unchanged, failed: failed.length, without_file: missing } })}\n`,
-      );
-    else {
+    if (values.json) {
+      const counts = { imported, unchanged, failed: failed.length, without_file: missing };
+      io.write(`${JSON.stringify({ summary: { ...counts, vectors_left_out: vectorsLeftOut } })}\n`);
+    } else {
       const refusals = failed.length > 0 ? refusalsText(failed, io.err?.columns) : '';
       const left = missing > 0 ? `, ${counted(missing, 'item')} without a file left out` : '';
-      io.explain(`${counted(imported, 'file')} made searchable, ${unchanged} unchanged${left}\n${refusals}`);
+      const vectors = vectorsLeftOut ? 'The vectors were left out: the server made its own.\n' : '';
+      io.explain(
+        `${counted(imported, 'file')} made searchable, ${unchanged} unchanged${left}\n${vectors}${refusals}`,
+      );
     }
     explainSpending(access, io);
     return failed.length > 0 ? EXIT.partly : EXIT.done;

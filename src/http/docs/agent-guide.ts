@@ -130,7 +130,7 @@ keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${ap
 \`X-Workspace-TTL-Seconds\` in each answer says what is left, \`X-Workspace-TTL-Warning\` that it is less than two minutes; \`POST …/extend\` buys more.
 With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, the workspace extends itself minute by minute, and what is not used is prepaid money again:
 when you \`DELETE …/reserve\` or the workspace. \`DELETE ${api}/workspaces/{id}\` destroys it at once
-and answers with a signed receipt. \`GET …/export?content=true\` gives all of it first, as lines of JSON; the last has the type \`end\`. For several files it costs less than paying for each.
+and answers with a signed receipt. \`GET …/export?content=true\` gives all of it first, as lines of JSON; the last has the type \`end\`. With \`vectors=true\` passages have their vectors. For several files it costs less than paying for each.
 
 ## Searching
 
@@ -159,7 +159,7 @@ Asked with a picture, a hit also has its \`likeness\`: \`confidence\` says wheth
 \`fused: true\` all are one list, for several wordings of one question.
 
 \`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, whole
-sentences, \`truncated\` if something had no room. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
+sentences, \`truncated\` if something had no room. Lists and instructions may continue in the next passage: ask for \`passages: 1\`. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
 
 \`filter\` says which items may be found: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
 (by field a value, a list, or \`eq\`, \`in\`, \`gt\`, \`gte\`, \`lt\`, \`lte\`, \`exists\`), \`and\`, \`or\`, \`not\`. \`reason: "nothing_in_filter"\`: no item meets it.

@@ -21,7 +21,7 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   workspaceItem: 'Name, type, size, pages, state and expiry of an item.',
   workspaceItemContent: 'The bytes that were uploaded, unchanged.',
   exportWorkspace:
-    'All items with their metadata, keys and passages, and with `content=true` their files: what another workspace needs to hold the same. One at a time for each workspace.',
+    'All items with their metadata, keys and passages, and with `content=true` their files: what another workspace needs to hold the same. With `vectors=true` each passage and picture has its vectors, and lines of the type `space` say by which model. One at a time for each workspace.',
   workspaceItemText:
     'The text of an item as it was read, from `page`, `time_s` or `from` on: what an agent reads around a hit.',
   workspaceItemCaptions:

@@ -28,6 +28,13 @@ export function exportRoute(services: Services): Route {
             'Whether the uploaded files are in it, as base64. An import needs them. Default: false.',
           schema: Type.Boolean(),
         },
+        {
+          name: 'vectors',
+          in: 'query',
+          description:
+            'Whether the vectors of passages and pictures are in it, as base64 of little-endian float32. An import leaves them out. Default: false.',
+          schema: Type.Boolean(),
+        },
       ],
       success: {
         status: 200,
@@ -46,7 +53,7 @@ async function startOf(
   exchange: Exchange,
   { id }: WorkspaceRecord,
 ): Promise<ContentReply> {
-  const content = flagOf(exchange, 'content');
+  const [content, vectors] = [flagOf(exchange, 'content'), flagOf(exchange, 'vectors')];
   const giveBack = services.tenantLimits.export(id);
   let hasEnded = false;
   // A disposal waits for what is being sent: an export stops.
@@ -54,7 +61,13 @@ async function startOf(
     hasEnded = true;
   });
   const exportedAt = new Date().toISOString();
-  const lines = exportLines(services.items, id, { content, exportedAt, hasEnded: () => hasEnded });
+  const lines = exportLines(services.items, id, {
+    content,
+    vectors,
+    exportedAt,
+    expiry: () => services.expiry(id),
+    hasEnded: () => hasEnded,
+  });
   return {
     status: 200,
     headers: {

@@ -17,11 +17,15 @@ const LOOKED_AT_MAX = 4_096;
 /** Of these, in one turn of the event loop. */
 const LOOKED_AT_PER_TURN = 256;
 
-/** The text of an item from a place on, as it was cut for the search. @throws field_invalid for a place that it does not have */
+/**
+ * The text of an item from a place on, as it was cut for the search, in at most so many passages.
+ * @throws field_invalid for a place that it does not have
+ */
 export async function textOf(
   snapshot: TextSnapshot,
   id: ItemId,
   place: TextPlace,
+  passagesMax = Number.POSITIVE_INFINITY,
 ): Promise<ItemTextAnswer | undefined> {
   const range = snapshot.segmentsOf(id);
   if (!range) return undefined;
@@ -39,7 +43,8 @@ export async function textOf(
       // Pictures come after all passages.
       if (record?.text === undefined) return { id, passages, next: null };
       length += record.text.length;
-      if (passages.length > 0 && length > LENGTH_MAX) return { id, passages, next: from + index };
+      const isFull = length > LENGTH_MAX || passages.length >= passagesMax;
+      if (passages.length > 0 && isFull) return { id, passages, next: from + index };
       const { text, locator, text_source, speech_confidence } = record;
       passages.push({
         text,

@@ -26,6 +26,8 @@ export interface IngestShard
 /** What is read of an Item's text. */
 export type TextSnapshot = Pick<Snapshot, 'segmentsOf' | 'records'>;
 
+export type VectorSnapshot = Pick<Snapshot, 'segmentsOf' | 'records' | 'vectors'>;
+
 export interface IngestTenants<Opened = IngestShard> extends Pick<Tenants, 'folder' | 'exists'> {
   use<T>(
     tenant: TenantId,

@@ -54,6 +54,11 @@ t.test('any server answers, as the owner of the slot would', async (t) => {
       headers: attachmentHeaders({ name: 'größe 🐚.txt', media_type: 'text/plain' }),
       content: { bytes: 3, pieces: pieces('a', 'bc'), close: async () => undefined },
     })),
+    workspaceRoute('GET', '/lines', () => ({
+      status: 200,
+      headers: { 'Content-Type': 'application/x-ndjson' },
+      content: { bytes: undefined, pieces: pieces('{}\n', '[]\n'), close: async () => undefined },
+    })),
     workspaceRoute('DELETE', '', () => {
       throw new FarthingError('rate_limited', 'Slow.', { retryAfterS: 17, facts: { limit: 3 } });
     }),
@@ -82,6 +87,7 @@ t.test('any server answers, as the owner of the slot would', async (t) => {
     for (const path of ['/kept', '/file'])
       for (const condition of [{}, { 'if-none-match': '"1"' }] as Record<string, string>[])
         await same(method, inWorkspace(path), condition);
+  await same('GET', inWorkspace('/lines'));
   await same('DELETE', inWorkspace(''));
   await same('GET', JOB_PATH);
   await same('PUT', inWorkspace('/echo'));
@@ -246,6 +252,30 @@ t.test('a large download arrives whole', async (t) => {
   t.equal(body.length, count * piece.length);
   t.ok(body.subarray(0, 3).equals(Buffer.from('abc')));
   t.ok(headers.includes(String(count * piece.length)), 'with its length');
+});
+
+t.test('an answer of unknown length that its owner breaks off is broken off for the client', async (t) => {
+  const { a, b } = await startNodes(t, () => [
+    workspaceRoute('GET', '/lines', () => ({
+      status: 200,
+      headers: { 'Content-Type': 'application/x-ndjson' },
+      content: {
+        bytes: undefined,
+        pieces: pieces('{}\n'),
+        isComplete: () => false,
+        close: async () => undefined,
+      },
+    })),
+  ]);
+  for (const { url } of [b, a]) {
+    const lines = async () => {
+      const answer = await fetch(url + inWorkspace('/lines'), { headers: BEARER });
+      const text = await answer.text();
+      // Broken off before its head came, it is a refusal.
+      if (!answer.ok) throw new Error(text);
+    };
+    await t.rejects(lines());
+  }
 });
 
 t.test('each event of a stream comes through before the next one', async (t) => {

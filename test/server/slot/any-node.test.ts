@@ -139,6 +139,14 @@ if (withoutEtcd !== undefined) {
       const headers = { Authorization: `Bearer ${token}` };
       const file = await fetch(`${base}/items/${uploaded.body.item.id}/content`, { headers });
       t.equal(await file.text(), 'Tides follow the moon.');
+      const lines: string[] = [];
+      for (const { url } of both) {
+        const path = `${url}/agent/v1/workspaces/${id}/export?content=true&vectors=true`;
+        lines.push(await (await fetch(path, { headers })).text());
+      }
+      t.match(lines[0], /"text_semantic":"[\w+/=]{2048}".*\n\{"type":"end".*"vectors":1\}\n$/s);
+      const [direct, relayed] = lines.map((text) => text.replace(/"exported_at":"[^"]*"/, ''));
+      t.equal(relayed, direct);
       const events = await fetch(`${base}/jobs/${uploaded.body.job_id}/events`, { headers });
       t.match(await events.text(), /event: job\ndata: .*"searchable"/);
       const called = await fetch(`${other!.url}/mcp?workspace=${id}`, {

@@ -227,12 +227,14 @@ class AsyncWorkspace:
     async def remove(self, item: str) -> ItemDeleted:
         return await run_async(self._of.remove(item), self._http)
 
-    async def export_to(self, file: ExportPath, *, content: bool = True) -> None:
-        """Writes all that the workspace holds to a file, as lines of JSON. `content`: with the uploaded files.
+    async def export_to(self, file: ExportPath, *, content: bool = True, vectors: bool = False) -> None:
+        """Writes all that the workspace holds to a file, as lines of JSON.
+
+        `content`: with the uploaded files. `vectors`: with the vectors of passages and pictures.
 
         Raises source_unreadable when the answer ends too early. The file is there only once it is whole.
         """
-        await run_async(self._of.export_to(file, content), self._http)
+        await run_async(self._of.export_to(file, content, vectors), self._http)
 
     async def import_from(self, file: ExportPath) -> ImportSummary:
         """Uploads what an export holds, with its keys and metadata. The same export again changes nothing.

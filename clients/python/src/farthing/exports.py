@@ -45,6 +45,16 @@ class ImportSummary:
     failed: Sequence[FailedImport] = field(default_factory=list)
     without_file: Sequence[str] = field(default_factory=list)
     """Names of items without a file, as of uploads that had failed."""
+    vectors_left_out: bool = False
+    """The export has vectors, which an import leaves out: the server makes its own."""
+
+
+@dataclass
+class _LeftOut:
+    """What of an export is not uploaded."""
+
+    without_file: list[str] = field(default_factory=list)
+    vectors: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,12 +64,14 @@ class _File:
     labels: Labels
 
 
-def export_to(calls: Calls, path: str, headers: Mapping[str, str], target: ExportPath, content: bool) -> Flow[None]:
+def export_to(
+    calls: Calls, path: str, headers: Mapping[str, str], target: ExportPath, content: bool, vectors: bool
+) -> Flow[None]:
     """Raises source_unreadable when the answer ends too early. The file is there only once it is whole."""
     part = Path(f"{os.fspath(target)}.part")
-    flag = "true" if content else "false"
+    asked = f"content={'true' if content else 'false'}{'&vectors=true' if vectors else ''}"
     try:
-        yield from calls.send(Call("GET", f"{path}/export?content={flag}", headers, into=part))
+        yield from calls.send(Call("GET", f"{path}/export?{asked}", headers, into=part))
         yield Work(lambda: _check_end(part))
         yield Work(lambda: os.replace(part, target))
     finally:
@@ -70,12 +82,12 @@ def import_from(calls: Calls, target: Target, source: ExportPath) -> Flow[Import
     """One file at a time, in the export's order. Files in archives come with these."""
     imported = unchanged = 0
     failed: list[FailedImport] = []
-    without_file: list[str] = []
-    files = _files_in(source, without_file)
+    left = _LeftOut()
+    files = _files_in(source, left)
     while True:
         file: _File | None = yield Work(lambda: next(files, None))
         if file is None:
-            return ImportSummary(imported, unchanged, failed, without_file)
+            return ImportSummary(imported, unchanged, failed, left.without_file, left.vectors)
         try:
             answer = yield from ingest(
                 calls,
@@ -99,7 +111,7 @@ def import_from(calls: Calls, target: Target, source: ExportPath) -> Flow[Import
                 imported += 1
 
 
-def _files_in(source: ExportPath, without_file: list[str]) -> Iterator[_File]:
+def _files_in(source: ExportPath, left: _LeftOut) -> Iterator[_File]:
     item: Item | None = None
     pieces: list[bytes] = []
     begun = over = False
@@ -114,6 +126,7 @@ def _files_in(source: ExportPath, without_file: list[str]) -> Iterator[_File]:
                     raise _unreadable(f"Exports of format {line.get('format')} cannot be read here.")
                 if not line.get("content"):
                     raise _unreadable("The export holds no files: export with content.")
+                left.vectors = bool(line.get("vectors"))
                 begun = True
             elif kind == "content":
                 if item is None or line.get("item") != item["id"]:
@@ -121,7 +134,7 @@ def _files_in(source: ExportPath, without_file: list[str]) -> Iterator[_File]:
                 pieces.append(_decoded(line.get("base64")))
             elif kind in ("item", "end"):
                 if item is not None:
-                    yield from _files_of(item, b"".join(pieces), without_file)
+                    yield from _files_of(item, b"".join(pieces), left.without_file)
                 pieces = []
                 over = kind == "end"
                 known = cast(Item, line.get("item"))

@@ -192,8 +192,8 @@ class WorkspaceOperations:
         call = Call("DELETE", f"{self._path}/items/{id_in_path(item)}", self._headers)
         return cast(ItemDeleted, (yield from self.calls.send(call)).json())
 
-    def export_to(self, target: ExportPath, content: bool) -> Flow[None]:
-        return export_to(self.calls, self._path, self._headers, target, content)
+    def export_to(self, target: ExportPath, content: bool, vectors: bool) -> Flow[None]:
+        return export_to(self.calls, self._path, self._headers, target, content, vectors)
 
     def import_from(self, source: ExportPath) -> Flow[ImportSummary]:
         return import_from(self.calls, self._target, source)

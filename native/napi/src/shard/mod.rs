@@ -1,5 +1,6 @@
 pub mod batch;
 pub mod open_shard;
 pub mod query;
+pub mod rows;
 pub mod snapshot;
 pub mod spaces;

@@ -43,6 +43,13 @@ pub struct HitsJson {
     pub count: u32,
 }
 
+/// Some Items as a JSON array, and the sequence number after the last of them.
+#[napi(object)]
+pub struct ItemsPage {
+    pub json: String,
+    pub next: f64,
+}
+
 /// A snapshot that may be closed while another thread is searching it.
 pub(crate) struct Shared {
     snapshot: Mutex<Option<Snapshot>>,
@@ -253,6 +260,13 @@ impl NativeSnapshot {
     #[napi(catch_unwind)]
     pub fn items(&self, after: Option<String>, limit: u32) -> Result<String> {
         self.read(|snapshot| snapshot.items(after.as_deref(), limit as usize))
+    }
+
+    /// Records of Items in order of insertion, from a sequence number on, and the number after the last.
+    #[napi(catch_unwind)]
+    pub fn items_from(&self, from: f64, limit: u32) -> Result<ItemsPage> {
+        let (json, next) = self.read(|snapshot| snapshot.items_from(from as u64, limit as usize))?;
+        Ok(ItemsPage { json, next: next as f64 })
     }
 
     /// Searchable Items, their Segments, and the bytes of their files.

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::shard::extents::{Extent, HitText, Shown, extents};
+use crate::text::snippet::QueryWords;
 
 /// Items of some lengths. The text of a passage says its Segment, once for each word; the last passages of an Item may be a note
 /// and a picture.
@@ -48,7 +49,9 @@ fn passages_that_follow_each_other_become_one_text_of_the_better_hit() {
     filled(&shard, &[(5, true, true), (3, false, false)]);
     let snapshot = shard.snapshot().unwrap();
     let passage = |at: u32| format!("Passage {at} is here. And {at} there.");
-    let show = |hits: &[u32], around, units_max| extents(&snapshot, hits, Extent { around, units_max }).unwrap();
+    let show = |hits: &[u32], around, units_max| {
+        extents(&snapshot, hits, Extent { around, units_max }, &QueryWords::default()).unwrap()
+    };
 
     let plain = show(&[1, 6, 5, 7], 0, None);
     assert_eq!(texts(&plain.shown), [Some(passage(1)), None, Some("Note 5.".into()), Some(passage(7))]);
@@ -71,6 +74,9 @@ fn passages_that_follow_each_other_become_one_text_of_the_better_hit() {
     assert_eq!(texts(&sentence.shown), [Some(passage(4)), Some("Passage 7 is here.".into())]);
     assert!(sentence.truncated);
     assert_eq!(texts(&show(&[4], 3, Some(12)).shown), [Some("Passage 4 is".into())]);
+    let words = QueryWords::new("there", |_| false);
+    let asked = extents(&snapshot, &[4], Extent { around: 0, units_max: Some(20) }, &words).unwrap();
+    assert_eq!(texts(&asked.shown), [Some("And 4 there.".into())], "the sentence that was asked for");
 }
 
 proptest! {
@@ -90,7 +96,7 @@ proptest! {
         let mut seen = HashSet::new();
         let count = snapshot.totals().unwrap().segments as u32;
         let hits: Vec<u32> = hits.into_iter().map(|hit| hit % count).filter(|hit| seen.insert(*hit)).collect();
-        let found = extents(&snapshot, &hits, Extent { around, units_max }).unwrap();
+        let found = extents(&snapshot, &hits, Extent { around, units_max }, &QueryWords::default()).unwrap();
         prop_assert_eq!(found.shown.len(), hits.len());
         let all: Vec<String> = texts(&found.shown).into_iter().flatten().collect();
         let units: usize = all.iter().map(|text| text.encode_utf16().count()).sum();

@@ -208,3 +208,21 @@ fn a_name_that_is_added_before_an_item_is_searchable_stays() {
     shard.write(WriteOp::PutItem { item: named("rain", "failed") }).unwrap();
     assert!(!add_alias(&shard, "rain", "shower.pdf"));
 }
+
+#[test]
+fn a_page_follows_the_one_before_it_though_all_of_that_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    for id in ["a", "b", "c", "d", "e"] {
+        append(&shard, id, vec![]);
+    }
+    let has = |page: &str, id: &str| page.contains(&format!("\"id\":\"{id}\""));
+    let (page, next) = shard.snapshot().unwrap().items_from(0, 2).unwrap();
+    assert!(has(&page, "a") && has(&page, "b") && !has(&page, "c"));
+    for id in ["a", "b", "c"] {
+        shard.write(WriteOp::RemoveItem { id: id.into() }).unwrap();
+    }
+    let (page, next) = shard.snapshot().unwrap().items_from(next, 2).unwrap();
+    assert!(has(&page, "d") && has(&page, "e"));
+    assert_eq!(shard.snapshot().unwrap().items_from(next, 2).unwrap(), ("[]".into(), next));
+}

@@ -166,6 +166,14 @@ proptest! {
         let ranking = search(&shard, &query, k);
         prop_assert!(ranking.exact);
         prop_assert_eq!(ranking.hits, naive(&rows, &query, k));
+        let segments: Vec<u32> = rows.keys().copied().collect();
+        let snapshot = shard.snapshot().unwrap();
+        let stored = snapshot.vectors("meaning", &segments).unwrap();
+        for (row, stored) in rows.values().zip(stored) {
+            let bits: Vec<u8> = row.iter().flat_map(|value| value.to_le_bytes()).collect();
+            prop_assert_eq!(stored, Some(&bits[..]));
+        }
+        prop_assert_eq!(snapshot.vectors("meaning", &[next]).unwrap(), [None]);
         let by_words = found_by_words(&shard, "alpha");
         prop_assert_eq!(by_words, rows.keys().copied().collect::<Vec<_>>());
         let totals = shard.snapshot().unwrap().totals().unwrap();

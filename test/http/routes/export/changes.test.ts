@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import t from 'tap';
+import type { ExportLine } from '../../../../src/api/export.ts';
+import { Farthing, type Workspace } from '../../../../src/client/index.ts';
+import { zipOf } from '../../../extract/samples/archives.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+
+/** What is removed, replaced or added while an export runs. */
+
+const samples = resolve(import.meta.dirname, '../../../../samples');
+const server = await startTestServer(t);
+const agent = new TestAgent(server.url);
+const client = new Farthing({ baseUrl: server.url });
+const rent = async (): Promise<Workspace> => client.workspaces.open(await agent.rent());
+
+/** More than the sockets take while nobody reads: the export waits in it. */
+const LARGE = Buffer.concat([readFileSync(`${samples}/chelsea.png`), Buffer.alloc(16 * 2 ** 20)]);
+/** Items of a page. */
+const PAGE = 100;
+
+/** An export that waits in its first item while something happens. */
+async function during(workspace: Workspace, work: () => Promise<unknown>) {
+  const stream = workspace.export();
+  const first = await stream.next();
+  await work();
+  const bytes = Buffer.concat([first.value!, await buffer(stream)]);
+  const lines = bytes
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ExportLine);
+  const items = lines.flatMap((line) => (line.type === 'item' ? [line.item] : []));
+  const fileOf = (id: string) =>
+    Buffer.concat(
+      lines.flatMap((line) =>
+        line.type === 'content' && line.item === id ? [Buffer.from(line.base64, 'base64')] : [],
+      ),
+    );
+  return { bytes, items, fileOf, names: items.map(({ name }) => name) };
+}
+
+async function large(): Promise<{ workspace: Workspace; id: string }> {
+  const workspace = await rent();
+  const { item } = await workspace.ingest(LARGE, { name: 'large.png' });
+  return { workspace, id: item!.id };
+}
+
+t.test(
+  'what is removed before its line is not in it, and an item behind its line keeps its file',
+  async (t) => {
+    const { workspace, id } = await large();
+    const removed = await workspace.ingest(Buffer.from('Tides follow the moon.'), { name: 'tides.txt' });
+    await workspace.ingest(Buffer.from('Moss grows on stones.'), { name: 'moss.txt' });
+    const { names, fileOf, bytes } = await during(workspace, async () => {
+      await workspace.remove(removed.item!.id);
+      await workspace.remove(id);
+    });
+    t.same(names, ['large.png', 'moss.txt']);
+    t.ok(fileOf(id).equals(LARGE));
+    const to = await rent();
+    t.match(await to.import(bytes), { imported: 2, failed: [], withoutFile: [] });
+  },
+);
+
+t.test('an item that is replaced is there as it became', async (t) => {
+  const { workspace } = await large();
+  const old = await workspace.ingest(Buffer.from('The tide is low.'), { name: 'tide.txt', key: 'tide' });
+  const now = Buffer.from('The tide is high.');
+  const { names, items, fileOf, bytes } = await during(workspace, () =>
+    workspace.ingest(now, { name: 'tide.txt', key: 'tide' }),
+  );
+  t.same(names, ['large.png', 'tide.txt']);
+  t.not(items[1]!.id, old.item!.id);
+  t.ok(fileOf(items[1]!.id).equals(now));
+  const to = await rent();
+  await to.import(bytes);
+  t.match((await to.search({ query: 'tide', families: ['raw'] })).hits, [{ snippet: 'The tide is high.' }]);
+});
+
+t.test('an archive and its files go together, one of its files alone', async (t) => {
+  const { workspace } = await large();
+  const gone = await workspace.ingest(zipOf({ 'gone.txt': 'Petrels breed in burrows.' }), {
+    name: 'gone.zip',
+  });
+  const kept = zipOf({ 'one.txt': 'Gulls follow the plough.', 'two.txt': 'Terns dive for fish.' });
+  await workspace.ingest(kept, { name: 'kept.zip' });
+  const { items: inside } = await workspace.items();
+  const { names } = await during(workspace, async () => {
+    await workspace.remove(gone.item!.id);
+    await workspace.remove(inside.find(({ path }) => path === 'two.txt')!.id);
+  });
+  t.same(names.length, 3);
+  t.match(names, ['large.png', 'kept.zip', /one\.txt$/]);
+});
+
+t.test('all items of a page may be removed behind it: the next page follows', async (t) => {
+  const { workspace, id } = await large();
+  const notes = Array.from({ length: PAGE }, (_, at) => [`${at}.txt`, `Note ${at}.`]);
+  const archive = await workspace.ingest(zipOf(Object.fromEntries(notes)), { name: 'notes.zip' });
+  await workspace.ingest(Buffer.from('Moss grows on stones.'), { name: 'moss.txt' });
+  const { names } = await during(workspace, async () => {
+    await workspace.remove(archive.item!.id);
+    await workspace.remove(id);
+  });
+  t.same(names, ['large.png', 'moss.txt']);
+});
+
+t.test('an item tells its end as it is now', async (t) => {
+  const rented = await agent.rent();
+  const workspace = client.workspaces.open(rented);
+  await workspace.ingest(Buffer.from('Tides follow the moon.'), { name: 'tides.txt' });
+  const path = `/agent/v1/workspaces/${rented.id}/extend`;
+  t.equal((await agent.post(path, { ttl_minutes: 60 })).status, 200);
+  const { items } = await during(workspace, async () => undefined);
+  const shown = await workspace.item(items[0]!.id);
+  t.same(items[0], shown);
+});
