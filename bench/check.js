@@ -39,6 +39,8 @@ for (const need of bench.needs ?? []) {
 const sets = bench.settings?.SET === undefined ? '' : (process.env.SET ?? '');
 for (const set of sets.split(',').filter(Boolean)) {
   const folder = whereOf(set) ?? end(3, `${name} was not run: there is no set "${set}". make bench-data lists where it may come from.`);
-  if (name !== 'quality' && !isBeirSet(folder))
+  if (name === 'speech') {
+    if (!existsSync(join(folder, 'transcripts.json'))) end(3, `${name} was not run: ${folder} has no transcripts.json.`);
+  } else if (name !== 'quality' && !isBeirSet(folder))
     end(3, `${name} was not run: ${folder} has no corpus.jsonl and queries.jsonl (BEIR's shape).`);
 }

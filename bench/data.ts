@@ -5,15 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeManPagesSet } from './sets/man-pages.ts';
 import sources from './sets/sources.json' with { type: 'json' };
+import { makeStampsSet } from './sets/stamps.ts';
 import { whereOf } from './sets/where.js';
 
 /** `make bench-data`: sets from Debian's packages, pinned and checked, and for the others where they belong and what they are. */
 const DATA = join(import.meta.dirname, 'data');
 const sha256Of = (path: string) => createHash('sha256').update(readFileSync(path)).digest('hex');
 
-for (const [name, { package: debian, version, sha256, pages }] of Object.entries(sources.debian)) {
+for (const [name, { package: debian, version, sha256, ...content }] of Object.entries(sources.debian)) {
   if (whereOf(name) !== undefined) console.log(`${name.padEnd(10)} is at ${whereOf(name)}`);
-  else fetched(name, `${debian}=${version}`, sha256, pages);
+  else await fetched(name, `${debian}=${version}`, sha256, content);
 }
 for (const [name, { what, ...rest }] of Object.entries(sources.laid)) {
   const folder = whereOf(name);
@@ -27,7 +28,12 @@ for (const [name, { what, ...rest }] of Object.entries(sources.laid)) {
   console.log(`${name.padEnd(10)} is at ${folder}${said}`);
 }
 
-function fetched(name: string, versioned: string, sha256: string, pages: readonly string[]): void {
+async function fetched(
+  name: string,
+  versioned: string,
+  sha256: string,
+  content: { readonly pages: readonly string[] } | { readonly stamps: string },
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'farthing-data-'));
   try {
     execFileSync('apt-get', ['download', '-qq', versioned], {
@@ -39,11 +45,15 @@ function fetched(name: string, versioned: string, sha256: string, pages: readonl
     if (sum !== sha256) throw new Error(`the package has the SHA-256 ${sum}, not ${sha256}`);
     execFileSync('dpkg-deb', ['-x', file, folder]);
     mkdirSync(DATA, { recursive: true });
-    const count = makeManPagesSet(
-      pages.map((one) => join(folder, one)),
-      join(DATA, name),
-    );
-    console.log(`${name.padEnd(10)} is at ${join(DATA, name)}: ${count} manual pages`);
+    const to = join(DATA, name);
+    const made =
+      'stamps' in content
+        ? `${await makeStampsSet(join(folder, content.stamps), to)} pictures`
+        : `${makeManPagesSet(
+            content.pages.map((one) => join(folder, one)),
+            to,
+          )} manual pages`;
+    console.log(`${name.padEnd(10)} is at ${to}: ${made}`);
   } catch (error) {
     console.log(
       `${name.padEnd(10)} could not be fetched (apt-get download ${versioned}): ${(error as Error).message.split('\n')[0]}`,

@@ -1,7 +1,7 @@
 import type { Encoder } from '../../src/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
 import { readBeirSet, setFolder } from '../sets/beir.ts';
-import { CHANGES, pixelsOf, readPhotographs } from '../sets/photographs.ts';
+import { pixelsOf, readPhotographs } from '../sets/photographs.ts';
 import { fitLogistic, type Judged } from './logistic.ts';
 
 /** Hits of a search that somebody looks at. */
@@ -20,12 +20,11 @@ type Results = readonly { readonly score: number; readonly lead: number; readonl
 type Searches = readonly Results[];
 
 /**
- * Log-odds of pictures by their cosine: captioned photographs and changed copies of them, each query once where its picture is in
- * the index and once where it is not; claims, which no photograph answers, count as queries in words as well.
+ * Log-odds of pictures that words describe, by their cosine: captioned photographs, each caption once where its picture is in the index
+ * and once where it is not; claims, which no photograph answers, count as queries as well. `sameness.ts` fits pictures found by others.
  */
 export async function fitPictures(encoder: Encoder, photos: string) {
-  const { words, pictures } = await pictureResults(encoder, photos);
-  return { visual_words: fitted(words), visual_picture: fitted(pictures) };
+  return { visual_words: fitted(await describedResults(encoder, photos)) };
 }
 
 function fitted(queries: readonly Searches[]) {
@@ -43,21 +42,12 @@ function fitted(queries: readonly Searches[]) {
   };
 }
 
-async function pictureResults(
-  encoder: Encoder,
-  photos: string,
-): Promise<{ words: Searches[]; pictures: Searches[] }> {
+async function describedResults(encoder: Encoder, photos: string): Promise<Searches[]> {
   const spec = encoder.pictureSpec;
   if (!spec) throw new Error('there is no picture model to calibrate');
   const photographs = await readPhotographs(photos);
   const pixels = await Promise.all(photographs.map((photograph) => pixelsOf(photograph, spec)));
-  const { visual_picture: stored = [], visual_words: placed = [] } = await encoder.encodeIngest(
-    'picture',
-    pixels,
-    {
-      tenant: TENANT,
-    },
-  );
+  const { visual_words: placed = [] } = await encoder.encodeIngest('picture', pixels, { tenant: TENANT });
   const all = [...photographs.keys()];
   /** With the picture that is meant, and without it. */
   const withAndWithout = (scores: Float32Array, meant: number): Searches => {
@@ -89,18 +79,7 @@ async function pictureResults(
     const few = FEW.map((count) => all.slice(number % 20, (number % 20) + count));
     words.push([all, ...few].map((of) => ranked(scores, of, () => false)));
   }
-  const pictures: Searches[] = [];
-  for (const change of Object.keys(CHANGES)) {
-    for (const [index, photograph] of photographs.entries()) {
-      const { visual_picture: query } = await encoder.encodeQuery(
-        'picture',
-        await pixelsOf(photograph, spec, change),
-        { tenant: TENANT },
-      );
-      pictures.push(withAndWithout(against(query!, stored), index));
-    }
-  }
-  return { words, pictures };
+  return words;
 }
 
 function ranked(scores: Float32Array, of: readonly number[], relevant: (index: number) => boolean): Results {

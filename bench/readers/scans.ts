@@ -1,13 +1,15 @@
 /**
  * Character error of scans by kind, of the built-in reader and of Tesseract with English, which read all scans before it: the pages of
- * `test/extract/ocr/pages`, which are drawn, and the straight ones turned.
+ * `test/extract/ocr/pages`, which are drawn, and the straight ones turned. The built-in reader also reads a page as it would be
+ * photographed (`photographed.ts`), in several fonts, and real photographs of pages with their texts beside them: those of SHOTS, a folder.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import { testExtractor } from '../../test/rig/readers.ts';
-import { mean } from '../rig/retrieval.ts';
+import { usageOf } from '../rig/process-tree.ts';
+import { drawnPage, FONTS, isInstalled, photographed, SHOTS, type Shot, TEXT } from './photographed.ts';
 
 const PAGES = join(import.meta.dirname, '../../test/extract/ocr/pages');
 const TURNED = ['polish.png', 'table.png'];
@@ -25,7 +27,8 @@ interface Scan {
 
 export let facts = {};
 try {
-  const scans = [...pages(), ...(await turned())];
+  const scans = [...pagesOf(PAGES), ...(await turned())];
+  const photographs = [...(await shots()), ...pagesOf(process.env.SHOTS)];
   const readers = { auto: 'ppocr', eng: 'tesseract_eng' } as const;
   const errors: Record<string, Record<string, number>> = {};
   const seconds: Record<string, number> = {};
@@ -33,26 +36,49 @@ try {
     const { read } = testExtractor(ending, { languages: [language] });
     // The first page waits for the models.
     await read(scans[0]!.path);
-    const times: number[] = [];
-    for (const { kind, path, truth } of scans) {
-      const started = performance.now();
-      const { blocks } = await read(path);
-      times.push((performance.now() - started) / 1000);
+    const before = usageOf(process.pid).cpuSeconds;
+    const given = reader === 'ppocr' ? [...scans, ...photographs] : scans;
+    for (const { kind, path, truth } of given) {
+      // A photograph also has a note of its camera.
+      const blocks = (await read(path)).blocks.filter(({ source }) => source === 'ocr');
       const error = characterError(plain(blocks.map(({ text }) => text).join('\n')), plain(truth));
       errors[kind] = { ...errors[kind], [reader]: Number(error.toFixed(4)) };
       console.log(`${reader.padEnd(14)} ${kind.padEnd(24)} ${error.toFixed(3)}`);
     }
-    seconds[reader] = Number(mean(times).toFixed(2));
+    const used = usageOf(process.pid).cpuSeconds - before;
+    seconds[reader] = Number((used / given.length).toFixed(2));
   }
-  facts = { character_error: errors, seconds_a_page: seconds };
+  facts = { character_error: errors, cpu_seconds_a_page: seconds };
 } finally {
   for (const end of endings) await end();
 }
 
-function pages(): Scan[] {
-  return readdirSync(PAGES)
+/** Pictures of a folder, each with its text in a file of the same name. */
+function pagesOf(folder = ''): Scan[] {
+  if (folder === '') return [];
+  return readdirSync(folder)
     .filter((name) => !name.endsWith('.txt'))
-    .map((name) => ({ kind: name.replace(/\.\w+$/, ''), path: join(PAGES, name), truth: truthOf(name) }));
+    .map((name) => ({
+      kind: name.replace(/\.\w+$/, ''),
+      path: resolve(folder, name),
+      truth: truthOf(name, folder),
+    }));
+}
+
+/** One page by every shot in the first font that is here, and by the first shot in the others. */
+async function shots(): Promise<Scan[]> {
+  const fonts = FONTS.filter((font) => isInstalled(font));
+  for (const font of FONTS) if (!fonts.includes(font)) console.log(`${font} is not installed`);
+  const scans: Scan[] = [];
+  const take = async (font: string, shot: Shot) => {
+    const kind = `${shot.kind}, ${font}`;
+    const path = join(folder, `${kind}.jpg`);
+    writeFileSync(path, await photographed(await drawnPage(font), shot));
+    scans.push({ kind, path, truth: TEXT });
+  };
+  for (const shot of fonts.length > 0 ? SHOTS : []) await take(fonts[0]!, shot);
+  for (const font of fonts.slice(1)) await take(font, SHOTS[0]!);
+  return scans;
 }
 
 function turned(): Promise<Scan[]> {
@@ -67,8 +93,8 @@ function turned(): Promise<Scan[]> {
   return Promise.all(wanted);
 }
 
-function truthOf(name: string): string {
-  return readFileSync(join(PAGES, name.replace(/\.\w+$/, '.txt')), 'utf8');
+function truthOf(name: string, folder = PAGES): string {
+  return readFileSync(join(folder, name.replace(/\.\w+$/, '.txt')), 'utf8');
 }
 
 function plain(text: string): string {

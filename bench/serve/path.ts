@@ -9,11 +9,11 @@ import { benchSet, firstDocuments, markdownOf } from '../sets/beir.ts';
 
 /**
  * What each kind of request costs, one client and one request at a time: milliseconds, and processor time by thread, beside a bare
- * HTTP exchange. `BESIDE=<another built tree>` measures that tree's server in turns with this one;
- * `FARTHING_PROVIDER` says who encodes.
+ * HTTP exchange. `BESIDE=<another built tree>` measures that tree's server in turns with this one,
+ * `MODELS_BESIDE=<a folder of models>` this one with other models in use; `FARTHING_PROVIDER` says who encodes.
  */
 
-const { DOCUMENTS, ROUNDS, REQUESTS, ONLY = '', BESIDE } = process.env;
+const { DOCUMENTS, ROUNDS, REQUESTS, ONLY = '', BESIDE, MODELS_BESIDE } = process.env;
 const [documents, rounds, requests] = [DOCUMENTS, ROUNDS, REQUESTS].map(Number) as [number, number, number];
 const WARM_UP = 2;
 /** Texts are uploaded until there are none left: fewer a round than searches. */
@@ -116,9 +116,10 @@ interface Figures {
 const facilitator = await forkFacilitator();
 const settings = { FACILITATOR: facilitator.url, PAY_TO, ...UNLIMITED };
 const servers: [string, BenchServer][] = [['here', await startServer(settings)]];
-if (BESIDE) {
-  const program = join(resolve(BESIDE), '.build/server/main.js');
-  servers.push(['beside', await startServer(settings, { program })]);
+if (BESIDE || MODELS_BESIDE) {
+  const models = MODELS_BESIDE ? { MODELS_DIR: resolve(MODELS_BESIDE) } : {};
+  const program = join(resolve(BESIDE || '.'), '.build/server/main.js');
+  servers.push(['beside', await startServer({ ...settings, ...models }, { program })]);
 }
 const subjects: Subject[] = [];
 const figures = new Map<string, Figures>();

@@ -108,13 +108,13 @@ class ChildExtractor implements Extractor {
       processorSecondsMax: openingSeconds(size),
       onReply: (reply: Reply) => collector.take(reply),
     };
-    const { fileInfo, wasRead, title, textless, notRead } = await pool.run(
+    const { fileInfo, wasRead, title, textless, scenes, notRead } = await pool.run(
       this.#owners.of(tenant),
       work,
       signal,
     );
     if (!fileInfo) throw noAnswer();
-    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, notRead, collector });
+    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, scenes, notRead, collector });
     return fileInfo;
   }
 
@@ -122,11 +122,9 @@ class ChildExtractor implements Extractor {
     const along = this.#readAlong.take(fileInfo);
     const isUsable = along && (along.collector.pictures.length === 0 || this.#isCurrent(options.spec));
     const read = isUsable ? along : await this.#read(path, fileInfo, options);
-    const { title = fileInfo.title, textless = [], notRead = [], collector } = read;
+    const { title = fileInfo.title, notRead = [], collector } = read;
     const recognises = options.recognise ?? true;
-    const unrecognised = recognises
-      ? await this.#recognise(path, fileInfo, textless, collector, options)
-      : [];
+    const unrecognised = recognises ? await this.#recognise(path, fileInfo, read, options) : [];
     return {
       fileInfo,
       ...(title !== undefined && { title }),
@@ -149,7 +147,7 @@ class ChildExtractor implements Extractor {
     const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, onProgress);
     const sounds = new SoundRelay(this.#limits, onSound);
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
-    const { title, textless, notRead } = await pool.run(this.#owners.of(tenant), {
+    const { title, textless, scenes, notRead } = await pool.run(this.#owners.of(tenant), {
       task: {
         task: 'extract',
         path,
@@ -167,7 +165,7 @@ class ChildExtractor implements Extractor {
       },
     });
     await sounds.finish();
-    return { title, textless, notRead, collector };
+    return { title, textless, scenes, notRead, collector };
   }
 
   async unpack(
@@ -193,30 +191,34 @@ class ChildExtractor implements Extractor {
   }
 
   /**
-   * OCR of the pages without text, one task a page: other files' pages come between. A page that fails stays without text.
+   * OCR of the pages without text, one task a page: other files' pages come between. A page that fails stays without text. That a
+   * scene has no text is no fault.
    * @returns the pages that stay without text
    */
   async #recognise(
     path: string,
     { mediaType, kind }: FileInfo,
-    pages: readonly number[],
-    collector: ReadFile['collector'],
+    { textless = [], scenes = [], collector }: ReadFile,
     { tenant = ANY_TENANT, signal, onProgress }: ExtractOptions,
   ): Promise<readonly NotRead[]> {
     const { recogniser } = this.#pools;
     // A picture has no pages: its words alone were not read.
     const unread = kind === 'picture' ? unreadWords : unreadPages;
-    if (!recogniser) return unread(pages.length, 'unsupported');
-    const taken = pages.slice(0, this.#limits.recognisedPagesMax);
-    if (taken.length < pages.length)
-      this.#log({ event: 'pages_not_recognised', pages: pages.length, limit_pages: taken.length });
-    let notRead = unread(pages.length - taken.length, 'limit');
-    for (const [index, page] of taken.entries()) {
+    if (!recogniser) return unread(textless.length, 'unsupported');
+    const limit = this.#limits.recognisedPagesMax;
+    if (textless.length > limit)
+      this.#log({ event: 'pages_not_recognised', pages: textless.length, limit_pages: limit });
+    let notRead = unread(Math.max(0, textless.length - limit), 'limit');
+    const taken = [
+      ...textless.map((page) => ({ page, scene: false })),
+      ...scenes.map((page) => ({ page, scene: true })),
+    ].slice(0, limit);
+    for (const [index, { page, scene }] of taken.entries()) {
       const before = collector.blocks.length;
       let failure: ErrorCode | undefined;
       try {
         await recogniser.run(this.#owners.of(tenant), {
-          task: { task: 'recognise', path, mediaType, page },
+          task: { task: 'recognise', path, mediaType, page, ...(scene && { scene }) },
           file: path,
           secondsMax: this.#limits.recogniseSecondsMax,
           signal,
@@ -228,7 +230,7 @@ class ChildExtractor implements Extractor {
         this.#log({ event: 'page_not_recognised', page, code });
         failure = code;
       }
-      if (collector.blocks.length === before)
+      if (collector.blocks.length === before && (failure || !scene))
         notRead = addNotRead(notRead, ...unread(1, failure ? reasonOf(failure) : 'no_text'));
       onProgress?.((index + 1) / taken.length);
     }

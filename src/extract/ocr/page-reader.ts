@@ -26,6 +26,10 @@ export interface ReadPage {
 
 /** Reads the text that a page shows. */
 export interface PageReader {
+  /** Side in pixels of a picture that is glanced at. Absent: it cannot tell whether there is writing without reading. */
+  readonly glanceSide?: number;
+  /** Whether there seems to be writing on a small picture. */
+  glance?(picture: GreyPicture): Promise<boolean>;
   /** @returns no paragraphs for a page without text */
   read(page: GreyPicture): Promise<ReadPage>;
 }

@@ -11,21 +11,26 @@ interface Size {
 /** In a picture without text, OCR finds few letters and doubts them. A page with fewer sure ones has no text. */
 const SURE_CONFIDENCE = 0.6;
 const SURE_LETTERS_MIN = 4;
+/** In a scene, leaves and stones are taken for letters. */
+const SURE_IN_SCENE = 0.9;
 
 /**
  * The blocks of a page after OCR: one a paragraph, with a mark for each line. A page with hardly a sure word has no
  * blocks.
  *
  * @param size of the page as it was given
+ * @param isScene of a picture of something else, only sure lines are taken
  */
-export function recognisedBlocks({ paragraphs, turn }: ReadPage, size: Size): Block[] {
+export function recognisedBlocks({ paragraphs, turn }: ReadPage, size: Size, isScene = false): Block[] {
+  const least = isScene ? SURE_IN_SCENE : SURE_CONFIDENCE;
   const sure = paragraphs
     .flat()
-    .filter(({ text, confidence }) => confidence >= SURE_CONFIDENCE && /[\p{L}\p{N}]{2}/u.test(text))
+    .filter(({ text, confidence }) => confidence >= least && /[\p{L}\p{N}]{2}/u.test(text))
     .reduce((sum, { text }) => sum + lettersOf(text), 0);
   if (sure < SURE_LETTERS_MIN) return [];
   return paragraphs.flatMap((lines) => {
-    const block = blockOf(lines, size, turn);
+    const taken = isScene ? lines.filter(({ confidence }) => confidence >= least) : lines;
+    const block = taken.length === 0 ? undefined : blockOf(taken, size, turn);
     return block ? [block] : [];
   });
 }

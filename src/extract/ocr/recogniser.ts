@@ -34,15 +34,23 @@ export const prepare: Prepare = async ({ limits, languages }) => {
       const bytes = await readFile(task.path);
       const isPdf = task.mediaType === 'application/pdf';
       const source = isPdf ? undefined : await openSource(bytes, task.mediaType, limits, task.page - 1);
+      if (task.scene && source && !(await hasWriting(source, reader))) return {};
       const picture = source
         ? await greyOfSource(source, PAGE_SIDE_PIXELS)
         : greyPage(pdfium, bytes, task.page);
-      for (const block of recognisedBlocks(await reader.read(picture), picture))
+      for (const block of recognisedBlocks(await reader.read(picture), picture, task.scene))
         await output.block({ ...block, ...placeOf(task.page, source) });
       return {};
     },
   };
 };
+
+/** False where the reader cannot tell at a glance. */
+async function hasWriting(source: PictureSource, reader: PageReader): Promise<boolean> {
+  const { glanceSide } = reader;
+  if (glanceSide === undefined || !reader.glance) return false;
+  return reader.glance(await greyOfSource(source, glanceSide));
+}
 
 async function pageReader(languages: readonly string[]): Promise<PageReader> {
   return isBuiltIn(languages)

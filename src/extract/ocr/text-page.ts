@@ -15,12 +15,24 @@ const SURE = 0.9;
 /** Below it a line is a guess at dirt or drawings. */
 const CONFIDENCE_MIN = 0.5;
 
+/** Side at which a glance looks for writing, in pixels, and by how much longer than high a line is. */
+const GLANCE_SIDE = 480;
+const LINE_SHAPE = 2;
+
 /** Reads pages with PP-OCR, whichever way they lie. */
 export class TextPageReader implements PageReader {
+  readonly glanceSide = GLANCE_SIDE;
   readonly #models: TextModels;
 
   constructor(models: TextModels) {
     this.#models = models;
+  }
+
+  async glance(picture: GreyPicture): Promise<boolean> {
+    const regions = await this.#models.regions(picture, GLANCE_SIDE);
+    return regions.some(
+      ({ width, height }) => Math.max(width, height) > LINE_SHAPE * Math.min(width, height),
+    );
   }
 
   async read(page: GreyPicture): Promise<ReadPage> {

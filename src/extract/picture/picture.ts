@@ -86,6 +86,7 @@ async function extractPicture(
   const shots = new ShotMerger(limits.pagePicturesMax);
   const frames: number[] = [];
   const textless: number[] = [];
+  const scenes: number[] = [];
   let unseen = 0;
   for await (const picture of readPictures(bytes, mediaType, limits, pictureSpec)) {
     if ('frame' in picture) {
@@ -95,13 +96,13 @@ async function extractPicture(
     }
     if (picture.content) await sink.picture(picture.content);
     else unseen++;
-    if (await textPageOf(picture.source)) textless.push(picture.page);
+    ((await textPageOf(picture.source)) ? textless : scenes).push(picture.page);
   }
   for (const shot of shots.finish()) await sink.picture(shot);
   const written = await framesWithText(frames, (frame) => openSource(bytes, mediaType, limits, frame));
   if (unseen > 0) sink.notRead('pictures', 'limit', unseen);
   if (written.unread > 0) sink.notRead('frames', 'limit', written.unread);
-  return { textless: [...textless, ...written.frames.map((frame) => frame + 1)] };
+  return { textless: [...textless, ...written.frames.map((frame) => frame + 1)], scenes };
 }
 
 /** Frames of an animation, spread over it, in which text is looked for: libvips decodes an animation from its start for each. */

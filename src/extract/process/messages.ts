@@ -44,7 +44,14 @@ export type Task =
       readonly timeS?: number;
     }
   | { readonly task: 'unpack'; readonly path: string; readonly mediaType: string }
-  | { readonly task: 'recognise'; readonly path: string; readonly mediaType: string; readonly page: number }
+  | {
+      readonly task: 'recognise';
+      readonly path: string;
+      readonly mediaType: string;
+      readonly page: number;
+      /** True for a picture that does not look like a page: it is read if a glance finds writing on it. */
+      readonly scene?: boolean;
+    }
   | {
       readonly task: 'picture';
       /** True to check the header alone. */

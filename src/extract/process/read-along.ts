@@ -3,7 +3,7 @@ import type { Done } from '../reading/sink.ts';
 import type { Collector } from './collector.ts';
 
 /** A file's contents, and what was learnt while it was read. */
-export interface ReadFile extends Pick<Done, 'title' | 'textless' | 'notRead'> {
+export interface ReadFile extends Pick<Done, 'title' | 'textless' | 'scenes' | 'notRead'> {
   readonly collector: Pick<Collector, 'blocks' | 'pictures' | 'take'>;
 }
 

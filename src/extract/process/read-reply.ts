@@ -43,6 +43,7 @@ export function readReply(header: unknown, body: Buffer): Reply {
         title: asOptionalTitle(message.title),
         wasRead: message.wasRead === true,
         ...(message.textless !== undefined && { textless: asArray(message.textless).map(asCount) }),
+        ...(message.scenes !== undefined && { scenes: asArray(message.scenes).map(asCount) }),
         ...(message.notRead !== undefined && { notRead: readNotRead(asArray(message.notRead)) }),
         worn: message.worn === true,
       };

@@ -45,6 +45,8 @@ export interface Summary {
   readonly title?: string;
   /** Pages, from 1, that show something but hold no text: OCR may read them. A picture is page 1. */
   readonly textless?: readonly number[];
+  /** Pages that are pictures of something else than a page: there may be writing on a part of them. */
+  readonly scenes?: readonly number[];
 }
 
 /** The end of a task, after everything that it sent to the output. */

