@@ -117,7 +117,7 @@ const facilitator = await forkFacilitator();
 const settings = { FACILITATOR: facilitator.url, PAY_TO, ...UNLIMITED };
 const servers: [string, BenchServer][] = [['here', await startServer(settings)]];
 if (BESIDE || MODELS_BESIDE) {
-  const models = MODELS_BESIDE ? { MODELS_DIR: resolve(MODELS_BESIDE) } : {};
+  const models: Record<string, string> = MODELS_BESIDE ? { MODELS_DIR: resolve(MODELS_BESIDE) } : {};
   const program = join(resolve(BESIDE || '.'), '.build/server/main.js');
   servers.push(['beside', await startServer({ ...settings, ...models }, { program })]);
 }

@@ -18,33 +18,36 @@ t.test('an object is written as JSON.stringify writes it, arrays that are JSON a
   }
 });
 
-t.test('numbers have at most six digits after the point, but for what the client chose and what orders hits', async (t) => {
-  const [third, own] = [-1 / 3, 0.1234567891];
-  const object = {
-    id: own,
-    confidence: third,
-    score: third,
-    small: 4e-7,
-    large: 12_345_678_901.25,
-    text: '.12345678',
-    items: [{ metadata: { weight: own, metadata: own, more: own }, time_s: 0.1 + 0.2, seconds: [third] }],
-  };
-  const shown = {
-    id: own,
-    confidence: -0.333333,
-    score: third,
-    small: 0,
-    large: 12_345_678_901.25,
-    text: '.12345678',
-    items: [{ metadata: { weight: own, metadata: own, more: own }, time_s: 0.3, seconds: [-0.333333] }],
-  };
-  t.equal(shownJson(object), JSON.stringify(shown));
-  t.equal(jsonText(object), JSON.stringify(shown));
-  t.equal(
-    Buffer.from(jsonText({ hits: LIST, third })).toString(),
-    '{"hits":[{"é":"鳥"},2],"third":-0.333333}',
-  );
-});
+t.test(
+  'numbers have at most six digits after the point, but for scores and what the client chose',
+  async (t) => {
+    const [third, own] = [-1 / 3, 0.1234567891];
+    const object = {
+      id: own,
+      confidence: third,
+      score: third,
+      small: 4e-7,
+      large: 12_345_678_901.25,
+      text: '.12345678',
+      items: [{ metadata: { weight: own, metadata: own, more: own }, time_s: 0.1 + 0.2, seconds: [third] }],
+    };
+    const shown = {
+      id: own,
+      confidence: -0.333333,
+      score: third,
+      small: 0,
+      large: 12_345_678_901.25,
+      text: '.12345678',
+      items: [{ metadata: { weight: own, metadata: own, more: own }, time_s: 0.3, seconds: [-0.333333] }],
+    };
+    t.equal(shownJson(object), JSON.stringify(shown));
+    t.equal(jsonText(object), JSON.stringify(shown));
+    t.equal(
+      Buffer.from(jsonText({ hits: LIST, third })).toString(),
+      '{"hits":[{"é":"鳥"},2],"third":-0.333333}',
+    );
+  },
+);
 
 t.test('a frozen object is written once', async (t) => {
   let written = 0;

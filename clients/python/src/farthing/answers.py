@@ -59,7 +59,7 @@ class SearchHit(TypedDict):
     thing, .1 to .4 for any other. `confidence` is how likely it is the same."""
     locator: Locator
     score: float
-    """Log-odds of `confidence`: orders the hits, also those of equal confidence."""
+    """Log-odds of `confidence`, unrounded: orders the hits."""
     snippet: NotRequired[str]
     """Part of the passage, for text."""
     highlights: NotRequired[list[list[int]]]

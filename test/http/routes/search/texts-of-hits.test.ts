@@ -67,23 +67,26 @@ t.test('a budget is kept, by whole sentences, the best first', async (t) => {
   }
 });
 
-t.test('what is cut has the sentences that were asked for, and ends with none that a line wraps', async (t) => {
-  const wrapped = [
-    'A lighthouse keeper lived on the rock with his family and',
-    'trimmed the wick every evening. In winter nobody came for weeks,',
-    'and the log told of nothing but the wind. The petrel nests in',
-    'burrows that it digs below the lamp room. It comes by night.',
-  ].join('\n');
-  const other = new TestAgent(server.url);
-  const rock = await other.rent();
-  await rock.ingest('rock.txt', wrapped);
-  const { body } = await rock.search({ query: 'where does the petrel nest?', max_chars: 130 });
-  t.equal(body.truncated, true);
-  t.equal(
-    body.hits[0].text,
-    'The petrel nests in\nburrows that it digs below the lamp room. It comes by night.',
-  );
-});
+t.test(
+  'what is cut has the sentences that were asked for, and ends with none that a line wraps',
+  async (t) => {
+    const wrapped = [
+      'A lighthouse keeper lived on the rock with his family and',
+      'trimmed the wick every evening. In winter nobody came for weeks,',
+      'and the log told of nothing but the wind. The petrel nests in',
+      'burrows that it digs below the lamp room. It comes by night.',
+    ].join('\n');
+    const other = new TestAgent(server.url);
+    const rock = await other.rent();
+    await rock.ingest('rock.txt', wrapped);
+    const { body } = await rock.search({ query: 'where does the petrel nest?', max_chars: 130 });
+    t.equal(body.truncated, true);
+    t.equal(
+      body.hits[0].text,
+      'The petrel nests in\nburrows that it digs below the lamp room. It comes by night.',
+    );
+  },
+);
 
 t.test('with several questions each has the budget, and fused all have it together', async (t) => {
   const queries = ANIMALS.map((animal) => `where does the ${animal} live?`);
