@@ -35,7 +35,7 @@ export const QUERIES_MAX = 16;
 /** Passages on each side of a hit's own. */
 export const PASSAGES_MAX = 10;
 /** Characters of the texts of an answer, in UTF-16 code units. */
-export const CHARS_MIN = 100;
+export const CHARS_MIN = 200;
 export const CHARS_MAX = 200_000;
 /** Each may be named more than once. */
 export const FAMILIES_ASKED_MAX = 16;

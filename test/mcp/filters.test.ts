@@ -59,7 +59,7 @@ for (const [kind, backendOf] of [
     t.same(await found({ key: 'notes/b' }), ['Tides follow the sun.']);
     t.same(await found({ metadata: { year: 2023 } }), []);
     const { body } = await backend.search(
-      { queries: ['what do tides follow?', { query: 'stars', families: ['raw'], k: 1 }], max_chars: 100 },
+      { queries: ['what do tides follow?', { query: 'stars', families: ['raw'], k: 1 }], max_chars: 200 },
       {},
     );
     t.match(body, { hits: [], answers: [{ answered: true, truncated: false }, { hits: [{}] }] });
