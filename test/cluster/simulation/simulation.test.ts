@@ -10,7 +10,7 @@ import { type SimulationOptions, simulate } from './simulation.ts';
 
 t.setTimeout(3_600_000);
 
-const SEEDS = Number(process.env.SEEDS ?? deep(20, 1000));
+const SEEDS = Number(process.env.SEEDS ?? deep(20, 400));
 const FIRST = Number(process.env.SEED ?? process.env.FROM ?? 1);
 const LAST = process.env.SEED === undefined ? SEEDS : FIRST;
 

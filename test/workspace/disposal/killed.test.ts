@@ -21,7 +21,7 @@ import { FEW_WORKERS, TestAgent, type TestAnswer } from '../../rig/test-server.t
  * slots (`SHARED=1`) one of them is struck each time, and workspaces of a minute expire meanwhile, each once.
  */
 
-const ROUNDS = Number(process.env.CRASH_ROUNDS ?? deep(3, 30));
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? deep(3, 20));
 /** A slow machine makes fewer rounds than the default. */
 const BUDGET_MS = process.env.CRASH_ROUNDS === undefined ? 60_000 : Number.POSITIVE_INFINITY;
 const KILL_WITHIN_MS = 400;
