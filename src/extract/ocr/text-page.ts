@@ -15,8 +15,11 @@ const SURE = 0.9;
 /** Below it a line is a guess at dirt or drawings. */
 const CONFIDENCE_MIN = 0.5;
 
-/** Side at which a glance looks for writing, in pixels, and by how much longer than high a line is. */
-const GLANCE_SIDE = 480;
+/**
+ * Side at which a glance looks for writing, in pixels, and by how much longer than high a line is. On 17 pictures with writing a glance
+ * at 480 found no more of them, and took twice the time.
+ */
+const GLANCE_SIDE = 320;
 const LINE_SHAPE = 2;
 
 /** Reads pages with PP-OCR, whichever way they lie. */
