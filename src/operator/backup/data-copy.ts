@@ -16,7 +16,8 @@ const GAS = 'gas';
 export async function newDraft(source: string, target: string): Promise<string> {
   if (`${target}${sep}`.startsWith(`${source}${sep}`))
     throw new Error(`${target} lies in ${source}; name a folder elsewhere.`);
-  if (await exists(target)) throw new Error(`${target} exists already; name a new folder, for a restore by FARTHING_DATA_DIR.`);
+  if (await exists(target))
+    throw new Error(`${target} exists already; name a new folder, for a restore by FARTHING_DATA_DIR.`);
   await makeFolder(dirname(target));
   const draft = join(dirname(target), `.${basename(target)}.draft`);
   await rm(draft, { recursive: true, force: true });
