@@ -1,4 +1,5 @@
 import type { SearchAnswer } from '../../api/search.ts';
+import { roundedStages } from '../../domain/clock.ts';
 import { JsonArray } from '../../domain/json-array.ts';
 import type { SearchResult } from '../../search/search.ts';
 import { shownJson } from '../exchange/json-text.ts';
@@ -72,7 +73,7 @@ function answersOf(results: readonly SearchResult[], { fused }: Several): JsonAr
       bounds,
       ...(truncated !== undefined && { truncated }),
       ...(not_searched && { not_searched }),
-      timing,
+      timing: roundedStages(timing),
       ...(explanation && { explanation }),
     };
     pieces.push(Buffer.from(`${at > 0 ? ',' : '['}{${fused ? '' : '"hits":'}`));
