@@ -6,12 +6,12 @@ import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Filter, readFilter } from '../../domain/labels/filter.ts';
 import { nearest } from '../../domain/nearest.ts';
 import { CHARS_MAX, CHARS_MIN, floorOf, isWorthShowing, K_MAX, PASSAGES_MAX } from '../../domain/search.ts';
+import { clean } from '../../domain/wording/text.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { styleFor } from '../terminal/style.ts';
-import { clean } from '../terminal/text.ts';
 import type { Call } from '../words/specs.ts';
 import { hitLines, hitList } from './hits.ts';
 

@@ -1,4 +1,4 @@
-import { padded, widthOf, wrap } from '../terminal/text.ts';
+import { padded, widthOf, wrap } from '../../domain/wording/text.ts';
 import {
   COMMAND_NAMES,
   type CommandName,

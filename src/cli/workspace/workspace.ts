@@ -1,4 +1,5 @@
 import type { UsageAnswer } from '../../client/index.ts';
+import { widthOf } from '../../domain/wording/text.ts';
 import {
   type Access,
   type AccessValues,
@@ -22,7 +23,6 @@ import { bytesText, counted, durationText, timeText, usdText } from '../terminal
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
-import { widthOf } from '../terminal/text.ts';
 import type { Call } from '../words/specs.ts';
 
 /** `workspace create` */
