@@ -218,7 +218,7 @@ export async function openWorkspace(
 
 function minutesOf(minutes: string | undefined): number | undefined {
   if (minutes !== undefined && !/^0*[1-9]\d{0,8}$/.test(minutes))
-    throw new UsageError(`--minutes: "${minutes}" is no whole number from 1 on.`);
+    throw new UsageError(`--minutes: "${minutes}" is not a whole number of at least 1.`);
   return minutes === undefined ? undefined : Number(minutes);
 }
 
