@@ -26,7 +26,7 @@ export function banner(settings: Settings, started: Started): string {
   const rows: [label: string, text: string][] = [
     ['console', CONSOLE === '0' ? 'off (FARTHING_CONSOLE=0)' : `${url}/`],
     ['API', `${url}/openapi.json  for agents: ${url}/agents.md`],
-    ['docs', `${DOCS}, by reader`],
+    ['docs', DOCS],
     [
       'payments',
       FACILITATOR.length === 0
