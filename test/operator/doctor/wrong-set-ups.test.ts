@@ -57,7 +57,7 @@ const block = ({ ageS = 1, baseFeePerGas = 5_000_000 } = {}) => ({
 
 const serveNode = (t: Test, otherwise: Readonly<Record<string, unknown>> = {}) =>
   serve(t, ({ method = '', params = [] }) => {
-    const told = { ...NODE, eth_getBlockByNumber: block(), ...otherwise }[method];
+    const told: unknown = { ...NODE, eth_getBlockByNumber: block(), ...otherwise }[method];
     const result = typeof told === 'function' ? told(...params) : told;
     return { body: result === undefined ? { error: { message: 'not on this plan' } } : { result } };
   });
