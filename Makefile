@@ -172,7 +172,8 @@ crash: setup
 
 # Three servers that share their slots (needs `make etcd`).
 crash-cluster: setup
-	@node test/payment/crash/cluster-main.ts
+	@CRASH_KILLS=$(or $(EVENTS),100) CRASH_SEED=$(SEED) CRASH_SECONDS=$(or $(CRASH_SECONDS),86400) TAP_TIMEOUT=100000 \
+	  node --no-warnings test/payment/crash/crash-cluster.test.ts
 
 # SHARED=1: three servers that share their slots (needs `make etcd`).
 crash-workspaces: setup
