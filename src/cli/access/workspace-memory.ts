@@ -28,21 +28,10 @@ export interface WorkspaceMemory {
   readonly known: Readonly<Record<string, KnownWorkspace | EndedWorkspace>>;
 }
 
-/** As former releases wrote it: one current workspace for all servers. */
-interface FormerMemory {
-  readonly current: string | null;
-  readonly known: Readonly<Record<string, KnownWorkspace>>;
-}
-
 const memoryFile = (io: Io) => configFile(io, 'workspaces.json');
 
 export async function readMemory(io: Io): Promise<WorkspaceMemory> {
-  const memory = await readJson<WorkspaceMemory | FormerMemory>(memoryFile(io));
-  if (!memory) return { current: {}, known: {} };
-  if (memory.current !== null && typeof memory.current !== 'string') return memory as WorkspaceMemory;
-  const { current, known } = memory as FormerMemory;
-  const server = current === null ? undefined : known[current]?.server;
-  return server === undefined ? { current: {}, known } : { server, current: { [server]: current! }, known };
+  return (await readJson<WorkspaceMemory>(memoryFile(io))) ?? { current: {}, known: {} };
 }
 
 /** Of the ended ones only those that are still current are worth a line. */
