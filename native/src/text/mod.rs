@@ -7,6 +7,7 @@ pub mod letters;
 pub mod numbers;
 pub mod passages;
 pub mod pieces;
+pub mod plain_words;
 pub mod sentences;
 pub mod snippet;
 pub mod tokenize;
