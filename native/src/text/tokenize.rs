@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tokenizers::utils::truncation::TruncationDirection;
 use tokenizers::{ModelWrapper, NormalizerWrapper, PostProcessor, PreTokenizerWrapper};
 
-use crate::text::plain_words::PlainWords;
-use crate::text::words_model::{Tokenizer, WordsModel};
+use crate::text::vocabulary::plain_words::PlainWords;
+use crate::text::vocabulary::words_model::{Tokenizer, WordsModel};
 
 /// How a model wants its text. The vocabulary is not part of it: all users of a file share that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +130,11 @@ impl TextTokenizer {
         let mut ends = Vec::new();
         let mut last = 0;
         let mut found = |end: usize| {
-            last = text.floor_char_boundary(end.min(text.len())).max(last);
+            let mut end = end.min(text.len());
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            last = last.max(end);
             ends.push(last);
         };
         match &self.plain {

@@ -3,7 +3,7 @@
 
 use tokenizers::{Model, ModelWrapper, NormalizerWrapper, PreTokenizerWrapper};
 
-use crate::text::words_model::{Tokenizer, WordsModel};
+use crate::text::vocabulary::words_model::{Tokenizer, WordsModel};
 
 #[derive(Debug, Clone)]
 pub struct PlainWords {
