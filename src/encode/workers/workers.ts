@@ -76,7 +76,7 @@ async function tryGpus(towers: Towers): Promise<Omit<Chosen, 'natives'>> {
   }
 }
 
-/** Workers that not every request needs take 30 MiB each. A start takes a fifth of a second of a processor. */
+/** Workers that not every request needs take 40 MiB each. A start takes a fifth of a second of a processor. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /**
