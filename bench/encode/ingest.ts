@@ -13,11 +13,10 @@ const QUERY_EVERY_MS = 50;
 type Abstracts = readonly BeirDocument[];
 
 /** What the server encodes of some abstracts. */
-function passagesOf(abstracts: Abstracts): string[] {
+async function passagesOf(abstracts: Abstracts): Promise<string[]> {
   const cutter = new native.PassageCutter(TOKENIZER, { limit: 256, specialTokens: true, dropped: [] }, '');
-  return abstracts.flatMap(({ title, text }) =>
-    cutter.cut(title, [{ text, start: 0 }]).map(({ words }) => words),
-  );
+  const cut = await Promise.all(abstracts.map(({ title, text }) => cutter.cut(title, [{ text, start: 0 }])));
+  return cut.flat().map(({ words }) => words);
 }
 
 async function ingest(title: string, workspace: BenchWorkspace, abstracts: Abstracts): Promise<number> {
@@ -51,7 +50,7 @@ export async function ingestAgainstBare(documents: number) {
       const before = await server.counts();
       const ms = await ingest('ingest', workspace, part);
       const { counters, loopDelayMs, processorMs } = await server.counts();
-      const alone = await bare.run({ texts: passagesOf(part), rows: 1, milliseconds: 0 });
+      const alone = await bare.run({ texts: await passagesOf(part), rows: 1, milliseconds: 0 });
       const tokens = counters.tokens - before.counters.tokens;
       const served = (1000 * tokens) / ms;
       rounds.push({

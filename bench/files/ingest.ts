@@ -73,7 +73,7 @@ async function measured({ paths, decode }: Kind): Promise<Record<string, Figure 
   const rounds: { amount: number; decoder: number; encoder: number; served: number }[] = [];
   for (let round = 0; round < ROUNDS; round++) {
     const { amount, seconds, title, blocks, pictures } = await decode();
-    const passages = passagesOfBlocks(title, blocks);
+    const passages = await passagesOfBlocks(title, blocks);
     const encoding = await texts.run({ texts: passages, rows: 1, milliseconds: 0 });
     const encoder = encoding.milliseconds / 1000 + (await model.run(pictures));
     rounds.push({ amount, decoder: seconds, encoder, served: await send(paths) });

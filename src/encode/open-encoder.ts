@@ -79,7 +79,7 @@ async function startEncoder(
   const started = performance.now();
   const { cacheFolder, log, alarm = log } = options;
   const cutting = cuttingOf(manifest, installed.towers);
-  const { towers, natives, rejected } = await chooseProviders(installed.towers, cutting);
+  const { towers, natives, rejected } = await chooseProviders(installed.towers);
   const usable = availableTowers(towers, installed.missing, rejected);
   const counts = workerCounts({ query: options.queryWorkers, ingest: options.ingestWorkers }, usable.towers);
   const starting = startWorkers({ towers: usable.towers, natives }, cutting, counts, cacheFolder);
@@ -116,7 +116,7 @@ async function refuseMissing(
   { provider = 'auto' }: EncoderOptions,
 ): Promise<void> {
   if (provider === 'auto' || missing.length === 0) return;
-  await Promise.all([...threads, ...opening].map((thread) => thread.close()));
+  await Promise.all([...threads, ...opening].map((thread) => thread.rest()));
   const reasons = missing.map(({ space, asksWith, reason }) => `${space} (${asksWith}): ${reason}`);
   throw new FarthingError(
     'models_invalid',

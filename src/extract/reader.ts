@@ -12,13 +12,15 @@ export const prepare: Prepare = async ({ limits, pictureSpec }) => {
     tryOut: async () => {
       await Promise.all(samples.map((bytes) => readers.open(bytes)));
     },
-    perform: async (task, _body, output) => {
+    perform: async (task, body, output) => {
       switch (task.task) {
-        case 'open':
+        case 'open': {
+          const bytes = body.length > 0 ? body : await readFile(task.path);
           return {
-            ...(await readers.open(await readFile(task.path), task.name, output, task.headersOnly)),
+            ...(await readers.open(bytes, task.name, output, task.headersOnly)),
             worn: readers.worn,
           };
+        }
         case 'extract': {
           const summary = await readers.read(await readFile(task.path), task, output);
           return { ...summary, worn: readers.worn };

@@ -15,7 +15,8 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   process: [],
   picture: [],
   request: [],
-  text: [],
+  text: ['text/vocabulary'],
+  'text/vocabulary': [],
   // The encoder: instructions, a model's file, its graph, the forward pass, and the threads that run it.
   encoder: [],
   'encoder/lanes': [],

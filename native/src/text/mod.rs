@@ -10,7 +10,6 @@ pub mod pieces;
 pub mod sentences;
 pub mod snippet;
 pub mod tokenize;
-mod unigram;
 mod units;
+mod vocabulary;
 mod word_bounds;
-mod words_model;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use tokenizers::utils::truncation::TruncationDirection;
 use tokenizers::{ModelWrapper, NormalizerWrapper, PostProcessor, PreTokenizerWrapper};
 
-use crate::text::words_model::{Tokenizer, WordsModel};
+use crate::text::vocabulary::plain_words::PlainWords;
+use crate::text::vocabulary::words_model::{Tokenizer, WordsModel};
 
 /// How a model wants its text. The vocabulary is not part of it: all users of a file share that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,15 @@ pub struct TextTokenizer {
     rules: TokenRules,
     added: usize,
     keeps_plain_words: bool,
+    plain: Option<Plain>,
+}
+
+/// Rules by which most words need not go through the tokenizers crate, and the special tokens around a text.
+#[derive(Clone)]
+struct Plain {
+    words: PlainWords,
+    before: Vec<u32>,
+    after: Vec<u32>,
 }
 
 impl TextTokenizer {
@@ -42,7 +52,8 @@ impl TextTokenizer {
             return Err(format!("a limit of {} tokens leaves no room beside {added} special tokens", rules.limit));
         }
         let keeps_plain_words = keeps_plain_words(&tokenizer);
-        Ok(Self { tokenizer, rules, added, keeps_plain_words })
+        let plain = plain(&tokenizer, rules.special_tokens)?;
+        Ok(Self { tokenizer, rules, added, keeps_plain_words, plain })
     }
 
     /// Most tokens of a text, with special tokens.
@@ -57,14 +68,25 @@ impl TextTokenizer {
 
     /// Token ids of a text, cut to the limit. Special tokens stay.
     pub fn encode(&self, text: &str) -> Result<Vec<u32>, String> {
-        let fast = self.tokenizer.encode_fast(text, self.rules.special_tokens).map_err(|error| error.to_string())?;
-        let ids = if fast.get_ids().len() > self.rules.limit { self.truncated(text)? } else { fast.get_ids().to_vec() };
+        let ids = self.all_ids(text)?;
         if self.rules.dropped.is_empty() {
             return Ok(ids);
         }
         let kept: Vec<u32> = ids.iter().copied().filter(|id| !self.rules.dropped.contains(id)).collect();
         // A text of unknown words alone keeps them: an empty row has no direction.
         Ok(if kept.is_empty() { ids } else { kept })
+    }
+
+    fn all_ids(&self, text: &str) -> Result<Vec<u32>, String> {
+        if let Some(Plain { words, before, after }) = &self.plain {
+            let mut ids = before.clone();
+            words.each(&self.tokenizer, text, &mut |id, _| ids.push(id))?;
+            ids.truncate(self.rules.limit - after.len());
+            ids.extend(after);
+            return Ok(ids);
+        }
+        let fast = self.tokenizer.encode_fast(text, self.rules.special_tokens).map_err(|error| error.to_string())?;
+        if fast.get_ids().len() > self.rules.limit { self.truncated(text) } else { Ok(fast.get_ids().to_vec()) }
     }
 
     fn truncated(&self, text: &str) -> Result<Vec<u32>, String> {
@@ -94,23 +116,35 @@ impl TextTokenizer {
 
     /// Number of tokens of a whole text, with special tokens.
     pub fn count(&self, text: &str) -> Result<usize, String> {
+        if let Some(plain) = &self.plain {
+            let mut count = self.added;
+            plain.words.each(&self.tokenizer, text, &mut |_, _| count += 1)?;
+            return Ok(count);
+        }
         let encoding = self.tokenizer.encode_fast(text, false).map_err(|error| error.to_string())?;
         Ok(encoding.get_ids().len() + self.added)
     }
 
     /// Byte offsets at which the tokens of a text end, in order, each between characters.
     pub fn ends(&self, text: &str) -> Result<Vec<usize>, String> {
-        let encoding = self.tokenizer.encode(text, false).map_err(|error| error.to_string())?;
+        let mut ends = Vec::new();
         let mut last = 0;
-        let ends = encoding.get_offsets().iter().map(|&(_, end)| {
+        let mut found = |end: usize| {
             let mut end = end.min(text.len());
             while !text.is_char_boundary(end) {
                 end -= 1;
             }
             last = last.max(end);
-            last
-        });
-        Ok(ends.collect())
+            ends.push(last);
+        };
+        match &self.plain {
+            Some(plain) => plain.words.each(&self.tokenizer, text, &mut |_, end| found(end))?,
+            None => {
+                let encoding = self.tokenizer.encode(text, false).map_err(|error| error.to_string())?;
+                encoding.get_offsets().iter().for_each(|&(_, end)| found(end));
+            }
+        }
+        Ok(ends)
     }
 }
 
@@ -131,6 +165,22 @@ fn shared(path: &Path) -> Result<Arc<Tokenizer>, String> {
     let tokenizer = Arc::new(tokenizer);
     opened.insert(path, tokenizer.clone());
     Ok(tokenizer)
+}
+
+/// None where the file has other rules than BERT's, or puts something else around a text than tokens before and behind it.
+fn plain(tokenizer: &Tokenizer, special_tokens: bool) -> Result<Option<Plain>, String> {
+    let Some(words) = PlainWords::of(tokenizer) else { return Ok(None) };
+    let ids = |special| -> Result<Vec<u32>, String> {
+        let encoding = tokenizer.encode_fast("a", special).map_err(|error| error.to_string())?;
+        Ok(encoding.get_ids().to_vec())
+    };
+    let (alone, whole) = (ids(false)?, ids(special_tokens)?);
+    let place = whole.windows(alone.len().max(1)).position(|part| part == alone);
+    Ok(place.map(|place| Plain {
+        words,
+        before: whole[..place].to_vec(),
+        after: whole[place + alone.len()..].to_vec(),
+    }))
 }
 
 fn is_special(tokenizer: &Tokenizer, token: &str) -> bool {
@@ -222,6 +272,46 @@ mod tests {
             for word in words.into_iter().take(if id % 7 == 0 { 5 } else { 1 }) {
                 assert_eq!(looking_up.has_whole(word), encoding.has_whole(word), "{word}");
             }
+        }
+    }
+
+    /// Of a text of many kinds of characters, the tokens and their ends with and without the shorter way.
+    #[test]
+    fn plain_words_have_the_tokens_of_the_tokenizers_crate() {
+        let plain = open(64);
+        assert!(plain.plain.is_some());
+        let given = TextTokenizer { plain: None, ..plain.clone() };
+        let mut texts: Vec<String> = [
+            "",
+            " ",
+            "\t\n",
+            "Plain words, 3.14 and don't-stop: (yes)!",
+            "UPPER lower mIxEd",
+            "a\u{b}b c\u{7f}d \u{0}e",
+            "naïve café β-catenin 東京 tower x\u{a0}y \u{301}z",
+            "[CLS] [SEP] [MASK]",
+            "🚲 <>=+~^`|$ ﬁnance İstanbul ΣΊΣΥΦΟΣ",
+            "ends with foreign é",
+            "a\r\nb\rc",
+        ]
+        .map(str::to_owned)
+        .into();
+        texts.extend([99, 100, 101, 300].map(|length| format!("b {} c", "x".repeat(length))));
+        let alphabet: Vec<char> =
+            "aeinrstzqAEX019 .,-'#@\t\n\r\u{b}\u{7f}\u{a0}éßñ\u{301}β東ｆﬁ🚲\u{200b}".chars().collect();
+        let mut state = 20_26u64;
+        for length in 0..2_000 {
+            let text = (0..length % 90).map(|_| {
+                // Numbers of Knuth's MMIX.
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                alphabet[(state >> 33) as usize % alphabet.len()]
+            });
+            texts.push(text.collect());
+        }
+        for text in &texts {
+            assert_eq!(plain.encode(text).unwrap(), given.encode(text).unwrap(), "{text:?}");
+            assert_eq!(plain.count(text).unwrap(), given.count(text).unwrap(), "{text:?}");
+            assert_eq!(plain.ends(text).unwrap(), given.ends(text).unwrap(), "{text:?}");
         }
     }
 

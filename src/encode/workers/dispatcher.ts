@@ -308,7 +308,7 @@ export class Dispatcher {
     for (const work of this.#ingest.drain())
       (work as AnyJob).fail(new FarthingError('interrupted', 'The server is shutting down.'));
     while (this.#busy.size > 0) await Promise.race(this.#busy.values());
-    await Promise.all(this.#all.map((thread) => thread.close()));
+    await Promise.all(this.#all.map((thread) => thread.rest()));
   }
 }
 

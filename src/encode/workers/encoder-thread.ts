@@ -1,7 +1,8 @@
 import { Piscina } from 'piscina';
+import { awaitCrossing, type native } from '../../native/index.ts';
 import type { RunTotals, Use } from '../session/runner.ts';
 import type { NativeTextRunner } from '../text/native-text-runner.ts';
-import type { CutPassage } from '../text/passage.ts';
+import type { CutPassage, PlacedBlock } from '../text/passage.ts';
 import type { QuerySearch } from '../text/query-search.ts';
 import type {
   ChoosingSettings,
@@ -14,38 +15,40 @@ import type {
   WorkTotals,
 } from './protocol.ts';
 
-/** The native encoder's models, by the index of their tower. */
-type Natives = readonly (NativeTextRunner | undefined)[];
+export interface EncoderThreadOptions {
+  /** The native encoder's models, by the index of their tower. */
+  readonly natives?: readonly (NativeTextRunner | undefined)[];
+  /** Cuts documents; absent where nothing is cut. */
+  readonly cutter?: InstanceType<typeof native.PassageCutter>;
+  /** The worker ends after so long without a task, and starts again with the next. Absent: it stays. */
+  readonly idleMsMax?: number;
+  readonly worker?: URL;
+}
 
 const WORKER = new URL('./worker.ts', import.meta.url);
 
 /**
- * One worker thread and its shared memory: a pool of one, so that each task's worker is known. Waiting work stands in our
- * queue, never in Piscina's. Piscina replaces a worker that died. Texts whose models are all native go to the native encoder's
- * threads in its place: waking a worker's event loop takes longer than the hop there and back.
+ * A place for one task at a time, and its worker thread with their shared memory: a pool of one, so that each task's worker is known.
+ * The worker starts with the first task that needs it. Waiting work stands in our queue, never in Piscina's. Piscina replaces a
+ * worker that died. Texts whose models are all native go to the native encoder's threads in its place, and so do documents to be cut:
+ * waking a worker's event loop takes longer than the hop there and back.
  */
 export class EncoderThread {
   readonly role: Use;
   readonly input: Uint8Array;
   readonly output: Float32Array;
-  readonly #pool: Piscina;
-  readonly #natives: Natives;
+  readonly #settings: ChoosingSettings;
+  readonly #options: EncoderThreadOptions;
+  #pool: Piscina | undefined;
   #running: Promise<unknown> | undefined;
+  #idle: NodeJS.Timeout | undefined;
 
-  constructor(settings: ChoosingSettings, natives: Natives = [], worker: URL = WORKER) {
-    this.#natives = natives;
+  constructor(settings: ChoosingSettings, options: EncoderThreadOptions = {}) {
+    this.#settings = settings;
+    this.#options = options;
     this.role = settings.role;
     this.input = new Uint8Array(settings.input);
     this.output = new Float32Array(settings.output);
-    this.#pool = new Piscina({
-      filename: worker.href,
-      minThreads: 1,
-      maxThreads: 1,
-      workerData: settings,
-      recordTiming: false,
-    });
-    // A worker may die while idle: the next task goes to its successor.
-    this.#pool.on('error', () => {});
   }
 
   report(): Promise<TowerReport[]> {
@@ -66,7 +69,7 @@ export class EncoderThread {
 
   /** The native models of a task; undefined if another takes part, too. */
   #nativesOf({ towers }: TextsTask): NativeTextRunner[] | undefined {
-    const runners = towers.map((index) => this.#natives[index]);
+    const runners = towers.map((index) => this.#options.natives?.[index]);
     return runners.every((runner) => runner !== undefined) ? runners : undefined;
   }
 
@@ -89,12 +92,34 @@ export class EncoderThread {
     return totals;
   }
 
-  cut(task: CutTask): Promise<CutPassage[]> {
-    return this.#run(task);
+  cut({ title, blocks }: CutTask): Promise<CutPassage[]> {
+    const { cutter } = this.#options;
+    if (!cutter) throw new Error('no cutter is open here');
+    return this.#hold(() => awaitCrossing(() => cutter.cut(title, blocks as PlacedBlock[])));
   }
 
-  #run<T>(task: Task): Promise<T> {
-    return this.#hold(() => this.#pool.run(task) as Promise<T>);
+  async #run<T>(task: Task): Promise<T> {
+    clearTimeout(this.#idle);
+    try {
+      return await this.#hold(() => this.#worker().run(task) as Promise<T>);
+    } finally {
+      const { idleMsMax } = this.#options;
+      if (idleMsMax !== undefined) this.#idle = setTimeout(() => void this.rest(), idleMsMax).unref();
+    }
+  }
+
+  #worker(): Piscina {
+    if (this.#pool) return this.#pool;
+    this.#pool = new Piscina({
+      filename: (this.#options.worker ?? WORKER).href,
+      minThreads: 1,
+      maxThreads: 1,
+      workerData: this.#settings,
+      recordTiming: false,
+    });
+    // A worker may die while idle: the next task goes to its successor.
+    this.#pool.on('error', () => {});
+    return this.#pool;
   }
 
   async #hold<T>(work: () => Promise<T>): Promise<T> {
@@ -108,9 +133,13 @@ export class EncoderThread {
     }
   }
 
-  /** Waits for the running task, then ends the thread. Ending it inside a model's run would end the process. */
-  async close(): Promise<void> {
+  /** Waits for the running task, then ends the worker. The next task that needs one starts it again. */
+  async rest(): Promise<void> {
+    // Ending it inside a model's run would end the process.
     while (this.#running) await this.#running.catch(() => {});
-    await this.#pool.destroy();
+    clearTimeout(this.#idle);
+    const pool = this.#pool;
+    this.#pool = undefined;
+    await pool?.destroy();
   }
 }

@@ -238,7 +238,7 @@ export class CutJob extends Job<CutPassage[][]> {
 
   taskOf(slice: number): CutTask {
     const title = this.#title === undefined ? {} : { title: this.#title };
-    return { kind: 'cut', ...title, blocks: this.#slices[slice]! };
+    return { ...title, blocks: this.#slices[slice]! };
   }
 
   take(slice: number, passages: CutPassage[]): void {

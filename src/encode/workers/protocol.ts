@@ -1,6 +1,6 @@
 import type { Candidate, Failure, Towers } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
-import type { CutSettings, PlacedBlock } from '../text/passage.ts';
+import type { PlacedBlock } from '../text/passage.ts';
 
 /** What a worker is started with. The memory is shared: it outlives a worker, and the next one takes it over. */
 export interface WorkerSettings {
@@ -12,7 +12,6 @@ export interface WorkerSettings {
   readonly output: SharedArrayBuffer;
   /** Embeddings of the label bridge. */
   readonly labels: SharedArrayBuffer;
-  readonly cutting: CutSettings;
 }
 
 /** A worker that only tries candidates opens none. */
@@ -37,8 +36,8 @@ export interface RowsTask {
   readonly bridged: boolean;
 }
 
+/** A part of a document that no worker is needed for. */
 export interface CutTask {
-  readonly kind: 'cut';
   readonly title?: string;
   readonly blocks: readonly PlacedBlock[];
 }
@@ -50,8 +49,7 @@ export type Task =
   | { readonly kind: 'report' }
   /** Tries the GPUs of every tower. */
   | { readonly kind: 'choose' }
-  | EncodeTask
-  | CutTask;
+  | EncodeTask;
 
 /** What a worker found when it opened a tower. */
 export interface TowerReport {

@@ -1,13 +1,10 @@
 import { setPriority } from 'node:os';
 import { workerData } from 'node:worker_threads';
-import { native } from '../../native/index.ts';
 import { PictureRunner } from '../picture/picture-runner.ts';
 import type { RunTotals, Use } from '../session/runner.ts';
-import type { CutPassage } from '../text/passage.ts';
 import { chooseCandidate, tryTower } from './choose.ts';
 import type {
   ChoosingSettings,
-  CutTask,
   RowsTask,
   Task,
   TextsTask,
@@ -20,14 +17,13 @@ import { type OpenTower, openTower } from './warm-up.ts';
 /** The event loop, for which all clients wait, comes before one query, and a query before a long run of an ingest. */
 const NICENESS: Record<Use, number> = { query: 2, ingest: 10 };
 
-type TaskResult = TowerReport[] | TowerChoice[] | WorkTotals | CutPassage[];
+type TaskResult = TowerReport[] | TowerChoice[] | WorkTotals;
 
 class Worker {
   readonly #settings: ChoosingSettings;
   readonly #output: Float32Array;
   readonly #towers: (OpenTower | undefined)[] = [];
   readonly #reports: TowerReport[] = [];
-  #cutter: InstanceType<typeof native.PassageCutter> | undefined;
 
   constructor(settings: ChoosingSettings) {
     this.#settings = settings;
@@ -60,8 +56,6 @@ class Worker {
         return this.#withLosses(await this.#encodeTexts(task));
       case 'rows':
         return this.#withLosses(await this.#encodeRows(task));
-      case 'cut':
-        return this.#cut(task);
     }
   }
 
@@ -108,15 +102,7 @@ class Worker {
     if (!(runner instanceof PictureRunner)) throw new Error('inputs of fixed size were sent to a text tower');
     return runner.encode(new Uint8Array(this.#settings.input), count, use, this.#output, bridged);
   }
-
-  #cut({ title, blocks }: CutTask): CutPassage[] {
-    const { tokenizerPath, limit, specialTokens, prefix } = this.#settings.cutting;
-    this.#cutter ??= new native.PassageCutter(tokenizerPath, { limit, specialTokens, dropped: [] }, prefix);
-    return this.#cutter.cut(title, blocks as PlacedBlocks);
-  }
 }
-
-type PlacedBlocks = Parameters<InstanceType<typeof native.PassageCutter>['cut']>[1];
 
 async function start(): Promise<(task: Task) => Promise<TaskResult>> {
   const settings = workerData as ChoosingSettings;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
+import { native } from '../../native/index.ts';
 import { embedLabels, readLabels } from '../models/labels.ts';
 import {
   type Failure,
@@ -37,9 +38,9 @@ export interface Chosen {
 }
 
 /** Takes each tower's first candidate that serves. GPUs are tried in a worker; a model that the native encoder runs is opened. */
-export async function chooseProviders(towers: Towers, cutting: CutSettings): Promise<Chosen> {
+export async function chooseProviders(towers: Towers): Promise<Chosen> {
   const hasGpu = towers.some(({ candidates }) => !candidates.every(onProcessor));
-  const tried = hasGpu ? await tryGpus(towers, cutting) : { towers, rejected: [] };
+  const tried = hasGpu ? await tryGpus(towers) : { towers, rejected: [] };
   const natives = new Map<string, NativeTextRunner>();
   const rejected: Failure[] = [...tried.rejected];
   const chosen: Tower[] = [];
@@ -59,9 +60,9 @@ export async function chooseProviders(towers: Towers, cutting: CutSettings): Pro
   return { towers: chosen, natives, rejected };
 }
 
-async function tryGpus(towers: Towers, cutting: CutSettings): Promise<Omit<Chosen, 'natives'>> {
+async function tryGpus(towers: Towers): Promise<Omit<Chosen, 'natives'>> {
   const memory = sharedMemory(towers);
-  const thread = new EncoderThread({ ...memory, role: 'query', towers, cutting, choosing: true });
+  const thread = new EncoderThread({ ...memory, role: 'query', towers, choosing: true });
   try {
     const choices = await thread.choose();
     return {
@@ -71,13 +72,17 @@ async function tryGpus(towers: Towers, cutting: CutSettings): Promise<Omit<Chose
       ),
     };
   } finally {
-    await thread.close();
+    await thread.rest();
   }
 }
 
+/** Workers that not every request needs take 40 MiB each. A start takes a fifth of a second of a processor. */
+const IDLE_MS_MAX = 10 * 60_000;
+
 /**
  * Starts the workers; each opens and warms up its own sessions. Resolves when all query workers and one ingest worker are
- * ready: the first requests need no more.
+ * ready: the first requests need no more. Where the native encoder runs all texts, one worker shows that the models open and ends:
+ * all start with the pictures that need them.
  */
 export async function startWorkers(
   { towers: chosen, natives: opened }: Pick<Chosen, 'towers' | 'natives'>,
@@ -88,19 +93,23 @@ export async function startWorkers(
   const towers = keepingGraphs(chosen, cacheFolder);
   const { labels } = sharedMemory(towers);
   const natives = towers.map(({ kind, model }) => (kind === 'text' ? opened.get(model) : undefined));
+  const cutter = cutterOf(cutting);
+  const isKept = towers.some((tower, index) => !natives[index] && isKeptFor(tower));
   const start = (role: EncoderThread['role'], count: number): EncoderThread[] =>
     Array.from({ length: count }, () => {
       // All workers share the table of labels; each has its own memory for tasks.
       const { input, output } = sharedMemory(towers);
-      return new EncoderThread({ role, towers, cutting, labels, input, output }, natives);
+      const options = { natives, cutter, ...(!isKept && { idleMsMax: IDLE_MS_MAX }) };
+      return new EncoderThread({ role, towers, labels, input, output }, options);
     });
-  const threads = [...start('query', counts.query), ...start('ingest', Math.min(1, counts.ingest))];
+  const first = isKept ? Math.min(1, counts.ingest) : counts.ingest;
+  const threads = [...start('query', counts.query), ...start('ingest', first)];
   try {
     const bridge = pictureTowerOf(towers)?.bridge;
     const table = new Float32Array(labels);
     // The table is read while the workers open.
     const [all, labelsKept] = await Promise.all([
-      Promise.all(threads.map((thread) => thread.report())),
+      Promise.all((isKept ? threads : threads.slice(0, 1)).map((thread) => thread.report())),
       bridge ? readLabels(towers, bridge, table, cacheFolder) : true,
     ]);
     const reports = (all[0] ?? []).map(
@@ -112,11 +121,21 @@ export async function startWorkers(
       await embedLabels(towers, bridge, table, cacheFolder, (texts) =>
         encodeLabels(threads, indexIn(towers, text), bridge, texts),
       );
-    return { threads, opening: start('ingest', counts.ingest - 1), reports, labelsCached: !embeds };
+    if (!isKept) await threads[0]?.rest();
+    return { threads, opening: start('ingest', counts.ingest - first), reports, labelsCached: !embeds };
   } catch (error) {
-    await Promise.all(threads.map((thread) => thread.close()));
+    await Promise.all(threads.map((thread) => thread.rest()));
     throw new FarthingError('models_invalid', 'The encoders could not be started.', { cause: error });
   }
+}
+
+/** Whether requests need a worker for a tower so often, or it opens so slowly, that its workers stay. */
+function isKeptFor({ kind, candidates: [candidate] }: Tower): boolean {
+  return candidate !== undefined && (kind === 'text' || !onProcessor(candidate));
+}
+
+function cutterOf({ tokenizerPath, limit, specialTokens, prefix }: CutSettings) {
+  return new native.PassageCutter(tokenizerPath, { limit, specialTokens, dropped: [] }, prefix);
 }
 
 /** Keeps graphs optimised for the processor in the cache folder: opening them takes a third of the time. */

@@ -17,7 +17,10 @@ export interface Settings {
   readonly niceness: number;
 }
 
-/** What a child is asked to do. A file comes by its path, the picture of a query as the body of the message. */
+/**
+ * What a child is asked to do. A file comes by its path, the picture of a query as the body of the message, and so do the bytes of a
+ * small file that is opened.
+ */
 export type Task =
   | {
       readonly task: 'open';

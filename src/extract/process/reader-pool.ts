@@ -52,8 +52,8 @@ export class ReaderPool {
   }
 
   /** Starts a reader before a task needs it. Resolves when it has started, or could not. */
-  async warm(index = 0): Promise<void> {
-    await this.#readers[index]?.warm();
+  async warm(): Promise<void> {
+    await this.#readers[0]?.warm();
   }
 
   /**
@@ -94,8 +94,9 @@ export class ReaderPool {
       .then(resolve, reject)
       .finally(() => {
         this.#queue.done(waiting, reader.lastSeconds);
-        // In front: a reader whose process has started goes before one that was never needed.
-        this.#idle.unshift(reader);
+        // The first comes first: its process has started, and those of the others end when they have nothing to do.
+        this.#idle.push(reader);
+        this.#idle.sort((one, next) => this.#readers.indexOf(one) - this.#readers.indexOf(next));
         this.#startNext();
       });
   }

@@ -24,8 +24,8 @@ interface PoolOptions {
   /** Undefined: no reader is kept for quick tasks, since none is quick. */
   readonly quickSeconds?: number | undefined;
   readonly niceness?: number;
-  /** Its processes stay, however long they have nothing to do. */
-  readonly isKept?: boolean;
+  /** The first of its processes stays, however long it has nothing to do. */
+  readonly keepsOne?: boolean;
 }
 
 const QUERIES_WAITING_MAX = 64;
@@ -62,13 +62,13 @@ export class ReaderPools {
     this.queries = this.#pool('query', {
       program: 'queries',
       waitingMax: QUERIES_WAITING_MAX,
-      isKept: true,
+      keepsOne: true,
     });
     this.openings = this.#pool('open', {
       program: 'reader',
       waitingMax: OPENINGS_WAITING_MAX,
       readers,
-      isKept: true,
+      keepsOne: true,
     });
     this.mediaOpenings = this.#pool('open-media', {
       program: 'media',
@@ -92,12 +92,11 @@ export class ReaderPools {
 
   /**
    * Starts the processes that first tasks need, one after the other: a start takes all of a core. Texts and small pictures are read
-   * where they are opened; the rest is read in a job, which may wait for its process.
+   * where they are opened; the rest is read in a job, which may wait for its process, as a second file does that comes at once.
    */
   async warm(): Promise<void> {
-    await this.openings.warm(0);
+    await this.openings.warm();
     await this.queries.warm();
-    await this.openings.warm(1);
   }
 
   /** How the processes are confined; undefined until one has started. */
@@ -128,7 +127,7 @@ export class ReaderPools {
 
   #pool(
     name: string,
-    { program, readers = READERS_MIN, niceness = 0, isKept = false, ...pool }: PoolOptions,
+    { program, readers = READERS_MIN, niceness = 0, keepsOne = false, ...pool }: PoolOptions,
   ): ReaderPool {
     const { limits, scratchFolder, languages, pictureSpec, log } = this.#options;
     const count = Math.max(READERS_MIN, readers);
@@ -137,7 +136,12 @@ export class ReaderPools {
       const scratch = join(scratchFolder, readerName);
       mkdirSync(scratch, { recursive: true, mode: 0o700 });
       const settings = { program, languages, pictureSpec, limits, scratch, niceness };
-      return new WarmReader({ name: readerName, settings, log, ...(!isKept && { idleMsMax: IDLE_MS_MAX }) });
+      return new WarmReader({
+        name: readerName,
+        settings,
+        log,
+        ...(!(keepsOne && index === 0) && { idleMsMax: IDLE_MS_MAX }),
+      });
     });
     return new ReaderPool({ readers: warmReaders, quickSeconds: QUICK_SECONDS, ...pool });
   }

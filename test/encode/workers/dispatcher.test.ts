@@ -29,11 +29,10 @@ function dispatcher(
   log: (event: object) => void = () => {},
   opening: readonly ('opens' | 'fails to open')[] = [],
 ) {
-  const cutting = { tokenizerPath: null, limit: 100, specialTokens: false, prefix: '' };
   const start = (role: 'query' | 'ingest', fails = false) => {
     const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
     if (fails) new Float32Array(memory.output)[LOSES] = 1;
-    return new EncoderThread({ role, towers: [], cutting, ...memory }, [], FAILING);
+    return new EncoderThread({ role, towers: [], ...memory }, { worker: FAILING });
   };
   const threads = roles.map((role) => start(role));
   const opened = new Dispatcher({

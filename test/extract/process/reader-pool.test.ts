@@ -142,3 +142,18 @@ t.test('a task that is aborted already is not begun', async (t) => {
   await t.rejects(run('a', { signal: AbortSignal.abort(new Error('the client left')) }), /client left/);
   t.equal(pool.depth, 0);
 });
+
+t.test('the first reader that is free comes first, so that those behind it may end', async (t) => {
+  const { held, run } = poolOf(3);
+  const tasks = ['a', 'b', 'c'].map((owner) => run(owner));
+  for (const index of [0, 2, 1]) held[index]!.end();
+  await Promise.all(tasks);
+  await settled();
+  const next = [run('a'), run('b')];
+  t.strictSame(
+    held.map(({ busy }) => busy),
+    [1, 1, 0],
+  );
+  for (const index of [0, 1]) held[index]!.end();
+  await Promise.all(next);
+});

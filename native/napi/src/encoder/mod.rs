@@ -1,3 +1,5 @@
 mod call;
 mod listener;
+mod off_thread;
+pub mod passages;
 pub mod text_encoder;

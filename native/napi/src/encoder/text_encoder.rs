@@ -9,13 +9,14 @@ use farthing_core::encoder::encoding::text_encoder::TextEncoder;
 use farthing_core::encoder::encoding::threads::{self, Use};
 use farthing_core::encoder::forward::scratch::Scratch;
 use farthing_core::encoder::lanes::kernel;
-use farthing_core::error::{ShardError, catch_panic};
+use farthing_core::error::ShardError;
 use napi::bindgen_prelude::{ClassInstance, Function, Object};
-use napi::{Env, JsDeferred, Result};
+use napi::{Env, Result};
 use napi_derive::napi;
 
 use super::call::Call;
 use super::listener::{Arguments, Listener};
+use super::off_thread::off_thread;
 use crate::error::{internal, js_error};
 use crate::search::pending::NativePendingSearch;
 use crate::text::tokenize::TokenizerRules;
@@ -134,27 +135,6 @@ impl NativeTextEncoder {
 #[napi(catch_unwind)]
 pub fn encoder_arithmetic() -> &'static str {
     ARITHMETIC
-}
-
-/// Runs work on one of the encoder's threads, and turns what it gives into JavaScript's on the caller's. A panic becomes an
-/// error, so that the promise is always settled.
-fn off_thread<'env, T: Send + 'static, J: napi::bindgen_prelude::ToNapiValue + 'static>(
-    env: &'env Env,
-    of: Use,
-    work: impl FnOnce(&mut Scratch) -> farthing_core::error::Result<T> + Send + 'static,
-    convert: fn(T) -> Result<J>,
-) -> Result<Object<'env>> {
-    type Resolve<J> = Box<dyn FnOnce(Env) -> Result<J> + Send>;
-    let (deferred, promise): (JsDeferred<J, Resolve<J>>, _) = env.create_deferred()?;
-    let refused = deferred.clone();
-    let task = move |scratch: &mut Scratch| match catch_panic(|| work(scratch)) {
-        Ok(found) => deferred.resolve(Box::new(move |_| convert(found))),
-        Err(error) => deferred.reject(js_error(error)),
-    };
-    if let Err(error) = threads::run(of, task) {
-        refused.reject(js_error(error));
-    }
-    Ok(promise)
 }
 
 /// Milliseconds that the calling thread has run. Null where the system does not tell.

@@ -1,4 +1,3 @@
 pub mod charset;
 pub mod language;
-pub mod passages;
 pub mod tokenize;

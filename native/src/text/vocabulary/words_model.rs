@@ -12,7 +12,7 @@ use tokenizers::{
     TokenizerImpl,
 };
 
-use crate::text::unigram::{CompactUnigram, UnigramFile};
+use crate::text::vocabulary::unigram::{CompactUnigram, UnigramFile};
 
 /// A `tokenizer.json`, opened.
 pub type Tokenizer =
