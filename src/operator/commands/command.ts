@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../../domain/nearest.ts';
+import { definitionList, helpColumns } from '../../domain/wording/definition-list.ts';
 import { fileFault } from '../../domain/wording/file-fault.ts';
+import { wrap } from '../../domain/wording/text.ts';
 import { settingsPage } from '../../settings/settings-page.ts';
 import { type CommandIo, EXIT, UsageError } from '../io.ts';
 
@@ -223,7 +225,7 @@ export async function runAdminCommand(words: readonly string[], io: CommandIo): 
   const asked = wantsHelp ? words.filter((word) => word !== 'help' && !word.startsWith('-')) : words;
   const name = [asked.slice(0, 2).join(' '), asked[0]].find((known) => Object.hasOwn(COMMANDS, known ?? ''));
   if (wantsHelp && (asked.length === 0 || name !== undefined || isGroup(asked[0]!))) {
-    io.write(`${help(name ?? asked[0])}\n`);
+    io.write(`${help(io.columns, name ?? asked[0])}\n`);
     return EXIT.done;
   }
   if (name === undefined) {
@@ -271,16 +273,14 @@ function unknownCommand(words: readonly string[]): string {
 const isGroup = (word: string) => Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
 
 /** @param about a command or a group of them; absent: all */
-function help(about?: string): string {
+function help(columns: number | undefined, about?: string): string {
   const shown = Object.entries(COMMANDS).filter(
     ([name]) => about === undefined || name === about || name.startsWith(`${about} `),
   );
-  const lines = shown.map(([name, { usage, about: what }]) => [
-    `farthing admin ${name} ${usage}`.trimEnd(),
-    what,
-  ]);
-  const columns = Math.max(...lines.map(([start]) => start!.length));
-  return `${lines.map(([start, about]) => `${start!.padEnd(columns)}  ${about}`).join('\n')}
-
-Settings come from the environment or farthing.json, as for the server: FARTHING_DATA_DIR says which server is meant.`;
+  const rows = shown.map(
+    ([name, { usage, about: what }]) => [`farthing admin ${name} ${usage}`.trimEnd(), what] as const,
+  );
+  const settings =
+    'Settings come from the environment or farthing.json, as for the server: FARTHING_DATA_DIR says which server is meant.';
+  return `${definitionList(rows, columns)}\n\n${wrap(settings, helpColumns(columns)).join('\n')}`;
 }

@@ -26,7 +26,7 @@ t.test(
     t.match(text, /console +(http:\/\/127\.0\.0\.1:\d+\/)/);
     t.match(text, /payments +play money/);
     t.ok(
-      existsSync(join(/docs +(\S+), by reader/.exec(text)![1]!, 'operating.md')),
+      existsSync(join(/docs +(\S+)/.exec(text)![1]!, 'operating.md')),
       'the documents are there',
     );
     t.match(text, new RegExp(`data +${join(t.testdirName, 'data')}`));
