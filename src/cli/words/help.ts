@@ -66,7 +66,7 @@ export function groupHelp(group: string, columns: number | undefined): string {
 
 /** `farthing search --help` */
 export function commandHelp(name: CommandName, columns: number | undefined): string {
-  const { about, usage, notes = [], options, examples }: CommandSpec = SPECS[name];
+  const { about, usage = '', notes = [], options, examples }: CommandSpec = SPECS[name];
   const all: OptionSpecs = { ...options, help: { short: 'h', about: 'show this' } };
   const rows = Object.entries(all).map(([option, { value, short, about: what }]) => {
     const long = option.length === 1 ? '' : `--${option}`;
