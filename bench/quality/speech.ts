@@ -1,34 +1,43 @@
 /**
- * Word error of transcripts over HTTP: the recordings of the folder SET, whose `transcripts.json` has the words of each by its file's
- * name. The server's models are those of MODELS_DIR, where one of speech is in use.
+ * Word error of transcripts over HTTP: the recordings of each folder of SET, whose `transcripts.json` has the words of each by its file's
+ * name. MODELS_DIR is a folder of other models than the tree's.
  */
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { BenchWorkspace, startServer } from '../rig/agent.ts';
 import { untilIdle, usageOf } from '../rig/process-tree.ts';
+import { setFolder } from '../sets/beir.ts';
 
-const folder = resolve(process.env.SET!);
-const transcripts = JSON.parse(readFileSync(join(folder, 'transcripts.json'), 'utf8')) as Record<
-  string,
-  string
->;
+const rounded = (value: number) => Number(value.toFixed(4));
 
 export let facts = {};
 const server = await startServer(
   process.env.MODELS_DIR ? { MODELS_DIR: resolve(process.env.MODELS_DIR) } : {},
 );
 try {
+  await untilIdle(server.pid);
+  const atStart = Math.round(usageOf(server.pid).anonymousMib);
+  for (const set of process.env.SET!.split(',').map(setFolder))
+    facts = { ...facts, [basename(set)]: await judged(set) };
+  const anonymous_mib = { at_start: atStart, at_end: Math.round(usageOf(server.pid).anonymousMib) };
+  facts = { ...facts, anonymous_mib };
+} finally {
+  await server.stop();
+}
+
+async function judged(folder: string) {
+  const transcripts = JSON.parse(readFileSync(join(folder, 'transcripts.json'), 'utf8')) as Record<
+    string,
+    string
+  >;
   const workspace = await BenchWorkspace.rent(server.url, 240);
   const read = async (path: string) =>
     (await fetch(`${workspace.url}${path}`, { headers: workspace.headers })).text();
-  await untilIdle(server.pid);
   const before = usageOf(server.pid).cpuSeconds;
   for (const name of Object.keys(transcripts))
     await workspace.ingest(name, new Uint8Array(readFileSync(join(folder, name))));
   const cpu = usageOf(server.pid).cpuSeconds - before;
-  const { items } = JSON.parse(await read('/items')) as {
-    items: { id: string; name: string; media?: { duration_s?: number } }[];
-  };
+  const { items } = JSON.parse(await read('/items')) as { items: { id: string; name: string }[] };
   let [words, errors, seconds] = [0, 0, 0];
   for (const { id, name } of items) {
     const captions = await read(`/items/${id}/captions`);
@@ -40,17 +49,13 @@ try {
     errors += wrong;
     seconds += secondsOf(readFileSync(join(folder, name)));
   }
-  const rounded = (value: number) => Number(value.toFixed(4));
-  facts = {
+  return {
     recordings: items.length,
     seconds: rounded(seconds),
     words,
     word_error: rounded(errors / words),
     cpu_seconds_a_minute: rounded((cpu / seconds) * 60),
-    anonymous_mib: Math.round(usageOf(server.pid).anonymousMib),
   };
-} finally {
-  await server.stop();
 }
 
 /** A line of WebVTT that is no heading, time or number. */

@@ -1,12 +1,12 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { modelsWithSpeech, RECORDING, SENTENCE, withoutSpeech } from '../encode/rig/installed-speech.ts';
+import { RECORDING, SENTENCE, withoutRecording } from '../encode/rig/recording.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 import { addFiles, ask, rent, searchable } from './page.ts';
 
-const skip = withoutSpeech || (missing() ?? false);
+const skip = withoutRecording || (missing() ?? false);
 t.setTimeout(4 * PATIENCE_MS);
 
 t.test(
@@ -14,10 +14,7 @@ t.test(
   { skip },
   async (t) => {
     const folder = t.testdir({});
-    const server = await startTestServer(t, {
-      DATA_DIR: join(folder, 'data'),
-      MODELS_DIR: modelsWithSpeech(join(folder, 'models')),
-    });
+    const server = await startTestServer(t, { DATA_DIR: join(folder, 'data') });
     const { page, faults } = await visit(await openBrowser(t), server.url);
     await rent(page);
     const talk = join(folder, 'talk.flac');

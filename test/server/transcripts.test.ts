@@ -1,19 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import t from 'tap';
-import { modelsWithSpeech, RECORDING, SENTENCE, withoutSpeech } from '../encode/rig/installed-speech.ts';
+import { RECORDING, SENTENCE, withoutRecording } from '../encode/rig/recording.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** A recording of a human voice, from the upload to a sentence at its second. */
-t.test('what is said in a recording is found at its second', { skip: withoutSpeech }, async (t) => {
-  const folder = t.testdir({});
-  const server = await startTestServer(t, {
-    DATA_DIR: join(folder, 'data'),
-    MODELS_DIR: modelsWithSpeech(join(folder, 'models')),
-  });
+t.test('what is said in a recording is found at its second', { skip: withoutRecording }, async (t) => {
+  const server = await startTestServer(t, {});
   const workspace = await new TestAgent(server.url).rent({ ttl_minutes: 20 });
   const { body } = await workspace.ingest('talk.flac', new Uint8Array(readFileSync(RECORDING)));
   t.match(body, { item: { state: 'searchable', speech: [{ time_s: Number }] } });

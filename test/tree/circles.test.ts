@@ -12,8 +12,8 @@ const FILES_MAX = 18;
 const PARTS = ['src', 'test', 'bench'];
 const root = resolve(import.meta.dirname, '../..');
 
-/** Folders of what is installed, built or recorded. */
-const NOT_CODE = new Set(['node_modules', 'target', 'addon', 'record']);
+/** Folders of what is installed, built, fetched or recorded. */
+const NOT_CODE = new Set(['node_modules', 'target', 'addon', 'data', 'record']);
 
 /** Paths of the code below a folder, from the root. */
 function filesBelow(folder: string): string[] {

@@ -64,7 +64,6 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'gpu.md sh 1': 'needs a GPU; test/tree/gpu.test.ts runs the first line without one',
   'operating.md sh 1':
     'needs root and systemd; test/deploy/units.test.ts checks the unit, package.test.ts the installation',
-  'operating.md sh 3': 'fetches 81 MB from a registry; test/encode/build makes the files from pinned parts',
   'quickstart-python.md sh 1':
     'installs from a registry; python.test.ts uses the sources that it would install',
 };

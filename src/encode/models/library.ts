@@ -6,7 +6,6 @@ import { type Downloaded, type DownloadOptions, download } from './download.ts';
 import { changeLock, type Lock } from './lock.ts';
 import {
   encodingPartsOf,
-  type ManifestBuild,
   type ManifestModel,
   type ManifestVariant,
   PROVIDERS,
@@ -18,8 +17,6 @@ import { Verification } from './verification.ts';
 
 /** Folder for downloaded files until all files of their model are there. */
 const STAGING = '.pulling';
-/** Space that a build takes for a while, in sizes of what it makes. */
-const BUILD_SPACE = 5;
 
 export interface LibraryFile {
   readonly name: string;
@@ -55,8 +52,6 @@ export interface PullOptions extends Pick<DownloadOptions, 'attempts' | 'pause'>
   /** For example `https://huggingface.co`, or a mirror with the same paths. */
   readonly hubUrl: string;
   readonly onProgress?: (path: string, done: number, total: number | undefined) => void;
-  /** Makes all files of a model that is built of packages, at their paths below a folder, and checks them: `encode/build`. */
-  readonly build: (model: ManifestModel & { build: ManifestBuild }, folder: string) => Promise<void>;
 }
 
 /** The models folder, as the operator sees it. */
@@ -113,14 +108,13 @@ export class Library {
   }
 
   /**
-   * Downloads all missing or wrong files of a model, or builds them of packages. They are moved into place once all of them are there.
+   * Downloads all missing or wrong files of a model. They are moved into place once all of them are there.
    * Hashes that the manifest does not know are locked last; only then may the model be used.
    * @returns paths of the new files
    */
   async pull(name: string, options: PullOptions): Promise<string[]> {
     const model = await this.#model(name);
     const before = (await this.models()).find((model) => model.name === name)!;
-    if (model.build && !before.installed) return this.#build({ ...model, build: model.build }, options);
     const wanted = before.files.filter(({ refusal, remote }) => refusal && remote);
     if (wanted.length === 0) {
       if (before.installed) return [];
@@ -145,24 +139,6 @@ export class Library {
     if (Object.keys(learned).length > 0)
       await changeLock(this.#folder, (lock) => ({ ...lock, files: { ...lock.files, ...learned } }));
     return wanted.map(({ path }) => path);
-  }
-
-  /** Makes all files of a model anew: they are made together. */
-  async #build(model: ManifestModel & { build: ManifestBuild }, options: PullOptions): Promise<string[]> {
-    const files = Object.values(model.files);
-    // The packages, what is unpacked of them, and what is made of it.
-    await this.#checkSpace(BUILD_SPACE * files.reduce((sum, { bytes = 0 }) => sum + bytes, 0));
-    const folder = this.#staged(model.name);
-    try {
-      await options.build(model, folder);
-      for (const { path } of files) {
-        await mkdir(dirname(join(this.#folder, path)), { recursive: true });
-        await rename(join(folder, path), join(this.#folder, path));
-      }
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
-    return files.map(({ path }) => path);
   }
 
   /** Downloads one file of a model into the staging folder. */

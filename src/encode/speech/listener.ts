@@ -10,8 +10,8 @@ export interface Said extends Stretch {
   readonly text: string;
   /** The model's own, 0..1. */
   readonly certainty: number;
-  /** The language that it was heard in, where the model knows several. */
-  readonly language?: string;
+  /** The language that it was heard in. */
+  readonly language: string;
 }
 
 export interface ListenerDeps {
@@ -102,11 +102,11 @@ export class Listener {
       this.#between(clip.time_s, clip.time_end_s),
       this.#language?.code,
     );
-    if (language && language.share >= (this.#language?.share ?? 0)) this.#language = language;
+    if (language.share >= (this.#language?.share ?? 0)) this.#language = language;
     for (const { time_s, time_end_s, ...phrase } of phrases) {
       const times = { time_s: rounded(clip.time_s + time_s), time_end_s: rounded(clip.time_s + time_end_s) };
       if (!clip.stretches.some((stretch) => isNear(stretch, times))) continue;
-      this.#said.push({ ...times, ...phrase, ...(language && { language: language.code }) });
+      this.#said.push({ ...times, ...phrase, language: language.code });
     }
   }
 

@@ -23,10 +23,12 @@ export interface Listening {
 }
 
 const CLOSE_LOOKS_EVERY_MS = 10;
+/** As long as readers of recordings stay. A start takes half a second of processor time. */
+const IDLE_MS_MAX = 10 * 60_000;
 
 /**
- * The manifest's models of voice and speech, in a thread that starts with the first recording. Undefined where no model of
- * voices is installed.
+ * The manifest's models of voice and speech, in a thread that starts with the first recording and ends when there was none for a
+ * while. Undefined where no model of voices is installed.
  * @throws FarthingError `models_invalid` for a wrong manifest
  */
 export async function openListening(options: {
@@ -34,6 +36,8 @@ export async function openListening(options: {
   readonly cacheFolder: string;
   /** Who shares the thread. */
   readonly owners?: Pick<Owners, 'of'>;
+  /** How long the thread stays without a task. Absent: ten minutes. */
+  readonly idleMsMax?: number;
   readonly log: (event: object) => void;
 }): Promise<Listening | undefined> {
   const folder = resolve(options.modelsFolder);
@@ -51,7 +55,8 @@ export async function openListening(options: {
   };
   const [voice, speech] = [await usable(manifest.use.voice), await usable(manifest.use.speech)];
   await verification.save();
-  return voice && new ThreadListening(settingsOf(folder, voice, speech), options.owners ?? new Owners());
+  const { owners = new Owners(), idleMsMax = IDLE_MS_MAX } = options;
+  return voice && new ThreadListening(settingsOf(folder, voice, speech), owners, idleMsMax);
 }
 
 function settingsOf(
@@ -89,12 +94,15 @@ class ThreadListening implements Listening {
   readonly #queue = new FairQueue<Waiting>({ takenMax: 1 });
   /** The task that runs, and when it began. */
   #running: { readonly waiting: Waiting; readonly began: number } | undefined;
+  readonly #idleMsMax: number;
   #thread: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(settings: VoiceSettings, owners: Pick<Owners, 'of'>) {
+  constructor(settings: VoiceSettings, owners: Pick<Owners, 'of'>, idleMsMax: number) {
     this.#settings = settings;
     this.#owners = owners;
+    this.#idleMsMax = idleMsMax;
   }
 
   get writes(): boolean {
@@ -117,12 +125,12 @@ class ThreadListening implements Listening {
     });
   }
 
-  /** Waits for the running task: ending the thread inside a model's run would end the process. */
+  /** Waits for the running task. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { reject } of this.#queue.drain()) reject(stopping());
     while (this.#running) await new Promise((resume) => setTimeout(resume, CLOSE_LOOKS_EVERY_MS));
-    await this.#thread?.terminate();
+    await this.#endThread();
   }
 
   #run(owner: string, task: ListenTask | WriteTask): Promise<Heard | Written> {
@@ -137,6 +145,7 @@ class ThreadListening implements Listening {
   #startNext(): void {
     const waiting = this.#queue.take();
     if (!waiting) return;
+    clearTimeout(this.#idle);
     this.#running = { waiting, began: performance.now() };
     this.#living().postMessage(waiting.task);
   }
@@ -149,6 +158,15 @@ class ThreadListening implements Listening {
     this.#queue.done(waiting, performance.now() - began);
     end(waiting);
     this.#startNext();
+    if (!this.#running) this.#idle = setTimeout(() => this.#endThread(), this.#idleMsMax).unref();
+  }
+
+  /** Only between tasks: ending the thread inside a model's run would end the process. */
+  async #endThread(): Promise<void> {
+    clearTimeout(this.#idle);
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.terminate();
   }
 
   #living(): Worker {

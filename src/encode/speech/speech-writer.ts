@@ -16,8 +16,8 @@ export interface SpeechPaths {
 /** What is said in a clip. */
 export interface Written {
   readonly phrases: readonly Phrase[];
-  /** Of a model of several languages: the one that was written, and how sure the model was of it. */
-  readonly language?: SpokenLanguage;
+  /** The one that was written, and how sure the model was of it. */
+  readonly language: SpokenLanguage;
 }
 
 export interface SpokenLanguage {
@@ -77,18 +77,17 @@ export class SpeechWriter {
    * @param before the language that the recording's earlier clips were in
    */
   async write(samples: Float32Array, before?: string): Promise<Written> {
-    const { sample_rate, mel_bins, start } = this.#speech;
+    const { sample_rate, mel_bins, start, transcribe } = this.#speech;
     const seconds = samples.length / sample_rate;
     const mel = new ort.Tensor('float32', this.#mel.of(samples), [1, mel_bins, this.#mel.frames]);
     const decoding = new Decoding(this.#decoder, await this.#encoder.run({ mel }), this.#noPast);
-    let logits = await decoding.step([start]);
-    const language = this.#language(logits, before);
-    if (language) logits = await decoding.step([language.token, this.#speech.transcribe ?? []].flat());
+    const language = this.#language(await decoding.step([start]), before);
+    const logits = await decoding.step([language.token, transcribe]);
     const chosen = await this.#decode(decoding, logits, seconds);
     const phrases = phrasesOf(chosen, this.#tokens, this.#choice.firstTime, seconds);
     return {
       phrases: phrases.filter(isBelieved),
-      ...(language && { language: { code: language.code, share: language.share } }),
+      language: { code: language.code, share: language.share },
     };
   }
 
@@ -117,10 +116,8 @@ export class SpeechWriter {
     return kept;
   }
 
-  #language(logits: Float32Array, before?: string): (SpokenLanguage & { token: number }) | undefined {
-    const { languages } = this.#speech;
-    if (!languages) return undefined;
-    const [from, to] = languages;
+  #language(logits: Float32Array, before?: string): SpokenLanguage & { token: number } {
+    const [from, to] = this.#speech.languages;
     const likeliest = likeliestOf(logits, from, to);
     const share = shareOf(logits, likeliest, from, to);
     const former = before === undefined ? undefined : this.#tokens.special(`<|${before}|>`);

@@ -4,7 +4,10 @@ import * as ort from 'onnxruntime-node';
 import type { ManifestVoice } from '../models/manifest.ts';
 import { type SpeechPaths, SpeechWriter, type Written } from './speech-writer.ts';
 
-/** A thread that listens for an ingest: runs a model of voice activity over windows of sound, and transcribes speech if a model is installed. */
+/**
+ * A thread that listens for an ingest: runs a model of voice activity over windows of sound, and transcribes speech if a model is
+ * installed, which it opens at the first.
+ */
 
 export interface VoiceSettings {
   readonly weights: string;
@@ -47,7 +50,7 @@ const session = await ort.InferenceSession.create(weights, {
   interOpNumThreads: 1,
   logSeverityLevel: 4,
 });
-const writer = writing && (await SpeechWriter.open(writing));
+let writer: SpeechWriter | undefined;
 const rate = new ort.Tensor('int64', BigInt64Array.of(BigInt(voice.sample_rate)), []);
 const stateLength = voice.state.reduce((product, side) => product * side, 1);
 
@@ -74,7 +77,8 @@ async function listen({ samples, state, context }: ListenTask): Promise<Heard> {
 }
 
 async function write({ samples, before }: WriteTask): Promise<Written> {
-  if (!writer) throw new Error('no model that transcribes speech is installed');
+  if (!writing) throw new Error('no model that transcribes speech is installed');
+  writer ??= await SpeechWriter.open(writing);
   return writer.write(samples, before);
 }
 

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import { FarthingError } from '../../domain/error.ts';
-import { buildModel } from '../../encode/build/build-model.ts';
 import { Library, type LibraryModel } from '../../encode/models/library.ts';
 import { ENCODING_ROLES } from '../../encode/models/manifest.ts';
 import type { Settings } from '../../settings/settings.ts';
@@ -66,11 +65,6 @@ export async function pullModel(
     attempts: ATTEMPTS_MAX,
     pause: (attempt) => io.pause(Math.min(PAUSE_MAX_MS, PAUSE_FIRST_MS * 2 ** (attempt - 1))),
     onProgress: (path, done, total) => io.progress?.(progressBar(path, done, total)),
-    build: (model, folder) => {
-      const packages = model.build.packages.map(({ name, version }) => `${name} ${version}`).join(' and ');
-      io.explain(`Bringing ${packages} with pip, and making the model's files of it.`);
-      return buildModel(model, folder);
-    },
   });
   io.progress?.('');
   io.write(pulled.length === 0 ? `${name} is here already.\n` : `${name}: ${pulled.join(', ')}\n`);

@@ -1,4 +1,4 @@
-import { FLOAT, INT64, model, node, tensor, valueInfo } from '../../../src/encode/build/onnx-messages.ts';
+import { FLOAT, INT64, model, node, tensor, valueInfo } from './onnx-messages.ts';
 
 /** Sizes of a BERT with random weights. */
 export interface BertSizes {

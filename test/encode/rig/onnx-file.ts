@@ -1,6 +1,6 @@
 /** Writes small ONNX models for tests. */
 
-import { FLOAT, INT64, model, node, tensor, valueInfo } from '../../../src/encode/build/onnx-messages.ts';
+import { FLOAT, INT64, model, node, tensor, valueInfo } from './onnx-messages.ts';
 
 /** Numbers between −1 and 1 that are the same in each run. */
 function weights(count: number, seed: number): Float32Array {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { EXTRACT_LIMITS, SOUND_RATE } from '../../../src/domain/document.ts';
@@ -6,9 +6,10 @@ import type { ManifestVoice } from '../../../src/encode/models/manifest.ts';
 import { openListening } from '../../../src/encode/speech/listening.ts';
 import { fewer, Stretches } from '../../../src/encode/speech/stretches.ts';
 import { openExtractor } from '../../../src/extract/child-extractor.ts';
+import { eventually } from '../../rig/eventually.ts';
+import { MODELS } from '../rig/embedded.ts';
+import { RECORDING, SENTENCE, withoutRecording } from '../rig/recording.ts';
 import '../../rig/teardown-order.ts';
-
-const SPEECH = '../shared/data/samples/audio/jfk.flac';
 
 const VOICE = {
   sample_rate: 16_000,
@@ -50,7 +51,7 @@ t.test('very many stretches are merged with their nearest neighbours', async (t)
 
 t.test('speech is heard in a recording of speech, and none in silence and noise', async (t) => {
   const listening = await openListening({
-    modelsFolder: 'models',
+    modelsFolder: MODELS,
     cacheFolder: join(t.testdir({}), 'cache'),
     log: () => undefined,
   });
@@ -60,7 +61,7 @@ t.test('speech is heard in a recording of speech, and none in silence and noise'
   await silent.hear(new Int16Array(2 * SOUND_RATE));
   await silent.hear(Int16Array.from({ length: SOUND_RATE }, (_, at) => ((at * 7919) % 200) - 100));
   t.same((await silent.finish()).speech, []);
-  if (!existsSync(SPEECH)) return t.comment('the shared recording is not here');
+  if (withoutRecording) return t.comment(withoutRecording);
   const extractor = openExtractor({
     pictureSpec: undefined,
     limits: EXTRACT_LIMITS,
@@ -69,9 +70,9 @@ t.test('speech is heard in a recording of speech, and none in silence and noise'
   });
   t.teardown(() => extractor.close());
   const listener = listening.listen();
-  const opened = await extractor.open(SPEECH, {});
+  const opened = await extractor.open(RECORDING, {});
   let samples = 0;
-  await extractor.extract(SPEECH, opened, {
+  await extractor.extract(RECORDING, opened, {
     onSound: async (piece) => {
       samples += piece.length;
       // Odd pieces: the rest of a window waits for the next piece.
@@ -80,9 +81,56 @@ t.test('speech is heard in a recording of speech, and none in silence and noise'
   });
   t.ok(Math.abs(samples / SOUND_RATE - opened.duration_s!) < 0.1, 'all of it was heard');
   const { speech: stretches, said } = await listener.finish();
-  t.same(said, [], 'nothing is written down without a model for it');
+  t.ok(
+    said
+      .map(({ text }) => text)
+      .join(' ')
+      .includes(SENTENCE.words),
+    'and written down',
+  );
+  t.ok(said.every(({ language }) => language === 'en'));
   t.ok(stretches.length >= 2, `${stretches.length} stretches`);
   t.ok(stretches.every(({ time_s, time_end_s }) => time_end_s > time_s && time_end_s <= 11.1));
   const spoken = stretches.reduce((sum, { time_s, time_end_s }) => sum + time_end_s - time_s, 0);
   t.ok(spoken > 5 && spoken < 10.5, `${spoken.toFixed(1)} of 11 seconds`);
 });
+
+t.test('without a model of speech nothing is written, and the log says why', async (t) => {
+  const modelsFolder = join(t.testdir({}), 'models');
+  mkdirSync(modelsFolder);
+  for (const name of ['manifest.json', 'silero-vad'])
+    cpSync(join(MODELS, name), join(modelsFolder, name), { recursive: true });
+  const logged: object[] = [];
+  const listening = await openListening({
+    modelsFolder,
+    cacheFolder: join(t.testdirName, 'cache'),
+    log: (event) => logged.push(event),
+  });
+  t.teardown(() => listening?.close());
+  t.equal(listening?.writes, false);
+  t.match(logged, [{ event: 'model_missing', model: 'whisper-base', reason: /is not installed/ }]);
+});
+
+t.test(
+  'the thread ends when nobody has needed it for a while, and a recording goes on in the next',
+  async (t) => {
+    const listening = await openListening({
+      modelsFolder: MODELS,
+      cacheFolder: join(t.testdir({}), 'cache'),
+      idleMsMax: 0,
+      log: () => undefined,
+    });
+    if (!listening) throw new Error('the embedded model is not there');
+    t.teardown(() => listening.close());
+    const threads = () => readdirSync('/proc/self/task').length;
+    // Threads that the process keeps start with the first recording.
+    const first = listening.listen();
+    await first.hear(new Int16Array(SOUND_RATE));
+    let open = threads();
+    await eventually(() => threads() < open);
+    await first.hear(new Int16Array(SOUND_RATE));
+    open = threads();
+    await eventually(() => threads() < open);
+    t.same(await first.finish(), { speech: [], said: [] });
+  },
+);

@@ -1,19 +1,18 @@
-import { createHash } from 'node:crypto';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import * as ort from 'onnxruntime-node';
+import t from 'tap';
 import { SOUND_RATE } from '../../../src/domain/document.ts';
-import { buildWhisper } from '../../../src/encode/build/whisper.ts';
-import type { ManifestSpeech, ManifestVoice } from '../../../src/encode/models/manifest.ts';
+import type { Manifest, ManifestSpeech, ManifestVoice } from '../../../src/encode/models/manifest.ts';
 import { ByteTokens } from '../../../src/encode/speech/byte-tokens.ts';
 import { TokenChoice } from '../../../src/encode/speech/choice.ts';
 import { Clips } from '../../../src/encode/speech/clips.ts';
 import { Listener } from '../../../src/encode/speech/listener.ts';
-import { type Listening, openListening } from '../../../src/encode/speech/listening.ts';
+import { openListening } from '../../../src/encode/speech/listening.ts';
 import { MelSpectrogram } from '../../../src/encode/speech/mel.ts';
 import { isBelieved, type Phrase, phrasesOf, repeated } from '../../../src/encode/speech/phrases.ts';
 import { SpeechWriter } from '../../../src/encode/speech/speech-writer.ts';
-import { smallWhisperFile } from '../rig/small-whisper.ts';
+import { MODELS } from '../rig/embedded.ts';
 import '../../rig/teardown-order.ts';
 
 const [WORD, SUPPRESSED] = [0, 5];
@@ -27,25 +26,22 @@ const SPEECH: ManifestSpeech = {
   mel_bins: 80,
   seconds: 2,
   start: 11,
+  languages: [13, 14],
+  transcribe: 12,
   end: 10,
   no_times: 15,
   suppressed: [SUPPRESSED],
   suppressed_first: [10],
   tokens_max: 12,
 };
-const SMALL_TOKENS = { languages: [13, 14] as [number, number], transcribe: 12 };
-const TOKENIZER = {
-  model: { vocab: Object.fromEntries(Array.from({ length: 10 }, (_, id) => [`Ġw${id}`, id])) },
-  added_tokens: ['end', 'start', 'nospeech', 'en', 'de', 'notimestamps'].map((name, at) => ({
-    id: 10 + at,
-    content: `<|${name}|>`,
-    special: true,
-  })),
-};
-
-function withoutLanguages({ languages: _, transcribe: __, ...speech }: ManifestSpeech): ManifestSpeech {
-  return speech;
-}
+/** The embedded model, over clips of two seconds. */
+const WHISPER = (() => {
+  const { models } = JSON.parse(readFileSync(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
+  const { files, speech } = models.find(({ name }) => name === 'whisper-base')!;
+  const at = (part: 'encoder' | 'decoder' | 'tokenizer') => join(MODELS, files[part]!.path);
+  const paths = { encoder: at('encoder'), decoder: at('decoder'), tokenizer: at('tokenizer') };
+  return { ...paths, speech: { ...speech!, seconds: 2 } };
+})();
 
 /** A tone, as samples from −1 to 1. */
 function tone(hertz: number, seconds: number): Float32Array {
@@ -180,30 +176,68 @@ t.test('stretches are joined to clips until they are full or a silence is long',
   t.equal(open.neededFrom, undefined);
 });
 
-t.test('a small model writes within its limits, and the same each time', async (t) => {
-  const folder = t.testdir({});
-  const at = (name: string) => join(folder, name);
-  const { encoder, decoder } = buildWhisper(smallWhisperFile());
-  writeFileSync(at('encoder'), encoder);
-  writeFileSync(at('decoder'), decoder);
-  writeFileSync(at('tokenizer'), JSON.stringify(TOKENIZER));
-  const paths = { encoder: at('encoder'), decoder: at('decoder'), tokenizer: at('tokenizer') };
-  const small = { ...SPEECH, ...SMALL_TOKENS };
-  const writer = await SpeechWriter.open({ ...paths, speech: small });
+t.test('the embedded model writes within its limits, and the same each time', async (t) => {
+  const writer = await SpeechWriter.open(WHISPER);
   const written = await writer.write(tone(440, 1));
   t.same(await writer.write(tone(440, 1)), written);
-  t.match(written.language?.code, /^(en|de)$/);
   t.ok(
     written.phrases.every(({ time_s, time_end_s }) => time_s >= 0 && time_end_s <= 1 && time_s <= time_end_s),
   );
-  t.same(
-    (await writer.write(tone(440, 1), written.language?.code === 'en' ? 'de' : 'en')).language?.code,
-    written.language!.code,
-    'a certain language is not changed by the former one',
+  const languageOf = async (sound: Float32Array, before?: string) =>
+    (await writer.write(sound, before)).language;
+  const [certain, uncertain] = [tone(2_000, 2), tone(1_000, 2)];
+  const { code, share } = await languageOf(certain);
+  t.ok(share > 0.5, `${code} with ${share}`);
+  t.equal(
+    (await languageOf(certain, code === 'de' ? 'fr' : 'de')).code,
+    code,
+    'the former one changes nothing',
   );
-  const english = await SpeechWriter.open({ ...paths, speech: withoutLanguages(small) });
-  t.equal((await english.write(tone(440, 1))).language, undefined);
+  t.ok((await languageOf(uncertain)).share < 0.5);
+  for (const former of ['de', 'fr']) t.equal((await languageOf(uncertain, former)).code, former);
 });
+
+t.test('a decoder that is given tokens one by one answers as to all at once', async (t) => {
+  const { seconds, mel_bins, start, languages, transcribe } = WHISPER.speech;
+  const frames = 100 * seconds;
+  const mel = new MelSpectrogram(WHISPER.speech).of(tone(440, 1));
+  const encoder = await ort.InferenceSession.create(WHISPER.encoder);
+  const heard = await encoder.run({ mel: new ort.Tensor('float32', mel, [1, mel_bins, frames]) });
+  const decoder = await ort.InferenceSession.create(WHISPER.decoder);
+  const after = async (...steps: number[][]): Promise<Float32Array> => {
+    let past: Record<string, ort.Tensor> = {};
+    for (const input of decoder.inputMetadata)
+      if (input.isTensor && input.name.startsWith('past_'))
+        past[input.name] = new ort.Tensor('float32', new Float32Array(), [1, 8, 0, 64]);
+    let logits = new Float32Array();
+    for (const ids of steps) {
+      const tokens = new ort.Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]);
+      const { logits: found, ...kept } = await decoder.run({ tokens, ...heard, ...past });
+      past = Object.fromEntries(
+        Object.entries(kept).map(([name, value]) => [name.replace('self_', 'past_'), value as ort.Tensor]),
+      );
+      logits = found!.data as Float32Array<ArrayBuffer>;
+    }
+    return logits;
+  };
+  const tokens = [start, languages[0], transcribe, 50_364, 2_425];
+  const atOnce = await after(tokens);
+  const stepwise = cosine(atOnce, await after(...tokens.map((token) => [token])));
+  t.ok(stepwise > 0.99, `${stepwise}`);
+  const other = cosine(atOnce, await after([...tokens.slice(0, -1), 1_029]));
+  t.ok(other < 0.9, `another word, another answer: ${other}`);
+});
+
+/** Of numbers less their means. */
+function cosine(first: Float32Array, second: Float32Array): number {
+  const centred = (values: Float32Array) => {
+    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+    return values.map((value) => value - mean);
+  };
+  const [one, two] = [centred(first), centred(second)];
+  const product = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) => sum + value * b[at]!, 0);
+  return product(one, two) / Math.sqrt(product(one, one) * product(two, two));
+}
 
 t.test('clips are transcribed with their sound and times, long ones in parts', async (t) => {
   const voice = {
@@ -277,7 +311,13 @@ t.test('clips are transcribed with their sound and times, long ones in parts', a
 });
 
 t.test('recordings of one owner take turns with those of others', async (t) => {
-  const listening = await smallListening(t);
+  const listening = await openListening({
+    modelsFolder: MODELS,
+    cacheFolder: join(t.testdir({}), 'cache'),
+    log: () => undefined,
+  });
+  if (!listening) throw new Error('the embedded model is not there');
+  t.teardown(() => listening.close());
   t.equal(listening.writes, true);
   const order: string[] = [];
   const many = [1, 2, 3].map(() => listening.listen('many'));
@@ -292,37 +332,3 @@ t.test('recordings of one owner take turns with those of others', async (t) => {
   t.ok(order.lastIndexOf('one') < 8, `${order.join(' ')}: one owner has every second turn`);
   t.same(await one.finish(), { speech: [], said: [] }, 'silence is not written down');
 });
-
-/** The embedded model of voices, and a small one of speech. */
-async function smallListening(t: Test): Promise<Listening> {
-  const folder = join(t.testdir({}), 'models');
-  mkdirSync(join(folder, 'speech'), { recursive: true });
-  cpSync('models/silero-vad', join(folder, 'silero-vad'), { recursive: true });
-  const manifest = JSON.parse(readFileSync('models/manifest.json', 'utf8'));
-  const files = { ...buildWhisper(smallWhisperFile()), tokenizer: Buffer.from(JSON.stringify(TOKENIZER)) };
-  const described = Object.entries(files).map(([name, bytes]) => {
-    writeFileSync(join(folder, 'speech', name), bytes);
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return [name, { path: `speech/${name}`, sha256, bytes: bytes.length }] as const;
-  });
-  const model = {
-    name: 'small-speech',
-    family: 'speech',
-    revision: '1',
-    licence: 'none',
-    source: 'a test',
-    files: Object.fromEntries(described),
-    speech: { ...SPEECH, ...SMALL_TOKENS },
-    lists: {},
-  };
-  manifest.use.speech = 'small-speech';
-  manifest.models.push(model);
-  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest));
-  const listening = await openListening({
-    modelsFolder: folder,
-    cacheFolder: join(t.testdirName, 'cache'),
-    log: () => undefined,
-  });
-  t.teardown(() => listening?.close());
-  return listening!;
-}

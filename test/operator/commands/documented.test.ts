@@ -70,7 +70,7 @@ t.test('operating.md: each of the operator’s commands runs on a server', async
     const [first, ...others] = line.replace(/\s+#.*$/, '').split(' | ');
     const before = first!.split(' ').slice(0, 4).join(' ');
     for (const one of [first!, ...others.map((other) => `${before} ${other}`)]) {
-      // It fetches from a registry: test/encode/build makes what it fetches.
+      // It fetches from a hub: models.test.ts pulls from one of the test.
       if (/ pull /.test(one)) continue;
       const command = one
         .replace('FILE|- [KEYS]', 'receipt.jws keys.json')

@@ -116,7 +116,7 @@ async function embedded(t: Test) {
   const folder = join(root, 'models');
   mkdirSync(folder);
   symlinkSync(join(MODELS, 'mobilenet-v2'), join(folder, 'mobilenet-v2'));
-  for (const name of ['all-MiniLM-L6-v2', 'silero-vad'])
+  for (const name of ['all-MiniLM-L6-v2', 'silero-vad', 'whisper-base'])
     cpSync(join(MODELS, name), join(folder, name), { recursive: true });
   rmSync(join(folder, 'all-MiniLM-L6-v2/model_fp32_hub.onnx'), { force: true });
   rmSync(join(folder, 'all-MiniLM-L6-v2/model_fp32.onnx'), { force: true });
@@ -159,21 +159,19 @@ t.test('the weights for GPUs that the tree has not are pulled beside those that 
 t.test('models of voices and of speech are here only with all of their files', async (t) => {
   const { folder, farthing } = await embedded(t);
   t.match(await farthing('verify'), { status: 0 });
-  t.match(await farthing('list'), { written: /whisper-tiny\.en +speech +not here/ });
-  t.match(await farthing('use', 'whisper-tiny.en'), {
-    status: 1,
-    explained: /whisper-tiny\.en is not installed/,
+  t.match(await farthing('list'), { written: /whisper-base +speech +in use +MIT/ });
+  const missing = ['silero-vad/model.onnx', 'whisper-base/tokens.json'];
+  for (const file of missing) rmSync(join(folder, file));
+  t.match(await farthing('verify'), { status: 1, written: /model\.onnx is not installed/ });
+  t.match(await farthing('list'), {
+    written: /silero-vad +voice +in use, and incomplete[\s\S]*whisper-base +speech +in use, and incomplete/,
   });
-  t.match(await farthing('pull', 'whisper-tiny.en', '--offline'), {
-    status: 1,
-    explained: /whisper-tiny\.en is not installed/,
-  });
-  rmSync(join(folder, 'silero-vad/model.onnx'));
-  t.match(
-    await farthing('verify'),
-    { status: 1, written: /silero-vad\/model\.onnx is not installed/ },
-    'a model in use is missing',
-  );
+  for (const file of missing) {
+    const [name] = file.split('/') as [string];
+    t.match(await farthing('use', name), { status: 1, explained: /is not installed/ });
+    t.match(await farthing('pull', name), { status: 1, explained: /cannot be pulled/ });
+    t.match(await farthing('pull', name, '--offline'), { status: 1, explained: new RegExp(file) });
+  }
 });
 
 t.test('verify hashes every file anew, also one whose size and time are as they were', async (t) => {

@@ -1,4 +1,4 @@
-/** Writes the few messages of onnx.proto that the models built here, and those of tests, need. */
+/** Writes the few messages of onnx.proto that the models of tests need. */
 
 /** A number is a varint; an object is a float. */
 type Field = readonly [
