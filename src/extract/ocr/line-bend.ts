@@ -73,21 +73,26 @@ export function followed(page: GreyPicture, { thickness, ...region }: FoundRegio
     for (const scale of SCALES) {
       const track = tracked(parts, [-start * line, 0, 2 * start * line], half, scale * line);
       if (track && track.scatter < (best?.scatter ?? Infinity)) best = track;
+      // Most lines are straight, and seen to be at the first guess.
+      if (!best || swing(curved(best.bend)) < STRAIGHT_MAX * line) return region;
     }
   if (!best) return region;
   const { bend, deviation } = best;
-  const [middle, , second, third, fourth] = bend as [number, number, number, number, number];
-  // What is left without the straight line of least squares.
-  const mean = second / 3 + fourth / 5;
-  if (swing([-mean, -0.6 * third, second, third, fourth]) < STRAIGHT_MAX * line) return region;
-  const below = middle + mean;
+  const [mean] = curved(bend) as [number];
+  const below = bend[0]! - mean;
   return {
     ...region,
     x: region.x - below * Math.sin(region.angle),
     y: region.y + below * Math.cos(region.angle),
     height: DEVIATIONS * deviation,
-    bend: [-mean, ...bend.slice(1)],
+    bend: [mean, ...bend.slice(1)],
   };
+}
+
+/** A bend without the straight line that is nearest to it (least squares over its width). */
+function curved(bend: Bend): Bend {
+  const [, , second = 0, third = 0, fourth = 0] = bend;
+  return [-second / 3 - fourth / 5, -0.6 * third, second, third, fourth];
 }
 
 interface Track {
