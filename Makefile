@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help cluster-up etcd garage python python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-clients crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help cluster-up etcd garage python python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -172,10 +172,8 @@ crash: setup
 
 # Three servers that share their slots (needs `make etcd`).
 crash-cluster: setup
-	@node test/payment/crash/cluster-main.ts
-
-crash-clients: setup
-	@node test/payment/crash/balanced-main.ts
+	@CRASH_KILLS=$(or $(EVENTS),100) CRASH_SEED=$(SEED) CRASH_SECONDS=$(or $(CRASH_SECONDS),86400) TAP_TIMEOUT=100000 \
+	  node --no-warnings test/payment/crash/crash-cluster.test.ts
 
 # SHARED=1: three servers that share their slots (needs `make etcd`).
 crash-workspaces: setup
@@ -191,7 +189,7 @@ fuzz: setup
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/extract/fuzz.test.ts
 
 hostile: setup
-	@TAP_TIMEOUT=7200 node --no-warnings test/hostile/main.ts
+	@HOSTILE=1 TAP_TIMEOUT=7200 node --no-warnings test/hostile/hostile.test.ts
 
 client-faults: setup
 	@CLIENT_CALLS=$(or $(CLIENT_CALLS),500) SEED=$(or $(SEED),11) TAP_TIMEOUT=3600 node test/client/payments.test.ts

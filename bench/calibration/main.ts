@@ -6,13 +6,12 @@
  * candidates are kept in the cache folder, so that fitting needs no model; FRESH=1 searches again. Every query counts a second time
  * without its answers. The curves of the manifest are fitted on all collections; what is judged is fitted on the others.
  */
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { ndcg } from '../rig/retrieval.ts';
 import { whereOf } from '../sets/where.js';
 import type { Dump } from './dump.ts';
 import { dumpsOf, foldersOf, isExact } from './dumps.ts';
+import { ENCODER } from './encoder.ts';
 import { calibrationError, type FirstHit, rounded, Thresholds } from './first-hits.ts';
 import {
   type Curve,
@@ -28,8 +27,6 @@ import {
 } from './model.ts';
 import { fitPictures } from './pictures.ts';
 
-const root = join(import.meta.dirname, '../..');
-const cacheFolder = resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-calibration'));
 const folders = foldersOf(process.env.SETS!);
 /**
  * How much queries without their answers, queries of small indexes, exact queries, and one or two words asked of small indexes count
@@ -43,18 +40,13 @@ const POOLED_BELOW = 200;
 const MOVE_MAX = 0.1;
 
 export let facts = {};
-const encoder = await openEncoder({
-  modelsFolder: join(root, 'models'),
-  cacheFolder,
-  queryWorkers: 1,
-  ingestWorkers: 1,
-  queryQueueMax: 64,
-  ingestQueueMax: 64,
-  log: () => {},
-});
+const encoder = await openEncoder(ENCODER);
 const plans = plansOf(orderOf(encoder), encoder.fusion.unknown_language_share);
 try {
-  const dumps = await dumpsOf(encoder, folders, { cacheFolder, fresh: Boolean(process.env.FRESH) });
+  const dumps = await dumpsOf(encoder, folders, {
+    cacheFolder: ENCODER.cacheFolder,
+    fresh: Boolean(process.env.FRESH),
+  });
   if (dumps.size < 2) throw new Error('SETS: name two sets at least: each is judged by curves of the others');
   const views = (Object.keys(VIEWS) as View[]).map((view) => judge(view, dumps));
   const photos = whereOf('photos');

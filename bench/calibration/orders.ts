@@ -3,12 +3,11 @@
  * first hit) and names, numbers and codes out of its texts. A fit over all that is known is judged on the set that it was not made on. The candidates are those of
  * `make bench NAME=calibration`, and are kept with them.
  */
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import { openEncoder } from '../../src/encode/open-encoder.ts';
 import { mean, ndcg } from '../rig/retrieval.ts';
 import type { DumpedPlace, DumpedQuery } from './candidates.ts';
 import { dumpsOf, foldersOf, isExact } from './dumps.ts';
+import { ENCODER } from './encoder.ts';
 import { fitListwise, type Listed } from './listwise.ts';
 import { exampleOf, orderOf, type Plans, plansOf } from './model.ts';
 
@@ -20,16 +19,7 @@ const RRF_K = 60;
 const QUERIES = 500;
 const WHOLE = 0.999;
 
-const cacheFolder = resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-calibration'));
-const encoder = await openEncoder({
-  modelsFolder: join(import.meta.dirname, '../../models'),
-  cacheFolder,
-  queryWorkers: 1,
-  ingestWorkers: 1,
-  queryQueueMax: 64,
-  ingestQueueMax: 64,
-  log: () => {},
-});
+const encoder = await openEncoder(ENCODER);
 const order = orderOf(encoder);
 const foreign = encoder.fusion.unknown_language_share;
 
@@ -119,7 +109,7 @@ function isFirstRight(query: DumpedQuery, scorer: Scorer): boolean {
 export const facts: Record<string, Record<string, number>> = {};
 try {
   const sets = await dumpsOf(encoder, foldersOf(process.env.SETS!), {
-    cacheFolder,
+    cacheFolder: ENCODER.cacheFolder,
     fresh: Boolean(process.env.FRESH),
   });
   const asked = new Map(

@@ -6,8 +6,6 @@
  * index has others alone: any, or among them the one that looks most like it. All are judged by the manifest's curve, and
  * by one that was fitted without the picture that is asked with.
  */
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import manifest from '../../models/manifest.json' with { type: 'json' };
 import type { Encoder } from '../../src/encode/encoder.ts';
@@ -17,6 +15,7 @@ import { contentOf } from '../../src/extract/picture/picture-content.ts';
 import { native } from '../../src/native/index.ts';
 import { CHANGES, type Photograph, pixelsOf, readPhotographs } from '../sets/photographs.ts';
 import { whereOf } from '../sets/where.js';
+import { ENCODER } from './encoder.ts';
 import { fitLogistic, type Judged } from './logistic.ts';
 
 const SETS = ['photos', 'stamps'];
@@ -45,15 +44,7 @@ interface Curve {
   readonly lead: number;
 }
 
-const encoder = await openEncoder({
-  modelsFolder: join(import.meta.dirname, '../../models'),
-  cacheFolder: resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-calibration')),
-  queryWorkers: 1,
-  ingestWorkers: 1,
-  queryQueueMax: 64,
-  ingestQueueMax: 64,
-  log: () => {},
-});
+const encoder = await openEncoder(ENCODER);
 export let facts = {};
 try {
   const sets = SETS.flatMap((name) => whereOf(name) ?? []);

@@ -5,11 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { openEncoder, openPreviousEncoder } from '../../src/encode/open-encoder.ts';
 import { mean } from '../rig/retrieval.ts';
 import { readBeirSet, setFolder } from '../sets/beir.ts';
+import { ENCODER } from './encoder.ts';
 
 /** Pull of the map towards 0: of .03, .1, .3 and 1 the one with the nearest texts that it was not fitted on. */
 const RIDGE = 0.3;
@@ -19,15 +19,6 @@ const TITLES = 600;
 
 const root = join(import.meta.dirname, '../..');
 const tenant = 'translation';
-const options = {
-  modelsFolder: join(root, 'models'),
-  cacheFolder: resolve(process.env.CACHE_DIR || join(tmpdir(), 'farthing-calibration')),
-  queryWorkers: 1,
-  ingestWorkers: 1,
-  queryQueueMax: 64,
-  ingestQueueMax: 64,
-  log: () => {},
-};
 
 interface Pair {
   readonly from: Float32Array;
@@ -35,8 +26,8 @@ interface Pair {
 }
 
 const texts = [...labels(), ...(await collections())];
-const into = await openEncoder(options);
-const from = into.otherLanguages && (await openPreviousEncoder(options, into.otherLanguages));
+const into = await openEncoder(ENCODER);
+const from = into.otherLanguages && (await openPreviousEncoder(ENCODER, into.otherLanguages));
 if (!from) throw new Error('there is no model for other languages');
 const pairs: Pair[] = [];
 try {
@@ -66,7 +57,7 @@ export const facts = {
 console.log(JSON.stringify(facts));
 
 function labels(): string[] {
-  const lines = readFileSync(join(options.modelsFolder, 'mobilenet-v2/imagenet_labels.txt'), 'utf8')
+  const lines = readFileSync(join(ENCODER.modelsFolder, 'mobilenet-v2/imagenet_labels.txt'), 'utf8')
     .trim()
     .split('\n');
   return lines.flatMap((line) => [

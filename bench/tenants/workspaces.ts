@@ -4,22 +4,21 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Farthing } from '../../src/client/index.ts';
 import { BenchWorkspace, inParallel, payingClient, quantile } from '../rig/agent.ts';
-import { compareFlood } from './flood.ts';
 import { compareRefusals } from './refusals.ts';
 import { MeasuredServer } from './server.ts';
 
 /**
- * Many workspaces in one server, each created by a payment over HTTP. Memory, files, start and sweep; a flood beside quiet
- * neighbours; and the time of the two refusals that must not be told apart.
+ * Many workspaces in one server, each created by a payment over HTTP. Memory, files, start and sweep; and the time of the two refusals that
+ * must not be told apart.
  */
 
 const COUNT = Number(process.env.WORKSPACES);
+const REFUSALS = Number(process.env.REFUSALS);
 const ACTIVE = Math.min(100, Math.ceil(COUNT / 10));
 const FILES_EACH = 3;
 const IDLE_SECONDS = 10;
 const IDLE_MINUTES = 600;
 const ACTIVE_MINUTES = 1440;
-const QUIET = 20;
 
 interface Rented {
   readonly id: string;
@@ -54,8 +53,6 @@ async function fill({ id, workspace }: Rented): Promise<void> {
   await workspace.search({ query: 'who watches birds in the morning?' });
 }
 
-/** LIMIT: requests a second that the flooded server allows one Tenant. The machine can serve them beside the quiet ones. */
-const { LIMIT, FLOOD_SECONDS, REFUSALS } = process.env;
 const since = (began: number) => (performance.now() - began) / 1000;
 const machineOf = (server: MeasuredServer) => ({
   resident_mib: server.residentMiB,
@@ -121,27 +118,20 @@ async function searchUntil(workspace: BenchWorkspace, over: (index: number) => b
   return times;
 }
 
-async function measureNeighbours(folder: string, cache: string): Promise<object> {
-  const server = await MeasuredServer.start(join(folder, 'neighbours'), {
-    CACHE_DIR: cache,
-    TENANT_REQUESTS_PER_SECOND: LIMIT!,
-  });
-  const rented = await rentMany(server.url, QUIET + 1, ACTIVE_MINUTES);
-  await inParallel('fill', rented, 2, fill);
-  const [flooding, ...quiet] = rented.map(({ workspace }) => workspace);
-  const options = { limit: Number(LIMIT), seconds: Number(FLOOD_SECONDS), perSecond: 1 };
-  const flood = await compareFlood(quiet, flooding!, options);
-  const refusals = await compareRefusals(server.url, rented[0]!.id, Number(REFUSALS));
+async function measureRefusals(folder: string, cache: string): Promise<object> {
+  const server = await MeasuredServer.start(join(folder, 'refusals'), { CACHE_DIR: cache });
+  const { id } = await rent(payingClient(server.url), ACTIVE_MINUTES);
+  const refusals = await compareRefusals(server.url, id, REFUSALS);
   await server.kill();
-  return { flood, refusals };
+  return refusals;
 }
 
 export let facts = {};
 const folder = mkdtempSync(join(tmpdir(), 'farthing-bench-'));
 try {
   const cache = join(folder, 'cache');
-  const neighbours = await measureNeighbours(folder, cache);
-  facts = { ...neighbours, many: await measureMany(folder, cache) };
+  const refusals = await measureRefusals(folder, cache);
+  facts = { refusals, many: await measureMany(folder, cache) };
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }

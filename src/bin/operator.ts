@@ -11,6 +11,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code ===
 
 process.exitCode = await runAdminCommand(commandWords(process.argv.slice(2)), {
   environment: process.env,
+  ...(stdout.isTTY && { columns: stdout.columns }),
   write: (output) => void stdout.write(output),
   explain: (line) => void stderr.write(`${line}\n`),
   ...(stderr.isTTY && { progress: (line: string) => void stderr.write(`\r\x1b[2K${line}`) }),

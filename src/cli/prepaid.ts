@@ -38,6 +38,6 @@ function checkAmount(text: string): void {
   try {
     parseUsd(text);
   } catch {
-    throw new UsageError(`"${text}" is no amount of US dollars, such as 0.5.`);
+    throw new UsageError(`"${text}" is not an amount of US dollars, such as 0.5.`);
   }
 }

@@ -16,7 +16,7 @@ import type { TenantItems } from './tenant-items.ts';
 
 /** Items that are held in memory at once. */
 const PAGE = 100;
-/** Of a file in one line: a multiple of three, so that the pieces' base64 may be joined. */
+/** Bytes of a file in one line: a multiple of three, so that the pieces' base64 can be joined. */
 const PIECE_BYTES = 48 * 1024;
 
 export interface ExportOptions {
@@ -25,7 +25,7 @@ export interface ExportOptions {
   /** Whether the vectors of passages and pictures are in it. */
   readonly vectors: boolean;
   readonly exportedAt: string;
-  /** RFC 3339: when the Items end, as it is now. */
+  /** RFC 3339: when the Items will expire, as of now. */
   readonly expiry: () => string | null;
   /** Ends the lines early, without the last one. */
   readonly hasEnded: () => boolean;
@@ -34,9 +34,8 @@ export interface ExportOptions {
 type ExportedItems = Pick<TenantItems, 'page' | 'item' | 'text' | 'vectors' | 'weightsOf' | 'open'>;
 
 /**
- * Everything in a workspace, a line at a time: one page of items and one piece of a file are in memory. What is added meanwhile may be
- * in it; what is removed before its line is not. An item that is removed behind its line keeps its file, and loses the passages that
- * are still to come.
+ * Everything in a workspace, a line at a time, with one page of items and one piece of a file in memory. Uploads during the export may
+ * be missing. An item removed before its line is left out; one removed after it keeps its file but loses passages not yet written.
  */
 export async function* exportLines(
   items: ExportedItems,
@@ -53,7 +52,7 @@ export async function* exportLines(
     content,
     ...(vectors && { vectors }),
   };
-  const told = new Set<string>();
+  const announced = new Set<string>();
   for await (const { id, parent_item_id } of itemsOf(items, workspace)) {
     if (hasEnded()) return;
     // An archive holds the files inside it. What is open can be read to its end.
@@ -64,7 +63,7 @@ export async function* exportLines(
       counts.items += 1;
       yield { type: 'item', item: shownItem(item, expiry()) };
       const segments = vectors
-        ? linesWithVectors(items, workspace, id, told)
+        ? linesWithVectors(items, workspace, id, announced)
         : passagesOf(items, workspace, id);
       for await (const line of segments) {
         if (hasEnded()) return;
@@ -93,7 +92,7 @@ function count(counts: { passages: number; vectors?: number }, line: SegmentLine
     counts.vectors += Object.keys(vectors).length;
 }
 
-/** All items in their order, those inside others among them. Up to an empty page: what replaces an item of the last one comes behind it. */
+/** All items in order, including those inside others. Reads up to an empty page, since a replaced item moves to the end. */
 async function* itemsOf(items: ExportedItems, workspace: WorkspaceId): AsyncGenerator<Item> {
   for (let place = 0; ; ) {
     const page = await items.page(workspace, place, PAGE);
@@ -116,19 +115,20 @@ async function* passagesOf(
   }
 }
 
-/** Passages and pictures with their vectors. @param told spaces that have their line */
+/** Passages and pictures with their vectors. @param announced spaces that already have their line */
 async function* linesWithVectors(
   items: ExportedItems,
   workspace: WorkspaceId,
   item: ItemId,
-  told: Set<string>,
+  announced: Set<string>,
 ): AsyncGenerator<SegmentLine> {
   for (let from = 0; ; ) {
     const part = await items.vectors(workspace, item, from);
     if (!part) return;
     const { spaces, next, ...segments } = part;
-    for (const space of spaces) if (!told.has(space.name)) yield spaceLine(space, items.weightsOf(space));
-    for (const { name } of spaces) told.add(name);
+    for (const space of spaces)
+      if (!announced.has(space.name)) yield spaceLine(space, items.weightsOf(space));
+    for (const { name } of spaces) announced.add(name);
     if ('passages' in segments) yield { type: 'passages', item, passages: segments.passages };
     else yield { type: 'pictures', item, pictures: segments.pictures };
     from = next;
@@ -146,7 +146,7 @@ function spaceLine({ name, modelSha256, dimensions }: SpaceSpec, weights: string
   };
 }
 
-/** A piece is done with when the next is asked for. */
+/** All pieces share one buffer: each is valid until the next is requested. */
 async function* piecesOf(file: FileHandle): AsyncGenerator<Buffer> {
   const piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
   for (let filled = 0; ; ) {

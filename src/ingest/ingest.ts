@@ -29,7 +29,7 @@ import { tenantsWithRetry } from './ports/retry-overloaded.ts';
 
 export interface IngestDeps {
   readonly tenants: IngestTenants;
-  /** Absent: they lie in the Tenants' folders alone. */
+  /** Absent: files are only in the Tenants' folders. */
   readonly files?: StoredFiles;
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
@@ -49,13 +49,13 @@ export interface IngestDeps {
 
 export type { IngestAnswer };
 
-/** A released job. Its Item is absent if the index was disposed of first: the job tells how it ended, and its payer has a credit. */
+/** A released job. The Item is absent if the index was disposed of first: then the job has ended, and its payer has a credit. */
 export type ReleasedIngest = Omit<IngestAnswer, 'item'> & Partial<Pick<IngestAnswer, 'item'>>;
 
 const RETRY_AFTER_S = 5;
 const PRUNE_EVERY_JOBS = 1_000;
 
-/** From a received file to a searchable Item: checks, stores, queues and reports. */
+/** Turns received files into searchable Items: checks and stores them, queues their jobs, reports progress. */
 export class Ingest {
   readonly #deps: IngestDeps;
   readonly #jobs: JobTable;
@@ -119,7 +119,7 @@ export class Ingest {
 
   /**
    * Called before money moves.
-   * @throws overloaded when its owner has as many unfinished jobs as there is room for; rate_limited when the Tenant has too many unfinished jobs.
+   * @throws overloaded when the queue has no room for another job of its owner; rate_limited when the Tenant has too many unfinished jobs.
    */
   admit(tenant: TenantId): void {
     this.#closing.signal.throwIfAborted();
@@ -138,7 +138,7 @@ export class Ingest {
   /**
    * Recognises, checks and opens a received file. Stores nothing. Bytes that the Tenant already has, pending or searchable,
    * make it a duplicate; if the same bytes are awaiting payment, it waits for the outcome. With a key only its Item counts.
-   * @param signal aborted: its sender has left, and it is given up unless it is being opened
+   * @param signal aborted when its sender leaves: the file is given up unless it is already being opened
    * @throws what the extractor's `open` throws; precondition_failed; overloaded.
    */
   async inspect(

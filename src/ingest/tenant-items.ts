@@ -15,9 +15,9 @@ import type { IngestShard, IngestTenants, StoredFiles, VectorSnapshot } from './
 
 export interface TenantItemsDeps {
   readonly tenants: IngestTenants<ListedShard>;
-  /** Absent: they lie in the Tenants' folders alone. */
+  /** Absent: files are only in the Tenants' folders. */
   readonly files?: StoredFiles;
-  /** For people: the model that fills a space. */
+  /** Name of the model that fills a space, for display. */
   readonly weightsOf: (space: SpaceSpec) => string | undefined;
   readonly ingest: { job(id: JobId): Job | undefined; cancel(id: JobId): Promise<Job> };
 }
@@ -29,7 +29,7 @@ interface ListedShard extends IngestShard {
   snapshot(): VectorSnapshot & ReturnType<IngestShard['snapshot']>;
 }
 
-/** Some Items, and the place behind them. */
+/** Some Items, and the place of the next one. */
 export interface ItemsPage {
   readonly items: Item[];
   readonly next: number;
@@ -62,13 +62,13 @@ export class TenantItems {
     return (await this.#deps.tenants.useIfThere(tenant, list)) ?? [];
   }
 
-  /** In order of insertion, from a place on, which stays true when Items are removed. */
+  /** In order of insertion, from a place on. Removing Items does not shift places. */
   async page(tenant: TenantId, place: number, limit: number): Promise<ItemsPage> {
     const page = await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemsFrom(place, limit));
     return page ?? { items: [], next: place };
   }
 
-  /** Its text from a place on. @throws field_invalid for a place that it does not have */
+  /** An Item's text from a place on. @throws field_invalid for a place that it does not have */
   text(tenant: TenantId, id: ItemId, place: TextPlace): Promise<ItemTextAnswer | undefined> {
     return this.#deps.tenants.useIfThere(tenant, async (shard) => {
       const snapshot = shard.snapshot();
@@ -80,7 +80,7 @@ export class TenantItems {
     });
   }
 
-  /** Its passages, then its pictures, from a segment on, with their vectors. Undefined behind the last. */
+  /** An Item's passages, then its pictures, with vectors, from a segment on. Undefined after the last. */
   vectors(tenant: TenantId, id: ItemId, from: number): Promise<WithVectors | undefined> {
     return this.#deps.tenants.useIfThere(tenant, async (shard) => {
       const snapshot = shard.snapshot();
@@ -96,7 +96,7 @@ export class TenantItems {
     return this.#deps.weightsOf(space);
   }
 
-  /** What is said in it, as WebVTT. */
+  /** Speech and subtitles of an Item, as WebVTT. */
   captions(tenant: TenantId, id: ItemId): Promise<string | undefined> {
     return this.#deps.tenants.useIfThere(tenant, async (shard) => {
       const snapshot = shard.snapshot();

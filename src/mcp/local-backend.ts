@@ -120,8 +120,7 @@ function asArgument(error: unknown): never {
   });
 }
 
-/** @throws field_invalid, unless there is exactly one of the three */
-/** @param fields those that the tool has */
+/** @param fields names of the tool's three sources @throws field_invalid unless exactly one of them is given */
 export function sourceOf(
   { path, text, content_b64, name }: ArgumentsOf<'ingest'>,
   fields = 'path, text and content_b64',

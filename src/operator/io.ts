@@ -5,6 +5,8 @@ import type { Settings } from '../settings/settings.ts';
 /** What a command of the operator needs of its process. */
 export interface CommandIo {
   readonly environment: Environment;
+  /** Of the standard output's terminal; absent where there is none. */
+  readonly columns?: number;
   /** Writes to the standard output, as it is. */
   write(text: string): void;
   /** Writes one line to the standard error. */

@@ -25,7 +25,7 @@ import { answeredLine } from './log.ts';
 export interface ListenerDeps {
   readonly runtime: Runtime;
   readonly books: AllBooks;
-  /** Of the books that answer requests that lead to none. */
+  /** For requests that belong to no particular set of books, such as those without a payment. */
   readonly services: Services;
   readonly forward: Forward;
   readonly mcp: AnswerMcp;
@@ -38,7 +38,7 @@ interface Closable {
 /** Where `make console` builds the console. */
 const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
 
-/** Opens the public interface. @throws ConfigError when its address cannot be had */
+/** Opens the public API. @throws ConfigError when its address is taken or not this machine's */
 export function openInterface(
   { runtime, services, forward, mcp }: ListenerDeps,
   traffic: Traffic,
@@ -68,7 +68,7 @@ export function openInterface(
   });
 }
 
-/** Opens the operator's page, where the settings want it. @throws ConfigError when its address cannot be had */
+/** Opens the operator's page, if `ADMIN_PORT` is set. @throws ConfigError when its port is taken */
 export function openPage(
   { runtime, books, services }: ListenerDeps,
   traffic: Traffic,
@@ -85,7 +85,7 @@ export function openPage(
   });
 }
 
-/** Opens the operator's socket. A failure costs the operator's commands, not the service. */
+/** Opens the operator's socket. A failure is logged: only the operator's commands need it. */
 export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable | undefined> {
   const { data, signer, log, settings } = runtime;
   const { FACILITATOR, NETWORK, RPC_URL } = settings;
@@ -106,7 +106,7 @@ export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable |
   });
 }
 
-/** Opens the address for Prometheus, where the settings want it. A taken port costs the metrics, not the service. */
+/** Opens the address for Prometheus, unless `METRICS_PORT` is off. A failure is logged: the service runs without it. */
 export async function openMetrics({
   settings,
   metrics,
@@ -127,7 +127,7 @@ export async function openMetrics({
   }
 }
 
-/** Added to the description of the interface: families that cannot be searched. */
+/** Added to the OpenAPI description: families that cannot be searched, and why. */
 function unavailableNotes(encoder: Encoder): string {
   const missing = familyReports(encoder).filter(({ available }) => !available);
   return missing

@@ -14,9 +14,9 @@ import { strayErrors } from './stray-errors.ts';
 import { banner } from './terminal/banner.ts';
 import { silentProgress, TerminalProgress } from './terminal/progress.ts';
 
-/** File in the data folder that says that the demo was shown. */
+/** File in the data folder: the demo has been shown. */
 const DEMO_MARK = 'demo-shown';
-/** Older ones cannot replace a reader's program by one that is confined. */
+/** `process.execve`, which starts the confined reader, came with this version. */
 const NODE_MIN = [22, 15] as const;
 refuseOldNode();
 refuseWords(process.argv.slice(2));
@@ -54,9 +54,9 @@ function refuseOldNode(): void {
 function refuseWords([first]: readonly string[]): void {
   if (first === undefined) return;
   const isHelp = first === '--help' || first === '-h';
-  const told = 'Settings are environment variables or in farthing.json: npx farthing serve --help';
-  if (isHelp) console.log(`Starts a Farthing server. ${told}`);
-  else console.error(`The server takes no arguments: ${JSON.stringify(first)} is unknown. ${told}`);
+  const hint = 'Settings are environment variables or in farthing.json: npx farthing serve --help';
+  if (isHelp) console.log(`Starts a Farthing server. ${hint}`);
+  else console.error(`The server takes no arguments: ${JSON.stringify(first)} is unknown. ${hint}`);
   native.endProcess(isHelp ? 0 : 2);
 }
 
@@ -73,7 +73,7 @@ function explain(error: unknown): never {
   const refusal = error instanceof ConfigError ? error.message : refusalOf(error);
   if (refusal === undefined) console.error('Farthing does not start:', error);
   else console.error(`Farthing does not start:\n${refusal.replace(/^/gm, '  ')}`);
-  // A supervisor need not try again what a setting has to mend.
+  // Exit code 2: restarting cannot help, a setting must change.
   return native.endProcess(error instanceof ConfigError ? 2 : 1);
 }
 
@@ -92,12 +92,12 @@ function announce({ url, adminPort, metricsUrl, startMilliseconds, encoder }: Ru
 }
 
 async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {
-  // A program that reads the log has no use for a story.
+  // Without a terminal, programs read the log.
   if (!terminal) return;
   const mark = join(resolve(DATA_DIR), DEMO_MARK);
   if (DEMO === '0' || existsSync(mark)) return say(`Open ${url} in a browser. Ctrl-C stops the server.\n\n`);
   const { level } = log;
-  // The story names its requests itself.
+  // The demo prints its own requests.
   log.level = 'warn';
   try {
     const { runDemo } = await import('../demo/demo.ts');

@@ -1,4 +1,4 @@
-/** What the operator does about an error of the system. */
+/** Remedies for system errors, by code. */
 const REMEDIES: Readonly<Record<string, string>> = {
   EACCES:
     'this user may not write there; change its owner, or set FARTHING_DATA_DIR to a folder of this user',
@@ -20,7 +20,7 @@ export function refusalOf(error: unknown): string | undefined {
   return `${path ?? message} (${known}): ${REMEDIES[known]}`;
 }
 
-/** LMDB tells the system's errors by their words. */
+/** LMDB reports system errors only by their message. */
 function codeIn(message: string | undefined): string | undefined {
   if (/No space left on device/.test(message ?? '')) return 'ENOSPC';
   if (/Read-only file system/.test(message ?? '')) return 'EROFS';

@@ -30,13 +30,13 @@ export interface Served {
   readonly log: Logger;
   /** For benches and the operator: what the encoders serve, their counts and their numbers of workers. */
   readonly encoder: Pick<Encoder, 'counters' | 'workers' | 'spaces' | 'missing' | 'otherLanguages'>;
-  /** Where Prometheus reads, where the settings want it. */
+  /** Where Prometheus reads; undefined if the metrics are off. */
   readonly metricsUrl: string | undefined;
-  /** Resolves with what happened when another server has taken over: this one may answer nothing more. */
+  /** Resolves with an event for the log once another server has taken over: this one must not answer any more. */
   readonly lost: Promise<object>;
   /** Absolute path of the folder with all content of a Tenant. */
   tenantFolder: Runtime['tenants']['folder'];
-  /** Starts readers and loads the libraries of MCP, for which the first upload and the first call would otherwise wait. */
+  /** Starts readers and loads the MCP libraries, so that the first upload and the first call need not wait for them. */
   warm(): Promise<void>;
   /** Stops listening, answers running requests, and closes everything in order. */
   stop(): Promise<void>;
@@ -45,13 +45,13 @@ export interface Served {
 /** Expiry is exact to a second. */
 const SWEEP_INTERVAL_MS = 1000;
 
-/** Connects the parts, finishes what a crash left, and listens. @throws ConfigError when an address cannot be had */
+/** Connects the parts, recovers from a crash, and listens. @throws ConfigError when an address is taken or not this machine's */
 export async function serve({ monotonic, progress, ...options }: ServeOptions): Promise<Served> {
   const { settings, log } = options;
   progress.begin('state and indexes');
   const address = new Address(settings);
   const lost = Promise.withResolvers<object>();
-  // With its lease over a server cannot take its place among the others: a start that waits for that would wait for ever.
+  // Once its lease has ended, a server gets no slots: a start that waits for them would never end.
   const orLost = <T>(work: Promise<T>) => Promise.race([work, lost.promise.then(endStart)]);
   const topology = await orLost(openTopology({ ...options, onLost: lost.resolve }));
   const runtime = await wireProcess({ ...options, kept: topology.keeper, baseUrl: () => address.base });
@@ -84,7 +84,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   };
   await orLost(placement.start(warm));
   return {
-    url: address.own,
+    url: address.listening,
     port: server.port,
     adminPort: page?.port,
     log,
@@ -95,11 +95,11 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
     warm,
     stop: async () => {
       runtime.draining.abort();
-      // The others answer what this one had, and this one passes on what still comes.
+      // From here other servers own the slots, and this one forwards what still arrives.
       await placement.leave();
       clearInterval(sweeper);
       await pause(1000 * settings.STOP_NOTICE_SECONDS);
-      // Requests that follow a job or wait for one would keep the server until the job's end; it continues at the next start.
+      // Requests that wait for a job would delay the stop until its end. The job continues at the next start.
       books.stopWaiting();
       forward.endStreams();
       for (const part of [books.backup, socket, page, server, forward, metricsServer]) await part?.close();
@@ -115,16 +115,16 @@ function endStart(lost: object): never {
   throw new Error(`books were lost during the start: ${JSON.stringify(lost)}`);
 }
 
-/** One server's own, or that of several, whose code is loaded with the setting alone. @throws ConfigError */
+/** The topology of one server or, with `FARTHING_CLUSTER`, of several; only then is the cluster's code loaded. @throws ConfigError */
 async function openTopology(options: TopologyOptions): Promise<Topology> {
   const { settings, bookFolders } = options;
-  // A backup of several servers is served by one, with as many sets of books.
+  // A restored backup of a cluster has several sets of books, which one server serves.
   if (settings.CLUSTER === '' && bookFolders.length === 1) return alone(options);
   const { openCluster } = await import('../cluster/open.ts');
   return openCluster(options);
 }
 
-/** The server's addresses: with a free port they are known once it listens. */
+/** The server's URLs. With port 0 they are known once it listens. */
 class Address {
   readonly #settings: Settings;
   #port: number;
@@ -139,7 +139,7 @@ class Address {
   }
 
   /** URL at which this process listens; empty until it is known. */
-  get own(): string {
+  get listening(): string {
     const { HOST } = this.#settings;
     if (this.#port === 0) return '';
     return `http://${HOST.includes(':') ? `[${HOST}]` : HOST}:${this.#port}`;
@@ -147,17 +147,17 @@ class Address {
 
   /** Public URL: part of every quote and link. */
   get base(): string {
-    return this.#settings.BASE_URL || this.own;
+    return this.#settings.BASE_URL || this.listening;
   }
 }
 
-/** The libraries of MCP are as large as the rest together: they are loaded after the start, or by the first call. */
+/** The MCP libraries are as large as all other code: they are loaded after the start, or by the first call. */
 function mcpAnswer(address: Address): { readonly answer: AnswerMcp; load(): Promise<AnswerMcp> } {
   let loading: Promise<AnswerMcp> | undefined;
   const open = async () => {
     const { mcpEndpoint } = await import('../mcp/endpoint.ts');
     return mcpEndpoint({
-      innerUrl: () => address.own,
+      innerUrl: () => address.listening,
       baseUrl: () => address.base,
     });
   };

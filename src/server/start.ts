@@ -30,7 +30,7 @@ export interface Running extends Served {
   alarm(event: object): void;
 }
 
-/** Starts the whole server. @throws ConfigError when a language's package is not here, the folder belongs to another process, or an address cannot be had */
+/** Starts the whole server. @throws ConfigError when an OCR language is not installed, another process uses the data folder, or an address is taken */
 export async function start(
   settings: Settings,
   times: Times = {},
@@ -39,7 +39,7 @@ export async function start(
   const started = performance.now();
   const log = openLog(settings);
   const { level } = log;
-  // Its steps and the banner say it.
+  // On a terminal, progress and banner replace these lines.
   if (progress !== silentProgress && level === 'info') log.level = 'warn';
   const metrics = new Metrics();
   const logEvent = eventLog(metrics, log);
@@ -98,7 +98,7 @@ interface DataFolder {
   readonly data: string;
   /** Absolute paths. */
   readonly bookFolders: readonly string[];
-  /** Empty: an upload that a former process was receiving is gone. */
+  /** Absolute path. Emptied at the start: uploads that a former process was receiving are lost. */
   readonly stagingFolder: string;
   readonly lock: { release(): void };
 }
@@ -127,7 +127,7 @@ async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promis
   return { data, bookFolders, stagingFolder, lock };
 }
 
-/** A reader of a server that was killed has its lock, too, until it has become another program. */
+/** A reader process forked by a killed server holds its lock until `execve`, so a taken lock is tried again for a second. */
 async function lockFolder(data: string): Promise<ReturnType<typeof native.lockFolder>> {
   const until = performance.now() + LOCK_WAIT_MS;
   for (;;) {

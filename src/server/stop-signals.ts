@@ -1,7 +1,7 @@
-/** A supervisor may signal the whole group, and its launcher this process too. */
+/** A supervisor may signal the process group, and the launcher passes the signal on: both count as one within this time. */
 const SAME_SIGNAL_MS = 1000;
 
-/** Calls `stop` at the first SIGINT or SIGTERM, or the launcher's end, and `again` at each that isn't the same one passed on. */
+/** Calls `stop` at the first SIGINT or SIGTERM, or when the launcher ends, and `again` at each later one. */
 export function onStopSignals(stop: () => void, again: () => void): void {
   let stoppingSince: number | undefined;
   const signalled = () => {

@@ -5,8 +5,8 @@ export interface StrayErrors {
 }
 
 /**
- * An unhandled rejection belongs to one request or background task: it is reported, and the other requests go on. An
- * uncaught exception leaves an unknown state: the process ends, and its supervisor starts it again over the data folder.
+ * An unhandled rejection belongs to one request or background task: it is reported, and the other requests continue.
+ * An uncaught exception leaves an unknown state: the process ends, and its supervisor restarts it over the data folder.
  *
  * @param alarm logs an event as an error and counts it
  * @param end logs an event as the last line and ends the process

@@ -10,12 +10,12 @@ import { type Books, recoverBooks } from './books.ts';
 import type { Placement } from './placement.ts';
 import type { Runtime } from './process.ts';
 
-/** Sweeps between two writes of a clock, so that many books do not write all the time. */
+/** With many books, each writes its clock only every this many sweeps. */
 const SWEEPS_PER_BEAT_MAX = 5;
 /** An index without a request for this long is closed; opening it again takes milliseconds. */
 const SHARD_IDLE_MS = 600_000;
 
-/** What the books at this server come to as one. */
+/** All sets of books at this server, seen as one. */
 export class AllBooks {
   readonly placement: Placement;
   readonly backup: LiveBackup;
@@ -46,7 +46,7 @@ export class AllBooks {
     return this.placement.all;
   }
 
-  /** What each set of books owes. */
+  /** Prepaid balances and credits of each set of books. */
   get owing(): readonly { readonly prepaid: PrepaidBalances; readonly credits: Credits }[] {
     return this.#all.map(({ services, credits }) => ({ prepaid: services.prepaid, credits }));
   }
@@ -55,7 +55,7 @@ export class AllBooks {
     return new Ledger(this.#all.map(({ services }) => services.gate.journal));
   }
 
-  /** Finishes what a crash left. Disposals come before anything uses their Tenants. */
+  /** Recovers from a crash. Disposals come before anything uses their Tenants. */
   async recover(): Promise<void> {
     const { payments, tenants } = this.#runtime;
     await payments.connect();
@@ -103,7 +103,7 @@ export class AllBooks {
     };
   }
 
-  /** As that of the placement. */
+  /** See `Placement.lagMs`. */
   lagMs(): number {
     return this.placement.lagMs();
   }
@@ -118,7 +118,7 @@ export class AllBooks {
     };
   }
 
-  /** Models that are not in use and that living indexes may have, each until the last of these ends: RFC 3339. */
+  /** Replaced models that living indexes may still use, each with the RFC 3339 time when the last of these ends. */
   previousModels(): PreviousModel[] {
     const latest = new Map<string, PreviousModel>();
     for (const model of this.#all.flatMap((books) => books.previousModels())) {
@@ -132,7 +132,7 @@ export class AllBooks {
   /** Workspaces in order of their ids, at most `limit` of each set of books. */
   list({ after, limit }: { after?: string; limit: number }): WorkspacePage {
     const pages = this.#all.map(({ services }) => services.workspaces.views.list({ after, limit }));
-    // Beyond the first of the pages' ends, another workspace of its books may come.
+    // Behind the earliest end of a page, that set of books may have more workspaces.
     const known = pages.flatMap(({ next }) => next ?? []).sort()[0];
     const workspaces = pages
       .flatMap((page) => page.workspaces)

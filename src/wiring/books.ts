@@ -37,9 +37,9 @@ export interface BooksOptions {
 export interface OtherBooks
   extends Pick<WorkspaceExtensionDeps, 'leadsHere' | 'extensionsOf'>,
     Pick<ReserveReturnsDeps, 'returnTo'> {
-  /** Judges extensions of these workspaces whose payers' books are others. */
+  /** Settles or undoes extensions of these workspaces whose payers belong to other books. */
   orphansIn(workspaces: Workspaces): { sweep(): Promise<void>; close(): Promise<void> };
-  /** Has other servers remove what they have of a Tenant that has ended. Absent: there are none. */
+  /** Has other servers remove their copies of an ended Tenant. Absent: there are no other servers. */
   readonly removeCopies?: WorkspacesDeps['removeCopies'];
 }
 
@@ -49,22 +49,22 @@ export type BooksServices = Pick<
   'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'prepaid' | 'items' | 'expiry'
 >;
 
-/** One set of books and the Tenants in it: a whole Farthing in small. */
+/** One set of books with its Tenants: everything that a slot owns. */
 export interface Books {
   readonly services: BooksServices;
   /** Absolute path. */
   readonly folder: string;
   readonly store: Store;
   readonly credits: Credits;
-  /** Models that are not in use and that living indexes may have; RFC 3339. */
+  /** Replaced models that living indexes may still use, each with its last moment (RFC 3339). */
   previousModels(): PreviousModel[];
-  /** Takes the payments that a crash left open to their end. */
+  /** Finishes payments that a crash left open. */
   recoverPayments(): Promise<void>;
-  /** Then finishes the rest but jobs: disposals. */
+  /** To be called next: finishes disposals. */
   resume(): Promise<void>;
-  /** Then takes up jobs, for which indexes may have to be fetched. Requests may be served at the same time. */
+  /** To be called last: resumes jobs, which may fetch indexes. Requests may be served at the same time. */
   resumeJobs(): Promise<void>;
-  /** Ends what is due. Called once a second. @param beats keeps the clock, too */
+  /** Ends whatever has expired. Called once a second. @param beats whether to write the clock of rented time, too */
   sweep(beats: boolean): Promise<void>;
   /** Ends all running work; state stays open for requests that are being answered. */
   endWork(): Promise<void>;
@@ -86,7 +86,7 @@ const NO_OTHERS: OtherBooks = {
   orphansIn: () => ({ sweep: async () => undefined, close: async () => undefined }),
 };
 
-/** What most parts of a set of books stand on. */
+/** What most parts of a set of books need. */
 interface Ground extends Pick<BooksOptions, 'runtime' | 'store'>, Required<Pick<BooksOptions, 'others'>> {
   readonly time: RentedTime;
   readonly models: ModelHistory;
@@ -165,7 +165,7 @@ export function wireBooks(options: BooksOptions): Books {
   };
 }
 
-/** Finishes what a crash left, but jobs. Payments come before the work that they pay for. */
+/** Recovers from a crash, except for jobs. Payments come before the work that they pay for. */
 export async function recoverBooks(books: readonly Books[]): Promise<void> {
   await Promise.all(books.map((each) => each.recoverPayments()));
   await Promise.all(books.map((each) => each.resume()));
@@ -257,7 +257,7 @@ function openPrepaid({ runtime, store }: Ground): PrepaidBalances {
   return new PrepaidBalances({ store, clock, ...prepaidTerms(settings) });
 }
 
-/** An index keeps the models of its beginning: says which ones others replace from now on. */
+/** Logs each space whose model has changed: new indexes use the new one, existing ones keep theirs. */
 async function noteModels({ runtime, models }: Ground): Promise<void> {
   for (const { name, weights: from } of await models.start()) {
     const to = runtime.encoder.spaces.find((space) => space.name === name)?.weights ?? 'none';

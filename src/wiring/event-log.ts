@@ -1,23 +1,23 @@
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics/metrics.ts';
 
-/** What fails everywhere at the same time, when nothing can be written: a line a second of it is enough. */
-const OF_ALL = /\b(books_unavailable|storage_full): /;
-const OF_ALL_EVERY_MS = 1000;
+/** A full disk or lost etcd fails everything at once: one line a second is enough. */
+const UNWRITABLE = /\b(books_unavailable|storage_full): /;
+const UNWRITABLE_EVERY_MS = 1000;
 
 /**
- * Logs an event and counts it: at its `level`, or as a warning where it tells of an error, and else as information. What a full disk
- * fails is logged once a second.
+ * Counts an event and logs it at its `level`; without one, as a warning if it has an `error`, otherwise as information. Failures to
+ * write are logged once a second.
  */
 export function eventLog(metrics: Pick<Metrics, 'logged'>, log: Logger): (entry: object) => void {
   let quietUntil = 0;
   return (entry) => {
     metrics.logged(entry);
     const { error, err = error } = entry as { error?: unknown; err?: unknown };
-    if (err !== undefined && OF_ALL.test(String(err))) {
+    if (err !== undefined && UNWRITABLE.test(String(err))) {
       const now = performance.now();
       if (now < quietUntil) return;
-      quietUntil = now + OF_ALL_EVERY_MS;
+      quietUntil = now + UNWRITABLE_EVERY_MS;
     }
     const { level = 'error' in entry ? 'warn' : 'info', ...rest } = entry as { level?: EventLevel };
     log[level](rest);

@@ -6,7 +6,7 @@ import type { Tenants } from '../shard/tenants.ts';
 /** Encodes for ingests, each index by its own models. The first text of an index decides on its text model. */
 export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Owners): IngestEncoder {
   const { current } = models;
-  // An index that is not there yet will have the models in use.
+  // A new index will use the current models.
   const indexOf = async (tenant: string): Promise<IndexSpaces> => {
     const spaces = await tenants.useIfThere(tenant, (shard) => shard.spaces);
     return { tenant, spaces: spaces ?? current.spaces };

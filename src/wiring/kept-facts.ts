@@ -4,7 +4,7 @@ import type { KeptFact } from '../workspace/disposal/receipt-claims.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What stays of a workspace outside its folder and its record, as its receipt says. */
+/** Data of a workspace that stays elsewhere after its disposal, as its receipt lists it. */
 export function keptInLedger({ JOURNAL_KEEP_DAYS }: Settings, disposedAt: number): KeptFact[] {
   return [
     {
@@ -29,7 +29,7 @@ export const KEPT_IN_ETCD: readonly KeptFact[] = [
   },
 ];
 
-/** @param nodes ids of servers that had the books before, or followed them, and do not say that their disks have nothing of it */
+/** @param nodes ids of former owners and standbys that have not confirmed that their disks are clean */
 export function keptByNodes(nodes: readonly string[]): KeptFact[] {
   return nodes.map((id) => ({
     what: `files and index, on the disk of the server ${id}`,

@@ -15,7 +15,7 @@ export interface Limits {
 /** Bytes of a small JSON body: the creation or extension of a workspace. */
 const JSON_BODY_BYTES_MAX = 64 * 1024;
 const BODIES_BYTES_MAX = 96 * 2 ** 20;
-/** Uploads of the largest size that lie on the disk while they are received; smaller ones are as many more. */
+/** Uploads being received, in files of the largest size; smaller ones count by their bytes. */
 const INCOMING_FILES_MAX = { unproved: 4, proved: 12, tenant: 8 };
 /** Each job holds a whole document in memory. */
 const INGEST_JOBS_MAX = 8;
@@ -34,7 +34,7 @@ export function limitsOf(settings: Settings, ingestWorkers: number): Limits {
     },
     ingest: {
       ...INGEST_LIMITS,
-      // Small files wait for the disk and for their reader about as long as for the encoder.
+      // Small files spend about as long on disk and reader as in the encoder.
       jobsAtOnce: Math.min(INGEST_JOBS_MAX, INGEST_LIMITS.jobsAtOnce + 2 * ingestWorkers),
       segmentsPerItemMax: settings.SEGMENTS_PER_ITEM_MAX,
       membersPerUploadMax: settings.ARCHIVE_MEMBERS_MAX,

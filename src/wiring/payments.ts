@@ -42,30 +42,30 @@ export interface PaymentsOptions {
 export interface Payments {
   /** Opens the gate of a set of books. @param handlers commit and undo the effects of payments @param prepaid lies in the same books */
   gate(store: Store, handlers: EffectHandlers, prepaid: PrepaidBalances): PaymentGate;
-  /** Reads what the facilitator supports. A remote one that cannot be reached is logged, and asked again by each payment. */
+  /** Asks the facilitator what it supports. If it cannot be reached, that is logged and each payment asks again. */
   connect(): Promise<void>;
   /** To be called once all gates are closed. */
   close(): Promise<void>;
 }
 
-/** Recipient of play money without FARTHING_PAY_TO: a wallet without a known key. */
-const NOBODY: Address = '0x00000000000000000000000000000000000fa271';
+/** Recipient of play money without FARTHING_PAY_TO: an address without a known key. */
+const PLAY_RECIPIENT: Address = '0x00000000000000000000000000000000000fa271';
 /** How long a signed payment may wait for its settlement, including the upload over a slow line. */
 const MAX_TIMEOUT_SECONDS = 300;
 const PURCHASES_MAX = 1024;
-/** As long as a request waits for the log. */
+/** Same as the wait of a request for the log. */
 const STABLE_MS_MAX = 5000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 
 /**
- * Opens the payments, with the facilitators that the settings name or the local one, whose play money lies in the payer's books.
- * @throws ConfigError for settings by which nothing can be sold
+ * Opens the payments with the facilitators of the settings, or else with play money, whose balances are in the payer's books.
+ * @throws ConfigError if nothing could be sold with these settings
  */
 export async function openPayments(options: PaymentsOptions): Promise<Payments> {
   const { settings, clock, owners, tenants, log, observe } = options;
   const judgesAnyLength = settings.FACILITATOR.length > 0 && settings.RPC_URL.length > 0;
   const signatures = new SignatureCheck({ judgesAnyLength });
-  const payTo = (settings.PAY_TO.toLowerCase() || NOBODY) as Address;
+  const payTo = (settings.PAY_TO.toLowerCase() || PLAY_RECIPIENT) as Address;
   const crowd = new Crowd(PURCHASES_MAX, owners);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
   const asset = assetOn(settings.NETWORK);
@@ -118,7 +118,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
   };
 }
 
-/** Settles nothing, and asks for no settlement, which may send it again, before what led to it is safe in the books' log. */
+/** Settles, and reconciles (which may settle again), only once the changes that led to it are safe in the books' log. */
 function afterStable(facilitator: Facilitator, store: Store): Facilitator {
   if (!store.stable) return facilitator;
   const stable = () => store.stable!();
@@ -135,10 +135,10 @@ function afterStable(facilitator: Facilitator, store: Store): Facilitator {
   };
 }
 
-/** A purchase whose request was given up must not be charged long afterwards. @throws books_unavailable */
+/** Waits for the log only as long as the request does: a purchase must not be charged after its request was given up. @throws books_unavailable */
 async function stableInTime(stable: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<never>((_, reject) => {
+  const timeout = new Promise<never>((_, reject) => {
     const error = new FarthingError(
       'books_unavailable',
       'The books cannot be written. Nothing was charged.',
@@ -149,7 +149,7 @@ async function stableInTime(stable: Promise<void>): Promise<void> {
     timer = setTimeout(() => reject(error), STABLE_MS_MAX);
   });
   try {
-    await Promise.race([stable, over]);
+    await Promise.race([stable, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -51,15 +51,15 @@ export interface ProcessOptions {
   readonly baseUrl: () => string;
 }
 
-/** What keeps the Tenants' content beyond this disk. */
+/** Stores the Tenants' content beyond this disk. */
 export interface ContentKeeper {
   readonly keeper: IndexKeeper;
   files(tenants: Tenants): StoredFiles;
   /** Opens the keys that sign receipts: those of this disk, and those that other servers have. */
   openSigner(): Promise<ReceiptSigner>;
-  /** When the last backup was begun that no server here took; undefined without any. */
+  /** When the last backup that `farthing admin cluster backup` took began; undefined without any. */
   lastBackup(): Promise<number | undefined>;
-  /** Makes a copied state, beside which all files and indexes lie, one that needs nothing else. */
+  /** Makes a copied state, with all files and indexes beside it, independent of etcd and the object store. */
   makeAlone(copy: Store): Promise<void>;
   close(): void;
 }
@@ -73,7 +73,7 @@ export interface Runtime extends ProcessOptions {
   /** Finds speech in recordings; undefined without its models. */
   readonly listening: Listening | undefined;
   readonly limits: Limits;
-  /** Who pays for which Tenant: each line that is shared asks. */
+  /** Who pays for which Tenant; all shared queues ask it. */
   readonly owners: Owners;
   readonly tenantLimits: TenantLimits;
   /** Uploads while they are received. */
@@ -178,7 +178,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
 function indexModels(encoder: Encoder, encoding: EncoderOptions): IndexModels {
   return new IndexModels({
     current: encoder,
-    // Searches keep their speed; one worker is enough for ingests into fewer indexes.
+    // As many query workers as before; one ingest worker is enough for fewer indexes.
     open: (space) =>
       openPreviousEncoder({ ...encoding, queryWorkers: encoder.workers.query, ingestWorkers: 1 }, space),
     log: encoding.log,

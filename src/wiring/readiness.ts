@@ -5,10 +5,10 @@ import { familyReports } from '../search/families.ts';
 import type { AllBooks } from './all-books.ts';
 import type { Runtime } from './process.ts';
 
-/** From then on requests are refused. */
+/** From this lag on, requests are refused. */
 const LAG_MS_MAX = 5000;
 
-/** With less, the books cannot be written: a transaction of a payment takes some pages. */
+/** A transaction of a payment takes some LMDB pages: with less space the books cannot be written. */
 const FREE_BYTES_MIN = 2 ** 20;
 
 /** What `/readyz` answers. */

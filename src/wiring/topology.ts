@@ -10,12 +10,12 @@ import type { ContentKeeper, ProcessOptions, Runtime } from './process.ts';
 
 export interface TopologyOptions
   extends Pick<ProcessOptions, 'settings' | 'data' | 'bookFolders' | 'encoder' | 'log' | 'metrics'> {
-  /** Books are lost while they are in use: this process may answer nothing more. @param event for the log */
+  /** Called when another server has taken over books in use: this process must not answer any more. @param event for the log */
   readonly onLost: (event: object) => void;
 }
 
 /**
- * Where the books are, and who answers for them. `alone` is a server's own; `cluster` has the other, for several servers.
+ * Where the books are, and which server answers for them. `alone` is for one server; `cluster/open.ts` has the one for several.
  *
  *     Topology ─┬─ Books      one set of them, opened over a store              (books.ts)
  *               ├─ Placement  which books are here                              (placement.ts)
@@ -26,7 +26,7 @@ export interface Topology {
   readonly keeper: ContentKeeper | undefined;
   /** To be called once. */
   place(runtime: Runtime, times: Pick<BooksOptions, 'monotonic'>): Placement;
-  /** To be called after `place`. @param servicesOf makes those of books */
+  /** To be called after `place`. @param servicesOf returns the routes' services for a set of books */
   forward(servicesOf: (books: Books) => Services): Forward;
   /** What only this topology has to show. */
   readonly gauges: readonly GaugeDescription<undefined>[];

@@ -28,6 +28,6 @@ t.test('a command pays in advance, the next ones spend it, and the rest is had b
   });
   t.match(await agent.run(['wallet', 'prepay', 'lots']), {
     code: 2,
-    err: '"lots" is no amount of US dollars, such as 0.5.\n',
+    err: '"lots" is not an amount of US dollars, such as 0.5.\n',
   });
 });

@@ -2,18 +2,25 @@ import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type FarthingError } from '../../src/client/index.ts';
 import { formatUsd, parseUsd } from '../../src/domain/money.ts';
+import { Relay, type RelayWeather } from '../cluster/relay.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { openBooks } from '../rig/stopped-books.ts';
 import { startTestServer, type TestServer } from '../rig/test-server.ts';
-import { FailingProxy } from './failing-proxy.ts';
 
-/** Paid calls under the failing proxy: few in the whole suite, 500 with `make client-faults`. */
+/** Paid calls over the failing relay: few in the whole suite, 500 with `make client-faults`. */
 const CALLS = Number(process.env.CLIENT_CALLS ?? deep(20, 60));
 const SEED = Number(process.env.SEED ?? 11);
 const AT_ONCE = 4;
 const ATTEMPTS_MAX = 40;
-const FAULTS = { requestLost: 0.06, answerLost: 0.1, answerCut: 0.1, delayed: 0.2 };
+const WEATHER: RelayWeather = {
+  delayMsMax: 60,
+  delayed: 0.2,
+  cutBefore: 0.06,
+  cutAfter: 0.1,
+  halved: 0.1,
+  silent: 0,
+};
 const LOCAL_BALANCE = parseUsd('100');
 
 const wallet = () => privateKeyToAccount(generatePrivateKey());
@@ -54,12 +61,19 @@ async function atOnce(count: number, run: (index: number) => Promise<void>): Pro
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-t.test(`${CALLS} paid calls over a failing proxy are each answered and each charged once`, async (t) => {
+t.test(`${CALLS} paid calls over a failing relay are each answered and each charged once`, async (t) => {
   const server = await startTestServer(t);
   const random = new Random(SEED);
-  const proxy = await FailingProxy.start(t, server.url, random, FAULTS);
+  let faults = 0;
+  const onFault = () => {
+    faults += 1;
+  };
+  const target = Number(new URL(server.url).port);
+  const relay = await Relay.start({ target, random, weather: WEATHER, onFault });
+  t.teardown(() => relay.close());
+  const baseUrl = `http://127.0.0.1:${relay.port}`;
   const [payer, frugal] = [wallet(), wallet()];
-  const client = new Farthing({ baseUrl: proxy.url, account: payer, attemptsMax: ATTEMPTS_MAX });
+  const client = new Farthing({ baseUrl, account: payer, attemptsMax: ATTEMPTS_MAX });
   const { item } = await client.ingest(new File(['The keeper counts gulls at dawn.'], 'log.txt'));
   const workspace = await client.workspaces.create({ ttlMinutes: 60 });
 
@@ -85,7 +99,7 @@ t.test(`${CALLS} paid calls over a failing proxy are each answered and each char
 
   // A second payer, whose budget is used up on the way.
   const limited = new Farthing({
-    baseUrl: proxy.url,
+    baseUrl,
     account: frugal,
     budgetUsd: '0.1',
     attemptsMax: ATTEMPTS_MAX,
@@ -110,7 +124,7 @@ t.test(`${CALLS} paid calls over a failing proxy are each answered and each char
   t.equal(outcomes.filter((outcome) => outcome === true).length, 11, '0.03 + 11 × 0.006 = 0.096 USD');
   t.equal(outcomes.filter((outcome) => outcome === 'budget_exceeded').length, 9);
   t.equal(formatUsd(LOCAL_BALANCE - spent!.balance), '0.096', 'the budget holds');
-  t.ok(proxy.faults > CALLS / 10, `${proxy.faults} connections were cut`);
+  t.ok(faults > CALLS / 10, `${faults} connections were cut`);
 });
 
 t.test('another client can resume an unanswered call with its idempotency key', async (t) => {

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
@@ -8,7 +7,7 @@ import { noChain } from '../payment/chain/chain.ts';
 import { startPaidServer } from '../payment/chain/paid-server.ts';
 import { onlyDeep } from '../rig/deep.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
-import { installPackages, installPython, V1_PACKAGES, V2_PACKAGES } from './published/install.ts';
+import { type Client, KINDS } from './published/install.ts';
 
 /**
  * The published clients of x402, unmodified, pay for every route on both chains, through each kind of facilitator: what they were told,
@@ -22,43 +21,12 @@ const PURSE = 1_000_000n;
 const BOUGHT = ['ingest', 'search', 'item', 'workspace', 'extend'];
 const NETWORKS = ['eip155:8453', 'eip155:84532'] as const;
 const FACILITATORS = ['self', undefined, 'cdp', 'payai'] as const;
-const PROGRAMS = join(import.meta.dirname, 'published');
-
-interface Client {
-  readonly name: string;
-  readonly program: string;
-  readonly command: string;
-}
-
-/** Each kind with what installs it; a kind that cannot be had here is told by name, and why. */
-const KINDS: readonly {
-  readonly names: readonly string[];
-  readonly install: (folder: string) => Promise<{ program: string; command: string }>;
-}[] = [
-  { names: ['@x402/fetch', '@x402/axios'], install: node(V2_PACKAGES) },
-  { names: ['x402-fetch', 'x402-axios'], install: node(V1_PACKAGES) },
-  {
-    names: ['x402 over requests', 'x402 over httpx'],
-    install: async (folder) => ({
-      command: await installPython(folder),
-      program: join(PROGRAMS, 'five_purchases.py'),
-    }),
-  },
-];
-
-function node(packages: readonly string[]) {
-  return async (folder: string) => {
-    const program = join(await installPackages(folder, packages), 'five-purchases.mjs');
-    await copyFile(join(PROGRAMS, 'five-purchases.mjs'), program);
-    return { program, command: process.execPath };
-  };
-}
 
 async function installAll(t: Test, folder: string): Promise<Client[]> {
   const clients: Client[] = [];
-  for (const [number, { names, install }] of KINDS.entries()) {
+  for (const { names, install } of Object.values(KINDS)) {
     try {
-      const installed = await install(join(folder, `clients-${number}`));
+      const installed = await install(join(folder, `clients-${names[0]!.replace('/', '-')}`));
       clients.push(...names.map((name) => ({ name, ...installed })));
     } catch (error) {
       const why = String(error).split('\n')[0];

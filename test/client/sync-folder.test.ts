@@ -97,7 +97,7 @@ t.test('the command syncs a folder of a workspace', async (t) => {
   t.equal(await found('--filter', '{"metadata": {"year": 2024}}', '--name', 'same*', '--type', 'text/*'), 1);
   t.equal(await found('--filter', '{"metadata": {"year": "2024"}}'), 0);
   t.match(await found('--filter', '{"metdata": {}}'), /--filter: there is no "metdata".*metadata\?/);
-  t.match(await found('--filter', '{'), /--filter: that is no JSON/);
+  t.match(await found('--filter', '{'), /--filter: must be JSON/);
   const both = await agent.run(['search', 'tides', '--also', 'moon', '-f', 'raw', '--passages', '0']);
   t.equal(both.out.split('\n').filter((line) => /Tides follow the moon/.test(line)).length, 4, both.out);
   const one = await agent.run(['search', 'tides', '--also', 'moon', '--fused', '-k', '2', '--json']);

@@ -12,11 +12,18 @@ export interface RelayWeather {
   readonly cutBefore: number;
   /** An answer is not passed on, and its connection is cut: what was asked has happened. */
   readonly cutAfter: number;
+  /** Half of an answer is passed on, and its connection is cut. Absent: never. */
+  readonly halved?: number;
   /** An answer is not passed on, and nothing is cut: who asked waits. */
   readonly silent: number;
 }
 
-export type RelayFault = 'cut before etcd' | 'answer cut' | 'answer withheld' | 'all connections cut';
+export type RelayFault =
+  | 'question cut'
+  | 'answer cut'
+  | 'answer halved'
+  | 'answer withheld'
+  | 'all connections cut';
 
 /** A relay of TCP connections to one port of this machine, which delays what it carries, loses it, and cuts connections. */
 export class Relay {
@@ -74,10 +81,10 @@ export class Relay {
     const cut = () => {
       for (const socket of both) socket.destroy();
     };
-    const { cutBefore, cutAfter, silent } = this.#weather;
+    const { cutBefore, cutAfter, halved = 0, silent } = this.#weather;
     this.#pass(asking, asked, () => {
       if (!this.#random.hits(cutBefore)) return 'pass';
-      this.#onFault('cut before etcd');
+      this.#onFault('question cut');
       cut();
       return 'lose';
     });
@@ -89,6 +96,10 @@ export class Relay {
         this.#onFault('answer withheld');
         return 'lose';
       }
+      if (halved > 0 && this.#random.hits(halved)) {
+        this.#onFault('answer halved');
+        return 'halve';
+      }
       if (!this.#random.hits(cutAfter)) return 'pass';
       this.#onFault('answer cut');
       cut();
@@ -97,19 +108,22 @@ export class Relay {
   }
 
   /** Pieces go on in order. What was sent before an end is still delivered, as a network does. */
-  #pass(from: Socket, to: Socket, judge: () => 'pass' | 'lose'): void {
+  #pass(from: Socket, to: Socket, judge: () => 'pass' | 'lose' | 'halve'): void {
     const { delayed, delayMsMax } = this.#weather;
     let before = Promise.resolve();
     const then = (work: () => void) => {
       before = before.then(work);
     };
     from.on('data', (piece) => {
-      if (judge() === 'lose') return;
+      const verdict = judge();
+      if (verdict === 'lose') return;
+      const passed = verdict === 'halve' ? piece.subarray(0, piece.length / 2) : piece;
       if (this.#random.hits(delayed)) {
         const milliseconds = this.#random.below(delayMsMax + 1);
         before = before.then(() => new Promise((resolve) => setTimeout(resolve, milliseconds)));
       }
-      then(() => void (to.destroyed || to.write(piece)));
+      then(() => void (to.destroyed || to.write(passed)));
+      if (verdict === 'halve') from.destroy();
     });
     from.on('close', () => then(() => to.end()));
   }

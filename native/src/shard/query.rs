@@ -9,7 +9,7 @@ use crate::words::query::may_have_phrases;
 use crate::words::rank::Asked;
 
 /// Longest scans on the caller's thread: about half a millisecond on one core of 2.5 GHz without VNNI
-/// (`make bench NAME=path`, `cargo run --example scan_speed`). Elements of vectors (16,384 rows of 384), passages, pictures.
+/// (`make bench NAME=path`, `cargo run --example methods`). Elements of vectors (16,384 rows of 384), passages, pictures.
 const VECTOR_ELEMENTS_AT_ONCE_MAX: u64 = 16_384 * 384;
 const PASSAGES_AT_ONCE_MAX: u64 = 32_768;
 const PICTURES_AT_ONCE_MAX: u64 = 131_072;

@@ -66,6 +66,6 @@ export function amountOf(option: string, text: string): AtomicAmount {
   try {
     return parseUsd(text);
   } catch {
-    throw new UsageError(`--${option}: "${text}" is no amount of US dollars, such as 0.05.`);
+    throw new UsageError(`--${option}: "${text}" is not an amount of US dollars, such as 0.05.`);
   }
 }

@@ -22,7 +22,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
   const concurrency = Number(values.concurrency ?? CONCURRENCY);
   if (!Number.isInteger(concurrency) || concurrency < 1 || concurrency > CONCURRENCY_MAX)
     throw new UsageError(
-      `--concurrency: "${values.concurrency}" is no whole number from 1 to ${CONCURRENCY_MAX}.`,
+      `--concurrency: "${values.concurrency}" is not a whole number from 1 to ${CONCURRENCY_MAX}.`,
     );
   const metadata = metadataOf(values.meta);
   if (values.sync) {

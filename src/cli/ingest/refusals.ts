@@ -1,7 +1,7 @@
 import { FarthingError } from '../../client/index.ts';
 import { ERRORS, type ErrorCode } from '../../domain/error.ts';
+import { clean, clipName, wrapWords } from '../../domain/wording/text.ts';
 import { counted } from '../terminal/figures.ts';
-import { clean, clipName, wrapWords } from '../terminal/text.ts';
 import { pathOfKey } from './files.ts';
 
 interface Refused {

@@ -1,6 +1,6 @@
 import { type NotRead, sayNotRead } from '../../domain/file/not-read.ts';
+import { wrapWords } from '../../domain/wording/text.ts';
 import { counted } from '../terminal/figures.ts';
-import { wrapWords } from '../terminal/text.ts';
 import { nameOf } from './refusals.ts';
 
 const NAMES_SHOWN = 3;

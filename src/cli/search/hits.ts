@@ -1,8 +1,8 @@
 import type { Hit } from '../../client/index.ts';
 import { looksAlike } from '../../domain/search.ts';
+import { clean, clip, clipName, MARK, widthOf, wrap } from '../../domain/wording/text.ts';
 import type { Terminal } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
-import { clean, clip, clipName, MARK, widthOf, wrap } from '../terminal/text.ts';
 import { clockTime, place } from './place.ts';
 
 /** Wider lines are hard to read. */

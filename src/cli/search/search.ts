@@ -6,12 +6,12 @@ import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Filter, readFilter } from '../../domain/labels/filter.ts';
 import { nearest } from '../../domain/nearest.ts';
 import { CHARS_MAX, CHARS_MIN, floorOf, isWorthShowing, K_MAX, PASSAGES_MAX } from '../../domain/search.ts';
+import { clean } from '../../domain/wording/text.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { styleFor } from '../terminal/style.ts';
-import { clean } from '../terminal/text.ts';
 import type { Call } from '../words/specs.ts';
 import { hitLines, hitList } from './hits.ts';
 
@@ -114,7 +114,7 @@ function filterOf({ name, type, filter }: Call<'search'>['values']): Filter | un
     given = JSON.parse(filter);
     readFilter(given);
   } catch (error) {
-    const detail = (error as { detail?: string }).detail ?? 'that is no JSON.';
+    const detail = (error as { detail?: string }).detail ?? 'must be JSON.';
     throw new UsageError(`--${detail.startsWith('filter') ? '' : 'filter: '}${detail}`);
   }
   return name || type ? { ...parts, and: [given as Filter] } : (given as Filter);
@@ -128,7 +128,7 @@ function numberOf(name: string, text: string | undefined, least: number, most: n
   if (text === undefined) return undefined;
   const count = Number(text);
   if (Number.isInteger(count) && count >= least && count <= most) return count;
-  throw new UsageError(`${name}: "${text}" is no whole number from ${least} to ${most}.`);
+  throw new UsageError(`${name}: "${text}" is not a whole number from ${least} to ${most}.`);
 }
 
 /** An answer without what is neither likely nor looks alike. */
@@ -139,5 +139,5 @@ function worthShowing(answer: SearchAnswer): SearchAnswer {
 function shareOf(text: string | number): number {
   const share = Number(text);
   if (share >= 0 && share <= 1) return share;
-  throw new UsageError(`--min-confidence: "${text}" is no number from 0 to 1.`);
+  throw new UsageError(`--min-confidence: "${text}" is not a number from 0 to 1.`);
 }

@@ -1,5 +1,5 @@
+import { clip } from '../../domain/wording/text.ts';
 import type { Io } from './io.ts';
-import { clip } from './text.ts';
 
 const BAR_CELLS = 24;
 const CLEAR_LINE = '\r\u001b[2K';

@@ -1,5 +1,5 @@
+import { wrapWords } from '../../domain/wording/text.ts';
 import type { Io, Terminal } from './io.ts';
-import { wrapWords } from './text.ts';
 
 /** Writes lines to the standard error; at a terminal each is broken between words. */
 export function say(io: Io, text: string): void {

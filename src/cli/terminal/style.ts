@@ -1,4 +1,4 @@
-import { MARK } from './text.ts';
+import { MARK } from '../../domain/wording/text.ts';
 
 /** How a text looks in a terminal; plain where it has no colours. */
 export interface Style {

@@ -1,4 +1,5 @@
-import { padded, widthOf, wrap } from '../terminal/text.ts';
+import { definitionList, helpColumns } from '../../domain/wording/definition-list.ts';
+import { wrap } from '../../domain/wording/text.ts';
 import {
   COMMAND_NAMES,
   type CommandName,
@@ -8,11 +9,6 @@ import {
   SPECS,
   verbsOf,
 } from './specs.ts';
-
-const COLUMNS_MAX = 100;
-/** Where there is no terminal. */
-const COLUMNS = 80;
-const GAP = 2;
 
 const FIRST_STEPS = [
   ['farthing wallet new', 'make the key that pays; play money needs nothing more'],
@@ -63,14 +59,14 @@ export function groupHelp(group: string, columns: number | undefined): string {
   });
   return paragraphs([
     wrapped(GROUPS[group]!, columns),
-    table(commands, columns),
+    definitionList(commands, columns),
     wrapped(`farthing ${group} COMMAND --help lists its options.`, columns),
   ]);
 }
 
 /** `farthing search --help` */
 export function commandHelp(name: CommandName, columns: number | undefined): string {
-  const { about, usage, notes = [], options, examples }: CommandSpec = SPECS[name];
+  const { about, usage = '', notes = [], options, examples }: CommandSpec = SPECS[name];
   const all: OptionSpecs = { ...options, help: { short: 'h', about: 'show this' } };
   const rows = Object.entries(all).map(([option, { value, short, about: what }]) => {
     const long = option.length === 1 ? '' : `--${option}`;
@@ -95,29 +91,9 @@ function titled(
   rows: readonly (readonly [string, string])[],
   columns: number | undefined,
 ): string {
-  return `${title}\n${table(rows, columns)}`;
-}
-
-/** Two columns, the second wrapped; below the first where there is no room beside it. */
-function table(rows: readonly (readonly [string, string])[], columns: number | undefined): string {
-  const width = widthFor(columns);
-  const left = Math.max(...rows.map(([name]) => widthOf(name)));
-  const isNarrow = left + 2 * GAP > width / 2 && width < COLUMNS;
-  const indent = ' '.repeat(isNarrow ? 3 * GAP : left + 2 * GAP);
-  return rows
-    .flatMap(([name, what]) => {
-      const [first = '', ...others] = wrap(what, width - indent.length);
-      const rest = others.map((line) => indent + line);
-      if (!isNarrow) return [`${' '.repeat(GAP)}${padded(name, left + GAP)}${first}`.trimEnd(), ...rest];
-      return [`${' '.repeat(GAP)}${name}`, ...(first === '' ? [] : [indent + first]), ...rest];
-    })
-    .join('\n');
+  return `${title}\n${definitionList(rows, columns)}`;
 }
 
 function wrapped(text: string, columns: number | undefined): string {
-  return wrap(text, widthFor(columns)).join('\n');
-}
-
-function widthFor(columns: number | undefined): number {
-  return Math.min(columns ?? COLUMNS, COLUMNS_MAX);
+  return wrap(text, helpColumns(columns)).join('\n');
 }

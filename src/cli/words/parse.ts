@@ -138,7 +138,7 @@ function unknownOption(rawName: string, command: CommandName, { options }: Comma
 
 function checkWords(
   name: CommandName,
-  { words: [least, most], usage }: CommandSpec,
+  { words: [least, most] = [0, 0], usage = '' }: CommandSpec,
   words: readonly string[],
 ): void {
   if (words.length >= least && words.length <= most) return;

@@ -14,10 +14,10 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 /** What a command takes, as its help, its completion and its parser know it. */
 export interface CommandSpec {
   readonly about: string;
-  /** What follows its name, besides options. */
-  readonly usage: string;
-  /** Fewest and most words. */
-  readonly words: readonly [least: number, most: number];
+  /** What follows its name, besides options. Absent: nothing. */
+  readonly usage?: string;
+  /** Fewest and most words. Absent: none. */
+  readonly words?: readonly [least: number, most: number];
   readonly options: OptionSpecs;
   /** What the about leaves out, a line each. */
   readonly notes?: readonly string[];
@@ -107,8 +107,6 @@ export const SPECS = {
   },
   'workspace create': {
     about: 'Rent a workspace and make it the current one.',
-    usage: '',
-    words: [0, 0],
     options: {
       ...minutes('how long (15)'),
       'spend-limit': { value: 'USD', about: 'cap on its price with all extensions' },
@@ -120,8 +118,6 @@ export const SPECS = {
   },
   'workspace list': {
     about: 'The living workspaces that are remembered here.',
-    usage: '',
-    words: [0, 0],
     options: json,
     examples: [['workspace list', '* marks the current one']],
   },
@@ -196,16 +192,12 @@ export const SPECS = {
   },
   'wallet new': {
     about: 'Make a wallet: the key that pays.',
-    usage: '',
-    words: [0, 0],
     options: json,
     notes: ['The key stays in a file that only you can read (FARTHING_WALLET names another).'],
     examples: [['wallet new', '']],
   },
   'wallet show': {
     about: 'The address of your wallet.',
-    usage: '',
-    words: [0, 0],
     options: json,
     examples: [['wallet show', '']],
   },
@@ -226,16 +218,12 @@ export const SPECS = {
   },
   mcp: {
     about: 'Serve the same as tools for an agent (MCP), over standard input and output.',
-    usage: '',
-    words: [0, 0],
     options: { server: connection.server, ...place, ...limits },
     notes: ['It pays without asking, up to --budget in all while it runs.'],
     examples: [['mcp --budget 0.50', 'as hosts start it']],
   },
   sign: {
     about: 'Pay for a request of curl: the headers of its 402 in, the paying header out.',
-    usage: '',
-    words: [0, 0],
     options: { 'max-price': { value: 'USD', about: 'sign nothing above it (0.1)' } },
     examples: [['sign < headers.txt', 'headers.txt: curl -s -o /dev/null -D headers.txt URL']],
   },

@@ -1,4 +1,5 @@
 import type { UsageAnswer } from '../../client/index.ts';
+import { widthOf } from '../../domain/wording/text.ts';
 import {
   type Access,
   type AccessValues,
@@ -22,7 +23,6 @@ import { bytesText, counted, durationText, timeText, usdText } from '../terminal
 import { EXIT, type Io, UsageError } from '../terminal/io.ts';
 import { fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
-import { widthOf } from '../terminal/text.ts';
 import type { Call } from '../words/specs.ts';
 
 /** `workspace create` */
@@ -218,7 +218,7 @@ export async function openWorkspace(
 
 function minutesOf(minutes: string | undefined): number | undefined {
   if (minutes !== undefined && !/^0*[1-9]\d{0,8}$/.test(minutes))
-    throw new UsageError(`--minutes: "${minutes}" is no whole number from 1 on.`);
+    throw new UsageError(`--minutes: "${minutes}" is not a whole number of at least 1.`);
   return minutes === undefined ? undefined : Number(minutes);
 }
 

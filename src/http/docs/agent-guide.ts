@@ -47,10 +47,10 @@ ${moneyOf(terms)}
 
 1. Send the request without a payment. The answer is 402; what to pay is in its \`PAYMENT-REQUIRED\` header (x402 v2) and its body (v1).
 2. Sign it and send the same request again with \`PAYMENT-SIGNATURE\` (v2) or \`X-PAYMENT\` (v1). An x402 client does both by itself.
-3. The answer's \`X-PAYMENT-RESPONSE\` is the receipt. What fails is not charged (of \`settlement_pending\` it is not known yet); \`charged\` in answers that
-   have it, and the receipt alone for an item or its preview, say what was.
+3. The answer's \`X-PAYMENT-RESPONSE\` is the receipt. Failed requests are not charged (with \`settlement_pending\` that is not known yet). \`charged\` in the
+   answer says whether you paid; for an item or its preview the receipt does.
 
-Send an \`Idempotency-Key\` (16 to 128 characters, yours alone) with what you pay for. If the answer is lost, send the same request with
+Send an \`Idempotency-Key\` (16 to 128 characters, unguessable) with each paid request. If the answer is lost, send the same request with
 the same key: you get the same answer, uncharged. With a new key or none you buy again.
 
 ## Clients
@@ -89,10 +89,10 @@ Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferW
 
 ## Paying in advance
 
-\`POST ${api}/prepaid\` with \`{"usd": 1}\` takes money once. Then send \`X-Prepaid-Wallet: YOUR_ADDRESS\` with each request: its 402 offers the prepaid money first
-while that suffices. It is signed as any other payment, over the values of that offer, and taken at once: no transaction on the chain, and no wait for one.
+\`POST ${api}/prepaid\` with \`{"usd": 1}\` takes money once. Then send \`X-Prepaid-Wallet: YOUR_ADDRESS\` with each request: its 402 offers the prepaid balance first
+if it suffices. Sign that offer like any other: it is charged at once, without a transaction on the chain.
 \`extra.left_usd\` of the receipt says what is left. Clients that pay in well-known coins alone need \`spendControls: { allowedAssets: true }\`.
-\`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\`, paid in prepaid money, has the operator owe it to your wallet.
+\`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\`, paid from the prepaid balance, asks the operator to send the amount back to your wallet.
 
 ## Paths and prices
 
@@ -104,20 +104,20 @@ while that suffices. It is signed as any other payment, over the values of that 
 | \`GET ${api}/items/{item_id}/preview?page=N\` or \`?time_s=S\`: a small picture (WebP) | ${priceText(item)} |
 | \`POST ${api}/workspaces\`: rent a workspace | ${creation} |
 | \`POST ${api}/workspaces/{id}/extend\`: more minutes, with \`reserve: true\` refundable ones | ${priceText(workspaces.prices.shownExtension())} |
-| \`POST ${api}/prepaid\`: pay in advance; \`…/prepaid/refund\`: have it back | the amount |
-| \`GET ${api}/jobs/{job_id}\`: how an upload goes; \`…/events\` as server-sent events | free |
+| \`POST ${api}/prepaid\`: pay in advance; \`…/prepaid/refund\`: ask for a refund | the amount |
+| \`GET ${api}/jobs/{job_id}\`: progress of an upload; \`…/events\` as server-sent events | free |
 
 ## Files
 
 Formats, recognised by content: ${READABLE_NAMES}.
 
 At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar, tar.gz or gz is one upload: each file in it becomes an item.
-Scans are read (OCR). Of films and recordings subtitles are searched, and speech where this server transcribes it: \`not_searchable\` of an item says if it does not. What was heard has \`text_source: "speech"\` and \`speech_confidence\`; \`…/items/{id}/captions\` gives it as WebVTT (in a workspace).
+Scans are read (OCR). Subtitles of films are searched, and speech if this server transcribes it (otherwise the item's \`not_searchable\` has it). Transcribed text has \`text_source: "speech"\` and \`speech_confidence\`; \`…/items/{id}/captions\` gives it as WebVTT (in a workspace).
 Pictures, films and recordings are also found by their file names.
-Exact words work in every language. The first text of an index or a workspace decides on how meaning is read: English, or about
-a hundred languages and questions across them. Keep English and other languages in workspaces of their own.
+Exact words work in every language. The first text of an index or workspace fixes its language model: English only, or about a hundred
+languages with questions across them. So keep English and other languages in separate workspaces.
 
-Say more of a file with two further multipart fields: \`metadata\` (flat JSON, which filters of searches ask for) and \`key\` (your own name for it). Another
+Two optional multipart fields describe a file: \`metadata\` (flat JSON, for filters of searches) and \`key\` (your own name for it). Another
 version with the same key replaces the item at once; the same again costs nothing. With a raw body send them as \`Item-Metadata\` and \`Item-Key\` (percent-encoded).
 \`If-None-Match: *\` writes only a new key, \`If-Match: "ITEM_ID"\` only over that item; otherwise 412, uncharged.
 
@@ -128,9 +128,9 @@ Uploads go into your wallet's own index, which only you can search. It ends ${Ma
 \`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${formatUsd(workspaces.prices.creation({ ttlMinutes: 15 }).amount)} USD. The answer shows \`capability_token\` once:
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
 \`X-Workspace-TTL-Seconds\` in each answer says what is left, \`X-Workspace-TTL-Warning\` that it is less than two minutes; \`POST …/extend\` buys more.
-With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, the workspace extends itself minute by minute, and what is not used is prepaid money again:
+With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, the workspace extends itself minute by minute, and unused minutes are refunded to the prepaid balance
 when you \`DELETE …/reserve\` or the workspace. \`DELETE ${api}/workspaces/{id}\` destroys it at once
-and answers with a signed receipt. \`GET …/export?content=true\` gives all of it first, as lines of JSON; the last has the type \`end\`. With \`vectors=true\` passages have their vectors. For several files it costs less than paying for each.
+and answers with a signed receipt. Before that, \`GET …/export?content=true\` returns everything as lines of JSON (the last has type \`end\`), with \`vectors=true\` also the vectors. For several files a workspace costs less than paying for each.
 
 ## Searching
 
@@ -151,15 +151,15 @@ ${JSON.stringify(searchDiscovery.outputExample, null, 1)}
 
 Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1: the estimated probability
 that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
-\`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It errs on the careful side, most of all in small indexes: read the first
-snippet before you give up. \`corrected\` is there if words of the query were taken for slips. \`min_confidence\` leaves hits out; do not use it to decide whether there is an answer.
-Asked with a picture, a hit also has its \`likeness\`: \`confidence\` says whether it is the same picture, \`likeness\` how alike the two look.
+\`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It is cautious, most of all in small indexes: read the first
+snippet before you give up. \`corrected\` is the query with misspellings corrected. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
+If you search with a picture, a hit also has a \`likeness\`: \`confidence\` says whether it is the same picture, \`likeness\` how alike the two look.
 
 \`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query, families, k, filter}\`. \`answers\` has the answer to each; with
 \`fused: true\` all are one list, for several wordings of one question.
 
-\`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, whole
-sentences, \`truncated\` if something had no room. Lists and instructions may continue in the next passage: ask for \`passages: 1\`. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
+\`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, in whole
+sentences; \`truncated\` says that something did not fit. Lists and instructions may continue in the next passage: ask for \`passages: 1\`. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
 
 \`filter\` says which items may be found: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
 (by field a value, a list, or \`eq\`, \`in\`, \`gt\`, \`gte\`, \`lt\`, \`lte\`, \`exists\`), \`and\`, \`or\`, \`not\`. \`reason: "nothing_in_filter"\`: no item meets it.
@@ -183,7 +183,7 @@ function priceText(price: ShownPrice): string {
   return 'usd' in price ? `${price.usd} USD` : `${price.minUsd} to ${price.maxUsd} USD (${price.dynamic})`;
 }
 
-/** Whose money it is, in a sentence. */
+/** Whether payments move play money, test coins or real money, in a sentence. */
 export function moneyOf({ playUsd, isTestnet, coin }: Described['terms']): string {
   if (playUsd === undefined && isTestnet)
     return `Payments here are transfers on a testnet (${coin}): its coins are free and have no value.`;

@@ -7,7 +7,14 @@ import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
 import type { UnsentBytes } from './outgoing.ts';
-import { padded, type WholeWay, writeAsItComes, writeHeadAlone, writePieces, writeWhole } from './pieces.ts';
+import {
+  padded,
+  type WholeDelivery,
+  writeAsItComes,
+  writeHeadAlone,
+  writePieces,
+  writeWhole,
+} from './pieces.ts';
 import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
@@ -16,6 +23,7 @@ const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 /** uWebSockets.js closes a resumed connection that is idle for 10 s. */
 const STAY_OPEN_MS = 4000;
 
+/** Logged for a client that left before its answer, as proxies do. */
 const LEFT_STATUS = 499;
 
 /** Safe in logs and headers. */
@@ -57,12 +65,12 @@ export function readHead(request: HttpRequest): { head: RequestHead; fault?: Far
   };
 }
 
-/** True for a request that brings a payment or a token. */
+/** Whether a request has a payment or a token. */
 export function hasCredentials({ head, payment }: Pick<Exchange, 'head' | 'payment'>): boolean {
   return payment.isPresent || head.headers.has('authorization');
 }
 
-/** A HEAD brings no payment: what was bought would not come with its answer. */
+/** A payment of a HEAD request is ignored: its answer could not contain what was bought. */
 function paymentOf({ method, headers }: RequestHead): RequestPayment {
   if (method === 'HEAD') return new RequestPayment();
   return new RequestPayment({
@@ -72,7 +80,7 @@ function paymentOf({ method, headers }: RequestHead): RequestPayment {
   });
 }
 
-/** What a proxy may take for another length than uWebSockets.js does. */
+/** Fault of headers from which a proxy and uWebSockets.js may derive different body lengths. */
 function faultOfFraming(length: string | undefined, encoding: string | undefined): FarthingError | undefined {
   const malformed = (detail: string) => new FarthingError('request_malformed', detail);
   if (length !== undefined && encoding !== undefined)
@@ -89,15 +97,15 @@ function announcedBytes({ headers }: RequestHead): number | undefined {
   return headers.has('transfer-encoding') ? undefined : Number(headers.get('content-length') ?? 0);
 }
 
-/** What an answer is written by. */
+/** What decides how an answer is written. The functions are called when it is. */
 export interface Writing {
-  /** Whether the connection ends with the answer. Asked at the answer. */
+  /** Whether the connection ends with the answer. */
   readonly isLast: () => boolean;
-  /** Asked at the answer: the rest of the same read is not served, so the connection ends before uWebSockets.js handles it. */
+  /** Whether the rest of the same read is dropped: the connection then ends before uWebSockets.js handles it. */
   readonly endsRead: () => boolean;
-  /** Asked at the answer: what is answered so far of the same read is to be sent before uWebSockets.js handles the rest, which may end the connection. */
+  /** Whether to send the answers of this read so far before uWebSockets.js handles its rest, which may end the connection. */
   readonly flushes: () => boolean;
-  /** What waits to be sent, of all connections. */
+  /** Unsent answers of all connections. */
   readonly unsent: UnsentBytes;
 }
 
@@ -105,7 +113,7 @@ export interface Writing {
 export class Exchange {
   readonly head: RequestHead;
   readonly payment: RequestPayment;
-  /** The client's, where it is safe in logs. */
+  /** The client's `X-Request-Id` if it is safe in logs, otherwise a new id. */
   readonly requestId: string;
   readonly trace: TraceContext | undefined;
   readonly body: RequestBody;
@@ -152,7 +160,7 @@ export class Exchange {
     return this.#left.signal;
   }
 
-  /** Of the answer; 499, as proxies log it, for a client that left before. */
+  /** Of the answer; 499 for a client that left before. */
   get status(): number {
     return this.#gone && this.#status === 0 ? LEFT_STATUS : this.#status;
   }
@@ -189,21 +197,21 @@ export class Exchange {
     return this.#whole(status, () => this.#writeHead(status, headers), body);
   }
 
-  /** Writes a head and a whole body, as far as this answer has one. */
+  /** Writes a head and, unless the answer has none, a whole body. */
   #whole(status: number, writeHead: () => void, body: string | Uint8Array): boolean | Promise<boolean> {
     if (!this.#begin(status)) return false;
-    const way = this.#way();
-    // A 304 has the length of the answer that the client has: a cache may update its entry with it.
+    const delivery = this.#delivery();
+    // A 304 has the length of the body that it stands for: a cache may update its entry with it.
     return this.#hasNoBody(status)
-      ? writeHeadAlone(this.#response, writeHead, Buffer.byteLength(body), way)
-      : writeWhole(this.#response, writeHead, body, way);
+      ? writeHeadAlone(this.#response, writeHead, Buffer.byteLength(body), delivery)
+      : writeWhole(this.#response, writeHead, body, delivery);
   }
 
   #hasNoBody(status: number): boolean {
     return this.head.method === 'HEAD' || status === 304;
   }
 
-  #way(): WholeWay {
+  #delivery(): WholeDelivery {
     const close = () => void this.#response.close();
     return {
       close: this.#closesAfterAnswer(),
@@ -217,10 +225,10 @@ export class Exchange {
   }
 
   /**
-   * Writes stored bytes, then closes the content; resolves when all are written or the client left.
-   * @param mayGo resolves when a piece of the owner's may be written
+   * Writes stored bytes, then closes the content; resolves when all are written or the client has left.
+   * @param mayGo resolves when this owner may write a piece
    */
-  async giveOut(
+  async sendContent(
     { status, headers, content }: ContentReply,
     mayGo: (owner: string) => Promise<void>,
   ): Promise<void> {
@@ -228,11 +236,11 @@ export class Exchange {
       if (!this.#begin(status)) return;
       const response = this.#response;
       if (this.head.method === 'HEAD' || content.bytes === 0) {
-        const way = { ...this.#way(), close: false };
+        const delivery = { ...this.#delivery(), close: false };
         const writeHead = () => this.#writeHead(status, headers);
         await (content.bytes === undefined
-          ? writeWhole(response, writeHead, '', way)
-          : writeHeadAlone(response, writeHead, content.bytes, way));
+          ? writeWhole(response, writeHead, '', delivery)
+          : writeHeadAlone(response, writeHead, content.bytes, delivery));
         return;
       }
       response.cork(() => this.#writeHead(status, headers));
@@ -270,7 +278,7 @@ export class Exchange {
     }
   }
 
-  /** Passes another server's answer on; the same result as `answer`. @param mayGo as of `giveOut` */
+  /** Passes another server's answer on; the same result as `answer`. @param mayGo see `sendContent` */
   async relay(
     { status, reason, sent, relayed }: RelayedReply,
     mayGo: (owner: string) => Promise<void>,
@@ -286,8 +294,8 @@ export class Exchange {
       if (!this.#begin(status)) return false;
       if (this.#hasNoBody(status))
         return await (bytes === undefined
-          ? writeWhole(response, writeHead, '', this.#way())
-          : writeHeadAlone(response, writeHead, bytes, this.#way()));
+          ? writeWhole(response, writeHead, '', this.#delivery())
+          : writeHeadAlone(response, writeHead, bytes, this.#delivery()));
       response.cork(writeHead);
       const isWhole =
         bytes === undefined
@@ -311,7 +319,7 @@ export class Exchange {
   /** @returns false when the client left or was answered */
   #begin(status: number): boolean {
     if (this.#ended) return false;
-    // Before the end: a paused socket must be resumed, and only a paused one.
+    // Before `#ended` is set, which would keep `discard` from resuming a paused socket.
     this.body.discard();
     this.#ended = true;
     this.#status = status;

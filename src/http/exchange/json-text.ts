@@ -1,14 +1,14 @@
 import { JsonArray } from '../../domain/json-array.ts';
 
-/** More digits than these after the point are noise; money has as many. `native/src/search/json_number.rs` writes no more, either. */
+/** Decimals of a number; more are noise, and amounts of money have six. `native/src/search/json_number.rs` does the same. */
 const DIGITS = 6;
 const UNITS = 10 ** DIGITS;
-/** What may be such a number; text that looks like one is written twice. */
+/** JSON that may hold a number to round; a text that looks like one only costs a second pass. */
 const LONG = /\.\d{7}|\de-/;
-/** What is not rounded: what the client chose, and what orders hits. */
+/** Members that are not rounded: values that the client chose, and the score, which orders hits. */
 const EXACT = new Set(['metadata', 'id', 'score']);
 
-/** Of objects that are sent again and again. */
+/** Texts of frozen objects, which are sent repeatedly. */
 const texts = new WeakMap<object, string>();
 
 /**
@@ -54,7 +54,7 @@ function memberJson(name: string, value: unknown): string | undefined {
   });
 }
 
-/** Above what the units can count, a number has no such digits. */
+/** Too large numbers stay as they are: a double has no decimals there. */
 function rounded(value: number): number {
   const units = value * UNITS;
   return Number.isSafeInteger(Math.round(units)) ? Math.round(units) / UNITS : value;

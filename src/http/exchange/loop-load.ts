@@ -1,13 +1,13 @@
 import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 
-/** Of the time of the event loop. */
+/** Utilization of the event loop above which it counts as busy. */
 const BUSY_SHARE = 0.75;
 const LOOK_EVERY_MS = 200;
 const REFUSAL_MS = 2000;
-/** Each holds a connection. */
+/** Each delayed refusal holds a connection. */
 const DELAYED_MAX = 2048;
 const REFUSALS_PER_TURN = 8;
-/** That begin while the loop is busy: one takes about five milliseconds in all. */
+/** Calls that begin while the loop is busy; one takes about five milliseconds in all. */
 const CALLS_PER_SECOND = 50;
 
 /** Whether the event loop has time to spare. */
@@ -46,7 +46,7 @@ export class DelayedRefusals {
     this.#load = load;
   }
 
-  /** Resolves when an answer may go out: at once, unless it says that there is too much to do. */
+  /** Resolves when an answer may be sent: at once, unless it is a 429 or 503 of a busy loop. */
   async wait(status: number): Promise<void> {
     if (status !== 429 && status !== 503) return;
     if (!this.#load.isBusy || this.#waiting.length >= DELAYED_MAX) return;

@@ -1,7 +1,7 @@
 import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 import { Holding, type Shares } from '../body/shared-bytes.ts';
 
-/** Of stored files, 64 KiB each: the kernel copies half a MiB in half a millisecond. */
+/** Pieces of 64 KiB: the kernel copies half a MiB in half a millisecond. */
 const PIECES_PER_TURN = 8;
 
 /** Bounds the pieces of stored files that are written in one turn of the event loop. Owners take turns. */
@@ -10,7 +10,7 @@ export class OutgoingPieces {
   #begun = 0;
   #isScheduled = false;
 
-  /** Resolves when a piece may be read and written. The limit of downloads bounds the waiting ones. */
+  /** Resolves when the owner may read and write a piece. The limit of downloads bounds the waiting calls. */
   next(owner: string): Promise<void> {
     this.#endLater();
     if (this.#begun >= PIECES_PER_TURN || this.#waiting.size > 0)
@@ -34,8 +34,8 @@ export class OutgoingPieces {
 }
 
 /**
- * What whole answers keep in memory while their clients do not read them. Where it is too much, the connection of the largest is ended:
- * of those that nobody paid for first, since these have a part of their own. Bytes that several answers share count once.
+ * Memory of answers that their clients have not read yet. Above its bound, the largest holder's connection is closed. Unpaid answers
+ * have a smaller bound of their own. Bytes that several answers share count once.
  */
 export class UnsentBytes {
   readonly #shares: Shares;
@@ -52,9 +52,9 @@ export class UnsentBytes {
 
   /**
    * Counts an answer that waits.
-   * @param owner whose it is; undefined where nobody is known to pay for it
-   * @param giveUp ends its connection; maybe called at once
-   * @returns to be called when the answer waits no more
+   * @param owner the answer's owner; undefined: unpaid
+   * @param giveUp closes its connection; may be called before `hold` returns
+   * @returns a function to call once the answer no longer waits
    */
   hold(owner: string | undefined, body: Uint8Array, giveUp: () => void): () => void {
     const pool = owner === undefined ? this.#shares.unproved : this.#shares.proved;

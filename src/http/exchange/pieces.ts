@@ -2,13 +2,13 @@ import type { HttpResponse } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /**
- * uWebSockets.js gathers answers up to this size while it goes through a read. It loses them if it drops the connection, as it does
- * where a request follows one that has no answer yet.
+ * uWebSockets.js buffers answers up to this size while it handles a read. They are lost if it drops the connection, as it does when a
+ * request follows one without an answer.
  */
 const CORK_BYTES = 16 * 1024;
 const PADDING = Buffer.alloc(CORK_BYTES, ' ');
 
-/** A JSON answer with white space behind it, which uWebSockets.js sends at once; undefined for one that is too large to be gathered. */
+/** A JSON answer padded with white space, so that uWebSockets.js sends it at once; undefined if it is too large to be buffered anyway. */
 export function padded(json: string | Uint8Array): Buffer | undefined {
   if (json.length > CORK_BYTES) return undefined;
   return Buffer.concat([typeof json === 'string' ? Buffer.from(json) : json, PADDING]);
@@ -78,11 +78,11 @@ export async function writeAsItComes(
   return !gone.aborted;
 }
 
-/** Where whole answers go. */
-export interface WholeWay {
+/** How a whole answer is sent. */
+export interface WholeDelivery {
   /** The connection ends once everything is written. */
   readonly close: boolean;
-  /** Everything is written, and the connection is to be ended; not called where uWebSockets.js ends it. */
+  /** Called when everything is written and the caller must close the connection; not called if uWebSockets.js does so. */
   readonly onOut: () => void;
   readonly gone: AbortSignal;
   /** Counts what waits, until the returned function is called. */
@@ -90,24 +90,24 @@ export interface WholeWay {
 }
 
 /**
- * Writes a head and a whole body. The socket gets what it takes, and nothing is copied for it: the rest waits where it is. Until it is
- * gone, uWebSockets.js serves no other request of the connection, and drops it for one that comes, or where nothing is read for ten seconds.
+ * Writes a head and a whole body without copying it: what the socket does not take stays in `body`. Until all is sent, uWebSockets.js
+ * drops the connection if another request arrives on it, or if the client reads nothing for ten seconds.
  * @returns true where all is written; else a promise: true once it is, false when the client left
  */
 export function writeWhole(
   response: HttpResponse,
   writeHead: () => void,
   body: string | Uint8Array,
-  way: WholeWay,
+  delivery: WholeDelivery,
 ): boolean | Promise<boolean> {
   if (body.length === 0) {
     response.cork(() => {
       writeHead();
-      response.end('', way.close);
+      response.end('', delivery.close);
     });
     return true;
   }
-  if (way.close) return new ClosingAnswer(response, Buffer.from(body), way).write(writeHead);
+  if (delivery.close) return new ClosingAnswer(response, Buffer.from(body), delivery).write(writeHead);
   let isDone = false;
   response.cork(() => {
     writeHead();
@@ -117,56 +117,56 @@ export function writeWhole(
   if (isDone) return true;
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const writeRest = () => tryEnd(response, bytes.subarray(response.getWriteOffset()), bytes.byteLength).done;
-  return whenWritable(response, bytes, way, writeRest);
+  return whenWritable(response, bytes, delivery, writeRest);
 }
 
 /** Calls `write` whenever the socket takes more, until it says that all is written. */
 async function whenWritable(
   response: HttpResponse,
   body: Uint8Array,
-  { gone, hold }: WholeWay,
+  { gone, hold }: WholeDelivery,
   write: () => boolean,
 ): Promise<boolean> {
-  const over = Promise.withResolvers<boolean>();
+  const written = Promise.withResolvers<boolean>();
   response.onWritable(() => {
-    if (write()) over.resolve(true);
+    if (write()) written.resolve(true);
     return true;
   });
-  gone.addEventListener('abort', () => over.resolve(false), { once: true });
+  gone.addEventListener('abort', () => written.resolve(false), { once: true });
   const release = hold(body);
-  const whole = await over.promise;
+  const isWhole = await written.promise;
   release();
-  return whole;
+  return isWhole;
 }
 
 /**
- * An answer behind which its connection ends. uWebSockets.js ends one only at `end`, which copies what the socket does not take. So the
- * answer is left open: it is told of more bytes than the head promised, which never come, and the connection is closed when all is out.
+ * The last answer of a connection. uWebSockets.js closes a connection only in `end`, which copies what the socket does not take. So
+ * `tryEnd` gets a total larger than the body, which leaves the answer open, and `onOut` closes the connection once all is sent.
  */
 class ClosingAnswer {
   readonly #response: HttpResponse;
   readonly #body: Buffer;
-  readonly #way: WholeWay;
+  readonly #delivery: WholeDelivery;
 
-  constructor(response: HttpResponse, body: Buffer, way: WholeWay) {
+  constructor(response: HttpResponse, body: Buffer, delivery: WholeDelivery) {
     this.#response = response;
     this.#body = body;
-    this.#way = way;
+    this.#delivery = delivery;
   }
 
   async write(writeHead: () => void): Promise<boolean> {
-    const { gone } = this.#way;
+    const { gone } = this.#delivery;
     this.#response.cork(() => {
       writeHead();
       this.#response.writeHeader('Connection', 'close');
       this.#proceed();
     });
-    // What came in the same read is over by then, and uWebSockets.js has sent what it gathered meanwhile.
+    // By then the rest of the read has been handled, and uWebSockets.js has sent its buffer.
     await nextTurn();
     if (gone.aborted) return false;
     const isOut =
-      this.#isOut() || (await whenWritable(this.#response, this.#body, this.#way, () => this.#isOut()));
-    if (isOut) this.#way.onOut();
+      this.#isOut() || (await whenWritable(this.#response, this.#body, this.#delivery, () => this.#isOut()));
+    if (isOut) this.#delivery.onOut();
     return isOut;
   }
 
@@ -188,26 +188,26 @@ class ClosingAnswer {
   }
 }
 
-/** Writes a head alone, as of a body of so many bytes; the same result as `writeWhole`. The head holds no length. */
+/** Writes a head without its body of `bytes` bytes, as for HEAD; the same result as `writeWhole`. `writeHead` writes no length. */
 export function writeHeadAlone(
   response: HttpResponse,
   writeHead: () => void,
   bytes: number,
-  way: WholeWay,
+  delivery: WholeDelivery,
 ): boolean | Promise<boolean> {
   let hasRoom = false;
   response.cork(() => {
     writeHead();
-    hasRoom = way.close || bytes === 0;
-    if (way.close) response.endWithoutBody(bytes, true);
+    hasRoom = delivery.close || bytes === 0;
+    if (delivery.close) response.endWithoutBody(bytes, true);
     else if (bytes === 0) response.writeHeader('Content-Length', '0').endWithoutBody();
     if (hasRoom) return;
-    // It writes the length, and tells whether something is still to be sent.
+    // This writes the length, and returns whether the socket took it all.
     [hasRoom] = response.tryEnd('', bytes);
     if (hasRoom) response.endWithoutBody();
   });
   if (hasRoom) return true;
-  return whenWritable(response, NOTHING, way, () => {
+  return whenWritable(response, NOTHING, delivery, () => {
     response.cork(() => void response.endWithoutBody());
     return true;
   });

@@ -7,7 +7,7 @@ export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 /** A URN instead of an address, so that it holds wherever the server runs. */
 const ERROR_TYPE_PREFIX = 'urn:farthing:error:';
 
-/** Whether an error is the server's own, and not what became of work that was given up because the client left. */
+/** Whether an error is a fault of the server, not work that was aborted because the client left. */
 export function isFault(error: unknown, left: AbortSignal): boolean {
   const isAbort =
     left.aborted && (error === left.reason || (error as Error | undefined)?.name === 'AbortError');

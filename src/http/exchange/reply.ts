@@ -27,10 +27,10 @@ export interface ContentReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly content: {
-    /** Sum of all pieces; undefined: as many as come. */
+    /** Sum of all pieces; undefined: not known in advance. */
     readonly bytes: number | undefined;
     readonly pieces: AsyncIterable<Uint8Array>;
-    /** Where their sum is unknown, to be asked after the last: whether the body ended as it should. */
+    /** Called after the last piece if the sum is unknown: whether the body ended as it should. */
     readonly isComplete?: () => boolean;
     /** Called once, at success and failure. */
     readonly close: () => Promise<void>;
@@ -47,11 +47,11 @@ export interface RelayedReply {
   readonly relayed: {
     /** The whole body, where it is small; else it comes in pieces. */
     readonly whole?: Uint8Array;
-    /** Undefined: as many as come. Of an answer without a body, those that one to a GET has. */
+    /** Length of the body; undefined: not known in advance. Of an answer to HEAD, the length for a GET. */
     readonly bytes: number | undefined;
-    /** They end early where the other server is gone. */
+    /** They end early if the other server fails. */
     readonly pieces: AsyncGenerator<Uint8Array>;
-    /** To be asked after the last piece: whether the body ended as it should. */
+    /** Called after the last piece: whether the body ended as it should. */
     readonly isComplete: () => boolean;
   };
   /** Called once, with whether all of it reached the network. */

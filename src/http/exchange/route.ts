@@ -32,7 +32,7 @@ export interface Operation {
     readonly ranged?: true;
     /** The answer is text of this media type instead of JSON. */
     readonly text?: string;
-    /** It has an ETag, may be compressed, and is answered 304 to a client that has it. */
+    /** It has an ETag and may be compressed; `If-None-Match` gets 304. */
     readonly kept?: true;
   };
   /** Further answers that are not problem documents. A status that is also in `errors` has two forms. */

@@ -4,7 +4,7 @@ import { FarthingError } from '../../domain/error.ts';
 export interface RoutePattern {
   readonly method: string;
   readonly path: string;
-  /** Any other method finds no such path. */
+  /** Requests with other methods get 404 instead of 405. */
   readonly isHidden?: true;
 }
 

@@ -24,14 +24,14 @@ const HEADER_BYTES_MAX = 16 * 1024;
  */
 const RECEIVE_BUFFER_BYTES = 240 * 1024;
 const BODIES_BYTES_MAX = 8 * 2 ** 20;
-/** Of answers that wait for their clients to read, in all: some thousand of a search, and of those that nobody paid for a third. */
+/** All answers that clients have not read yet: room for some thousand searches. Unpaid ones get a third of it. */
 const UNSENT_BYTES_MAX = 64 * 2 ** 20;
 /**
- * What a connection may keep in the kernel that is not on its way yet (`TCP_NOTSENT_LOWAT`). By itself the kernel takes up to 4 MiB for
- * each that has been read fast before.
+ * Unsent bytes that the kernel buffers for a connection (`TCP_NOTSENT_LOWAT`). Its default is up to 4 MiB for a connection that was
+ * read fast before.
  */
 const UNSENT_IN_KERNEL_BYTES_MAX = 16 * 1024;
-/** The rate of a body is looked at this often. */
+/** Interval of the check for slow bodies. */
 const RATE_SECONDS = 10;
 
 export interface ServerOptions {
@@ -41,9 +41,9 @@ export interface ServerOptions {
   readonly routes: readonly Route[];
   /** Budget of the bodies that wait in memory. */
   readonly bodies?: Shares;
-  /** Slower bodies are given up; 0: none. */
+  /** Slower bodies get 408; 0: no limit. */
   readonly bodyBytesPerSecondMin?: number;
-  /** Whose turn a request takes where many came at once. Absent: that of all. */
+  /** Sender by which waiting requests take turns. Absent: one for all. */
   readonly senderOf?: (exchange: Exchange) => string;
   /** Called once per request after its answer. */
   readonly onAnswered: (event: AnsweredEvent) => void;
@@ -71,10 +71,10 @@ export interface Server {
   close(): Promise<void>;
 }
 
-type Said = Pick<AnsweredEvent, 'code' | 'stages'>;
+type Outcome = Pick<AnsweredEvent, 'code' | 'stages'>;
 
 /** The reason of a refusal, and the stages of an answer. */
-function saidBy(reply: Reply): Said {
+function outcomeOf(reply: Reply): Outcome {
   if (!('body' in reply)) return {};
   const { code, error, timing } = reply.body as { code?: unknown; error?: unknown; timing?: Timing };
   if (reply.status >= 400) {
@@ -144,7 +144,7 @@ function listenOn(
   });
 }
 
-/** Whence a request came, for comparing. */
+/** Remote address as bytes, only for comparison. */
 function addressOf(response: HttpResponse): string {
   return Buffer.from(response.getRemoteAddress()).toString('latin1');
 }
@@ -174,7 +174,7 @@ class Connections {
     const turn = this.#turns.number;
     const isInRead = () => this.#turns.number === turn;
     const endsRead = (): boolean => isLastOfRead(false);
-    // A padded answer may not be one that is stored or compared, as those are that somebody paid for.
+    // Paid answers are stored and compared, so they are never padded.
     const flushes = (): boolean => isLastOfRead(true) && isOfOneAddress && !exchange.payment.isPresent;
     const isLastOfRead = (withCredentials: boolean) =>
       place === 'last' && isInRead() && hasCredentials(exchange) === withCredentials;
@@ -230,8 +230,8 @@ class Connections {
   }
 
   /**
-   * Resolves once nothing more of the read in which a request with a chunked body came is to be served: its answer ends its connection.
-   * uWebSockets.js drops a connection with requests behind one that has no answer.
+   * For a request with a chunked body, whose answer ends the connection: resolves once the rest of its read has been handled.
+   * uWebSockets.js drops a connection if a request follows one without an answer.
    */
   async #readOver(exchange: Exchange): Promise<void> {
     if (exchange.head.headers.has('transfer-encoding')) await nextTurn();
@@ -239,11 +239,11 @@ class Connections {
 
   async #answer(exchange: Exchange, fault: Error | undefined, place: Place): Promise<void> {
     let routePath = 'unmatched';
-    let said: Said = {};
+    let outcome: Outcome = {};
     try {
       if (place === 'later') await this.#turn(exchange);
       if (fault) {
-        // Requests behind it in the same read would still be served. uWebSockets.js drops those behind a request without an answer.
+        // Later requests of the same read must not be served: without an answer here, uWebSockets.js drops them.
         await nextTurn();
         throw fault;
       }
@@ -252,14 +252,14 @@ class Connections {
       const reply = await route.handle(exchange, params);
       await this.#refusals.wait(reply.status);
       await this.#readOver(exchange);
-      said = saidBy(reply);
+      outcome = outcomeOf(reply);
       await this.#write(exchange, reply);
     } catch (error) {
       if (isFault(error, exchange.signal)) this.#options.onFault(error, exchange.requestId);
       const answer = problem(error, exchange.requestId);
       await this.#refusals.wait(answer.status);
       await this.#readOver(exchange);
-      said = exchange.signal.aborted ? { code: 'client_left' } : saidBy(answer);
+      outcome = exchange.signal.aborted ? { code: 'client_left' } : outcomeOf(answer);
       await exchange.answer(answer);
     }
     this.#options.onAnswered({
@@ -267,7 +267,7 @@ class Connections {
       method: exchange.head.method,
       route: routePath,
       status: exchange.status,
-      ...said,
+      ...outcome,
       ...(exchange.trace && { trace: exchange.trace }),
       milliseconds: performance.now() - exchange.startedAt,
     });
@@ -284,7 +284,7 @@ class Connections {
       } finally {
         reply.delivered(whole);
       }
-    } else if ('content' in reply) await exchange.giveOut(reply, (owner) => this.#outgoing.next(owner));
+    } else if ('content' in reply) await exchange.sendContent(reply, (owner) => this.#outgoing.next(owner));
     else if ('events' in reply) await exchange.stream(reply);
     else {
       const whole = await exchange.answer(reply);

@@ -3,28 +3,29 @@ import { FairQueue } from '../../domain/sharing/fair-queue.ts';
 
 /** uWebSockets.js hands over all requests of one read within one turn of the event loop, and many reads. */
 const WEIGHT_PER_TURN_MAX = 16;
-/** Of a request that brings a payment or a token: it is decoded, checked and looked up. */
+/** Weight of a request with a payment or token, which is decoded, checked and looked up. */
 const WEIGHT_WITH_CREDENTIALS = 4;
-/** Requests that waited for their turn and begin in one, and of these, those of one sender. */
+/** Waiting requests that begin in one turn, in all and of one sender. */
 const WAITING_PER_TURN_MAX = 8;
 const OF_SENDER_PER_TURN_MAX = 2;
-/** Requests that wait at a time, a few kilobytes each; and how long one with credentials does before it is refused. */
+/** Requests that may wait at a time; each takes a few kilobytes. */
 const WAITING_MAX = 16_384;
+/** A request with credentials that has waited for longer is refused. */
 export const WAIT_MS_MAX = 2000;
-/** To refuse takes a fraction of what a request takes. */
+/** A refusal is much cheaper than a request. */
 const REFUSED_PER_TURN_MAX = 64;
 
 /** What a request may do in this turn of the event loop. */
 export type Place =
   | 'now'
-  /** Now, and it is the last that does: no other of its read begins in this turn. */
+  /** Now, as the last of this turn: the connection ends with its answer. */
   | 'last'
   /** In a later turn. */
   | 'later';
 
 interface Waiting {
   readonly sender: string;
-  /** By the clock; later it is refused. */
+  /** Time of the clock after which it is refused. */
   readonly until: number;
   readonly begin: () => void;
   readonly refuse: (error: FarthingError) => void;
@@ -32,16 +33,16 @@ interface Waiting {
 
 /**
  * Bounds the requests that begin in one turn of the event loop, so that pipelining and many connections do not delay
- * others. The last request of a full turn ends its connection if it has no credentials; the others that came in the same turn wait for
- * the next ones, senders in turn. While some wait, none passes them. If requests come faster than they are answered, those with credentials are refused after
- * two seconds: otherwise waits would grow without end. The others are cheap, and a probe that is refused ends a server that is full.
+ * others. The last request of a full turn ends its connection if it has no credentials; later ones wait for the next turns, senders in
+ * turn, and nothing overtakes them. Under overload, requests with credentials are refused after two seconds, or waits would grow
+ * without end. The others are cheap, and a refused health check would make a supervisor end a busy server.
  */
 export class Turns {
   readonly #waiting = new FairQueue<Waiting>({ waitingMax: WAITING_MAX });
   readonly #now: () => number;
   #number = 0;
   #weight = 0;
-  /** Whence the turn's first request with credentials came. */
+  /** Remote address of the turn's first request with credentials. */
   #address: string | undefined;
   #isOfOneAddress = true;
   #ending = false;
@@ -51,17 +52,17 @@ export class Turns {
     this.#now = now;
   }
 
-  /** Of the turn that runs. */
+  /** Number of the current turn. */
   get number(): number {
     return this.#number;
   }
 
-  /** False once requests with credentials have come from several addresses in this turn: they are not of one read then. */
+  /** False once requests with credentials have come from several addresses in this turn, so from several reads. */
   get isOfOneAddress(): boolean {
     return this.#isOfOneAddress;
   }
 
-  /** A request came: its place in this turn. @param address whence, of one with credentials */
+  /** Places a new request. @param address remote address of a request with credentials */
   place(address?: string): Place {
     const hasCredentials = address !== undefined;
     this.#endLater();
@@ -75,8 +76,8 @@ export class Turns {
   }
 
   /**
-   * Resolves in the first later turn that has room. Rejects with `overloaded` where too many wait, or one with credentials did for too long.
-   * @param sender those of one wait for each other; senders take turns
+   * Resolves in the first later turn that has room. Rejects with `overloaded` if too many wait, or after `WAIT_MS_MAX` with credentials.
+   * @param sender senders take turns; requests of one sender wait for each other
    */
   next(sender: string, hasCredentials = false): Promise<void> {
     return new Promise((begin, refuse) => {

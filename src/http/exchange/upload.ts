@@ -32,7 +32,7 @@ const PARTS_MAX = 64;
 const NAME_LENGTH_MAX = 255;
 /** Multipart framing around the file: boundaries, part headers, small fields. */
 const FRAMING_BYTES_MAX = 1024 * 1024;
-/** One more than the longest, in UTF-8, so that a longer one is refused and not cut. */
+/** One byte more than the longest label in UTF-8: a longer one is refused, not cut. */
 const LABEL_BYTES_MAX = 4 * METADATA_JSON_MAX + 1;
 /** Free space is checked again after this many bytes of a file. */
 const CHECK_SPACE_BYTES = 4 * 1024 * 1024;
@@ -48,7 +48,7 @@ interface Target {
 
 /**
  * Streams an upload to the staging folder, its digest computed on the way: the multipart field `file`, or a raw body.
- * What is said of it comes in further fields or in headers; a field wins. Nothing stays on the disk when it throws.
+ * Key and metadata come in further fields or in headers; a field wins. If it throws, nothing stays on the disk.
  * @throws file_too_large, request_malformed, field_invalid (no field `file`, or more than one; a label that is not valid), storage_full, overloaded
  */
 export async function receiveUpload(

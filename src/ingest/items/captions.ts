@@ -4,12 +4,12 @@ import type { TextSource } from '../../domain/file/segment.ts';
 import type { ItemId } from '../../domain/id.ts';
 import type { TextSnapshot } from '../ports/ports.ts';
 
-/** More than four hours of speech or subtitles have. */
+/** Four hours of speech or subtitles have fewer. */
 const PASSAGES_MAX = 20_000;
-/** Passages of one turn of the event loop. */
+/** Passages read in one turn of the event loop. */
 const CHUNK = 256;
-/** Of a caption without an end. */
-const SECONDS = 5;
+/** Length of a caption without an end. */
+const CUE_SECONDS = 5;
 const CAPTIONED: ReadonlySet<TextSource | undefined> = new Set(['speech', 'subtitle', undefined]);
 
 interface Cue {
@@ -19,7 +19,7 @@ interface Cue {
 }
 
 /**
- * What an item says, second by second, as WebVTT (W3C): speech, subtitles, and files of subtitles. Without any: no cues.
+ * Speech, subtitles, and subtitle files as WebVTT (W3C). Without any: no cues.
  * @returns undefined for an item that is not there
  */
 export async function captionsOf(snapshot: TextSnapshot, id: ItemId): Promise<string | undefined> {
@@ -34,7 +34,7 @@ export async function captionsOf(snapshot: TextSnapshot, id: ItemId): Promise<st
   }
   cues.sort((a, b) => a.from - b.from);
   const written = cues.map(({ from, to, text }, at) => {
-    // A caption gives way to the next one.
+    // A caption ends when the next one begins.
     const end = Math.max(from, Math.min(to, cues[at + 1]?.from ?? to));
     return `\n${clock(from)} --> ${clock(end)}\n${text}\n`;
   });
@@ -45,7 +45,7 @@ function cueOf(record: SegmentRecord | undefined): Cue | undefined {
   const { text, text_source, locator } = record ?? {};
   const time = locator?.time_s;
   if (text === undefined || time === undefined || !CAPTIONED.has(text_source)) return undefined;
-  return { from: time, to: locator?.time_end_s ?? time + SECONDS, text: cueText(text) };
+  return { from: time, to: locator?.time_end_s ?? time + CUE_SECONDS, text: cueText(text) };
 }
 
 /** Without blank lines, which end a cue, and without markup. */

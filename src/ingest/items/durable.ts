@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 const flush = promisify(fsync);
 
 /**
- * Resolves once a file's bytes, or a folder's names, are on the disk. Opening and closing what is in the system's memory takes microseconds;
- * handing either to another thread takes more.
+ * Resolves once a file's bytes, or a folder's names, are on the disk. Opens and closes on this thread: both take microseconds, less than
+ * a hand-over to another thread.
  */
 export async function synced(path: string): Promise<void> {
   const opened = openSync(path, 'r');
@@ -22,7 +22,7 @@ interface Running {
   next?: Promise<void>;
 }
 
-/** Syncs folders for those who have changed names in them. While one is being synced, all who come share the next sync of it. */
+/** Syncs folders after names in them have changed. Calls during a sync of a folder share its next one. */
 export class FolderSyncs {
   readonly #running = new Map<string, Running>();
   readonly #sync: (folder: string) => Promise<void>;

@@ -5,7 +5,7 @@ import type { ItemId, TenantId } from '../../domain/id.ts';
 import type { StoredFiles } from '../ports/ports.ts';
 import { FolderSyncs, synced } from './durable.ts';
 
-/** Files that lie in the Tenants' folders. @param areCopies whether one whose name a power cut takes is fetched again */
+/** Files in the Tenants' folders. @param areCopies whether files lost in a power cut can be fetched again, so that folders need no sync */
 export function filesIn(
   tenants: { folder(tenant: TenantId): string },
   { areCopies = false } = {},
@@ -17,7 +17,7 @@ export function filesIn(
     keep: async (tenant, item, from, after) => {
       const to = place(tenant, item);
       try {
-        // What is moved is on the disk: that takes as long as what it waits for.
+        // Synced while `after` is pending, so that the move needs no further wait.
         await Promise.all([after, synced(from)]);
         const isNew = await moveFile(from, to);
         if (areCopies) return;

@@ -6,12 +6,12 @@ import type { Job } from '../../domain/job.ts';
 type Origin = Pick<Item, 'id' | 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
   Partial<Pick<Item, 'parent_item_id' | 'path' | 'metadata' | 'key'>>;
 
-/** The id of a new Item, whose job's id leads to the books. */
+/** A new Item's id. The id of its job leads to these books. */
 export function newItemId(leadsHere: LeadsHere): ItemId {
   return newId('item', (item) => leadsHere(jobOfItem(item)));
 }
 
-/** An Item before its file is read, with the facts that opening it told. */
+/** An Item before its file is read, with the facts found when opening it. */
 export function pendingItem(origin: Origin, info: FileInfo): Item {
   const { pages, duration_s, width, height, title, charset, notSearchable, members } = info;
   const { id, name, bytes, sha256, created_at, expires_at, parent_item_id, path, metadata, key } = origin;

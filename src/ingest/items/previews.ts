@@ -9,7 +9,7 @@ import { filesIn, isStorageFull } from './files.ts';
 
 export interface PreviewDeps {
   readonly tenants: IngestTenants<Pick<IngestShard, 'item'>>;
-  /** Absent: they lie in the Tenants' folders alone. */
+  /** Absent: files are only in the Tenants' folders. */
   readonly files?: StoredFiles;
   readonly extractor: {
     preview(

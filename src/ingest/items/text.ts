@@ -10,15 +10,15 @@ export type TextPlace = { readonly page: number } | { readonly timeS: number } |
 
 /** Characters of an answer, unless a single passage is longer. */
 const LENGTH_MAX = 8_000;
-/** Passages that are looked at in one go. */
+/** Passages read at a time. */
 const CHUNK = 32;
-/** Passages that are looked at where they are not in order, as in media whose chapters come before their subtitles. */
+/** Passages searched one by one if they are not in order, as in media whose chapters come before their subtitles. */
 const LOOKED_AT_MAX = 4_096;
-/** Of these, in one turn of the event loop. */
+/** Passages searched in one turn of the event loop. */
 const LOOKED_AT_PER_TURN = 256;
 
 /**
- * The text of an item from a place on, as it was cut for the search, in at most so many passages.
+ * At most `passagesMax` passages of an item's text from a place on, as they were cut for the search.
  * @throws field_invalid for a place that it does not have
  */
 export async function textOf(
@@ -83,7 +83,7 @@ async function* lookedAt(count: number, read: Read): AsyncGenerator<(readonly [n
   }
 }
 
-/** A binary search: passages are in order of their pages, and pictures come after them. Text outside the pages may stand in its way. */
+/** A binary search by page, then a linear one: text outside the pages may break the order. Pictures come after all passages. */
 async function firstOfPage(page: number, count: number, read: Read): Promise<number | undefined> {
   const found = searchedPage(page, count, read);
   if (found !== undefined) return found;

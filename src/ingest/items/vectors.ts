@@ -5,13 +5,13 @@ import type { SpaceSpec } from '../../domain/space.ts';
 import type { VectorSnapshot } from '../ports/ports.ts';
 import { textOf } from './text.ts';
 
-/** Bytes of vectors that are read at once, unless those of a single segment are more. */
+/** Bytes of vectors read at once; a single segment may exceed it. */
 const ROWS_BYTES_MAX = 64 * 1024;
 const FLOAT_BYTES = 4;
 
 type Part = Pick<ExportPassages, 'passages'> | Pick<ExportPictures, 'pictures'>;
 
-/** Some neighbouring segments of an item, each with its vectors, and where the next begin. */
+/** Consecutive segments of an item, each with its vectors, and the number of the next. */
 export type WithVectors = Part & {
   /** Spaces of these vectors. */
   readonly spaces: readonly SpaceSpec[];
@@ -27,26 +27,26 @@ export async function withVectors(
 ): Promise<WithVectors | undefined> {
   const range = snapshot.segmentsOf(id);
   if (!range || from >= range.count) return undefined;
-  const of = (kind: string) => spaces.filter(({ name }) => segmentKindOf(name) === kind);
+  const spacesOf = (kind: string) => spaces.filter(({ name }) => segmentKindOf(name) === kind);
   const segments = (count: number) =>
     Uint32Array.from({ length: Math.min(count, range.count - from) }, (_, at) => range.first + from + at);
-  const text = await textOf(snapshot, id, { from }, rowsAtOnce(of('passages')));
+  const text = await textOf(snapshot, id, { from }, rowsAtOnce(spacesOf('passages')));
   if (text && text.passages.length > 0) {
     const { passages } = text;
-    const rows = await readRows(snapshot, of('passages'), segments(passages.length));
+    const rows = await readRows(snapshot, spacesOf('passages'), segments(passages.length));
     return {
       passages: passages.map((passage, at) => ({ ...passage, vectors: rows.vectors[at]! })),
       spaces: rows.spaces,
       next: from + passages.length,
     };
   }
-  const asked = segments(rowsAtOnce(of('pictures')));
-  const records = snapshot.records(asked);
-  const rows = await readRows(snapshot, of('pictures'), asked);
+  const numbers = segments(rowsAtOnce(spacesOf('pictures')));
+  const records = snapshot.records(numbers);
+  const rows = await readRows(snapshot, spacesOf('pictures'), numbers);
   return {
     pictures: rows.vectors.map((vectors, at) => ({ locator: records[at]?.locator ?? {}, vectors })),
     spaces: rows.spaces,
-    next: from + asked.length,
+    next: from + numbers.length,
   };
 }
 

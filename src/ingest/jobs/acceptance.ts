@@ -42,7 +42,7 @@ const RETRY_AFTER_S = 5;
 /** Turns uploads into Items of their Tenants. The same bytes become one Item. */
 export class Acceptance {
   readonly #deps: AcceptanceDeps;
-  /** The latest acceptance of each Tenant, and digest or key. The next one waits for it. */
+  /** The latest acceptance by Tenant and key, or Tenant and digest without a key. The next one waits for it. */
   readonly #running = new Map<string, Promise<unknown>>();
 
   constructor(deps: AcceptanceDeps) {
@@ -162,7 +162,7 @@ export class Acceptance {
         await files.keep(tenant, item.id, upload.path, created);
         await shard.putItem(item);
       } catch (error) {
-        // One that could not be created belongs to somebody else.
+        // If the job could not be created, its id belongs to another job: remove nothing.
         await created;
         awaitingPayment.remove(id);
         await files.remove(tenant, item.id);

@@ -11,7 +11,7 @@ interface AwaitingJob {
   readonly decide: () => void;
 }
 
-/** The jobs whose payment is open, and the uploads that wait for its outcome. */
+/** Jobs whose payment is not decided yet, and uploads of the same bytes that wait for the outcome. */
 export class JobsAwaitingPayment {
   readonly #jobs = new Map<JobId, AwaitingJob>();
 

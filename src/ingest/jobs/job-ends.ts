@@ -55,7 +55,7 @@ export class JobEnds {
       ...(error.code === 'internal' && { error: stackOf(cause) }),
     });
     const folder = tenants.folder(job.tenant);
-    // Nothing of it is shown beside the one that has taken its place.
+    // Its Item must not be shown beside the one that replaced it.
     if (error.code === 'item_replaced') await this.undo(job);
     await files.remove(job.tenant, job.item);
     try {

@@ -9,14 +9,14 @@ import { Pace } from './pace.ts';
 const ROWS_PER_TURN = 500;
 
 /**
- * The jobs. Their beginning and their end are durable before anyone sees them; that of a searchable Item is so in its index. The
- * stages between, and progress, stay in memory: a job that is interrupted begins again. Those who wait for a job or watch it are notified.
+ * The jobs. A job's beginning and end are durable before they are visible; a searchable Item's end is durable in its index. Stages in
+ * between, and progress, stay in memory: an interrupted job begins again. Notifies waiters and watchers of changes.
  */
 export class JobTable {
   readonly #store: Store;
   readonly #rows: Table<Job>;
   readonly #clock: Clock;
-  /** How far running jobs are, newer than their rows. */
+  /** Newer fields of running jobs than their rows have: state and progress. */
   readonly #running = new Map<JobId, Partial<Job>>();
   readonly #waiters = new Map<JobId, Set<() => void>>();
   /** Called at every change, progress included. */
@@ -89,7 +89,7 @@ export class JobTable {
     if (!jobMayPass(job.state, 'searchable')) throw new Error(`job ${id} may not end from ${job.state}`);
     this.#running.set(id, { ...this.#running.get(id), state: 'searchable', progress: 1 });
     this.#tellEnd(id);
-    await this.#write(id, (ended) => ended);
+    await this.#write(id, (job) => job);
   }
 
   /** Takes a job through its remaining states, because its Item is already searchable. */
@@ -224,7 +224,7 @@ export class JobTable {
       void this.#rows.put(id, row);
       return { row, written };
     });
-    // What came while it was being written stays newer than the row.
+    // Changes during the write stay newer than the row.
     if (this.#running.get(id) === written) this.#running.delete(id);
     if (isEnded(row.state)) this.#ended(row.id);
     else this.#notify(row.id);

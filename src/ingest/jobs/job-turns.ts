@@ -6,25 +6,25 @@ import type { Owners } from '../../domain/sharing/owners.ts';
 /** A job that waits for its turn. */
 export interface WaitingJob {
   readonly tenant: TenantId;
-  /** How long it will take, where its size tells. */
+  /** Estimated duration, if its size allows an estimate. */
   readonly seconds?: number;
   /** Never rejects. */
   readonly begin: () => Promise<void>;
 }
 
-/** A job of at most so many seconds waits behind no long ones. */
+/** A job estimated at no more than this does not wait behind long ones. */
 const QUICK_SECONDS = 2;
 const RETRY_AFTER_S = 5;
 
 /**
- * Runs a few jobs at once, fairly among the owners of the Tenants of all books of a process, by the time that their jobs take. One owner's
- * jobs leave a place to the others, and all long ones leave a place to short ones.
+ * Runs a few jobs of all books of a process at once, fairly among owners by the time that their jobs take. One owner never holds the last
+ * place, nor do long jobs.
  */
 export class JobTurns {
   readonly #owners: Pick<Owners, 'of'>;
   readonly #now: () => number;
   readonly #queue: FairQueue<WaitingJob>;
-  /** Whose each was when it came: a stranger may have paid since. */
+  /** Owner of each job when it was queued; the same Tenant may have another owner later. */
   readonly #waiting = new Map<WaitingJob, string>();
   readonly #books = new Set<() => Iterable<TenantId>>();
 
@@ -45,20 +45,20 @@ export class JobTurns {
     return () => void this.#books.delete(unfinished);
   }
 
-  /** @throws overloaded when the Tenant's owner has as many jobs that have not ended as there is room for beside all jobs */
+  /** @throws overloaded when the queue has no room for another job of the Tenant's owner */
   admit(tenant: TenantId, jobsMax: number): void {
     const owner = this.#owners.of(tenant);
-    let [own, all] = [0, 0];
+    let [ofOwner, all] = [0, 0];
     for (const unfinished of this.#books) {
       for (const each of unfinished()) {
         all += 1;
-        if (each === tenant || this.#owners.of(each) === owner) own += 1;
+        if (each === tenant || this.#owners.of(each) === owner) ofOwner += 1;
       }
     }
-    if (hasRoom(own, all, jobsMax)) return;
+    if (hasRoom(ofOwner, all, jobsMax)) return;
     throw new FarthingError(
       'overloaded',
-      `Too many files are waiting to be indexed, ${own} of them yours. Nothing was charged: try again later.`,
+      `Too many files are waiting to be indexed, ${ofOwner} of them yours. Nothing was charged: try again later.`,
       { retryAfterS: RETRY_AFTER_S },
     );
   }

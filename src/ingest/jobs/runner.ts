@@ -23,7 +23,7 @@ export interface RunnerDeps extends ReadDeps {
   readonly log: (event: object) => void;
 }
 
-/** Of text that one processor encodes: 1.5 kB in 48 ms (`ingest/processor_ms` in bench/record). */
+/** Speed at which one processor encodes text: 1.5 kB in 48 ms (`ingest/processor_ms` in bench/record). */
 const TEXT_BYTES_PER_SECOND = 30_000;
 /** Progress of a job at the end of each stage. */
 const EXTRACTED = 0.3;
@@ -42,7 +42,7 @@ class JobStopped extends Error {
 interface QueuedJob extends WaitingJob {
   readonly job: Job;
   readonly info: FileInfo | undefined;
-  /** The end of the server interrupted it, or came before its turn. */
+  /** Left over from a former process, whether begun or not. */
   readonly isResumed: boolean;
   readonly controller: AbortController;
   /** Set while it runs, or is cancelled before it ran. */
@@ -83,7 +83,7 @@ export class JobRunner {
     return this.#entries.has(id);
   }
 
-  /** Queues a job; `info` saves opening its file again, and `bytes` of a text tell how long it takes. Queueing it twice has no effect. */
+  /** Queues a job; `info` saves opening its file again, `bytes` of a text allow an estimate of its duration. Queueing twice has no effect. */
   start(job: Job, info?: FileInfo, bytes?: number): void {
     this.#queue(job, info, { isResumed: false, seconds: secondsOf(info, bytes) });
   }
@@ -153,7 +153,7 @@ export class JobRunner {
     }
   }
 
-  /** On the disk before the file is touched: a job that ends the server each time is given up. Before that no job is to blame. */
+  /** Durable before the file is touched, so that a job that crashes the server each time is given up. No attempt if no reader can start. */
   async #countAttempt({ job, controller }: QueuedJob): Promise<void> {
     const { extractor, jobs } = this.#deps;
     await extractor.canOpen?.();
@@ -228,7 +228,7 @@ export class JobRunner {
   }
 }
 
-/** How long a job will take, if its size tells: any other file may hold anything. */
+/** Estimated duration of a text; the size of any other file says nothing. */
 function secondsOf(info: FileInfo | undefined, bytes: number | undefined): number | undefined {
   return info?.kind === 'text' && bytes !== undefined ? bytes / TEXT_BYTES_PER_SECOND : undefined;
 }

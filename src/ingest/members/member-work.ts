@@ -156,7 +156,7 @@ class MemberWork {
     }
   }
 
-  /** An Item with the same bytes that stays as long as this one: another's key may bring new bytes for it at any time. */
+  /** An Item with the same bytes that will live as long as this one. Items of other keys may be replaced at any time. */
   #sameBytes(shard: IngestShard, sha256: string): Item | undefined {
     const upload = uploadedItem(shard, this.#parent.item);
     if (upload?.key === undefined) return itemWithBytes(shard, sha256);
@@ -291,7 +291,7 @@ function tooDeep(limit: number): FarthingError {
   });
 }
 
-/** Waits for all, so that nothing is still running afterwards. `giveUp` is called at a failure. @throws the first failure. */
+/** Waits for all, even after a failure, so that nothing is still running afterwards. Calls `giveUp` at a failure. @throws the first failure. */
 async function allOrFirst(running: readonly Promise<void>[], giveUp: () => void): Promise<void> {
   const ended = await Promise.allSettled(
     running.map((work) =>

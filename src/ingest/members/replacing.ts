@@ -5,7 +5,7 @@ import type { IngestSegment, IngestShard, IngestTenants, StagedUpload, StoredFil
 import { membersOf, uploadedItem } from './members.ts';
 import { removeItem } from './removal.ts';
 
-/** One key has one Item that is found. A newer one takes its place in the commit that makes it searchable. */
+/** Of all Items with one key, one is searchable. A newer one replaces it in the commit that makes the newer one searchable. */
 
 type Keyed = Pick<IngestShard, 'itemsByKey'>;
 
@@ -14,7 +14,7 @@ export function itemWithKey(shard: Keyed, key: string): Item | undefined {
   return shard.itemsByKey(key).findLast(({ state }) => state !== 'failed');
 }
 
-/** The first Item with these bytes whose upload has no key: what has one may be replaced at any time. */
+/** The first Item with these bytes whose upload has no key: Items with a key may be replaced at any time. */
 export function itemWithBytes(
   shard: Pick<IngestShard, 'item' | 'itemsByDigest'>,
   sha256: string,
@@ -69,13 +69,13 @@ export class Replacing {
     await this.#inTurn(`${tenant} ${key}`, async () => {
       await this.#deps.tenants.use(tenant, {}, (shard) => {
         const all = shard.itemsByKey(key);
-        const own = all.findIndex(({ id }) => id === item.id);
-        if (all.slice(own + 1).some(({ state }) => state === 'searchable'))
+        const at = all.findIndex(({ id }) => id === item.id);
+        if (all.slice(at + 1).some(({ state }) => state === 'searchable'))
           throw new FarthingError(
             'item_replaced',
             'A later upload with the same key was searchable before this one.',
           );
-        const earlier = all.slice(0, own).filter(({ state }) => state === 'searchable');
+        const earlier = all.slice(0, at).filter(({ state }) => state === 'searchable');
         return shard.append(
           item,
           segments,
@@ -86,8 +86,9 @@ export class Replacing {
     await this.clear(tenant, item);
   }
 
-  /** Removes what a searchable Item has replaced, with files. Idempotent: after a crash it goes on. */
-  async clear(tenant: TenantId, { id: own, key }: Item): Promise<void> {
+  /** Removes the Items that a searchable one has replaced, with their files. Idempotent: a crash in between is repaired by a second call. */
+  async clear(tenant: TenantId, item: Item): Promise<void> {
+    const { key } = item;
     if (key === undefined) return;
     const all = (await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemsByKey(key))) ?? [];
     // One that a later upload has removed has nothing to clear.
@@ -95,7 +96,7 @@ export class Replacing {
       0,
       Math.max(
         0,
-        all.findIndex(({ id }) => id === own),
+        all.findIndex(({ id }) => id === item.id),
       ),
     );
     for (const { id, state } of earlier) if (state !== 'pending') await removeItem(this.#deps, tenant, id);

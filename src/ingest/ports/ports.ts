@@ -23,7 +23,7 @@ export interface IngestShard
   snapshot(): TextSnapshot & Pick<Snapshot, 'counts' | 'close'>;
 }
 
-/** What is read of an Item's text. */
+/** The part of a snapshot that reads text. */
 export type TextSnapshot = Pick<Snapshot, 'segmentsOf' | 'records'>;
 
 export type VectorSnapshot = Pick<Snapshot, 'segmentsOf' | 'records' | 'vectors'>;
@@ -71,7 +71,7 @@ export interface IngestEncoder {
     inputs: readonly EncoderInput<K>[],
     options: EncodeOptions,
   ): Promise<VectorsBySpace>;
-  /** @throws overloaded while the Tenant's owner has as much waiting as there is room for */
+  /** @throws overloaded while the queue has no room for more of the Tenant's owner */
   admitIngest(tenant: TenantId): void;
 }
 
@@ -90,7 +90,7 @@ export interface StagedUpload {
   readonly bytes: number;
   /** SHA-256 of the file, in hexadecimal. */
   readonly sha256: string;
-  /** What its uploader says of it. */
+  /** The uploader's metadata. */
   readonly metadata?: Metadata;
   /** The Item with the same key is replaced. */
   readonly key?: string;

@@ -19,7 +19,7 @@ export async function retryOverloaded<T>(work: () => Promise<T>, signal: AbortSi
   }
 }
 
-/** The same Tenants, whose use waits while they are overloaded. Work in an index may be repeated. */
+/** The same Tenants; calls wait while these are overloaded. The work may run more than once. */
 export function tenantsWithRetry(tenants: IngestTenants, signal: AbortSignal): IngestTenants {
   return {
     folder: (tenant) => tenants.folder(tenant),

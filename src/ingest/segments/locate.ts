@@ -5,14 +5,14 @@ import type { Box, TextSource } from '../../domain/file/segment.ts';
 import { BLOCK_JOINT } from '../../encode/text/passage.ts';
 import type { IngestPassage } from '../ports/ports.ts';
 
-/** A passage with what a hit tells of its text: its location and its source. */
+/** A passage with the location and source that its hits show. */
 export interface LocatedPassage extends IngestPassage {
   readonly text_source?: TextSource;
   readonly ocr_confidence?: number;
   readonly speech_confidence?: number;
 }
 
-/** Length of a unit of spoken or shown text. A longer one would leave its reader searching for what was found. */
+/** Longest stretch of speech or subtitles in one passage: in a longer one, the words found are hard to locate. */
 const UNIT_SECONDS_MAX = 10;
 
 /**
@@ -72,7 +72,7 @@ export function namePassage(
   return { text: name, words, locator, place: placeOfNotes(pictures), text_source: 'metadata' };
 }
 
-/** What a file's name is looked up by: it, and it without its ending. `native/src/store/titles.rs` says the same. */
+/** Words by which a file's name is found: the name, and the name without its ending. `native/src/store/titles.rs` does the same. */
 export function wordsOfName(name: string): string {
   const end = name.lastIndexOf('.');
   return end > 0 ? `${name}\n${name.slice(0, end)}` : name;
@@ -153,7 +153,7 @@ function timeOrPage(
   };
 }
 
-/** Place of what is noted about a picture, film or recording: that of its first page, if it has pages. */
+/** Place of notes (captions, tags, names) on a picture, film or recording: that of its first page, if it has pages. */
 function placeOfNotes([first]: readonly PictureContent[]): number {
   return first?.page ?? 0;
 }

@@ -79,7 +79,7 @@ export async function readAndEncode(
   const cut = await retryOverloaded(() => encoder.cutPassages({ title, blocks }, { tenant, signal }), signal);
   const isKnown = isKnownByName(extracted);
   const names = isKnown ? [namePassage(item, extracted)] : [];
-  // Where something is seen a name has no vector: cosines of names like IMG_2041.jpg crowd out what pictures show.
+  // Names of files with pictures get no vector: cosines of names like IMG_2041.jpg crowd out what pictures show.
   const unencoded = pictures.length > 0 ? names : [];
   const passages = [...(pictures.length > 0 ? [] : names), ...locate(cut, blocks, extracted)];
   const encoded = passages.length + pictures.length;
@@ -140,7 +140,7 @@ function heardItem(item: Item, speech: Item['speech'], isWritten: boolean): Item
   return others.length > 0 ? { ...rest, not_searchable: others } : rest;
 }
 
-/** Whether people know a file by its name: a picture, film or recording, and what has pictures but no text. */
+/** Whether a file is found mainly by its name: a picture, film or recording, or a file with pictures but no text. */
 function isKnownByName({ blocks, pictures, fileInfo: { kind } }: Extracted): boolean {
   if (kind === 'audio') return true;
   if (blocks.length + pictures.length === 0) return false;

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { nearest } from '../../domain/nearest.ts';
+import { definitionList, helpColumns } from '../../domain/wording/definition-list.ts';
 import { fileFault } from '../../domain/wording/file-fault.ts';
+import { wrap } from '../../domain/wording/text.ts';
 import { settingsPage } from '../../settings/settings-page.ts';
 import { type CommandIo, EXIT, UsageError } from '../io.ts';
 
@@ -11,11 +13,11 @@ interface Call {
 }
 
 interface Command {
-  /** What follows the command's name. */
-  readonly usage: string;
+  /** What follows the command's name. Absent: nothing. */
+  readonly usage?: string;
   readonly about: string;
-  /** Fewest and most positional words. */
-  readonly words: readonly [least: number, most: number];
+  /** Fewest and most positional words. Absent: none. */
+  readonly words?: readonly [least: number, most: number];
   readonly options?: Readonly<
     Record<string, { readonly type: 'string' | 'boolean'; readonly default?: string }>
   >;
@@ -23,15 +25,12 @@ interface Command {
   readonly run: (call: Call, io: CommandIo) => Promise<number>;
 }
 
-const NOTHING = [0, 0] as const;
 const ONE = [1, 1] as const;
 
 /** The operator's commands by their names. Each loads its code when it runs. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   'workspaces list': {
-    usage: '',
     about: 'Every workspace: id, state, seconds left, spend, end.',
-    words: NOTHING,
     run: async (_call, io) => (await import('./workspaces.ts')).listWorkspaces(io),
   },
   'workspaces show': {
@@ -53,9 +52,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: async ({ words }, io) => (await import('./receipts.ts')).verifyReceiptFile(words[0]!, words[1], io),
   },
   'keys rotate': {
-    usage: '',
     about: 'Signs receipts with a new key from now on; previous keys stay published.',
-    words: NOTHING,
     run: async (_call, io) => (await import('./receipts.ts')).rotateKeys(io),
   },
   backup: {
@@ -71,15 +68,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: async ({ words }, io) => (await import('./backups.ts')).restoreBackup(words[0]!, io),
   },
   'cluster import': {
-    usage: '',
     about: 'Brings the folder of a stopped server into FARTHING_CLUSTER and FARTHING_OBJECTS.',
-    words: NOTHING,
     run: async (_call, io) => (await import('../../cluster/operate/import-folder.ts')).importFolder(io),
   },
   'cluster status': {
-    usage: '',
     about: 'The servers of FARTHING_CLUSTER, and what each of them has.',
-    words: NOTHING,
     run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).showCluster(io),
   },
   'cluster drain': {
@@ -97,15 +90,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: async ({ words }, io) => (await import('../../cluster/operate/nodes.ts')).forgetNode(words[0]!, io),
   },
   'cluster finish-upgrade': {
-    usage: '',
     about: 'Raises the format of the rows of FARTHING_CLUSTER to the highest that all its servers know.',
-    words: NOTHING,
     run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).finishUpgrade(io),
   },
   'cluster forget-models': {
-    usage: '',
     about: 'Has the next server that starts decide on the models of FARTHING_CLUSTER.',
-    words: NOTHING,
     run: async (_call, io) => (await import('../../cluster/operate/nodes.ts')).forgetClusterModels(io),
   },
   'cluster books': {
@@ -127,16 +116,13 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: '[--format jsonl|csv] [--since TIME]',
     about:
       'The ledger, of a running server too: one row a payment with its last state; totals on the standard error.',
-    words: NOTHING,
     options: { format: { type: 'string', default: 'jsonl' }, since: { type: 'string' } },
     run: async ({ options: { format, since } }, io) =>
       (await import('./ledger.ts')).exportLedger({ format: String(format), since: since?.toString() }, io),
   },
   'prepaid list': {
-    usage: '',
     about:
       'Prepaid money in all, and each refund that was asked for: id, wallet, USD, when, transaction or `due`.',
-    words: NOTHING,
     run: async (_call, io) => (await import('./refunds.ts')).listPrepaid(io),
   },
   'prepaid refunded': {
@@ -158,15 +144,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: '[--since TIME]',
     about:
       'Looks for each payment of the ledger on the chain (FARTHING_RPC_URL), and for transfers to FARTHING_PAY_TO that it does not know; exit code 1 when a row is not as the chain has it.',
-    words: NOTHING,
     options: { since: { type: 'string' } },
     run: async ({ options: { since } }, io) =>
       (await import('./ledger-reconcile.ts')).reconcileLedger(since?.toString(), io),
   },
   'models list': {
-    usage: '',
     about: 'Every model of the manifest, and what of it is installed.',
-    words: NOTHING,
     run: async (_call, io) => (await import('./models.ts')).listModels(io),
   },
   'models pull': {
@@ -181,9 +164,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     },
   },
   'models verify': {
-    usage: '',
     about: 'Hashes every file; exit code 1 when a model in use is wrong.',
-    words: NOTHING,
     run: async (_call, io) => (await import('./models.ts')).verifyModels(io),
   },
   'models use': {
@@ -193,9 +174,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     run: async ({ words }, io) => (await import('./models.ts')).useModel(words[0]!, io),
   },
   settings: {
-    usage: '',
     about: 'Every setting, its default and what it is for, in Markdown.',
-    words: NOTHING,
     run: async (_call, io) => {
       io.write(settingsPage());
       return EXIT.done;
@@ -205,7 +184,6 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: '[--pay] [--json]',
     about:
       'Examines host, models and settings, and whether sales work; exit code 1 when there is a problem. --pay: also buys the cheapest thing from the running server, with your wallet, and shows the transfer on the chain.',
-    words: NOTHING,
     options: { json: { type: 'boolean' }, pay: { type: 'boolean' } },
     run: async ({ options }, io) =>
       (await import('./doctor.ts')).runDoctor(
@@ -223,7 +201,7 @@ export async function runAdminCommand(words: readonly string[], io: CommandIo): 
   const asked = wantsHelp ? words.filter((word) => word !== 'help' && !word.startsWith('-')) : words;
   const name = [asked.slice(0, 2).join(' '), asked[0]].find((known) => Object.hasOwn(COMMANDS, known ?? ''));
   if (wantsHelp && (asked.length === 0 || name !== undefined || isGroup(asked[0]!))) {
-    io.write(`${help(name ?? asked[0])}\n`);
+    io.write(`${help(io.columns, name ?? asked[0])}\n`);
     return EXIT.done;
   }
   if (name === undefined) {
@@ -237,13 +215,13 @@ export async function runAdminCommand(words: readonly string[], io: CommandIo): 
   } catch (error) {
     const message = fileFault(error) ?? (error as Error).message;
     const isUsage = error instanceof UsageError;
-    io.explain(isUsage ? `${message}\n\nfarthing admin ${name} ${command.usage}`.trimEnd() : message);
+    io.explain(isUsage ? `${message}\n\nfarthing admin ${name} ${command.usage ?? ''}`.trimEnd() : message);
     return isUsage ? EXIT.usage : EXIT.failed;
   }
 }
 
 /** @throws UsageError */
-function callOf({ options = {}, words: [least, most] }: Command, args: readonly string[]): Call {
+function callOf({ options = {}, words: [least, most] = [0, 0] }: Command, args: readonly string[]): Call {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     if (positionals.length >= least && positionals.length <= most)
@@ -271,16 +249,14 @@ function unknownCommand(words: readonly string[]): string {
 const isGroup = (word: string) => Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
 
 /** @param about a command or a group of them; absent: all */
-function help(about?: string): string {
+function help(columns: number | undefined, about?: string): string {
   const shown = Object.entries(COMMANDS).filter(
     ([name]) => about === undefined || name === about || name.startsWith(`${about} `),
   );
-  const lines = shown.map(([name, { usage, about: what }]) => [
-    `farthing admin ${name} ${usage}`.trimEnd(),
-    what,
-  ]);
-  const columns = Math.max(...lines.map(([start]) => start!.length));
-  return `${lines.map(([start, about]) => `${start!.padEnd(columns)}  ${about}`).join('\n')}
-
-Settings come from the environment or farthing.json, as for the server: FARTHING_DATA_DIR says which server is meant.`;
+  const rows = shown.map(
+    ([name, { usage = '', about: what }]) => [`farthing admin ${name} ${usage}`.trimEnd(), what] as const,
+  );
+  const settings =
+    'Settings come from the environment or farthing.json, as for the server: FARTHING_DATA_DIR says which server is meant.';
+  return `${definitionList(rows, columns)}\n\n${wrap(settings, helpColumns(columns)).join('\n')}`;
 }

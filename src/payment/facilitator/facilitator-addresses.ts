@@ -1,14 +1,17 @@
 import { ConfigError } from '../../settings/config.ts';
-import { type RemoteAddress, SELF } from '../../settings/facilitators.ts';
+import { type FacilitatorName, type RemoteAddress, SELF } from '../../settings/facilitators.ts';
 import { secretOf } from '../../settings/secrets.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { type ApiKey, type AuthHeaders, basicAuth, cdpAuth, headerAuth, payaiAuth } from './auth-headers.ts';
 import type { FacilitatorAddress } from './facilitator-client.ts';
 
+/** By the facilitator's name: the settings of its API key (`…_ID`, `…_SECRET`), and how that signs calls. */
 const SIGNED = {
-  cdp: { setting: 'CDP_KEY', auth: cdpAuth },
-  payai: { setting: 'PAYAI_KEY', auth: payaiAuth },
-} as const;
+  cdp: { setting: 'CDP_KEY', auth: cdpAuth, needsKey: true },
+  payai: { setting: 'PAYAI_KEY', auth: payaiAuth, needsKey: false },
+} as const satisfies Record<FacilitatorName, object>;
+
+type KeySetting = (typeof SIGNED)[FacilitatorName]['setting'];
 
 /** The facilitators over HTTP that the settings name, in their order, each with what authenticates its calls. @throws ConfigError for a key that cannot be used */
 export async function facilitatorAddresses(settings: Settings): Promise<FacilitatorAddress[]> {
@@ -36,12 +39,12 @@ async function authOf(
   if (basic !== undefined) return basicAuth(basic);
   if (name === undefined)
     return header === '' ? undefined : usable('FACILITATOR_HEADER', () => headerAuth(header));
-  const { setting, auth } = SIGNED[name];
+  const { setting, auth, needsKey } = SIGNED[name];
   const key = await apiKey(settings, setting);
   if (key) return usable(`${setting}_SECRET`, () => auth(key));
-  if (name === 'payai') return undefined;
+  if (!needsKey) return undefined;
   throw new ConfigError(
-    `FARTHING_${setting}_SECRET_FILE: name the key file that CDP gave you; FARTHING_FACILITATOR=cdp needs it`,
+    `FARTHING_${setting}_SECRET_FILE: name the key file; FARTHING_FACILITATOR=${name} needs it`,
   );
 }
 
@@ -54,7 +57,7 @@ function usable(setting: string, make: () => AuthHeaders): AuthHeaders {
 }
 
 /** The key of two settings, or of the JSON file that CDP has for download (`id` or `name`, and `privateKey`). */
-async function apiKey(settings: Settings, setting: 'CDP_KEY' | 'PAYAI_KEY'): Promise<ApiKey | undefined> {
+async function apiKey(settings: Settings, setting: KeySetting): Promise<ApiKey | undefined> {
   const secret = await secretOf(settings, `${setting}_SECRET`);
   const file = jsonOf(secret);
   const id = settings[`${setting}_ID`] || (file?.id ?? file?.name);

@@ -3,7 +3,7 @@ import { assetOn } from '../../payment/asset.ts';
 import { facilitatorUrl } from '../../settings/facilitators.ts';
 import type { Settings } from '../../settings/settings.ts';
 
-/** What a start found, in the words of its banner. */
+/** Facts of a start that the banner shows. */
 export interface Started {
   readonly url: string;
   readonly adminPort: number | undefined;
@@ -15,7 +15,7 @@ export interface Started {
 }
 
 const LABEL_COLUMNS = 10;
-/** In a tree and in the package. */
+/** At the same place in the repository and in the npm package. */
 const DOCS = resolve(import.meta.dirname, '../../../docs');
 
 /** The first lines of a server on a terminal: where it is, what it charges, and what it holds. */
@@ -26,7 +26,7 @@ export function banner(settings: Settings, started: Started): string {
   const rows: [label: string, text: string][] = [
     ['console', CONSOLE === '0' ? 'off (FARTHING_CONSOLE=0)' : `${url}/`],
     ['API', `${url}/openapi.json  for agents: ${url}/agents.md`],
-    ['docs', `${DOCS}, by reader`],
+    ['docs', DOCS],
     [
       'payments',
       FACILITATOR.length === 0

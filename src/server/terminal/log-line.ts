@@ -1,15 +1,15 @@
 import { formatMilliseconds } from './words.ts';
 
-/** Members of an entry that every line has, or that its words already say. */
-const SAID = new Set(['level', 'time', 'pid', 'hostname', 'event', 'err', 'note', 'msg']);
-/** A terminal is read by a person, who would look no further; the JSON has the rest. */
+/** Members that every entry has, or that the line already shows. */
+const SHOWN = new Set(['level', 'time', 'pid', 'hostname', 'event', 'err', 'note', 'msg']);
+/** Longer values are cut; the JSON log has them whole. */
 const VALUE_CHARACTERS_MAX = 120;
 const LEVEL_WARN = 40;
 const LEVEL_ERROR = 50;
 const METHOD_COLUMNS = 6;
 const ROUTE_COLUMNS = 38;
 
-/** What a terminal would obey, were a stranger's bytes among the words; lines of a stack stay. */
+/** Control characters, with which a stranger's text could steer the terminal. Line ends of a stack stay. */
 const COMMANDS = /(?!\n)\p{Cc}/gu;
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -34,14 +34,14 @@ function mark(level: number): string {
 function wordsOf(entry: Entry): string {
   const { event, note, msg, err } = entry;
   if (event === 'answered') return answered(entry);
-  const said = [String(event ?? msg ?? '').replaceAll('_', ' ')];
+  const words = [String(event ?? msg ?? '').replaceAll('_', ' ')];
   for (const [name, value] of Object.entries(entry)) {
-    if (SAID.has(name) || value === undefined || isEmpty(value)) continue;
-    said.push(name === 'ms' ? formatMilliseconds(Number(value)) : `${name}=${short(value)}`);
+    if (SHOWN.has(name) || value === undefined || isEmpty(value)) continue;
+    words.push(name === 'ms' ? formatMilliseconds(Number(value)) : `${name}=${short(value)}`);
   }
-  if (note !== undefined) said.push(String(note));
-  if (err !== undefined) said.push(faultOf(err));
-  return said.join('  ');
+  if (note !== undefined) words.push(String(note));
+  if (err !== undefined) words.push(faultOf(err));
+  return words.join('  ');
 }
 
 function answered({ method, route, status, code, ms }: Entry): string {
@@ -49,7 +49,7 @@ function answered({ method, route, status, code, ms }: Entry): string {
   return `${String(status)}  ${what} ${formatMilliseconds(Number(ms))}${code === undefined ? '' : `  ${String(code)}`}`;
 }
 
-/** The whole stack of an error: it was not expected. */
+/** The whole stack, since the error was unexpected. */
 function faultOf(err: unknown): string {
   const { stack, message } = (err ?? {}) as { stack?: string; message?: string };
   return stack ?? message ?? short(err);

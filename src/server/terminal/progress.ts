@@ -1,6 +1,6 @@
 import { formatMilliseconds } from './words.ts';
 
-/** The steps of a start, for whoever waits for it. */
+/** Receives the steps of a start. */
 export interface StartProgress {
   /** A step begins, and the one before it is done. */
   begin(step: string): void;
@@ -13,7 +13,7 @@ export const silentProgress: StartProgress = { begin: () => {}, end: () => {} };
 const STEP_COLUMNS = 42;
 export const CLEAR_LINE = '\r\x1b[2K';
 
-/** Shows each step on a terminal's line while it runs, and what it took when it is done. */
+/** Shows each step on one terminal line while it runs, then how long it took. */
 export class TerminalProgress implements StartProgress {
   readonly #write: (text: string) => void;
   #running: { readonly step: string; readonly since: number } | undefined;

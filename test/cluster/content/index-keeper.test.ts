@@ -162,7 +162,7 @@ t.test('while the store is away nothing is written here either', async (t) => {
   await tenants.close();
 });
 
-t.test('a flipped bit, a missing object and two that were exchanged are errors', async (t) => {
+t.test('a missing object and two that were exchanged are errors', async (t) => {
   const kept = new KeptTenants(t);
   const first = (await kept.open()).tenants;
   await first.use(TENANT, { create: true }, async (shard) => {
@@ -172,10 +172,7 @@ t.test('a flipped bit, a missing object and two that were exchanged are errors',
   await first.close();
   const [one, other] = kept.objectFiles as [string, string];
   const [oneBytes, otherBytes] = [readFileSync(one), readFileSync(other)];
-  const flipped = Buffer.from(oneBytes);
-  flipped[100]! ^= 1;
   const damages = {
-    flipped: () => writeFileSync(one, flipped),
     missing: () => rmSync(one),
     exchanged: () => {
       writeFileSync(one, otherBytes);

@@ -139,10 +139,15 @@ t.test('each command is explained by itself, a group with its commands, and all 
   const explained = async (...words: string[]) => {
     const { code, out } = await farthing('/nowhere', words);
     t.equal(code, 0, words.join(' '));
-    return out.split('\n').filter((line) => line.startsWith('farthing admin '));
+    const lines = out.split('\n');
+    t.ok(
+      lines.every((line) => line.length <= 80),
+      words.join(' '),
+    );
+    return lines.filter((line) => line.startsWith('  farthing admin '));
   };
-  t.match(await explained('ledger', 'export', '--help'), [/^farthing admin ledger export \[--format/]);
-  t.match(await explained('help', 'doctor'), [/^farthing admin doctor \[--pay\] \[--json\] {2}Examines/]);
+  t.match(await explained('ledger', 'export', '--help'), [/^ {2}farthing admin ledger export \[--format/]);
+  t.match(await explained('help', 'doctor'), [/^ {2}farthing admin doctor \[--pay\] \[--json\] {2}Examines/]);
   t.equal((await explained('models', '-h')).length, 4);
   t.ok((await explained('--help')).length > 20);
   t.match(await farthing('/nowhere', ['modles', '--help']), {

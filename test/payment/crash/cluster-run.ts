@@ -31,7 +31,6 @@ export interface ClusterRunOptions {
   readonly clients: number;
   /** No event comes later than this many seconds after the start. */
   readonly secondsMax?: number;
-  readonly onEvent?: (event: number, what: string) => void;
 }
 
 const SLOTS = 6;
@@ -47,7 +46,6 @@ export async function runClusterCrashes({
   events,
   clients,
   secondsMax = Number.POSITIVE_INFINITY,
-  onEvent,
 }: ClusterRunOptions): Promise<ClusterReport> {
   const deadline = performance.now() + 1000 * secondsMax;
   const random = new Random(seed);
@@ -90,7 +88,6 @@ export async function runClusterCrashes({
       const node = random.pick(nodes);
       await befall(node, random, (what) => {
         counts[what] = (counts[what] ?? 0) + 1;
-        onEvent?.(event, what);
       });
       // As often as not the next event comes while this node is away.
       if (random.hits(0.5)) await node.ready;

@@ -5,7 +5,7 @@ import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { paid } from '../rig/payments.ts';
 import { ask, buy, codeOf, making } from '../rig/requests.ts';
 
-/** A request whose settlement got no answer waits while its outcome is asked for. */
+/** A request whose settlement got no answer waits while its outcome is asked for: over HTTP in `settlement-pending.test.ts`. */
 
 type Outcome = Settlement | { readonly kind: 'absent' };
 const UNKNOWN: Settlement = { kind: 'unknown', detail: 'killed' };
@@ -28,23 +28,6 @@ function killed(settles: boolean, onAsked: () => Promise<void> | void = () => un
 
 const HELD = { holdMsMax: 600_000 };
 
-t.test('it gets its answer in the same call, and so does the same payload sent meanwhile', async (t) => {
-  const { promise: isAsked, resolve: onAsked } = Promise.withResolvers<void>();
-  const rig = openRig(t, { ...HELD, facilitator: killed(true, onAsked) });
-  const asking = await paid();
-  const first = buy(rig, asking);
-  await isAsked;
-  const copy = buy(rig, asking);
-  const [answer, same] = await Promise.all([first, copy]);
-  t.equal(answer.status, 200);
-  t.same(same.body, answer.body);
-  t.equal(chargesOf(rig), 1);
-  t.equal(
-    await codeOf(buy(rig, asking).then(({ body }) => Promise.reject({ code: body.error }))),
-    'authorization_already_used',
-  );
-});
-
 t.test('a copy that comes while the outcome is asked for first has the same answer', async (t) => {
   for (const effect of [false, true]) {
     const isAsked = Promise.withResolvers<void>();
@@ -66,29 +49,6 @@ t.test('a copy that comes while the outcome is asked for first has the same answ
     for (const { delivered } of answers) delivered(true);
     t.equal(chargesOf(rig), 1);
   }
-});
-
-t.test('who has read the authorization on the chain gets no token by it', async (t) => {
-  const isAsked = Promise.withResolvers<void>();
-  const hasLooked = Promise.withResolvers<void>();
-  const facilitator = killed(true, () => {
-    isAsked.resolve();
-    return hasLooked.promise;
-  });
-  const rig = openRig(t, { ...HELD, facilitator });
-  const asking = { ...(await paid()), ...making(rig) };
-  const first = buy(rig, asking);
-  await isAsked.promise;
-  const copy = buy(rig, { ...asking, onPrepare: () => void setImmediate(hasLooked.resolve) });
-  t.equal((await first).status, 201);
-  t.match(await copy, { status: 402, body: { error: 'authorization_already_used' } });
-});
-
-t.test('what has an effect is committed, and answered in the same call', async (t) => {
-  const rig = openRig(t, { ...HELD, facilitator: killed(true) });
-  const answer = await buy(rig, { ...(await paid()), ...making(rig) });
-  t.equal(answer.status, 201);
-  t.equal(chargesOf(rig), 1);
 });
 
 t.test('what turns out not to be settled is refused, and charged nothing', async (t) => {

@@ -10,7 +10,7 @@ import { readConfig } from '../../../src/settings/config.ts';
 import { forgetLog, keepPosition, positionOf } from '../../../src/state/log-position.ts';
 import { openStore } from '../../../src/state/store.ts';
 import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
 
 /** A server whose books are in etcd: what it tells after it has lost its own, and after another has taken its place. */
@@ -25,30 +25,6 @@ if (withoutEtcd !== undefined) {
     DATA_DIR: join(folder, name),
     FARTHING_SLOTS: '3',
     FARTHING_CLUSTER: servers.cluster(name),
-  });
-
-  t.test('books that are lost with the disk come back, with their workspaces and tokens', async (t) => {
-    const environment = environmentOf('lost');
-    const first = await startTestServer(t, environment);
-    const agents = Array.from({ length: 4 }, () => new TestAgent(first.url));
-    const rented: TestWorkspace[] = [];
-    for (const agent of agents) rented.push(await agent.rent());
-    const [workspace] = rented;
-    await workspace!.ingest('tides.txt', 'Tides follow the moon.');
-    t.equal((await agents[1]!.post(`/agent/v1/workspaces/${workspace!.id}/extend`, {})).status, 200);
-    const { spend_usd } = (await workspace!.send('GET', '/usage')).body;
-    const receipt = (await rented[3]!.send('DELETE', '')).body.receipt;
-    await first.stop();
-    for (const slot of ['0', '1', '2'])
-      rmSync(join(environment.DATA_DIR, 'slots', slot, 'state'), { recursive: true });
-
-    const second = await startTestServer(t, environment);
-    const seen = ({ id, token }: TestWorkspace) => new TestWorkspace(second.url, id, token);
-    const usage = (await seen(workspace!).send('GET', '/usage')).body;
-    t.equal(usage.spend_usd, spend_usd);
-    t.equal((await seen(workspace!).search({ query: 'what moves the sea?' })).body.hits.length, 1);
-    t.equal((await seen(rented[3]!).send('DELETE', '')).body.receipt, receipt);
-    t.equal((await seen(rented[2]!).send('GET', '/usage')).status, 200);
   });
 
   t.test('a server whose slots another process claims ends at once, by its next write', async (t) => {

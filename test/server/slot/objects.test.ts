@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { clusterSettings } from '../../cluster/cluster-settings.ts';
@@ -160,33 +160,6 @@ if (withoutEtcd !== undefined) {
       t.ok(kept.body.item.id);
     },
   );
-
-  t.test('a damaged object is an error, and nothing wrong is served', async (t) => {
-    const environment = environmentOf('damaged');
-    const first = await startTestServer(t, environment);
-    const workspace = await new TestAgent(first.url).rent();
-    await workspace.ingest('gulls.txt', 'The keeper counts gulls at dawn. '.repeat(400));
-    const short = await new TestAgent(first.url).rent();
-    // Its index is in the log, and its file alone is an object.
-    const { item } = (await short.ingest('tides.txt', 'Tides follow the moon.')).body;
-    await first.stop();
-    for (const path of filesBelow(join(folder, 'damaged-objects'))) {
-      const bytes = readFileSync(path);
-      bytes[bytes.length >> 1]! ^= 1;
-      chmodSync(path, 0o600);
-      writeFileSync(path, bytes);
-    }
-    rmSync(environment.DATA_DIR, { recursive: true });
-    const second = await startTestServer(t, environment);
-    const seen = new TestWorkspace(second.url, workspace.id, workspace.token);
-    t.match(await seen.search({ query: 'gulls' }), { status: 500, body: { code: 'shard_corrupt' } });
-    const seenShort = new TestWorkspace(second.url, short.id, short.token);
-    t.equal((await seenShort.search({ query: 'moon' })).body.hits.length, 1);
-    t.match(await seenShort.send('GET', `/items/${item.id}/content`), {
-      status: 500,
-      body: { code: 'shard_corrupt' },
-    });
-  });
 
   t.test(
     'a start refuses a missing cluster key, a store that is not there, and books of another kind',
