@@ -1,13 +1,47 @@
 import { execFileSync } from 'node:child_process';
 import sharp from 'sharp';
 
-/** A drawn page as somebody would photograph it: on a desk, seen from aside, perhaps curved, in uneven light, blurred, with noise, as JPEG. */
+/**
+ * How far the sheet is lifted towards the upper edge of the photograph, as a share of the page's height, where it is so far right and
+ * so far down.
+ */
+type Bend = (right: number, down: number) => number;
+
+/** Of paper that is held at both sides: its middle up, or down where `by` is below 0. */
+const arch =
+  (by: number): Bend =>
+  (right) =>
+    by * Math.sin(Math.PI * right);
+
+/** Of a book: most at the spine, on the left. */
+const spine =
+  (by: number): Bend =>
+  (right) =>
+    by * Math.exp(-right / 0.15);
+
+const mirrored =
+  (bend: Bend): Bend =>
+  (right, down) =>
+    bend(1 - right, down);
+
+/** Seen from above its middle: what is nearer seems larger, so that the upper lines bend up and the lower ones down. */
+const bulge =
+  (by: number): Bend =>
+  (right, down) =>
+    by * Math.sin(Math.PI * right) * (1 - 2 * down);
+
+/** Up and down again, as paper from a roll. */
+const wave =
+  (by: number): Bend =>
+  (right) =>
+    by * Math.sin(2 * Math.PI * right);
+
+/** A drawn page as somebody would photograph it: on a desk, seen from aside, perhaps bent, in uneven light, blurred, with noise, as JPEG. */
 export interface Shot {
   readonly kind: string;
   /** Corners of the page in the photograph, as shares of its sides: upper left, upper right, lower right, lower left. */
   readonly corners: readonly (readonly [x: number, y: number])[];
-  /** How far the middle of a line stands above its ends, as a share of the page's height. */
-  readonly curve?: number;
+  readonly bend?: Bend;
   /** Share of the light that is left on the darkest side, and in a shadow that falls over the page. */
   readonly light?: number;
   readonly shadow?: number;
@@ -18,7 +52,7 @@ export interface Shot {
   readonly quality?: number;
 }
 
-export const SHOTS: readonly Shot[] = [
+const SHOTS: readonly Shot[] = [
   {
     kind: 'from above',
     corners: [
@@ -47,17 +81,6 @@ export const SHOTS: readonly Shot[] = [
       [0.05, 0.72],
     ],
     light: 0.7,
-  },
-  {
-    kind: 'curved',
-    corners: [
-      [0.16, 0.08],
-      [0.85, 0.08],
-      [0.85, 0.95],
-      [0.15, 0.95],
-    ],
-    curve: 0.03,
-    light: 0.8,
   },
   {
     kind: 'in a shadow',
@@ -93,6 +116,52 @@ export const SHOTS: readonly Shot[] = [
   },
 ];
 
+const HELD: Shot['corners'] = [
+  [0.16, 0.08],
+  [0.85, 0.08],
+  [0.85, 0.95],
+  [0.15, 0.95],
+];
+const NARROW: Shot['corners'] = [
+  [0.3, 0.06],
+  [0.7, 0.05],
+  [0.72, 0.95],
+  [0.31, 0.96],
+];
+
+const bent = (bends: Readonly<Record<string, Bend>>, corners: Shot['corners']): Shot[] =>
+  Object.entries(bends).map(([kind, bend]) => ({ kind, bend, corners, light: 0.8 }));
+
+const BENT: readonly Shot[] = bent(
+  {
+    'middle up by .015': arch(0.015),
+    'middle up by .03': arch(0.03),
+    'middle up by .05': arch(0.05),
+    'middle down by .03': arch(-0.03),
+    'spine on the left, .03': spine(0.03),
+    'spine on the left, .06': spine(0.06),
+    'spine on the left, -.06': spine(-0.06),
+    'spine on the right, .06': mirrored(spine(0.06)),
+    'bulge of .03': bulge(0.03),
+    'bulge of .06': bulge(0.06),
+    'wave of .015': wave(0.015),
+  },
+  HELD,
+);
+
+const CURLED: readonly Shot[] = bent(
+  {
+    flat: () => 0,
+    'middle up by .015': arch(0.015),
+    'middle up by .03': arch(0.03),
+    'middle down by .03': arch(-0.03),
+    'one side up by .04': spine(0.04),
+    'wave of .01': wave(0.01),
+    'bulge of .06': bulge(0.06),
+  },
+  NARROW,
+);
+
 export const FONTS = ['Liberation Serif', 'DejaVu Sans', 'Liberation Mono', 'EB Garamond'];
 
 /** Those that this machine lacks: `fonts-liberation`, `fonts-dejavu-core`, `fonts-ebgaramond`. */
@@ -100,7 +169,19 @@ export function isInstalled(font: string): boolean {
   return execFileSync('fc-list', [font, 'family'], { encoding: 'utf8' }).trim() !== '';
 }
 
-export const TEXT = `The harbour office keeps a book of every ship
+/** What a page says, and how it is set: in pixels. */
+interface Page {
+  readonly text: string;
+  readonly width: number;
+  readonly height: number;
+  readonly left: number;
+  readonly top: number;
+  readonly size: number;
+  readonly pitch: number;
+}
+
+const LETTER: Page = {
+  text: `The harbour office keeps a book of every ship
 that came in since 1874. Each line has a date,
 a name, the cargo and what it was worth: coal,
 timber, oranges, once an elephant for a circus.
@@ -113,9 +194,84 @@ Fees for the quay, per metre and day:
 under 8 m      2.50
 8 to 15 m      3.75
 over 15 m      6.00
-Paid on arrival. No credit, no exceptions.`;
+Paid on arrival. No credit, no exceptions.`,
+  width: 1240,
+  height: 1600,
+  left: 110,
+  top: 160,
+  size: 42,
+  pitch: 82,
+};
 
-const PAGE = { width: 1240, height: 1600 };
+/** Set close, as books are. */
+const BOOK: Page = {
+  text: `                   Chapter Seven
+
+The pilot had not slept for two nights, and he said so
+to everybody who came up the stairs. From his window he
+could see both moles, the light on the outer one, and
+the long bar of sand that moved a little every winter.
+Nobody had drawn it since 1891. "You may take my chart,"
+he told the young man from the office, "but the bank by
+the third buoy is mine, and it is not on any chart."
+
+They rowed out at low water. It was cold and perfectly
+still; smoke went straight up from the houses, and the
+oars left rings that did not fade until the boat was
+far away. At the buoy the pilot let down a lead of four
+pounds. Six fathoms, five and a half, five, then two.
+He wrote nothing down. The young man wrote everything:
+the hour, the depth, the angle to the church and to the
+chimney of the dye works, and what the pilot said when
+the lead came up with blue clay instead of sand.
+
+By noon they had crossed the bank eleven times. Its back
+was forty metres further north than in the spring, with
+a hollow in it like the mark of a thumb. "A ship of
+nine feet goes through there," the pilot said, "on one
+day of the month, if somebody knows which day it is."`,
+  width: 1240,
+  height: 1600,
+  left: 110,
+  top: 130,
+  size: 40,
+  pitch: 56,
+};
+
+const RECEIPT: Page = {
+  text: `MOLE STREET GROCERY
+12 Mole Street, Wexcombe
+Till 3     27.11.2026 17:42
+
+2 x Rye bread          6.40
+Butter, salted         3.15
+Plums 0.840 kg         2.52
+Lamp oil 1 l           4.99
+Candles, box of 12     5.75
+Deposit, bottle        0.25
+
+Total EUR             23.06
+Cash                  30.00
+Change                 6.94
+
+Thank you. Goods may be
+returned within 14 days.`,
+  width: 640,
+  height: 1300,
+  left: 40,
+  top: 80,
+  size: 34,
+  pitch: 58,
+};
+
+/** What is photographed how, in which fonts. */
+export const PHOTOGRAPHS = [
+  { name: 'letter', page: LETTER, fonts: FONTS.slice(0, 1), shots: [...SHOTS, ...BENT] },
+  { name: 'letter', page: LETTER, fonts: FONTS.slice(1), shots: SHOTS.slice(0, 1) },
+  { name: 'book', page: BOOK, fonts: FONTS, shots: [...SHOTS.slice(0, 1), ...BENT] },
+  { name: 'receipt', page: RECEIPT, fonts: ['Liberation Mono'], shots: CURLED },
+];
+
 const PHOTO = { width: 1500, height: 1800 };
 
 interface Tones {
@@ -125,12 +281,16 @@ interface Tones {
 }
 
 /** The page, drawn in a font. */
-export async function drawnPage(font: string): Promise<Tones> {
-  const lines = TEXT.split('\n').map(
-    (line, at) =>
-      `<text x="110" y="${160 + at * 82}" font-size="42" font-family="${font}" xml:space="preserve">${line}</text>`,
-  );
-  const { width, height } = PAGE;
+export async function drawnPage(
+  { text, width, height, left, top, size, pitch }: Page,
+  font: string,
+): Promise<Tones> {
+  const lines = text
+    .split('\n')
+    .map(
+      (line, at) =>
+        `<text x="${left}" y="${top + at * pitch}" font-size="${size}" font-family="${font}" xml:space="preserve">${line}</text>`,
+    );
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><rect width="${width}" height="${height}" fill="#f4f1ea"/><g fill="#222">${lines.join('')}</g></svg>`;
   const data = await sharp(Buffer.from(svg)).greyscale().toColourspace('b-w').raw().toBuffer();
   return { data, width, height };
@@ -146,12 +306,12 @@ export async function photographed(page: Tones, shot: Shot): Promise<Buffer> {
     for (let x = 0; x < width; x++) {
       const [u, v] = project(toPage, x, y);
       const along = Math.min(1, Math.max(0, u));
-      const down = v + (shot.curve ?? 0) * Math.sin(Math.PI * along);
+      const down = v + (shot.bend?.(along, v) ?? 0);
       const isPage = u >= 0 && u <= 1 && down >= 0 && down <= 1;
       const side = x / width;
       let light = 1 - (1 - (shot.light ?? 0.95)) * side;
       // A bent sheet is darker where it turns away from the light.
-      if (shot.curve) light *= 1 - 0.25 * Math.abs(Math.cos(Math.PI * along));
+      if (shot.bend) light *= 1 - 0.25 * Math.abs(Math.cos(Math.PI * along));
       if (shot.shadow) light *= 1 - (1 - shot.shadow) * ramp((x + 0.6 * y) / width - 0.75);
       const grain = 0.12 * Math.sin(x / 9 + 3 * Math.sin(y / 140)) + 0.08 * Math.sin(x / 2.3 + y / 300);
       const desk = [120, 82, 52].map((tone) => tone * (1 + grain));

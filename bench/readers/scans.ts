@@ -1,7 +1,7 @@
 /**
  * Character error of scans by kind, of the built-in reader and of Tesseract with English, which read all scans before it: the pages of
  * `test/extract/ocr/pages`, which are drawn, and the straight ones turned. The built-in reader also reads a page as it would be
- * photographed (`photographed.ts`), in several fonts, and real photographs of pages with their texts beside them: those of SHOTS, a folder.
+ * photographed (`photographed.ts`), flat and bent, in several fonts, and real photographs of pages with their texts beside them: those of SHOTS, a folder.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import { testExtractor } from '../../test/rig/readers.ts';
 import { usageOf } from '../rig/process-tree.ts';
-import { drawnPage, FONTS, isInstalled, photographed, SHOTS, type Shot, TEXT } from './photographed.ts';
+import { drawnPage, FONTS, isInstalled, PHOTOGRAPHS, photographed } from './photographed.ts';
 
 const PAGES = join(import.meta.dirname, '../../test/extract/ocr/pages');
 const TURNED = ['polish.png', 'table.png'];
@@ -43,7 +43,7 @@ try {
       const blocks = (await read(path)).blocks.filter(({ source }) => source === 'ocr');
       const error = characterError(plain(blocks.map(({ text }) => text).join('\n')), plain(truth));
       errors[kind] = { ...errors[kind], [reader]: Number(error.toFixed(4)) };
-      console.log(`${reader.padEnd(14)} ${kind.padEnd(24)} ${error.toFixed(3)}`);
+      console.log(`${reader.padEnd(14)} ${kind.padEnd(48)} ${error.toFixed(3)}`);
     }
     const used = usageOf(process.pid).cpuSeconds - before;
     seconds[reader] = Number((used / given.length).toFixed(2));
@@ -65,19 +65,20 @@ function pagesOf(folder = ''): Scan[] {
     }));
 }
 
-/** One page by every shot in the first font that is here, and by the first shot in the others. */
 async function shots(): Promise<Scan[]> {
-  const fonts = FONTS.filter((font) => isInstalled(font));
-  for (const font of FONTS) if (!fonts.includes(font)) console.log(`${font} is not installed`);
+  const missing = FONTS.filter((font) => !isInstalled(font));
+  for (const font of missing) console.log(`${font} is not installed`);
   const scans: Scan[] = [];
-  const take = async (font: string, shot: Shot) => {
-    const kind = `${shot.kind}, ${font}`;
-    const path = join(folder, `${kind}.jpg`);
-    writeFileSync(path, await photographed(await drawnPage(font), shot));
-    scans.push({ kind, path, truth: TEXT });
-  };
-  for (const shot of fonts.length > 0 ? SHOTS : []) await take(fonts[0]!, shot);
-  for (const font of fonts.slice(1)) await take(font, SHOTS[0]!);
+  for (const { name, page, fonts, shots } of PHOTOGRAPHS)
+    for (const font of fonts.filter((one) => !missing.includes(one))) {
+      const drawn = await drawnPage(page, font);
+      for (const shot of shots) {
+        const kind = `${name}, ${shot.kind}, ${font}`;
+        const path = join(folder, `${kind}.jpg`);
+        writeFileSync(path, await photographed(drawn, shot));
+        scans.push({ kind, path, truth: page.text });
+      }
+    }
   return scans;
 }
 

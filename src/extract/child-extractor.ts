@@ -208,9 +208,9 @@ class ChildExtractor implements Extractor {
     const unread = kind === 'picture' ? unreadWords : unreadPages;
     if (!recogniser) return unread(textless.length, 'unsupported');
     const limit = this.#limits.recognisedPagesMax;
-    if (textless.length > limit)
-      this.#log({ event: 'pages_not_recognised', pages: textless.length, limit_pages: limit });
-    let notRead = unread(Math.max(0, textless.length - limit), 'limit');
+    const pages = textless.length + scenes.length;
+    if (pages > limit) this.#log({ event: 'pages_not_recognised', pages, limit_pages: limit });
+    let notRead = unread(Math.max(0, pages - limit), 'limit');
     const taken = [
       ...textless.map((page) => ({ page, scene: false })),
       ...scenes.map((page) => ({ page, scene: true })),

@@ -1,4 +1,5 @@
 import type { GreyPicture } from '../picture/grey.ts';
+import { bendAt } from './line-bend.ts';
 import type { Region } from './text-regions.ts';
 
 /** Height of a line for the recogniser, in pixels. */
@@ -10,7 +11,8 @@ const WIDTH_MIN = 4 * STEP;
 const WIDTH_MAX = 4_000;
 
 /**
- * A region of a page as a straight line of writing.
+ * A region of a page as a straight line of writing. A bent one is moved across its axis, not turned: a sheet that is bent along its
+ * lines keeps the uprights of its letters.
  *
  * @param isTurned it stands on its head
  */
@@ -31,7 +33,9 @@ export function linePicture(page: GreyPicture, region: Region, isTurned = false)
           (Math.floor(part / samples) + 0.5) / samples,
         ];
         const along = sign * ((x + right) / width - 0.5) * region.width;
-        const across = sign * ((y + down) / LINE_HEIGHT - 0.5) * region.height;
+        const across =
+          sign * ((y + down) / LINE_HEIGHT - 0.5) * region.height +
+          (region.bend ? bendAt(region.bend, (2 * along) / region.width) : 0);
         sum += toneAt(page, region.x + along * cos - across * sin, region.y + along * sin + across * cos);
       }
       grey[y * width + x] = Math.round(sum / (samples * samples));

@@ -1,4 +1,5 @@
 import { inReadingOrder } from '../pdf/columns.ts';
+import { swing } from './line-bend.ts';
 import type { Corners, ReadLine, ReadParagraph } from './page-reader.ts';
 import type { Region } from './text-regions.ts';
 
@@ -125,7 +126,8 @@ function lineOf(regions: readonly Levelled[]): ReadLine {
 
 /** The upright rectangle around regions of the page as it is. */
 function around(regions: readonly Region[]): Corners {
-  const boxes = regions.map(({ x, y, width, height, angle }) => {
+  const boxes = regions.map(({ x, y, width, height: straight, angle, bend }) => {
+    const height = straight + (bend ? 2 * swing(bend) : 0);
     const [cos, sin] = [Math.abs(Math.cos(angle)), Math.abs(Math.sin(angle))];
     const [across, down] = [(width * cos + height * sin) / 2, (width * sin + height * cos) / 2];
     return { x0: x - across, y0: y - down, x1: x + across, y1: y + down };

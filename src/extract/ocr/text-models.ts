@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { OWN_MODELS } from '../../settings/own-models.ts';
 import type { GreyPicture } from '../picture/grey.ts';
 import { LINE_HEIGHT } from './line-picture.ts';
-import { type Region, textRegions } from './text-regions.ts';
+import { type FoundRegion, textRegions } from './text-regions.ts';
 
 const FOLDER = join(OWN_MODELS, 'pp-ocr');
 /** SHA-256 of what `build.py` makes. */
@@ -64,7 +64,7 @@ export class TextModels {
   }
 
   /** @param sideMax pixels of the longer side at which it looks. @returns in pixels of the page */
-  async regions(page: GreyPicture, sideMax: number): Promise<Region[]> {
+  async regions(page: GreyPicture, sideMax: number): Promise<FoundRegion[]> {
     const scale = Math.min(1, sideMax / Math.max(page.width, page.height));
     const fit = (side: number) =>
       Math.max(DETECTOR_STEP, Math.round((side * scale) / DETECTOR_STEP) * DETECTOR_STEP);
@@ -86,6 +86,7 @@ export class TextModels {
       y: region.y * down,
       width: region.width * across,
       height: region.height * down,
+      thickness: region.thickness * down,
     }));
   }
 

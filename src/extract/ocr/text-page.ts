@@ -1,4 +1,5 @@
 import type { GreyPicture } from '../picture/grey.ts';
+import { followed } from './line-bend.ts';
 import { linePicture } from './line-picture.ts';
 import { paragraphsOf, type WrittenRegion } from './page-layout.ts';
 import { type PageReader, type ReadPage, turned } from './page-reader.ts';
@@ -42,7 +43,8 @@ export class TextPageReader implements PageReader {
     const upright = await this.#models.regions(page, DETECTOR_SIDE);
     const isOnSide = liesOnSide(upright);
     const side = isOnSide ? turned(page, 1) : page;
-    const found = isOnSide ? await this.#models.regions(side, DETECTOR_SIDE) : upright;
+    const answer = isOnSide ? await this.#models.regions(side, DETECTOR_SIDE) : upright;
+    const found = answer.map((region) => followed(side, region));
     const standing = (await this.#standsOnHead(side, found)) ? 2 : 0;
     const turn = (isOnSide ? 1 : 0) + standing;
     const regions = standing === 0 ? found : found.map((region) => onHead(region, side));
@@ -85,4 +87,5 @@ const onHead = (region: Region, { width, height }: GreyPicture): Region => ({
   ...region,
   x: width - region.x,
   y: height - region.y,
+  ...(region.bend && { bend: region.bend.map((one, power) => (power % 2 === 0 ? -one : one)) }),
 });

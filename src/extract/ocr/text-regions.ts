@@ -1,3 +1,9 @@
+/**
+ * How the middle of a line leaves the axis of its region: a polynomial of the place along the width, -1 at its left end and 1 at its
+ * right. Coefficients from that of the constant on, in pixels, positive below the axis.
+ */
+export type Bend = readonly number[];
+
 /** Where a line of writing stands: a rectangle that may be turned, in pixels. */
 export interface Region {
   readonly x: number;
@@ -7,6 +13,14 @@ export interface Region {
   readonly height: number;
   /** Of the axis of the width, in radians clockwise from the right; at most a quarter of a half turn. */
   readonly angle: number;
+  /** Absent for a straight line. */
+  readonly bend?: Bend;
+}
+
+/** A region as the detector gives it: around all of a bent line. */
+export interface FoundRegion extends Region {
+  /** Mean height of what was found of the line, before the region grew. */
+  readonly thickness: number;
 }
 
 /** One float a pixel: how likely it belongs to writing. */
@@ -31,18 +45,19 @@ const REGIONS_MAX = 1_500;
 type Point = readonly [x: number, y: number];
 
 /** The regions of writing of a detector's answer, from the top. */
-export function textRegions({ values, width, height }: Likelihoods): Region[] {
+export function textRegions({ values, width, height }: Likelihoods): FoundRegion[] {
   const seen = new Uint8Array(values.length);
   const stack = new Int32Array(values.length);
-  const regions: Region[] = [];
+  const regions: FoundRegion[] = [];
   for (let start = 0; start < values.length && regions.length < REGIONS_MAX; start++) {
     if (seen[start] || values[start]! < PIXEL_MIN) continue;
-    const { edge, likelihood } = component(values, width, height, start, seen, stack);
+    const { edge, likelihood, count } = component(values, width, height, start, seen, stack);
     if (likelihood < REGION_MIN) continue;
     const tight = smallestRectangle(convexHull(edge));
     if (Math.min(tight.width, tight.height) < SIDE_MIN) continue;
     const by = (GROWTH * tight.width * tight.height) / (2 * (tight.width + tight.height));
-    regions.push({ ...tight, width: tight.width + 2 * by, height: tight.height + 2 * by });
+    const thickness = count / tight.width;
+    regions.push({ ...tight, width: tight.width + 2 * by, height: tight.height + 2 * by, thickness });
   }
   return regions;
 }
@@ -55,7 +70,7 @@ function component(
   start: number,
   seen: Uint8Array,
   stack: Int32Array,
-): { edge: Point[]; likelihood: number } {
+): { edge: Point[]; likelihood: number; count: number } {
   const ends = new Map<number, [number, number]>();
   let [top, count, sum] = [0, 0, 0];
   stack[top++] = start;
@@ -84,7 +99,7 @@ function component(
     [to + 1, y],
     [to + 1, y + 1],
   ]);
-  return { edge, likelihood: sum / count };
+  return { edge, likelihood: sum / count, count };
 }
 
 /** Andrew's monotone chain. */

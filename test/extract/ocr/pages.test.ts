@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { testExtractor } from '../../rig/readers.ts';
 
-/** Pages drawn with the DejaVu fonts, skewed, shrunk, darkened to one side and noisy, with what they say. */
+/** Pages drawn with the DejaVu fonts, skewed, bent, shrunk, darkened to one side and noisy, with what they say. */
 const FOLDER = join(import.meta.dirname, 'pages');
 
 /** Share of the characters that are wrong: the edits that make one text of the other (Levenshtein, 1965). */

@@ -68,6 +68,22 @@ t.test('a sign in a photograph is read; a photograph without one lacks no text',
   t.same([bare.blocks, bare.notRead], [[], []]);
 });
 
+t.test('photographs beyond the pages that are looked at for writing are said to be unread', async (t) => {
+  const photograph = await sharp('samples/rocket.jpg').resize(200, 200, { fit: 'cover' }).png().toBuffer();
+  const path = join(t.testdir(), 'three.tiff');
+  await sharp([photograph, photograph, photograph], { join: { animated: true } })
+    .tiff()
+    .toFile(path);
+  const unread = async (recognisedPagesMax: number) => {
+    const { extractor, read } = testExtractor(t, { languages: ['auto'], limits: { recognisedPagesMax } });
+    const { notRead } = await read(path);
+    await extractor.close();
+    return notRead;
+  };
+  t.same(await unread(2), [{ what: 'text', why: 'limit' }]);
+  t.same(await unread(3), []);
+});
+
 t.test('writing in the frames of an animation has their times, and in pages their numbers', async (t) => {
   const folder = t.testdir();
   const frames = ['morning ferry sails', 'evening ferry waits'].map((line) => {
