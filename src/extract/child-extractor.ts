@@ -25,7 +25,8 @@ import type {
 } from './extractor.ts';
 import { languageFault } from './ocr/languages.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
-import { Collector, SoundRelay } from './process/collector.ts';
+import { Collector } from './process/collector.ts';
+import { listen } from './process/listening.ts';
 import { MemberWriter } from './process/member-writer.ts';
 import type { ConfinementReport, Reply, Task } from './process/messages.ts';
 import { ReadAlong, type ReadFile } from './process/read-along.ts';
@@ -45,6 +46,7 @@ class ChildExtractor implements Extractor {
   readonly #log: (event: object) => void;
   readonly #pools: ReaderPools;
   readonly #owners: Pick<Owners, 'of'>;
+  readonly #listeningTurnMs: number | undefined;
   readonly #readAlong = new ReadAlong();
 
   constructor(options: ExtractorOptions) {
@@ -54,6 +56,7 @@ class ChildExtractor implements Extractor {
     this.#limits = limits;
     this.#pictureSpec = pictureSpec;
     this.#log = log;
+    this.#listeningTurnMs = options.listeningTurnMs;
     this.#owners = options.owners ?? new Owners();
     this.#pools = new ReaderPools({ ...options, languages, readers });
   }
@@ -146,27 +149,34 @@ class ChildExtractor implements Extractor {
     fileInfo: FileInfo,
     { tenant = ANY_TENANT, spec, signal, onProgress, onSound }: ExtractOptions,
   ): Promise<ReadFile> {
-    const collector = new Collector(this.#limits, spec ?? this.#pictureSpec, onProgress);
-    const sounds = new SoundRelay(this.#limits, onSound);
+    // Listening takes longer than all else.
+    const collector = new Collector(
+      this.#limits,
+      spec ?? this.#pictureSpec,
+      onSound ? undefined : onProgress,
+    );
+    const { mediaType, duration_s } = fileInfo;
     const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
-    const { title, textless, scenes, notRead } = await pool.run(this.#owners.of(tenant), {
-      task: {
-        task: 'extract',
-        path,
-        mediaType: fileInfo.mediaType,
-        ...(onSound && { sound: true }),
-        ...(spec && { pictureSpec: spec }),
-      },
-      file: path,
+    const owner = this.#owners.of(tenant);
+    const limits = {
       secondsMax: this.#limits.extractSecondsMax,
       processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
       signal,
-      onReply: (reply) => {
-        if (reply.reply === 'sound') return sounds.take(reply.samples);
-        collector.take(reply);
-      },
+    };
+    const { title, textless, scenes, notRead } = await pool.run(owner, {
+      ...limits,
+      task: { task: 'extract', path, mediaType, ...(spec && { pictureSpec: spec }) },
+      file: path,
+      onReply: (reply) => collector.take(reply),
     });
-    await sounds.finish();
+    if (onSound) {
+      const { mediaSecondsMax } = this.#limits;
+      const onHeard = (seconds: number) => {
+        if (duration_s) onProgress?.(Math.min(1, seconds / duration_s));
+      };
+      const recording = { ...limits, path, mediaType, owner, mediaSecondsMax, onSound, onHeard };
+      await listen(pool, recording, this.#listeningTurnMs);
+    }
     return { title, textless, scenes, notRead, collector };
   }
 

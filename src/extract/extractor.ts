@@ -97,6 +97,8 @@ export interface ExtractorOptions {
   readonly languages?: readonly string[];
   /** Files that are read at the same time. */
   readonly readers?: number;
+  /** What one recording may be listened to while others wait, in milliseconds. Absent: half a minute. */
+  readonly listeningTurnMs?: number;
   /** Absent: each workspace owns itself. */
   readonly owners?: Pick<Owners, 'of'>;
   readonly log: (event: object) => void;

@@ -75,6 +75,11 @@ export class FairQueue<Entry extends object> {
     return this.#waiting.size;
   }
 
+  /** Whether entries of others than an owner wait. */
+  othersWait(owner: string): boolean {
+    return this.#size > this.waitingOf(owner);
+  }
+
   /** Entries of an owner that wait. */
   waitingOf(owner: string): number {
     return this.#waiting.get(owner)?.length ?? 0;

@@ -25,7 +25,7 @@ import {
 import { corrupt } from '../reading/refusal.ts';
 import { DECODERS_ALLOWED, decoderOf } from './decoders.ts';
 import { type Rotation, rotated, rotationOf, swapsSides } from './rotate.ts';
-import { SoundDecoder, type SoundPiece } from './sound.ts';
+import { SoundDecoder } from './sound.ts';
 
 /** Longer side of the frames that are given: more than any picture model uses. */
 const FRAME_SIDE_PIXELS = 480;
@@ -125,31 +125,60 @@ export class MediaFile {
   }
 
   /**
-   * Covers, frames of the video, packets of subtitles, and pieces of sound, in the order of the file. FFmpeg gives a cover as the
-   * only packet of its stream.
+   * Covers, frames of the video, and packets of subtitles, in the order of the file. FFmpeg gives a cover as the only packet of its
+   * stream.
    * @param everySeconds least distance of the frames that are given; those between are decoded only
    * @param keyFramesOnly decodes key frames alone
    * @param decodedPixelsMax after this many decoded pixels, decodes key frames alone
-   * @param soundSecondsMax decodes the first stream of sound too, with gaps up to this second filled by silence
    */
   *read(options: {
     everySeconds: number;
     keyFramesOnly: boolean;
     decodedPixelsMax?: number;
-    soundSecondsMax?: number;
-  }): Generator<Cover | RgbFrame | SubtitlePacket | SoundPiece> {
+  }): Generator<Cover | RgbFrame | SubtitlePacket> {
     const { video } = this;
-    const { soundSecondsMax, decodedPixelsMax = Number.POSITIVE_INFINITY } = options;
-    const sound = soundSecondsMax === undefined ? undefined : this.#streams(AVMEDIA_TYPE_AUDIO)[0];
+    const { decodedPixelsMax = Number.POSITIVE_INFINITY } = options;
     const subtitles = this.#streams(AVMEDIA_TYPE_SUBTITLE);
     const covers = this.#streams(AVMEDIA_TYPE_VIDEO).filter(isCover);
-    const wanted = [video, sound, ...subtitles, ...covers].flatMap((stream) =>
-      stream ? [stream.index] : [],
-    );
-    for (const stream of this.#context.streams)
-      if (!wanted.includes(stream.index)) stream.discard = AVDISCARD_ALL;
     const decoder = video && new VideoDecoder(video, this.#start_s, options.everySeconds);
-    const listener = sound && new SoundDecoder(sound, this.#start_s, soundSecondsMax!);
+    try {
+      for (const packet of this.#packets([...(video ? [video] : []), ...subtitles, ...covers])) {
+        if (decoder && packet.streamIndex === video.index) {
+          const wantsAll = !options.keyFramesOnly && decoder.decodedPixels < decodedPixelsMax;
+          if (packet.isKeyframe || wantsAll) yield* decoder.decode(packet);
+        } else {
+          const isOf = (stream: Stream): boolean => stream.index === packet.streamIndex;
+          const subtitle = subtitles.find(isOf);
+          if (subtitle && packet.data) yield subtitlePacket(subtitle, packet, this.#start_s);
+          else if (packet.data && covers.some(isOf)) yield { cover: new Uint8Array(packet.data) };
+        }
+      }
+      if (decoder) yield* decoder.decode(null);
+    } finally {
+      decoder?.close();
+    }
+  }
+
+  /**
+   * The first stream of sound, in pieces: 16-bit samples, one channel, SOUND_RATE a second.
+   * @param secondsMax gaps up to this second are filled by silence
+   */
+  *sound(secondsMax: number): Generator<Uint8Array> {
+    const stream = this.#streams(AVMEDIA_TYPE_AUDIO)[0];
+    if (!stream) return;
+    const decoder = new SoundDecoder(stream, this.#start_s, secondsMax);
+    try {
+      for (const packet of this.#packets([stream])) yield* decoder.decode(packet);
+      yield* decoder.decode(null);
+    } finally {
+      decoder.close();
+    }
+  }
+
+  /** The packets of some streams, each valid until the next. Damaged ones are passed over. */
+  *#packets(wanted: readonly Stream[]): Generator<Packet> {
+    for (const stream of this.#context.streams)
+      if (!wanted.some(({ index }) => index === stream.index)) stream.discard = AVDISCARD_ALL;
     const packet = new Packet();
     packet.alloc();
     try {
@@ -160,23 +189,10 @@ export class MediaFile {
           faults++;
           continue;
         }
-        if (decoder && packet.streamIndex === video.index) {
-          const wantsAll = !options.keyFramesOnly && decoder.decodedPixels < decodedPixelsMax;
-          if (packet.isKeyframe || wantsAll) yield* decoder.decode(packet);
-        } else if (listener && packet.streamIndex === sound.index) yield* listener.decode(packet);
-        else {
-          const isOf = (stream: Stream): boolean => stream.index === packet.streamIndex;
-          const subtitle = subtitles.find(isOf);
-          if (subtitle && packet.data) yield subtitlePacket(subtitle, packet, this.#start_s);
-          else if (packet.data && covers.some(isOf)) yield { cover: new Uint8Array(packet.data) };
-        }
+        if (wanted.some(({ index }) => index === packet.streamIndex)) yield packet;
         packet.unref();
       }
-      if (decoder) yield* decoder.decode(null);
-      if (listener) yield* listener.decode(null);
     } finally {
-      decoder?.close();
-      listener?.close();
       packet.free();
     }
   }

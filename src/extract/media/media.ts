@@ -25,8 +25,9 @@ const DECODED_PIXELS_MAX = 2e10;
 const PREVIEW_PIXELS_MAX = 5e8;
 /** The size of 8K: no film is larger. */
 const FRAME_PIXELS_MAX = 36_000_000;
+const BYTES_PER_SAMPLE = 2;
 /** Ten seconds. */
-const SOUND_MESSAGE_BYTES = 10 * 2 * SOUND_RATE;
+const SOUND_MESSAGE_BYTES = 10 * BYTES_PER_SAMPLE * SOUND_RATE;
 /** Frames between two turns of the event loop, so that messages flow. */
 const FRAMES_PER_TURN = 8;
 
@@ -44,6 +45,9 @@ export const prepare: Prepare = async (settings) => {
           };
         case 'extract':
           return withMedia(task, (file) => extract(file, settings, output, task));
+        case 'listen':
+          await withMedia(task, (file) => listen(file, settings.limits, output, task.from));
+          return {};
         case 'preview':
           await output.preview(await withMedia(task, (file) => preview(file, task.timeS)));
           return {};
@@ -102,7 +106,7 @@ async function extract(
   file: MediaFile,
   { limits, pictureSpec: specInUse }: Settings,
   output: Output,
-  { path, mediaType, sound = false, pictureSpec = specInUse }: Extract<Task, { task: 'extract' }>,
+  { path, mediaType, pictureSpec = specInUse }: Extract<Task, { task: 'extract' }>,
 ): Promise<Summary> {
   const { tags, duration_s, video } = file;
   const title = titleTag(tags);
@@ -114,22 +118,15 @@ async function extract(
   const everySeconds = Math.max(FRAME_EVERY_SECONDS, duration_s / FRAMES_MAX);
   const shots = new ShotMerger(limits.shotsMax, everySeconds);
   let frames = 0;
-  const sounds = new SoundMessages(output);
   const reading = file.read({
     everySeconds,
     keyFramesOnly: isLong(video, duration_s),
     // A recording of unknown length, as browsers write them, may turn out to be long.
     decodedPixelsMax: DECODED_PIXELS_MAX,
-    ...(sound && { soundSecondsMax: duration_s || limits.mediaSecondsMax }),
   });
   for (const piece of reading) {
     if ('cover' in piece) {
       if (covers.length < limits.pagePicturesMax) covers.push({ bytes: piece.cover });
-      continue;
-    }
-    if ('samples' in piece) {
-      await sounds.add(piece.samples);
-      if (!video && duration_s > 0) output.progress(Math.min(1, sounds.seconds / duration_s));
       continue;
     }
     if (!('width' in piece)) {
@@ -143,10 +140,34 @@ async function extract(
     if (duration_s > 0) output.progress(Math.min(1, piece.time_s / duration_s));
     if (++frames % FRAMES_PER_TURN === 0) await new Promise(setImmediate);
   }
-  await sounds.flush();
   for (const cover of await embeddedPictures(covers, limits, pictureSpec)) await output.picture(cover);
   for (const shot of shots.finish()) await output.picture(shot);
   return { ...(title !== undefined && { title }) };
+}
+
+/** @param from samples that were given before: they are decoded once more, as few formats can be entered at a sample */
+async function listen(
+  file: MediaFile,
+  { mediaSecondsMax }: ExtractLimits,
+  output: Output,
+  from: number,
+): Promise<void> {
+  const { duration_s } = file;
+  let pieces: Uint8Array[] = [];
+  let bytes = 0;
+  let skipped = from * BYTES_PER_SAMPLE;
+  const flush = async (): Promise<void> => {
+    if (bytes > 0) await output.sound(Buffer.concat(pieces));
+    [pieces, bytes] = [[], 0];
+  };
+  for (const decoded of file.sound(duration_s || mediaSecondsMax)) {
+    const piece = decoded.subarray(Math.min(skipped, decoded.length));
+    skipped -= decoded.length - piece.length;
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes >= SOUND_MESSAGE_BYTES) await flush();
+  }
+  await flush();
 }
 
 /** The frame that a film shows at a second, or the last one before it that can be decoded. Before the first frame: the first. */
@@ -162,36 +183,6 @@ async function preview(file: MediaFile, timeS = 0): Promise<Preview> {
   }
   if (!shown) throw corrupt('none of its pictures can be decoded');
   return previewOfRaw({ ...shown, channels: 3 });
-}
-
-/** Sends sound in messages of some seconds. */
-class SoundMessages {
-  readonly #output: Output;
-  #pieces: Uint8Array[] = [];
-  #bytes = 0;
-  #totalBytes = 0;
-
-  constructor(output: Output) {
-    this.#output = output;
-  }
-
-  get seconds(): number {
-    return this.#totalBytes / (2 * SOUND_RATE);
-  }
-
-  async add(samples: Uint8Array): Promise<void> {
-    this.#pieces.push(samples);
-    this.#bytes += samples.length;
-    this.#totalBytes += samples.length;
-    if (this.#bytes >= SOUND_MESSAGE_BYTES) await this.flush();
-  }
-
-  async flush(): Promise<void> {
-    if (this.#bytes === 0) return;
-    const whole = Buffer.concat(this.#pieces);
-    [this.#pieces, this.#bytes] = [[], 0];
-    await this.#output.sound(whole);
-  }
 }
 
 function cue(text: string, time_s: number, duration_s: number): Block {

@@ -27,11 +27,6 @@ const USUAL_LAYOUTS = [
 const GAP_SECONDS_MIN = 0.25;
 const SILENCE = new Uint8Array(SOUND_RATE * BYTES_PER_SAMPLE);
 
-/** A piece of sound: 16-bit samples, one channel, SOUND_RATE a second. */
-export interface SoundPiece {
-  readonly samples: Uint8Array;
-}
-
 /**
  * Decodes one stream for speech models. Silence fills the gaps, so that the number of samples is the time in the
  * recording. A stream that cannot be decoded gives no sound.
@@ -66,7 +61,7 @@ export class SoundDecoder {
   }
 
   /** Null ends the stream. Damaged packets give nothing. */
-  *decode(packet: Packet | null): Generator<SoundPiece> {
+  *decode(packet: Packet | null): Generator<Uint8Array> {
     if (this.#broken || this.#decoder.sendPacketSync(packet) < 0) return;
     while (!this.#broken && this.#decoder.receiveFrameSync(this.#frame) === 0) {
       yield* this.#silence();
@@ -74,18 +69,18 @@ export class SoundDecoder {
       this.#frame.unref();
       if (!piece) continue;
       this.#samples += piece.length / BYTES_PER_SAMPLE;
-      yield { samples: piece };
+      yield piece;
     }
   }
 
   /** The silence that is missing before the frame. */
-  *#silence(): Generator<SoundPiece> {
+  *#silence(): Generator<Uint8Array> {
     const { num, den } = this.#stream.timeBase;
     const time_s = (Number(this.#frame.bestEffortTimestamp) * num) / den - this.#start_s;
     const missing = Math.round(time_s * SOUND_RATE) - this.#samples;
     if (!(missing >= GAP_SECONDS_MIN * SOUND_RATE && time_s <= this.#secondsMax)) return;
     for (let left = missing * BYTES_PER_SAMPLE; left > 0; left -= SILENCE.length)
-      yield { samples: SILENCE.subarray(0, Math.min(left, SILENCE.length)) };
+      yield SILENCE.subarray(0, Math.min(left, SILENCE.length));
     this.#samples += missing;
   }
 

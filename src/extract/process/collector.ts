@@ -1,10 +1,4 @@
-import {
-  type Block,
-  type ExtractLimits,
-  type PictureContent,
-  type PictureSpec,
-  SOUND_RATE,
-} from '../../domain/document.ts';
+import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
 import { FarthingError } from '../../domain/error.ts';
 import type { Reply } from './messages.ts';
 
@@ -52,36 +46,7 @@ export class Collector {
   }
 }
 
-/** Gives sound to its listener, piece after piece, no more of it than a recording may have. */
-export class SoundRelay {
-  readonly #samplesMax: number;
-  readonly #onSound: ((samples: Int16Array) => Promise<void>) | undefined;
-  #samples = 0;
-  #last: Promise<void> = Promise.resolve();
-
-  constructor(
-    { mediaSecondsMax }: ExtractLimits,
-    onSound: ((samples: Int16Array) => Promise<void>) | undefined,
-  ) {
-    // A minute more: recordings are often a little longer than their header says.
-    this.#samplesMax = (mediaSecondsMax + 60) * SOUND_RATE;
-    this.#onSound = onSound;
-  }
-
-  take(samples: Int16Array): Promise<void> {
-    this.#samples += samples.length;
-    if (!this.#onSound || this.#samples > this.#samplesMax) throw broken();
-    const onSound = this.#onSound;
-    this.#last = this.#last.then(() => onSound(samples));
-    return this.#last;
-  }
-
-  /** @throws what the listener threw. */
-  finish(): Promise<void> {
-    return this.#last;
-  }
-}
-
-function broken(): FarthingError {
+/** A child sent what none sends that was not taken over. */
+export function broken(): FarthingError {
   return new FarthingError('extraction_failed', 'The reader gave more than it may.');
 }

@@ -34,10 +34,16 @@ export type Task =
       readonly task: 'extract';
       readonly path: string;
       readonly mediaType: string;
-      /** True to get the sound of a recording. */
-      readonly sound?: boolean;
       /** Absent: as in the settings. */
       readonly pictureSpec?: PictureSpec;
+    }
+  | {
+      /** Gives the sound of a recording. */
+      readonly task: 'listen';
+      readonly path: string;
+      readonly mediaType: string;
+      /** The first sample that is given. */
+      readonly from: number;
     }
   | {
       readonly task: 'preview';

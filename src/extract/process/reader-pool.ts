@@ -51,6 +51,11 @@ export class ReaderPool {
     return this.#readers.find(({ confinement }) => confinement)?.confinement;
   }
 
+  /** Whether tasks of others than an owner wait. */
+  othersWait(owner: string): boolean {
+    return this.#queue.othersWait(owner);
+  }
+
   /** Starts a reader before a task needs it. Resolves when it has started, or could not. */
   async warm(): Promise<void> {
     await this.#readers[0]?.warm();
