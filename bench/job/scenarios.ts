@@ -86,6 +86,8 @@ function scenarios(of: {
       name: 'overload',
       title: 'Paid searches at three times the capacity, open loop',
       loop: { shareOfCapacity: 3 },
+      // A burst of a second or two is answered whole: this is one that lasts.
+      seconds: 2 * of.seconds,
       warmUpSeconds: 0,
     },
   ];

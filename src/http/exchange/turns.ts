@@ -12,6 +12,18 @@ const OF_SENDER_PER_TURN_MAX = 2;
 const WAITING_MAX = 16_384;
 /** A request with credentials that has waited for longer is refused. */
 export const WAIT_MS_MAX = 2000;
+/**
+ * The same once its sender's line has not been empty for a second, though some have left it: more comes than can be answered, and waiting
+ * helps nobody. The number tells this from a process that stood still.
+ */
+export const OVERLOADED_WAIT_MS_MAX = 100;
+export const OVERLOADED_AFTER_MS = 1000;
+const OVERLOADED_AFTER = 16;
+/**
+ * Once its oldest request with credentials has waited for so long, a sender's newest goes first: under overload those that are answered
+ * have hardly waited, and a burst is answered whole in either order.
+ */
+const NEWEST_FIRST_MS = 50;
 /** A refusal is much cheaper than a request. */
 const REFUSED_PER_TURN_MAX = 64;
 
@@ -24,11 +36,20 @@ export type Place =
   | 'later';
 
 interface Waiting {
-  readonly sender: string;
-  /** Time of the clock after which it is refused. */
-  readonly until: number;
+  /** Time of the clock; infinite for one that may wait for any time. */
+  readonly since: number;
   readonly begin: () => void;
   readonly refuse: (error: FarthingError) => void;
+}
+
+/** What waits of one sender. */
+interface Line {
+  /** Since when it has not been empty. */
+  readonly since: number;
+  /** How many have left it since then. */
+  left: number;
+  /** The oldest first; never empty. */
+  readonly waiting: Waiting[];
 }
 
 /**
@@ -38,7 +59,9 @@ interface Waiting {
  * without end. The others are cheap, and a refused health check would make a supervisor end a busy server.
  */
 export class Turns {
-  readonly #waiting = new FairQueue<Waiting>({ waitingMax: WAITING_MAX });
+  /** One entry for each request that waits. */
+  readonly #senders = new FairQueue<{ readonly sender: string }>({ waitingMax: WAITING_MAX });
+  readonly #lines = new Map<string, Line>();
   readonly #now: () => number;
   #number = 0;
   #weight = 0;
@@ -70,7 +93,7 @@ export class Turns {
       this.#address ??= address;
       this.#isOfOneAddress &&= this.#address === address;
     }
-    if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#waiting.size > 0) return 'later';
+    if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#senders.size > 0) return 'later';
     this.#weight += hasCredentials ? WEIGHT_WITH_CREDENTIALS : 1;
     return this.#weight >= WEIGHT_PER_TURN_MAX ? 'last' : 'now';
   }
@@ -81,9 +104,11 @@ export class Turns {
    */
   next(sender: string, hasCredentials = false): Promise<void> {
     return new Promise((begin, refuse) => {
-      const until = hasCredentials ? this.#now() + WAIT_MS_MAX : Number.POSITIVE_INFINITY;
-      const waits = this.#waiting.push(sender, { sender, until, begin, refuse });
-      if (!waits) refuse(tooMany());
+      if (!this.#senders.push(sender, { sender })) return refuse(tooMany());
+      const now = this.#now();
+      const line = this.#lines.get(sender) ?? { since: now, left: 0, waiting: [] };
+      line.waiting.push({ since: hasCredentials ? now : Number.POSITIVE_INFINITY, begin, refuse });
+      this.#lines.set(sender, line);
     });
   }
 
@@ -100,23 +125,40 @@ export class Turns {
     this.#address = undefined;
     this.#isOfOneAddress = true;
     const begun = new Map<string, number>();
-    const hasPlace = ({ sender }: Waiting) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
+    const hasPlace = ({ sender }: { sender: string }) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
     const now = this.#now();
     let [count, refused] = [0, 0];
     while (count < WAITING_PER_TURN_MAX && refused < REFUSED_PER_TURN_MAX) {
-      const next = this.#waiting.take(hasPlace);
+      const next = this.#senders.take(hasPlace);
       if (!next) break;
-      if (now > next.until) {
-        next.refuse(tooMany());
+      const { sender } = next;
+      const begin = this.#take(sender, now);
+      if (!begin) {
         refused += 1;
         continue;
       }
       count += 1;
-      begun.set(next.sender, (begun.get(next.sender) ?? 0) + 1);
+      begun.set(sender, (begun.get(sender) ?? 0) + 1);
       this.#weight += WEIGHT_WITH_CREDENTIALS;
-      next.begin();
+      begin();
     }
     if (begun.size > 0 || refused > 0) this.#endLater();
+  }
+
+  /** Takes out a sender's next request. @returns undefined where it had waited too long, and is refused */
+  #take(sender: string, now: number): (() => void) | undefined {
+    const line = this.#lines.get(sender)!;
+    const { since, waiting } = line;
+    const isOverloaded = now - since > OVERLOADED_AFTER_MS && line.left >= OVERLOADED_AFTER;
+    const waitMsMax = isOverloaded ? OVERLOADED_WAIT_MS_MAX : WAIT_MS_MAX;
+    line.left += 1;
+    const waited = now - waiting[0]!.since;
+    const isNewestFirst = waited > NEWEST_FIRST_MS && waited <= waitMsMax;
+    const { begin, refuse } = (isNewestFirst ? waiting.pop() : waiting.shift())!;
+    if (waiting.length === 0) this.#lines.delete(sender);
+    if (waited <= waitMsMax) return begin;
+    refuse(tooMany());
+    return undefined;
   }
 }
 

@@ -1,6 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { Turns, WAIT_MS_MAX } from '../../../src/http/exchange/turns.ts';
+import {
+  OVERLOADED_AFTER_MS,
+  OVERLOADED_WAIT_MS_MAX,
+  Turns,
+  WAIT_MS_MAX,
+} from '../../../src/http/exchange/turns.ts';
 
 /** Requests that come in one turn of the event loop, and in which later turn each begins. */
 function queued(turns: Turns, senders: readonly string[]): string[] {
@@ -97,4 +102,58 @@ t.test('a request with credentials that waited too long is refused, and delays n
   now += WAIT_MS_MAX;
   await nextTurn();
   t.same(begun, ['probe', 'late', 'in time'], 'that is the longest');
+});
+
+t.test(
+  'a sender whose line does not empty has its newest requests answered, and its old ones refused early',
+  async (t) => {
+    let now = 0;
+    const turns = new Turns(() => now);
+    turns.place();
+    const begun: number[] = [];
+    const refused: number[] = [];
+    const ask = (sender: string) => {
+      const since = now;
+      turns.next(sender, sender !== '').then(
+        () => begun.push(since),
+        () => refused.push(since),
+      );
+    };
+    // Each turn takes 20 ms, and five come while two begin.
+    while (now <= OVERLOADED_AFTER_MS + 20) {
+      for (let index = 0; index < 5; index++) ask('payer');
+      now += 20;
+      const before = begun.length;
+      await nextTurn();
+      t.ok(
+        begun.slice(before).every((since) => now - since <= 80),
+        `the newest, after ${now} ms`,
+      );
+    }
+    t.ok(begun.length >= OVERLOADED_AFTER_MS / 10, 'two in each turn');
+    await nextTurn();
+    t.ok(refused.length > 60, 'those that waited for long');
+    t.ok(refused.every((since) => now - since > OVERLOADED_WAIT_MS_MAX));
+    for (let index = 0; index < 4; index++) ask('');
+    now += OVERLOADED_AFTER_MS;
+    const asked = begun.length;
+    for (let turn = 0; turn < 40; turn++) await nextTurn();
+    t.equal(
+      begun.slice(asked).filter((since) => since === now - OVERLOADED_AFTER_MS).length,
+      4,
+      'without credentials all',
+    );
+  },
+);
+
+t.test('a burst is answered whole', async (t) => {
+  let now = 0;
+  const turns = new Turns(() => now);
+  turns.place();
+  const answers = Array.from({ length: 200 }, () => turns.next('payer', true));
+  for (let turn = 0; turn < 100; turn++) {
+    now += 9;
+    await nextTurn();
+  }
+  t.equal((await Promise.all(answers)).length, 200);
 });
