@@ -171,10 +171,6 @@ t.test('each server has a current workspace, and the environment names the serve
   t.match(await here.json(['workspace', 'usage']), { id });
   const unnamed = new Agent(home, '');
   t.match(await unnamed.json(['workspace', 'usage']), { id }, 'the server used last');
-  const path = join(home, 'config', 'farthing', 'workspaces.json');
-  const { known } = JSON.parse(readFileSync(path, 'utf8')) as { known: object };
-  writeFileSync(path, JSON.stringify({ current: id, known }), { mode: 0o600 });
-  t.match(await unnamed.json(['workspace', 'usage']), { id }, 'as former releases wrote it');
 });
 
 t.test('without a workspace each call is paid, within the budget', async (t) => {
