@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { wavOf } from '../../test/encode/rig/wav.ts';
 
 /** Shorter prompts give a decoder no context. */
 const WORDS_MIN = 6;
@@ -69,21 +70,4 @@ function wavIn(path: string): { rate: number; samples: Buffer } | undefined {
     rate: file.readUInt32LE(24),
     samples: file.subarray(data + 8, data + 8 + file.readUInt32LE(data + 4)),
   };
-}
-
-function wavOf(samples: Buffer, rate: number): Buffer {
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + samples.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(2 * rate, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([head, samples]);
 }

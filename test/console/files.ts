@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import sharp from 'sharp';
+import { wavOf } from '../encode/rig/wav.ts';
 import { zipOf } from '../extract/samples/archives.ts';
 import { FILM_SOUND_RATE, writeFilm } from '../extract/samples/films.ts';
 
@@ -59,18 +60,5 @@ export function tone(): FileOfTest {
   const data = Buffer.alloc(2 * samplesCount);
   for (let at = 0; at < samplesCount; at++)
     data.writeInt16LE(Math.round(9000 * Math.sin((at * 2 * Math.PI * 440) / FILM_SOUND_RATE)), 2 * at);
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + data.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(FILM_SOUND_RATE, 24);
-  head.writeUInt32LE(2 * FILM_SOUND_RATE, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(data.length, 40);
-  return { name: 'tone.wav', mimeType: 'audio/wav', buffer: Buffer.concat([head, data]) };
+  return { name: 'tone.wav', mimeType: 'audio/wav', buffer: wavOf(data, FILM_SOUND_RATE) };
 }

@@ -7,14 +7,7 @@ import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
 import type { UnsentBytes } from './outgoing.ts';
-import {
-  padded,
-  type WholeDelivery,
-  writeAsItComes,
-  writeHeadAlone,
-  writePieces,
-  writeWhole,
-} from './pieces.ts';
+import { type Delivery, padded, writeAsItComes, writeHeadAlone, writePieces, writeWhole } from './pieces.ts';
 import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
 
@@ -211,7 +204,7 @@ export class Exchange {
     return this.head.method === 'HEAD' || status === 304;
   }
 
-  #delivery(): WholeDelivery {
+  #delivery(): Delivery {
     const close = () => void this.#response.close();
     return {
       close: this.#closesAfterAnswer(),

@@ -79,7 +79,7 @@ export async function writeAsItComes(
 }
 
 /** How a whole answer is sent. */
-export interface WholeDelivery {
+export interface Delivery {
   /** The connection ends once everything is written. */
   readonly close: boolean;
   /** Called when everything is written and the caller must close the connection; not called if uWebSockets.js does so. */
@@ -98,7 +98,7 @@ export function writeWhole(
   response: HttpResponse,
   writeHead: () => void,
   body: string | Uint8Array,
-  delivery: WholeDelivery,
+  delivery: Delivery,
 ): boolean | Promise<boolean> {
   if (body.length === 0) {
     response.cork(() => {
@@ -124,7 +124,7 @@ export function writeWhole(
 async function whenWritable(
   response: HttpResponse,
   body: Uint8Array,
-  { gone, hold }: WholeDelivery,
+  { gone, hold }: Delivery,
   write: () => boolean,
 ): Promise<boolean> {
   const written = Promise.withResolvers<boolean>();
@@ -146,9 +146,9 @@ async function whenWritable(
 class ClosingAnswer {
   readonly #response: HttpResponse;
   readonly #body: Buffer;
-  readonly #delivery: WholeDelivery;
+  readonly #delivery: Delivery;
 
-  constructor(response: HttpResponse, body: Buffer, delivery: WholeDelivery) {
+  constructor(response: HttpResponse, body: Buffer, delivery: Delivery) {
     this.#response = response;
     this.#body = body;
     this.#delivery = delivery;
@@ -193,7 +193,7 @@ export function writeHeadAlone(
   response: HttpResponse,
   writeHead: () => void,
   bytes: number,
-  delivery: WholeDelivery,
+  delivery: Delivery,
 ): boolean | Promise<boolean> {
   let hasRoom = false;
   response.cork(() => {

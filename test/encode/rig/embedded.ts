@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import type { EncoderOptions } from '../../../src/encode/encoder.ts';
 import { openEncoder } from '../../../src/encode/open-encoder.ts';
+import { openListening } from '../../../src/encode/speech/listening.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 
 /** The models of the tree, and a cache that all tests of one machine share: labels are embedded once. */
 export const MODELS = join(import.meta.dirname, '../../../models');
@@ -18,6 +20,15 @@ export function openEmbedded(options: Partial<EncoderOptions> = {}) {
     log: () => {},
     ...options,
   });
+}
+
+/** The embedded models of speech; closed when the test ends. */
+export async function openEmbeddedListening(t: Teardown) {
+  const options = { modelsFolder: MODELS, cacheFolder: temporaryFolder(t), log: () => {} };
+  const listening = await openListening(options);
+  if (!listening) throw new Error('the embedded model is not there');
+  t.teardown(() => listening.close());
+  return listening;
 }
 
 export function cosine(a: Float32Array, b: Float32Array): number {

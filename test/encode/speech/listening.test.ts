@@ -7,7 +7,7 @@ import { openListening } from '../../../src/encode/speech/listening.ts';
 import { fewer, Stretches } from '../../../src/encode/speech/stretches.ts';
 import { openExtractor } from '../../../src/extract/child-extractor.ts';
 import { eventually } from '../../rig/eventually.ts';
-import { MODELS } from '../rig/embedded.ts';
+import { MODELS, openEmbeddedListening } from '../rig/embedded.ts';
 import { RECORDING, SENTENCE, withoutRecording } from '../rig/recording.ts';
 import '../../rig/teardown-order.ts';
 
@@ -50,13 +50,7 @@ t.test('very many stretches are merged with their nearest neighbours', async (t)
 });
 
 t.test('speech is heard in a recording of speech, and none in silence and noise', async (t) => {
-  const listening = await openListening({
-    modelsFolder: MODELS,
-    cacheFolder: join(t.testdir({}), 'cache'),
-    log: () => undefined,
-  });
-  if (!listening) throw new Error('the embedded model is not there');
-  t.teardown(() => listening.close());
+  const listening = await openEmbeddedListening(t);
   const silent = listening.listen();
   await silent.hear(new Int16Array(2 * SOUND_RATE));
   await silent.hear(Int16Array.from({ length: SOUND_RATE }, (_, at) => ((at * 7919) % 200) - 100));

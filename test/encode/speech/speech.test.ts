@@ -8,11 +8,10 @@ import { ByteTokens } from '../../../src/encode/speech/byte-tokens.ts';
 import { TokenChoice } from '../../../src/encode/speech/choice.ts';
 import { Clips } from '../../../src/encode/speech/clips.ts';
 import { Listener } from '../../../src/encode/speech/listener.ts';
-import { openListening } from '../../../src/encode/speech/listening.ts';
 import { MelSpectrogram } from '../../../src/encode/speech/mel.ts';
 import { isBelieved, type Phrase, phrasesOf, repeated } from '../../../src/encode/speech/phrases.ts';
 import { SpeechWriter } from '../../../src/encode/speech/speech-writer.ts';
-import { MODELS } from '../rig/embedded.ts';
+import { MODELS, openEmbeddedListening } from '../rig/embedded.ts';
 import '../../rig/teardown-order.ts';
 
 const [WORD, SUPPRESSED] = [0, 5];
@@ -311,13 +310,7 @@ t.test('clips are transcribed with their sound and times, long ones in parts', a
 });
 
 t.test('recordings of one owner take turns with those of others', async (t) => {
-  const listening = await openListening({
-    modelsFolder: MODELS,
-    cacheFolder: join(t.testdir({}), 'cache'),
-    log: () => undefined,
-  });
-  if (!listening) throw new Error('the embedded model is not there');
-  t.teardown(() => listening.close());
+  const listening = await openEmbeddedListening(t);
   t.equal(listening.writes, true);
   const order: string[] = [];
   const many = [1, 2, 3].map(() => listening.listen('many'));
