@@ -75,6 +75,11 @@ export class WarmReader {
     return this.#confinement;
   }
 
+  /** Whether its child runs, or starts. */
+  get isLiving(): boolean {
+    return this.#child?.ended === false;
+  }
+
   /** That the last task took of the processors, also if it failed. */
   get lastSeconds(): number {
     return this.#lastSeconds;
