@@ -85,8 +85,7 @@ export class ReaderPool {
       if (!this.#queue.push(owner, waiting)) return reject(full());
       waits?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
-      if (this.#queue.waitingOf(owner) > 0 && this.#idle.length > 0)
-        waiting.growth = setTimeout(() => this.#grow(), this.#growthMs).unref();
+      if (this.#queue.waitingOf(owner) > 0 && this.#idle.length > 0) this.#growFor(waiting);
     });
   }
 
@@ -104,6 +103,14 @@ export class ReaderPool {
   #startNext(): void {
     while (this.#startOne(this.#idle.find(({ isLiving }) => isLiving)));
     if (!this.#readers.some(({ isLiving }) => isLiving)) this.#grow();
+  }
+
+  /** Once a task has waited: a start beside another would delay both. */
+  #growFor(waiting: Waiting): void {
+    waiting.growth = setTimeout(() => {
+      if (this.#readers.some(({ isStarting }) => isStarting)) this.#growFor(waiting);
+      else this.#grow();
+    }, this.#growthMs).unref();
   }
 
   /** What waits, if anything may go, starts one more process. */

@@ -54,6 +54,7 @@ export interface ReaderTask {
 export class WarmReader {
   readonly #options: WarmReaderOptions;
   #child: ReaderProcess | undefined;
+  #isReady = false;
   #performing: Promise<unknown> = Promise.resolve();
   /** Files that the child has read; the texts before any other file count a part. */
   #files = 0;
@@ -78,6 +79,10 @@ export class WarmReader {
   /** Whether its child runs, or starts. */
   get isLiving(): boolean {
     return this.#child?.ended === false;
+  }
+
+  get isStarting(): boolean {
+    return this.isLiving && !this.#isReady;
   }
 
   /** That the last task took of the processors, also if it failed. */
@@ -205,10 +210,12 @@ export class WarmReader {
   #start(): ReaderProcess {
     const { name, settings, log } = this.#options;
     const child = new ReaderProcess(settings);
+    this.#isReady = false;
     this.#files = 0;
     this.#textsOnly = true;
     child.ready.then(
       (confinement) => {
+        this.#isReady = true;
         this.#confinement = confinement;
         log({ event: 'extractor_ready', reader: name, ...confinement });
       },

@@ -6,6 +6,7 @@ import type { ReaderTask, WarmReader } from '../../../src/extract/process/warm-r
 class HeldReader {
   readonly #ends: (() => void)[] = [];
   isLiving: boolean;
+  isStarting = false;
   /** That the last task is said to have taken. */
   lastSeconds = 0;
 
@@ -186,10 +187,13 @@ t.test(
   },
 );
 
-t.test('a task that waits for living processes starts another', async (t) => {
+t.test('a task that waits for living processes starts another, but none while one starts', async (t) => {
   const { held, busy, run } = poolOf(3, { growthMs: 1 }, 1);
+  held[0]!.isStarting = true;
   const tasks = ['a', 'b', 'c', 'd'].map((owner) => run(owner));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resume) => setTimeout(resume, 1));
   t.equal(busy(), 1);
+  held[0]!.isStarting = false;
   while (busy() < 3) await settled();
   t.equal(held.filter(({ busy }) => busy === 1).length, 3);
   for (const reader of held) reader.end();
