@@ -54,6 +54,7 @@ export interface ReaderTask {
 export class WarmReader {
   readonly #options: WarmReaderOptions;
   #child: ReaderProcess | undefined;
+  #isReady = false;
   #performing: Promise<unknown> = Promise.resolve();
   /** Files that the child has read; the texts before any other file count a part. */
   #files = 0;
@@ -73,6 +74,15 @@ export class WarmReader {
   /** What confines the child; undefined until one has started. */
   get confinement(): ConfinementReport | undefined {
     return this.#confinement;
+  }
+
+  /** Whether its child runs, or starts. */
+  get isLiving(): boolean {
+    return this.#child?.ended === false;
+  }
+
+  get isStarting(): boolean {
+    return this.isLiving && !this.#isReady;
   }
 
   /** That the last task took of the processors, also if it failed. */
@@ -200,10 +210,12 @@ export class WarmReader {
   #start(): ReaderProcess {
     const { name, settings, log } = this.#options;
     const child = new ReaderProcess(settings);
+    this.#isReady = false;
     this.#files = 0;
     this.#textsOnly = true;
     child.ready.then(
       (confinement) => {
+        this.#isReady = true;
         this.#confinement = confinement;
         log({ event: 'extractor_ready', reader: name, ...confinement });
       },
