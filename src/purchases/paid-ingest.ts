@@ -43,8 +43,8 @@ export class PaidIngest implements EffectHandler<'ingest'> {
 
   async commit({ job }: EffectRef<'ingest'>): Promise<Answer> {
     const { ingest, payerIndex } = this.#deps;
-    const tenant = ingest.job(job)?.tenant;
-    if (!tenant || !isPayer(tenant)) throw new FarthingError('internal', `job ${job} was never sold`);
+    const { tenant } = ingest.existing(job);
+    if (!isPayer(tenant)) throw new FarthingError('internal', `job ${job} was never sold`);
     // Begun in one turn of the event loop, both are one durable write.
     const [released] = await Promise.all([ingest.release(job), payerIndex.touch(tenant)]);
     return { status: 200, headers: {}, body: shownIngest(released, true, payerIndex.expiry(tenant)) };
