@@ -145,19 +145,22 @@ export class WarmReader {
     let endReason: unknown;
     const began = performance.now();
     const before = child.processorSeconds ?? 0;
+    /** Processor time of this task, in seconds. */
+    const used = (): number | undefined => {
+      const now = child.processorSeconds;
+      return now === undefined ? undefined : now - before;
+    };
     const end = (reason: unknown): void => {
       endReason ??= reason;
       void child.kill();
     };
     const deadline = new Deadline(seconds * 1000, () => {
-      const used = (child.processorSeconds ?? Number.POSITIVE_INFINITY) - before;
-      end(used < STARVED * seconds ? starved(seconds) : timeout(seconds));
+      const isStarved = (used() ?? Number.POSITIVE_INFINITY) < STARVED * seconds;
+      end(isStarved ? starved(seconds) : timeout(seconds));
     });
     const { processorSecondsMax = Number.POSITIVE_INFINITY } = task;
-    const budget = new ProcessorBudget(
-      processorSecondsMax,
-      () => child.processorSeconds,
-      () => end(tooMuchWork(processorSecondsMax)),
+    const budget = new ProcessorBudget(processorSecondsMax, used, () =>
+      end(tooMuchWork(processorSecondsMax)),
     );
     let grace: NodeJS.Timeout | undefined;
     const onAbort = (): void => {
@@ -187,9 +190,8 @@ export class WarmReader {
       });
       throw new FarthingError('extraction_failed', whyEnded(error), { cause: error });
     } finally {
-      const after = child.processorSeconds;
       // Of a child that has ended: as if it had had a processor all the time.
-      this.#lastSeconds = after === undefined ? (performance.now() - began) / 1000 : after - before;
+      this.#lastSeconds = used() ?? (performance.now() - began) / 1000;
       deadline.end();
       budget.end();
       clearTimeout(grace);
