@@ -39,8 +39,6 @@ const REGION_MIN = 0.5;
 const GROWTH = 1.6;
 /** Shorter sides are dirt. */
 const SIDE_MIN = 3;
-/** Bounds what a page of noise costs: to read so many takes less than a minute, and a page's time is limited. */
-const REGIONS_MAX = 1_500;
 
 type Point = readonly [x: number, y: number];
 
@@ -49,7 +47,7 @@ export function textRegions({ values, width, height }: Likelihoods): FoundRegion
   const seen = new Uint8Array(values.length);
   const stack = new Int32Array(values.length);
   const regions: FoundRegion[] = [];
-  for (let start = 0; start < values.length && regions.length < REGIONS_MAX; start++) {
+  for (let start = 0; start < values.length; start++) {
     if (seen[start] || values[start]! < PIXEL_MIN) continue;
     const { edge, likelihood, count } = component(values, width, height, start, seen, stack);
     if (likelihood < REGION_MIN) continue;
