@@ -51,6 +51,12 @@ export function bendAt(bend: Bend, place: number): number {
   return bend.reduceRight((sum, coefficient) => sum * place + coefficient, 0);
 }
 
+/** How steep a bend is at a place: pixels down by pixels along. @param width of its line, in pixels */
+export function slopeAt(bend: Bend, place: number, width: number): number {
+  const steps = bend.slice(1).map((coefficient, index) => (index + 1) * coefficient);
+  return (2 * bendAt(steps, place)) / width;
+}
+
 /** How far a bend leaves the axis, in pixels. */
 export function swing(bend: Bend): number {
   let most = 0;
@@ -179,7 +185,7 @@ function letterEdges(
 }
 
 /** Weighted least squares, by the normal equations (Gauss and Jordan). */
-function polynomial(points: readonly Middle[], degree: number): Bend {
+export function polynomial(points: readonly Middle[], degree: number): Bend {
   const size = degree + 1;
   const rows = Array.from({ length: size }, () => new Float64Array(size + 1));
   for (const { place, across, weight } of points)
