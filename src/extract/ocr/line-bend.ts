@@ -43,6 +43,8 @@ const STRAIGHT_MAX = 0.11;
  */
 const AGREEMENT_MIN = 0.65;
 const FOUND_SHARE_MIN = 0.1;
+/** Of a page's long lines, those that bend on a bent sheet: at a book's spine, too little for the detector. */
+const BENT_SHARE_MIN = 0.5;
 /** Height of a line in deviations of its letters' edges from the middle. Of straight lines 5.3 to 8.4, as the detector gives them. */
 const DEVIATIONS = 6.8;
 
@@ -65,14 +67,33 @@ export function swing(bend: Bend): number {
 }
 
 /**
- * The region of a bent line with its bend, and a height without it; of a straight one as it is. What the detector finds of a bent
- * line leans towards its chord. So the middle is followed on the page, by the steps of tone along the line, which letters have and
- * rules have not: the mean of each part near the expected middle, and a polynomial through the means (mean shift; Cheng, 1995),
- * from several guesses. Of lines set close, the ends may lead to the next line: a bend counts that the detector found a part of.
+ * The regions of bent lines with their bends, and heights without them; those of straight ones as they are. Of lines set close, the ends
+ * of a straight one may lead to the next line. So a bend counts where the detector found a part of it, or most lines of the page bend.
  */
-export function followed(page: GreyPicture, { thickness, middles, ...region }: FoundRegion): Region {
-  const line = LINE_OF_FOUND * thickness;
-  if (region.width < WIDTH_MIN * line || region.height > HEIGHT_MAX * line) return region;
+export function followed(page: GreyPicture, regions: readonly FoundRegion[]): Region[] {
+  const long = regions.filter(isLong);
+  const tracks = new Map(long.map((region) => [region, trackOf(page, region)]));
+  const bent = [...tracks.values()].filter((track) => track !== undefined).length;
+  const isBentSheet = bent > BENT_SHARE_MIN * long.length;
+  return regions.map((found) => {
+    const { thickness: _, middles, ...region } = found;
+    const track = tracks.get(found);
+    return track && (isBentSheet || isFound(track.bend, middles)) ? along(region, track) : region;
+  });
+}
+
+const lineOf = ({ thickness }: FoundRegion): number => LINE_OF_FOUND * thickness;
+
+const isLong = (region: FoundRegion): boolean =>
+  region.width >= WIDTH_MIN * lineOf(region) && region.height <= HEIGHT_MAX * lineOf(region);
+
+/**
+ * Where the letters of a bent line lead; undefined for a straight one. What the detector finds of a bent line leans towards its chord. So
+ * the middle is followed on the page, by the steps of tone along the line, which letters have and rules have not: the mean of each part
+ * near the expected middle, and a polynomial through the means (mean shift; Cheng, 1995), from several guesses.
+ */
+function trackOf(page: GreyPicture, region: FoundRegion): Track | undefined {
+  const line = lineOf(region);
   const half = (region.height + line) / 2;
   const parts = letterEdges(
     page,
@@ -85,13 +106,14 @@ export function followed(page: GreyPicture, { thickness, middles, ...region }: F
   for (const start of STARTS)
     for (const scale of SCALES) {
       const track = tracked(parts, [-start * line, 0, 2 * start * line], half, scale * line);
-      if (!track || track.scatter >= (best?.scatter ?? Infinity)) continue;
+      if (track && track.scatter < (best?.scatter ?? Infinity)) best = track;
       // Most lines are straight, and seen to be at the first guess.
-      if (swing(curved(track.bend)) < STRAIGHT_MAX * line) return region;
-      if (isFound(track.bend, middles)) best = track;
+      if (!best || swing(curved(best.bend)) < STRAIGHT_MAX * line) return undefined;
     }
-  if (!best) return region;
-  const { bend, deviation } = best;
+  return best;
+}
+
+function along(region: Region, { bend, deviation }: Track): Region {
   const [mean] = curved(bend) as [number];
   const below = bend[0]! - mean;
   return {

@@ -48,7 +48,7 @@ export class TextPageReader implements PageReader {
     const isOnSide = liesOnSide(upright);
     const side = isOnSide ? turned(page, 1) : page;
     const answer = isOnSide ? await this.#models.regions(side, DETECTOR_SIDE) : upright;
-    const found = upTo(REGIONS_MAX, answer, 'text', report).map((region) => followed(side, region));
+    const found = followed(side, upTo(REGIONS_MAX, answer, 'text', report));
     const standing = (await this.#standsOnHead(side, found)) ? 2 : 0;
     const turn = (isOnSide ? 1 : 0) + standing;
     const regions = standing === 0 ? found : found.map((region) => onHead(region, side));

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { followed } from '../../../src/extract/ocr/line-bend.ts';
+import type { FoundRegion } from '../../../src/extract/ocr/text-regions.ts';
 
 const WIDTH = 400;
 const HEIGHT = 120;
@@ -18,7 +19,7 @@ function strokes(middleAt: (x: number) => number) {
 }
 
 /** What a detector finds that sees so much of the arch. */
-function found(share: number) {
+function found(share: number): FoundRegion {
   const middles = Array.from({ length: WIDTH }, (_, x) => ({
     place: (2 * (x + 0.5)) / WIDTH - 1,
     across: share * (archAt(x) - 52),
@@ -27,25 +28,30 @@ function found(share: number) {
   return { x: WIDTH / 2, y: 52, width: WIDTH, height: 34, angle: 0, thickness: LINE / 2.9, middles };
 }
 
+/** Where the page is empty, and what is no line. */
+const empty = { ...found(0), y: 110, height: 8, thickness: 4 };
+const short = { ...found(0), width: 30 };
+
+/** As it stays when it is straight. */
+const kept = ({ thickness: _, middles: __, ...region }: FoundRegion) => region;
+/** A line that is straight on the page, or that letters seem to bend. */
+const straight = strokes(() => 52);
+const bent = strokes(archAt);
+
 t.test('a bent line is followed where the detector found a part of its bend', async (t) => {
-  const { bend, height } = followed(strokes(archAt), found(0.4));
+  const [{ bend, height } = found(0), other] = followed(bent, [found(0.4), short]);
   t.ok(bend && height < 30);
+  t.same(other, kept(short), 'too short to tell');
 });
 
-t.test('a line stays as it is where the detector found it straight, or bent the other way', async (t) => {
+t.test('where the detector found it straight, or bent the other way, most lines must bend', async (t) => {
   for (const share of [0, 0.05, -0.4]) {
-    const { thickness: _, middles: __, ...region } = found(share);
-    t.same(followed(strokes(archAt), found(share)), region, `${share}`);
+    const one = found(share);
+    t.same(followed(bent, [one, empty])[0], kept(one), `${share}, half of the lines`);
+    t.ok(followed(bent, [one, { ...one }, empty])[0]!.bend, `${share}, two of three`);
   }
 });
 
 t.test('a straight line stays as it is, whatever the detector found', async (t) => {
-  const { thickness: _, middles: __, ...region } = found(0.4);
-  t.same(
-    followed(
-      strokes(() => 52),
-      found(0.4),
-    ),
-    region,
-  );
+  t.same(followed(straight, [found(0.4)]), [kept(found(0.4))]);
 });
