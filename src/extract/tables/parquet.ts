@@ -97,7 +97,9 @@ function checkedRows({ num_rows, row_groups }: FileMetaData): number {
 
 function cellText(value: unknown, report: Report): string {
   if (value === null || value === undefined) return '';
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
+  if (value instanceof Date)
+    // A day is a moment without a time.
+    return Number.isNaN(value.getTime()) ? '' : value.toISOString().replace('T00:00:00.000Z', '');
   if (value instanceof Uint8Array) {
     // Older programs do not say that bytes are text.
     const text = isUtf8(value) ? Buffer.from(value).toString() : undefined;
