@@ -16,7 +16,12 @@ async function firstStart(t: Test, models: string, kernel?: string) {
   const { stdout } = await promisify(execFile)(process.execPath, [START, models, t.testdir()], {
     env: { ...environment, ...(kernel && { FARTHING_ENCODER_KERNEL: kernel }) },
   });
-  return JSON.parse(stdout) as { kernel: string; spaces: { weights: string }[]; threads?: string[]; vector: string };
+  return JSON.parse(stdout) as {
+    kernel: string;
+    spaces: { weights: string }[];
+    threads?: string[];
+    vector: string;
+  };
 }
 
 /** The text model alone: no label of pictures is embedded. */
@@ -50,6 +55,12 @@ t.test(
 t.test('a first start embeds the labels of pictures on no thread of a lower priority', async (t) => {
   const { threads } = await firstStart(t, MODELS);
   if (!threads) return t.skip('threads of a process are listed on Linux');
-  t.ok(threads.some((name) => 'farthing-queries'.startsWith(name.replace(/-\d$/, ''))), threads.join(' '));
-  t.notOk(threads.some((name) => name.startsWith('farthing-pass')), 'none for passages has started');
+  t.ok(
+    threads.some((name) => 'farthing-queries'.startsWith(name.replace(/-\d$/, ''))),
+    threads.join(' '),
+  );
+  t.notOk(
+    threads.some((name) => name.startsWith('farthing-pass')),
+    'none for passages has started',
+  );
 });
