@@ -49,12 +49,14 @@ pub fn run(of: Use, work: impl FnOnce(&mut Scratch) + Send + 'static) -> Result<
 fn pool(of: Use) -> &'static ThreadPool<Task> {
     static QUERIES: OnceLock<&'static ThreadPool<Task>> = OnceLock::new();
     static PASSAGES: OnceLock<&'static ThreadPool<Task>> = OnceLock::new();
-    let threads = available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX));
     match of {
-        Use::Query => {
-            QUERIES.get_or_init(|| ThreadPool::start("queries", threads, || lower_priority_to(QUERY_NICENESS), perform))
-        }
-        Use::Passage => PASSAGES
-            .get_or_init(|| ThreadPool::start("passages", threads, || lower_priority_to(PASSAGE_NICENESS), perform)),
+        Use::Query => QUERIES.get_or_init(|| start("queries", || lower_priority_to(QUERY_NICENESS))),
+        Use::Passage => PASSAGES.get_or_init(|| start("passages", || lower_priority_to(PASSAGE_NICENESS))),
     }
+}
+
+/// Asks how many processors there are, for which the standard library reads three files.
+fn start(name: &str, begin: fn()) -> &'static ThreadPool<Task> {
+    let threads = available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX));
+    ThreadPool::start(name, threads, begin, perform)
 }
