@@ -52,15 +52,19 @@ t.test(
   },
 );
 
-t.test('a first start embeds the labels of pictures on no thread of a lower priority', async (t) => {
-  const { threads } = await firstStart(t, MODELS);
-  if (!threads) return t.skip('threads of a process are listed on Linux');
-  t.ok(
-    threads.some((name) => 'farthing-queries'.startsWith(name.replace(/-\d$/, ''))),
-    threads.join(' '),
-  );
-  t.notOk(
-    threads.some((name) => name.startsWith('farthing-pass')),
-    'none for passages has started',
-  );
-});
+t.test(
+  'a first start embeds the labels of pictures on no thread of a lower priority',
+  process.platform === 'linux' ? {} : { skip: 'threads of a process are listed on Linux' },
+  async (t) => {
+    const { threads = [] } = await firstStart(t, MODELS);
+    // Linux keeps 15 characters of a name.
+    t.ok(
+      threads.some((name) => name.startsWith('farthing-querie')),
+      threads.join(' '),
+    );
+    t.notOk(
+      threads.some((name) => name.startsWith('farthing-passag')),
+      'none for passages has started',
+    );
+  },
+);

@@ -42,11 +42,17 @@ const LOOK_INTERVAL_MS = 250;
 export class ProcessorBudget {
   readonly #timer: NodeJS.Timeout | undefined;
 
-  /** @param used processor time of the process until now, in seconds; undefined where that is not known */
-  constructor(seconds: number, used: () => number | undefined, onOver: () => void) {
-    // To ask costs a tenth of a millisecond, and most tasks have no limit.
-    const before = seconds === Number.POSITIVE_INFINITY ? undefined : used();
-    if (before === undefined) return;
+  /**
+   * @param before processor time that the process has used already, in seconds; undefined where that is not known: no limit then
+   * @param used the same until now
+   */
+  constructor(
+    seconds: number,
+    before: number | undefined,
+    used: () => number | undefined,
+    onOver: () => void,
+  ) {
+    if (before === undefined || seconds === Number.POSITIVE_INFINITY) return;
     this.#timer = setInterval(() => {
       if ((used() ?? before) - before > seconds) onOver();
     }, LOOK_INTERVAL_MS);

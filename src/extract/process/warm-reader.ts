@@ -134,7 +134,9 @@ export class WarmReader {
     const seconds = task.secondsMax;
     let endReason: unknown;
     const began = performance.now();
-    const before = child.processorSeconds ?? 0;
+    // To ask costs a tenth of a millisecond.
+    const known = child.processorSeconds;
+    const before = known ?? 0;
     const end = (reason: unknown): void => {
       endReason ??= reason;
       void child.kill();
@@ -146,6 +148,7 @@ export class WarmReader {
     const { processorSecondsMax = Number.POSITIVE_INFINITY } = task;
     const budget = new ProcessorBudget(
       processorSecondsMax,
+      known,
       () => child.processorSeconds,
       () => end(tooMuchWork(processorSecondsMax)),
     );

@@ -31,6 +31,7 @@ t.test('a processor budget ends what takes more than it may, and nothing that wa
   const over = new Promise<void>((resolve) => {
     const budget = new ProcessorBudget(
       10,
+      seconds,
       () => seconds,
       () => {
         isOver = true;
