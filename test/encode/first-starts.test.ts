@@ -16,7 +16,12 @@ async function firstStart(t: Test, models: string, kernel?: string) {
   const { stdout } = await promisify(execFile)(process.execPath, [START, models, t.testdir()], {
     env: { ...environment, ...(kernel && { FARTHING_ENCODER_KERNEL: kernel }) },
   });
-  return JSON.parse(stdout) as { kernel: string; spaces: { weights: string }[]; vector: string };
+  return JSON.parse(stdout) as {
+    kernel: string;
+    spaces: { weights: string }[];
+    threads?: string[];
+    vector: string;
+  };
 }
 
 /** The text model alone: no label of pictures is embedded. */
@@ -44,5 +49,22 @@ t.test(
       t.equal(vector, first!.vector, `${kernel} has the same bits`);
     }
     t.ok(new Set(starts.map(({ kernel }) => kernel)).size > 1, 'several kernels took part');
+  },
+);
+
+t.test(
+  'a first start embeds the labels of pictures on no thread of a lower priority',
+  process.platform === 'linux' ? {} : { skip: 'threads of a process are listed on Linux' },
+  async (t) => {
+    const { threads = [] } = await firstStart(t, MODELS);
+    // Linux keeps 15 characters of a name.
+    t.ok(
+      threads.some((name) => name.startsWith('farthing-querie')),
+      threads.join(' '),
+    );
+    t.notOk(
+      threads.some((name) => name.startsWith('farthing-passag')),
+      'none for passages has started',
+    );
   },
 );

@@ -44,12 +44,12 @@ export type VoiceResult = { readonly result: Heard | Written } | { readonly fail
 const NICENESS = 10;
 
 const { weights, voice, writing } = workerData as VoiceSettings;
-setPriority(0, NICENESS);
 const session = await ort.InferenceSession.create(weights, {
   intraOpNumThreads: 1,
   interOpNumThreads: 1,
   logSeverityLevel: 4,
 });
+setPriority(0, NICENESS);
 let writer: SpeechWriter | undefined;
 const rate = new ort.Tensor('int64', BigInt64Array.of(BigInt(voice.sample_rate)), []);
 const stateLength = voice.state.reduce((product, side) => product * side, 1);

@@ -14,6 +14,11 @@ import type { QuerySearch } from './query-search.ts';
 type Encoder = Awaited<ReturnType<typeof native.NativeTextEncoder.open>>;
 type Encoded = NonNullable<Parameters<Parameters<Encoder['listen']>[0]>[1]>;
 
+interface NativeRunOptions {
+  readonly searches?: readonly (QuerySearch | undefined)[];
+  readonly threads?: Use;
+}
+
 /**
  * A text model on the native encoder's own threads. It may be used from any JavaScript thread: all of them share the weights,
  * which are packed once.
@@ -53,7 +58,8 @@ export class NativeTextRunner implements Runner {
 
   /**
    * Writes the vector of text i, of unit length, at `offset + i · stride` of `target`.
-   * @param searches of text i, the search that goes on with its vector
+   * @param options.searches of text i, the search that goes on with its vector
+   * @param options.threads whose threads encode; absent: those of `use`
    */
   async encode(
     texts: readonly string[],
@@ -61,13 +67,13 @@ export class NativeTextRunner implements Runner {
     target: Float32Array,
     offset: number,
     stride: number,
-    searches: readonly (QuerySearch | undefined)[] = [],
+    { searches = [], threads = use }: NativeRunOptions = {},
   ): Promise<RunTotals> {
     const { query_prefix, passage_prefix } = this.#tower.settings;
     const prefix = use === 'query' ? query_prefix : passage_prefix;
     const pending = searches.map((search) => search?.native);
     const { vectors, runs, tokens, threadMs, sinceMs } = await this.#calls.begin(searches, (call) =>
-      crossing(() => this.#encoder.encode(call, texts as string[], prefix, use, pending)),
+      crossing(() => this.#encoder.encode(call, texts as string[], prefix, threads, pending)),
     );
     this.#threadMs += threadMs;
     const size = this.dimensions;

@@ -75,7 +75,7 @@ export class EncoderThread {
 
   async #encodeNatively(
     runners: readonly NativeTextRunner[],
-    { texts, use }: TextsTask,
+    { texts, use, urgent }: TextsTask,
     searches: readonly (QuerySearch | undefined)[],
   ): Promise<WorkTotals> {
     const stride = runners.reduce((sum, runner) => sum + runner.dimensions, 0);
@@ -83,7 +83,10 @@ export class EncoderThread {
     let offset = 0;
     for (const runner of runners) {
       const { output } = this;
-      const { runs, tokens, sinceMs } = await runner.encode(texts, use, output, offset, stride, searches);
+      const { runs, tokens, sinceMs } = await runner.encode(texts, use, output, offset, stride, {
+        searches,
+        ...(urgent && { threads: 'query' }),
+      });
       totals.runs += runs;
       totals.tokens += tokens;
       totals.sinceMs = sinceMs;

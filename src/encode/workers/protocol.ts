@@ -25,6 +25,8 @@ export interface TextsTask {
   readonly towers: readonly number[];
   readonly use: Use;
   readonly texts: readonly string[];
+  /** A start waits for it: the native encoder takes it on its threads for queries, whatever it is for. */
+  readonly urgent?: true;
 }
 
 /** Vectors of the inputs in the shared memory; `bridged`: each is followed by the vector that the tower's bridge gives. */

@@ -106,10 +106,10 @@ class Worker {
 
 async function start(): Promise<(task: Task) => Promise<TaskResult>> {
   const settings = workerData as ChoosingSettings;
-  // On Linux, process 0 is the calling thread.
-  setPriority(0, NICENESS[settings.role]);
   const worker = new Worker(settings);
   if (!settings.choosing) await worker.open();
+  // Not while it opens, which others wait for. On Linux, process 0 is the calling thread.
+  setPriority(0, NICENESS[settings.role]);
   return (task) => worker.handle(task);
 }
 

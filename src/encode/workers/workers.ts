@@ -169,7 +169,7 @@ async function encodeLabels(
       const start = next;
       next += TASK_ROWS_MAX;
       const part = texts.slice(start, start + TASK_ROWS_MAX);
-      await thread.encode({ kind: 'texts', towers: [tower], use: 'ingest', texts: part });
+      await thread.encode({ kind: 'texts', towers: [tower], use: 'ingest', texts: part, urgent: true });
       part.forEach((_, row) => {
         rows[start + row] = thread.output.slice(row * dimensions, (row + 1) * dimensions);
       });

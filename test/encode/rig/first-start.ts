@@ -1,4 +1,5 @@
-/** Opens the encoder of a models folder with an empty cache, and prints what serves, and a vector of it. */
+/** Opens the encoder of a models folder with an empty cache, and prints what serves, its threads, and a vector. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { openEncoder } from '../../../src/encode/open-encoder.ts';
 import { native } from '../../../src/native/index.ts';
 
@@ -17,7 +18,14 @@ process.stdout.write(
   JSON.stringify({
     kernel: native.encoderKernelName(),
     spaces: encoder.spaces.map(({ name, weights, modelSha256 }) => ({ name, weights, modelSha256 })),
+    threads: process.platform === 'linux' ? threads() : undefined,
     vector: Buffer.from(text_semantic!.buffer).toString('hex'),
   }),
 );
 await encoder.close();
+
+/** Names of this process's threads, of which Linux keeps 15 characters. */
+function threads(): string[] {
+  const folder = '/proc/self/task';
+  return readdirSync(folder).map((thread) => readFileSync(`${folder}/${thread}/comm`, 'utf8').trim());
+}
