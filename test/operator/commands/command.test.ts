@@ -126,15 +126,6 @@ t.test('what is not a command, or is wrongly used, is answered with what is', as
   });
 });
 
-t.test('a command by its former name, without admin, runs and says the new name', async (t) => {
-  t.match(await farthing('/nowhere', ['settings'], '', []), {
-    code: 0,
-    out: /^# Settings/,
-    err: '"farthing settings" is "farthing admin settings" now; this release is the last that takes it without "admin".\n',
-  });
-  t.equal((await farthing('/nowhere', ['settings'])).err, '');
-});
-
 t.test('each command is explained by itself, a group with its commands, and all of them', async (t) => {
   const explained = async (...words: string[]) => {
     const { code, out } = await farthing('/nowhere', words);
