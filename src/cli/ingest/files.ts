@@ -2,7 +2,6 @@ import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { UsageError } from '../../domain/commands/command-set.ts';
-import {} from '../terminal/io.ts';
 
 export interface FoundFile {
   /** Its path, as it was named. */
