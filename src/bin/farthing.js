@@ -8,9 +8,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** Operator's commands that this release still takes without `admin`. */
-const FORMER = ['workspaces', 'receipt', 'keys', 'backup', 'restore', 'ledger', 'models', 'settings', 'doctor'];
-
 const SERVE_HELP = `farthing serve [--port N] [--host ADDRESS] [--data FOLDER]
 
 Starts a server on http://127.0.0.1:8402, with its data in ./data, on play money.
@@ -87,8 +84,8 @@ function argumentsOf(words) {
     }
     return [built('main')];
   }
-  const program = ['admin', ...FORMER].includes(first) ? 'operator' : 'agent';
-  return [isTree ? at(`./${program}.ts`) : built(program), ...words];
+  const [program, rest] = first === 'admin' ? ['operator', words.slice(1)] : ['agent', words];
+  return [isTree ? at(`./${program}.ts`) : built(program), ...rest];
 }
 
 /** Options win over the environment. What is no option is told, with the help. */
@@ -102,10 +99,7 @@ function serveOptions(words) {
       process.exit(0);
     }
     for (const [option, setting] of Object.entries(SERVE_OPTIONS)) {
-      if (values[option] === undefined) continue;
-      // This release reads it without the prefix, too.
-      delete environment[setting];
-      environment[`FARTHING_${setting}`] = values[option];
+      if (values[option] !== undefined) environment[`FARTHING_${setting}`] = values[option];
     }
   } catch (error) {
     // Node adds how to write what begins with a dash.

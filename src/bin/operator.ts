@@ -9,7 +9,7 @@ const { stdin, stdout, stderr } = process;
 // A reader of the output may stop early, as `head` does.
 stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
-process.exitCode = await runAdminCommand(commandWords(process.argv.slice(2)), {
+process.exitCode = await runAdminCommand(process.argv.slice(2), {
   environment: process.env,
   ...(stdout.isTTY && { columns: stdout.columns }),
   write: (output) => void stdout.write(output),
@@ -26,12 +26,3 @@ process.exitCode = await runAdminCommand(commandWords(process.argv.slice(2)), {
     return controller.signal;
   },
 });
-
-/** In former releases the operator's commands had no `admin` in front. */
-function commandWords([first = '', ...rest]: readonly string[]): readonly string[] {
-  if (first === 'admin') return rest;
-  stderr.write(
-    `"farthing ${first}" is "farthing admin ${first}" now; this release is the last that takes it without "admin".\n`,
-  );
-  return [first, ...rest];
-}

@@ -1,8 +1,8 @@
+import { askedOf, parseCall } from '../domain/commands/parse.ts';
 import { VERSION } from '../domain/version.ts';
 import { explainFailure } from './failure.ts';
 import { EXIT, type Io } from './terminal/io.ts';
-import { commandHelp, groupHelp, mainHelp } from './words/help.ts';
-import { type Asked, commandOf, parseCall } from './words/parse.ts';
+import { AGENT } from './words/help.ts';
 import type { Call, CommandName } from './words/specs.ts';
 
 /** What runs each command; its code is loaded when it does. @returns the exit code */
@@ -33,35 +33,20 @@ const RUNS: { readonly [Name in CommandName]: (call: Call<Name>, io: Io) => Prom
 
 /** Runs one command. @returns its exit code; faults are explained, never thrown. */
 export async function runAgentCommand(words: readonly string[], io: Io): Promise<number> {
-  const before = words.slice(0, words.includes('--') ? words.indexOf('--') : words.length);
-  const wantsHelp = before.some((word) => word === '--help' || word === '-h');
   try {
-    if (before[0] === '--version' || before[0] === '-V') {
+    if (words[0] === '--version' || words[0] === '-V') {
       io.write(`farthing ${VERSION}\n`);
       return EXIT.done;
     }
-    const parsed = commandOf(wantsHelp ? before.filter((word) => !word.startsWith('-')) : words);
-    if (parsed.kind !== 'command' || wantsHelp || parsed.help) {
-      io.write(helpOf(parsed, io.out?.columns));
-      return EXIT.done;
-    }
-    return await run(parsed.name, parsed.rest, io);
+    const { help, name, args } = askedOf(AGENT, words, io.out?.columns);
+    if (help === undefined) return await run(name, args, io);
+    io.write(help);
+    return EXIT.done;
   } catch (error) {
     return explainFailure(error, io, words.includes('--json'));
   }
 }
 
 function run<Name extends CommandName>(name: Name, args: readonly string[], io: Io): Promise<number> {
-  return RUNS[name](parseCall(name, args), io);
-}
-
-function helpOf(asked: Asked, columns: number | undefined): string {
-  switch (asked.kind) {
-    case 'help':
-      return mainHelp(columns);
-    case 'group':
-      return groupHelp(asked.group, columns);
-    case 'command':
-      return commandHelp(asked.name, columns);
-  }
+  return RUNS[name](parseCall(AGENT, name, args), io);
 }

@@ -1,7 +1,8 @@
 import type { ClientCode, FarthingError } from '../client/index.ts';
+import { UsageError } from '../domain/commands/command-set.ts';
 import { fileFault } from '../domain/wording/file-fault.ts';
 import { usdText } from './terminal/figures.ts';
-import { EXIT, type Io, UsageError } from './terminal/io.ts';
+import { EXIT, type Io } from './terminal/io.ts';
 import { say } from './terminal/say.ts';
 import { styleFor } from './terminal/style.ts';
 

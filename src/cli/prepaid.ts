@@ -1,6 +1,7 @@
+import { UsageError } from '../domain/commands/command-set.ts';
 import { parseUsd } from '../domain/money.ts';
 import { explainSpending, openAccess } from './access/access.ts';
-import { EXIT, type Io, UsageError } from './terminal/io.ts';
+import { EXIT, type Io } from './terminal/io.ts';
 import type { Call } from './words/specs.ts';
 
 const OUTSIDE = { 'no-workspace': true } as const;

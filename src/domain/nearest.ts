@@ -31,8 +31,8 @@ function distanceOf(typed: string, name: string): number | undefined {
   return short.length >= PART_LENGTH_MIN && long.includes(short) ? LENGTH_MAX + long.length : undefined;
 }
 
-/** Optimal string alignment distance. */
-function slipsBetween(a: string, b: string): number {
+/** Letters added, left out, changed, or swapped with their neighbour (optimal string alignment). Its cost is the product of the lengths. */
+export function slipsBetween(a: string, b: string): number {
   let [before, last]: [number[], number[]] = [[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {
     const row = [i];

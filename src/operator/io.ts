@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { UsageError } from '../domain/commands/command-set.ts';
 import { ConfigError, type Environment, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 
@@ -22,9 +23,6 @@ export interface CommandIo {
 
 /** Exit codes of the operator's commands. */
 export const EXIT = { done: 0, failed: 1, usage: 2 } as const;
-
-/** A wrong use of a command: shown with its usage. */
-export class UsageError extends Error {}
 
 /** The settings, as the server reads them. @throws UsageError when they cannot be used */
 export function settingsOf({ environment }: CommandIo): Settings {

@@ -17,23 +17,25 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * @throws ConfigError with every fault that was found
  */
 export function readConfig(environment: Environment): Settings {
-  const file = readFile(environment[FILE_VARIABLE]);
-  const faults = [...unknownNames(environment, file)];
+  const faults: string[] = [];
+  const file = fileVariables(environment[FILE_VARIABLE], faults);
+  for (const name of Object.keys(environment))
+    if (isUnknownVariable(name)) faults.push(unknown(name, 'environment'));
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const name of SETTING_NAMES) {
-    const source = givenIn(environment, name, faults) ?? givenIn(file, name, faults);
-    const text = source === undefined ? SETTINGS[name].initial : String(source.value);
+    const variable = variableOf(name);
+    const text = environment[variable] ?? file[variable] ?? SETTINGS[name].initial;
     try {
       settings[name] = SETTINGS[name].read(text);
     } catch (error) {
-      faults.push(`${source?.name ?? variableOf(name)}=${JSON.stringify(text)}: ${(error as Error).message}`);
+      faults.push(`${variable}=${JSON.stringify(text)}: ${(error as Error).message}`);
     }
   }
   if (faults.length === 0)
     faults.push(...contradictions(settings as Settings, environment.NODE_ENV === 'production'));
   if (faults.length > 0) {
     // A slip in a name may be the cause of a fault.
-    const slips = slipsIn(environment).map(({ variable, note }) => `${variable}: ${note}`);
+    const slips = configNotices(environment).map(({ variable, note }) => `${variable}: ${note}`);
     throw new ConfigError([...faults, ...slips].join('\n'));
   }
   return Object.freeze(settings as Settings);
@@ -45,18 +47,10 @@ export interface ConfigNotice {
   readonly note: string;
 }
 
-/** Variables of an environment that are settings by their former names, which had no prefix, or look like slips. */
+/** Variables of an environment that look like slips in a setting's name, such as one without its prefix. They are not read. */
 export function configNotices(environment: Environment): ConfigNotice[] {
-  const renamed = SETTING_NAMES.filter((name) => environment[name] !== undefined).map((name) => ({
-    variable: name,
-    note: `Write ${variableOf(name)}: this release is the last that reads the name without ${PREFIX}.`,
-  }));
-  return [...renamed, ...slipsIn(environment)];
-}
-
-function slipsIn(environment: Environment): ConfigNotice[] {
   return Object.keys(environment)
-    .filter((name) => !isSetting(name) && !name.startsWith(PREFIX))
+    .filter((name) => !name.startsWith(PREFIX))
     .flatMap((variable) => {
       const meant = nearestVariable(variable);
       return meant === undefined
@@ -65,27 +59,24 @@ function slipsIn(environment: Environment): ConfigNotice[] {
     });
 }
 
-interface Given {
-  /** As it was written. */
-  readonly name: string;
-  readonly value: unknown;
-}
+const unknown = (name: string, where: string) => {
+  const meant = nearestVariable(name);
+  return `${name}: there is no such setting (in the ${where})${meant ? `; did you mean ${meant}?` : ''}`;
+};
 
-/** A setting by its name with the prefix or without it; different values under both are a fault, and stay unsaid: they may be secret. */
-function givenIn(
-  source: Readonly<Record<string, unknown>>,
-  setting: SettingName,
-  faults: string[],
-): Given | undefined {
-  const variable = variableOf(setting);
-  const values = [variable, setting]
-    .filter((name) => source[name] !== undefined)
-    .map((name) => ({ name, value: source[name] }));
-  if (values.length > 1 && String(values[0]!.value) !== String(values[1]!.value))
-    faults.push(
-      `${variable} and ${setting} are the same setting and have different values: leave out ${setting}`,
-    );
-  return values[0];
+/** What the file of settings says, by the variables that its names stand for: they may omit the prefix. */
+function fileVariables(named: string | undefined, faults: string[]): Record<string, string> {
+  const variables: Record<string, string> = {};
+  for (const [name, value] of Object.entries(readFile(named))) {
+    const variable = isSetting(name) ? variableOf(name) : name;
+    if (!isSetting(variable.replace(PREFIX, ''))) faults.push(unknown(name, 'file'));
+    if (Object.hasOwn(variables, variable))
+      faults.push(
+        `${variable.replace(PREFIX, '')} and ${variable} are the same setting (in the file): leave out one`,
+      );
+    variables[variable] = String(value);
+  }
+  return variables;
 }
 
 function readFile(named: string | undefined): Record<string, unknown> {
@@ -108,17 +99,6 @@ function readFile(named: string | undefined): Record<string, unknown> {
 
 /** A new leader of etcd takes about a second, and a renewal that is lost must be followed by another. */
 const LEASE_SECONDS_MIN = 3;
-
-function* unknownNames(environment: Environment, file: Record<string, unknown>): Iterable<string> {
-  const unknown = (name: string, where: string) => {
-    const meant = nearestVariable(name);
-    return `${name}: there is no such setting (in the ${where})${meant ? `; did you mean ${meant}?` : ''}`;
-  };
-  for (const name of Object.keys(file))
-    if (!isSetting(name) && !isSetting(name.replace(PREFIX, ''))) yield unknown(name, 'file');
-  for (const name of Object.keys(environment))
-    if (isUnknownVariable(name)) yield unknown(name, 'environment');
-}
 
 function* contradictions(settings: Settings, production: boolean): Iterable<string> {
   const { FACILITATOR, ALLOW_PLAY_MONEY, PAY_TO } = settings;

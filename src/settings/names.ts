@@ -1,3 +1,4 @@
+import { slipsBetween } from '../domain/nearest.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 
 /** Every variable that is ours begins so. */
@@ -24,8 +25,9 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'FARTHING_MAX_PRICE_USD',
 ]);
 
-/** Settings that have another name now. */
-const RENAMED: Readonly<Record<string, SettingName>> = {
+/** Names of a facilitator that are not read. They stop the start: play money must not take its place in silence. */
+const UNREAD: Readonly<Record<string, SettingName>> = {
+  FACILITATOR: 'FACILITATOR',
   FACILITATOR_URL: 'FACILITATOR',
   FACILITATOR_VERIFY_URLS: 'FACILITATOR',
   FACILITATOR_TOKEN: 'FACILITATOR_HEADER',
@@ -37,8 +39,7 @@ export function isSetting(name: string): name is SettingName {
 
 /** True for a variable that claims to be ours and is unknown, or is known by another name. */
 export function isUnknownVariable(variable: string): boolean {
-  // Play money must not take the place of a facilitator in silence.
-  if (Object.hasOwn(RENAMED, variable)) return true;
+  if (Object.hasOwn(UNREAD, variable)) return true;
   if (!variable.startsWith(PREFIX) || OTHER_VARIABLES.has(variable)) return false;
   return !isSetting(variable.slice(PREFIX.length));
 }
@@ -55,8 +56,8 @@ const UNITS = /_(?:USD|MS|SECONDS|MINUTES|BYTES)(?:_M(?:AX|IN))?$/;
  */
 export function nearestVariable(name: string): string | undefined {
   const written = name.toUpperCase();
-  const renamed = RENAMED[written.replace(PREFIX, '')];
-  if (renamed !== undefined) return variableOf(renamed);
+  const unread = UNREAD[written.replace(PREFIX, '')];
+  if (unread !== undefined) return variableOf(unread);
   const withoutUnit = SETTING_NAMES.find(
     (setting) => UNITS.test(setting) && setting.replace(UNITS, '') === written.replace(PREFIX, ''),
   );
@@ -65,32 +66,11 @@ export function nearestVariable(name: string): string | undefined {
   for (const setting of SETTING_NAMES) {
     const variable = variableOf(setting);
     for (const known of [setting, variable]) {
+      if (Math.abs(written.length - known.length) > SLIPS_MAX) continue;
       const slips = slipsBetween(written, known);
       const allowed = known.length < SHORT_LENGTH ? 1 : SLIPS_MAX;
       if (slips <= allowed && slips < (nearest?.slips ?? Infinity)) nearest = { variable, slips };
     }
   }
   return nearest?.variable;
-}
-
-/** Letters added, left out, changed, or swapped with their neighbour (optimal string alignment); Infinity above {@link SLIPS_MAX}. */
-function slipsBetween(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > SLIPS_MAX) return Infinity;
-  const rows = [Array.from({ length: b.length + 1 }, (_, column) => column)];
-  for (let i = 1; i <= a.length; i++) {
-    const [before, row] = [rows[i - 1]!, [i]];
-    for (let j = 1; j <= b.length; j++) {
-      const changed = before[j - 1]! + Number(a[i - 1] !== b[j - 1]);
-      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      row[j] = Math.min(
-        before[j]! + 1,
-        row[j - 1]! + 1,
-        changed,
-        swapped ? rows[i - 2]![j - 2]! + 1 : Infinity,
-      );
-    }
-    rows.push(row);
-  }
-  const slips = rows[a.length]![b.length]!;
-  return slips <= SLIPS_MAX ? slips : Infinity;
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { errorCode, FarthingError } from '../domain/error.ts';
+import { forgetOldest } from '../domain/sharing/forget-oldest.ts';
 import type { SpaceSpec } from '../domain/space.ts';
 import { awaitCrossing, native } from '../native/index.ts';
 import { BegunIndexes } from './begun-indexes.ts';
@@ -358,8 +359,7 @@ export class Tenants {
 
   #remember(tenant: string): void {
     this.#disposed.add(tenant);
-    const [oldest] = this.#disposed;
-    if (this.#disposed.size > DISPOSED_MAX && oldest !== undefined) this.#disposed.delete(oldest);
+    forgetOldest(this.#disposed, DISPOSED_MAX);
   }
 }
 

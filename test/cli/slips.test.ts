@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import t from 'tap';
 import { SPECS } from '../../src/cli/words/specs.ts';
+import type { CommandSpec } from '../../src/domain/commands/command-set.ts';
 import { nearest } from '../../src/domain/nearest.ts';
 import { VERSION } from '../../src/domain/version.ts';
 import { Agent } from './cli-agent.ts';
@@ -49,7 +50,7 @@ t.test('what follows -- is no option', async (t) => {
 });
 
 t.test('each command explains itself, and what it takes', async (t) => {
-  for (const [name, { about, options }] of Object.entries(SPECS)) {
+  for (const [name, { about, options = {} }] of Object.entries<CommandSpec>(SPECS)) {
     for (const words of [
       [...name.split(' '), '--help'],
       ['help', ...name.split(' ')],

@@ -67,7 +67,7 @@ export interface PaidAttempt {
   readonly page: Page;
   /** Every request's address. */
   readonly requested: readonly string[];
-  /** Uncaught errors, and what the console calls an error. */
+  /** Uncaught errors, what the console calls an error, and requests that leave the origin. */
   readonly faults: readonly string[];
 }
 
@@ -82,7 +82,13 @@ export async function visit(
   const page = await context.newPage();
   const requested: string[] = [];
   const faults: string[] = [];
-  page.on('request', (request) => requested.push(request.url()));
+  page.on('request', (request) => {
+    const address = request.url();
+    requested.push(address);
+    // Blobs are the page's own.
+    if (!address.startsWith(`${new URL(url).origin}/`) && !address.startsWith('blob:'))
+      faults.push(`leaves the origin: ${address}`);
+  });
   page.on('pageerror', (error) => faults.push(String(error)));
   page.on('console', (message) => {
     // The browser reports every answer over 399 as an error; a 402 is how paying begins, a 401 may come after the end.

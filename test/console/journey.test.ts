@@ -2,21 +2,9 @@ import t from 'tap';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 import { odd, sample } from './files.ts';
-import {
-  addFiles,
-  answered,
-  ask,
-  closeHit,
-  dropFile,
-  focused,
-  goTo,
-  pastePicture,
-  rent,
-  searchable,
-  unfold,
-} from './page.ts';
+import { addFiles, answered, ask, dropFile, pastePicture, rent, searchable } from './page.ts';
 
-/** From an empty page to a receipt, in a real browser against a real server. `walk.test.ts` goes through every state. */
+/** From an empty page to a receipt, in a real browser against a real server. `walk.test.ts` goes through every state, `keyboard.test.ts` goes without a mouse. */
 
 const lacking = missing();
 if (lacking) {
@@ -114,70 +102,10 @@ if (lacking) {
     t.same(await violations(page), []);
     await shoot(page, '6-receipt');
     t.same(faults, []);
-    t.same(foreign(requested, server.url), [], 'no request leaves the origin');
     t.same(
       requested.filter((address) => /waggle|where/.test(address)),
       [],
       'what is searched for stands in no address that is sent',
     );
   });
-
-  t.test('by keyboard alone, in the dark, on a narrow screen', async (t) => {
-    const { page, requested, faults } = await visit(browser, server.url, {
-      colorScheme: 'dark',
-      reducedMotion: 'reduce',
-      viewport: { width: 390, height: 844 },
-    });
-    await seen(page.locator('.order .chosen'));
-    await goTo(page, 'Pay and open');
-    await shoot(page, '7-start-dark-narrow');
-    t.same(await violations(page), []);
-    await page.keyboard.press('Enter');
-
-    await page.locator('.files').waitFor();
-    // It takes the focus once, when it is there: not between a Tab and an Enter.
-    await page.locator('input[name=query]:focus').waitFor();
-    await goTo(page, 'Files ');
-    await page.keyboard.press('Enter');
-    await goTo(page, 'Choose files, or drop them anywhere');
-    const chooser = page.waitForEvent('filechooser');
-    // The answer to this comes once the browser hands choosers over, which it was told before.
-    t.match(await focused(page), /^Choose files/, 'the focus stays where it was moved to');
-    await page.keyboard.press('Enter');
-    await (await chooser).setFiles([sample('almanac.pdf'), sample('tea.txt')]);
-    await searchable(page, 2);
-
-    await page.keyboard.press('/');
-    await page.keyboard.type('how do bees dance');
-    await page.keyboard.press('Enter');
-    await page.locator('.hit').first().waitFor();
-    t.same(await violations(page), []);
-    await shoot(page, '8-hits-dark-narrow');
-    t.equal(
-      await page.evaluate('document.documentElement.scrollWidth <= innerWidth'),
-      true,
-      'nothing is wider than the screen',
-    );
-    await goTo(page, 'A Small Almanac');
-    await page.keyboard.press('Enter');
-    await seen(page.locator('dialog[open]'));
-    await closeHit(page);
-
-    await unfold(page, 'Workspace');
-    await goTo(page, 'Destroy and get the receipt');
-    await page.keyboard.press('Enter');
-    await goTo(page, 'Destroy');
-    await page.keyboard.press('Enter');
-    await seen(page.getByText(/The signature is good/));
-    t.equal(await focused(page), 'Disposal receipt', 'the focus goes along');
-    await shoot(page, '9-receipt-dark-narrow');
-    t.same(await violations(page), []);
-    t.same(faults, []);
-    t.same(foreign(requested, server.url), []);
-  });
-}
-
-/** Addresses that lead elsewhere; blobs are the page's own. */
-function foreign(requested: readonly string[], url: string): string[] {
-  return requested.filter((address) => !address.startsWith(`${url}/`) && !address.startsWith('blob:'));
 }

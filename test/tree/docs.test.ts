@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { SPECS } from '../../src/cli/words/specs.ts';
+import { OPERATOR } from '../../src/domain/commands/operator.ts';
 import { ERRORS } from '../../src/domain/error.ts';
-import { COMMANDS as ADMIN_COMMANDS } from '../../src/operator/commands/command.ts';
 import { FILE_VARIABLE, variableOf } from '../../src/settings/names.ts';
 import { SETTING_NAMES } from '../../src/settings/settings.ts';
 import { settingsPage } from '../../src/settings/settings-page.ts';
@@ -82,7 +82,7 @@ t.test('commands that the pages name exist', async (t) => {
     // The launcher's own.
     if (first === 'serve') continue;
     t.ok(
-      [first, `${first} ${second}`].some((name) => name in (admin ? ADMIN_COMMANDS : SPECS)),
+      [first, `${first} ${second}`].some((name) => name in (admin ? OPERATOR.specs : SPECS)),
       text,
     );
   }

@@ -19,6 +19,9 @@ pub const LOADED_AT_ONCE_MAX: u64 = 256;
 /// An Item as it was written: its Segments (the first, and how many), and its record.
 pub type WrittenItem = ((u32, u32), Vec<u8>);
 
+/// Takes an Item's first Segment and number of Segments, and its record.
+pub type ItemVisitor<'a> = dyn FnMut((u32, u32), &[u8]) -> Result<()> + 'a;
+
 /// A reader of the index.
 pub trait ReadsItems: Sized {
     /// Number of the last commit that it sees.
@@ -28,12 +31,7 @@ pub trait ReadsItems: Sized {
     /// First Segment of an Item, and how many it has.
     fn segments_of(&self, id: &str) -> Result<Option<(u32, u32)>>;
     /// Visits the Segments and the record of every Item. `known`: one whose record is not needed, by its first Segment.
-    #[allow(clippy::type_complexity, reason = "the visitor is written out once")]
-    fn each_item(
-        &self,
-        known: &dyn Fn(u32) -> bool,
-        visit: &mut dyn FnMut((u32, u32), &[u8]) -> Result<()>,
-    ) -> Result<()>;
+    fn each_item(&self, known: &dyn Fn(u32) -> bool, visit: &mut ItemVisitor) -> Result<()>;
 }
 
 #[derive(Default)]

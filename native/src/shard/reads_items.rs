@@ -2,7 +2,7 @@
 
 use super::snapshot::Snapshot;
 use crate::error::Result;
-use crate::filter::known_items::ReadsItems;
+use crate::filter::known_items::{ItemVisitor, ReadsItems};
 use crate::store::records::{ItemEntry, unsealed};
 
 impl ReadsItems for Snapshot {
@@ -18,11 +18,7 @@ impl ReadsItems for Snapshot {
         self.segments_of_item(id)
     }
 
-    fn each_item(
-        &self,
-        known: &dyn Fn(u32) -> bool,
-        visit: &mut dyn FnMut((u32, u32), &[u8]) -> Result<()>,
-    ) -> Result<()> {
+    fn each_item(&self, known: &dyn Fn(u32) -> bool, visit: &mut ItemVisitor) -> Result<()> {
         let databases = &self.queue.store().databases;
         for value in databases.entries.iter(&self.txn)? {
             let (id, value) = value?;

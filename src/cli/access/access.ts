@@ -1,7 +1,8 @@
 import { Farthing, FarthingError, type Workspace } from '../../client/index.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { usdText } from '../terminal/figures.ts';
-import { type Io, UsageError } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { amountOf, Consent } from './consent.ts';
 import { openWallet, walletMissing } from './key-file.ts';

@@ -1,7 +1,8 @@
 import { FarthingError } from '../../client/index.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
 import { usdText } from '../terminal/figures.ts';
-import { type Io, UsageError } from '../terminal/io.ts';
+import type { Io } from '../terminal/io.ts';
 import { ask } from '../terminal/say.ts';
 
 /** Higher sums need a person's consent or --yes. */

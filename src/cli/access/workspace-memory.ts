@@ -1,4 +1,5 @@
-import { type Io, UsageError } from '../terminal/io.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
+import type { Io } from '../terminal/io.ts';
 import { configFile, readJson, writeJson } from './folders.ts';
 
 export interface KnownWorkspace {

@@ -1,8 +1,9 @@
 import type { IngestOutcome, NamedSource } from '../../client/index.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import type { NotRead } from '../../domain/file/not-read.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
-import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import { say } from '../terminal/say.ts';
 import type { Call } from '../words/specs.ts';

@@ -1,7 +1,8 @@
 import type { IngestOutcome, Metadata, SyncPlan } from '../../client/index.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { type Access, inWorkspace } from '../access/access.ts';
 import { bytesText, counted } from '../terminal/figures.ts';
-import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import { say } from '../terminal/say.ts';
 import { nameOf, refusalsText } from './refusals.ts';

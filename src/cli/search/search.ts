@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { correctedText } from '../../client/answers/corrected.ts';
 import { unansweredText } from '../../client/answers/unanswered.ts';
 import type { SearchAnswer } from '../../client/index.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { FAMILIES, type Family } from '../../domain/family.ts';
 import { type Filter, readFilter } from '../../domain/labels/filter.ts';
 import { nearest } from '../../domain/nearest.ts';
@@ -9,7 +10,7 @@ import { CHARS_MAX, CHARS_MIN, floorOf, isWorthShowing, K_MAX, PASSAGES_MAX } fr
 import { clean } from '../../domain/wording/text.ts';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
-import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { EXIT, type Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { styleFor } from '../terminal/style.ts';
 import type { Call } from '../words/specs.ts';

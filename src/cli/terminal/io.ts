@@ -32,6 +32,3 @@ export const EXIT = {
   partly: 6,
   interrupted: 130,
 } as const;
-
-/** A wrong use of a command: one line says what is wrong. */
-export class UsageError extends Error {}

@@ -1,61 +1,33 @@
-import { EXIT, type Io, UsageError } from '../terminal/io.ts';
-import { COMMAND_NAMES, type CommandSpec, GROUPS, SPECS, verbsOf } from './specs.ts';
-
-/** The operator's commands, which live elsewhere. A test compares them with these. */
-const ADMIN_WORDS = {
-  admin: [
-    'workspaces',
-    'receipt',
-    'keys',
-    'backup',
-    'restore',
-    'cluster',
-    'ledger',
-    'prepaid',
-    'models',
-    'settings',
-    'doctor',
-    '--help',
-  ],
-  'admin workspaces': ['list', 'show', 'dispose'],
-  'admin receipt': ['verify'],
-  'admin keys': ['rotate'],
-  'admin cluster': [
-    'import',
-    'status',
-    'drain',
-    'forget',
-    'finish-upgrade',
-    'forget-models',
-    'books',
-    'backup',
-    '--undo',
-  ],
-  'admin ledger': ['export', 'reconcile', 'refunded', '--format', '--since'],
-  'admin prepaid': ['list', 'refunded'],
-  'admin models': ['list', 'pull', 'verify', 'use', '--offline'],
-  'admin doctor': ['--json', '--pay'],
-} as const;
+import { type CommandSet, firstsOf, UsageError, verbsOf } from '../../domain/commands/command-set.ts';
+import { OPERATOR } from '../../domain/commands/operator.ts';
+import { EXIT, type Io } from '../terminal/io.ts';
+import { AGENT } from './help.ts';
 
 /** Words that may follow, by the words before them. */
 export const WORDS: Readonly<Record<string, readonly string[]>> = {
-  '': [
-    ...new Set(COMMAND_NAMES.map((name) => name.split(' ')[0]!)),
-    'serve',
-    'admin',
-    'help',
-    '--help',
-    '--version',
-  ],
-  ...Object.fromEntries(Object.keys(GROUPS).map((group) => [group, [...verbsOf(group), '--help']])),
-  ...Object.fromEntries(COMMAND_NAMES.map((name) => [name, optionsOf(SPECS[name])])),
+  ...followers(AGENT),
+  '': [...firstsOf(AGENT), 'serve', 'admin', 'help', '--help', '--version'],
   completion: ['bash', 'zsh'],
-  ...ADMIN_WORDS,
+  ...followers(OPERATOR, 'admin'),
 };
 
-function optionsOf({ options }: CommandSpec): string[] {
-  const names = Object.keys(options).map((name) => (name.length === 1 ? `-${name}` : `--${name}`));
-  return [...names, '--help'];
+/** @param first what stands before the commands, besides the program */
+function followers(set: CommandSet, first = ''): Record<string, string[]> {
+  const after = (words: string) => `${first} ${words}`.trim();
+  return {
+    [first]: [...firstsOf(set), '--help'],
+    ...Object.fromEntries(
+      Object.keys(set.groups).map((group) => [after(group), [...verbsOf(set, group), '--help']]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(set.specs).map(([name, { options = {} }]) => {
+        const names = Object.keys(options).map((option) =>
+          option.length === 1 ? `-${option}` : `--${option}`,
+        );
+        return [after(name), [...names, '--help']];
+      }),
+    ),
+  };
 }
 
 /** `completion bash|zsh`: a script to be sourced by the shell. */

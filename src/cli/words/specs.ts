@@ -1,28 +1,5 @@
+import type { CallOf, CommandSpec } from '../../domain/commands/command-set.ts';
 import { FAMILIES } from '../../domain/family.ts';
-
-/** One option of a command. */
-export interface OptionSpec {
-  /** Name of its value in the help; absent: a switch. */
-  readonly value?: string;
-  readonly short?: string;
-  /** May be given more than once. */
-  readonly multiple?: true;
-  readonly about: string;
-}
-export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
-
-/** What a command takes, as its help, its completion and its parser know it. */
-export interface CommandSpec {
-  readonly about: string;
-  /** What follows its name, besides options. Absent: nothing. */
-  readonly usage?: string;
-  /** Fewest and most words. Absent: none. */
-  readonly words?: readonly [least: number, most: number];
-  readonly options: OptionSpecs;
-  /** What the about leaves out, a line each. */
-  readonly notes?: readonly string[];
-  readonly examples: readonly (readonly [command: string, what: string])[];
-}
 
 const json = { json: { about: 'for programs: one JSON value a line' } } as const;
 const connection = {
@@ -231,41 +208,16 @@ export const SPECS = {
     about: 'Completion for your shell.',
     usage: 'bash | zsh',
     words: [1, 1],
-    options: {},
     examples: [['completion bash', 'eval "$(farthing completion bash)" in ~/.bashrc']],
   },
 } as const satisfies Readonly<Record<string, CommandSpec>>;
 
 export type CommandName = keyof typeof SPECS;
-export const COMMAND_NAMES = Object.keys(SPECS) as CommandName[];
+/** A command as it was called. */
+export type Call<Name extends CommandName> = CallOf<(typeof SPECS)[Name]>;
 
 /** First words of commands of two words. */
 export const GROUPS: Readonly<Record<string, string>> = {
   workspace: 'Rent a private index for some minutes: files and searches inside are included.',
   wallet: 'Make or show the wallet that pays.',
 };
-
-/** What may follow a group's word. */
-export function verbsOf(group: string): string[] {
-  return COMMAND_NAMES.filter((name) => name.startsWith(`${group} `)).map((name) =>
-    name.slice(group.length + 1),
-  );
-}
-
-type ValueOf<Option extends OptionSpec> = Option extends { readonly multiple: true }
-  ? readonly string[] | undefined
-  : Option extends { readonly value: string }
-    ? string | undefined
-    : boolean;
-/** Values of a command's options: text, a list of texts, or whether a switch was given. */
-export type ValuesOf<Name extends CommandName> = {
-  readonly [Option in keyof (typeof SPECS)[Name]['options']]: (typeof SPECS)[Name]['options'][Option] extends OptionSpec
-    ? ValueOf<(typeof SPECS)[Name]['options'][Option]>
-    : never;
-};
-
-/** A command as it was called. */
-export interface Call<Name extends CommandName> {
-  readonly words: readonly string[];
-  readonly values: ValuesOf<Name>;
-}

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { IngestOutcome } from '../../client/index.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { explainSpending, inWorkspace } from '../access/access.ts';
 import { nameOf, refusalsText } from '../ingest/refusals.ts';
 import { outcomeJson } from '../ingest/sync.ts';
 import { bytesText, counted } from '../terminal/figures.ts';
-import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import type { Call } from '../words/specs.ts';
 import { openWorkspace } from './workspace.ts';

@@ -1,4 +1,5 @@
 import type { UsageAnswer } from '../../client/index.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { widthOf } from '../../domain/wording/text.ts';
 import {
   type Access,
@@ -20,7 +21,7 @@ import {
   useNone,
 } from '../access/workspace-memory.ts';
 import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
-import { EXIT, type Io, UsageError } from '../terminal/io.ts';
+import { EXIT, type Io } from '../terminal/io.ts';
 import { fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
 import type { Call } from '../words/specs.ts';

@@ -1,6 +1,7 @@
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, rootCause } from '../../domain/error.ts';
+import { forgetOldest } from '../../domain/sharing/forget-oldest.ts';
 import type { SpaceSpec } from '../../domain/space.ts';
 import { unlinkTenant } from '../../shard/disposal.ts';
 import type { RestoredIndex } from '../../shard/keeper.ts';
@@ -137,8 +138,7 @@ export class FollowedIndexes {
     const head = this.#slots.has(slot) ? this.#content.rows(tenant).heads.get(tenant) : undefined;
     // One that ends twice may have begun in between, where these books do not know of it yet.
     this.#ended.set(tenant, this.#ended.has(tenant) ? ANY : (head?.id ?? ANY));
-    const [oldest] = this.#ended.keys();
-    if (this.#ended.size > ENDED_MAX && oldest !== undefined) this.#ended.delete(oldest);
+    forgetOldest(this.#ended, ENDED_MAX);
     this.#isNotDue(tenant);
     if (this.#work?.tenant === tenant) await this.#stop(this.#work);
     await this.#unlink(tenant, slot);

@@ -1,5 +1,6 @@
 import { FarthingError } from '../../domain/error.ts';
 import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
+import { OpenedTokens } from '../../domain/sharing/opened-tokens.ts';
 import { bearerToken } from '../../http/access/workspace-access.ts';
 import type { Exchange } from '../../http/exchange/exchange.ts';
 import type { RelayedReply, Reply } from '../../http/exchange/reply.ts';
@@ -9,7 +10,6 @@ import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-call
 import { PeerConnections } from '../peers/peer-connections.ts';
 import type { PeerSignatures } from '../peers/peer-signature.ts';
 import { DeliveryReports } from './deliveries.ts';
-import { KnownElsewhere } from './known-elsewhere.ts';
 import { OwnerRequest, type PassedBody, type Sent } from './owner-request.ts';
 import { ACCEPTED_HEADER, DELIVERY_HEADER } from './passed-headers.ts';
 import { type AnswerHere, OWNS_CALL, PeerRequests } from './peer-requests.ts';
@@ -52,6 +52,7 @@ const LIMITS: ForwardingLimits = {
   reportMsMax: 30_000,
 };
 
+const TOKENS_REMEMBERED_MAX = 4096;
 /** Larger bodies are passed on as they come, after the owner was asked; smaller ones may be sent to the next owner too. */
 const BUFFERED_BYTES_MAX = 256 * 1024;
 const RETRY_AFTER_S = 2;
@@ -68,7 +69,7 @@ export interface Destination {
 /** Requests whose slot is at another server are passed on to it, and its answers back. */
 export class Forwarding {
   /** Tokens that other servers accepted. */
-  readonly known = new KnownElsewhere();
+  readonly known = new OpenedTokens(TOKENS_REMEMBERED_MAX);
   /** What other servers pass on to this one. */
   readonly ofPeers: PeerRequests;
   readonly #options: ForwardingOptions;
@@ -143,7 +144,8 @@ export class Forwarding {
 /** What requests are sent with. */
 interface Senders extends Pick<ForwardingOptions, 'slots' | 'calls' | 'signatures' | 'senderOf'> {
   readonly limits: ForwardingLimits;
-  readonly known: KnownElsewhere;
+  /** Of workspaces at other servers. */
+  readonly known: OpenedTokens;
   readonly connections: PeerConnections;
   readonly share: Share;
   readonly reports: DeliveryReports;
@@ -346,7 +348,7 @@ class ForwardedRequest {
     if (isPaid) {
       const payer = slots.front.gate.knownPayer(this.#exchange.payment);
       if (payer !== undefined) body.proved(payerTenantId(payer));
-    } else if (this.#token !== undefined && known.opens(key, this.#token)) body.proved(key);
+    } else if (this.#token !== undefined && known.has(key, this.#token)) body.proved(key);
   }
 
   #remember(status: number, isAccepted: boolean): void {

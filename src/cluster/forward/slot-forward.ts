@@ -80,7 +80,7 @@ export class SlotForward implements Forward {
   }
 
   isAcceptedElsewhere(workspace: string, token: string): boolean {
-    return this.forwarding?.known.opens(workspace, token) ?? false;
+    return this.forwarding?.known.has(workspace, token) ?? false;
   }
 
   endStreams(): void {

@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { rootCause } from '../../domain/error.ts';
 import { finishDraft, newDraft } from '../../operator/backup/data-copy.ts';
-import { type CommandIo, EXIT, settingsOf, UsageError } from '../../operator/io.ts';
+import { type CommandIo, EXIT, settingsOf } from '../../operator/io.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { claimBookFolders } from '../../state/book-folders.ts';
 import { type ClusterConfig, readClusterConfig } from '../members/cluster-config.ts';

@@ -1,8 +1,9 @@
 import { open, readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { rootCause } from '../../domain/error.ts';
 import { whileStopped } from '../../operator/backup/stopped-backup.ts';
-import { type CommandIo, EXIT, settingsOf, UsageError } from '../../operator/io.ts';
+import { type CommandIo, EXIT, settingsOf } from '../../operator/io.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { bookFolders } from '../../state/book-folders.ts';
 import { forgetLog, keepPosition } from '../../state/log-position.ts';

@@ -1,6 +1,7 @@
 import { toTimestamp } from '../../domain/clock.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { rootCause } from '../../domain/error.ts';
-import { type CommandIo, EXIT, settingsOf, UsageError } from '../../operator/io.ts';
+import { type CommandIo, EXIT, settingsOf } from '../../operator/io.ts';
 import { forgetModels } from '../members/agreed-models.ts';
 import { raiseFormat, readUpgrade, type Upgrade } from '../members/cluster-config.ts';
 import {

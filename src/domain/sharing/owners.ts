@@ -1,5 +1,6 @@
 import type { Address } from '../address.ts';
 import { isPayer, payerTenantId, type TenantId, type WorkspaceId, walletOf } from '../id.ts';
+import { forgetOldest } from './forget-oldest.ts';
 
 /** All whose wallets have not paid: a wallet costs nothing, so they share as one. */
 export const STRANGERS = 'strangers';
@@ -32,7 +33,8 @@ export class Owners {
       const payer = payerOf(id);
       if (payer === undefined) continue;
       const owner = payerTenantId(payer);
-      forgetOldest(this.#payers.set(id, owner));
+      this.#payers.set(id, owner);
+      forgetOldest(this.#payers, REMEMBERED_MAX);
       return owner;
     }
     return tenant;
@@ -46,10 +48,7 @@ export class Owners {
   /** The wallet was charged: from now on it is no stranger. The one that paid longest ago is forgotten first. */
   paid(payer: Address): void {
     this.#paid.delete(payer);
-    forgetOldest(this.#paid.add(payer));
+    this.#paid.add(payer);
+    forgetOldest(this.#paid, REMEMBERED_MAX);
   }
-}
-
-function forgetOldest<K>(all: Pick<Map<K, unknown>, 'size' | 'delete'> & { keys(): Iterator<K> }): void {
-  if (all.size > REMEMBERED_MAX) all.delete(all.keys().next().value!);
 }

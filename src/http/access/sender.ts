@@ -1,5 +1,5 @@
-import { hash } from 'node:crypto';
 import { payerTenantId } from '../../domain/id.ts';
+import { OpenedTokens } from '../../domain/sharing/opened-tokens.ts';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
 import { type Forward, tokenOpens } from './forward.ts';
 import type { Services } from './services.ts';
@@ -18,8 +18,8 @@ const REMEMBERED_MAX = 1024;
 export class Senders {
   readonly #gate: Pick<Services['gate'], 'knownPayer' | 'owners'>;
   readonly #forward: Forward;
-  /** Digests of workspaces with tokens that opened them, the latest last: looking one up costs more than the rest. It opens nothing here. */
-  readonly #opened = new Set<string>();
+  /** Looking a token up in the books costs more than the rest. */
+  readonly #opened = new OpenedTokens(REMEMBERED_MAX);
 
   constructor(gate: Pick<Services['gate'], 'knownPayer' | 'owners'>, forward: Forward) {
     this.#gate = gate;
@@ -45,13 +45,10 @@ export class Senders {
   }
 
   #opens(workspace: string, token: string): boolean {
-    const digest = hash('sha256', `${workspace} ${token}`, 'base64');
-    if (this.#opened.has(digest)) return true;
+    if (this.#opened.has(workspace, token)) return true;
     if (!tokenOpens(this.#forward, workspace, token)) return false;
     // Another server may take back what it accepted.
-    if (!this.#forward.find(workspace)) return true;
-    this.#opened.add(digest);
-    if (this.#opened.size > REMEMBERED_MAX) this.#opened.delete(this.#opened.values().next().value!);
+    if (this.#forward.find(workspace)) this.#opened.remember(workspace, token);
     return true;
   }
 }

@@ -1,4 +1,5 @@
 import type { Address } from '../../domain/address.ts';
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { ASSETS, type Asset, assetOn } from '../../payment/asset.ts';
 import type { Sighting } from '../../payment/facilitator/chain-witness.ts';
@@ -8,7 +9,7 @@ import { RpcNode } from '../../payment/facilitator/rpc-node.ts';
 import { RpcWitness } from '../../payment/facilitator/rpc-witness.ts';
 import type { Hex, Payment } from '../../payment/payment.ts';
 import type { JournalEntry } from '../../payment/records/journal.ts';
-import { type CommandIo, EXIT, settingsOf, UsageError } from '../io.ts';
+import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 import type { LedgerSource } from '../running/ledger-stream.ts';
 import type { Liabilities } from '../running/liabilities.ts';
 import { proveRefund, type RefundChain } from '../running/refunds.ts';

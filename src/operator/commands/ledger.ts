@@ -1,9 +1,10 @@
+import { UsageError } from '../../domain/commands/command-set.ts';
 import { formatUsd } from '../../domain/money.ts';
 import { LOCAL } from '../../payment/facilitator/local-facilitator.ts';
 import type { JournalEntry, JournalTotals } from '../../payment/records/journal.ts';
 import { formatEth } from '../../payment/self/receipt.ts';
 import { SELF } from '../../settings/facilitators.ts';
-import { type CommandIo, EXIT, UsageError } from '../io.ts';
+import { type CommandIo, EXIT } from '../io.ts';
 import type { LedgerSource, LedgerSums } from '../running/ledger-stream.ts';
 import { lastStates, openLedger } from './ledger-source.ts';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../domain/clock.ts';
 import { FarthingError } from '../../domain/error.ts';
+import { forgetOldest } from '../../domain/sharing/forget-oldest.ts';
 import type { Owners } from '../../domain/sharing/owners.ts';
 import { Turnstile, type TurnstileLimits } from '../../domain/sharing/turnstile.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
@@ -138,8 +139,7 @@ export class Verifications {
 
   #remember(digest: string, fault: string): void {
     this.#lines.refusals.set(digest, { fault, until: this.#clock.now() + REFUSAL_MS });
-    if (this.#lines.refusals.size > REFUSALS_MAX)
-      this.#lines.refusals.delete(this.#lines.refusals.keys().next().value!);
+    forgetOldest(this.#lines.refusals, REFUSALS_MAX);
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Address } from '../../domain/address.ts';
 import type { Clock } from '../../domain/clock.ts';
+import { forgetOldest } from '../../domain/sharing/forget-oldest.ts';
 import { Turnstile, type TurnstileLimits } from '../../domain/sharing/turnstile.ts';
 import { SELF } from '../../settings/facilitators.ts';
 import type { Asset } from '../asset.ts';
@@ -205,7 +206,7 @@ export class SelfSettler implements Settler {
   #barWhoRevert({ payer }: Payment, outcome: Outcome): void {
     if (outcome.kind !== 'refused' || outcome.reason !== REVERTED) return;
     this.#barred.set(payer, this.#deps.clock.now() + BARRED_MS);
-    if (this.#barred.size > BARRED_MAX) this.#barred.delete(this.#barred.keys().next().value!);
+    forgetOldest(this.#barred, BARRED_MAX);
   }
 
   #isBarred({ payer }: Payment): boolean {

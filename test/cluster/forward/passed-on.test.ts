@@ -322,12 +322,12 @@ t.test('a token that the owner accepted is known from then on, until it is refus
     }),
   ]);
   const ask = () => raw(a.url + inWorkspace('/usage'));
-  t.notOk(a.forwarding.known.opens(WORKSPACE, TOKEN));
+  t.notOk(a.forwarding.known.has(WORKSPACE, TOKEN));
   await ask();
-  t.ok(a.forwarding.known.opens(WORKSPACE, TOKEN));
+  t.ok(a.forwarding.known.has(WORKSPACE, TOKEN));
   isOver = true;
   t.equal((await ask()).status, 401);
-  t.notOk(a.forwarding.known.opens(WORKSPACE, TOKEN));
+  t.notOk(a.forwarding.known.has(WORKSPACE, TOKEN));
 });
 
 /** Without what differs between two answers to the same request. */

@@ -1,5 +1,4 @@
 import t from 'tap';
-import { KnownElsewhere } from '../../../src/cluster/forward/known-elsewhere.ts';
 import { SlotForward } from '../../../src/cluster/forward/slot-forward.ts';
 import type { ServicesBySlot } from '../../../src/cluster/forward/slot-places.ts';
 import { HttpPeerCalls } from '../../../src/cluster/peers/peer-calls.ts';
@@ -97,12 +96,4 @@ t.test('where other servers have slots, they are senders, and the tokens that th
     sender(path, { 'farthing-peer': header, 'farthing-digest': '00' }, '', senders);
   t.equal(call(signed), 'peers');
   t.equal(call('v1 a 1 made-up'), sender('/healthz'));
-});
-
-t.test('as many tokens are remembered as find room, the latest ones', async (t) => {
-  const known = new KnownElsewhere();
-  for (let count = 0; count <= 4096; count++) known.remember('ws_1', String(count));
-  t.notOk(known.opens('ws_1', '0'));
-  t.ok(known.opens('ws_1', '1'));
-  t.ok(known.opens('ws_1', '4096'));
 });

@@ -11,14 +11,9 @@ export interface Outcome {
   readonly err: string;
 }
 
-/** `farthing admin WORDS…` as an operator runs it, over a data folder. @param before what stands before the words */
-export async function farthing(
-  data: string,
-  words: readonly string[],
-  input = '',
-  before: readonly string[] = ['admin'],
-): Promise<Outcome> {
-  const child = spawn(process.execPath, [LAUNCHER, ...before, ...words], {
+/** `farthing admin WORDS…` as an operator runs it, over a data folder. */
+export async function farthing(data: string, words: readonly string[], input = ''): Promise<Outcome> {
+  const child = spawn(process.execPath, [LAUNCHER, 'admin', ...words], {
     env: { ...BARE_ENVIRONMENT, FARTHING_DATA_DIR: data },
   });
   child.stdin.end(input);

@@ -100,7 +100,10 @@ t.test(
     const note = (...words: string[]) => runCommand(environment, ['ledger', 'refunded', ...words]);
     t.match(await note(paid.payer, paid.nonce, transaction), { status: 1, explained: /not 0\.006/ });
     t.match(await note(paid.payTo, paid.nonce, back), { status: 1, explained: /no payment/ });
-    t.match(await note(paid.payer, paid.nonce), { status: 2, explained: /takes three words/ });
+    t.match(await note(paid.payer, paid.nonce), {
+      status: 2,
+      explained: /wants more: farthing admin ledger refunded PAYER NONCE TRANSACTION/,
+    });
     t.match(await note(paid.payer, paid.nonce, back), { status: 0, explained: /Block \d+ has the transfer/ });
     t.match(await note(paid.payer, paid.nonce, back), { status: 1, explained: /no refund .* that is due/ });
     const after = await reconcile();

@@ -161,18 +161,13 @@ t.test('pending settlements that left the journal are resolved, and not listed',
 
 t.test('a wrong use is explained', async (t) => {
   const environment = { FARTHING_DATA_DIR: `${t.testdir({})}/nothing` };
-  for (const args of [
-    [],
-    ['import'],
-    ['export', '--format', 'xml'],
-    ['export', '--since', 'tuesday'],
-    ['export', '-x'],
-  ])
-    t.match(
-      await command(environment, ...args),
-      { status: 2, explained: /farthing admin ledger export/ },
-      args.join(' '),
-    );
+  for (const [args, explained] of [
+    [['import'], /Did you mean farthing admin ledger export\?/],
+    [['export', '--format', 'xml'], '--format must be csv or jsonl, not "xml".'],
+    [['export', '--since', 'tuesday'], '--since must be a date or a time with its zone, not "tuesday".'],
+    [['export', '-x'], /"farthing admin ledger export" has no option -x/],
+  ] as const)
+    t.match(await command(environment, ...args), { status: 2, explained }, args.join(' '));
   t.match(await command(environment, 'export'), { status: 1, explained: /no ledger/ });
   t.match(await command({ FARTHING_PORT: 'x' }, 'export'), { status: 2, explained: /FARTHING_PORT/ });
 });

@@ -44,7 +44,7 @@ if (withoutEtcd !== undefined) {
 
   t.test('a long log is replaced by a snapshot, from which the books are made again', async (t) => {
     const environment = environmentOf('trimmed');
-    const settings = readConfig({ ...environment, FARTHING_SLOTS: '1' });
+    const settings = readConfig({ FARTHING_CLUSTER: environment.FARTHING_CLUSTER, FARTHING_SLOTS: '1' });
     const states = [join(folder, 'trimmed')];
     const events: object[] = [];
     const open = async () => {
@@ -91,7 +91,7 @@ if (withoutEtcd !== undefined) {
 
   t.test('a copy that is ahead of its log, or was written without it, is not taken for one', async (t) => {
     const environment = environmentOf('ahead');
-    const settings = readConfig({ ...environment, FARTHING_SLOTS: '1' });
+    const settings = readConfig({ FARTHING_CLUSTER: environment.FARTHING_CLUSTER, FARTHING_SLOTS: '1' });
     const state = join(folder, 'ahead');
     const options = { settings, folders: [state], log: () => undefined, onLost: () => undefined };
     const [first] = await openLoggedStores(options);

@@ -14,6 +14,15 @@ import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 const SLOTS = 8;
 
+/** Slots that are placed with the second of the servers a and b. */
+const PLACED_AT_B = [...Array(SLOTS).keys()].filter(
+  (slot) =>
+    ranked(
+      slot,
+      ['a', 'b'].map((id) => ({ id, weight: 1 })),
+    )[0] === 'b',
+);
+
 /** The same workspace, asked for at another server. */
 const at = (url: string, { id, token }: TestWorkspace) => new TestWorkspace(url, id, token);
 
@@ -25,7 +34,11 @@ if (withoutEtcd !== undefined) {
   t.teardown(() => servers.stop());
 
   const clusterOf = (name: string) => {
-    const common = { ...clusterServerSettings(servers, folder, name), FARTHING_SLOTS: String(SLOTS) };
+    const common = {
+      ...clusterServerSettings(servers, folder, name),
+      FARTHING_SLOTS: String(SLOTS),
+      FARTHING_METRICS_PORT: '0',
+    };
     const dataOf = (id: string) => join(folder, `${name}-${id}`);
     const start = async (t: Test, id: string) => {
       const [port] = await freePorts(1);
@@ -37,22 +50,66 @@ if (withoutEtcd !== undefined) {
         FARTHING_NODE_ID: id,
         FARTHING_NODE_URL: url,
       });
-      await node.event('ready');
-      return { node, url };
+      const { metrics_url } = await node.event('ready');
+      /** Requests that it passed on to another server, and that were answered. */
+      const passedOn = async () => {
+        const text = await (await fetch(String(metrics_url))).text();
+        return Number(/farthing_proxied_seconds_count\{outcome="answered"\} (\d+)/.exec(text)?.[1]);
+      };
+      return { node, url, passedOn };
     };
     return { start, dataOf };
   };
 
-  /** Workspaces, each with a file, rented at one server. @returns them by what their files tell of */
-  const rented = async (url: string) => {
-    const agent = new TestAgent(url);
+  /** Workspaces, each with a file, rented at the servers in turn. @returns them by what their files tell of */
+  const rented = async (...urls: string[]) => {
     const all = new Map<string, TestWorkspace>();
     for (const what of ['tides', 'ropes', 'lamps', 'gulls', 'reefs', 'masts']) {
-      const workspace = await agent.rent();
+      const workspace = await new TestAgent(urls[all.size % urls.length]!).rent();
       await workspace.ingest(`${what}.txt`, `All about ${what}.`);
       all.set(what, workspace);
     }
     return all;
+  };
+
+  /** Uses a workspace with a file: uploads where it was rented, reads, watches and exports at the other server. */
+  const usedAt = async (t: Test, urls: readonly [string, string], what: string, workspace: TestWorkspace) => {
+    const [here, there] = urls.map((url) => at(url, workspace)) as [TestWorkspace, TestWorkspace];
+    const uploaded = await here.ingest('more.txt', `More about ${what}.`);
+    t.match(uploaded, { status: 200, body: { job: { state: 'searchable' } } });
+    for (const each of [here, there]) {
+      t.equal((await each.search({ query: what })).body.hits[0].item.name, `${what}.txt`);
+      t.match(await each.send('GET', '/usage'), { status: 200 });
+    }
+    const base = `${urls[1]}/agent/v1/workspaces/${workspace.id}`;
+    const headers = { Authorization: `Bearer ${workspace.token}` };
+    const file = await fetch(`${base}/items/${uploaded.body.item.id}/content`, { headers });
+    t.equal(await file.text(), `More about ${what}.`);
+    const events = await fetch(`${base}/jobs/${uploaded.body.job_id}/events`, { headers });
+    t.match(await events.text(), /event: job\ndata: .*"searchable"/);
+    const lines: string[] = [];
+    // One export at a time is allowed.
+    for (const url of urls) {
+      const path = `${url}/agent/v1/workspaces/${workspace.id}/export?content=true&vectors=true`;
+      lines.push((await (await fetch(path, { headers })).text()).replace(/"exported_at":"[^"]*"/, ''));
+    }
+    t.match(lines[0], /"text_semantic":"[\w+/=]{2048}".*\n\{"type":"end".*"vectors":2\}\n$/s);
+    t.equal(lines[1], lines[0]);
+    const called = await fetch(`${urls[1]}/mcp?workspace=${workspace.id}`, {
+      method: 'POST',
+      headers: {
+        ...headers,
+        'Content-Type': 'application/json',
+        Accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name: 'search', arguments: { query: what } },
+      }),
+    });
+    t.match(await called.text(), `${what}.txt`);
   };
 
   t.test('any server answers for any workspace and payer, and each file is found at each', async (t) => {
@@ -60,13 +117,38 @@ if (withoutEtcd !== undefined) {
     const a = await start(t, 'a');
     await a.node.events('slot_taken', SLOTS);
     const b = await start(t, 'b');
-    await b.node.event('slot_taken');
-    const workspaces = await rented(a.url);
-    for (const [what, workspace] of workspaces)
-      for (const { url } of [a, b]) {
-        const { body } = await at(url, workspace).search({ query: what });
-        t.equal(body.hits[0].item.name, `${what}.txt`);
+    // While a slot moves, a call that waits for its job is answered before the job's end.
+    await b.node.events('slot_taken', PLACED_AT_B.length);
+    const both = [a, b];
+    const passedOn = () => Promise.all(both.map((server) => server.passedOn()));
+
+    await t.test('what is not paid is sent away, and a guessed token, by whom it was sent to', async (t) => {
+      const before = await passedOn();
+      for (const { url } of both) {
+        t.equal((await fetch(`${url}/agent/v1/search`, { method: 'POST', body: '{}' })).status, 402);
+        t.equal((await fetch(`${url}/agent/v1/workspaces/ws_${'0'.repeat(32)}/usage`)).status, 401);
+        t.equal((await fetch(`${url}/agent/v1/jobs/job_1`)).status, 404);
       }
+      t.same(await passedOn(), before);
+      const headers = { Authorization: 'Bearer guessed' };
+      for (const { url } of both)
+        for (let digit = 0; digit < 4; digit++) {
+          const path = `/agent/v1/workspaces/ws_${String(digit).repeat(32)}/usage`;
+          t.equal((await fetch(url + path, { headers })).status, 401);
+        }
+    });
+
+    // Each server has some of them.
+    const workspaces = await rented(a.url, b.url);
+    const before = await passedOn();
+    for (const [index, [what, workspace]] of [...workspaces].entries())
+      await usedAt(t, index % 2 ? [b.url, a.url] : [a.url, b.url], what, workspace);
+    const after = await passedOn();
+    t.ok(
+      after.every((count, index) => count > before[index]!),
+      'each server passed requests on',
+    );
+
     const keys = await Promise.all(
       [a, b].map(async ({ url }) => (await fetch(`${url}/.well-known/jwks.json`)).json()),
     );
@@ -95,10 +177,16 @@ if (withoutEtcd !== undefined) {
     const ledger = await runCommand({ FARTHING_DATA_DIR: copy }, ['ledger', 'export']);
     // Six rented, and each of six payers uploaded, searched and extended all.
     t.equal(ledger.written.trim().split('\n').length, 6 + 6 * (2 + 6));
-    const [first] = workspaces.values();
-    const { receipt } = (await at(b.url, first!).send('DELETE', '')).body;
-    t.equal((await at(a.url, first!).send('DELETE', '')).body.receipt, receipt);
-    t.equal((await at(a.url, first!).search({ query: 'tides' })).status, 401);
+    for (const [index, workspace] of [...workspaces.values()].entries()) {
+      const [here, there] = both.map(({ url }) => at(url, workspace)) as [TestWorkspace, TestWorkspace];
+      const { status, body } = await (index % 2 ? here : there).send('DELETE', '');
+      t.equal(status, 200);
+      for (const each of [here, there]) {
+        t.equal((await each.send('DELETE', '')).body.receipt, body.receipt);
+        t.equal((await each.search({ query: 'tides' })).status, 401);
+        t.equal((await each.send('GET', '/usage')).status, 401);
+      }
+    }
   });
 
   t.test('a request for the slot of a killed server waits for its next owner', async (t) => {
@@ -150,11 +238,7 @@ if (withoutEtcd !== undefined) {
         .filter((slot) => slot !== 'count')
         .some((slot) => existsSync(join(dataOf(id), 'slots', slot, 'tenants', tenant)));
     const names = [...workspaces.values()];
-    const nodes = ['a', 'b'].map((id) => ({ id, weight: 1 }));
-    const moved = Array.from({ length: SLOTS }, (_, slot) => ranked(slot, nodes)[0]).filter(
-      (id) => id === 'b',
-    );
-    await a.node.events('slot_followed', moved.length);
+    await a.node.events('slot_followed', PLACED_AT_B.length);
     const followed = async (id: string) => {
       while (!names.every((workspace) => here(id, workspace)))
         await new Promise((soon) => setTimeout(soon, 50));
@@ -233,17 +317,13 @@ if (withoutEtcd !== undefined) {
     const { start, dataOf } = clusterOf('unreadable');
     const a = await start(t, 'a');
     const workspaces = await rented(a.url);
-    const both = ['a', 'b'].map((id) => ({ id, weight: 1 }));
-    const placedAtB = Array.from({ length: SLOTS }, (_, slot) => slot).filter(
-      (slot) => ranked(slot, both)[0] === 'b',
-    );
-    const [broken] = placedAtB;
+    const [broken] = PLACED_AT_B;
     const folder = join(dataOf('b'), 'slots', String(broken));
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, 'state'), 'no folder');
     const b = await start(t, 'b');
     t.match(await b.node.event('slot_not_taken'), { slot: broken });
-    await b.node.events('slot_taken', placedAtB.length - 1);
+    await b.node.events('slot_taken', PLACED_AT_B.length - 1);
     await a.node.events('slot_taken', SLOTS + 1);
     for (const [what, workspace] of workspaces)
       for (const { url } of [a, b]) {

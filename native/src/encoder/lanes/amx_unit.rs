@@ -26,7 +26,6 @@ fn has_tiles() -> bool {
     const OS_KEEPS_REGISTERS: u32 = 1 << 27;
     const TILE_REGISTERS: u64 = 1 << 17 | 1 << 18;
     // Safety: every 64-bit x86 has `cpuid`; `xgetbv` is there where the system uses it.
-    #[allow(unused_unsafe)]
     unsafe {
         let most = __cpuid(0).eax;
         most >= FEATURES

@@ -18,8 +18,7 @@ use crate::text::vocabulary::unigram::{CompactUnigram, UnigramFile};
 pub type Tokenizer =
     TokenizerImpl<WordsModel, NormalizerWrapper, PreTokenizerWrapper, PostProcessorWrapper, DecoderWrapper>;
 
-/// One is made for each model: its size does not matter.
-#[allow(clippy::large_enum_variant)]
+#[allow(clippy::large_enum_variant, reason = "one is made for each model: its size does not matter")]
 pub enum WordsModel {
     Compact(CompactUnigram),
     Given(ModelWrapper),
