@@ -269,7 +269,7 @@ export const PHOTOGRAPHS = [
   { name: 'letter', page: LETTER, fonts: FONTS.slice(0, 1), shots: [...SHOTS, ...BENT] },
   { name: 'letter', page: LETTER, fonts: FONTS.slice(1), shots: SHOTS.slice(0, 1) },
   { name: 'book', page: BOOK, fonts: FONTS, shots: [...SHOTS.slice(0, 1), ...BENT] },
-  { name: 'receipt', page: RECEIPT, fonts: ['Liberation Mono'], shots: CURLED },
+  { name: 'receipt', page: RECEIPT, fonts: ['Liberation Mono', 'DejaVu Sans'], shots: CURLED },
 ];
 
 const PHOTO = { width: 1500, height: 1800 };

@@ -8,7 +8,12 @@ export const PaymentRequiredSchema = Type.Object(
     error: Type.String(),
     resource: Type.String(),
     description: Type.String(),
-    help: Type.Optional(Type.String({ description: 'Which clients can pay, and where it says how.' })),
+    help: Type.Optional(
+      Type.String({
+        description:
+          'Which clients can pay, and where it says how; of a payment that was refused, what is wrong with it.',
+      }),
+    ),
     accepts: Type.Array(
       Type.Object(
         {

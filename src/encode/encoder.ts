@@ -137,7 +137,7 @@ export class WorkerEncoder implements Encoder {
     manifest: Manifest,
     opened: Towers,
     { towers, missing }: AvailableTowers,
-    { threads, opening, reports }: Workers,
+    { threads, reports }: Workers,
     options: EncoderOptions,
     rejected: readonly Failure[],
     { otherLanguages, translation }: Pick<Encoder, 'otherLanguages' | 'translation'> = {},
@@ -149,15 +149,13 @@ export class WorkerEncoder implements Encoder {
     this.missing = missing;
     this.fusion = manifest.fusion;
     this.pictureSpec = pictureSpecOf(towers);
-    const count = (role: 'query' | 'ingest') =>
-      [...threads, ...opening].filter((thread) => thread.role === role).length;
+    const count = (role: 'query' | 'ingest') => threads.filter((thread) => thread.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
     this.#kinds = workKindsOf(towers, opened);
     this.vocabulary = vocabularyOf(opened);
     const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask, alarm = log } = options;
     this.#dispatcher = new Dispatcher({
       threads,
-      opening,
       queryQueueMax,
       queryWaitMsMax,
       ingestQueueMax,

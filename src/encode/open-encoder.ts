@@ -112,11 +112,11 @@ function openingFailures({ reports }: Workers) {
 /** A configured provider must serve everything. @throws FarthingError `models_invalid` after it has ended the workers */
 async function refuseMissing(
   { missing }: AvailableTowers,
-  { threads, opening }: Workers,
+  { threads }: Workers,
   { provider = 'auto' }: EncoderOptions,
 ): Promise<void> {
   if (provider === 'auto' || missing.length === 0) return;
-  await Promise.all([...threads, ...opening].map((thread) => thread.rest()));
+  await Promise.all(threads.map((thread) => thread.rest()));
   const reasons = missing.map(({ space, asksWith, reason }) => `${space} (${asksWith}): ${reason}`);
   throw new FarthingError(
     'models_invalid',

@@ -229,13 +229,14 @@ class ChildExtractor implements Extractor {
       const before = collector.blocks.length;
       let failure: ErrorCode | undefined;
       try {
-        await recogniser.run(this.#owners.of(tenant), {
+        const { notRead: beyond = [] } = await recogniser.run(this.#owners.of(tenant), {
           task: { task: 'recognise', path, mediaType, page, ...(scene && { scene }) },
           file: path,
           secondsMax: this.#limits.recogniseSecondsMax,
           signal,
           onReply: (reply) => collector.take(reply),
         });
+        notRead = addNotRead(notRead, ...beyond);
       } catch (error) {
         const code = errorCode(error);
         if (signal?.aborted || code === undefined || !PAGE_FAULTS.includes(code)) throw error;

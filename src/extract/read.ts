@@ -7,6 +7,7 @@ import type { FormatReader, PreviewPlace, ReadContext } from './reading/format-r
 import type { Done, MemberSink, Sink, Summary } from './reading/sink.ts';
 import { SourceFile } from './reading/source-file.ts';
 import { recognise, unsupported } from './recognise.ts';
+import { oneLine, shorten, TITLE_LENGTH_MAX } from './text/outline.ts';
 
 type Opened = Done & { readonly fileInfo: FileInfo };
 
@@ -41,10 +42,10 @@ export class Readers {
   async open(bytes: Uint8Array, name?: string, sink?: Sink, headersOnly = false): Promise<Opened> {
     const file = new SourceFile(bytes, name);
     const reader = await recognise(this.#readers.values(), file);
-    const fileInfo = await reader.open(file, this.#context);
+    const fileInfo = withTitle(await reader.open(file, this.#context));
     if (headersOnly) return { fileInfo };
     if (sink && reader.read && reader.readsAlong?.(file, fileInfo))
-      return { fileInfo, wasRead: true, ...(await reader.read(file, this.#context, splitting(sink))) };
+      return { fileInfo, wasRead: true, ...(await readWhole(reader, file, this.#context, sink)) };
     return { fileInfo: { ...fileInfo, ...(await reader.tryOut?.(file, this.#context)) } };
   }
 
@@ -59,7 +60,7 @@ export class Readers {
   ): Promise<Summary> {
     const reader = this.#readers.get(mediaType);
     if (!reader?.read) throw unsupported(mediaType);
-    return reader.read(new SourceFile(bytes), { ...this.#context, pictureSpec }, splitting(sink));
+    return readWhole(reader, new SourceFile(bytes), { ...this.#context, pictureSpec }, sink);
   }
 
   /** Gives the files inside a file to the sink. @throws as open. */
@@ -76,4 +77,23 @@ export class Readers {
       throw new FarthingError('preview_unavailable', `There is no picture of a file of type ${mediaType}.`);
     return reader.preview(new SourceFile(bytes), place, this.#context);
   }
+}
+
+/** Gives all that a reader reads to the sink, also a title that is too long for one. */
+async function readWhole(
+  { read }: FormatReader,
+  file: SourceFile,
+  context: ReadContext,
+  sink: Sink,
+): Promise<Summary> {
+  const blocks = splitting(sink);
+  const summary = (await read?.(file, context, blocks)) ?? {};
+  const { title } = summary;
+  if (title !== undefined && oneLine(title).length > TITLE_LENGTH_MAX) await blocks.block({ text: title });
+  return withTitle(summary);
+}
+
+function withTitle<T extends { readonly title?: string }>(named: T): T {
+  const { title } = named;
+  return title === undefined ? named : { ...named, title: shorten(title, TITLE_LENGTH_MAX) };
 }

@@ -172,7 +172,7 @@ export class Ingest {
 
   /** Starts a job that awaited payment; ends it if the Tenant's index was disposed of. Idempotent. @throws job_not_found. */
   async release(jobId: JobId): Promise<ReleasedIngest> {
-    let job = this.#existing(jobId);
+    let job = this.existing(jobId);
     if (job.held) {
       job = await this.#jobs.change(jobId, { held: undefined });
       const info = this.#awaitingPayment.remove(jobId);
@@ -195,6 +195,13 @@ export class Ingest {
     return this.#jobs.shown(id);
   }
 
+  /** @throws job_not_found */
+  existing(id: JobId): Job {
+    const job = this.#jobs.get(id);
+    if (!job) throw new FarthingError('job_not_found', 'No job has this id.');
+    return job;
+  }
+
   /** The job after each change, until its end: see `JobTable.watch`. */
   watch(jobId: JobId, everyMs: number, signal: AbortSignal): AsyncGenerator<Job> {
     return this.#jobs.watch(jobId, everyMs, signal);
@@ -214,10 +221,10 @@ export class Ingest {
 
   /** Cancels a job: only its row stays. @throws job_not_found, job_ended, interrupted. */
   async cancel(jobId: JobId): Promise<Job> {
-    const job = this.#existing(jobId);
+    const job = this.existing(jobId);
     if (isEnded(job.state)) throw ended(job);
     await this.#end(job);
-    const after = this.#existing(jobId);
+    const after = this.existing(jobId);
     if (after.state === 'cancelled') return after;
     if (isEnded(after.state)) throw ended(after);
     throw new FarthingError('interrupted', 'The job could not be cancelled. Try again.', {
@@ -295,7 +302,7 @@ export class Ingest {
   /** Ends a job whose index was disposed of, and gives the credit that it owes. */
   async #endWithIndex(jobId: JobId): Promise<void> {
     await this.#runner.cancel(jobId);
-    const job = this.#existing(jobId);
+    const job = this.existing(jobId);
     if (isEnded(job.state)) await this.#ends.giveOwedCredit(job);
     else await this.#ends.cancel(job);
   }
@@ -316,12 +323,6 @@ export class Ingest {
 
   #itemOf(job: Job): Promise<Item | undefined> {
     return this.#tenants.useIfThere(job.tenant, (shard) => shard.item(job.item));
-  }
-
-  #existing(id: JobId): Job {
-    const job = this.#jobs.get(id);
-    if (!job) throw new FarthingError('job_not_found', 'No job has this id.');
-    return job;
   }
 
   #prune(): Promise<void> {

@@ -43,11 +43,10 @@ export class PaidIngest implements EffectHandler<'ingest'> {
 
   async commit({ job }: EffectRef<'ingest'>): Promise<Answer> {
     const { ingest, payerIndex } = this.#deps;
-    const released = await ingest.release(job);
-    const { tenant } = released.job;
+    const { tenant } = ingest.existing(job);
     if (!isPayer(tenant)) throw new FarthingError('internal', `job ${job} was never sold`);
-    // An index that has ended by then is not begun anew by what comes too late for it.
-    if (released.item) await payerIndex.touch(tenant);
+    // Begun in one turn of the event loop, both are one durable write.
+    const [released] = await Promise.all([ingest.release(job), payerIndex.touch(tenant)]);
     return { status: 200, headers: {}, body: shownIngest(released, true, payerIndex.expiry(tenant)) };
   }
 

@@ -3,7 +3,8 @@
 //! **Wholes.** An identifier, address, path, number, date or part number is found whole and by each of its parts:
 //! `commons.wikimedia.org`, and `commons`, `wikimedia`, `org`. It counts as one word of the text. A hyphen within a whole
 //! is left out, so that `IL-6` and `IL6` are one. Words that are merely joined (`well-known`, `and/or`) stay words; the
-//! hyphened ones are also found in one (`e-mail`, `email`), and so are those that a zero width space divides.
+//! hyphened ones are also found in one (`e-mail`, `email`), and so are those that a zero width space divides. The `T` of
+//! `2026-03-12T08:30` stands between two wholes.
 //!
 //! **Letters and numbers in several ways.** [`crate::text::letters`] says which characters are left out or are one, and
 //! [`crate::text::numbers`] which rows of digits are one number, found as if it had no marks within it.
@@ -291,12 +292,34 @@ fn without_hyphens(whole: &str) -> String {
     lowered(&whole.replace(['-', SEAM], ""))
 }
 
-/// A text as its words are read: as [`composed`], and with letters in one way.
+/// A text as its words are read: as [`composed`], with letters in one way, and date and time apart.
 pub fn normalised(text: &str) -> Cow<'_, str> {
-    match composed(text) {
+    let text = match composed(text) {
         Cow::Borrowed(text) => plain(text),
         Cow::Owned(text) => Cow::Owned(plain(&text).into_owned()),
+    };
+    let bytes = text.as_bytes();
+    let mut divided: Option<String> = None;
+    for (at, _) in text.match_indices(['T', 't']).filter(|(at, _)| divides_moment(bytes, *at)) {
+        divided.get_or_insert_with(|| text.to_string()).replace_range(at..=at, "|");
     }
+    divided.map_or(text, Cow::Owned)
+}
+
+/// Whether a letter stands between the date and the time of a moment (ISO 8601): `2026-03-12T08:30`, `20260312T083000Z`.
+fn divides_moment(text: &[u8], at: usize) -> bool {
+    let has = |from: usize, shape: &str| {
+        text.get(from..from + shape.len()).is_some_and(|part| {
+            part.iter()
+                .zip(shape.bytes())
+                .all(|(byte, of)| if of == b'0' { byte.is_ascii_digit() } else { *byte == of })
+        })
+    };
+    let follows = |date: &str| {
+        at.checked_sub(date.len())
+            .is_some_and(|from| has(from, date) && (from == 0 || !text[from - 1].is_ascii_digit()))
+    };
+    (follows("0000-00-00") && has(at + 1, "00:00")) || (follows("00000000") && has(at + 1, "0000"))
 }
 
 /// NFKC, with one form of the apostrophe. The mark of a footnote is no part of the word before it: `Marajà³`, but not `km²`.

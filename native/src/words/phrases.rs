@@ -1,8 +1,9 @@
 //! Quoted phrases: words in order.
 
 use super::block::WordsBlock;
-use super::lists::positions_of;
+use super::lists::{TermPostings, positions_of};
 use super::query::{InOrder, Phrase, parse};
+use super::query_word::Variant;
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::terms::language::Language;
@@ -48,54 +49,79 @@ pub fn documents_with_all(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Sto
     Ok(all)
 }
 
-/// The block's languages in which the phrase can occur, grouped by those in which it has the same terms.
+/// The block's languages in which the phrase can occur, grouped by those in which each word has the same terms.
 fn language_groups(block: &WordsBlock<'_>, words: &InOrder) -> Vec<u64> {
     let mut groups = vec![block.view.header.languages];
     for (_, variants) in words {
-        let split = |languages: u64| variants.iter().map(move |variant| languages & variant.languages);
-        groups = groups.into_iter().flat_map(split).filter(|languages| *languages != 0).collect();
+        let mut any = 0;
+        for Variant { languages, .. } in variants {
+            any |= languages;
+            groups = groups.into_iter().flat_map(|group| [group & languages, group & !languages]).collect();
+            groups.retain(|group| *group != 0);
+        }
+        groups.retain(|group| group & any != 0);
     }
     groups
 }
 
-/// Documents in which a phrase's terms occur in order. `languages`: one group of [`language_groups`].
+/// Documents, ascending, each with the positions at which a phrase would begin in it, ascending.
+type Starts = Vec<(u32, Vec<u32>)>;
+
+/// Documents in which a phrase's words occur in order, each as any of its terms. `languages`: one group of [`language_groups`].
 fn documents_with(block: &WordsBlock<'_>, words: &InOrder, languages: u64, stop: &Stop) -> Result<Vec<u32>> {
-    let mut lists = vec![];
+    let mut of_words = vec![];
     for (distance, variants) in words {
-        let Some(variant) = variants.iter().find(|variant| variant.languages & languages != 0) else {
-            return Ok(vec![]);
-        };
-        let Some(postings) = block.lookup(variant)? else { return Ok(vec![]) };
-        lists.push((*distance, postings));
+        let terms = variants.iter().filter(|variant| variant.languages & languages != 0);
+        let lists = terms.map(|variant| block.lookup(variant)).filter_map(Result::transpose);
+        of_words.push((*distance, lists.collect::<Result<Vec<_>>>()?));
     }
-    lists.sort_by_key(|(_, postings)| postings.frequency);
-    let mut starts: Option<Vec<(u32, Vec<u32>)>> = None;
-    for (distance, postings) in lists {
-        stop.check()?;
-        let known = starts.take();
+    of_words.sort_by_key(|(_, lists)| lists.iter().map(|list| u64::from(list.frequency)).sum::<u64>());
+    let mut starts: Option<Starts> = None;
+    for (distance, lists) in of_words {
         let mut next = vec![];
-        let mut at = 0;
-        postings.for_each_with_positions(|document, _, encoded| {
-            let begins = positions_of(encoded).into_iter().filter_map(|position| position.checked_sub(distance));
-            let Some(known) = &known else {
-                next.push((document, begins.collect::<Vec<_>>()));
-                return;
-            };
-            while at < known.len() && known[at].0 < document {
-                at += 1;
-            }
-            if at < known.len() && known[at].0 == document {
-                let kept: Vec<u32> = begins.filter(|begin| known[at].1.binary_search(begin).is_ok()).collect();
-                if !kept.is_empty() {
-                    next.push((document, kept));
-                }
-            }
-        })?;
+        for list in &lists {
+            stop.check()?;
+            next.extend(starts_of(list, distance, starts.as_ref())?);
+        }
         if next.is_empty() {
             return Ok(vec![]);
         }
-        starts = Some(next);
+        starts = Some(if lists.len() > 1 { merged(next) } else { next });
     }
-    let found = starts.unwrap_or_default().into_iter();
-    Ok(found.filter(|(_, starts)| !starts.is_empty()).map(|(document, _)| document).collect())
+    Ok(starts.unwrap_or_default().into_iter().map(|(document, _)| document).collect())
+}
+
+/// Where a phrase would begin by one term of one of its words; where `known` are given, only at these.
+fn starts_of(list: &TermPostings<'_>, distance: u32, known: Option<&Starts>) -> Result<Starts> {
+    let mut starts = vec![];
+    let mut at = 0;
+    list.for_each_with_positions(|document, _, encoded| {
+        let mut begins: Vec<u32> =
+            positions_of(encoded).into_iter().filter_map(|position| position.checked_sub(distance)).collect();
+        if let Some(known) = known {
+            while at < known.len() && known[at].0 < document {
+                at += 1;
+            }
+            let here = known.get(at).filter(|known| known.0 == document);
+            begins.retain(|begin| here.is_some_and(|(_, known)| known.binary_search(begin).is_ok()));
+        }
+        if !begins.is_empty() {
+            starts.push((document, begins));
+        }
+    })?;
+    Ok(starts)
+}
+
+/// The starts by several terms, as those of one.
+fn merged(mut starts: Starts) -> Starts {
+    starts.sort_by_key(|(document, _)| *document);
+    starts.dedup_by(|later, kept| {
+        let is_same = later.0 == kept.0;
+        if is_same {
+            kept.1.append(&mut later.1);
+            kept.1.sort_unstable();
+        }
+        is_same
+    });
+    starts
 }

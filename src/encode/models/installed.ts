@@ -9,7 +9,9 @@ import {
   type Manifest,
   type ManifestModel,
   type ManifestVariant,
+  type Provider,
 } from './manifest.ts';
+import { lacksOf } from './readiness.ts';
 import {
   type Candidate,
   type Failure,
@@ -153,7 +155,7 @@ class Finder implements Installed {
       const file = model.files[variant.file]!;
       for (const provider of variant.providers) {
         const absent = deviceRefusal(provider, this.#choice);
-        const reason = absent ?? (await this.#verification.refusal(file));
+        const reason = absent ?? this.#runtimeLacks(provider) ?? (await this.#verification.refusal(file));
         if (reason === undefined)
           found.push(candidateOf(variant, provider, join(this.#folder, file.path), file.sha256!));
         // A device that is not there is no news at each start: the doctor tells of it.
@@ -163,6 +165,12 @@ class Finder implements Installed {
       }
     }
     return found.length > 0 ? found : (shown ?? 'no provider can run it');
+  }
+
+  /** Of a provider that nobody asked for: ONNX Runtime would report an error at each start. */
+  #runtimeLacks(provider: Provider): string | undefined {
+    const [lack] = this.#choice === 'auto' ? lacksOf(provider, []) : [];
+    return lack && `${lack.what}: ${lack.command}`;
   }
 }
 

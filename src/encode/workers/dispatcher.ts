@@ -10,8 +10,6 @@ type AnyJob = VectorJob | CutJob;
 
 export interface DispatcherOptions {
   readonly threads: readonly EncoderThread[];
-  /** Threads that are still opening their models; they get work once they answer. */
-  readonly opening?: readonly EncoderThread[];
   readonly queryQueueMax: number;
   /** A query whose estimated wait is longer is refused at once. Absent: no limit. */
   readonly queryWaitMsMax?: number;
@@ -73,13 +71,8 @@ export class Dispatcher {
     this.#ingest = new WorkQueue(options.ingestQueueMax);
     // Query workers come first: the others run at a lower priority.
     this.#threads = new Set(
-      [...this.#all].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
+      [...options.threads].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
     );
-    for (const thread of options.opening ?? []) this.#occupy(thread, this.#revive(thread));
-  }
-
-  get #all(): readonly EncoderThread[] {
-    return [...this.#options.threads, ...(this.#options.opening ?? [])];
   }
 
   get counters(): EncoderCounters {
@@ -308,7 +301,7 @@ export class Dispatcher {
     for (const work of this.#ingest.drain())
       (work as AnyJob).fail(new FarthingError('interrupted', 'The server is shutting down.'));
     while (this.#busy.size > 0) await Promise.race(this.#busy.values());
-    await Promise.all(this.#all.map((thread) => thread.rest()));
+    await Promise.all(this.#options.threads.map((thread) => thread.rest()));
   }
 }
 

@@ -22,8 +22,6 @@ import type { WorkerCounts } from './worker-counts.ts';
 /** Worker threads with their sessions open and warm. */
 export interface Workers {
   readonly threads: readonly EncoderThread[];
-  /** More ingest workers, which are still opening their sessions. */
-  readonly opening: readonly EncoderThread[];
   /** One for each tower: the first worker's report, or the failure of any. */
   readonly reports: readonly TowerReport[];
   readonly labelsCached: boolean;
@@ -80,9 +78,9 @@ async function tryGpus(towers: Towers): Promise<Omit<Chosen, 'natives'>> {
 const IDLE_MS_MAX = 10 * 60_000;
 
 /**
- * Starts the workers; each opens and warms up its own sessions. Resolves when all query workers and one ingest worker are
- * ready: the first requests need no more. Where the native encoder runs all texts, one worker shows that the models open and ends:
- * all start with the pictures that need them.
+ * Starts the workers; each opens and warms up its own sessions. On a device they open one after the other, before any runs: CUDA refuses
+ * an opening while another thread's stream is captured. Where the native encoder runs all texts, one worker shows that the models open
+ * and ends: all start with the pictures that need them.
  */
 export async function startWorkers(
   { towers: chosen, natives: opened }: Pick<Chosen, 'towers' | 'natives'>,
@@ -102,14 +100,14 @@ export async function startWorkers(
       const options = { natives, cutter, ...(!isKept && { idleMsMax: IDLE_MS_MAX }) };
       return new EncoderThread({ role, towers, labels, input, output }, options);
     });
-  const first = isKept ? Math.min(1, counts.ingest) : counts.ingest;
-  const threads = [...start('query', counts.query), ...start('ingest', first)];
+  const threads = [...start('query', counts.query), ...start('ingest', counts.ingest)];
+  const onDevice = towers.some(({ candidates: [first] }) => first !== undefined && !onProcessor(first));
   try {
     const bridge = pictureTowerOf(towers)?.bridge;
     const table = new Float32Array(labels);
     // The table is read while the workers open.
     const [all, labelsKept] = await Promise.all([
-      Promise.all((isKept ? threads : threads.slice(0, 1)).map((thread) => thread.report())),
+      reportsOf(isKept ? threads : threads.slice(0, 1), onDevice),
       bridge ? readLabels(towers, bridge, table, cacheFolder) : true,
     ]);
     const reports = (all[0] ?? []).map(
@@ -122,11 +120,19 @@ export async function startWorkers(
         encodeLabels(threads, indexIn(towers, text), bridge, texts),
       );
     if (!isKept) await threads[0]?.rest();
-    return { threads, opening: start('ingest', counts.ingest - first), reports, labelsCached: !embeds };
+    return { threads, reports, labelsCached: !embeds };
   } catch (error) {
     await Promise.all(threads.map((thread) => thread.rest()));
     throw new FarthingError('models_invalid', 'The encoders could not be started.', { cause: error });
   }
+}
+
+/** @param inTurn whether a thread opens its models once the one before has */
+async function reportsOf(threads: readonly EncoderThread[], inTurn: boolean): Promise<TowerReport[][]> {
+  if (!inTurn) return Promise.all(threads.map((thread) => thread.report()));
+  const reports: TowerReport[][] = [];
+  for (const thread of threads) reports.push(await thread.report());
+  return reports;
 }
 
 /** Whether requests need a worker for a tower so often, or it opens so slowly, that its workers stay. */

@@ -97,6 +97,7 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 const GZIP_HEADER_BYTES = 10;
+/** Names of files have at most 255 bytes on the usual file systems; a field before it may have more. Without a name it is `file`. */
 const GZIP_NAME_AT_MAX = 4096;
 const [GZIP_HAS_EXTRA, GZIP_HAS_NAME] = [4, 8];
 

@@ -5,10 +5,11 @@ import type { Attachment, OfficeContent, Report } from '../office/office-content
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
+import { upTo } from '../reading/up-to.ts';
 import { withoutControls } from '../text/charset.ts';
 import { readHtml } from '../text/html.ts';
 import { checkHtml } from '../text/html-limits.ts';
-import { shorten } from '../text/outline.ts';
+import { oneLine } from '../text/outline.ts';
 import { readPlain } from '../text/plain.ts';
 import { readRtf } from '../text/rtf.ts';
 import { hasStream } from './compound.ts';
@@ -24,7 +25,7 @@ export const msg: MakeReader = (mediaType) =>
 
 function readMsg({ bytes }: SourceFile, report: Report): OfficeContent {
   const { data, attachments } = parse(bytes, report);
-  const title = shorten(data.subject ?? '', 300);
+  const title = oneLine(data.subject ?? '');
   const people = (type: string): string =>
     (data.recipients ?? [])
       .filter(({ recipType = 'to' }) => recipType === type)
@@ -37,7 +38,7 @@ function readMsg({ bytes }: SourceFile, report: Report): OfficeContent {
     ['Date', data.messageDeliveryTime ?? data.clientSubmitTime ?? ''],
     ['Subject', title],
     ['Attachments', attachments.map(({ name }) => name).join(', ')],
-  ].flatMap(([name, value]) => (value ? [`${name}: ${shorten(value, 1_000)}`] : []));
+  ].flatMap(([name, value]) => (value ? [`${name}: ${oneLine(value)}`] : []));
   const body = bodyOf(data);
   const inText = body.title === undefined || body.title === title ? [] : [{ text: body.title }];
   return {
@@ -83,8 +84,7 @@ function parse(bytes: Uint8Array, report: Report): { data: FieldsData; attachmen
     const reader = new msgreader.default(copy.buffer);
     const data = reader.getFileData();
     const found = (data.attachments ?? []).filter(({ attachmentHidden }) => !attachmentHidden);
-    if (found.length > ATTACHMENTS_MAX) report('attachments', 'limit', found.length - ATTACHMENTS_MAX);
-    const attachments = found.slice(0, ATTACHMENTS_MAX).map((attachment) => {
+    const attachments = upTo(ATTACHMENTS_MAX, found, 'attachments', report).map((attachment) => {
       const { fileName, content } = reader.getAttachment(attachment);
       return { name: fileName || 'attachment', bytes: content };
     });

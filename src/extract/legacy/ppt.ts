@@ -38,6 +38,8 @@ interface Found {
   /** Texts of other boxes, slide by slide. */
   readonly drawn: Slide[];
   readonly notes: Slide[];
+  /** Containers that are nested too deep to be walked. */
+  tooDeep: number;
 }
 
 /** Walks all records once, in the order of the file. */
@@ -50,7 +52,7 @@ function readPpt(file: SourceFile, report: Report): OfficeContent {
       'file_encrypted',
       'The presentation has a password. Remove the password and send it again.',
     );
-  const found: Found = { listed: [], drawn: [], notes: [] };
+  const found: Found = { listed: [], drawn: [], notes: [], tooDeep: 0 };
   walk(
     new DataView(stream.buffer, stream.byteOffset, stream.byteLength),
     0,
@@ -71,6 +73,7 @@ function readPpt(file: SourceFile, report: Report): OfficeContent {
   });
   // Notes that belong to no known slide are read at the end.
   const loose = found.notes.length === count ? [] : found.notes.flatMap(({ texts }) => texts);
+  if (found.tooDeep > 0) report('text', 'limit', found.tooDeep);
   report('pictures', 'unsupported');
   report('charts', 'unsupported');
   return {
@@ -107,8 +110,9 @@ function walk(
     else if ((type === TEXT_16 || type === TEXT_8) && slide) {
       const text = textAt(view, start, end, type === TEXT_16);
       if (text !== '') (isTitle ? slide.titles : slide.texts).push(text);
-    } else if ((version & 0x0f) === CONTAINER && depth < DEPTH_MAX)
-      walk(view, start, end, found, childOf(type, version >> 4, slide, found), depth + 1);
+    } else if ((version & 0x0f) === CONTAINER)
+      if (depth === DEPTH_MAX) found.tooDeep++;
+      else walk(view, start, end, found, childOf(type, version >> 4, slide, found), depth + 1);
   }
 }
 

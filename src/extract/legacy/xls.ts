@@ -11,7 +11,7 @@ import type { FormatReader, MakeReader } from '../reading/format-reader.ts';
 import { corrupt } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import { withoutControls } from '../text/charset.ts';
-import { shorten } from '../text/outline.ts';
+import { oneLine, shorten } from '../text/outline.ts';
 import { tableText } from '../text/table.ts';
 import { hasStream } from './compound.ts';
 
@@ -40,8 +40,12 @@ function readSheets({ bytes }: SourceFile, report: Report): OfficeContent {
     const cells = (book.Sheets[name]?.['!data'] ?? []) as readonly (readonly (Cell | undefined)[])[];
     const comments: string[] = [];
     const rows = cells.map((row, at) =>
-      (row ?? []).slice(0, COLUMNS_MAX).map((cell, column) => {
+      (row ?? []).flatMap((cell, column) => {
         const text = cell ? cellText(cell, is1904, report) : '';
+        if (column >= COLUMNS_MAX) {
+          if (text !== '') report('text', 'limit', 1);
+          return [];
+        }
         take(text.length);
         for (const { a, t } of cell?.c ?? [])
           comments.push(`Comment on row ${at + 1}, column ${column + 1}${a ? ` by ${a}` : ''}: ${t ?? ''}`);
@@ -50,11 +54,12 @@ function readSheets({ bytes }: SourceFile, report: Report): OfficeContent {
     );
     const text = withoutControls([tableText(rows), ...comments].filter(Boolean).join('\n\n'));
     const hidden = book.Workbook?.Sheets?.[index]?.Hidden ? ' (hidden sheet)' : '';
-    if (text !== '') blocks.push({ text, page: index + 1, heading: `${shorten(name, 200)}${hidden}` });
+    if (text !== '')
+      blocks.push({ text, page: index + 1, heading: `${shorten(name, 200, report)}${hidden}` });
   }
   report('pictures', 'unsupported');
   report('charts', 'unsupported');
-  const title = shorten(book.Props?.Title ?? '', 300);
+  const title = oneLine(book.Props?.Title ?? '');
   return {
     blocks,
     pictures: [],

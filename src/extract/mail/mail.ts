@@ -8,12 +8,11 @@ import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { giveBytes, type MemberSink } from '../reading/sink.ts';
 import { readText } from '../text/charset.ts';
 import { readHtml } from '../text/html.ts';
-import { shorten } from '../text/outline.ts';
+import { oneLine } from '../text/outline.ts';
 import { readPlain } from '../text/plain.ts';
 import type { TextContents } from '../text/text-format.ts';
 import { withCharsets } from './mail-charset.ts';
 
-const TITLE_LENGTH_MAX = 300;
 /** Fields of a mail's head (RFC 5322 3.6, RFC 2045), and those that servers add. */
 const KNOWN_FIELD =
   /^(from|to|cc|subject|date|message-id|mime-version|received|return-path|delivered-to|reply-to|content-type|x-[\w-]+|dkim-signature|in-reply-to|references|sender)$/i;
@@ -90,7 +89,7 @@ export async function readMail(bytes: Uint8Array): Promise<TextContents> {
     ['Date', mail.date ?? ''],
     ['Subject', mail.subject ?? ''],
     ['Attachments', attachmentsOf(mail).map(nameOf).join(', ')],
-  ].flatMap(([name, value]) => (value ? [`${name}: ${shorten(value, 1_000)}`] : []));
+  ].flatMap(([name, value]) => (value ? [`${name}: ${oneLine(value)}`] : []));
   const blocks = [{ text: lines.join('\n') }, ...inText, ...body.blocks].filter(({ text }) => text !== '');
   return {
     ...(title !== undefined && { title }),
@@ -179,6 +178,6 @@ function people(addresses: readonly Address[]): string {
 }
 
 function titleOf({ subject }: Email): string | undefined {
-  const title = shorten(subject ?? '', TITLE_LENGTH_MAX);
+  const title = oneLine(subject ?? '');
   return title === '' ? undefined : title;
 }

@@ -1,5 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Block } from '../../domain/document.ts';
+import type { Sink } from '../reading/sink.ts';
+import { upTo } from '../reading/up-to.ts';
 import { withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
 
@@ -10,20 +12,26 @@ export interface Chapter {
 
 const CHAPTERS_MAX = 1_000;
 const TITLE_LENGTH_MAX = 300;
+/** A longer title has more characters than are taken. */
+const TITLE_BYTES_MAX = 4096;
 /** Lists of chapters are small: a larger part of a file is not read. */
 const PART_BYTES_MAX = 16 * 2 ** 20;
 /** Parts that are skipped on the way to a list of chapters. */
 const PARTS_MAX = 100_000;
 
+class TooManyParts extends Error {}
+
 /**
  * Chapters of a recording, in order: MP4 (Nero's `chpl`), Matroska, ID3v2 (`CHAP`), and comments of Ogg and FLAC (`CHAPTER001=…`).
  * Damaged lists give none: the recording itself may be intact.
+ * @param report gets chapters beyond a limit
  */
 export function chaptersOf(
   path: string,
   mediaType: string,
   tags: Readonly<Record<string, string>>,
-): Chapter[] {
+  report: Sink['notRead'],
+): readonly Chapter[] {
   const file = openSync(path, 'r');
   try {
     const source = new Source(file);
@@ -34,18 +42,19 @@ export function chaptersOf(
         : mediaType === 'audio/mpeg'
           ? id3Chapters(source)
           : tagChapters(tags);
-    return found
+    const chapters = found
       .map(({ time_s, title }) => ({
         // Milliseconds, like the times of frames and cues.
         time_s: Math.round(time_s * 1000) / 1000,
-        title: shorten(withoutControls(title), TITLE_LENGTH_MAX),
+        title: shorten(withoutControls(title), TITLE_LENGTH_MAX, report),
       }))
       .filter(({ time_s, title }) => title !== '' && Number.isFinite(time_s) && time_s >= 0)
-      .sort((a, b) => a.time_s - b.time_s)
-      .slice(0, CHAPTERS_MAX);
+      .sort((a, b) => a.time_s - b.time_s);
+    return upTo(CHAPTERS_MAX, chapters, 'text', report);
   } catch (error) {
-    if (error instanceof RangeError) return [];
-    throw error;
+    if (error instanceof TooManyParts) report('text', 'limit');
+    else if (!(error instanceof RangeError)) throw error;
+    return [];
   } finally {
     closeSync(file);
   }
@@ -99,7 +108,8 @@ function mp4Chapters(source: Source): Chapter[] {
 }
 
 function mp4Box(source: Source, from: number, to: number, wanted: string): [number, number] | undefined {
-  for (let at = from, parts = 0; at + 8 <= to && parts < PARTS_MAX; parts++) {
+  for (let at = from, parts = 0; at + 8 <= to; ) {
+    if (++parts > PARTS_MAX) throw new TooManyParts();
     const head = source.read(at, 8);
     let [size, start] = [head.readUInt32BE(0), at + 8];
     if (size === 1) [size, start] = [Number(source.read(at + 8, 8).readBigUInt64BE(0)), at + 16];
@@ -138,9 +148,8 @@ function matroskaChapters(source: Source): Chapter[] {
     );
     chapters.push({
       time_s: nanoseconds / 1e9,
-      title: source.read(title.from, Math.min(title.to - title.from, 4096)).toString('utf8'),
+      title: source.read(title.from, Math.min(title.to - title.from, TITLE_BYTES_MAX)).toString('utf8'),
     });
-    if (chapters.length >= CHAPTERS_MAX) break;
   }
   return chapters;
 }
@@ -152,7 +161,8 @@ interface Element {
 }
 
 function* elements(source: Source, from: number, to: number): Generator<Element> {
-  for (let at = from, parts = 0; at + 2 <= to && parts < PARTS_MAX; parts++) {
+  for (let at = from, parts = 0; at + 2 <= to; ) {
+    if (++parts > PARTS_MAX) throw new TooManyParts();
     const head = source.read(at, Math.min(12, to - at));
     const idBytes = Math.clz32(head[0]!) - 23;
     if (idBytes > 4 || idBytes < 1) return;
@@ -179,17 +189,26 @@ function id3Chapters(source: Source): Chapter[] {
   const head = source.read(0, 10);
   if (head.toString('latin1', 0, 3) !== 'ID3') return [];
   const isSyncsafe = head[3] === 4;
-  const tag = source.read(10, synchsafe(head, 6));
-  const size = (at: number): number => (isSyncsafe ? synchsafe(tag, at) : tag.readUInt32BE(at));
+  const size = (bytes: Buffer, at: number): number =>
+    isSyncsafe ? synchsafe(bytes, at) : bytes.readUInt32BE(at);
   const chapters: Chapter[] = [];
-  for (let at = 0; at + 10 < tag.length && tag[at] !== 0; at += 10 + size(at + 4)) {
-    if (tag.toString('latin1', at, at + 4) !== 'CHAP') continue;
-    const idEnd = tag.indexOf(0, at + 10);
+  const end = 10 + synchsafe(head, 6);
+  for (let at = 10, parts = 0; at + 10 < end; ) {
+    if (++parts > PARTS_MAX) throw new TooManyParts();
+    const frame = source.read(at, 10);
+    if (frame[0] === 0) break;
+    const length = size(frame, 4);
+    const isChapter = frame.toString('latin1', 0, 4) === 'CHAP';
+    const chapter = isChapter ? source.read(at + 10, length) : undefined;
+    at += 10 + length;
+    if (!chapter) continue;
+    const idEnd = chapter.indexOf(0);
     if (idEnd < 0) break;
-    const time_s = tag.readUInt32BE(idEnd + 1) / 1000;
-    for (let inner = idEnd + 17; inner + 11 < at + 10 + size(at + 4); inner += 10 + size(inner + 4)) {
-      if (tag.toString('latin1', inner, inner + 4) !== 'TIT2') continue;
-      chapters.push({ time_s, title: id3Text(tag.subarray(inner + 10, inner + 10 + size(inner + 4))) });
+    const time_s = chapter.readUInt32BE(idEnd + 1) / 1000;
+    for (let inner = idEnd + 17; inner + 11 < length; inner += 10 + size(chapter, inner + 4)) {
+      if (chapter.toString('latin1', inner, inner + 4) !== 'TIT2') continue;
+      const from = inner + 10;
+      chapters.push({ time_s, title: id3Text(chapter.subarray(from, from + size(chapter, inner + 4))) });
       break;
     }
   }

@@ -16,7 +16,10 @@ import { recordingType } from './recordings.ts';
 import { cueText } from './subtitles.ts';
 import { tagBlock, titleTag } from './tags.ts';
 
-/** Seconds between the frames that are looked at; more in a film that would have more than FRAMES_MAX of them. */
+/**
+ * Seconds between the frames that are looked at; more in a film that would have more than FRAMES_MAX of them. It samples, like every
+ * distance of frames: what is said and the subtitles are read whole.
+ */
 const FRAME_EVERY_SECONDS = 0.5;
 const FRAMES_MAX = 4_000;
 /** Pixels of a film over which key frames alone are decoded: about a minute and a half of one core. */
@@ -110,9 +113,9 @@ async function extract(
 ): Promise<Summary> {
   const { tags, duration_s, video } = file;
   const title = titleTag(tags);
-  const tagged = tagBlock(tags);
+  const tagged = tagBlock(tags, output.notRead);
   if (tagged) await output.block(tagged);
-  for (const chapter of chapterBlocks(chaptersOf(path, mediaType, tags), duration_s))
+  for (const chapter of chapterBlocks(chaptersOf(path, mediaType, tags, output.notRead), duration_s))
     await output.block(chapter);
   const covers: EmbeddedPicture[] = [];
   const everySeconds = Math.max(FRAME_EVERY_SECONDS, duration_s / FRAMES_MAX);
@@ -127,6 +130,7 @@ async function extract(
   for (const piece of reading) {
     if ('cover' in piece) {
       if (covers.length < limits.pagePicturesMax) covers.push({ bytes: piece.cover });
+      else output.notRead('pictures', 'limit', 1);
       continue;
     }
     if (!('width' in piece)) {
@@ -140,8 +144,10 @@ async function extract(
     if (duration_s > 0) output.progress(Math.min(1, piece.time_s / duration_s));
     if (++frames % FRAMES_PER_TURN === 0) await new Promise(setImmediate);
   }
-  for (const cover of await embeddedPictures(covers, limits, pictureSpec)) await output.picture(cover);
+  for (const cover of await embeddedPictures(covers, limits, pictureSpec, output.notRead))
+    await output.picture(cover);
   for (const shot of shots.finish()) await output.picture(shot);
+  if (shots.dropped > 0) output.notRead('frames', 'limit', shots.dropped);
   return { ...(title !== undefined && { title }) };
 }
 

@@ -1,6 +1,7 @@
 import type { Block } from '../../domain/document.ts';
+import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from '../text/charset.ts';
-import { shorten } from '../text/outline.ts';
+import { cut, shorten, TITLE_LENGTH_MAX } from '../text/outline.ts';
 
 /** Tags that describe a recording, with their names in hits. */
 const TAGS: readonly (readonly [tag: string, name: string])[] = [
@@ -21,18 +22,21 @@ const TAGS: readonly (readonly [tag: string, name: string])[] = [
 const TAG_LENGTH_MAX = 20_000;
 
 export function titleTag(tags: Readonly<Record<string, string>>): string | undefined {
-  const title = shorten(lowered(tags).get('title') ?? '', 300);
+  // All of it is in the block of tags.
+  const title = shorten(lowered(tags).get('title') ?? '', TITLE_LENGTH_MAX);
   return title === '' ? undefined : title;
 }
 
 /** The tags in words, lyrics last; undefined where there are none. */
-export function tagBlock(tags: Readonly<Record<string, string>>): Block | undefined {
+export function tagBlock(tags: Readonly<Record<string, string>>, report: Sink['notRead']): Block | undefined {
   const found = lowered(tags);
   const lines = TAGS.flatMap(([tag, name]) => {
     const value = found.get(tag);
-    return value ? [`${name}: ${value}`] : [];
+    return value ? [`${name}: ${cut(value, TAG_LENGTH_MAX, report)}`] : [];
   });
-  const lyrics = [...found].filter(([tag]) => /^(unsynced)?lyrics/.test(tag)).map(([, text]) => text);
+  const lyrics = [...found]
+    .filter(([tag]) => /^(unsynced)?lyrics/.test(tag))
+    .map(([, text]) => cut(text, TAG_LENGTH_MAX, report));
   const text = [lines.join('\n'), ...lyrics].filter((part) => part !== '').join('\n\n');
   if (text === '') return undefined;
   return lyrics.length > 0 ? { text } : { text, source: 'metadata' };
@@ -40,9 +44,6 @@ export function tagBlock(tags: Readonly<Record<string, string>>): Block | undefi
 
 function lowered(tags: Readonly<Record<string, string>>): Map<string, string> {
   return new Map(
-    Object.entries(tags).map(([tag, value]) => [
-      tag.toLowerCase(),
-      withoutControls(value.slice(0, TAG_LENGTH_MAX)).trim(),
-    ]),
+    Object.entries(tags).map(([tag, value]) => [tag.toLowerCase(), withoutControls(value).trim()]),
   );
 }

@@ -1,5 +1,5 @@
 import { inReadingOrder } from '../pdf/columns.ts';
-import { swing } from './line-bend.ts';
+import { bendAt, polynomial, slopeAt, swing } from './line-bend.ts';
 import type { Corners, ReadLine, ReadParagraph } from './page-reader.ts';
 import type { Region } from './text-regions.ts';
 
@@ -57,7 +57,7 @@ export function paragraphsOf(regions: readonly WrittenRegion[]): ReadParagraph[]
 const spread = (from: number, to: number): number[] =>
   Array.from({ length: to - from }, (_, index) => from + index);
 
-/** Turns the page back by the angle of most of its writing. */
+/** Turns the page back by the angle of most of its writing, and lays a bent one flat. */
 function levelled(regions: readonly WrittenRegion[]): Levelled[] {
   const byAngle = regions.toSorted((a, b) => a.angle - b.angle);
   const half = regions.reduce((sum, { width }) => sum + width, 0) / 2;
@@ -68,11 +68,44 @@ function levelled(regions: readonly WrittenRegion[]): Levelled[] {
     if (sum >= half) break;
   }
   const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
-  return regions.map((region) => {
-    const [x, y] = [region.x * cos + region.y * sin, region.y * cos - region.x * sin];
-    const [left, right] = [x - region.width / 2, x + region.width / 2];
-    return { ...region, left, right, top: y - region.height / 2, bottom: y + region.height / 2 };
+  const upright = regions.map((region) => ({
+    ...region,
+    x: region.x * cos + region.y * sin,
+    y: region.y * cos - region.x * sin,
+    angle: region.angle - angle,
+  }));
+  const sunkAt = sheetOf(upright);
+  return upright.map((region, index) => {
+    const { x, width, height } = region;
+    const y = region.y - sunkAt(x);
+    const [left, right, top, bottom] = [x - width / 2, x + width / 2, y - height / 2, y + height / 2];
+    return { ...regions[index]!, left, right, top, bottom };
   });
+}
+
+/** Places along a line where its slope is taken. */
+const PLACES = [-0.75, -0.25, 0.25, 0.75];
+/** Of the polynomial of a sheet's slopes from left to right. */
+const SLOPE_DEGREE = 2;
+
+/**
+ * How much lower than in its middle a sheet is, from left to right, in pixels: the integral of the slopes of all its lines (least
+ * squares, by their widths). A sheet without a bent line is flat.
+ */
+function sheetOf(regions: readonly Region[]): (x: number) => number {
+  const ends = regions.flatMap(({ x, width }) => [x - width / 2, x + width / 2]);
+  const [from, to] = [Math.min(...ends), Math.max(...ends)];
+  const [middle, half] = [(from + to) / 2, (to - from) / 2];
+  if (regions.every(({ bend }) => bend === undefined)) return () => 0;
+  const slopes = regions.flatMap(({ x, width, angle, bend = [] }) =>
+    PLACES.map((place) => ({
+      place: (x + (place * width) / 2 - middle) / half,
+      across: Math.tan(angle) + slopeAt(bend, place, width),
+      weight: width,
+    })),
+  );
+  const integral = polynomial(slopes, SLOPE_DEGREE).map((slope, power) => (half * slope) / (power + 1));
+  return (x) => bendAt([0, ...integral], (x - middle) / half);
 }
 
 /** Regions that stand beside each other, from left to right; the rows from the top. */
@@ -89,7 +122,7 @@ function rowsOf(regions: readonly Levelled[]): Levelled[][] {
 
 function standsBeside(one: Levelled, other: Levelled): boolean {
   const common = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
-  const isApart = one.left >= other.right - one.height / 2 || other.left >= one.right - one.height / 2;
+  const isApart = one.left >= other.right - one.height || other.left >= one.right - one.height;
   return isApart && common >= OVERLAP_MIN * Math.min(one.bottom - one.top, other.bottom - other.top);
 }
 

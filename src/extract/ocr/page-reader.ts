@@ -1,4 +1,5 @@
 import type { GreyPicture } from '../picture/grey.ts';
+import type { Sink } from '../reading/sink.ts';
 
 /** Left, top, right and bottom, in pixels of the picture that was read. */
 export interface Corners {
@@ -30,8 +31,8 @@ export interface PageReader {
   readonly glanceSide?: number;
   /** Whether there seems to be writing on a small picture. */
   glance?(picture: GreyPicture): Promise<boolean>;
-  /** @returns no paragraphs for a page without text */
-  read(page: GreyPicture): Promise<ReadPage>;
+  /** @param report gets lines beyond a limit @returns no paragraphs for a page without text */
+  read(page: GreyPicture, report: Sink['notRead']): Promise<ReadPage>;
 }
 
 /** @param quarters of a turn, clockwise */

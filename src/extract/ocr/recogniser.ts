@@ -27,7 +27,7 @@ export const prepare: Prepare = async ({ limits, languages }) => {
   const blank = { grey: new Uint8Array(64 * 64).fill(255), width: 64, height: 64 };
   return {
     tryOut: async () => {
-      await reader.read(blank);
+      await reader.read(blank, () => undefined);
     },
     perform: async (task, _body, output) => {
       if (task.task !== 'recognise') throw new Error(`not a task of the recogniser: ${task.task}`);
@@ -38,7 +38,7 @@ export const prepare: Prepare = async ({ limits, languages }) => {
       const picture = source
         ? await greyOfSource(source, PAGE_SIDE_PIXELS)
         : greyPage(pdfium, bytes, task.page);
-      for (const block of recognisedBlocks(await reader.read(picture), picture, task.scene))
+      for (const block of recognisedBlocks(await reader.read(picture, output.notRead), picture, task.scene))
         await output.block({ ...block, ...placeOf(task.page, source) });
       return {};
     },

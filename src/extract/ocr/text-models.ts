@@ -87,6 +87,7 @@ export class TextModels {
       width: region.width * across,
       height: region.height * down,
       thickness: region.thickness * down,
+      middles: region.middles.map((middle) => ({ ...middle, across: middle.across * down })),
     }));
   }
 

@@ -1,4 +1,6 @@
 import type { GreyPicture } from '../picture/grey.ts';
+import type { Sink } from '../reading/sink.ts';
+import { upTo } from '../reading/up-to.ts';
 import { followed } from './line-bend.ts';
 import { linePicture } from './line-picture.ts';
 import { paragraphsOf, type WrittenRegion } from './page-layout.ts';
@@ -6,6 +8,8 @@ import { type PageReader, type ReadPage, turned } from './page-reader.ts';
 import type { TextModels } from './text-models.ts';
 import type { Region } from './text-regions.ts';
 
+/** Bounds what a page of noise costs: to read so many takes less than a minute, and a page's time is limited. */
+const REGIONS_MAX = 1_500;
 /** Longer side at which writing is looked for, in pixels. */
 const DETECTOR_SIDE = 1280;
 /** A line that is this much higher than wide stands upright: the page lies on its side. */
@@ -39,12 +43,12 @@ export class TextPageReader implements PageReader {
     );
   }
 
-  async read(page: GreyPicture): Promise<ReadPage> {
+  async read(page: GreyPicture, report: Sink['notRead']): Promise<ReadPage> {
     const upright = await this.#models.regions(page, DETECTOR_SIDE);
     const isOnSide = liesOnSide(upright);
     const side = isOnSide ? turned(page, 1) : page;
     const answer = isOnSide ? await this.#models.regions(side, DETECTOR_SIDE) : upright;
-    const found = answer.map((region) => followed(side, region));
+    const found = followed(side, upTo(REGIONS_MAX, answer, 'text', report));
     const standing = (await this.#standsOnHead(side, found)) ? 2 : 0;
     const turn = (isOnSide ? 1 : 0) + standing;
     const regions = standing === 0 ? found : found.map((region) => onHead(region, side));

@@ -21,6 +21,18 @@ export interface Region {
 export interface FoundRegion extends Region {
   /** Mean height of what was found of the line, before the region grew. */
   readonly thickness: number;
+  /** Middles of what was found, by columns of pixels. */
+  readonly middles: readonly Middle[];
+}
+
+/** A middle of a part of a line. */
+export interface Middle {
+  /** Along the width, -1..1. */
+  readonly place: number;
+  /** Below the axis, in pixels. */
+  readonly across: number;
+  /** How much it counts: letters, or pixels. */
+  readonly weight: number;
 }
 
 /** One float a pixel: how likely it belongs to writing. */
@@ -39,8 +51,9 @@ const REGION_MIN = 0.5;
 const GROWTH = 1.6;
 /** Shorter sides are dirt. */
 const SIDE_MIN = 3;
-/** Bounds what a page of noise costs: to read so many takes less than a minute, and a page's time is limited. */
-const REGIONS_MAX = 1_500;
+
+/** Sums of the heights of pixels, and how many there are, by columns. */
+type Columns = Map<number, { sum: number; count: number }>;
 
 type Point = readonly [x: number, y: number];
 
@@ -49,15 +62,16 @@ export function textRegions({ values, width, height }: Likelihoods): FoundRegion
   const seen = new Uint8Array(values.length);
   const stack = new Int32Array(values.length);
   const regions: FoundRegion[] = [];
-  for (let start = 0; start < values.length && regions.length < REGIONS_MAX; start++) {
+  for (let start = 0; start < values.length; start++) {
     if (seen[start] || values[start]! < PIXEL_MIN) continue;
-    const { edge, likelihood, count } = component(values, width, height, start, seen, stack);
+    const { edge, columns, likelihood, count } = component(values, width, height, start, seen, stack);
     if (likelihood < REGION_MIN) continue;
     const tight = smallestRectangle(convexHull(edge));
     if (Math.min(tight.width, tight.height) < SIDE_MIN) continue;
     const by = (GROWTH * tight.width * tight.height) / (2 * (tight.width + tight.height));
     const thickness = count / tight.width;
-    regions.push({ ...tight, width: tight.width + 2 * by, height: tight.height + 2 * by, thickness });
+    const region = { ...tight, width: tight.width + 2 * by, height: tight.height + 2 * by };
+    regions.push({ ...region, thickness, middles: middlesOf(columns, region) });
   }
   return regions;
 }
@@ -70,8 +84,9 @@ function component(
   start: number,
   seen: Uint8Array,
   stack: Int32Array,
-): { edge: Point[]; likelihood: number; count: number } {
+): { edge: Point[]; columns: Columns; likelihood: number; count: number } {
   const ends = new Map<number, [number, number]>();
+  const columns: Columns = new Map();
   let [top, count, sum] = [0, 0, 0];
   stack[top++] = start;
   seen[start] = 1;
@@ -80,6 +95,11 @@ function component(
     const [x, y] = [at % width, Math.floor(at / width)];
     sum += values[at]!;
     count += 1;
+    const column = columns.get(x);
+    if (column) {
+      column.sum += y;
+      column.count += 1;
+    } else columns.set(x, { sum: y, count: 1 });
     const row = ends.get(y);
     if (!row) ends.set(y, [x, x]);
     else if (x < row[0]) row[0] = x;
@@ -99,7 +119,16 @@ function component(
     [to + 1, y],
     [to + 1, y + 1],
   ]);
-  return { edge, likelihood: sum / count, count };
+  return { edge, columns, likelihood: sum / count, count };
+}
+
+function middlesOf(columns: Columns, { x, y, width, angle }: Region): Middle[] {
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  return Array.from(columns, ([column, { sum, count }]) => {
+    const [right, down] = [column + 0.5 - x, sum / count + 0.5 - y];
+    const place = (2 * (right * cos + down * sin)) / width;
+    return { place, across: down * cos - right * sin, weight: count };
+  });
 }
 
 /** Andrew's monotone chain. */

@@ -1,4 +1,6 @@
+import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
+import type { Report } from './office-content.ts';
 
 interface Level {
   start: number;
@@ -7,18 +9,21 @@ interface Level {
   text: string;
 }
 
+/** As many as a document may have (ECMA-376 part 1, 17.9.6). */
 const LEVELS_MAX = 9;
 const LABEL_LENGTH_MAX = 100;
 
 /** The numbers of a document's lists and headings (ECMA-376 part 1, 17.9). They are counted: the text does not hold them. */
 export class Numbering {
+  readonly #report: Report;
   readonly #lists = new Map<string, Level[]>();
   /** By the number of a list: its definition, and where it starts anew. */
   readonly #instances = new Map<string, { list: string; starts: Map<number, number> }>();
   readonly #counts = new Map<string, number[]>();
   readonly #begun = new Set<string>();
 
-  constructor(source: string | undefined) {
+  constructor(source: string | undefined, report: Report) {
+    this.#report = report;
     if (source !== undefined) this.#parse(source);
   }
 
@@ -41,7 +46,7 @@ export class Numbering {
       const at = Number(digit) - 1;
       return numeral(counts[at] ?? levels[at]?.start ?? 1, levels[at]?.format ?? 'decimal');
     });
-    return label.slice(0, LABEL_LENGTH_MAX);
+    return shorten(label, LABEL_LENGTH_MAX, this.#report);
   }
 
   #parse(source: string): void {

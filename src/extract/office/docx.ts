@@ -37,7 +37,7 @@ function readDocx(zip: Zip, report: Report, deep = 0): OfficeContent {
   const related = relationships(zip, main);
   const partOf = (type: string): string => targetsOf(related, type)[0] ?? `word/${type}.xml`;
   const styles = docxStyles(zip.text(partOf('styles')));
-  const numbering = new Numbering(zip.text(partOf('numbering')));
+  const numbering = new Numbering(zip.text(partOf('numbering')), report);
   const notes = new Map(
     NOTES.flatMap(([type, element, reference]) =>
       notesOf(zip, partOf(type), { element, reference, styles, report }),
@@ -70,6 +70,7 @@ function readDocx(zip: Zip, report: Report, deep = 0): OfficeContent {
     pictures: picturesOf(
       zip,
       related.map(({ target }) => target),
+      report,
     ),
     attachments: attachmentsOf(zip, related, report),
   };
@@ -100,7 +101,7 @@ function notesOf(
     onElement: (name, attributes) => {
       if (name !== element) return;
       found.push([`${reference} ${attributes.id}`, []]);
-      author = shorten(attributes.author ?? '', 100);
+      author = shorten(attributes.author ?? '', 100, report);
     },
   });
   return found;

@@ -4,6 +4,7 @@ import { resolvePath } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import { corrupt } from '../reading/refusal.ts';
 import { readHtml } from '../text/html.ts';
+import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 import { officeReader } from './office.ts';
 import { type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
@@ -42,7 +43,7 @@ function readEpub(zip: Zip, report: Report): OfficeContent {
     }
     const read = readHtml(text);
     for (const block of read.blocks) {
-      const heading = [read.title, block.heading].filter(Boolean).join(' › ');
+      const heading = [shorten(read.title ?? '', 200, report), block.heading].filter(Boolean).join(' › ');
       blocks.push({ ...block, page: index + 1, ...(heading !== '' && { heading }) });
     }
   }
@@ -51,7 +52,7 @@ function readEpub(zip: Zip, report: Report): OfficeContent {
     blocks,
     pages: chapters.length,
     pageKind: 'chapter',
-    pictures: picturesOf(zip, parts.values()),
+    pictures: picturesOf(zip, parts.values(), report),
     ...(title !== undefined && { title }),
   };
 }

@@ -9,9 +9,10 @@ import { Outline, shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 import { cellValue } from './odf-values.ts';
 import { contentReader, officeReader } from './office.ts';
-import { type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
+import { type OfficeContent, PICTURES_MAX, picturesOf, type Report, titleIn } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
 
+/** Each of them says the same. */
 const CELLS_REPEATED_MAX = 100;
 
 export const odf = officeReader(readOdf);
@@ -29,7 +30,7 @@ function readOdf(zip: Zip, report: Report): OfficeContent {
   const objects = [...zip.names].filter((name) => /^[^/]+\/content\.xml$/.test(name)).length;
   if (objects > 0) report('charts', 'unsupported', objects);
   const pictures = [...zip.names].filter((name) => name.startsWith('Pictures/'));
-  return { ...content, pictures: picturesOf(zip, pictures) };
+  return { ...content, pictures: picturesOf(zip, pictures, report) };
 }
 
 /** OpenDocument as one XML file (part 3, 2.2.1): what a package has in parts stands in one element each. */
@@ -52,24 +53,25 @@ export const flatOdf: MakeReader = (mediaType) =>
         styles: source,
         report,
       });
-      return { ...content, pictures: flatPictures(source) };
+      return { ...content, pictures: flatPictures(source, report) };
     },
   });
 
 const FLAT_START_LENGTH = 8192;
 const FLAT = '-flat-xml';
-const FLAT_PICTURES_MAX = 100;
 
 function packageTypeOf(mediaType: string): string {
   return mediaType.slice(0, -FLAT.length);
 }
 
-function flatPictures(source: string): EmbeddedPicture[] {
+function flatPictures(source: string, report: Report): EmbeddedPicture[] {
   const found: EmbeddedPicture[] = [];
   let base64: string | undefined;
   walkXml(source, {
     open: (_, __, name) => {
-      if (name === 'office:binary-data' && found.length < FLAT_PICTURES_MAX) base64 = '';
+      if (name !== 'office:binary-data') return;
+      if (found.length < PICTURES_MAX) base64 = '';
+      else report('pictures', 'limit', 1);
     },
     text: (text) => {
       if (base64 !== undefined) base64 += text;
@@ -183,7 +185,7 @@ class OdfReader {
   open(tag: string, attributes: Readonly<Record<string, string>>, fullName: string): void {
     if (tag === this.#pageTag && !this.#stack.isInTable) {
       this.#pages++;
-      this.#name = shorten(attributes.name ?? '', 200);
+      this.#name = shorten(attributes.name ?? '', 200, this.#report);
       this.#lines = [];
     }
     if (tag === 'table') this.#stack.openTable();

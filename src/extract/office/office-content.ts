@@ -4,7 +4,8 @@ import { folderOf, type Relationship } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import type { EmbeddedPicture } from '../picture/embedded.ts';
 import type { Sink } from '../reading/sink.ts';
-import { shorten } from '../text/outline.ts';
+import { upTo } from '../reading/up-to.ts';
+import { oneLine } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 
 /** What an office file holds. */
@@ -27,19 +28,24 @@ export interface Attachment {
 /** Takes what stays unread. */
 export type Report = Sink['notRead'];
 
-/** An index takes fewer pictures of one file. */
-const PICTURES_MAX = 100;
+/** Bounds the memory for what an index may take of one file. */
+export const PICTURES_MAX = 100;
 const ATTACHMENTS_MAX = 100;
 
 /** The pictures among the members of these names. */
-export function picturesOf(zip: Zip, names: Iterable<string>, page?: number): EmbeddedPicture[] {
-  const found: EmbeddedPicture[] = [];
-  for (const name of new Set(names)) {
-    if (!/\.(jpe?g|png|gif|tiff?|webp|bmp)$/i.test(name) || found.length >= PICTURES_MAX) continue;
+export function picturesOf(
+  zip: Zip,
+  names: Iterable<string>,
+  report: Report,
+  page?: number,
+): EmbeddedPicture[] {
+  const pictures = [...new Set(names)].filter(
+    (name) => /\.(jpe?g|png|gif|tiff?|webp|bmp)$/i.test(name) && zip.has(name),
+  );
+  return upTo(PICTURES_MAX, pictures, 'pictures', report).flatMap((name) => {
     const bytes = zip.read(name);
-    if (bytes) found.push({ bytes, ...(page !== undefined && { page }) });
-  }
-  return found;
+    return bytes ? [{ bytes, ...(page !== undefined && { page }) }] : [];
+  });
 }
 
 /** Documents inside a document. Objects of programs that nobody can open are not among them. */
@@ -71,6 +77,6 @@ export function titleIn(source: string | undefined): string | undefined {
       inside = false;
     },
   });
-  const short = shorten(title, 300);
-  return short === '' ? undefined : short;
+  const line = oneLine(title);
+  return line === '' ? undefined : line;
 }

@@ -67,7 +67,7 @@ export function contentReader(
     read: async (file, { limits, pictureSpec }, sink) => {
       const { blocks, pictures, title } = await read(file, (...unread) => sink.notRead(...unread));
       await giveBlocks(blocks, limits, sink);
-      for (const picture of await embeddedPictures(pictures, limits, pictureSpec))
+      for (const picture of await embeddedPictures(pictures, limits, pictureSpec, sink.notRead))
         await sink.picture(picture);
       return { title };
     },

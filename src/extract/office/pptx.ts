@@ -4,7 +4,7 @@ import type { Zip } from '../archive/zip.ts';
 import type { EmbeddedPicture } from '../picture/embedded.ts';
 import { corrupt } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';
-import { shorten } from '../text/outline.ts';
+import { oneLine, shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 import { drawingText } from './drawings.ts';
 import { officeReader } from './office.ts';
@@ -56,10 +56,10 @@ function readPptx(zip: Zip, report: Report): OfficeContent {
     const whole = [heading, text, ...notes, ...comments, ...backgrounds]
       .filter((part) => part !== '')
       .join('\n\n');
-    const named = [heading, isHidden ? '(hidden slide)' : ''].filter(Boolean).join(' ');
+    const named = [shorten(heading, 200), isHidden ? '(hidden slide)' : ''].filter(Boolean).join(' ');
     if (whole !== '') blocks.push({ text: whole, page, ...(named !== '' && { heading: named }) });
     const targets = related.map(({ target }) => target);
-    pictures.push(...picturesOf(zip, targets, page));
+    pictures.push(...picturesOf(zip, targets, report, page));
     attachments.push(...attachmentsOf(zip, related, report));
   }
   const title = titleIn(zip.text('docProps/core.xml'));
@@ -162,7 +162,7 @@ function readSlide(
     },
   });
   return {
-    heading: shorten(headings.join(' '), 200),
+    heading: oneLine(headings.join(' ')),
     text: paragraphs.filter((line) => line !== '').join('\n'),
     isHidden,
   };

@@ -2,15 +2,21 @@ import { type Relationship, relationships, targetsOf } from '../archive/relation
 import type { Zip } from '../archive/zip.ts';
 import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
+import type { Report } from './office-content.ts';
 
 /** Notes and comments of a sheet, one a line, with their cells. Newer programs keep a copy in the old form: it is left out. */
-export function sheetComments(zip: Zip, related: readonly Relationship[], main: string): string[] {
+export function sheetComments(
+  zip: Zip,
+  related: readonly Relationship[],
+  main: string,
+  report: Report,
+): string[] {
   const threaded = targetsOf(related, 'threadedComment').flatMap((part) => {
     const people = peopleOf(zip, main);
-    return commentsIn(zip.text(part), (id) => people.get(id));
+    return commentsIn(zip.text(part), report, (id) => people.get(id));
   });
   const cells = new Set(threaded.map(({ cell }) => cell));
-  const notes = targetsOf(related, 'comments').flatMap((part) => commentsIn(zip.text(part)));
+  const notes = targetsOf(related, 'comments').flatMap((part) => commentsIn(zip.text(part), report));
   return [...threaded, ...notes.filter(({ cell }) => !cells.has(cell))].map(({ cell, author, text }) => {
     const by = author === '' ? '' : ` by ${author}`;
     return `Comment on ${cell}${by}: ${text}`;
@@ -25,6 +31,7 @@ interface Comment {
 
 function commentsIn(
   source: string | undefined,
+  report: Report,
   personOf: (id: string) => string | undefined = () => undefined,
 ): Comment[] {
   const authors: string[] = [];
@@ -41,7 +48,7 @@ function commentsIn(
         into = 'author';
       } else if (name === 'comment' || name === 'threadedComment') {
         const author = personId === undefined ? authors[Number(authorId)] : personOf(personId);
-        current = { cell: ref, author: shorten(author ?? '', 100), text: '' };
+        current = { cell: ref, author: shorten(author ?? '', 100, report), text: '' };
         comments.push(current);
       } else if (name === 't' || (name === 'text' && current)) into = 'text';
     },

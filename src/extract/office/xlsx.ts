@@ -46,7 +46,7 @@ function readXlsx(zip: Zip, report: Report): OfficeContent {
       if (tag === 'workbookPr') is1904 = date1904 === '1' || date1904 === 'true';
       const part = tag === 'sheet' && id !== undefined ? targets.get(id) : undefined;
       const hidden = /hidden/i.test(state) ? ' (hidden sheet)' : '';
-      if (part) sheets.push({ name: `${shorten(name, 200)}${hidden}`, part });
+      if (part) sheets.push({ name: `${shorten(name, 200, report)}${hidden}`, part });
     },
   });
   const shared = sharedStrings(zip.text(partOf('sharedStrings')));
@@ -61,15 +61,15 @@ function readXlsx(zip: Zip, report: Report): OfficeContent {
   for (const [index, { name, part }] of sheets.entries()) {
     const related = relationships(zip, part);
     const sheet = zip.text(part) ?? '';
-    for (const header of headersOf(sheet)) headers.add(header);
+    for (const header of headersOf(sheet, report)) headers.add(header);
     const table = tableText(readSheet(sheet, { shared, shownAs, take, report }));
     const drawings = targetsOf(related, 'drawing');
     const texts = drawings.flatMap((drawing) => drawingTexts(zip, drawing, report));
-    const whole = [table, sheetComments(zip, related, main).join('\n'), ...texts];
+    const whole = [table, sheetComments(zip, related, main, report).join('\n'), ...texts];
     const text = withoutControls(whole.filter((part) => part !== '').join('\n\n'));
     if (text !== '') blocks.push({ text, page: index + 1, heading: name });
     const media = drawings.flatMap((drawing) => relationships(zip, drawing).map(({ target }) => target));
-    pictures.push(...picturesOf(zip, media, index + 1));
+    pictures.push(...picturesOf(zip, media, report, index + 1));
     attachments.push(...attachmentsOf(zip, related, report));
   }
   if (headers.size > 0) blocks.push({ text: [...headers].join('\n'), heading: 'Header and footer' });

@@ -8,7 +8,8 @@ const FORM_OBJECT = 5; // FPDF_PAGEOBJ_FORM: a drawing, which may hold pictures
 const BGRX = 3; // FPDFBitmap_BGRx
 const WHITE = 0xffffffff;
 const RENDER_FLAGS = 0x01 | 0x10 | 0x200; // FPDF_ANNOT | FPDF_REVERSE_BYTE_ORDER | FPDF_RENDER_LIMITEDIMAGECACHE
-const OBJECTS_MAX = 2_000;
+/** Objects that are looked at for pictures: some hundredths of a second. No page of prose has more. */
+const OBJECTS_MAX = 100_000;
 /** Boxes have four decimals. */
 const BOX_UNITS = 10_000;
 /** Characters of a line whose boxes are read: both ends, and enough between them to know its height. */

@@ -12,7 +12,7 @@ import { corrupt, tooLarge, tooManyCharacters, unknownPage } from '../reading/re
 import { giveBytes, type MemberSink, type Sink, type Summary } from '../reading/sink.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import { decodeText, withoutControls } from '../text/charset.ts';
-import { shorten } from '../text/outline.ts';
+import { oneLine } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 import { inReadingOrder } from './columns.ts';
 import type { PdfPage, RenderedPage } from './pdf-page.ts';
@@ -22,8 +22,7 @@ import { hasShiftedLetters } from './shifted-map.ts';
 
 /** A PDF may begin within the first 1,024 bytes (ISO 32000-1, implementation note 13 of Adobe's reader). */
 const PROBE_BYTES = 1024;
-const TITLE_LENGTH_MAX = 300;
-/** Pages that are looked at for files that are pinned to them. */
+/** Pages whose pinned files are taken: all are looked for before the file is paid. */
 const PINNED_PAGES_MAX = 200;
 
 /** Titles that programs make up say nothing about a document. */
@@ -106,13 +105,15 @@ interface AttachedFile {
 /** Files inside the document, and those pinned to its first pages. */
 function attachmentsOf(document: PdfDocument, limits: ExtractLimits): AttachedFile[] {
   const pages = Math.min(document.pageCount, PINNED_PAGES_MAX);
-  const found = document.attachments(limits.bytesMax);
-  for (let index = 0; index < pages; index++)
-    found.push(
-      ...(document.page(index, (page) => document.pinned(page.extras().attachments, limits.bytesMax)) ?? []),
-    );
+  const found: AttachedFile[] = [];
+  const take = (handles: readonly number[]) => {
+    const more = handles.slice(0, limits.archiveMembersMax - found.length);
+    found.push(...document.files(more, limits.bytesMax));
+  };
+  take(document.attachments(limits.archiveMembersMax));
+  for (let index = 0; index < pages; index++) document.page(index, (page) => take(page.extras().attachments));
   let left = limits.archiveBytesMax;
-  return found.slice(0, limits.archiveMembersMax).map(({ name, bytes }) => {
+  return found.map(({ name, bytes }) => {
     left -= bytes?.length ?? 0;
     return { name: name || 'attachment', bytes: left >= 0 ? bytes : undefined };
   });
@@ -143,6 +144,7 @@ export async function extractPdf(
     const pages = checkPages(document, limits);
     let characters = 0;
     let pictures = 0;
+    let files = document.attachmentCount;
     const textless: number[] = [];
     for (let index = 0; index < pages; index++) {
       const wantsPicture = pictures < limits.pagePicturesMax;
@@ -150,7 +152,11 @@ export async function extractPdf(
         readPage(page, limits.charactersMax - characters, wantsPicture),
       );
       if (!content) sink.notRead('pages', 'damaged', 1);
-      else tell(content, sink);
+      else {
+        tell(content, sink);
+        if (index < PINNED_PAGES_MAX) files += content.files;
+        else if (content.files > 0) sink.notRead('attachments', 'limit', content.files);
+      }
       for (const { text, marks } of content ? [content, { text: content.added, marks: undefined }] : []) {
         if (text === '') continue;
         characters += text.length;
@@ -170,10 +176,13 @@ export async function extractPdf(
       sink.progress((index + 1) / pages);
       if (index % PAGES_PER_TURN === 0) await new Promise(setImmediate);
     }
-    const data = document.xfaData();
+    const beyond = files - limits.archiveMembersMax;
+    if (beyond > 0) sink.notRead('attachments', 'limit', beyond);
+    const data = document.xfaData(sink.notRead);
     const values = data === undefined ? '' : xfaText(data);
-    if (values !== '' && values.length + characters < limits.charactersMax) {
+    if (values !== '') {
       characters += values.length;
+      if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
       await sink.block({ text: values, page: 1 });
     }
     if (characters === 0 && pictures === 0) throw corrupt('none of its pages has text or can be shown');
@@ -222,9 +231,19 @@ function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
   const isBare = isFalse || letters < LETTERS_MIN || isScan;
   const shows = isFalse || share >= PICTURE_SHARE_MIN;
   const rendered = wantsPicture && (isBare || shows) ? page.render(RENDER_SIDE_PIXELS) : undefined;
-  const { fields, notes, left } = page.extras();
+  const { fields, notes, attachments, left } = page.extras();
   const added = withoutControls([...fields, ...notes].join('\n'));
-  return { text, marks, added, unseen: read.unseen, left, isBare, shows, rendered };
+  return {
+    text,
+    marks,
+    added,
+    unseen: read.unseen,
+    files: attachments.length,
+    left,
+    isBare,
+    shows,
+    rendered,
+  };
 }
 
 /** The values of an XFA form, "name: value" each. */
@@ -300,6 +319,6 @@ function checkPages(document: PdfDocument, limits: ExtractLimits): number {
 }
 
 function titleOf(document: PdfDocument): string | undefined {
-  const title = shorten(document.information('Title'), TITLE_LENGTH_MAX);
+  const title = oneLine(document.information('Title'));
   return title.length < 3 || MACHINE_TITLE.test(title) ? undefined : title;
 }

@@ -127,7 +127,7 @@ export function readUtf16(module: Module, pointer: number, bytes: number): strin
   return new TextDecoder('utf-16le').decode(module.HEAPU8.subarray(pointer, pointer + bytes));
 }
 
-/** Longer strings are none that a person wrote. */
+/** Half a million characters: nobody writes as many into a field, a note or a name. */
 const STRING_BYTES_MAX = 2 ** 20;
 
 /** A string in UTF-16 of a call that tells its bytes, with a zero at the end, when it gets no memory. */

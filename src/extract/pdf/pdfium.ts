@@ -1,8 +1,9 @@
 import { PDFiumModule } from '@hyzyla/pdfium';
+import type { Sink } from '../reading/sink.ts';
 import { PdfPage } from './pdf-page.ts';
 import { bytesOf, type Module, stringOf, withKey, withMemory } from './pdfium-module.ts';
 
-const ATTACHMENTS_MAX = 1_000;
+/** A form has about ten (XFA 3.3, chapter 2). */
 const XFA_PACKETS_MAX = 100;
 const XFA_BYTES_MAX = 16 * 2 ** 20;
 /** More than FPDF_FORMFILLINFO has. All its callbacks are absent. */
@@ -80,22 +81,24 @@ export class PdfDocument {
     );
   }
 
-  /** Files inside the document. One of more than `bytesMax` bytes, or a damaged one, has none. */
-  attachments(bytesMax: number): { name: string; bytes: Uint8Array | undefined }[] {
-    const { wasmExports: calls } = this.#module;
-    const count = Math.min(ATTACHMENTS_MAX, Math.max(0, calls.FPDFDoc_GetAttachmentCount(this.#handle)));
-    const handles = Array.from({ length: count }, (_, index) =>
-      calls.FPDFDoc_GetAttachment(this.#handle, index),
-    );
-    return this.pinned(handles, bytesMax);
+  /** Files inside the document, beside those that are pinned to pages. */
+  get attachmentCount(): number {
+    return Math.max(0, this.#module.wasmExports.FPDFDoc_GetAttachmentCount(this.#handle));
   }
 
-  /** The same of files whose handles a page gave, while it is open. */
-  pinned(handles: readonly number[], bytesMax: number): { name: string; bytes: Uint8Array | undefined }[] {
+  /** Handles of the first of them. */
+  attachments(most: number): readonly number[] {
+    const length = Math.min(most, this.attachmentCount);
+    return Array.from({ length }, (_, index) =>
+      this.#module.wasmExports.FPDFDoc_GetAttachment(this.#handle, index),
+    );
+  }
+
+  /** Files by their handles; those of a page, while it is open. One of more than `bytesMax` bytes, or a damaged one, has none. */
+  files(handles: readonly number[], bytesMax: number): { name: string; bytes: Uint8Array | undefined }[] {
     const { wasmExports: calls } = this.#module;
     return handles
       .filter((handle) => handle !== 0)
-      .slice(0, ATTACHMENTS_MAX)
       .map((handle) => ({
         name: stringOf(this.#module, (buffer, bytes) => calls.FPDFAttachment_GetName(handle, buffer, bytes)),
         bytes: bytesOf(this.#module, bytesMax, (buffer, bytes, length) =>
@@ -104,8 +107,8 @@ export class PdfDocument {
       }));
   }
 
-  /** The values of an XFA form, as XML; undefined for a document without one. */
-  xfaData(): string | undefined {
+  /** The values of an XFA form, as XML; undefined for a document without one. @param report gets values of too many bytes */
+  xfaData(report: Sink['notRead']): string | undefined {
     const { wasmExports: calls } = this.#module;
     const count = Math.min(XFA_PACKETS_MAX, calls.FPDF_GetXFAPacketCount(this.#handle));
     for (let index = 0; index < count; index++) {
@@ -119,6 +122,7 @@ export class PdfDocument {
       const bytes = bytesOf(this.#module, XFA_BYTES_MAX, (buffer, size, length) =>
         calls.FPDF_GetXFAPacketContent(this.#handle, index, buffer, size, length),
       );
+      if (!bytes) report('forms', 'limit');
       return bytes && new TextDecoder().decode(bytes);
     }
     return undefined;

@@ -1,8 +1,9 @@
 import readExif, { type Exif } from 'exif-reader';
 import sharp from 'sharp';
 import type { Block } from '../../domain/document.ts';
+import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from '../text/charset.ts';
-import { shorten } from '../text/outline.ts';
+import { cut, oneLine } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 
 const TEXT_LENGTH_MAX = 5_000;
@@ -38,15 +39,19 @@ const XMP: Readonly<Record<string, string>> = {
 const PNG_KEYWORDS = ['Title', 'Author', 'Description', 'Copyright', 'Comment'];
 
 /** The text in a picture's metadata: captions first, then date and camera. Undefined where there is none. */
-export async function captionOf(bytes: Uint8Array, mediaType: string): Promise<Block | undefined> {
+export async function captionOf(
+  bytes: Uint8Array,
+  mediaType: string,
+  report: Sink['notRead'],
+): Promise<Block | undefined> {
   if (mediaType === 'image/bmp') return undefined;
   const words = new Map<string, Set<string>>();
   const add = (name: string, value: unknown): void => {
-    const text = typeof value === 'string' ? shorten(withoutControls(value), TEXT_LENGTH_MAX) : '';
-    if (NO_CAPTION.test(text)) return;
+    const line = typeof value === 'string' ? oneLine(withoutControls(value)) : '';
+    if (NO_CAPTION.test(line)) return;
     // Two or three places often hold the same caption.
-    if ([...words.values()].some((texts) => texts.has(text))) return;
-    words.set(name, (words.get(name) ?? new Set()).add(text));
+    if ([...words.values()].some((texts) => texts.has(line))) return;
+    words.set(name, (words.get(name) ?? new Set()).add(line));
   };
   if (mediaType === 'image/svg+xml') addSvg(bytes, add);
   const { exif, iptc, xmp, comments } = await sharp(bytes, { limitInputPixels: false }).metadata();
@@ -54,7 +59,9 @@ export async function captionOf(bytes: Uint8Array, mediaType: string): Promise<B
   if (iptc) addIptc(iptc, add);
   for (const { keyword, text } of comments ?? []) if (PNG_KEYWORDS.includes(keyword)) add(keyword, text);
   if (exif) addExif(exif, add);
-  const lines = [...words].map(([name, texts]) => `${name}: ${[...texts].join(', ')}`);
+  const lines = [...words].map(
+    ([name, texts]) => `${name}: ${[...texts].map((text) => cut(text, TEXT_LENGTH_MAX, report)).join(', ')}`,
+  );
   return lines.length === 0 ? undefined : { text: lines.join('\n'), source: 'metadata' };
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
 import { tooLarge } from '../reading/refusal.ts';
+import type { Sink } from '../reading/sink.ts';
 import { contentOf, contentsOf } from './picture-content.ts';
 import { decodedOnce, openSource, type PictureSource } from './picture-source.ts';
 
-/** Frames of an animation that are read; of more, every nth one. */
+/** Frames of an animation that are read; of more, every nth one, and the others are told. */
 const FRAMES_READ_MAX = 200;
 /** Memory for the contents of the frames that are decoded at once. */
 const STRIP_BYTES_MAX = 32 * 2 ** 20;
@@ -22,6 +23,7 @@ export async function* readPictures(
   mediaType: string,
   limits: ExtractLimits,
   spec: PictureSpec | undefined,
+  report: Sink['notRead'],
 ): AsyncGenerator<ReadPicture> {
   const first = await openSource(bytes, mediaType, limits);
   const digest = createHash('sha256').update(bytes).digest();
@@ -44,6 +46,7 @@ export async function* readPictures(
     return;
   }
   const step = Math.ceil(frames / FRAMES_READ_MAX);
+  if (step > 1) report('frames', 'limit', frames - Math.ceil(frames / step));
   const alone = (frame: number): Promise<PictureSource> => openSource(bytes, mediaType, limits, frame);
   for await (const [frame, content] of framesOf(first, alone, step, limits, spec)) {
     yield {

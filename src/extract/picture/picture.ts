@@ -81,14 +81,14 @@ async function extractPicture(
   { limits, pictureSpec }: ReadContext,
   sink: Sink,
 ): Promise<Summary> {
-  const caption = await captionOf(bytes, mediaType).catch(() => undefined);
+  const caption = await captionOf(bytes, mediaType, sink.notRead).catch(() => undefined);
   if (caption) await sink.block(caption);
   const shots = new ShotMerger(limits.pagePicturesMax);
   const frames: number[] = [];
   const textless: number[] = [];
   const scenes: number[] = [];
   let unseen = 0;
-  for await (const picture of readPictures(bytes, mediaType, limits, pictureSpec)) {
+  for await (const picture of readPictures(bytes, mediaType, limits, pictureSpec, sink.notRead)) {
     if ('frame' in picture) {
       shots.push(picture.content);
       frames.push(picture.frame);
@@ -100,6 +100,7 @@ async function extractPicture(
   }
   for (const shot of shots.finish()) await sink.picture(shot);
   const written = await framesWithText(frames, (frame) => openSource(bytes, mediaType, limits, frame));
+  if (shots.dropped > 0) sink.notRead('frames', 'limit', shots.dropped);
   if (unseen > 0) sink.notRead('pictures', 'limit', unseen);
   if (written.unread > 0) sink.notRead('frames', 'limit', written.unread);
   return { textless: [...textless, ...written.frames.map((frame) => frame + 1)], scenes };

@@ -15,11 +15,17 @@ export class ShotMerger {
   readonly #frameSeconds: number;
   #shots: PictureContent[] = [];
   #last: PictureContent | undefined;
+  #dropped = 0;
 
   /** @param frameSeconds how long a frame lasts beyond its `time_end_s` */
   constructor(shotsMax: number, frameSeconds = 0) {
     this.#shotsMax = shotsMax;
     this.#frameSeconds = frameSeconds;
+  }
+
+  /** Shots that were too many. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   /** Takes the next frame. */
@@ -46,6 +52,7 @@ export class ShotMerger {
   }
 
   #thin(): void {
+    this.#dropped += this.#shots.length >> 1;
     this.#shots = this.#shots
       .filter((_, index) => index % 2 === 0)
       .map((shot, index) => ({

@@ -42,13 +42,11 @@ const LOOK_INTERVAL_MS = 250;
 export class ProcessorBudget {
   readonly #timer: NodeJS.Timeout | undefined;
 
-  /** @param used processor time of the process until now, in seconds; undefined where that is not known */
+  /** @param used processor time that the work has taken until now, in seconds; undefined where that is not known */
   constructor(seconds: number, used: () => number | undefined, onOver: () => void) {
-    // To ask costs a tenth of a millisecond, and most tasks have no limit.
-    const before = seconds === Number.POSITIVE_INFINITY ? undefined : used();
-    if (before === undefined) return;
+    if (seconds === Number.POSITIVE_INFINITY) return;
     this.#timer = setInterval(() => {
-      if ((used() ?? before) - before > seconds) onOver();
+      if ((used() ?? 0) > seconds) onOver();
     }, LOOK_INTERVAL_MS);
   }
 

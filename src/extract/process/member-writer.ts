@@ -6,7 +6,7 @@ import { FarthingError } from '../../domain/error.ts';
 import { printable } from '../../domain/file/file-name.ts';
 import type { Reply } from './messages.ts';
 
-/** Characters that are kept of a member's path. */
+/** Characters that are kept of a member's path: its end, which says what the file is. Its content is read whole. */
 const PATH_LENGTH_MAX = 1_000;
 
 interface OpenMember {

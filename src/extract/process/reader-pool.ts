@@ -10,7 +10,12 @@ export interface ReaderPoolOptions {
   readonly waitingMax: number;
   /** One reader is kept for owners whose last tasks took at most so many seconds of a processor. Absent: none is. */
   readonly quickSeconds?: number;
+  /** A task that has waited so long for a living process starts another. Default 250. */
+  readonly growthMs?: number;
 }
+
+/** A start takes half a second of a processor, and as much again until its code is compiled: what is read meanwhile need not pay for it. */
+const GROWTH_MS = 250;
 
 interface Waiting {
   readonly task: ReaderTask;
@@ -18,19 +23,22 @@ interface Waiting {
   readonly resolve: (reply: DoneReply) => void;
   readonly reject: (error: unknown) => void;
   readonly onAbort: () => void;
+  growth?: NodeJS.Timeout;
 }
 
 /**
  * Readers that share their tasks. Owners take turns by the seconds that their tasks took of the processors, failed ones included. One owner
- * leaves a reader to the others.
+ * leaves a reader to the others. A process starts when a task has waited for those that live.
  */
 export class ReaderPool {
   readonly #readers: readonly WarmReader[];
   readonly #idle: WarmReader[];
   readonly #queue: FairQueue<Waiting>;
+  readonly #growthMs: number;
   #closed = false;
 
-  constructor({ readers, waitingMax, quickSeconds }: ReaderPoolOptions) {
+  constructor({ readers, waitingMax, quickSeconds, growthMs = GROWTH_MS }: ReaderPoolOptions) {
+    this.#growthMs = growthMs;
     this.#readers = readers;
     this.#idle = [...readers];
     this.#queue = new FairQueue({
@@ -70,29 +78,57 @@ export class ReaderPool {
     if (waits?.aborted) return Promise.reject(waits.reason);
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
+        clearTimeout(waiting.growth);
         if (this.#queue.remove(owner, waiting)) reject(waits?.reason);
       };
       const waiting: Waiting = { task, waits, resolve, reject, onAbort };
       if (!this.#queue.push(owner, waiting)) return reject(full());
       waits?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
+      if (this.#queue.waitingOf(owner) > 0 && this.#idle.length > 0) this.#growFor(waiting);
     });
   }
 
   /** Ends the processes. Tasks that wait or run are rejected. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { reject } of this.#queue.drain()) reject(stopping());
+    for (const { reject, growth } of this.#queue.drain()) {
+      clearTimeout(growth);
+      reject(stopping());
+    }
     await Promise.all(this.#readers.map((reader) => reader.close()));
   }
 
+  /** What waits goes to processes that live; the first starts where none does. */
   #startNext(): void {
-    for (let waiting = this.#queue.take(); waiting; waiting = this.#queue.take())
-      this.#start(this.#idle.shift()!, waiting);
+    while (this.#startOne(this.#idle.find(({ isLiving }) => isLiving)));
+    if (!this.#readers.some(({ isLiving }) => isLiving)) this.#grow();
+  }
+
+  /** Once a task has waited: a start beside another would delay both. */
+  #growFor(waiting: Waiting): void {
+    waiting.growth = setTimeout(() => {
+      if (this.#readers.some(({ isStarting }) => isStarting)) this.#growFor(waiting);
+      else this.#grow();
+    }, this.#growthMs).unref();
+  }
+
+  /** What waits, if anything may go, starts one more process. */
+  #grow(): void {
+    this.#startOne(this.#idle.find(({ isLiving }) => !isLiving));
+  }
+
+  #startOne(reader: WarmReader | undefined): boolean {
+    const waiting = reader && this.#queue.take();
+    if (!waiting) return false;
+    this.#idle.splice(this.#idle.indexOf(reader), 1);
+    this.#start(reader, waiting);
+    return true;
   }
 
   #start(reader: WarmReader, waiting: Waiting): void {
-    const { task, waits, resolve, reject, onAbort } = waiting;
+    const { task, waits, resolve, reject, onAbort, growth } = waiting;
+    clearTimeout(growth);
     waits?.removeEventListener('abort', onAbort);
     reader
       .perform(task)

@@ -54,6 +54,7 @@ export interface ReaderTask {
 export class WarmReader {
   readonly #options: WarmReaderOptions;
   #child: ReaderProcess | undefined;
+  #isReady = false;
   #performing: Promise<unknown> = Promise.resolve();
   /** Files that the child has read; the texts before any other file count a part. */
   #files = 0;
@@ -73,6 +74,15 @@ export class WarmReader {
   /** What confines the child; undefined until one has started. */
   get confinement(): ConfinementReport | undefined {
     return this.#confinement;
+  }
+
+  /** Whether its child runs, or starts. */
+  get isLiving(): boolean {
+    return this.#child?.ended === false;
+  }
+
+  get isStarting(): boolean {
+    return this.isLiving && !this.#isReady;
   }
 
   /** That the last task took of the processors, also if it failed. */
@@ -135,19 +145,22 @@ export class WarmReader {
     let endReason: unknown;
     const began = performance.now();
     const before = child.processorSeconds ?? 0;
+    /** Processor time of this task, in seconds. */
+    const used = (): number | undefined => {
+      const now = child.processorSeconds;
+      return now === undefined ? undefined : now - before;
+    };
     const end = (reason: unknown): void => {
       endReason ??= reason;
       void child.kill();
     };
     const deadline = new Deadline(seconds * 1000, () => {
-      const used = (child.processorSeconds ?? Number.POSITIVE_INFINITY) - before;
-      end(used < STARVED * seconds ? starved(seconds) : timeout(seconds));
+      const isStarved = (used() ?? Number.POSITIVE_INFINITY) < STARVED * seconds;
+      end(isStarved ? starved(seconds) : timeout(seconds));
     });
     const { processorSecondsMax = Number.POSITIVE_INFINITY } = task;
-    const budget = new ProcessorBudget(
-      processorSecondsMax,
-      () => child.processorSeconds,
-      () => end(tooMuchWork(processorSecondsMax)),
+    const budget = new ProcessorBudget(processorSecondsMax, used, () =>
+      end(tooMuchWork(processorSecondsMax)),
     );
     let grace: NodeJS.Timeout | undefined;
     const onAbort = (): void => {
@@ -177,9 +190,8 @@ export class WarmReader {
       });
       throw new FarthingError('extraction_failed', whyEnded(error), { cause: error });
     } finally {
-      const after = child.processorSeconds;
       // Of a child that has ended: as if it had had a processor all the time.
-      this.#lastSeconds = after === undefined ? (performance.now() - began) / 1000 : after - before;
+      this.#lastSeconds = used() ?? (performance.now() - began) / 1000;
       deadline.end();
       budget.end();
       clearTimeout(grace);
@@ -200,10 +212,12 @@ export class WarmReader {
   #start(): ReaderProcess {
     const { name, settings, log } = this.#options;
     const child = new ReaderProcess(settings);
+    this.#isReady = false;
     this.#files = 0;
     this.#textsOnly = true;
     child.ready.then(
       (confinement) => {
+        this.#isReady = true;
         this.#confinement = confinement;
         log({ event: 'extractor_ready', reader: name, ...confinement });
       },

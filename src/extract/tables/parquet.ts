@@ -7,6 +7,7 @@ import { cellBudget } from '../office/xlsx.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
+import { upTo } from '../reading/up-to.ts';
 import { withoutControls } from '../text/charset.ts';
 import { tableText } from '../text/table.ts';
 
@@ -40,8 +41,7 @@ async function readParquet({ bytes }: SourceFile, report: Report): Promise<Offic
   const metadata = metadataOf(buffer);
   const columns = parquetSchema(metadata).children.map(({ element }) => element.name);
   const count = checkedRows(metadata);
-  if (columns.length > COLUMNS_MAX) report('text', 'limit', columns.length - COLUMNS_MAX);
-  const taken = columns.slice(0, COLUMNS_MAX);
+  const taken = [...upTo(COLUMNS_MAX, columns, 'text', report)];
   const take = cellBudget();
   const rows: string[][] = [taken];
   for (let from = 0; from < count; from += ROWS_AT_ONCE) {
@@ -97,7 +97,9 @@ function checkedRows({ num_rows, row_groups }: FileMetaData): number {
 
 function cellText(value: unknown, report: Report): string {
   if (value === null || value === undefined) return '';
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? '' : value.toISOString();
+  if (value instanceof Date)
+    // A day is a moment without a time.
+    return Number.isNaN(value.getTime()) ? '' : value.toISOString().replace('T00:00:00.000Z', '');
   if (value instanceof Uint8Array) {
     // Older programs do not say that bytes are text.
     const text = isUtf8(value) ? Buffer.from(value).toString() : undefined;
@@ -106,7 +108,10 @@ function cellText(value: unknown, report: Report): string {
     return '';
   }
   if (typeof value !== 'object') return `${value}`;
-  return JSON.stringify(value, (_, inner) =>
-    typeof inner === 'bigint' ? `${inner}` : inner instanceof Uint8Array ? undefined : inner,
-  );
+  return JSON.stringify(value, (_, inner) => {
+    if (typeof inner === 'bigint') return `${inner}`;
+    if (!(inner instanceof Uint8Array)) return inner;
+    report('encoded_data', 'unsupported', 1);
+    return undefined;
+  });
 }

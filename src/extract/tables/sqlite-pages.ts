@@ -7,6 +7,8 @@ export type SqliteValue = string | number | bigint | Uint8Array | null;
 export interface SqliteRow {
   readonly id: bigint;
   readonly values: readonly SqliteValue[];
+  /** It has more columns than are read. */
+  readonly isCut: boolean;
 }
 
 const START = 'SQLite format 3\0';
@@ -14,6 +16,7 @@ const HEADER_BYTES = 100;
 const [LEAF_TABLE, INNER_TABLE] = [0x0d, 0x05];
 /** The depth of a tree of 2⁶⁴ rows is far less. */
 const DEPTH_MAX = 20;
+/** SQLite's own limit, unless it is compiled with another one. Bounds the memory for a row. */
 const COLUMNS_MAX = 2_000;
 const UTF16 = { 2: 'utf-16le', 3: 'utf-16be' } as const;
 
@@ -73,7 +76,7 @@ export class SqlitePages {
     const [length, idAt] = this.#number(page + offset);
     const [id, payloadAt] = this.#number(idAt);
     const payload = this.#payload(page, payloadAt, Number(length));
-    return { id, values: this.#values(payload) };
+    return { id, ...this.#values(payload) };
   }
 
   /** The content of a cell, with the pages that it overflows to. */
@@ -100,11 +103,12 @@ export class SqlitePages {
     return Buffer.concat(pieces);
   }
 
-  #values(payload: Buffer): SqliteValue[] {
+  #values(payload: Buffer): Pick<SqliteRow, 'values' | 'isCut'> {
     const [headLength, first] = numberOf(payload, 0);
     const values: SqliteValue[] = [];
     let at = Number(headLength);
-    for (let typeAt = first; typeAt < Number(headLength) && values.length < COLUMNS_MAX; ) {
+    let typeAt = first;
+    while (typeAt < Number(headLength) && values.length < COLUMNS_MAX) {
       const [type, next] = numberOf(payload, typeAt);
       typeAt = next;
       const length = lengthOf(Number(type));
@@ -112,7 +116,7 @@ export class SqlitePages {
       values.push(this.#value(Number(type), payload.subarray(at, at + length)));
       at += length;
     }
-    return values;
+    return { values, isCut: typeAt < Number(headLength) };
   }
 
   #value(type: number, bytes: Buffer): SqliteValue {

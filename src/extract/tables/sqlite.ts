@@ -5,6 +5,7 @@ import type { OfficeContent, Report } from '../office/office-content.ts';
 import { cellBudget } from '../office/xlsx.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import type { SourceFile } from '../reading/source-file.ts';
+import { upTo } from '../reading/up-to.ts';
 import { withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
 import { tableText } from '../text/table.ts';
@@ -35,12 +36,12 @@ function readTables({ bytes }: SourceFile, report: Report): OfficeContent {
     take(`${row.values[4] ?? ''}`.length);
     tables.push(...tableOf(row, report));
   }
-  if (tables.length > TABLES_MAX) report('text', 'limit', tables.length - TABLES_MAX);
-  for (const [index, table] of tables.slice(0, TABLES_MAX).entries()) {
+  for (const [index, table] of upTo(TABLES_MAX, tables, 'text', report).entries()) {
     const rows = [[...table.columns]];
     try {
-      for (const { id, values } of pages.rows(table.page)) {
+      for (const { id, values, isCut } of pages.rows(table.page)) {
         take(0);
+        if (isCut) report('text', 'limit');
         const cells = values.map((value, column) => {
           const text = cellText(value === null && column === table.idColumn ? id : value, report);
           take(text.length);
@@ -53,7 +54,7 @@ function readTables({ bytes }: SourceFile, report: Report): OfficeContent {
       report('text', 'damaged', 1);
     }
     const text = withoutControls(tableText(rows));
-    if (text !== '') blocks.push({ text, page: index + 1, heading: shorten(table.name, 200) });
+    if (text !== '') blocks.push({ text, page: index + 1, heading: shorten(table.name, 200, report) });
   }
   return { blocks, pictures: [], pages: Math.max(1, tables.length), pageKind: 'sheet' };
 }

@@ -7,6 +7,7 @@ export const csv = textReader({
 });
 
 const COLUMNS_MAX = 1_000;
+/** What is looked at to recognise a table; all of it is read. */
 const ROWS_LOOKED_AT = 20;
 const PROBE_LENGTH = 64 * 1024;
 const SEPARATORS = [',', '\t', ';', '|'] as const;

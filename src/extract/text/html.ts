@@ -1,7 +1,7 @@
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { addNotRead, type NotRead, type UnreadPart, type UnreadReason } from '../../domain/file/not-read.ts';
 import { checkHtml, NESTING_MAX } from './html-limits.ts';
-import { Outline, shorten } from './outline.ts';
+import { Outline, oneLine } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
 export const html = textReader({
@@ -82,7 +82,7 @@ const LIMITS = {
   maxInputLength: undefined,
   maxDepth: NESTING_MAX + 20,
   maxChildNodes: undefined,
-  maxBaseElements: 1_000,
+  maxBaseElements: undefined,
   ellipsis: '',
 };
 
@@ -173,14 +173,14 @@ const OPTIONS: HtmlToTextOptions = {
     },
     alternative: (element, _walk, builder) => {
       const words = element.attribs?.alt;
-      if (words) builder.addInline(` ${shorten(words, 300)} `);
+      if (words) builder.addInline(` ${oneLine(words)} `);
       if (/^\s*data:/i.test(element.attribs?.src ?? ''))
         unread.push({ what: 'pictures', count: 1, why: 'unsupported' });
     },
     filled: (element, _walk, builder) => {
       const { type = 'text', value, placeholder } = element.attribs ?? {};
       if (/^(hidden|password|checkbox|radio|image|color|range)$/i.test(type)) return;
-      builder.addInline(` ${shorten(value || placeholder || '', 300)} `);
+      builder.addInline(` ${oneLine(value || placeholder || '')} `);
     },
     formula: (element, _walk, builder) => builder.addInline(` ${formulaWords(element)} `),
     drawing: (element, _walk, builder) => builder.addInline(` ${drawnWords(element).join(' ')} `),
@@ -301,8 +301,8 @@ const convertTitle = compile({
 });
 
 function titleOf(source: string): string | undefined {
-  const match = /<title[^>]{0,200}>([^<]{0,2000})<\/title/i.exec(source.slice(0, 512 * 1024));
+  const match = /<title[^>]{0,200}>([^<]*)<\/title/i.exec(source.slice(0, 512 * 1024));
   // The converter decodes the entities.
-  const title = match ? shorten(convertTitle(`<span>${match[1]}</span>`), 300) : '';
+  const title = match ? oneLine(convertTitle(`<span>${match[1]}</span>`)) : '';
   return title === '' ? undefined : title;
 }

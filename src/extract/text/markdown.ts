@@ -22,6 +22,9 @@ const HTML_BLOCK =
 /** A picture that is written out in letters. */
 const DATA_LINK = /!?\[([^\]\n]{0,500})\]\(\s*<?data:[^)\s]*\)/g;
 const FENCE = /^[ \t]*(```+|~~~+)/;
+/** Where a link leads, and perhaps a title (CommonMark, 4.7). What has more words, or the mark of a footnote, is text. */
+const LINK_DEFINITION =
+  /^ {0,3}\[(?!\^)[^\]\n]{1,200}\]:[ \t]*(?:<[^<>\n]{0,2000}>|\S{1,2000})(?:[ \t]+(?:"[^"\n]{0,300}"|'[^'\n]{0,300}'|\([^()\n]{0,300}\)))?[ \t]*$/;
 
 /** True for text with enough marks of Markdown. Fewer suffice where the file's name says Markdown. */
 export function looksLikeMarkdown(text: string, name: string | undefined): boolean {
@@ -142,7 +145,7 @@ function wordsWithoutMarks(line: string): string {
       /!?\[([^\]\n]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]+"[^"\n]{0,300}")?\)|\[[^\]\n]{0,200}\])/g,
       '$1',
     )
-    .replace(/^[ \t]*\[[^\]\n]{1,200}\]:[ \t]*\S+.*$/, '')
+    .replace(LINK_DEFINITION, '')
     .replace(/<([a-zA-Z][a-zA-Z\d+.-]{1,31}:[^\s<>]{1,2000}|[^\s<>@]{1,200}@[^\s<>@]{1,200})>/g, '$1')
     .replace(/<\/?[a-zA-Z][^<>\n]{0,300}>/g, '')
     .replace(/(\*\*|__)(?=\S)([^*_\n]{1,500}?\S?)\1/g, '$2')

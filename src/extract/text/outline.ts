@@ -1,8 +1,11 @@
 import type { Block } from '../../domain/document.ts';
+import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from './charset.ts';
 
+/** Of a step of a heading's path: a longer one stands whole in the text. */
 const HEADING_LENGTH_MAX = 200;
-const TITLE_LENGTH_MAX = 300;
+/** Every passage carries the title: a longer one stands whole in the text. */
+export const TITLE_LENGTH_MAX = 300;
 
 /** Collects a document's text in sections: headings with the paragraphs below them. */
 export class Outline {
@@ -12,22 +15,22 @@ export class Outline {
   #paragraphs: string[] = [];
 
   constructor(title?: string) {
-    this.#title = title === undefined ? undefined : shorten(title, TITLE_LENGTH_MAX);
+    this.#title = title;
   }
 
   /** Starts a section. A heading before any text is the title of a document without one. */
   heading(level: number, text: string): void {
-    const words = shorten(withoutControls(text), HEADING_LENGTH_MAX);
+    const words = oneLine(withoutControls(text));
     if (words === '') return;
     this.#close();
     while (this.#path.length > 0 && this.#path.at(-1)!.level >= level) this.#path.pop();
-    if (this.#title === undefined && this.#blocks.length === 0) {
-      // Every passage carries the title: as a heading it would only repeat it.
+    if (this.#title === undefined && this.#blocks.length === 0 && words.length <= TITLE_LENGTH_MAX) {
+      // As a heading it would only repeat what every passage carries.
       this.#title = words;
       return;
     }
     if (words === this.#title) return;
-    this.#path.push({ level, text: words });
+    this.#path.push({ level, text: shorten(words, HEADING_LENGTH_MAX) });
     this.#paragraphs.push(words);
   }
 
@@ -52,13 +55,22 @@ export class Outline {
   }
 }
 
-/** The text as one line with single spaces, cut to at most `lengthMax` characters. */
-export function shorten(text: string, lengthMax: number): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length <= lengthMax
-    ? line
-    : line
-        .slice(0, lengthMax)
-        .replace(/[\ud800-\udbff]$/, '')
-        .trimEnd();
+/** The text as one line with single spaces. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/**
+ * The text as one line with single spaces, cut to at most `lengthMax` characters.
+ * @param report absent where all of it stands elsewhere in the text
+ */
+export function shorten(text: string, lengthMax: number, report?: Sink['notRead']): string {
+  return cut(oneLine(text), lengthMax, report).trimEnd();
+}
+
+/** At most `lengthMax` characters of the text. @param report gets a text that is cut */
+export function cut(text: string, lengthMax: number, report?: Sink['notRead']): string {
+  if (text.length <= lengthMax) return text;
+  report?.('text', 'limit', 1);
+  return text.slice(0, lengthMax).replace(/[\ud800-\udbff]$/, '');
 }

@@ -1,6 +1,7 @@
 import { FarthingError } from '../../domain/error.ts';
 import { addNotRead } from '../../domain/file/not-read.ts';
 import { readTags } from './html.ts';
+import { isData } from './json.ts';
 import { Outline } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';
 import { walkXml } from './xml.ts';
@@ -26,11 +27,13 @@ function isElement(start: string, text: string): boolean {
 /** Attributes that point somewhere, or say how something looks. */
 const TECHNICAL =
   /^(?:xmlns.*|space|lang|base|id|.*idref|rid|class|style|href|src|role|schemaLocation|noNamespaceSchemaLocation|version|encoding|type|.*-type|.*-style|width|height|x|y|colspan|rowspan|align|valign)$/i;
+/** A longer attribute is data, as the points of a shape, unless it has words. */
 const ATTRIBUTE_LENGTH_MAX = 300;
 /** Marks of letters, as documents' vocabularies have them: they part no words. */
 const INLINE =
   /^(?:a|b|bold|code|em|emph|emphasis|ext-link|fn|font|hi|i|inline-formula|italic|mark|monospace|named-content|q|ref|s|sc|small|span|strong|styled-content|sub|subscript|sup|superscript|tt|u|underline|uri|xref)$/i;
 const HEADED = /^(?:sec|section|chapter|part|appendix|sect[1-5]|app|ack|ref-list)$/;
+/** A longer one is a paragraph. */
 const TITLE_LENGTH_MAX = 300;
 
 /**
@@ -81,7 +84,9 @@ function readElements(source: string): TextContents {
       path.push(name);
       const said = Object.entries(attributes).filter(
         ([key, value]) =>
-          !TECHNICAL.test(key) && /[\p{L}\p{N}]/u.test(value) && value.length <= ATTRIBUTE_LENGTH_MAX,
+          !TECHNICAL.test(key) &&
+          /[\p{L}\p{N}]/u.test(value) &&
+          (value.length <= ATTRIBUTE_LENGTH_MAX || (/\p{L}{3}/u.test(value) && !isData(value))),
       );
       if (said.length > 0 && text.trim() === '')
         paragraphs.push({ text: said.map(([key, value]) => `${key}: ${value}`).join(', ') });

@@ -2,6 +2,7 @@ import type { Block } from '../../domain/document.ts';
 import { shorten } from './outline.ts';
 import { textReader } from './text-format.ts';
 
+/** A longer first line is text. */
 const TITLE_LENGTH_MAX = 250;
 
 /** Any text. The last format in the table: all others are tried before it. */

@@ -37,9 +37,11 @@ const LEFT_OUT: Readonly<Record<string, NotRead>> = {
   objdata: { what: 'attachments', count: 1, why: 'unsupported' },
 };
 const TOKEN = /\\([a-z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^a-z])|([{}])|[\r\n]+|([^\\{}\r\n]+)/gi;
+/** No program nests as deep. In deeper groups, marks hold to the end of the last one that counts. */
 const DEPTH_MAX = 500;
 const MACINTOSH = 10_000;
-const FONTS_MAX = 10_000;
+/** Fonts are numbered by 16 bits (RTF 1.9.1). */
+const FONTS_MAX = 65_536;
 
 /** The text of control words and symbols. */
 const SYMBOLS: Readonly<Record<string, string>> = {
@@ -116,6 +118,7 @@ export function readRtf(source: string): TextContents {
   const stack: Group[] = [];
   let state: Group = { hidden: false, unseen: undefined, part: undefined, skip: 1, font: -1 };
   let left = 0;
+  let deeper = 0;
   let begins = false;
   const out: Record<'text' | 'head' | 'title', string> = { text: '', head: '', title: '' };
   let [codePage, defaultFont] = [1252, -1];
@@ -160,7 +163,9 @@ export function readRtf(source: string): TextContents {
     begins = brace === '{' || (begins && symbol === '*');
     if (brace === '{') {
       if (stack.length < DEPTH_MAX) stack.push({ ...state });
-    } else if (brace === '}') {
+      else if (++deeper === 1) notRead = addNotRead(notRead, { what: 'text', count: 1, why: 'limit' });
+    } else if (brace === '}' && deeper > 0) deeper--;
+    else if (brace === '}') {
       const before = stack.pop() ?? state;
       const ends = state.part !== before.part;
       change(before);

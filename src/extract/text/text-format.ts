@@ -6,6 +6,7 @@ import { corrupt, tooManyCharacters } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import { type DecodedText, readText } from './charset.ts';
 
+/** For formats to be recognised by. */
 const START_LENGTH = 8192;
 /** A text of this length is read in some milliseconds. */
 const READ_ALONG_BYTES_MAX = 64 * 1024;

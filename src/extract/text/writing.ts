@@ -1,4 +1,5 @@
 /** Characters that are looked at. */
+/** What is looked at to recognise writing, in UTF-16 units and bytes; all of it is read. */
 const JUDGED_MAX = 64 * 1024;
 /** Fewer characters say too little for statistics. */
 const JUDGED_MIN = 400;

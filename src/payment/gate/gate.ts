@@ -14,7 +14,7 @@ import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';
 import { Sweep } from '../records/sweep.ts';
 import type { Genuine, SignatureCheck } from '../signature.ts';
-import { type ChallengeSettings, Challenges } from '../wire/challenge.ts';
+import { type ChallengeSettings, Challenges, unpaidError } from '../wire/challenge.ts';
 import { readRequestKey, requestKeyHash } from '../wire/idempotency-key.ts';
 import { mirroredNetwork, refusalHeaders } from '../wire/receipt.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
@@ -279,9 +279,7 @@ export class PaymentGate {
     const sent = request.payment;
     const genuine = this.#genuine(sent);
     if (!genuine)
-      return undeliverable(
-        this.challenge(request.quote, request.quote.notice ?? 'payment_required', request.wallet),
-      );
+      return undeliverable(this.challenge(request.quote, unpaidError(request.quote), request.wallet));
     const { payment, verdict } = genuine;
     seen.payment = payment;
     checkCoin(payment, request.quote);

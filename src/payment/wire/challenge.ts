@@ -3,6 +3,7 @@ import type { Answer, Quote } from '../../domain/payment.ts';
 import type { Asset } from '../asset.ts';
 import { declareDiscovery } from './discovery.ts';
 import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';
+import { refusalHelp } from './refusals.ts';
 
 /** What catalogues show of the service beside each route, within the limits of x402 v2. */
 export interface ServiceCard {
@@ -82,6 +83,11 @@ export function challenge(
     },
     body: requiredV1(quote, error, offered),
   };
+}
+
+/** The `error` of a 402 for a request without a payment. */
+export function unpaidError({ notice }: Quote): string {
+  return notice ?? 'payment_required';
 }
 
 /** Challenges of one route that are kept. Those of items and workspaces have ids in them. */
@@ -203,7 +209,7 @@ function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
     error,
     resource,
     description: described(description, settings.service),
-    help: helpOf(resource, settings),
+    help: error === unpaidError(quote) ? helpOf(resource, settings) : refusalHelp(error),
     accepts: settings.assets.map((asset) => {
       const network = settings.bodyNetworks === 'v1' ? asset.networkNameV1 : asset.network;
       return requirementsV1({ network, amount, resource, description, outputSchema }, asset, settings);

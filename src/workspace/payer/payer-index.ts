@@ -63,9 +63,12 @@ export class PayerIndex {
       });
   }
 
-  /** A paid ingest: the index's whole lifetime begins again now. */
+  /**
+   * A paid ingest: the index's whole lifetime begins again now. An index that has ended by then is not begun anew by what comes too
+   * late for it.
+   */
   async touch(payer: PayerId): Promise<void> {
-    await this.#rows.set(payer, (row) => (row?.disposing ? row : this.#newRow(row)));
+    await this.#rows.set(payer, (row) => (row && !row.disposing ? this.#newRow(row) : row));
   }
 
   /** RFC 3339: when the payer's index ends, as it looks now; null when there is none. */

@@ -6,8 +6,6 @@ import { taskBounds, type WorkKind } from '../../../src/encode/workers/work-kind
 
 /** Places of the worker's counts of ingest tasks: that ran at once, and that began. Its module runs in worker threads only. */
 const [MOST, BEGUN] = [998, 999] as const;
-/** Place in a thread's memory that makes its worker come up without its model. */
-const LOSES = 127;
 const FAILING = new URL('./failing-worker.ts', import.meta.url);
 
 const BOUNDS = taskBounds(8, 1e6);
@@ -27,17 +25,14 @@ function dispatcher(
   queryQueueMax = 1000,
   queryWaitMsMax?: number,
   log: (event: object) => void = () => {},
-  opening: readonly ('opens' | 'fails to open')[] = [],
 ) {
-  const start = (role: 'query' | 'ingest', fails = false) => {
+  const start = (role: 'query' | 'ingest') => {
     const memory = { input: new SharedArrayBuffer(0), output: new SharedArrayBuffer(64 * 8), labels };
-    if (fails) new Float32Array(memory.output)[LOSES] = 1;
     return new EncoderThread({ role, towers: [], ...memory }, { worker: FAILING });
   };
   const threads = roles.map((role) => start(role));
   const opened = new Dispatcher({
     threads,
-    opening: opening.map((how) => start('ingest', how !== 'opens')),
     queryQueueMax,
     queryWaitMsMax,
     ingestQueueMax: 100,
@@ -119,21 +114,6 @@ t.test('an ingest uses all ingest workers while there are no searches', async (t
   const opened = dispatcher(['query', 'ingest', 'ingest'], labels);
   await opened.ingest(passages('meet', 16));
   t.equal(new Int32Array(labels)[MOST], 2);
-});
-
-t.test('a worker that is still opening gets work once it answers, and none if it fails', async (t) => {
-  const labels = new SharedArrayBuffer(4 * 1000);
-  const opened = dispatcher(['ingest'], labels, undefined, undefined, undefined, ['opens']);
-  await opened.ingest(passages('meet', 16));
-  t.equal(new Int32Array(labels)[MOST], 2, 'two had to meet');
-  let onLost!: (event: object) => void;
-  const lost = new Promise<object>((resolve) => {
-    onLost = resolve;
-  });
-  const alone = dispatcher(['ingest'], undefined, undefined, undefined, onLost, ['fails to open']);
-  t.match(await lost, { event: 'encode_worker_lost', role: 'ingest' });
-  await alone.ingest(passages('fine', 100));
-  t.equal(alone.counters.workerFailures, 0);
 });
 
 t.test(

@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { captionOf } from '../../../src/extract/picture/caption.ts';
 
+const ignored = () => undefined;
 const grey = sharp({ create: { width: 20, height: 20, channels: 3, background: '#808080' } });
 
 t.test('EXIF becomes text', async (t) => {
@@ -18,7 +19,7 @@ t.test('EXIF becomes text', async (t) => {
       IFD2: { DateTimeOriginal: '2026:05:17 06:30:00' },
     })
     .toBuffer();
-  const caption = await captionOf(bytes, 'image/jpeg');
+  const caption = await captionOf(bytes, 'image/jpeg', ignored);
   t.match(caption?.text, /^Caption: A heron stands in the reeds$/m);
   t.match(caption?.text, /^Camera: Hasselblad 500C$/m);
   t.match(caption?.text, /^Taken: 2026-05-17 06:30$/m);
@@ -34,17 +35,20 @@ t.test('captions of XMP and the text of an SVG are read, each once', async (t) =
     .withXmp(xmp)
     .withExif({ IFD0: { ImageDescription: 'A ferry at noon' } })
     .toBuffer();
-  const { text } = (await captionOf(bytes, 'image/jpeg'))!;
+  const { text } = (await captionOf(bytes, 'image/jpeg', ignored))!;
   t.match(text, /^Caption: A ferry at noon\nKeywords: boats, harbour/);
   t.equal(text.match(/ferry/g)?.length, 1);
   const svg = Buffer.from(
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><title>Map of the coast</title><text x="1" y="1">Land’s <tspan>End</tspan></text><script>alert(1)</script></svg>',
   );
-  t.equal((await captionOf(svg, 'image/svg+xml'))?.text, 'Title: Map of the coast\nText: Land’s, End');
+  t.equal(
+    (await captionOf(svg, 'image/svg+xml', ignored))?.text,
+    'Title: Map of the coast\nText: Land’s, End',
+  );
 });
 
 t.test('a picture without metadata has no caption; damaged metadata is no error', async (t) => {
-  t.equal(await captionOf(await grey.clone().png().toBuffer(), 'image/png'), undefined);
+  t.equal(await captionOf(await grey.clone().png().toBuffer(), 'image/png', ignored), undefined);
   const bytes = await grey
     .clone()
     .jpeg()
@@ -52,5 +56,5 @@ t.test('a picture without metadata has no caption; damaged metadata is no error'
     .toBuffer();
   const at = bytes.indexOf('Exif\0\0');
   bytes.fill(0xff, at + 14, at + 40);
-  await captionOf(bytes, 'image/jpeg');
+  await captionOf(bytes, 'image/jpeg', ignored);
 });

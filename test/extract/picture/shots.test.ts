@@ -13,5 +13,6 @@ t.test('nearly equal neighbours are one shot; too many shots are thinned evenly'
   ]);
   for (let second = 0; second < 64; second++) merger.push(frame(second, second % 2 ? 0 : 255));
   const kept = merger.finish();
+  t.equal(merger.dropped, 64 - kept.length);
   t.ok(kept.length <= 4 && kept[0]!.time_s === 0 && kept.at(-1)!.time_s! >= 32);
 });

@@ -5,14 +5,21 @@ import type { ReaderTask, WarmReader } from '../../../src/extract/process/warm-r
 /** In place of a child process: its tasks end when the test says so. */
 class HeldReader {
   readonly #ends: (() => void)[] = [];
+  isLiving: boolean;
+  isStarting = false;
   /** That the last task is said to have taken. */
   lastSeconds = 0;
+
+  constructor(isLiving: boolean) {
+    this.isLiving = isLiving;
+  }
 
   get busy(): number {
     return this.#ends.length;
   }
 
   perform(): Promise<unknown> {
+    this.isLiving = true;
     return new Promise((resolve) => this.#ends.push(() => resolve({})));
   }
 
@@ -21,8 +28,9 @@ class HeldReader {
   }
 }
 
-function poolOf(count: number, bounds: Partial<ReaderPoolOptions> = {}) {
-  const held = Array.from({ length: count }, () => new HeldReader());
+/** @param living how many have their process from the start */
+function poolOf(count: number, bounds: Partial<ReaderPoolOptions> = {}, living = count) {
+  const held = Array.from({ length: count }, (_, index) => new HeldReader(index < living));
   const readers = held as unknown as WarmReader[];
   const pool = new ReaderPool({ readers, waitingMax: 100, ...bounds });
   const busy = () => held.filter((reader) => reader.busy > 0).length;
@@ -156,4 +164,41 @@ t.test('the first reader that is free comes first, so that those behind it may e
   );
   for (const index of [0, 1]) held[index]!.end();
   await Promise.all(next);
+});
+
+t.test(
+  'what living processes take in time starts no other; the first starts at once, and is no more the first once it ended',
+  async (t) => {
+    const { held, busy, run } = poolOf(3, { growthMs: 2 ** 31 - 1 }, 0);
+    const tasks = Array.from({ length: 6 }, (_, index) => run(`owner ${index}`));
+    for (const task of tasks.slice(0, 5)) {
+      t.equal(busy(), 1);
+      held[0]!.end();
+      await task;
+      await settled();
+    }
+    held[0]!.isLiving = false;
+    held[0]!.end();
+    await tasks[5];
+    const last = run('last');
+    t.equal(busy(), 1);
+    held.find((reader) => reader.busy > 0)!.end();
+    await last;
+  },
+);
+
+t.test('a task that waits for living processes starts another, but none while one starts', async (t) => {
+  const { held, busy, run } = poolOf(3, { growthMs: 1 }, 1);
+  held[0]!.isStarting = true;
+  const tasks = ['a', 'b', 'c', 'd'].map((owner) => run(owner));
+  for (let turn = 0; turn < 20; turn++) await new Promise((resume) => setTimeout(resume, 1));
+  t.equal(busy(), 1);
+  held[0]!.isStarting = false;
+  while (busy() < 3) await settled();
+  t.equal(held.filter(({ busy }) => busy === 1).length, 3);
+  for (const reader of held) reader.end();
+  await Promise.all(tasks.slice(0, 3));
+  await settled();
+  held.find((reader) => reader.busy > 0)!.end();
+  await tasks[3];
 });

@@ -36,6 +36,15 @@ export function oldSlides(slides: readonly { title: string; text: string; box: s
   return compoundFile({ 'PowerPoint Document': Buffer.concat([document, ...drawn]) });
 }
 
+/** A slide of PowerPoint 97 to 2003 with a text, and another text in containers that are nested this deep. */
+export function deepSlides(depth: number): Buffer {
+  const words = (text: string): Buffer => record(0, 0, 0x0fa0, Buffer.from(text, 'utf16le'));
+  let deep = words('Deep.');
+  for (let at = 0; at < depth; at++) deep = record(15, 0, 0xf003, deep);
+  const slide = record(15, 0, 0x03ee, Buffer.concat([words('Words.'), deep]));
+  return compoundFile({ 'PowerPoint Document': slide });
+}
+
 /** A mail as Outlook saves it, with a file attached. */
 export function outlookMail(mail: {
   subject: string;

@@ -121,6 +121,12 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       lacks: ['WE7e'],
       notRead: ['pictures unsupported 1'],
     },
+    'a footnote, and a note that looks like a link': {
+      source: `# A\n\nThe cask[^1] is old.\n\n[^1]: The angels take their share.\n\n[Note]: drain the wort.\n\n[kiln]: http://kiln.example "A kiln"\n`,
+      type: 'text/markdown',
+      has: ['[^1]: The angels take their share.', '[Note]: drain the wort.'],
+      lacks: ['kiln.example'],
+    },
     'nested lists': {
       source: '# A\n\n- one\n  - two **bold**\n    - three `<x>`\n',
       type: 'text/markdown',

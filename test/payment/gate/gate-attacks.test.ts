@@ -55,6 +55,22 @@ t.test('a used payment is called used, not expired or wrong in its amount', asyn
   t.equal((await buy(rig, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
 });
 
+t.test('a refused payment is told what is wrong with it, an unpaid request who can pay', async (t) => {
+  const rig = openRig(t);
+  t.match((await buy(rig, {})).body.help, /^Clients of x402/);
+  const ofOne = await sign(wallet(), { value: 1n });
+  const late = await sign(wallet(), { validBefore: 1n });
+  for (const [header, help] of [
+    ['no base64', /not base64/],
+    [v1Header(ofOne), /exactly the price/],
+    [v1Header(late), /validBefore .* sign a fresh one/],
+  ] as const) {
+    const { body } = await buy(rig, { xPayment: header });
+    t.match(body.help, help);
+    t.match(body.help, /Nothing was charged/);
+  }
+});
+
 t.test('a wrong amount for a fixed price is refused before the body is read', async (t) => {
   const rig = openRig(t);
   const header = v1Header(await sign(wallet(), { value: 1n }));

@@ -49,12 +49,15 @@ pub fn run(of: Use, work: impl FnOnce(&mut Scratch) + Send + 'static) -> Result<
 fn pool(of: Use) -> &'static ThreadPool<Task> {
     static QUERIES: OnceLock<&'static ThreadPool<Task>> = OnceLock::new();
     static PASSAGES: OnceLock<&'static ThreadPool<Task>> = OnceLock::new();
-    let threads = available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX));
     match of {
-        Use::Query => {
-            QUERIES.get_or_init(|| ThreadPool::start("queries", threads, || lower_priority_to(QUERY_NICENESS), perform))
-        }
+        Use::Query => QUERIES
+            .get_or_init(|| ThreadPool::start("queries", threads(), || lower_priority_to(QUERY_NICENESS), perform)),
         Use::Passage => PASSAGES
-            .get_or_init(|| ThreadPool::start("passages", threads, || lower_priority_to(PASSAGE_NICENESS), perform)),
+            .get_or_init(|| ThreadPool::start("passages", threads(), || lower_priority_to(PASSAGE_NICENESS), perform)),
     }
+}
+
+/// As many as the process may use processors. Asked once for a pool: it reads the limits of the control groups from files.
+fn threads() -> usize {
+    available_parallelism().map_or(1, |count| count.get().min(THREADS_MAX))
 }

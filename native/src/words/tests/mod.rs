@@ -258,6 +258,19 @@ fn a_phrase_is_found_in_each_language_by_its_terms_there() {
 }
 
 #[test]
+fn each_word_of_a_phrase_may_be_any_of_its_terms() {
+    let german = "Die Behörde prüft die Größe des Käfigs und gibt die Fläche in der Urkunde zurück.";
+    let english = "The Moebius band has one side, and the government was happy with the Möbius band.";
+    // In English and in German one writes "fläche" as "flaech", and only German knows "flach".
+    let value = block(0, &[german, english]);
+    for query in ["\"die Größe des Käfigs\"", "\"Fläche in der\"", "\"die Groesse des\"", "\"gibt die Flaeche\""] {
+        assert_eq!(segments(&[&value], query), [0], "{query}");
+    }
+    assert_eq!(segments(&[&value], "\"the Möbius band has\" \"the Möbius band\""), [1], "written in both ways");
+    assert_eq!(segments(&[&value], "\"Größe die\""), [] as [u32; 0]);
+}
+
+#[test]
 fn each_text_is_matched_in_its_own_language() {
     let german = "Die Regierung hat gestern neue Häuser für viele Familien in der Stadt gebaut und eröffnet.";
     let english = "The government opened many new houses for families in the city and the people were happy.";

@@ -34,6 +34,26 @@ fn what_is_written_as_one_is_found_first_and_by_its_parts() {
     }
 }
 
+#[test]
+fn a_moment_is_found_by_its_date_and_by_its_time() {
+    let texts =
+        ["started 2026-03-12T08:30:15.250Z", "at 2026-03-13T09:45:00+01:00", "it is 20260314T101500Z now", "none"];
+    let value = block(0, &texts);
+    for (query, row) in [
+        ("2026-03-12", 0),
+        ("\"2026-03-12\"", 0),
+        ("12.03.2026", 0),
+        ("08:30:15", 0),
+        ("2026-03-12T08:30:15.250Z", 0),
+        ("2026-03-13", 1),
+        ("09:45", 1),
+        ("20260314", 2),
+    ] {
+        assert_eq!(segments(&[&value], query).first(), Some(&row), "{query}");
+    }
+    assert_eq!(segments(&[&value], "\"2026-03-14\" \"2026-03-12\""), [] as [u32; 0]);
+}
+
 /// A block as it was written before wholes had parts.
 fn undivided_block(first: u32, texts: &[&str]) -> Vec<u8> {
     let analyser = Terms::of(DEFAULT);
