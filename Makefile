@@ -206,11 +206,11 @@ runtimes: setup $(RUNTIMES)
 docs: setup ## Write docs/configuration.md anew from the settings
 	@node src/bin/farthing.js admin settings > docs/configuration.md
 
-# Compile the native part for arm64 (needs gcc-aarch64-linux-gnu and g++-aarch64-linux-gnu)
+# Compile the native part for arm64 (needs gcc-aarch64-linux-gnu)
 arm64:
-	@command -v aarch64-linux-gnu-g++ >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu g++-aarch64-linux-gnu" >&2; exit 3; }
+	@command -v aarch64-linux-gnu-gcc >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu" >&2; exit 3; }
 	rustup target add aarch64-unknown-linux-gnu
-	CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc CXX_aarch64_unknown_linux_gnu=aarch64-linux-gnu-g++ \
+	CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
 

@@ -33,8 +33,8 @@ elif ! at_least "$(node --version | tr -d v)" 20.0.0; then
   say "Node.js $(node --version) is too old: 20 or newer is needed." "Install it from https://nodejs.org (the distribution's own package may be too old)."
 fi
 
-if ! command -v c++ >/dev/null 2>&1 && ! command -v g++ >/dev/null 2>&1; then
-  say "A C++ compiler is missing." "sudo apt-get install -y build-essential"
+if ! command -v cc >/dev/null 2>&1; then
+  say "A C compiler is missing." "sudo apt-get install -y build-essential"
 fi
 
 rust_wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' native/Cargo.toml)

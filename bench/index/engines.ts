@@ -31,9 +31,8 @@ const NEVER = 2 ** 32 - 1;
 /** The engines by name; `farthing` is as it is served, the others are its ways of searching, whatever the size; those with a graph take too long to build for the largest sizes. */
 export const ENGINES: Readonly<Record<string, { readonly fill: Fill; readonly graph?: boolean }>> = {
   farthing: { fill: fillFarthing() },
-  'farthing proved': { fill: fillFarthing({ bitsRowsMin: NEVER, graphRowsMin: NEVER }) },
-  'farthing bits': { fill: fillFarthing({ bitsRowsMin: 1, graphRowsMin: NEVER }) },
-  'farthing graph': { fill: fillFarthing({ graphRowsMin: 1 }), graph: true },
+  'farthing proved': { fill: fillFarthing({ bitsRowsMin: NEVER }) },
+  'farthing bits': { fill: fillFarthing({ bitsRowsMin: 1 }) },
   'usearch exact': { fill: fillUsearchExact },
   'usearch HNSW': { fill: fillUsearchGraph, graph: true },
   'hnswlib-node': { fill: fillHnswlib, graph: true },

@@ -125,7 +125,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let deviations =
         std::env::var("DEVIATIONS").ok().map_or(Ok(Methods::MEASURED.bits_deviations), |text| text.parse())?;
-    let methods = Methods { bits_rows_min: 1, bits_rows_per_hit: 1, bits_deviations: deviations, ..Methods::MEASURED };
+    let methods = Methods { bits_rows_min: 1, bits_rows_per_hit: 1, bits_deviations: deviations };
     for rows in sizes {
         measure(&floats(real)?, &floats(queries)?, rows.parse()?, methods)?;
     }

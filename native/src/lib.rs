@@ -1,6 +1,6 @@
 //! The native core of Farthing, in plain Rust. `napi/` converts and checks at the boundary to JavaScript.
 //!
-//! `search` answers from a snapshot of `shard`, which is an open index; `store`, `blocks`, `words`, `scan`, `write`, `graph` and
+//! `search` answers from a snapshot of `shard`, which is an open index; `store`, `blocks`, `words`, `scan`, `write` and
 //! `derive` are its parts, on the ground of `ranking` and `threads`. The other folders stand on their own. `test/tree/native-circles.test.ts` has the
 //! table of which folder may use which.
 
@@ -10,7 +10,6 @@ pub mod derive;
 pub mod encoder;
 pub mod error;
 pub mod filter;
-pub mod graph;
 pub mod kernels;
 pub mod picture;
 pub mod process;

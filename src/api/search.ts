@@ -85,8 +85,7 @@ export const SearchExplanationSchema = Type.Object(
         rescored: Count('Rows whose exact score was computed.'),
         exact: Type.Boolean({ description: 'Proved to be the best of all rows.' }),
         method: OneOf(SCAN_METHODS, {
-          description:
-            '`proved`: exact; `bits`: rows skipped by a statistical bound; `graph`: graph search (HNSW).',
+          description: '`proved`: exact; `bits`: rows skipped by a statistical bound.',
         }),
       }),
     ),

@@ -139,11 +139,10 @@ export class Metrics {
     this.#jobsEnded.inc({ state: 'searchable', code: '' }, 0);
     this.#jobsEnded.inc({ state: 'failed', code: 'internal' }, 0);
     for (const event of WATCHED_EVENTS) this.#events.inc({ event }, 0);
-    for (const list of VECTOR_LISTS)
-      for (const method of ['bits', 'graph']) {
-        this.#recallExpected.inc({ list, method }, 0);
-        this.#recallFound.inc({ list, method }, 0);
-      }
+    for (const list of VECTOR_LISTS) {
+      this.#recallExpected.inc({ list, method: 'bits' }, 0);
+      this.#recallFound.inc({ list, method: 'bits' }, 0);
+    }
     for (const exact of ['true', 'false']) this.#inexact.inc({ exact }, 0);
     for (const [status, code] of WATCHED_REFUSALS) this.#refusals.inc({ status, code }, 0);
     for (const outcome of ['valid', 'failed']) this.#facilitator.zero({ call: 'verify', outcome });

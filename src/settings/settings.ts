@@ -274,11 +274,6 @@ export const SETTINGS = {
     'measured',
     'Fewest vectors of one kind in an index for a search to skip rows by a statistical bound, unless it asks for a proof. `measured`: where that was faster (docs/design/index.md).',
   ),
-  GRAPH_ROWS_MIN: setting(
-    rowsOrMeasured,
-    'measured',
-    'Fewest vectors of one kind in an index for a graph (HNSW) to be built in the background and searched. `measured`: where that was faster (docs/design/index.md).',
-  ),
   PREPAID_USD_MAX: setting(
     parseUsd,
     '100',

@@ -59,7 +59,7 @@ export interface Shard {
   items(options: { after?: string; limit: number }): Item[];
   /** As `items`, by places that stay true when Items are removed: the first is 0. `next`: the place behind these. */
   itemsFrom(place: number, limit: number): { readonly items: Item[]; readonly next: number };
-  /** Resolves when the background work that earlier writes caused (merges, bits, graphs) is done. */
+  /** Resolves when the background work that earlier writes caused (merges, bits) is done. */
   whenIdle(): Promise<void>;
   /** Writes a consistent copy of the index, without free pages, into an empty folder. Writers are not blocked. */
   copyTo(folder: string): Promise<void>;

@@ -43,9 +43,7 @@ const CORE: Readonly<Record<string, readonly string[]>> = {
   // Reading, writing, and what is derived in the background.
   scan: ['.', 'kernels', 'ranking', 'blocks', 'store'],
   write: ['.', 'threads', 'blocks', 'filter', 'terms', 'words', 'store', 'scan'],
-  graph: ['.', 'kernels', 'blocks', 'store', 'scan', 'write'],
-  // The table of search methods: nothing else knows the graph.
-  derive: ['.', 'blocks', 'store', 'write', 'graph'],
+  derive: ['.', 'blocks', 'store', 'write'],
   shard: [
     '.',
     'kernels',

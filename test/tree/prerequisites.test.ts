@@ -10,7 +10,7 @@ const TOOLS = ['awk', 'cut', 'df', 'getconf', 'head', 'id', 'mkdir', 'rm', 'sed'
 const WHOLE: Readonly<Record<string, string>> = {
   node: 'echo v22.23.3',
   npm: 'echo 10',
-  'c++': 'exit 0',
+  cc: 'exit 0',
   cargo: 'echo cargo 1.95.0',
   rustc: 'echo "rustc 1.95.0 (x)"',
 };
@@ -57,7 +57,7 @@ for (const [lack, programs, what, remedy] of [
   ['Rust', { rustc: undefined, cargo: undefined }, /^Rust .* is missing/, 'rustup.rs'],
   ['npm', { npm: undefined }, /^npm is missing/, 'npm'],
   ['a new Node', { node: 'echo v18.19.0' }, /^Node\.js v18\.19\.0 is too old/, 'nodejs.org'],
-  ['a C++ compiler', { 'c++': undefined }, /^A C\+\+ compiler is missing/, 'build-essential'],
+  ['a C compiler', { cc: undefined }, /^A C compiler is missing/, 'build-essential'],
   [
     'room on the disk',
     { df: 'echo head; echo "/dev/x 9 8 100 99% /"' },

@@ -6,7 +6,7 @@ use super::avx512_bits::{bits_reach, bits_reach_popcnt};
 use super::kernel::{BoundRows, BoundTerms, CodedQuery, Kernel, bounds_loop};
 use super::lanes::{LANES, finish_f32};
 
-const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, pair_i8, bits_reach };
+const WITHOUT_VNNI: Kernel = Kernel { name: "avx512", dots_i8, dot_f32, bounds, bits_reach };
 const VNNI: Kernel = Kernel { name: "avx512vnni", dots_i8: dots_i8_vnni, ..WITHOUT_VNNI };
 /// Counts bits by `vpopcnt` instead of looking up sums.
 const POPCNT: Kernel = Kernel { name: "avx512popcnt", bits_reach: bits_reach_popcnt, ..WITHOUT_VNNI };
@@ -191,28 +191,4 @@ fn bounds(
     }
     // Safety: the kernel is listed only where its features were detected.
     unsafe { wide(dots, scales, residuals, terms, threshold, out) }
-}
-
-fn pair_i8(left: &[i8], right: &[i8]) -> i32 {
-    assert_eq!(left.len(), right.len());
-    // Safety: the kernel is listed only where its features were detected; the lengths were checked.
-    unsafe { pair_i8_bw(left, right) }
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
-unsafe fn pair_i8_bw(left: &[i8], right: &[i8]) -> i32 {
-    let whole = left.len() / 64 * 64;
-    let mut sum = _mm512_setzero_si512();
-    for at in (0..left.len()).step_by(64) {
-        // Safety: a whole load lies within both, the last one is masked.
-        let (left, right) = unsafe { (load(left, at, at < whole), load(right, at, at < whole)) };
-        let halves = |bytes: __m512i| {
-            let low = _mm512_cvtepi8_epi16(_mm512_castsi512_si256(bytes));
-            (low, _mm512_cvtepi8_epi16(_mm512_extracti64x4_epi64::<1>(bytes)))
-        };
-        let ((left_low, left_high), (right_low, right_high)) = (halves(left), halves(right));
-        sum = _mm512_add_epi32(sum, _mm512_madd_epi16(left_low, right_low));
-        sum = _mm512_add_epi32(sum, _mm512_madd_epi16(left_high, right_high));
-    }
-    _mm512_reduce_add_epi32(sum)
 }

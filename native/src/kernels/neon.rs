@@ -8,7 +8,7 @@ use super::lanes::{LANES, finish_f32};
 
 /// The kernels of this file that the machine can run, best first. NEON belongs to every 64-bit ARM.
 pub(super) fn detect() -> Vec<Kernel> {
-    vec![Kernel { name: "neon", dots_i8, dot_f32, bounds, pair_i8, bits_reach }]
+    vec![Kernel { name: "neon", dots_i8, dot_f32, bounds, bits_reach }]
 }
 
 fn dots_i8(query: &CodedQuery, codes: &[i8], out: &mut [i32]) {
@@ -68,23 +68,6 @@ fn bounds(
     out: &mut BoundRows<'_>,
 ) -> bool {
     bounds_loop(dots, scales, residuals, terms, threshold, out)
-}
-
-fn pair_i8(left: &[i8], right: &[i8]) -> i32 {
-    assert_eq!(left.len(), right.len());
-    let whole = left.len() / 16 * 16;
-    // Safety: NEON belongs to every 64-bit ARM; `at + 16 <= whole`.
-    let sum = unsafe {
-        let mut sum = vdupq_n_s32(0);
-        for at in (0..whole).step_by(16) {
-            let (left, right) = (vld1q_s8(left.as_ptr().add(at)), vld1q_s8(right.as_ptr().add(at)));
-            sum = vpadalq_s16(sum, vmull_s8(vget_low_s8(left), vget_low_s8(right)));
-            sum = vpadalq_s16(sum, vmull_high_s8(left, right));
-        }
-        vaddvq_s32(sum)
-    };
-    let rest = left[whole..].iter().zip(&right[whole..]).map(|(left, right)| i32::from(*left) * i32::from(*right));
-    sum + rest.sum::<i32>()
 }
 
 fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {

@@ -118,18 +118,6 @@ fn group_of(planes: &[u8], columns: &[f32], shift: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn every_kernel_gives_the_exact_dot_product_of_two_rows(
-        (left, right, shift) in lengths().prop_flat_map(|length| (codes(length), codes(length), 0..64usize))
-    ) {
-        let expected: i32 = left.iter().zip(&right).map(|(left, right)| i32::from(*left) * i32::from(*right)).sum();
-        let mut shifted = vec![0i8; shift];
-        shifted.extend(&right);
-        for kernel in available() {
-            prop_assert_eq!((kernel.pair_i8)(&left, &shifted[shift..]), expected, "{}", kernel.name);
-        }
-    }
-
-    #[test]
     fn every_kernel_lets_the_same_rows_of_bits_pass(
         (query, planes, columns, shift) in
             proptest::sample::select(vec![64usize, 128, 384, 512, 768, 1280, 4096]).prop_flat_map(|dimensions| (

@@ -75,8 +75,6 @@ pub enum Method {
     Proved = 0,
     /// Rows were passed over by a statistical bound.
     Bits = 1,
-    /// Rows were found by a neighbour index.
-    Graph = 2,
 }
 
 /// An answer: best first.

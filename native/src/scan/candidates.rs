@@ -37,8 +37,6 @@ pub struct CodesBlock<'t> {
     pub index: u32,
     pub codes: CodesView<'t>,
     pub dead: Dead<'t>,
-    /// Rows of lower segments were found in another way.
-    pub first: u32,
 }
 
 /// The candidates of one search, as they gather.
@@ -67,8 +65,7 @@ impl<'o> Candidates<'o> {
 
     /// Looks at the codes of every row.
     pub fn add_by_codes(&mut self, block: &CodesBlock<'_>) -> Result<()> {
-        let begin = block.codes.segments.lower_bound(block.first);
-        self.add_stretch(block, begin..block.codes.header.rows as usize)
+        self.add_stretch(block, 0..block.codes.header.rows as usize)
     }
 
     /// Looks at the codes of some rows, given as stretches, ascending.
@@ -151,12 +148,6 @@ impl<'o> Candidates<'o> {
         }
         for_each_row(before.0, before.1, |row| self.offer_row(block, row, bound));
         Ok(())
-    }
-
-    /// Looks at the code of one row.
-    pub fn add_row(&mut self, block: &CodesBlock<'_>, row: usize) {
-        let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
-        self.offer_row(block, row, bound);
     }
 
     /// Prefetches what [`Self::offer_row`] reads.

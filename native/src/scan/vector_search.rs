@@ -1,8 +1,7 @@
 //! Search of a vector space: candidates by int8 codes with a guaranteed error bound, then exact scores in f32.
 //!
-//! There are three ways to find candidates: the codes of all rows; in a large space, unless a proof is asked for, the
-//! codes of the rows that their bits cannot rule out (`blocks/bits.rs`); or a graph of neighbours (`graph`). Only the
-//! first proves that nothing was missed.
+//! There are two ways to find candidates: the codes of all rows; or, in a large space, unless a proof is asked for, the
+//! codes of the rows that their bits cannot rule out (`blocks/bits.rs`). Only the first proves that nothing was missed.
 //!
 //! A row's exact score lies within estimate ± error. So k rows reach the k-th best of all lower ends, and a row whose
 //! upper end is below it can be left out. The others are rescored in descending order of their upper ends, until none
@@ -65,7 +64,7 @@ pub fn search(
         check_model(space, &codes.header)?;
         blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
     }
-    Scan { store, txn, kernel, space, query, options, enough }.best(blocks)
+    Scan { store, txn, kernel, query, options, enough }.best(blocks)
 }
 
 /// One search of a space, and what its steps share.
@@ -73,7 +72,6 @@ struct Scan<'a, 't> {
     store: &'a Store,
     txn: &'t RoTxn<'a>,
     kernel: &'static Kernel,
-    space: &'a SpaceSpec,
     query: &'a [f32],
     options: &'a SearchOptions,
     enough: Option<Enough<'a>>,
@@ -97,8 +95,6 @@ impl<'t> Scan<'_, 't> {
         if let Some(within) = options.within.as_ref().filter(|_| !with_bits) {
             return self.candidates_within(blocks, within, ranking);
         }
-        let by_graph = !options.exact && options.within.is_none() && rows >= store.methods.graph_rows_min;
-        let near = if by_graph { self.near(blocks) } else { None };
         let mut candidates = if with_bits {
             Candidates::with_bits(kernel, query, options, store.methods.bits_deviations)
         } else {
@@ -106,16 +102,7 @@ impl<'t> Scan<'_, 't> {
         };
         for (index, block) in blocks.iter().enumerate() {
             let dead = store.dead(txn, block.key)?;
-            let mut codes = CodesBlock { index: index as u32, codes: block.codes, dead, first: 0 };
-            if let Some((near, last)) = &near {
-                add_near(&mut candidates, &codes, near);
-                codes.first = last.saturating_add(1);
-                if block.codes.header.last > *last {
-                    candidates.add_by_codes(&codes)?;
-                }
-                (ranking.exact, ranking.method) = (false, Method::Graph);
-                continue;
-            }
+            let codes = CodesBlock { index: index as u32, codes: block.codes, dead };
             let stretches =
                 options.within.as_ref().map(|within| rows_within(&block.codes.header, block.codes.segments, within));
             if stretches.as_ref().is_some_and(Vec::is_empty) {
@@ -150,20 +137,11 @@ impl<'t> Scan<'_, 't> {
                 continue;
             }
             let dead = self.store.dead(self.txn, block.key)?;
-            let codes = CodesBlock { index: index as u32, codes: block.codes, dead, first: 0 };
+            let codes = CodesBlock { index: index as u32, codes: block.codes, dead };
             candidates.add_rows(&codes, &stretches)?;
             ranking.scanned += stretches.iter().map(|rows| rows.len() as u64).sum::<u64>();
         }
         Ok(candidates.into_sorted())
-    }
-
-    /// Segments that the neighbour index finds for the query, ascending, and the last Segment that it holds. None if
-    /// there is no index, or none that holds all rows up to there that this reader sees.
-    fn near(&self, blocks: &[Block<'_>]) -> Option<(Vec<u32>, u32)> {
-        let index = self.store.neighbours(self.txn, self.space, blocks.first()?.key.family)?;
-        let mut near = index.search(self.query, self.options.k)?;
-        near.sort_unstable();
-        Some((near, index.last()))
     }
 
     /// The bits of a block. None if they are not derived yet.
@@ -263,24 +241,6 @@ fn masks_of(stretches: &[Range<usize>], groups: usize) -> Vec<u64> {
     masks
 }
 
-/// Looks at those rows of a block that belong to some segments, ascending.
-fn add_near(candidates: &mut Candidates<'_>, block: &CodesBlock<'_>, near: &[u32]) {
-    let header = &block.codes.header;
-    let from = near.partition_point(|segment| *segment < header.first);
-    for segment in near[from..].iter().take_while(|segment| **segment <= header.last) {
-        if let Some(row) = block.codes.segments.position(*segment) {
-            candidates.add_row(block, row);
-        }
-    }
-}
-
-/// The Segments of the proved best k.
-pub fn proved(store: &Store, txn: &RoTxn<'_>, space: &SpaceSpec, query: &[f32], k: usize) -> Result<Vec<u32>> {
-    let kernel = detection::chosen().map_err(ShardError::internal)?;
-    let options = SearchOptions { k, exact: true, ..SearchOptions::default() };
-    Ok(search(store, txn, kernel, space, query, &options, None)?.hits.into_iter().map(|hit| hit.segment).collect())
-}
-
 /// How many hits the proved best k are, and how many of them the unproved search finds. (0, 0) if that one is a proof,
 /// too.
 pub fn probe(
@@ -298,11 +258,5 @@ pub fn probe(
     let best = search(store, txn, kernel, space, query, &SearchOptions { exact: true, ..options.clone() }, None)?;
     let least = best.hits.last().map_or(f32::INFINITY, |hit| hit.score);
     let found = quick.hits.iter().filter(|hit| hit.score >= least).count().min(best.hits.len()) as u64;
-    let expected = best.hits.len() as u64;
-    if quick.method == Method::Graph
-        && let Some(index) = store.space_family(txn, space)?.and_then(|family| store.neighbours(txn, space, family))
-    {
-        index.probed(expected, found);
-    }
-    Ok((expected, found))
+    Ok((best.hits.len() as u64, found))
 }

@@ -14,8 +14,3 @@ pub fn number(space: &str) -> String {
 pub fn serving(role: &str) -> String {
     format!("serves/{role}")
 }
-
-/// The record of a space's neighbour index.
-pub fn neighbours(space: &str) -> String {
-    format!("graph/{space}")
-}

@@ -1,8 +1,6 @@
-//! From which size on each search method is used: the one table. What a method needs derived stands in
-//! `derive/methods.rs`.
+//! From which size on bits are used. `derive/bits.rs` makes them.
 
-/// Thresholds of the search methods, in vectors of a space. Below all of them every code is scanned and the answer
-/// proved.
+/// Thresholds of the search methods, in vectors of a space. Below them every code is scanned and the answer proved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Methods {
     pub bits_rows_min: usize,
@@ -12,13 +10,11 @@ pub struct Methods {
     /// Standard deviations of a row's estimate within which its code is scanned. At 3.1 a row of the true best is lost
     /// with a probability of .00097 at most, that of a row with just the score that is needed: recall .999 for every k.
     pub bits_deviations: f32,
-    pub graph_rows_min: usize,
 }
 
 impl Methods {
     /// As measured: see ARCHITECTURE.md.
-    pub const MEASURED: Self =
-        Self { bits_rows_min: 32_768, bits_rows_per_hit: 64, bits_deviations: 3.1, graph_rows_min: usize::MAX };
+    pub const MEASURED: Self = Self { bits_rows_min: 32_768, bits_rows_per_hit: 64, bits_deviations: 3.1 };
 
     /// Whether bits are used for the best k of `rows` rows.
     pub fn uses_bits(&self, rows: usize, k: usize) -> bool {

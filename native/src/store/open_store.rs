@@ -1,7 +1,7 @@
 //! The open environment of an index: its databases, and what is known of them while it is open.
 
 use std::collections::{HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use heed::{Env, RoTxn, WithoutTls};
@@ -11,7 +11,6 @@ use super::databases::{self, Databases};
 use super::keys;
 use super::known_places::KnownPlaces;
 use super::methods::Methods;
-use super::neighbours::NeighbourIndex;
 use super::records::{BlockKey, Family, ItemEntry, Totals, unsealed};
 use super::spaces::{self, SpaceSpec};
 use crate::blocks::block::Header;
@@ -27,8 +26,6 @@ pub struct Store {
     /// Which of them the file held.
     pub stored: Vec<bool>,
     pub methods: Methods,
-    pub folder: PathBuf,
-    neighbours: RwLock<HashMap<Family, Arc<dyn NeighbourIndex>>>,
     pub known_places: KnownPlaces,
     pub known_items: KnownItems,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
@@ -49,8 +46,6 @@ impl Store {
             spaces,
             stored,
             methods,
-            folder: folder.to_path_buf(),
-            neighbours: RwLock::default(),
             known_places: KnownPlaces::default(),
             known_items: KnownItems::default(),
             checked: RwLock::default(),
@@ -75,8 +70,7 @@ impl Store {
     /// Whether the index is so large that a search method may need something derived.
     pub fn may_derive(&self) -> bool {
         let totals = self.env.read_txn().map_err(ShardError::from).and_then(|txn| self.totals(&txn));
-        let least = self.methods.bits_rows_min.min(self.methods.graph_rows_min) as u64;
-        totals.is_ok_and(|totals| totals.segments >= least)
+        totals.is_ok_and(|totals| totals.segments >= self.methods.bits_rows_min as u64)
     }
 
     /// The family of a space's blocks. None if nothing was stored there.
@@ -117,23 +111,6 @@ impl Store {
         });
         checked.block(value)?;
         Ok(checked)
-    }
-
-    /// The neighbour index of a space, if it is the one that a reader's snapshot remembers.
-    pub fn neighbours(&self, txn: &RoTxn<'_>, space: &SpaceSpec, family: Family) -> Option<Arc<dyn NeighbourIndex>> {
-        let known = self.neighbours.read().unwrap_or_else(PoisonError::into_inner).get(&family).cloned()?;
-        let remembered = self.meta_record(txn, &keys::neighbours(&space.name));
-        matches!(remembered, Ok(Some(record)) if record == known.record()).then_some(known)
-    }
-
-    pub fn set_neighbours(&self, family: Family, index: Arc<dyn NeighbourIndex>) {
-        self.neighbours.write().unwrap_or_else(PoisonError::into_inner).insert(family, index);
-    }
-
-    /// The records of all open neighbour indexes.
-    pub fn neighbour_records(&self) -> Vec<Vec<u8>> {
-        let known = self.neighbours.read().unwrap_or_else(PoisonError::into_inner);
-        known.values().map(|index| index.record().to_vec()).collect()
     }
 
     /// A record of `meta`.

@@ -127,11 +127,6 @@ impl<'s: 't, 't> Transaction<'s, 't> {
         Ok(())
     }
 
-    /// Puts a derived record.
-    pub fn put_derived(&mut self, key: &str, json: &[u8]) -> Result<()> {
-        self.put_meta(key, json)
-    }
-
     /// Puts a block's bits. False if the block no longer exists.
     pub fn put_bits(&mut self, key: BlockKey, value: &[u8]) -> Result<bool> {
         let databases = &self.store.databases;

@@ -30,11 +30,6 @@ pub enum WriteOp {
         key: BlockKey,
         bits: Vec<u8>,
     },
-    /// A record about something that was derived.
-    PutDerived {
-        key: String,
-        json: Vec<u8>,
-    },
 }
 
 impl WriteOp {
@@ -74,7 +69,6 @@ impl Prepared {
             WriteOp::AddAlias { id, name } => transaction.add_alias(id, name),
             WriteOp::RemoveItem { id } => transaction.remove_item(id),
             WriteOp::PutBits { key, bits } => transaction.put_bits(*key, bits),
-            WriteOp::PutDerived { key, json } => transaction.put_derived(key, json).map(|()| true),
         }
     }
 }

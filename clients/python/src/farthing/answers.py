@@ -390,8 +390,8 @@ class SearchExplanationLists(TypedDict):
     """Rows whose exact score was computed."""
     exact: bool
     """Proved to be the best of all rows."""
-    method: Literal["proved", "bits", "graph"]
-    """`proved`: exact; `bits`: rows skipped by a statistical bound; `graph`: graph search (HNSW)."""
+    method: Literal["proved", "bits"]
+    """`proved`: exact; `bits`: rows skipped by a statistical bound."""
 
 
 class SearchExplanationTasks(TypedDict):
