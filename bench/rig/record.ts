@@ -41,7 +41,7 @@ export function machineHere(): Machine {
   const gpu = firstLine('nvidia-smi', ['--query-gpu=name,driver_version', '--format=csv,noheader']);
   return {
     machine: [cpus()[0]?.model ?? 'unknown', gpu].filter(Boolean).join(' + '),
-    simd: native.kernelName(),
+    simd: [...new Set([native.kernelName(), native.encoderKernelName()])].join(' and '),
     cores: availableParallelism(),
     load: Number(loadavg()[0]!.toFixed(1)),
     commit: firstLine('git', ['rev-parse', '--short=8', 'HEAD']) ?? 'unknown',
