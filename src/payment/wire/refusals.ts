@@ -28,7 +28,7 @@ const REFUSALS: Readonly<Record<Exclude<PaymentFault, 'payment_required'>, strin
 
 /**
  * @param error the `error` of a 402 about a payment that was sent: a {@link PaymentFault}, or a facilitator's own word
- * @returns one or two sentences for whoever sent it
+ * @returns what is wrong with the payment, and what its sender can do
  */
 export function refusalHelp(error: string): string {
   const known = Object.hasOwn(REFUSALS, error) ? REFUSALS[error as keyof typeof REFUSALS] : undefined;

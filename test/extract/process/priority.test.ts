@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { WarmReader } from '../../../src/extract/process/warm-reader.ts';
-import { children } from './children.ts';
-import '../../rig/teardown-order.ts';
+import { smallReader } from './small-reader.ts';
 
 const NICENESS = 10;
 
@@ -20,22 +17,9 @@ t.test(
   'once it is open, all threads of a reader for ingests have its lower priority',
   process.platform === 'linux' ? {} : { skip: 'each thread has its own priority on Linux' },
   async (t) => {
-    const before = new Set(children());
-    const reader = new WarmReader({
-      name: 'background',
-      log: () => undefined,
-      settings: {
-        program: 'queries',
-        languages: [],
-        pictureSpec: undefined,
-        limits: EXTRACT_LIMITS,
-        scratch: t.testdir({}),
-        niceness: NICENESS,
-      },
-    });
-    t.teardown(() => reader.close());
+    const { reader, own } = smallReader(t, { niceness: NICENESS });
     await reader.warm();
-    const [pid, ...others] = children().filter((pid) => !before.has(pid));
+    const [pid, ...others] = own();
     t.same(others, [], 'one process has started');
     const found = nicenessOfThreads(pid!);
     t.ok(found.length > 1, `it has ${found.length} threads`);

@@ -1,0 +1,31 @@
+import type { Test } from 'tap';
+import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
+import { WarmReader, type WarmReaderOptions } from '../../../src/extract/process/warm-reader.ts';
+import { children } from './children.ts';
+import '../../rig/teardown-order.ts';
+
+/**
+ * A reader of pictures of queries, which opens sooner than the others; the test's end closes it. Linux only.
+ * @returns it, and the processes that have started since and have not ended
+ */
+export function smallReader(
+  t: Test,
+  { niceness = 0, ...options }: Pick<WarmReaderOptions, 'idleMsMax'> & { readonly niceness?: number } = {},
+): { readonly reader: WarmReader; readonly own: () => number[] } {
+  const before = new Set(children());
+  const reader = new WarmReader({
+    name: 'small',
+    log: () => undefined,
+    ...options,
+    settings: {
+      program: 'queries',
+      languages: [],
+      pictureSpec: undefined,
+      limits: EXTRACT_LIMITS,
+      scratch: t.testdir({}),
+      niceness,
+    },
+  });
+  t.teardown(() => reader.close());
+  return { reader, own: () => children().filter((pid) => !before.has(pid)) };
+}
