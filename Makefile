@@ -73,7 +73,7 @@ $(ADDON): $(MODULES) $(CRATES) scripts/build-addon.ts
 	@echo "── native part: built"
 	@touch $@
 
-$(CLIENT): $(MODULES) tsconfig.client.json scripts/build-client.ts $(shell find src/client src/domain src/api -name "*.ts")
+$(CLIENT): $(MODULES) tsconfig.client.json scripts/build-client.ts $(shell find src/client src/protocol src/protocol/schema -name "*.ts")
 	@echo "── building the client"
 	@npm run --silent build:client
 	@touch $@
@@ -147,7 +147,7 @@ $(GENERATOR):
 clients: setup ## Clients that generators make of the description, and the Python client, each used against a server; says what did not run and why
 	-@$(MAKE) --no-print-directory python
 	-@command -v mvn >/dev/null && $(MAKE) --no-print-directory $(GENERATOR)
-	@node test/all.ts --deep test/http/docs/generated-client.test.ts test/http/docs/generated-python.test.ts test/http/docs/generated-java.test.ts test/client/python.test.ts
+	@node test/all.ts --deep test/server/http/docs/generated-client.test.ts test/server/http/docs/generated-python.test.ts test/server/http/docs/generated-java.test.ts test/client/python.test.ts
 
 garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for the tests of src/cluster/stores/objects (needs Rust; minutes)
 
@@ -177,16 +177,16 @@ crash-cluster: setup
 
 # SHARED=1: three servers that share their slots (needs `make etcd`).
 crash-workspaces: setup
-	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/workspace/disposal/killed.test.ts
+	@CRASH_ROUNDS=$(or $(CRASH_ROUNDS),200) TAP_TIMEOUT=7200 node test/server/workspace/disposal/killed.test.ts
 
 crash-index: setup
-	@KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/crash/killed.test.ts
+	@KILLS=$(or $(KILLS),200) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/engine/shard/crash/killed.test.ts
 
 damage-index: setup
-	@CASES=$(or $(CASES),1000) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/shard/crash/damaged.test.ts
+	@CASES=$(or $(CASES),1000) SEED=$(or $(SEED),1) TAP_TIMEOUT=7200 node test/engine/shard/crash/damaged.test.ts
 
 fuzz: setup
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/extract/fuzz.test.ts
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-3600} TAP_TIMEOUT=100000 node test/readers/fuzz.test.ts
 
 hostile: setup
 	@HOSTILE=1 TAP_TIMEOUT=7200 node --no-warnings test/hostile/hostile.test.ts

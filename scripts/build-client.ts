@@ -8,7 +8,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
-import { COMPONENTS } from '../src/api/components.ts';
+import { COMPONENTS } from '../src/protocol/schema/components.ts';
 import { noteBundled } from './packages/bundled.ts';
 import { readWords } from './words.ts';
 

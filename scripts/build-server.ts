@@ -1,5 +1,5 @@
 /**
- * Builds the server's programs (src/server/main.ts and what it starts) and the commands into .build/server: each package's hundreds of small files
+ * Builds the server's programs (src/bin/main.ts and what it starts) and the commands into .build/server: each package's hundreds of small files
  * and our own, stripped of their types, become a few that Node reads at once. `npx node scripts/build-server.ts`; called by
  * `make server`. A build is a quicker start and nothing else: the same programs run from their sources.
  */

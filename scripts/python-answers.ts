@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TSchema } from '@sinclair/typebox';
-import { COMPONENTS } from '../src/api/components.ts';
-import { FamilySchema } from '../src/api/fields.ts';
+import { COMPONENTS } from '../src/protocol/schema/components.ts';
+import { FamilySchema } from '../src/protocol/schema/fields.ts';
 import { readWords } from './words.ts';
 
 /**

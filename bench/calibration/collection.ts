@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Encoder, Passage } from '../../src/encode/encoder.ts';
+import type { Encoder, Passage } from '../../src/engine/encode/encoder.ts';
 import { type BeirSet, readBeirSet } from '../sets/beir.ts';
 
 /** A set of BEIR's shape, cut and encoded once: encoding takes minutes. */

@@ -1,4 +1,4 @@
-import type { Encoder } from '../../src/encode/encoder.ts';
+import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { type DumpedQuery, dumpCandidates } from './candidates.ts';
 import { type Collection, withStrangers } from './collection.ts';
 import { type Asked, exactQueries, judgedQueries, WordQueries } from './questions.ts';

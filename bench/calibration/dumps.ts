@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { Encoder } from '../../src/encode/encoder.ts';
+import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { isBeirSet, whereOf } from '../sets/where.js';
 import { type Collection, encodedCollection } from './collection.ts';
 import { type Dump, dumpCollection } from './dump.ts';

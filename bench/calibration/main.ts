@@ -6,7 +6,7 @@
  * candidates are kept in the cache folder, so that fitting needs no model; FRESH=1 searches again. Every query counts a second time
  * without its answers. The curves of the manifest are fitted on all collections; what is judged is fitted on the others.
  */
-import { openEncoder } from '../../src/encode/open-encoder.ts';
+import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
 import { ndcg } from '../rig/retrieval.ts';
 import { whereOf } from '../sets/where.js';
 import type { Dump } from './dump.ts';

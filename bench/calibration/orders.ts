@@ -3,7 +3,7 @@
  * first hit) and names, numbers and codes out of its texts. A fit over all that is known is judged on the set that it was not made on. The candidates are those of
  * `make bench NAME=calibration`, and are kept with them.
  */
-import { openEncoder } from '../../src/encode/open-encoder.ts';
+import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
 import { mean, ndcg } from '../rig/retrieval.ts';
 import type { DumpedPlace, DumpedQuery } from './candidates.ts';
 import { dumpsOf, foldersOf, isExact } from './dumps.ts';

@@ -1,4 +1,4 @@
-import type { Encoder } from '../../src/encode/encoder.ts';
+import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
 import { readBeirSet, setFolder } from '../sets/beir.ts';
 import { pixelsOf, readPhotographs } from '../sets/photographs.ts';

@@ -8,10 +8,10 @@
  */
 import sharp, { type Sharp } from 'sharp';
 import manifest from '../../models/manifest.json' with { type: 'json' };
-import type { Encoder } from '../../src/encode/encoder.ts';
-import { openEncoder } from '../../src/encode/open-encoder.ts';
-import { cosine } from '../../src/encode/workers/choose.ts';
-import { contentOf } from '../../src/extract/picture/picture-content.ts';
+import type { Encoder } from '../../src/engine/encode/encoder.ts';
+import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
+import { cosine } from '../../src/engine/encode/workers/choose.ts';
+import { contentOf } from '../../src/readers/picture/picture-content.ts';
 import { native } from '../../src/native/index.ts';
 import { CHANGES, type Photograph, pixelsOf, readPhotographs } from '../sets/photographs.ts';
 import { whereOf } from '../sets/where.js';

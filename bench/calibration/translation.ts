@@ -1,12 +1,12 @@
 /**
- * Fits the map that takes queries of multilingual-e5-small into MiniLM's space (`src/encode/text/translation.ts`), on English texts that both
+ * Fits the map that takes queries of multilingual-e5-small into MiniLM's space (`src/engine/encode/text/translation.ts`), on English texts that both
  * models know: the labels of pictures, alone and in their sentence, and titles and queries of the collections of SETS. It is written to
  * FILE, and nothing else is changed: the manifest has its checksum. How well it does with captions is `make bench NAME=quality`.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { openEncoder, openPreviousEncoder } from '../../src/encode/open-encoder.ts';
+import { openEncoder, openPreviousEncoder } from '../../src/engine/encode/open-encoder.ts';
 import { mean } from '../rig/retrieval.ts';
 import { readBeirSet, setFolder } from '../sets/beir.ts';
 import { ENCODER } from './encoder.ts';

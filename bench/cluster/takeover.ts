@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { leadsTo } from '../../src/state/book-folders.ts';
+import { leadsTo } from '../../src/server/state/book-folders.ts';
 import { clusterSettings } from '../../test/cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../test/cluster/etcd-servers.ts';
 import { ClusterNode } from '../../test/payment/crash/cluster-node.ts';

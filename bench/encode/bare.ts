@@ -1,4 +1,4 @@
-import type { NativeTextRunner } from '../../src/encode/text/native-text-runner.ts';
+import type { NativeTextRunner } from '../../src/engine/encode/text/native-text-runner.ts';
 import { openModels } from './models.ts';
 
 export interface BareWork {

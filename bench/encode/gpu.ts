@@ -1,11 +1,11 @@
 import { join, resolve } from 'node:path';
-import type { Encoder } from '../../src/encode/encoder.ts';
-import { deviceRefusal } from '../../src/encode/models/device.ts';
-import { Library } from '../../src/encode/models/library.ts';
-import type { Engine } from '../../src/encode/models/manifest.ts';
-import { lacksOf } from '../../src/encode/models/readiness.ts';
-import { openEncoder } from '../../src/encode/open-encoder.ts';
-import { familyReports } from '../../src/search/families.ts';
+import type { Encoder } from '../../src/engine/encode/encoder.ts';
+import { deviceRefusal } from '../../src/engine/encode/models/device.ts';
+import { Library } from '../../src/engine/encode/models/library.ts';
+import type { Engine } from '../../src/engine/encode/models/manifest.ts';
+import { lacksOf } from '../../src/engine/encode/models/readiness.ts';
+import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
+import { familyReports } from '../../src/engine/search/families.ts';
 import { quantile } from '../rig/agent.ts';
 import { clientsThroughServer } from './gpu-clients.ts';
 import { cosine, lostDevice, sentences } from './gpu-parts.ts';

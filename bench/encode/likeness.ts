@@ -1,4 +1,4 @@
-import { cosine } from '../../src/encode/workers/choose.ts';
+import { cosine } from '../../src/engine/encode/workers/choose.ts';
 import { mean, ndcg } from '../rig/retrieval.ts';
 import { benchSet, firstDocuments } from '../sets/beir.ts';
 import { openModels, type TextModel, vectorsOf } from './models.ts';

@@ -1,5 +1,5 @@
-import { openEncoder } from '../../src/encode/open-encoder.ts';
-import { familyReports } from '../../src/search/families.ts';
+import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
+import { familyReports } from '../../src/engine/search/families.ts';
 
 /**
  * A start in a process that sees no GPU (`lostDevice` hides them before it begins: a driver that was loaded once does not look

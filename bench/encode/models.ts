@@ -1,10 +1,10 @@
 import { join, resolve } from 'node:path';
-import { nativeCandidate } from '../../src/encode/models/native-weights.ts';
-import { readManifest } from '../../src/encode/models/read-manifest.ts';
-import type { Candidate, TextTower } from '../../src/encode/models/tower.ts';
-import { openSession } from '../../src/encode/session/session.ts';
-import { NativeTextRunner } from '../../src/encode/text/native-text-runner.ts';
-import { TextRunner } from '../../src/encode/text/text-runner.ts';
+import { nativeCandidate } from '../../src/engine/encode/models/native-weights.ts';
+import { readManifest } from '../../src/engine/encode/models/read-manifest.ts';
+import type { Candidate, TextTower } from '../../src/engine/encode/models/tower.ts';
+import { openSession } from '../../src/engine/encode/session/session.ts';
+import { NativeTextRunner } from '../../src/engine/encode/text/native-text-runner.ts';
+import { TextRunner } from '../../src/engine/encode/text/text-runner.ts';
 import { whereOf } from '../sets/where.js';
 
 const MODELS = resolve(import.meta.dirname, '../../models');

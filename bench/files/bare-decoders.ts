@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../src/domain/document.ts';
-import { MediaFile, quietFfmpeg } from '../../src/extract/media/ffmpeg.ts';
-import { extractPdf } from '../../src/extract/pdf/pdf.ts';
-import { Pdfium } from '../../src/extract/pdf/pdfium.ts';
-import { pictureTypeOf } from '../../src/extract/picture/picture.ts';
-import { fromRaw, readPicture } from '../../src/extract/picture/picture-content.ts';
-import { prepareSharp } from '../../src/extract/picture/picture-source.ts';
-import { ShotMerger } from '../../src/extract/picture/shots.ts';
+import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../src/protocol/document.ts';
+import { MediaFile, quietFfmpeg } from '../../src/readers/media/ffmpeg.ts';
+import { extractPdf } from '../../src/readers/pdf/pdf.ts';
+import { Pdfium } from '../../src/readers/pdf/pdfium.ts';
+import { pictureTypeOf } from '../../src/readers/picture/picture.ts';
+import { fromRaw, readPicture } from '../../src/readers/picture/picture-content.ts';
+import { prepareSharp } from '../../src/readers/picture/picture-source.ts';
+import { ShotMerger } from '../../src/readers/picture/shots.ts';
 
 /** What a decoder gives by itself, on this thread, and how long it takes for it. */
 export interface BareRun {
@@ -19,7 +19,7 @@ export interface BareRun {
 }
 
 const MP4 = 'mov,mp4,m4a,3gp,3g2,mj2';
-/** As src/extract/media/media.ts looks at films. */
+/** As src/readers/media/media.ts looks at films. */
 const LOOK_EVERY_SECONDS = 0.5;
 const SHOTS_MAX = 1_000;
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { EXTRACT_LIMITS } from '../../src/domain/document.ts';
+import { EXTRACT_LIMITS } from '../../src/protocol/document.ts';
 import { Bare } from '../encode/bare.ts';
 import { BenchWorkspace, inParallel } from '../rig/agent.ts';
 import { type Figure, median } from '../rig/figures.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Block } from '../../src/domain/document.ts';
+import type { Block } from '../../src/protocol/document.ts';
 import { native } from '../../src/native/index.ts';
 
 const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/tokenizer.json');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { openEncoder } from '../../src/encode/open-encoder.ts';
+import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
 import { Random } from '../../test/rig/random.ts';
 import { type BeirSet, benchSet } from '../sets/beir.ts';
 

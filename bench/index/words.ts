@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Shard } from '../../src/shard/shard.ts';
-import { openTenants } from '../../src/shard/tenants.ts';
+import type { Shard } from '../../src/engine/shard/shard.ts';
+import { openTenants } from '../../src/engine/shard/tenants.ts';
 import { quantile } from '../rig/agent.ts';
 import { benchItem } from './engines.ts';
 import { recombined } from './sentences.ts';

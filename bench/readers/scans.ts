@@ -1,6 +1,6 @@
 /**
  * Character error of scans by kind, of the built-in reader and of Tesseract with English, which read all scans before it: the pages of
- * `test/extract/ocr/pages`, which are drawn, and the straight ones turned. The built-in reader also reads a page as it would be
+ * `test/readers/ocr/pages`, which are drawn, and the straight ones turned. The built-in reader also reads a page as it would be
  * photographed (`photographed.ts`), flat and bent, in several fonts, and real photographs of pages with their texts beside them: those of SHOTS, a folder.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { testExtractor } from '../../test/rig/readers.ts';
 import { usageOf } from '../rig/process-tree.ts';
 import { drawnPage, FONTS, isInstalled, PHOTOGRAPHS, photographed } from './photographed.ts';
 
-const PAGES = join(import.meta.dirname, '../../test/extract/ocr/pages');
+const PAGES = join(import.meta.dirname, '../../test/readers/ocr/pages');
 const TURNED = ['polish.png', 'table.png'];
 const TURNS = { sideways: 90, 'upside down': 180 };
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/state/store.ts';
+import { openStore } from '../../src/server/state/store.ts';
 
 /** Durable commits of the same kind of store on the same disk, one at a time: what a payment cannot do without. */
 export class BenchCommits {

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, relative } from 'node:path';
 import { decode } from 'fast-bmp';
 import sharp, { type Sharp } from 'sharp';
-import type { PictureSpec } from '../../src/domain/document.ts';
+import type { PictureSpec } from '../../src/protocol/document.ts';
 
 /** A photograph in full size, 8-bit sRGB. */
 export interface Photograph {

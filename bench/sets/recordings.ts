@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { wavOf } from '../../test/encode/rig/wav.ts';
+import { wavOf } from '../../test/engine/encode/rig/wav.ts';
 
 /** Shorter prompts give a decoder no context. */
 const WORDS_MIN = 6;

@@ -1,4 +1,4 @@
-import { maskedSvg, selfDrawingPdf } from '../../test/extract/samples/hostile.ts';
+import { maskedSvg, selfDrawingPdf } from '../../test/readers/samples/hostile.ts';
 import { BenchWorkspace } from '../rig/agent.ts';
 import { bearer, post, type Target } from './requests.ts';
 import type { Attack, Strangers } from './strangers.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../src/payment/facilitator/local-facilitator.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
-import { openStore } from '../../src/state/store.ts';
+import { openStore } from '../../src/server/state/store.ts';
 import { serveFacilitator } from '../../test/payment/rig/facilitator-server.ts';
 
 const START_BALANCE = 100_000_000n;

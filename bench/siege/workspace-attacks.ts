@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import sharp from 'sharp';
-import { farthing } from '../../test/operator/commands/farthing-command.ts';
+import { farthing } from '../../test/server/operator/commands/farthing-command.ts';
 import {
   bearer,
   dripping,

@@ -1,6 +1,6 @@
-import { runAgentCommand } from '../cli/command.ts';
-import type { Terminal } from '../cli/terminal/io.ts';
-import { onStopSignals } from '../server/stop-signals.ts';
+import { runAgentCommand } from '@farthing/cli/command';
+import type { Terminal } from '@farthing/cli/terminal/io';
+import { onStopSignals } from '@farthing/server/start/stop-signals';
 
 /** Runs an agent's commands (`farthing search`). They need a server's address, not its data folder. */
 

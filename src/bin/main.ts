@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { VERSION } from '../domain/version.ts';
-import { fillingSpaces } from '../encode/encoder.ts';
-import { native } from '../native/index.ts';
-import { ConfigError, configNotices, readConfig } from '../settings/config.ts';
-import type { Settings } from '../settings/settings.ts';
-import { isReadable, openLog } from './log.ts';
-import { refusalOf } from './refusal.ts';
-import { type Running, start } from './start.ts';
-import { onStopSignals } from './stop-signals.ts';
-import { strayErrors } from './stray-errors.ts';
-import { banner } from './terminal/banner.ts';
-import { silentProgress, TerminalProgress } from './terminal/progress.ts';
+import { VERSION } from '@farthing/protocol/version';
+import { fillingSpaces } from '@farthing/engine/encode/encoder';
+import { native } from '@farthing/native';
+import { ConfigError, configNotices, readConfig } from '@farthing/server/settings/config';
+import type { Settings } from '@farthing/server/settings/settings';
+import { isReadable, openLog } from '@farthing/server/start/log';
+import { refusalOf } from '@farthing/server/start/refusal';
+import { type Running, start } from '@farthing/server/start/start';
+import { onStopSignals } from '@farthing/server/start/stop-signals';
+import { strayErrors } from '@farthing/server/start/stray-errors';
+import { banner } from '@farthing/server/start/terminal/banner';
+import { silentProgress, TerminalProgress } from '@farthing/server/start/terminal/progress';
 
 /** File in the data folder: the demo has been shown. */
 const DEMO_MARK = 'demo-shown';
@@ -100,7 +100,7 @@ async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running)
   // The demo prints its own requests.
   log.level = 'warn';
   try {
-    const { runDemo } = await import('../demo/demo.ts');
+    const { runDemo } = await import('@farthing/server/demo/demo');
     await runDemo(url, resolve(import.meta.dirname, '../../samples'), (line) => console.log(line));
     await writeFile(mark, '');
   } catch (error) {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
-import { runAdminCommand } from '../operator/commands/command.ts';
-import { onStopSignals } from '../server/stop-signals.ts';
+import { runAdminCommand } from '@farthing/server/operator/commands/command';
+import { onStopSignals } from '@farthing/server/start/stop-signals';
 
 /** Runs the operator's commands (`farthing admin …`). They need the server's data folder, and for some the socket in it. */
 

@@ -1,6 +1,6 @@
-import type { ClientCode, FarthingError } from '../client/index.ts';
-import { UsageError } from '../domain/commands/command-set.ts';
-import { fileFault } from '../domain/wording/file-fault.ts';
+import type { ClientCode, FarthingError } from '@farthing/client';
+import { UsageError } from './commands/command-set.ts';
+import { fileFault } from './wording/file-fault.ts';
 import { usdText } from './terminal/figures.ts';
 import { EXIT, type Io } from './terminal/io.ts';
 import { say } from './terminal/say.ts';

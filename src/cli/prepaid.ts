@@ -1,5 +1,5 @@
-import { UsageError } from '../domain/commands/command-set.ts';
-import { parseUsd } from '../domain/money.ts';
+import { UsageError } from './commands/command-set.ts';
+import { parseUsd } from '@farthing/protocol/money';
 import { explainSpending, openAccess } from './access/access.ts';
 import { EXIT, type Io } from './terminal/io.ts';
 import type { Call } from './words/specs.ts';

@@ -1,5 +1,5 @@
 import { text } from 'node:stream/consumers';
-import { FarthingError, signPayment } from '../client/index.ts';
+import { FarthingError, signPayment } from '@farthing/client';
 import { amountOf } from './access/consent.ts';
 import { openWallet, walletMissing } from './access/key-file.ts';
 import { EXIT, type Io } from './terminal/io.ts';

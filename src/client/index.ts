@@ -1,6 +1,6 @@
 /** The client: Node, Deno, Bun and browsers. It needs fetch, Web Crypto, Blob and streams. */
-export type { Condition, Filter } from '../domain/labels/filter.ts';
-export type { Metadata } from '../domain/labels/metadata.ts';
+export type { Condition, Filter } from '@farthing/protocol/labels/filter';
+export type { Metadata } from '@farthing/protocol/labels/metadata';
 export type * from './answers/answers.ts';
 export { CLIENT_CODES, type ClientCode, FarthingError } from './answers/error.ts';
 export type { ExportOptions, ImportOptions, ImportSummary } from './export.ts';

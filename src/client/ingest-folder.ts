@@ -1,4 +1,4 @@
-import { formatUsd, parseUsd } from '../domain/money.ts';
+import { formatUsd, parseUsd } from '@farthing/protocol/money';
 import { FarthingError } from './answers/error.ts';
 import type {
   IngestLog,

@@ -1,4 +1,4 @@
-import type { Metadata } from '../domain/labels/metadata.ts';
+import type { Metadata } from '@farthing/protocol/labels/metadata';
 import type { IngestAnswer } from './answers/answers.ts';
 import type { IngestOptions, IngestProgress } from './ingest.ts';
 import type { Source } from './source.ts';

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '../domain/error.ts';
-import type { JobState } from '../domain/job.ts';
-import type { Metadata } from '../domain/labels/metadata.ts';
+import type { ErrorCode } from '@farthing/protocol/error';
+import type { JobState } from '@farthing/protocol/job';
+import type { Metadata } from '@farthing/protocol/labels/metadata';
 import type { AcceptedIngest, IngestAnswer, Item, PublicJob } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import type { Calls } from './calls.ts';

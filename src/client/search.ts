@@ -1,4 +1,4 @@
-import type { Filter } from '../domain/labels/filter.ts';
+import type { Filter } from '@farthing/protocol/labels/filter';
 import type { Family } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 

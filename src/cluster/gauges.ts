@@ -1,4 +1,4 @@
-import type { GaugeDescription } from '../metrics/gauges.ts';
+import type { GaugeDescription } from '@farthing/server/metrics/gauges';
 import type { Sharing } from './sharing.ts';
 import type { Slots } from './slots.ts';
 

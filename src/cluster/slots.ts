@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { FarthingError } from '../domain/error.ts';
-import { leadsTo } from '../state/book-folders.ts';
-import { type Books, type BooksOptions, recoverBooks, wireBooks } from '../wiring/books.ts';
-import type { Placement } from '../wiring/placement.ts';
-import { type Runtime, tenantsFolder } from '../wiring/process.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { leadsTo } from '@farthing/server/state/book-folders';
+import { type Books, type BooksOptions, recoverBooks, wireBooks } from '@farthing/server/wiring/books';
+import type { Placement } from '@farthing/server/wiring/placement';
+import { type Runtime, tenantsFolder } from '@farthing/server/wiring/process';
 import { AcrossSlots } from './across/across-slots.ts';
 import { OrphanedExtensions } from './across/orphaned-extensions.ts';
 import type { BooksHere } from './across/peer-handlers.ts';

@@ -1,4 +1,4 @@
-import type { Item, PreviewPart } from '../client/index.ts';
+import type { Item, PreviewPart } from '@farthing/client';
 
 /** Instead of a workspace's id: the payer's own index, paid by the call. */
 export const NO_WORKSPACE = 'none';

@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import type { ItemsAnswer, ItemTextAnswer } from '../client/index.ts';
-import { sayNotRead } from '../domain/file/not-read.ts';
+import type { ItemsAnswer, ItemTextAnswer } from '@farthing/client';
+import { sayNotRead } from '@farthing/protocol/file/not-read';
 import type { Answered } from './backend.ts';
 import { result, whereOf } from './results.ts';
 

@@ -1,5 +1,5 @@
-import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '../client/index.ts';
-import { floorOf } from '../domain/search.ts';
+import { type Farthing, FarthingError, type Workspace, type WorkspaceAnswer } from '@farthing/client';
+import { floorOf } from '@farthing/protocol/search';
 import { NO_WORKSPACE, type Scope } from './backend.ts';
 import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';
 import type { ArgumentsOf, Backend } from './tools.ts';

@@ -1,9 +1,9 @@
-import type { SentFiles } from '../api/mcp.ts';
-import { FarthingError, type Item, previewPath } from '../client/index.ts';
-import { labelHeaders } from '../client/ingest.ts';
-import { queryOf } from '../client/preview.ts';
-import { parseId } from '../domain/id.ts';
-import { floorOf } from '../domain/search.ts';
+import type { SentFiles } from '@farthing/protocol/schema/mcp';
+import { FarthingError, type Item, previewPath } from '@farthing/client';
+import { labelHeaders } from '@farthing/client/ingest';
+import { queryOf } from '@farthing/client/preview';
+import { parseId } from '@farthing/protocol/id';
+import { floorOf } from '@farthing/protocol/search';
 import { type Answered, NO_WORKSPACE, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';
 import { ITEMS_DEFAULT, TOOL_K_DEFAULT } from './tool-arguments.ts';

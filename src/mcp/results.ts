@@ -1,11 +1,11 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
-import { correctedText } from '../client/answers/corrected.ts';
-import { unansweredText } from '../client/answers/unanswered.ts';
-import type { AcceptedIngest, AskedQuestion, Hit, SearchAnswer } from '../client/index.ts';
-import { hasPicture } from '../client/preview.ts';
-import { sayNotRead } from '../domain/file/not-read.ts';
-import { isWorthShowing, looksAlike } from '../domain/search.ts';
-import { brief } from '../domain/wording/brief.ts';
+import { correctedText } from '@farthing/client/answers/corrected';
+import { unansweredText } from '@farthing/client/answers/unanswered';
+import type { AcceptedIngest, AskedQuestion, Hit, SearchAnswer } from '@farthing/client';
+import { hasPicture } from '@farthing/client/preview';
+import { sayNotRead } from '@farthing/protocol/file/not-read';
+import { isWorthShowing, looksAlike } from '@farthing/protocol/search';
+import { brief } from '@farthing/protocol/brief';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 

@@ -9,10 +9,10 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
-import { FarthingError } from '../client/index.ts';
-import { nearest } from '../domain/nearest.ts';
-import { VERSION } from '../domain/version.ts';
-import { brief } from '../domain/wording/brief.ts';
+import { FarthingError } from '@farthing/client';
+import { nearest } from '@farthing/protocol/nearest';
+import { VERSION } from '@farthing/protocol/version';
+import { brief } from '@farthing/protocol/brief';
 import type { Scope } from './backend.ts';
 import { readResource, resourceTemplates } from './resources.ts';
 import { failureResult } from './results.ts';

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import type { AskedQuestion } from '../client/index.ts';
-import { FAMILIES, type Family } from '../domain/family.ts';
-import { ITEM_KEY_MAX } from '../domain/labels/item-key.ts';
-import { METADATA_FIELDS_MAX, type Metadata } from '../domain/labels/metadata.ts';
+import type { AskedQuestion } from '@farthing/client';
+import { FAMILIES, type Family } from '@farthing/protocol/family';
+import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
+import { METADATA_FIELDS_MAX, type Metadata } from '@farthing/protocol/labels/metadata';
 import {
   CHARS_MAX,
   CHARS_MIN,
@@ -13,7 +13,7 @@ import {
   PASSAGES_MAX,
   QUERIES_MAX,
   QUERY_LENGTH_MAX,
-} from '../domain/search.ts';
+} from '@farthing/protocol/search';
 import { toolFilter } from './tool-filter.ts';
 
 export const ID_LENGTH_MAX = 128;

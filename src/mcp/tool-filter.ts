@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { Filter } from '../domain/labels/filter.ts';
+import type { Filter } from '@farthing/protocol/labels/filter';
 
 const text = (description: string) => ({ type: 'string', description });
 const texts = (description: string) => ({ type: ['string', 'array'], description });

@@ -10,8 +10,8 @@ import type {
   SearchAnswer,
   UsageAnswer,
   WorkspaceAnswer,
-} from '../client/index.ts';
-import { UNANSWERED_REASONS } from '../domain/search.ts';
+} from '@farthing/client';
+import { UNANSWERED_REASONS } from '@farthing/protocol/search';
 import type { Answered, ItemSource, Scope } from './backend.ts';
 import { itemListResult, itemTextResult } from './item-results.ts';
 import { ingestResult, recordResult, searchResult } from './results.ts';

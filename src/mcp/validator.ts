@@ -1,8 +1,8 @@
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { Ajv, type ErrorObject } from 'ajv';
-import { nearest } from '../domain/nearest.ts';
-import { type AllowedValues, refusedValue, shown } from '../domain/wording/allowed.ts';
-import { brief } from '../domain/wording/brief.ts';
+import { nearest } from '@farthing/protocol/nearest';
+import { type AllowedValues, refusedValue, shown } from '@farthing/protocol/allowed';
+import { brief } from '@farthing/protocol/brief';
 
 const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true });
 

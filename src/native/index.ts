@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { ERRORS, type ErrorCode, FarthingError } from '../domain/error.ts';
+import { ERRORS, type ErrorCode, FarthingError } from '@farthing/protocol/error';
 import type * as Addon from './addon/addon.d.ts';
 
 /**

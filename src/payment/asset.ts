@@ -1,5 +1,5 @@
-import type { Address } from '../domain/address.ts';
-import { PREPAID_CONTRACT, type USD_DECIMALS } from '../domain/money.ts';
+import type { Address } from '@farthing/protocol/address';
+import { PREPAID_CONTRACT, type USD_DECIMALS } from '@farthing/protocol/money';
 
 /** A dollar coin on one network: a token with EIP-3009 (`transferWithAuthorization`). */
 export interface Asset {

@@ -1,4 +1,4 @@
-import type { Address } from '../domain/address.ts';
+import type { Address } from '@farthing/protocol/address';
 import type { Asset } from './asset.ts';
 
 export type Hex = `0x${string}`;

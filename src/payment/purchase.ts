@@ -1,5 +1,5 @@
-import type { JobId, PrepaidStepId, StepId, WorkspaceId } from './id.ts';
-import type { AtomicAmount } from './money.ts';
+import type { JobId, PrepaidStepId, StepId, WorkspaceId } from '@farthing/protocol/id';
+import type { AtomicAmount } from '@farthing/protocol/money';
 
 /** What a request costs, from the request and the settings alone: never from a workspace's state. */
 export interface Quote {

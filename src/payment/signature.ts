@@ -1,4 +1,4 @@
-import { native } from '../native/index.ts';
+import { native } from '@farthing/native';
 import type { Asset } from './asset.ts';
 import type { Payment } from './payment.ts';
 

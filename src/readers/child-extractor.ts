@@ -9,11 +9,11 @@ import type {
   PictureContent,
   PictureSpec,
   UnpackedMember,
-} from '../domain/document.ts';
-import { type ErrorCode, errorCode, FarthingError } from '../domain/error.ts';
-import { addNotRead, type NotRead, type UnreadReason } from '../domain/file/not-read.ts';
-import type { Preview } from '../domain/file/preview.ts';
-import { Owners } from '../domain/sharing/owners.ts';
+} from '@farthing/protocol/document';
+import { type ErrorCode, errorCode, FarthingError } from '@farthing/protocol/error';
+import { addNotRead, type NotRead, type UnreadReason } from '@farthing/protocol/file/not-read';
+import type { Preview } from '@farthing/protocol/file/preview';
+import { Owners } from '@farthing/queues/owners';
 import type {
   ExtractOptions,
   Extractor,

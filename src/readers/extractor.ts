@@ -5,9 +5,9 @@ import type {
   PictureContent,
   PictureSpec,
   UnpackedMember,
-} from '../domain/document.ts';
-import type { Preview } from '../domain/file/preview.ts';
-import type { Owners } from '../domain/sharing/owners.ts';
+} from '@farthing/protocol/document';
+import type { Preview } from '@farthing/protocol/file/preview';
+import type { Owners } from '@farthing/queues/owners';
 import type { ConfinementReport } from './process/messages.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */

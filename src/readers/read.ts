@@ -1,6 +1,6 @@
-import type { FileInfo, PictureSpec } from '../domain/document.ts';
-import { FarthingError } from '../domain/error.ts';
-import type { Preview } from '../domain/file/preview.ts';
+import type { FileInfo, PictureSpec } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Preview } from '@farthing/protocol/file/preview';
 import { FORMATS } from './formats.ts';
 import { splitting } from './reading/blocks.ts';
 import type { FormatReader, PreviewPlace, ReadContext } from './reading/format-reader.ts';

@@ -1,4 +1,4 @@
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { READABLE_NAMES, READABLE_TYPES } from './formats.ts';
 import { detectedType } from './reading/detected-type.ts';
 import type { FormatReader } from './reading/format-reader.ts';

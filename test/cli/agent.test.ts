@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { WORDS } from '../../src/cli/words/completion.ts';
 import { SPECS } from '../../src/cli/words/specs.ts';
-import { OPERATOR } from '../../src/domain/commands/operator.ts';
+import { OPERATOR } from '../../src/cli/commands/operator.ts';
 import { listening } from '../rig/ports.ts';
 import { lacksProgram } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import t from 'tap';
 import { SPECS } from '../../src/cli/words/specs.ts';
-import type { CommandSpec } from '../../src/domain/commands/command-set.ts';
-import { nearest } from '../../src/domain/nearest.ts';
-import { VERSION } from '../../src/domain/version.ts';
+import type { CommandSpec } from '../../src/cli/commands/command-set.ts';
+import { nearest } from '../../src/protocol/nearest.ts';
+import { VERSION } from '../../src/protocol/version.ts';
 import { Agent } from './cli-agent.ts';
 
 const agent = new Agent(t.testdir({}), 'http://127.0.0.1:1');

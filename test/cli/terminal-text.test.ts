@@ -5,7 +5,7 @@ import { bytesText, durationText, timeText } from '../../src/cli/terminal/figure
 import { progressBar } from '../../src/cli/terminal/progress.ts';
 import { aligned } from '../../src/cli/terminal/table.ts';
 import type { Hit } from '../../src/client/index.ts';
-import { clean, clip, clipName, MARK, widthOf, wrap, wrapWords } from '../../src/domain/wording/text.ts';
+import { clean, clip, clipName, MARK, widthOf, wrap, wrapWords } from '../../src/cli/wording/text.ts';
 
 const SNIPPET = 'Bees dance to tell each other where the food is, and how far it is from their hive.';
 const START = SNIPPET.indexOf('dance');

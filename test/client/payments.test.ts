@@ -1,7 +1,7 @@
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type FarthingError } from '../../src/client/index.ts';
-import { formatUsd, parseUsd } from '../../src/domain/money.ts';
+import { formatUsd, parseUsd } from '../../src/protocol/money.ts';
 import { Relay, type RelayWeather } from '../cluster/relay.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';

@@ -4,8 +4,8 @@ import { applyEntries } from '../../src/cluster/log/recorded-store.ts';
 import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
 import { Etcd } from '../../src/cluster/stores/etcd.ts';
 import { Lease } from '../../src/cluster/stores/lease.ts';
-import { claimBookFolders } from '../../src/state/book-folders.ts';
-import { openStore } from '../../src/state/store.ts';
+import { claimBookFolders } from '../../src/server/state/book-folders.ts';
+import { openStore } from '../../src/server/state/store.ts';
 
 /**
  * Makes a data folder with the books that the slots' logs hold, from nothing else; the server is dead.

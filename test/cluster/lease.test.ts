@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { AnswerLostError, type Leases } from '../../src/cluster/stores/kv.ts';
 import { Lease } from '../../src/cluster/stores/lease.ts';
-import type { Moment } from '../../src/domain/clock.ts';
+import type { Moment } from '../../src/protocol/clock.ts';
 
 /** A lease as its holder sees it, by clocks that the test sets and an engine that the test answers for. */
 

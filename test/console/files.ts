@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import sharp from 'sharp';
-import { wavOf } from '../encode/rig/wav.ts';
-import { zipOf } from '../extract/samples/archives.ts';
-import { FILM_SOUND_RATE, writeFilm } from '../extract/samples/films.ts';
+import { wavOf } from '../engine/encode/rig/wav.ts';
+import { zipOf } from '../readers/samples/archives.ts';
+import { FILM_SOUND_RATE, writeFilm } from '../readers/samples/films.ts';
 
 const samples = resolve(import.meta.dirname, '../../samples');
 export const sample = (name: string) => resolve(samples, name);

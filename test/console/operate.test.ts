@@ -1,5 +1,5 @@
 import t from 'tap';
-import { get } from '../http/raw-get.ts';
+import { get } from '../server/http/raw-get.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 

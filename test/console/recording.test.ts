@@ -1,7 +1,7 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { RECORDING, SENTENCE, withoutRecording } from '../encode/rig/recording.ts';
+import { RECORDING, SENTENCE, withoutRecording } from '../engine/encode/rig/recording.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 import { addFiles, ask, rent, searchable } from './page.ts';

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/settings/config.ts';
-import { PREFIX } from '../../src/settings/names.ts';
-import { SETTINGS, type SettingName, type Settings } from '../../src/settings/settings.ts';
+import { readConfig } from '../../src/server/settings/config.ts';
+import { PREFIX } from '../../src/server/settings/names.ts';
+import { SETTINGS, type SettingName, type Settings } from '../../src/server/settings/settings.ts';
 
 /** The composition and its files, read as an engine would: none starts them here. */
 

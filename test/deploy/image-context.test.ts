@@ -17,7 +17,7 @@ const WANTED = [
   'package-lock.json',
   'samples/tea.txt',
   'scripts/package.ts',
-  'src/server/main.ts',
+  'src/bin/main.ts',
   'tsconfig.json',
 ];
 const UNWANTED = [
@@ -33,7 +33,7 @@ const UNWANTED = [
   'native/target/release/farthing',
   'node_modules/a/index.js',
   'src/native/addon/farthing.node',
-  'src/server/.env.local',
+  'src/server/start/.env.local',
   'samples/server.log',
   'scripts/cluster.key',
   'test/all.ts',

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import sharp from 'sharp';
 import t from 'tap';
 import { docBlocks } from '../client/doc-blocks.ts';
-import { writeFilm } from '../extract/samples/films.ts';
+import { writeFilm } from '../readers/samples/films.ts';
 import { onlyDeep } from '../rig/deep.ts';
 import { emptyFolder, install, typeFaults } from './packed.ts';
 
@@ -123,7 +123,7 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
 async function filesOfKinds(folder: string): Promise<string> {
   const kinds = join(folder, 'kinds');
   await mkdir(kinds);
-  const extract = join(root, 'test/extract');
+  const extract = join(root, 'test/readers');
   await copyFile(join(extract, 'picture/heic/caption.heic'), join(kinds, 'caption.heic'));
   await copyFile(join(extract, 'reports/other/depots.parquet'), join(kinds, 'depots.parquet'));
   const [width, height] = [96, 64];

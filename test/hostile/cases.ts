@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { zipOf } from '../extract/samples/archives.ts';
+import { zipOf } from '../readers/samples/archives.ts';
 import {
   bombPdf,
   emptyPdf,
@@ -10,7 +10,7 @@ import {
   pixelFlood,
   scriptedPdf,
   selfDrawingPdf,
-} from '../extract/samples/hostile.ts';
+} from '../readers/samples/hostile.ts';
 import { DAMAGED, file, GIVEN_UP, type HostileCase, TOO_LARGE } from './case.ts';
 import {
   concatPlaylist,

@@ -1,7 +1,7 @@
 import { deflateRawSync } from 'node:zlib';
 import { strToU8, zipSync } from 'fflate';
-import { tarHeader, tarOf, zipOf } from '../extract/samples/archives.ts';
-import { pdfOf, pdfStream } from '../extract/samples/hostile.ts';
+import { tarHeader, tarOf, zipOf } from '../readers/samples/archives.ts';
+import { pdfOf, pdfStream } from '../readers/samples/hostile.ts';
 import type { Target } from './requests.ts';
 
 /** A zip of some kilobytes that unfolds to so many gigabytes, ten files of the same bytes. */

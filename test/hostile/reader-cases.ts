@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { oldSlides, oldWorkbook, outlookMail } from '../extract/samples/legacy.ts';
+import { oldSlides, oldWorkbook, outlookMail } from '../readers/samples/legacy.ts';
 import { DAMAGED, file, GIVEN_UP, type HostileCase, TOO_LARGE } from './case.ts';
 import {
   boastfulParquet,
@@ -16,7 +16,7 @@ export const READER_CASES: readonly HostileCase[] = [
   file('a 7z bomb: 1 GiB of 150 kB', sevenZipBomb(), TOO_LARGE),
   file('a 7z bomb that says 1 MiB', sevenZipBomb(2 ** 20), ANY),
   file('a 7z of a million million files', crowdedSevenZip(), [...TOO_LARGE, ...DAMAGED]),
-  file('a Parquet file that unfolds', readFileSync('test/extract/reports/other/unfolding.parquet'), ANY),
+  file('a Parquet file that unfolds', readFileSync('test/readers/reports/other/unfolding.parquet'), ANY),
   file('a Parquet file with a footer of 2 GiB', boastfulParquet(), [...TOO_LARGE, ...DAMAGED]),
   file('a SQLite database whose pages go round', circularSqlite(), ANY),
   file('an XLS whose sectors go round', circularSectors(oldWorkbook('biff8')), ANY),
@@ -34,7 +34,7 @@ export const READER_CASES: readonly HostileCase[] = [
   ),
   file(
     'a DOC whose sectors go round',
-    circularSectors(readFileSync('test/extract/reports/other/olefile-test.doc')),
+    circularSectors(readFileSync('test/readers/reports/other/olefile-test.doc')),
     ANY,
   ),
   file('an RTF of two million groups', `{\\rtf1 words ${'{'.repeat(2_000_000)}`, ANY),

@@ -59,7 +59,7 @@ export function crowdedSevenZip(): Buffer {
 
 /** A database whose inner pages all lead to one of themselves. */
 export function circularSqlite(): Buffer {
-  const bytes = readFileSync('test/extract/reports/other/ledger.sqlite');
+  const bytes = readFileSync('test/readers/reports/other/ledger.sqlite');
   const size = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
   const inner = 0x05;
   // A pointer to each cell of 2 bytes, and the cell: the page that it leads to, and a key.
@@ -92,14 +92,14 @@ export function circularSectors(file: Buffer): Buffer {
 
 /** A Parquet file whose footer says that it is longer than the file, or of a billion rows. */
 export function boastfulParquet(): Buffer {
-  const bytes = readFileSync('test/extract/reports/other/depots.parquet');
+  const bytes = readFileSync('test/readers/reports/other/depots.parquet');
   bytes.writeUInt32LE(0x7fffffff, bytes.length - 8);
   return bytes;
 }
 
 /** A HEIC of 60,000² pixels by its header, and a few by its data. */
 export function heicFlood(): Buffer {
-  const bytes = readFileSync('test/extract/picture/heic/caption.heic');
+  const bytes = readFileSync('test/readers/picture/heic/caption.heic');
   for (let at = bytes.indexOf('ispe'); at >= 0; at = bytes.indexOf('ispe', at + 4)) {
     bytes.writeUInt32BE(60_000, at + 8);
     bytes.writeUInt32BE(60_000, at + 12);

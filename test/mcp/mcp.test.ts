@@ -11,7 +11,7 @@ import { ExactEvmScheme } from '@x402/evm';
 import { type PaymentRequired, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { PREPAID_CONTRACT } from '../../src/domain/money.ts';
+import { PREPAID_CONTRACT } from '../../src/protocol/money.ts';
 import { Agent } from '../cli/cli-agent.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 

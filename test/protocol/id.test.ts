@@ -10,7 +10,7 @@ import {
   payerTenantId,
   storedId,
   workspaceOfStep,
-} from '../../src/domain/id.ts';
+} from '../../src/protocol/id.ts';
 
 const BITS = '0f'.repeat(16);
 const PAYER = payerTenantId(`0x${'aB'.repeat(20)}`);

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { ITEM_STATES, itemMayPass, movedItem } from '../../src/domain/item.ts';
-import { itemOf } from '../shard/fixtures.ts';
+import { ITEM_STATES, itemMayPass, movedItem } from '../../src/protocol/item.ts';
+import { itemOf } from '../engine/shard/fixtures.ts';
 
 t.test('an item takes every allowed step, and no other', async (t) => {
   const lawful = ['pending searchable', 'pending failed'];

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { addNotRead, sayNotRead } from '../../src/domain/file/not-read.ts';
+import { addNotRead, sayNotRead } from '../../src/protocol/file/not-read.ts';
 
 t.test('what was not read is one entry for each part and reason', async (t) => {
   const first = { what: 'charts', count: 2, why: 'unsupported' } as const;

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { FairQueue, type FairQueueOptions, hasRoom } from '../../../src/domain/sharing/fair-queue.ts';
-import { Random } from '../../rig/random.ts';
+import { FairQueue, type FairQueueOptions, hasRoom } from '../../src/queues/fair-queue.ts';
+import { Random } from '../rig/random.ts';
 
 interface Entry {
   readonly name: string;

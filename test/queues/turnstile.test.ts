@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { Turnstile, type TurnstileLimits } from '../../../src/domain/sharing/turnstile.ts';
+import { Turnstile, type TurnstileLimits } from '../../src/queues/turnstile.ts';
 
 const LIMITS: TurnstileLimits = {
   insideMax: 2,

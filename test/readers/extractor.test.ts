@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileS
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { EXTRACT_LIMITS, type ExtractLimits } from '../../src/domain/document.ts';
-import { READABLE_TYPES } from '../../src/extract/formats.ts';
+import { EXTRACT_LIMITS, type ExtractLimits } from '../../src/protocol/document.ts';
+import { READABLE_TYPES } from '../../src/readers/formats.ts';
 import { eventually } from '../rig/eventually.ts';
 import { testExtractor } from '../rig/readers.ts';
 import { zipOf } from './samples/archives.ts';

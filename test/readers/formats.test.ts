@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { FORMATS, READABLE_NAMES, READABLE_TYPES } from '../../src/extract/formats.ts';
-import { recordingType } from '../../src/extract/media/recordings.ts';
-import { describeApi } from '../../src/http/docs/openapi.ts';
+import { FORMATS, READABLE_NAMES, READABLE_TYPES } from '../../src/readers/formats.ts';
+import { recordingType } from '../../src/readers/media/recordings.ts';
+import { describeApi } from '../../src/server/http/docs/openapi.ts';
 import { openBytes, readBytes, recognisedType, unpackBytes } from '../rig/readers.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 
@@ -82,7 +82,7 @@ async function packagesWith(module: string): Promise<string[]> {
 }
 
 t.test('the server loads no decoder: neither the table nor the extractor loads a package', async (t) => {
-  t.same(await packagesWith('../../src/extract/formats.ts'), []);
-  t.same(await packagesWith('../../src/extract/extractor.ts'), []);
-  t.ok((await packagesWith('../../src/extract/reader.ts')).includes('sharp'), 'the reader does');
+  t.same(await packagesWith('../../src/readers/formats.ts'), []);
+  t.same(await packagesWith('../../src/readers/extractor.ts'), []);
+  t.ok((await packagesWith('../../src/readers/reader.ts')).includes('sharp'), 'the reader does');
 });

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { ERRORS } from '../../src/domain/error.ts';
-import type { Extractor } from '../../src/extract/extractor.ts';
+import { ERRORS } from '../../src/protocol/error.ts';
+import type { Extractor } from '../../src/readers/extractor.ts';
 import { deep } from '../rig/deep.ts';
 import { testExtractor } from '../rig/readers.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
@@ -17,7 +17,7 @@ interface Seed {
 
 const FOLDERS = [
   'samples',
-  ...['docx', 'other', 'packages', 'pdf', 'xlsx'].map((kind) => `test/extract/reports/${kind}`),
+  ...['docx', 'other', 'packages', 'pdf', 'xlsx'].map((kind) => `test/readers/reports/${kind}`),
   ...['pdf', 'office', 'image', 'audio', 'video'].map((kind) => `../shared/data/samples/${kind}`),
 ];
 

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { FORMATS } from '../../src/extract/formats.ts';
-import { SourceFile } from '../../src/extract/reading/source-file.ts';
-import { decodeText } from '../../src/extract/text/charset.ts';
+import { FORMATS } from '../../src/readers/formats.ts';
+import { SourceFile } from '../../src/readers/reading/source-file.ts';
+import { decodeText } from '../../src/readers/text/charset.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
 import { openBytes, recognisedType } from '../rig/readers.ts';

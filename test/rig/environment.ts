@@ -1,4 +1,4 @@
-import { isSetting, variableOf } from '../../src/settings/names.ts';
+import { isSetting, variableOf } from '../../src/server/settings/names.ts';
 
 const { PATH = '', NODE_COMPILE_CACHE, SLOTS, FARTHING_PROVIDER } = process.env;
 

@@ -6,16 +6,16 @@ import {
   type ExtractLimits,
   type FileInfo,
   type PictureContent,
-} from '../../src/domain/document.ts';
-import { addNotRead, type NotRead } from '../../src/domain/file/not-read.ts';
-import { openExtractor } from '../../src/extract/child-extractor.ts';
-import type { ExtractorOptions } from '../../src/extract/extractor.ts';
-import { FORMATS } from '../../src/extract/formats.ts';
-import { Readers } from '../../src/extract/read.ts';
-import type { FormatReader } from '../../src/extract/reading/format-reader.ts';
-import type { Summary } from '../../src/extract/reading/sink.ts';
-import { SourceFile } from '../../src/extract/reading/source-file.ts';
-import { recognise } from '../../src/extract/recognise.ts';
+} from '../../src/protocol/document.ts';
+import { addNotRead, type NotRead } from '../../src/protocol/file/not-read.ts';
+import { openExtractor } from '../../src/readers/child-extractor.ts';
+import type { ExtractorOptions } from '../../src/readers/extractor.ts';
+import { FORMATS } from '../../src/readers/formats.ts';
+import { Readers } from '../../src/readers/read.ts';
+import type { FormatReader } from '../../src/readers/reading/format-reader.ts';
+import type { Summary } from '../../src/readers/reading/sink.ts';
+import { SourceFile } from '../../src/readers/reading/source-file.ts';
+import { recognise } from '../../src/readers/recognise.ts';
 import { type Teardown, temporaryFolder } from './temporary-folder.ts';
 
 type Options = Partial<Omit<ExtractorOptions, 'limits'>> & { readonly limits?: Partial<ExtractLimits> };

@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Journal } from '../../src/payment/records/journal.ts';
 import { Ledger } from '../../src/payment/records/ledger.ts';
-import { bookFolders } from '../../src/state/book-folders.ts';
-import { openStore } from '../../src/state/store.ts';
+import { bookFolders } from '../../src/server/state/book-folders.ts';
+import { openStore } from '../../src/server/state/store.ts';
 
 /** The books of a stopped server, of all its slots. */
 export interface StoppedBooks {

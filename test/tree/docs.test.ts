@@ -2,11 +2,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
 import { SPECS } from '../../src/cli/words/specs.ts';
-import { OPERATOR } from '../../src/domain/commands/operator.ts';
-import { ERRORS } from '../../src/domain/error.ts';
-import { FILE_VARIABLE, variableOf } from '../../src/settings/names.ts';
-import { SETTING_NAMES } from '../../src/settings/settings.ts';
-import { settingsPage } from '../../src/settings/settings-page.ts';
+import { OPERATOR } from '../../src/cli/commands/operator.ts';
+import { ERRORS } from '../../src/protocol/error.ts';
+import { FILE_VARIABLE, variableOf } from '../../src/server/settings/names.ts';
+import { SETTING_NAMES } from '../../src/server/settings/settings.ts';
+import { settingsPage } from '../../src/server/settings/settings-page.ts';
 
 /** The pages say what the code says. */
 

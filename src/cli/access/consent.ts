@@ -1,6 +1,6 @@
-import { FarthingError } from '../../client/index.ts';
-import { UsageError } from '../../domain/commands/command-set.ts';
-import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import { FarthingError } from '@farthing/client';
+import { UsageError } from '../commands/command-set.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '@farthing/protocol/money';
 import { usdText } from '../terminal/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { ask } from '../terminal/say.ts';

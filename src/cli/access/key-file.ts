@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { FarthingError, type PaymentAccount } from '../../client/index.ts';
+import { FarthingError, type PaymentAccount } from '@farthing/client';
 import type { Io } from '../terminal/io.ts';
 import { configFile, readJson } from './folders.ts';
 

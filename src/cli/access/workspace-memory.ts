@@ -1,4 +1,4 @@
-import { UsageError } from '../../domain/commands/command-set.ts';
+import { UsageError } from '../commands/command-set.ts';
 import type { Io } from '../terminal/io.ts';
 import { configFile, readJson, writeJson } from './folders.ts';
 

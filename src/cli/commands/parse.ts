@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../nearest.ts';
+import { nearest } from '@farthing/protocol/nearest';
 import {
   type CallOf,
   type CommandSet,

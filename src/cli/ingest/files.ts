@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { UsageError } from '../../domain/commands/command-set.ts';
+import { UsageError } from '../commands/command-set.ts';
 
 export interface FoundFile {
   /** Its path, as it was named. */

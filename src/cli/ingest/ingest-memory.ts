@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
-import type { IngestLog, IngestOutcome } from '../../client/index.ts';
+import type { IngestLog, IngestOutcome } from '@farthing/client';
 import { makeFolder, stateFile } from '../access/folders.ts';
 import type { Io } from '../terminal/io.ts';
 

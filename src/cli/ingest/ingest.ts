@@ -1,6 +1,6 @@
-import type { IngestOutcome, NamedSource } from '../../client/index.ts';
-import { UsageError } from '../../domain/commands/command-set.ts';
-import type { NotRead } from '../../domain/file/not-read.ts';
+import type { IngestOutcome, NamedSource } from '@farthing/client';
+import { UsageError } from '../commands/command-set.ts';
+import type { NotRead } from '@farthing/protocol/file/not-read';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';

@@ -1,5 +1,5 @@
-import { FarthingError } from '../../client/index.ts';
-import { formatUsd, parseUsd } from '../../domain/money.ts';
+import { FarthingError } from '@farthing/client';
+import { formatUsd, parseUsd } from '@farthing/protocol/money';
 import { type Access, inWorkspace } from '../access/access.ts';
 import { bytesText, counted, durationText, usdText } from '../terminal/figures.ts';
 import type { Io } from '../terminal/io.ts';

@@ -1,6 +1,6 @@
-import { FarthingError } from '../../client/index.ts';
-import { ERRORS, type ErrorCode } from '../../domain/error.ts';
-import { clean, clipName, wrapWords } from '../../domain/wording/text.ts';
+import { FarthingError } from '@farthing/client';
+import { ERRORS, type ErrorCode } from '@farthing/protocol/error';
+import { clean, clipName, wrapWords } from '../wording/text.ts';
 import { counted } from '../terminal/figures.ts';
 import { pathOfKey } from './files.ts';
 

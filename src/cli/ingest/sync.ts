@@ -1,5 +1,5 @@
-import type { IngestOutcome, Metadata, SyncPlan } from '../../client/index.ts';
-import { UsageError } from '../../domain/commands/command-set.ts';
+import type { IngestOutcome, Metadata, SyncPlan } from '@farthing/client';
+import { UsageError } from '../commands/command-set.ts';
 import { type Access, inWorkspace } from '../access/access.ts';
 import { bytesText, counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';

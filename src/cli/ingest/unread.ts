@@ -1,5 +1,5 @@
-import { type NotRead, sayNotRead } from '../../domain/file/not-read.ts';
-import { wrapWords } from '../../domain/wording/text.ts';
+import { type NotRead, sayNotRead } from '@farthing/protocol/file/not-read';
+import { wrapWords } from '../wording/text.ts';
 import { counted } from '../terminal/figures.ts';
 import { nameOf } from './refusals.ts';
 

@@ -1,6 +1,6 @@
-import type { Hit } from '../../client/index.ts';
-import { looksAlike } from '../../domain/search.ts';
-import { clean, clip, clipName, MARK, widthOf, wrap } from '../../domain/wording/text.ts';
+import type { Hit } from '@farthing/client';
+import { looksAlike } from '@farthing/protocol/search';
+import { clean, clip, clipName, MARK, widthOf, wrap } from '../wording/text.ts';
 import type { Terminal } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
 import { clockTime, place } from './place.ts';

@@ -1,4 +1,4 @@
-import type { Hit } from '../../client/index.ts';
+import type { Hit } from '@farthing/client';
 
 const PAGE_WORDS = { page: 'p.', slide: 'slide', sheet: 'sheet', chapter: 'chapter' } as const;
 const HOUR_S = 3600;

@@ -1,4 +1,4 @@
-import { clip } from '../../domain/wording/text.ts';
+import { clip } from '../wording/text.ts';
 import type { Io } from './io.ts';
 
 const BAR_CELLS = 24;

@@ -1,4 +1,4 @@
-import { wrapWords } from '../../domain/wording/text.ts';
+import { wrapWords } from '../wording/text.ts';
 import type { Io, Terminal } from './io.ts';
 
 /** Writes lines to the standard error; at a terminal each is broken between words. */

@@ -1,4 +1,4 @@
-import { MARK } from '../../domain/wording/text.ts';
+import { MARK } from '../wording/text.ts';
 
 /** How a text looks in a terminal; plain where it has no colours. */
 export interface Style {

@@ -1,4 +1,4 @@
-import { padded, widthOf } from '../../domain/wording/text.ts';
+import { padded, widthOf } from '../wording/text.ts';
 
 /** Rows with aligned columns; all rows have as many. */
 export function aligned(rows: readonly (readonly string[])[]): string {

@@ -1,5 +1,5 @@
-import { type CommandSet, firstsOf, UsageError, verbsOf } from '../../domain/commands/command-set.ts';
-import { OPERATOR } from '../../domain/commands/operator.ts';
+import { type CommandSet, firstsOf, UsageError, verbsOf } from '../commands/command-set.ts';
+import { OPERATOR } from '../commands/operator.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { AGENT } from './help.ts';
 

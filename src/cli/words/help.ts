@@ -1,5 +1,5 @@
-import { type CommandSet, firstsOf } from '../../domain/commands/command-set.ts';
-import { paragraphs, titled, wrapped } from '../../domain/commands/help.ts';
+import { type CommandSet, firstsOf } from '../commands/command-set.ts';
+import { paragraphs, titled, wrapped } from '../commands/help.ts';
 import { type CommandName, GROUPS, SPECS } from './specs.ts';
 
 /** Every command of an agent. */

@@ -1,5 +1,5 @@
-import type { CallOf, CommandSpec } from '../../domain/commands/command-set.ts';
-import { FAMILIES } from '../../domain/family.ts';
+import type { CallOf, CommandSpec } from '../commands/command-set.ts';
+import { FAMILIES } from '@farthing/protocol/family';
 
 const json = { json: { about: 'for programs: one JSON value a line' } } as const;
 const connection = {

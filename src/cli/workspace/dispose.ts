@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DisposalAnswer, FarthingError, UsageAnswer, Workspace } from '../../client/index.ts';
-import { UsageError } from '../../domain/commands/command-set.ts';
+import type { DisposalAnswer, FarthingError, UsageAnswer, Workspace } from '@farthing/client';
+import { UsageError } from '../commands/command-set.ts';
 import { inWorkspace } from '../access/access.ts';
 import { makeFolder, stateFile } from '../access/folders.ts';
 import { markEnded } from '../access/workspace-memory.ts';

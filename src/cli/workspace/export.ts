@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
-import type { IngestOutcome } from '../../client/index.ts';
-import { UsageError } from '../../domain/commands/command-set.ts';
+import type { IngestOutcome } from '@farthing/client';
+import { UsageError } from '../commands/command-set.ts';
 import { explainSpending, inWorkspace } from '../access/access.ts';
 import { nameOf, refusalsText } from '../ingest/refusals.ts';
 import { outcomeJson } from '../ingest/sync.ts';

@@ -1,6 +1,6 @@
-import type { UsageAnswer } from '../../client/index.ts';
-import { UsageError } from '../../domain/commands/command-set.ts';
-import { widthOf } from '../../domain/wording/text.ts';
+import type { UsageAnswer } from '@farthing/client';
+import { UsageError } from '../commands/command-set.ts';
+import { widthOf } from '../wording/text.ts';
 import {
   type Access,
   type AccessValues,

@@ -1,4 +1,4 @@
-import type { ErrorCode } from '../../domain/error.ts';
+import type { ErrorCode } from '@farthing/protocol/error';
 
 /** What only a client can find out; every other code is the server's own. */
 export const CLIENT_CODES = {

@@ -1,4 +1,4 @@
-import type { UnansweredReason } from '../../domain/search.ts';
+import type { UnansweredReason } from '@farthing/protocol/search';
 
 /** Why there is no answer, for people and models. */
 export function unansweredText(reason: UnansweredReason | undefined): string {

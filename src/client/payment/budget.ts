@@ -1,4 +1,4 @@
-import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
+import { type AtomicAmount, formatUsd, parseUsd } from '@farthing/protocol/money';
 import { FarthingError } from '../answers/error.ts';
 
 /** US dollars: a decimal string, or a number that has at most six decimals. */

@@ -1,6 +1,6 @@
-import type { Address } from '../../domain/address.ts';
-import { type LeadsHere, payerTenantId, type StepId } from '../../domain/id.ts';
-import type { Workspaces } from '../../workspace/workspaces.ts';
+import type { Address } from '@farthing/protocol/address';
+import { type LeadsHere, payerTenantId, type StepId } from '@farthing/protocol/id';
+import type { Workspaces } from '@farthing/server/workspace/workspaces';
 
 export interface OrphanedExtensionsDeps {
   readonly workspaces: Pick<Workspaces, 'pendingExtensions' | 'undoExtension'>;

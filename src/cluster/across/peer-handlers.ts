@@ -1,10 +1,10 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import type { Address } from '../../domain/address.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { payerTenantId, storedId } from '../../domain/id.ts';
-import type { PrepaidReturn } from '../../payment/prepaid/balances.ts';
-import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
+import { payerTenantId, storedId } from '@farthing/protocol/id';
+import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
+import type { ExtensionRef, ExtensionSteps } from '@farthing/server/purchases/extension-steps';
 import { PeerAwayError } from '../peers/peer-calls.ts';
 import { PEER_CALLS } from './peer-purchases.ts';
 

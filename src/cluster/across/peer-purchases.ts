@@ -1,10 +1,10 @@
-import type { Address } from '../../domain/address.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { StepId } from '../../domain/id.ts';
-import type { Answer } from '../../domain/payment.ts';
-import type { PrepaidReturn } from '../../payment/prepaid/balances.ts';
-import type { ExtensionRef, ExtensionSteps } from '../../purchases/extension-steps.ts';
-import { BUY_MS_MAX } from '../../purchases/paid-workspace.ts';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
+import type { StepId } from '@farthing/protocol/id';
+import type { Answer } from '@farthing/payment/purchase';
+import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
+import type { ExtensionRef, ExtensionSteps } from '@farthing/server/purchases/extension-steps';
+import { BUY_MS_MAX } from '@farthing/server/purchases/paid-workspace';
 import type { Peer } from '../peers/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-calls.ts';
 

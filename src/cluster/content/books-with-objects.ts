@@ -1,5 +1,5 @@
-import { ConfigError } from '../../settings/config.ts';
-import type { Store } from '../../state/store.ts';
+import { ConfigError } from '@farthing/server/settings/config';
+import type { Store } from '@farthing/server/state/store';
 
 const KEY = 'objects';
 const PLACE = 'content_place';

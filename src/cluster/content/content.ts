@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FarthingError } from '../../domain/error.ts';
-import { leadsTo } from '../../state/book-folders.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { leadsTo } from '@farthing/server/state/book-folders';
 import type { SlotStore } from '../log/recorded-store.ts';
 import type { Objects } from '../stores/objects/objects.ts';
 import { type ClusterKey, type SealKey, seal, unseal } from '../stores/seal.ts';

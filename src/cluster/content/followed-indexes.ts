@@ -1,11 +1,11 @@
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, rootCause } from '../../domain/error.ts';
-import { forgetOldest } from '../../domain/sharing/forget-oldest.ts';
-import type { SpaceSpec } from '../../domain/space.ts';
-import { unlinkTenant } from '../../shard/disposal.ts';
-import type { RestoredIndex } from '../../shard/keeper.ts';
-import { INDEX } from '../../shard/tenants.ts';
+import { errorCode, rootCause } from '@farthing/protocol/error';
+import { forgetOldest } from '@farthing/queues/forget-oldest';
+import type { SpaceSpec } from '@farthing/engine/space';
+import { unlinkTenant } from '@farthing/engine/shard/disposal';
+import type { RestoredIndex } from '@farthing/engine/shard/keeper';
+import { INDEX } from '@farthing/engine/shard/tenants';
 import type { Change } from '../log/changes.ts';
 import type { SlotStore } from '../log/recorded-store.ts';
 import { Content, type ContentDeps, PLACE_FILE } from './content.ts';

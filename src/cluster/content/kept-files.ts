@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { FarthingError } from '../../domain/error.ts';
-import type { ItemId, TenantId } from '../../domain/id.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { ItemId, TenantId } from '@farthing/protocol/id';
 import { SealBrokenError } from '../stores/seal.ts';
 import type { Content } from './content.ts';
 import { keyOf } from './rows.ts';

@@ -1,4 +1,4 @@
-import type { Table } from '../../state/store.ts';
+import type { Table } from '@farthing/server/state/store';
 import type { SlotStore } from '../log/recorded-store.ts';
 import type { Blob } from './blobs.ts';
 

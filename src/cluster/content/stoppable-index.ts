@@ -1,4 +1,4 @@
-import type { Shard } from '../../shard/shard.ts';
+import type { Shard } from '@farthing/engine/shard/shard';
 
 /** Work that may be broken off. */
 interface Stoppable {

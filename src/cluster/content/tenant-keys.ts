@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ConfigError } from '../../settings/config.ts';
+import { ConfigError } from '@farthing/server/settings/config';
 import { type ClusterKey, importKey, KEY_BYTES, type SealKey, seal, unseal } from '../stores/seal.ts';
 import type { ContentRows } from './rows.ts';
 

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { unlinkTenant } from '../../shard/disposal.ts';
+import { unlinkTenant } from '@farthing/engine/shard/disposal';
 import type { SlotStore } from '../log/recorded-store.ts';
 import { ContentRows } from './rows.ts';
 

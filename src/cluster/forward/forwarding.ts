@@ -1,10 +1,10 @@
-import { FarthingError } from '../../domain/error.ts';
-import { isPayer, payerTenantId, type TenantId, walletOf } from '../../domain/id.ts';
-import { OpenedTokens } from '../../domain/sharing/opened-tokens.ts';
-import { bearerToken } from '../../http/access/workspace-access.ts';
-import type { Exchange } from '../../http/exchange/exchange.ts';
-import type { RelayedReply, Reply } from '../../http/exchange/reply.ts';
-import type { ForwardedEvent } from '../../metrics/metrics.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { isPayer, payerTenantId, type TenantId, walletOf } from '@farthing/protocol/id';
+import { OpenedTokens } from '@farthing/server/http/access/opened-tokens';
+import { bearerToken } from '@farthing/server/http/access/workspace-access';
+import type { Exchange } from '@farthing/server/http/exchange/exchange';
+import type { RelayedReply, Reply } from '@farthing/server/http/exchange/reply';
+import type { ForwardedEvent } from '@farthing/server/metrics/metrics';
 import type { Peer } from '../peers/peer.ts';
 import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-calls.ts';
 import { PeerConnections } from '../peers/peer-connections.ts';

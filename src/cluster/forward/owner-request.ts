@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { free } from '../../http/body/gathered.ts';
-import type { Exchange } from '../../http/exchange/exchange.ts';
-import type { RelayedReply } from '../../http/exchange/reply.ts';
+import { free } from '@farthing/server/http/body/gathered';
+import type { Exchange } from '@farthing/server/http/exchange/exchange';
+import type { RelayedReply } from '@farthing/server/http/exchange/reply';
 import type { Peer } from '../peers/peer.ts';
 import type { PeerConnections, PeerRequest } from '../peers/peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from '../peers/peer-signature.ts';

@@ -1,7 +1,7 @@
-import { FarthingError } from '../../domain/error.ts';
-import type { Services } from '../../http/access/services.ts';
-import type { Exchange } from '../../http/exchange/exchange.ts';
-import type { Reply } from '../../http/exchange/reply.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Services } from '@farthing/server/http/access/services';
+import type { Exchange } from '@farthing/server/http/exchange/exchange';
+import type { Reply } from '@farthing/server/http/exchange/reply';
 import { PEER_HEADER, type PeerSignatures } from '../peers/peer-signature.ts';
 import { AwaitedDeliveries, DELIVERED_CALL } from './deliveries.ts';
 import { ACCEPTED_HEADER, aboutForwarded, DELIVERY_HEADER, ELSEWHERE_HEADER } from './passed-headers.ts';

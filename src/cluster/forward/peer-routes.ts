@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { FarthingError, toFarthingError } from '../../domain/error.ts';
-import type { Exchange } from '../../http/exchange/exchange.ts';
-import { problem } from '../../http/exchange/problem.ts';
-import type { JsonReply } from '../../http/exchange/reply.ts';
-import type { Route } from '../../http/exchange/route.ts';
+import { FarthingError, toFarthingError } from '@farthing/protocol/error';
+import type { Exchange } from '@farthing/server/http/exchange/exchange';
+import { problem } from '@farthing/server/http/exchange/problem';
+import type { JsonReply } from '@farthing/server/http/exchange/reply';
+import type { Route } from '@farthing/server/http/exchange/route';
 import { callerOf } from '../peers/peer-caller.ts';
 import {
   PEER_BODY_BYTES_MAX,

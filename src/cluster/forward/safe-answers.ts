@@ -1,7 +1,7 @@
-import { FarthingError } from '../../domain/error.ts';
-import type { Exchange } from '../../http/exchange/exchange.ts';
-import type { EventsReply, Reply } from '../../http/exchange/reply.ts';
-import type { Route } from '../../http/exchange/route.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Exchange } from '@farthing/server/http/exchange/exchange';
+import type { EventsReply, Reply } from '@farthing/server/http/exchange/reply';
+import type { Route } from '@farthing/server/http/exchange/route';
 import type { RequestCount } from './request-count.ts';
 
 /** Longer than a new leader of the log's engine takes: 3.2 s at most where it was measured. */

@@ -1,4 +1,4 @@
-import type { Services } from '../../http/access/services.ts';
+import type { Services } from '@farthing/server/http/access/services';
 import type { Peer } from '../peers/peer.ts';
 import type { Safety } from './safe-answers.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { FarthingError } from '../../domain/error.ts';
-import type { Exchange } from '../../http/exchange/exchange.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Exchange } from '@farthing/server/http/exchange/exchange';
 import { Share } from './share.ts';
 
 export interface SlotWaitLimits {

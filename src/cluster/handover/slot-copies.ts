@@ -1,4 +1,4 @@
-import { toTimestamp } from '../../domain/clock.ts';
+import { toTimestamp } from '@farthing/protocol/clock';
 import type { Membership } from '../members/membership.ts';
 import { COPY_ROWS } from '../members/node-rows.ts';
 import type { PeerCalls } from '../peers/peer-calls.ts';

@@ -1,4 +1,4 @@
-import type { Store, Table } from '../../state/store.ts';
+import type { Store, Table } from '@farthing/server/state/store';
 
 /** A store that can end while it is in use. */
 export interface EndableStore extends Store {

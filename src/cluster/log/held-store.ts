@@ -1,4 +1,4 @@
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { type EndableStore, endableStore } from './endable-store.ts';
 import type { LoggedStore } from './logged-store.ts';
 import type { SlotStore } from './recorded-store.ts';

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { FarthingError } from '../../domain/error.ts';
-import { positionOf } from '../../state/log-position.ts';
-import { openStore, type RawStore } from '../../state/store.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { positionOf } from '@farthing/server/state/log-position';
+import { openStore, type RawStore } from '@farthing/server/state/store';
 import type { Claim } from '../members/slot-claims.ts';
 import type { Pause } from '../stores/kv.ts';
 import type { Lease } from '../stores/lease.ts';

@@ -1,5 +1,5 @@
-import { ConfigError } from '../../settings/config.ts';
-import type { Settings } from '../../settings/settings.ts';
+import { ConfigError } from '@farthing/server/settings/config';
+import type { Settings } from '@farthing/server/settings/settings';
 import { type Claim, ClaimError } from '../members/slot-claims.ts';
 import { AccessRefusedError, type Etcd } from '../stores/etcd.ts';
 import { Lease } from '../stores/lease.ts';

@@ -1,5 +1,5 @@
-import { keepPosition, POSITION_TABLE, type Position } from '../../state/log-position.ts';
-import type { RawStore, Store, Table } from '../../state/store.ts';
+import { keepPosition, POSITION_TABLE, type Position } from '@farthing/server/state/log-position';
+import type { RawStore, Store, Table } from '@farthing/server/state/store';
 import { type Change, decodeChanges, encodeChanges } from './changes.ts';
 
 /** The log that a recorded store writes. */

@@ -1,7 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
-import { ConfigError } from '../../settings/config.ts';
-import { bootNoteOf, type Position, positionOf } from '../../state/log-position.ts';
-import { openStore, type RawStore } from '../../state/store.ts';
+import { ConfigError } from '@farthing/server/settings/config';
+import { bootNoteOf, type Position, positionOf } from '@farthing/server/state/log-position';
+import { openStore, type RawStore } from '@farthing/server/state/store';
 import type { LogCopy } from './log-reader.ts';
 import { applyEntries } from './recorded-store.ts';
 

@@ -1,4 +1,4 @@
-import type { Encoder } from '../../encode/encoder.ts';
+import type { Encoder } from '@farthing/engine/encode/encoder';
 import type { Kv } from '../stores/kv.ts';
 
 /** A space of vectors, and what fills it. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import { openStore } from '../../state/store.ts';
+import { openStore } from '@farthing/server/state/store';
 import { applyEntries } from '../log/recorded-store.ts';
 import { SlotLog } from '../log/slot-log.ts';
 import { prefixOf } from '../log/slot-logs.ts';

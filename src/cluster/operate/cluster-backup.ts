@@ -1,10 +1,10 @@
 import { rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { systemClock } from '../../domain/clock.ts';
-import { finishDraft, newDraft } from '../../operator/backup/data-copy.ts';
-import { claimBookFolders } from '../../state/book-folders.ts';
-import { checkDataVersion } from '../../state/data-version.ts';
-import { keepKeysIn } from '../../workspace/disposal/receipt-keys.ts';
+import { systemClock } from '@farthing/protocol/clock';
+import { finishDraft, newDraft } from '@farthing/server/operator/backup/data-copy';
+import { claimBookFolders } from '@farthing/server/state/book-folders';
+import { checkDataVersion } from '@farthing/server/state/data-version';
+import { keepKeysIn } from '@farthing/server/workspace/disposal/receipt-keys';
 import { BACKUP_ROWS } from '../members/node-rows.ts';
 import { receiptKeysRow } from '../stores/sealed-row.ts';
 import { copyBooksAtMoment } from './books-at-moment.ts';

@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { UsageError } from '../../domain/commands/command-set.ts';
-import { rootCause } from '../../domain/error.ts';
-import { finishDraft, newDraft } from '../../operator/backup/data-copy.ts';
-import { type CommandIo, EXIT, settingsOf } from '../../operator/io.ts';
-import type { Settings } from '../../settings/settings.ts';
-import { claimBookFolders } from '../../state/book-folders.ts';
+import { UsageError } from '@farthing/cli/commands/command-set';
+import { rootCause } from '@farthing/protocol/error';
+import { finishDraft, newDraft } from '@farthing/server/operator/backup/data-copy';
+import { type CommandIo, EXIT, settingsOf } from '@farthing/server/operator/io';
+import type { Settings } from '@farthing/server/settings/settings';
+import { claimBookFolders } from '@farthing/server/state/book-folders';
 import { type ClusterConfig, readClusterConfig } from '../members/cluster-config.ts';
 import type { Etcd } from '../stores/etcd.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../stores/named-stores.ts';

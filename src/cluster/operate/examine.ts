@@ -1,7 +1,7 @@
-import type { Finding } from '../../api/operator.ts';
-import { rootCause } from '../../domain/error.ts';
-import { ok, problem, warning } from '../../operator/finding.ts';
-import type { Settings } from '../../settings/settings.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
+import { rootCause } from '@farthing/protocol/error';
+import { ok, problem, warning } from '@farthing/server/operator/finding';
+import type { Settings } from '@farthing/server/settings/settings';
 import { NODE_ROWS } from '../members/node-rows.ts';
 import { AccessRefusedError, type Etcd, type EtcdMember } from '../stores/etcd.ts';
 import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../stores/named-stores.ts';

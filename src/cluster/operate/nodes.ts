@@ -1,7 +1,7 @@
-import { toTimestamp } from '../../domain/clock.ts';
-import { UsageError } from '../../domain/commands/command-set.ts';
-import { rootCause } from '../../domain/error.ts';
-import { type CommandIo, EXIT, settingsOf } from '../../operator/io.ts';
+import { toTimestamp } from '@farthing/protocol/clock';
+import { UsageError } from '@farthing/cli/commands/command-set';
+import { rootCause } from '@farthing/protocol/error';
+import { type CommandIo, EXIT, settingsOf } from '@farthing/server/operator/io';
 import { forgetModels } from '../members/agreed-models.ts';
 import { raiseFormat, readUpgrade, type Upgrade } from '../members/cluster-config.ts';
 import {

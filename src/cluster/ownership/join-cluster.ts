@@ -1,8 +1,8 @@
-import { toTimestamp } from '../../domain/clock.ts';
-import { VERSION } from '../../domain/version.ts';
-import { ConfigError } from '../../settings/config.ts';
-import { fileOf, secretOf } from '../../settings/secrets.ts';
-import type { Settings } from '../../settings/settings.ts';
+import { toTimestamp } from '@farthing/protocol/clock';
+import { VERSION } from '@farthing/protocol/version';
+import { ConfigError } from '@farthing/server/settings/config';
+import { fileOf, secretOf } from '@farthing/server/settings/secrets';
+import type { Settings } from '@farthing/server/settings/settings';
 import { LEASE_ANSWER_MS_MAX } from '../log/logged-stores.ts';
 import { prefixOf } from '../log/slot-logs.ts';
 import { type AgreedSpace, agreeOnModels } from '../members/agreed-models.ts';

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../http/exchange/exchange.ts';
+import type { Exchange } from '@farthing/server/http/exchange/exchange';
 import { aboutCall, PEER_DIGEST_HEADER } from './peer-calls.ts';
 import { PEER_HEADER, type PeerSignatures } from './peer-signature.ts';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { errorCode, FarthingError } from '../../domain/error.ts';
+import { errorCode, FarthingError } from '@farthing/protocol/error';
 import type { Peer } from './peer.ts';
 import { PeerConnections } from './peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from './peer-signature.ts';

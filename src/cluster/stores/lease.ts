@@ -1,4 +1,4 @@
-import { type Moment, moment, msBetween } from '../../domain/clock.ts';
+import { type Moment, moment, msBetween } from '@farthing/protocol/clock';
 import { AnswerLostError, type Leases } from './kv.ts';
 
 export interface LeaseOptions {

@@ -1,6 +1,6 @@
-import { ConfigError } from '../../settings/config.ts';
-import { fileOf, secretOf } from '../../settings/secrets.ts';
-import type { Settings } from '../../settings/settings.ts';
+import { ConfigError } from '@farthing/server/settings/config';
+import { fileOf, secretOf } from '@farthing/server/settings/secrets';
+import type { Settings } from '@farthing/server/settings/settings';
 import { Etcd, type EtcdAccess } from './etcd.ts';
 import type { Objects } from './objects/objects.ts';
 import { openObjects } from './objects/open-objects.ts';

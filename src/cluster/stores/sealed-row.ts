@@ -1,4 +1,4 @@
-import { ConfigError } from '../../settings/config.ts';
+import { ConfigError } from '@farthing/server/settings/config';
 import type { Kv } from './kv.ts';
 import { type ClusterKey, seal, unseal } from './seal.ts';
 

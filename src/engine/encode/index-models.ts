@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Block, PictureSpec } from '../domain/document.ts';
+import type { Block, PictureSpec } from '@farthing/protocol/document';
 import {
   type EncoderInput,
   type InputKind,
   type SegmentKind,
   type SpaceName,
   segmentKindOf,
-} from '../domain/family.ts';
-import type { SpaceSpec } from '../domain/space.ts';
+} from '@farthing/protocol/family';
+import type { SpaceSpec } from '../space.ts';
 import {
   type Encoder,
   fillingSpaces,

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { type Encoder, type EncoderOptions, WorkerEncoder } from './encoder.ts';
 import { findInstalled, type Installed } from './models/installed.ts';
 import type { Manifest } from './models/manifest.ts';

@@ -1,5 +1,5 @@
-import { FarthingError } from '../domain/error.ts';
-import type { SpaceSpec } from '../domain/space.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { SpaceSpec } from '../space.ts';
 import type { Encoder } from './encoder.ts';
 
 export interface PreviousModelsOptions {

@@ -5,7 +5,7 @@ import {
   LISTS,
   type ListName,
   type QueryField,
-} from '../domain/family.ts';
+} from '@farthing/protocol/family';
 import type { Encoder, ServedSpace } from '../encode/encoder.ts';
 import { reasonUnserved, type ServedLists, servedLists } from './lists.ts';
 

@@ -1,4 +1,4 @@
-import { LIST_NAMES, LISTS, type ListName, type ListTraits, QUERY_INPUTS } from '../domain/family.ts';
+import { LIST_NAMES, LISTS, type ListName, type ListTraits, QUERY_INPUTS } from '@farthing/protocol/family';
 import type { ServedSpace } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/index-models.ts';
 import type { ListSettings } from '../encode/models/manifest.ts';

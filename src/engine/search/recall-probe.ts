@@ -1,5 +1,5 @@
-import type { ListName } from '../domain/family.ts';
-import type { ScanMethod } from '../domain/search.ts';
+import type { ListName } from '@farthing/protocol/family';
+import type { ScanMethod } from '@farthing/protocol/search';
 import type { ListQuery, Probed } from '../shard/snapshot.ts';
 import type { Tenants } from '../shard/tenants.ts';
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { FarthingError } from '../domain/error.ts';
-import { FairQueue } from '../domain/sharing/fair-queue.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { FairQueue } from '@farthing/queues/fair-queue';
 
 /** Searches that run at once: as many as the index has threads for long ones. */
 const RUNNING_MAX = Math.min(4, availableParallelism());

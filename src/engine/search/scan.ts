@@ -1,6 +1,6 @@
-import type { Bound, ListScan, SearchAnswer } from '../api/search.ts';
-import { type Family, LISTS } from '../domain/family.ts';
-import { RECALL_HELD } from '../domain/search.ts';
+import type { Bound, ListScan, SearchAnswer } from '@farthing/protocol/schema/search';
+import { type Family, LISTS } from '@farthing/protocol/family';
+import { RECALL_HELD } from '@farthing/protocol/search';
 import type { ListVector, Searched } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 import type { UnprovedList } from './recall-probe.ts';

@@ -1,4 +1,4 @@
-import type { SpaceSpec } from '../domain/space.ts';
+import type { SpaceSpec } from '../space.ts';
 import type { Shard } from './shard.ts';
 
 /** An index that is opened to be made again. */

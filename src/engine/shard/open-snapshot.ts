@@ -1,9 +1,9 @@
-import type { Item } from '../api/items.ts';
-import type { SegmentRecord } from '../api/search.ts';
-import { FarthingError } from '../domain/error.ts';
-import { JsonArray } from '../domain/json-array.ts';
-import { SCAN_METHODS } from '../domain/search.ts';
-import { awaitCrossing, crossing, native } from '../native/index.ts';
+import type { Item } from '@farthing/protocol/schema/items';
+import type { SegmentRecord } from '@farthing/protocol/schema/search';
+import { FarthingError } from '@farthing/protocol/error';
+import { JsonArray } from '../json-array.ts';
+import { SCAN_METHODS } from '@farthing/protocol/search';
+import { awaitCrossing, crossing, native } from '@farthing/native';
 import type {
   ListQuery,
   ListVector,

@@ -1,4 +1,4 @@
-import { native, type SearchedText } from '../native/index.ts';
+import { native, type SearchedText } from '@farthing/native';
 import { searched } from './open-snapshot.ts';
 import type { Searched } from './snapshot.ts';
 

@@ -1,8 +1,8 @@
-import type { Item } from '../api/items.ts';
-import type { SegmentRecord } from '../api/search.ts';
-import type { JsonArray } from '../domain/json-array.ts';
-import type { ScanMethod } from '../domain/search.ts';
-import type { native } from '../native/index.ts';
+import type { Item } from '@farthing/protocol/schema/items';
+import type { SegmentRecord } from '@farthing/protocol/schema/search';
+import type { JsonArray } from '../json-array.ts';
+import type { ScanMethod } from '@farthing/protocol/search';
+import type { native } from '@farthing/native';
 
 /** Best first; equal scores in order of insertion. */
 export interface RankedList {

@@ -1,6 +1,6 @@
-import { segmentKindOf } from '../domain/family.ts';
-import type { SpaceSpec } from '../domain/space.ts';
-import { crossing, native } from '../native/index.ts';
+import { segmentKindOf } from '@farthing/protocol/family';
+import type { SpaceSpec } from '../space.ts';
+import { crossing, native } from '@farthing/native';
 
 type NativeShard = InstanceType<typeof native.NativeShard>;
 

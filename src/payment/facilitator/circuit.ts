@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
 
 /** Failures in a row after which nobody is asked for a while: of so many wallets, of which one that has paid before counts twice. */
 const WEIGHT_MAX = 5;

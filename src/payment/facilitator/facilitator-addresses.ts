@@ -1,7 +1,7 @@
-import { ConfigError } from '../../settings/config.ts';
-import { type FacilitatorName, type RemoteAddress, SELF } from '../../settings/facilitators.ts';
-import { secretOf } from '../../settings/secrets.ts';
-import type { Settings } from '../../settings/settings.ts';
+import { ConfigError } from '@farthing/server/settings/config';
+import { type FacilitatorName, type RemoteAddress, SELF } from './facilitators.ts';
+import { secretOf } from '@farthing/server/settings/secrets';
+import type { Settings } from '@farthing/server/settings/settings';
 import { type ApiKey, type AuthHeaders, basicAuth, cdpAuth, headerAuth, payaiAuth } from './auth-headers.ts';
 import type { FacilitatorAddress } from './facilitator-client.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../domain/clock.ts';
+import type { Clock } from '@farthing/protocol/clock';
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { AtomicAmount } from '../../domain/money.ts';
-import type { Store, Table } from '../../state/store.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import type { AtomicAmount } from '@farthing/protocol/money';
+import type { Store, Table } from '@farthing/server/state/store';
 import { type Payment, paymentKey, type Terms } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
 import type { Asset } from '../asset.ts';
 import type { Payment, Terms } from '../payment.ts';
 import { isLong, isOfContract } from '../signature.ts';

@@ -1,6 +1,6 @@
-import type { Address } from '../../domain/address.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Quote, WorkOutcome } from '../purchase.ts';
 import type { Payment } from '../payment.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
 

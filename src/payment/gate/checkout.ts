@@ -1,4 +1,4 @@
-import type { Answer, Quote, WorkOutcome } from '../../domain/payment.ts';
+import type { Answer, Quote, WorkOutcome } from '../purchase.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';

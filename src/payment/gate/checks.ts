@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { Clock } from '../../domain/clock.ts';
-import type { Quote } from '../../domain/payment.ts';
+import type { Clock } from '@farthing/protocol/clock';
+import type { Quote } from '../purchase.ts';
 import { isNetworkOf } from '../asset.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment, SentPayment } from '../payment.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../domain/clock.ts';
-import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, GateAnswer } from '../../domain/payment.ts';
+import type { Clock } from '@farthing/protocol/clock';
+import { payerTenantId } from '@farthing/protocol/id';
+import type { Answer, GateAnswer } from '../purchase.ts';
 import type { Payment } from '../payment.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { ChargedRecord } from '../records/payment-record.ts';

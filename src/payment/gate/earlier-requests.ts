@@ -1,6 +1,6 @@
-import { FarthingError } from '../../domain/error.ts';
-import type { AtomicAmount } from '../../domain/money.ts';
-import type { GateAnswer } from '../../domain/payment.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { AtomicAmount } from '@farthing/protocol/money';
+import type { GateAnswer } from '../purchase.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentRecords } from '../records/records.ts';

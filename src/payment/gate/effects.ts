@@ -1,4 +1,4 @@
-import type { Answer, Effect, EffectHandler, EffectHandlers, EffectKind } from '../../domain/payment.ts';
+import type { Answer, Effect, EffectHandler, EffectHandlers, EffectKind } from '../purchase.ts';
 import type { Settlement } from '../facilitator/facilitator.ts';
 
 /** The side effects of payments, each passed to the handler of its kind. */

@@ -1,9 +1,9 @@
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { formatUsd } from '../../domain/money.ts';
-import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../../domain/payment.ts';
-import type { Owners } from '../../domain/sharing/owners.ts';
-import type { Store } from '../../state/store.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import { formatUsd } from '@farthing/protocol/money';
+import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../purchase.ts';
+import type { Owners } from '@farthing/queues/owners';
+import type { Store } from '@farthing/server/state/store';
 import { ASSETS, prepaidOn } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';

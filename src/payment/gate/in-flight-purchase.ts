@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/address.ts';
-import type { Answer } from '../../domain/payment.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Answer } from '../purchase.ts';
 import type { PaymentRecord } from '../records/payment-record.ts';
 
 /** Where a purchase in flight is. */

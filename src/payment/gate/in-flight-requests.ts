@@ -1,4 +1,4 @@
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '@farthing/protocol/address';
 import type { InFlightPurchase } from './in-flight-purchase.ts';
 
 /** An answer that is owed, on its way again: it has no payment, and the next request of its payer waits for its delivery. */

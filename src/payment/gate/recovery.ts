@@ -1,5 +1,5 @@
-import { payerTenantId } from '../../domain/id.ts';
-import type { Effect } from '../../domain/payment.ts';
+import { payerTenantId } from '@farthing/protocol/id';
+import type { Effect } from '../purchase.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { PaymentRecord } from '../records/payment-record.ts';

@@ -1,6 +1,6 @@
-import { FarthingError } from '../../domain/error.ts';
-import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, GateAnswer } from '../../domain/payment.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { payerTenantId } from '@farthing/protocol/id';
+import type { Answer, GateAnswer } from '../purchase.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import { type ChargedRecord, isCharged } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';

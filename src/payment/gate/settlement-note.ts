@@ -1,4 +1,4 @@
-import type { Effect } from '../../domain/payment.ts';
+import type { Effect } from '../purchase.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Reserved, Settling } from '../records/payment-record.ts';

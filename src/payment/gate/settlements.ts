@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Clock } from '../../domain/clock.ts';
-import { type ErrorCode, FarthingError } from '../../domain/error.ts';
-import { payerTenantId } from '../../domain/id.ts';
-import type { Answer, PaymentTiming } from '../../domain/payment.ts';
+import type { Clock } from '@farthing/protocol/clock';
+import { type ErrorCode, FarthingError } from '@farthing/protocol/error';
+import { payerTenantId } from '@farthing/protocol/id';
+import type { Answer, PaymentTiming } from '../purchase.ts';
 import type { Facilitator, SettledBy, Settlement } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';

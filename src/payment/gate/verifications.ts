@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { forgetOldest } from '../../domain/sharing/forget-oldest.ts';
-import type { Owners } from '../../domain/sharing/owners.ts';
-import { Turnstile, type TurnstileLimits } from '../../domain/sharing/turnstile.ts';
+import type { Clock } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import { forgetOldest } from '@farthing/queues/forget-oldest';
+import type { Owners } from '@farthing/queues/owners';
+import { Turnstile, type TurnstileLimits } from '@farthing/queues/turnstile';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { GradientLimit } from '../facilitator/gradient-limit.ts';
 import { faultOf } from '../facilitator/reasons.ts';

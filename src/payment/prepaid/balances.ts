@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { newId, type PrepaidStepId, type StepId } from '../../domain/id.ts';
-import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
-import type { Store, Table } from '../../state/store.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import { newId, type PrepaidStepId, type StepId } from '@farthing/protocol/id';
+import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
+import type { Store, Table } from '@farthing/server/state/store';
 import type { Settlement, Verification } from '../facilitator/facilitator.ts';
 import { type Payment, paymentKey, type Terms } from '../payment.ts';
 

@@ -1,4 +1,4 @@
-import type { Settings } from '../../settings/settings.ts';
+import type { Settings } from '@farthing/server/settings/settings';
 import type { PrepaidLimits } from './balances.ts';
 
 /** The money that is prepaid by the settings, and its limits. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Answer } from '../../domain/payment.ts';
+import type { Answer } from '../purchase.ts';
 
 /** Where a Tenant's content lies; declared here, implemented by the Tenants of `shard`. */
 export interface TenantFolders {

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '@farthing/protocol/address';
 import type {
   Journal,
   JournalEntry,

@@ -1,4 +1,4 @@
-import type { Effect, PaymentTiming } from '../../domain/payment.ts';
+import type { Effect, PaymentTiming } from '../purchase.ts';
 import type { SettledBy } from '../facilitator/facilitator.ts';
 import type { Payment, Terms } from '../payment.ts';
 

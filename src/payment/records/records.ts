@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { Store, Table } from '../../state/store.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import type { Store, Table } from '@farthing/server/state/store';
 import type { Asset } from '../asset.ts';
 import { assetOfKey } from '../payment.ts';
 import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';

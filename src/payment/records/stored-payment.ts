@@ -1,4 +1,4 @@
-import type { PaymentTiming } from '../../domain/payment.ts';
+import type { PaymentTiming } from '../purchase.ts';
 import type { Asset } from '../asset.ts';
 import type { SentPayment } from '../payment.ts';
 import type { EveryRecord, PaymentRecord } from './payment-record.ts';

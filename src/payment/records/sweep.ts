@@ -1,5 +1,5 @@
-import type { Clock } from '../../domain/clock.ts';
-import { payerTenantId } from '../../domain/id.ts';
+import type { Clock } from '@farthing/protocol/clock';
+import { payerTenantId } from '@farthing/protocol/id';
 import type { AnswerStore } from './answers.ts';
 import type { JournalLimits } from './journal.ts';
 import type { PaymentRecords } from './records.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { ConfigError } from '../../settings/config.ts';
-import { secretOf } from '../../settings/secrets.ts';
-import type { Settings } from '../../settings/settings.ts';
-import { openStore } from '../../state/store.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import { ConfigError } from '@farthing/server/settings/config';
+import { secretOf } from '@farthing/server/settings/secrets';
+import type { Settings } from '@farthing/server/settings/settings';
+import { openStore } from '@farthing/server/state/store';
 import type { Asset } from '../asset.ts';
 import type { ChainWitness } from '../facilitator/chain-witness.ts';
 import type { SignatureCheck } from '../signature.ts';

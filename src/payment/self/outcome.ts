@@ -1,4 +1,4 @@
-import { SELF } from '../../settings/facilitators.ts';
+import { SELF } from '../facilitator/facilitators.ts';
 import type { SettledBy } from '../facilitator/facilitator.ts';
 import type { Payment } from '../payment.ts';
 

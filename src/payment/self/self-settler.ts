@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
-import type { Address } from '../../domain/address.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { forgetOldest } from '../../domain/sharing/forget-oldest.ts';
-import { Turnstile, type TurnstileLimits } from '../../domain/sharing/turnstile.ts';
-import { SELF } from '../../settings/facilitators.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import { forgetOldest } from '@farthing/queues/forget-oldest';
+import { Turnstile, type TurnstileLimits } from '@farthing/queues/turnstile';
+import { SELF } from '../facilitator/facilitators.ts';
 import type { Asset } from '../asset.ts';
 import { type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
 import { Circuit } from '../facilitator/circuit.ts';

@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/address.ts';
-import type { Store, Table } from '../../state/store.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Store, Table } from '@farthing/server/state/store';
 import { ASSETS } from '../asset.ts';
 import { assetOfKey, type Hex, type Payment, paymentKey, type SentPayment } from '../payment.ts';
 import type { Fees } from './fees.ts';

@@ -5,7 +5,7 @@ import {
   parseErc6492Signature,
   parseSignature,
 } from 'viem';
-import type { Address } from '../../domain/address.ts';
+import type { Address } from '@farthing/protocol/address';
 import type { PaymentFault } from '../fault.ts';
 import type { Hex, Payment } from '../payment.ts';
 import { isOfContract } from '../signature.ts';

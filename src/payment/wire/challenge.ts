@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/address.ts';
-import type { Answer, Quote } from '../../domain/payment.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Answer, Quote } from '../purchase.ts';
 import type { Asset } from '../asset.ts';
 import { declareDiscovery } from './discovery.ts';
 import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';

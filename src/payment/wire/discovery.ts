@@ -1,4 +1,4 @@
-import type { Discovery } from '../../domain/payment.ts';
+import type { Discovery } from '../purchase.ts';
 
 /** What the public catalogues read: the `bazaar` extension (v2) and `outputSchema` (v1). */
 export interface DiscoveryDeclaration {

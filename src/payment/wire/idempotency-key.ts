@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Address } from '../../domain/address.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
 
 export const KEY_LENGTH_MIN = 16;
 export const KEY_LENGTH_MAX = 128;

@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/address.ts';
-import type { PaymentCredentials } from '../../domain/payment.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { PaymentCredentials } from '../purchase.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Hex, SentPayment } from '../payment.ts';
 import { ownMember, parseStrictObject } from './strict-json.ts';

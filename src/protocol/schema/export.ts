@@ -1,4 +1,4 @@
-import type { ItemId, WorkspaceId } from '../domain/id.ts';
+import type { ItemId, WorkspaceId } from '../id.ts';
 import type { ItemTextAnswer } from './item-text.ts';
 import type { Item } from './items.ts';
 import type { Locator } from './search.ts';

@@ -1,5 +1,5 @@
 import { Kind, type SchemaOptions, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
-import { FAMILIES, FAMILY_TABLE } from '../domain/family.ts';
+import { FAMILIES, FAMILY_TABLE } from '../family.ts';
 
 /**
  * A wire's shape stands once, as a schema: it validates requests, describes them in /openapi.json, and is the type that the server,

@@ -4,14 +4,14 @@ import {
   FILTER_DEPTH_MAX,
   FILTER_VALUES_MAX,
   type Filter,
-} from '../domain/labels/filter.ts';
+} from '../labels/filter.ts';
 import {
   METADATA_FIELDS_MAX,
   METADATA_JSON_MAX,
   METADATA_NAME_MAX,
   METADATA_TEXT_MAX,
   type Metadata,
-} from '../domain/labels/metadata.ts';
+} from '../labels/metadata.ts';
 
 const Scalar = Type.Union([Type.String({ maxLength: METADATA_TEXT_MAX }), Type.Number(), Type.Boolean()]);
 

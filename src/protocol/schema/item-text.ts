@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { TEXT_SOURCES } from '../domain/file/segment.ts';
-import type { ItemId } from '../domain/id.ts';
+import { TEXT_SOURCES } from '../file/segment.ts';
+import type { ItemId } from '../id.ts';
 import { described, Id, OneOf, Ref, type Shape } from './fields.ts';
 import { LocatorSchema } from './search.ts';
 

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { UNREAD_PARTS, UNREAD_REASONS, type UnreadPart, type UnreadReason } from '../domain/file/not-read.ts';
-import type { ItemId, JobId } from '../domain/id.ts';
-import { ALIASES_MAX, ITEM_STATES } from '../domain/item.ts';
-import { JOB_STATES } from '../domain/job.ts';
+import { UNREAD_PARTS, UNREAD_REASONS, type UnreadPart, type UnreadReason } from '../file/not-read.ts';
+import type { ItemId, JobId } from '../id.ts';
+import { ALIASES_MAX, ITEM_STATES } from '../item.ts';
+import { JOB_STATES } from '../job.ts';
 import {
   Charged,
   Count,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { PrepaidStepId } from '../domain/id.ts';
+import type { PrepaidStepId } from '../id.ts';
 import { Charged, Id, Money, type Shape, Warnings } from './fields.ts';
 
 /** Least that is moved at once: each step stays in the books. */

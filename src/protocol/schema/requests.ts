@@ -9,7 +9,7 @@ import {
   PASSAGES_MAX,
   QUERIES_MAX,
   QUERY_LENGTH_MAX,
-} from '../domain/search.ts';
+} from '../search.ts';
 import { FamilySchema, Ref } from './fields.ts';
 import { FilterSchema } from './filter.ts';
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { FAMILIES, type Family, LIST_NAMES, SEGMENT_KINDS } from '../domain/family.ts';
-import { PAGE_KINDS, TEXT_SOURCES } from '../domain/file/segment.ts';
-import { SCAN_METHODS, UNANSWERED_REASONS } from '../domain/search.ts';
+import { FAMILIES, type Family, LIST_NAMES, SEGMENT_KINDS } from '../family.ts';
+import { PAGE_KINDS, TEXT_SOURCES } from '../file/segment.ts';
+import { SCAN_METHODS, UNANSWERED_REASONS } from '../search.ts';
 import { Charged, Count, described, FamilySchema, OneOf, Ref, type Shape, Warnings } from './fields.ts';
 import { ItemSchema } from './items.ts';
 

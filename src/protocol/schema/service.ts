@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { ERRORS, type ErrorCode } from '../domain/error.ts';
+import { ERRORS, type ErrorCode } from '../error.ts';
 import { Details, described, FamilySchema, OneOf, type Shape } from './fields.ts';
 
 export const PaymentRequiredSchema = Type.Object(

@@ -1,4 +1,4 @@
-import type { Job } from '../domain/job.ts';
+import type { Job } from '../job.ts';
 import type { IngestAnswer, Item, PublicJob } from './items.ts';
 
 /** Items and jobs as answers show them. */

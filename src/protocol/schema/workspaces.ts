@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { WorkspaceId } from '../domain/id.ts';
+import type { WorkspaceId } from '../id.ts';
 import {
   Charged,
   Count,

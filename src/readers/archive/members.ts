@@ -1,5 +1,5 @@
-import type { ExtractLimits } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { ExtractLimits } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import { giveBytes, type MemberSink } from '../reading/sink.ts';
 import { memberRefusal, UnpackBudget } from './unpack-budget.ts';
 

@@ -1,5 +1,5 @@
-import type { ExtractLimits } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { ExtractLimits } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import type { FormatReader, MakeReader } from '../reading/format-reader.ts';
 import { corrupt } from '../reading/refusal.ts';
 import type { MemberSink } from '../reading/sink.ts';

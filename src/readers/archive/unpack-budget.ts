@@ -1,5 +1,5 @@
-import type { ExtractLimits } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { ExtractLimits } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import { tooLarge } from '../reading/refusal.ts';
 
 /** Files that operating systems leave in archives by themselves. */

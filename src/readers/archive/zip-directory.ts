@@ -1,6 +1,6 @@
 import { isUtf8 as isUtf8Text } from 'node:buffer';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { decoderOfNames } from '../text/charset.ts';
 

@@ -1,5 +1,5 @@
-import type { Block } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { Block } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import { contentReader } from '../office/office.ts';
 import type { OfficeContent, Report } from '../office/office-content.ts';
 import type { MakeReader } from '../reading/format-reader.ts';

@@ -1,7 +1,7 @@
 import { read, set_cptable, type WorkBook } from '@e965/xlsx';
 import * as codePages from '@e965/xlsx/dist/cpexcel.full.mjs';
-import type { Block } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { Block } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import { packageType } from '../archive/package-type.ts';
 import { contentReader } from '../office/office.ts';
 import type { OfficeContent, Report } from '../office/office-content.ts';

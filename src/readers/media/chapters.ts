@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { Block } from '../../domain/document.ts';
+import type { Block } from '@farthing/protocol/document';
 import type { Sink } from '../reading/sink.ts';
 import { upTo } from '../reading/up-to.ts';
 import { withoutControls } from '../text/charset.ts';

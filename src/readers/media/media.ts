@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Block, type ExtractLimits, type FileInfo, SOUND_RATE } from '../../domain/document.ts';
-import type { Preview } from '../../domain/file/preview.ts';
+import { type Block, type ExtractLimits, type FileInfo, SOUND_RATE } from '@farthing/protocol/document';
+import type { Preview } from '@farthing/protocol/file/preview';
 import { type EmbeddedPicture, embeddedPictures } from '../picture/embedded.ts';
 import { fromRaw } from '../picture/picture-content.ts';
 import { previewOfRaw } from '../picture/picture-preview.ts';

@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/document.ts';
+import type { Block } from '@farthing/protocol/document';
 import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from '../text/charset.ts';
 import { cut, shorten, TITLE_LENGTH_MAX } from '../text/outline.ts';

@@ -1,5 +1,5 @@
-import type { Block, Mark } from '../../domain/document.ts';
-import type { Box } from '../../domain/file/segment.ts';
+import type { Block, Mark } from '@farthing/protocol/document';
+import type { Box } from '@farthing/protocol/file/segment';
 import { withoutControls } from '../text/charset.ts';
 import type { Corners, ReadPage, ReadParagraph } from './page-reader.ts';
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Block } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { Block } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import { Pdfium } from '../pdf/pdfium.ts';
 import { type GreyPicture, greyOfSource } from '../picture/grey.ts';
 import { secondsOf } from '../picture/picture-sequence.ts';

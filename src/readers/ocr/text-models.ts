@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import sharp from 'sharp';
-import { OWN_MODELS } from '../../settings/own-models.ts';
+import { OWN_MODELS } from '@farthing/native/own-models';
 import type { GreyPicture } from '../picture/grey.ts';
 import { LINE_HEIGHT } from './line-picture.ts';
 import { type FoundRegion, textRegions } from './text-regions.ts';

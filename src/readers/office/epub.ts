@@ -1,5 +1,5 @@
-import type { Block } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { Block } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import { resolvePath } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import { corrupt } from '../reading/refusal.ts';

@@ -1,5 +1,5 @@
-import type { Block } from '../../domain/document.ts';
-import type { PageKind } from '../../domain/file/segment.ts';
+import type { Block } from '@farthing/protocol/document';
+import type { PageKind } from '@farthing/protocol/file/segment';
 import { folderOf, type Relationship } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import type { EmbeddedPicture } from '../picture/embedded.ts';

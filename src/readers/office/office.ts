@@ -1,5 +1,5 @@
-import type { ExtractLimits } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { ExtractLimits } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import { packageType } from '../archive/package-type.ts';
 import { memberRefusal } from '../archive/unpack-budget.ts';
 import { Zip } from '../archive/zip.ts';

@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/document.ts';
+import type { Block } from '@farthing/protocol/document';
 import { documentPart, type Relationship, relationships, targetsOf } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import type { EmbeddedPicture } from '../picture/embedded.ts';

@@ -1,4 +1,4 @@
-import type { Box } from '../../domain/file/segment.ts';
+import type { Box } from '@farthing/protocol/file/segment';
 import type { EdgesOf } from './columns.ts';
 import { type PageExtras, pageExtras } from './pdf-annotations.ts';
 import { type Module, readUtf16, withMemory } from './pdfium-module.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { ExtractLimits, FileInfo, Mark } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { Box } from '../../domain/file/segment.ts';
+import type { ExtractLimits, FileInfo, Mark } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Box } from '@farthing/protocol/file/segment';
 import { memberRefusal } from '../archive/unpack-budget.ts';
 import { greyOfRaw } from '../picture/grey.ts';
 import { fromRaw } from '../picture/picture-content.ts';

@@ -1,4 +1,4 @@
-import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
+import type { ExtractLimits, PictureContent, PictureSpec } from '@farthing/protocol/document';
 import type { Sink } from '../reading/sink.ts';
 import { pictureTypeOf } from './picture.ts';
 import { readPicture } from './picture-content.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
+import type { ExtractLimits, PictureContent, PictureSpec } from '@farthing/protocol/document';
 import { tooLarge } from '../reading/refusal.ts';
 import type { Sink } from '../reading/sink.ts';
 import { contentOf, contentsOf } from './picture-content.ts';

@@ -1,4 +1,4 @@
-import type { ExtractLimits, FileInfo } from '../../domain/document.ts';
+import type { ExtractLimits, FileInfo } from '@farthing/protocol/document';
 import { detectedType } from '../reading/detected-type.ts';
 import type { MakeReader, ReadContext } from '../reading/format-reader.ts';
 import type { Sink, Summary } from '../reading/sink.ts';

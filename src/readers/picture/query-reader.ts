@@ -1,4 +1,4 @@
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import type { Prepare } from '../process/program.ts';
 import { pictureTypeOf } from './picture.ts';
 import { readPicture } from './picture-content.ts';

@@ -1,4 +1,4 @@
-import type { PictureContent } from '../../domain/document.ts';
+import type { PictureContent } from '@farthing/protocol/document';
 
 /** Fingerprints (128 bits) of frames without a visible difference differ by at most this. Such frames are one shot, however long. */
 const SAME_BITS_MAX = 2;

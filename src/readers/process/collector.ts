@@ -1,5 +1,5 @@
-import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { Block, ExtractLimits, PictureContent, PictureSpec } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 import type { Reply } from './messages.ts';
 
 /** Collects the contents that a child sends. It enforces the child's limits once more: the child may have been taken over. */

@@ -1,4 +1,4 @@
-import { SOUND_RATE } from '../../domain/document.ts';
+import { SOUND_RATE } from '@farthing/protocol/document';
 import { broken } from './collector.ts';
 import type { ReaderPool } from './reader-pool.ts';
 import type { ReaderTask } from './warm-reader.ts';

@@ -1,9 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { ExtractLimits, UnpackedMember } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { printable } from '../../domain/file/file-name.ts';
+import type { ExtractLimits, UnpackedMember } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
+import { printable } from '@farthing/protocol/file/file-name';
 import type { Reply } from './messages.ts';
 
 /** Characters that are kept of a member's path: its end, which says what the file is. Its content is read whole. */

@@ -1,6 +1,6 @@
-import type { Block, ExtractLimits, PictureContent, PictureSpec } from '../../domain/document.ts';
-import type { FarthingError } from '../../domain/error.ts';
-import type { Preview } from '../../domain/file/preview.ts';
+import type { Block, ExtractLimits, PictureContent, PictureSpec } from '@farthing/protocol/document';
+import type { FarthingError } from '@farthing/protocol/error';
+import type { Preview } from '@farthing/protocol/file/preview';
 import type { Done } from '../reading/sink.ts';
 
 /** The first message to a child: what it needs for all files. */

@@ -1,4 +1,4 @@
-import type { FileInfo } from '../../domain/document.ts';
+import type { FileInfo } from '@farthing/protocol/document';
 import type { Done } from '../reading/sink.ts';
 import type { Collector } from './collector.ts';
 

@@ -1,15 +1,15 @@
-import type { Block, Charset, DocumentKind, FileInfo, Mark, PictureContent } from '../../domain/document.ts';
-import { ERRORS, type ErrorCode, FarthingError } from '../../domain/error.ts';
-import { printable, visible, visibleWith } from '../../domain/file/file-name.ts';
+import type { Block, Charset, DocumentKind, FileInfo, Mark, PictureContent } from '@farthing/protocol/document';
+import { ERRORS, type ErrorCode, FarthingError } from '@farthing/protocol/error';
+import { printable, visible, visibleWith } from '@farthing/protocol/file/file-name';
 import {
   type NotRead,
   UNREAD_PARTS,
   UNREAD_REASONS,
   type UnreadPart,
   type UnreadReason,
-} from '../../domain/file/not-read.ts';
-import type { Preview } from '../../domain/file/preview.ts';
-import { type Box, PAGE_KINDS, TEXT_SOURCES } from '../../domain/file/segment.ts';
+} from '@farthing/protocol/file/not-read';
+import type { Preview } from '@farthing/protocol/file/preview';
+import { type Box, PAGE_KINDS, TEXT_SOURCES } from '@farthing/protocol/file/segment';
 import type { ConfinementReport, Reply } from './messages.ts';
 
 /** Checks everything in a child's message: a decoder may have been taken over. @throws TypeError. */

@@ -1,5 +1,5 @@
-import { FarthingError } from '../../domain/error.ts';
-import { FairQueue } from '../../domain/sharing/fair-queue.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { FairQueue } from '@farthing/queues/fair-queue';
 import type { ConfinementReport } from './messages.ts';
 import type { DoneReply } from './reader-process.ts';
 import { type ReaderTask, stopping, type WarmReader } from './warm-reader.ts';

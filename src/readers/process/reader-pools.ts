@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExtractLimits, PictureSpec } from '../../domain/document.ts';
+import type { ExtractLimits, PictureSpec } from '@farthing/protocol/document';
 import type { ConfinementReport, Settings } from './messages.ts';
 import { ReaderPool } from './reader-pool.ts';
 import { WarmReader } from './warm-reader.ts';

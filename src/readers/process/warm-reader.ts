@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { copyFile, link, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { Deadline, ProcessorBudget } from './deadline.ts';
 import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
 import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';

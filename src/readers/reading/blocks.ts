@@ -1,4 +1,4 @@
-import type { Block, ExtractLimits } from '../../domain/document.ts';
+import type { Block, ExtractLimits } from '@farthing/protocol/document';
 import { tooManyCharacters } from './refusal.ts';
 import type { Sink } from './sink.ts';
 

@@ -1,5 +1,5 @@
-import type { ExtractLimits, FileInfo, PictureSpec } from '../../domain/document.ts';
-import type { Preview } from '../../domain/file/preview.ts';
+import type { ExtractLimits, FileInfo, PictureSpec } from '@farthing/protocol/document';
+import type { Preview } from '@farthing/protocol/file/preview';
 import type { MemberSink, Sink, Summary } from './sink.ts';
 import type { SourceFile } from './source-file.ts';
 

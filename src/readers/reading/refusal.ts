@@ -1,5 +1,5 @@
-import type { ExtractLimits } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
+import type { ExtractLimits } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
 
 /** @param what the damage, as the rest of "The file is damaged: …" */
 export function corrupt(what: string): FarthingError {

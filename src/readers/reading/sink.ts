@@ -1,7 +1,7 @@
-import type { Block, FileInfo, PictureContent } from '../../domain/document.ts';
-import type { FarthingError } from '../../domain/error.ts';
-import type { NotRead, UnreadPart, UnreadReason } from '../../domain/file/not-read.ts';
-import type { Preview } from '../../domain/file/preview.ts';
+import type { Block, FileInfo, PictureContent } from '@farthing/protocol/document';
+import type { FarthingError } from '@farthing/protocol/error';
+import type { NotRead, UnreadPart, UnreadReason } from '@farthing/protocol/file/not-read';
+import type { Preview } from '@farthing/protocol/file/preview';
 
 /** Takes a file's contents while it is read. A promise resolves when the sink can take more. */
 export interface Sink {

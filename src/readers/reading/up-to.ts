@@ -1,4 +1,4 @@
-import type { UnreadPart } from '../../domain/file/not-read.ts';
+import type { UnreadPart } from '@farthing/protocol/file/not-read';
 import type { Sink } from './sink.ts';
 
 /** The first `most` of a list. Reports how many more there are. */

@@ -1,5 +1,5 @@
-import type { Block } from '../../domain/document.ts';
-import { errorCode } from '../../domain/error.ts';
+import type { Block } from '@farthing/protocol/document';
+import { errorCode } from '@farthing/protocol/error';
 import { contentReader } from '../office/office.ts';
 import type { OfficeContent, Report } from '../office/office-content.ts';
 import { cellBudget } from '../office/xlsx.ts';

@@ -1,4 +1,4 @@
-import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
+import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
 import { isData } from './json.ts';
 import { type TextContents, textReader } from './text-format.ts';
 

@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/document.ts';
+import type { Block } from '@farthing/protocol/document';
 import { type TextContents, textReader } from './text-format.ts';
 
 const TIME = String.raw`(?:(\d{1,4}):)?(\d{1,2}):(\d{1,2})[.,](\d{1,3})`;

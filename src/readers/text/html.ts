@@ -1,5 +1,5 @@
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { addNotRead, type NotRead, type UnreadPart, type UnreadReason } from '../../domain/file/not-read.ts';
+import { addNotRead, type NotRead, type UnreadPart, type UnreadReason } from '@farthing/protocol/file/not-read';
 import { checkHtml, NESTING_MAX } from './html-limits.ts';
 import { Outline, oneLine } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';

@@ -1,5 +1,5 @@
-import type { NotRead } from '../../domain/file/not-read.ts';
-import { addNotRead } from '../../domain/file/not-read.ts';
+import type { NotRead } from '@farthing/protocol/file/not-read';
+import { addNotRead } from '@farthing/protocol/file/not-read';
 import { isNotebook, readNotebook } from './notebook.ts';
 import { type TextContents, textReader } from './text-format.ts';
 

@@ -1,4 +1,4 @@
-import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
+import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
 import { readHtml } from './html.ts';
 import { Outline } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';

@@ -1,4 +1,4 @@
-import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
+import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
 import { readMarkdown } from './markdown.ts';
 import type { TextContents } from './text-format.ts';
 

@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/document.ts';
+import type { Block } from '@farthing/protocol/document';
 import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from './charset.ts';
 

@@ -1,5 +1,5 @@
-import { FarthingError } from '../../domain/error.ts';
-import { addNotRead } from '../../domain/file/not-read.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { addNotRead } from '@farthing/protocol/file/not-read';
 import { readTags } from './html.ts';
 import { isData } from './json.ts';
 import { Outline } from './outline.ts';

@@ -1,4 +1,4 @@
-import type { Block } from '../../domain/document.ts';
+import type { Block } from '@farthing/protocol/document';
 import { shorten } from './outline.ts';
 import { textReader } from './text-format.ts';
 

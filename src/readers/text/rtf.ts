@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util';
-import type { Block } from '../../domain/document.ts';
-import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
+import type { Block } from '@farthing/protocol/document';
+import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
 import { readPlain } from './plain.ts';
 import { type TextContents, textReader } from './text-format.ts';
 

@@ -1,6 +1,6 @@
-import type { Block } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { NotRead } from '../../domain/file/not-read.ts';
+import type { Block } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
+import type { NotRead } from '@farthing/protocol/file/not-read';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooManyCharacters } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';

@@ -1,4 +1,4 @@
-import type { Hit } from '../client/index.ts';
+import type { Hit } from '@farthing/client';
 
 const SNIPPET_CHARACTERS = 64;
 const PLACE_COLUMNS = 22;

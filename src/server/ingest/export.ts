@@ -6,12 +6,12 @@ import {
   type ExportPassages,
   type ExportPictures,
   type ExportSpace,
-} from '../api/export.ts';
-import type { Item } from '../api/items.ts';
-import { shownItem } from '../api/shown.ts';
-import type { ItemId, WorkspaceId } from '../domain/id.ts';
-import type { SpaceSpec } from '../domain/space.ts';
-import { VERSION } from '../domain/version.ts';
+} from '@farthing/protocol/schema/export';
+import type { Item } from '@farthing/protocol/schema/items';
+import { shownItem } from '@farthing/protocol/schema/shown';
+import type { ItemId, WorkspaceId } from '@farthing/protocol/id';
+import type { SpaceSpec } from '@farthing/engine/space';
+import { VERSION } from '@farthing/protocol/version';
 import type { TenantItems } from './tenant-items.ts';
 
 /** Items that are held in memory at once. */

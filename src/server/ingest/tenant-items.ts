@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { ItemTextAnswer } from '../api/item-text.ts';
-import type { Item } from '../api/items.ts';
-import { errorCode, FarthingError } from '../domain/error.ts';
-import { type ItemId, type JobId, jobOfItem, type TenantId } from '../domain/id.ts';
-import { isEnded, type Job } from '../domain/job.ts';
-import type { SpaceSpec } from '../domain/space.ts';
+import type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
+import type { Item } from '@farthing/protocol/schema/items';
+import { errorCode, FarthingError } from '@farthing/protocol/error';
+import { type ItemId, type JobId, jobOfItem, type TenantId } from '@farthing/protocol/id';
+import { isEnded, type Job } from '@farthing/protocol/job';
+import type { SpaceSpec } from '@farthing/engine/space';
 import { captionsOf } from './items/captions.ts';
 import { filesIn } from './items/files.ts';
 import { type TextPlace, textOf } from './items/text.ts';

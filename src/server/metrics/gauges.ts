@@ -1,14 +1,14 @@
 import { statfsSync } from 'node:fs';
 import { Gauge, type Registry } from 'prom-client';
-import type { Encoder } from '../encode/encoder.ts';
-import type { IndexModels } from '../encode/index-models.ts';
+import type { Encoder } from '@farthing/engine/encode/encoder';
+import type { IndexModels } from '@farthing/engine/encode/index-models';
 import type { Services } from '../http/access/services.ts';
-import type { GasHealth } from '../payment/facilitator/facilitator.ts';
-import type { GateHealth } from '../payment/gate/gate.ts';
-import type { JournalTotals } from '../payment/records/journal.ts';
-import type { Ledger } from '../payment/records/ledger.ts';
-import { familyReports } from '../search/families.ts';
-import type { Tenants } from '../shard/tenants.ts';
+import type { GasHealth } from '@farthing/payment/facilitator/facilitator';
+import type { GateHealth } from '@farthing/payment/gate/gate';
+import type { JournalTotals } from '@farthing/payment/records/journal';
+import type { Ledger } from '@farthing/payment/records/ledger';
+import { familyReports } from '@farthing/engine/search/families';
+import type { Tenants } from '@farthing/engine/shard/tenants';
 
 /** What the gauges read at each scrape: values in memory, or one system call away. */
 export interface GaugeSources {

@@ -1,4 +1,4 @@
-import type { Facilitator } from '../payment/facilitator/facilitator.ts';
+import type { Facilitator } from '@farthing/payment/facilitator/facilitator';
 import type { FacilitatorCall } from './metrics.ts';
 
 /** Times each call of a facilitator. */

@@ -1,4 +1,4 @@
-import type { TrafficReport } from '../api/operator.ts';
+import type { TrafficReport } from '@farthing/protocol/schema/operator';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import { edgeOfBucket, LatencyHistogram } from '../workspace/activity/latency-histogram.ts';
 

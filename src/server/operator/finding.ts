@@ -1,4 +1,4 @@
-import type { Finding } from '../api/operator.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
 
 export const ok = (check: string, found: string): Finding => ({ check, state: 'ok', found });
 export const warning = (check: string, found: string, remedy: string): Finding => ({

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { UsageError } from '../domain/commands/command-set.ts';
+import { UsageError } from '@farthing/cli/commands/command-set';
 import { ConfigError, type Environment, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 

@@ -1,5 +1,5 @@
-import type { Address } from '../domain/address.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
 import type { Store, Table } from '../state/store.ts';
 
 interface CreditRecord {

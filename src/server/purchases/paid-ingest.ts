@@ -1,8 +1,8 @@
-import { shownIngest } from '../api/shown.ts';
-import type { Address } from '../domain/address.ts';
-import { FarthingError } from '../domain/error.ts';
-import { isPayer, type PayerId, payerTenantId } from '../domain/id.ts';
-import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
+import { shownIngest } from '@farthing/protocol/schema/shown';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
+import { isPayer, type PayerId, payerTenantId } from '@farthing/protocol/id';
+import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
 import type { Ingest, ReleasedIngest } from '../ingest/ingest.ts';
 import type { StagedUpload } from '../ingest/ports/ports.ts';
 import type { PayerIndex } from '../workspace/payer/payer-index.ts';

@@ -1,13 +1,13 @@
-import { type Moment, moment, msBetween } from '../domain/clock.ts';
-import { FarthingError } from '../domain/error.ts';
+import { type Moment, moment, msBetween } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
 import {
   type LeadsHere,
   payerTenantId,
   type StepId,
   type WorkspaceId,
   workspaceOfStep,
-} from '../domain/id.ts';
-import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
+} from '@farthing/protocol/id';
+import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
 import type { CreationInput } from '../workspace/prices.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 import { type ExtensionRequest, type ExtensionSteps, extensionsIn } from './extension-steps.ts';

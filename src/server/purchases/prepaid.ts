@@ -1,7 +1,7 @@
-import type { Address } from '../domain/address.ts';
-import { type AtomicAmount, formatUsd } from '../domain/money.ts';
-import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '../domain/payment.ts';
-import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
+import type { Address } from '@farthing/protocol/address';
+import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
+import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
+import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 
 type PrepaidEffect = 'prepay' | 'prepaid_refund';
 type Ref = EffectRef<PrepaidEffect>;

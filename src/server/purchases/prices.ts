@@ -1,5 +1,5 @@
-import { type AtomicAmount, formatUsd, type ShownPrice } from '../domain/money.ts';
-import { QUERIES_MAX } from '../domain/search.ts';
+import { type AtomicAmount, formatUsd, type ShownPrice } from '@farthing/protocol/money';
+import { QUERIES_MAX } from '@farthing/protocol/search';
 import type { Settings } from '../settings/settings.ts';
 
 /** What the requests that are paid by the call cost. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileFault } from '../domain/wording/file-fault.ts';
-import { facilitatorUrl, SELF } from './facilitators.ts';
+import { fileFault } from '@farthing/cli/wording/file-fault';
+import { facilitatorUrl, SELF } from '@farthing/payment/facilitator/facilitators';
 import { FILE_VARIABLE, isSetting, isUnknownVariable, nearestVariable, PREFIX, variableOf } from './names.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts';
 

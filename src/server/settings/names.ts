@@ -1,4 +1,4 @@
-import { slipsBetween } from '../domain/nearest.ts';
+import { slipsBetween } from '@farthing/protocol/nearest';
 import { SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
 
 /** Every variable that is ours begins so. */

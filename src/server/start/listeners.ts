@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import type { AnswerMcp } from '../api/mcp.ts';
-import type { Encoder } from '../encode/encoder.ts';
+import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
+import type { Encoder } from '@farthing/engine/encode/encoder';
 import type { Forward } from '../http/access/forward.ts';
 import { Senders } from '../http/access/sender.ts';
 import type { Services } from '../http/access/services.ts';
@@ -15,9 +15,9 @@ import type { Traffic } from '../metrics/traffic.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
-import { assetOn } from '../payment/asset.ts';
-import { RpcNode } from '../payment/facilitator/rpc-node.ts';
-import { familyReports } from '../search/families.ts';
+import { assetOn } from '@farthing/payment/asset';
+import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
+import { familyReports } from '@farthing/engine/search/families';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
 import { answeredLine } from './log.ts';
@@ -36,7 +36,7 @@ interface Closable {
 }
 
 /** Where `make console` builds the console. */
-const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../.build/console');
+const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../../.build/console');
 
 /** Opens the public API. @throws ConfigError when its address is taken or not this machine's */
 export function openInterface(

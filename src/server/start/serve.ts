@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { AnswerMcp } from '../api/mcp.ts';
-import type { Encoder } from '../encode/encoder.ts';
+import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
+import type { Encoder } from '@farthing/engine/encode/encoder';
 import { addGauge, addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
-import { native } from '../native/index.ts';
+import { native } from '@farthing/native';
 import type { Settings } from '../settings/settings.ts';
 import { AllBooks } from '../wiring/all-books.ts';
 import type { BooksOptions } from '../wiring/books.ts';
@@ -120,7 +120,7 @@ async function openTopology(options: TopologyOptions): Promise<Topology> {
   const { settings, bookFolders } = options;
   // A restored backup of a cluster has several sets of books, which one server serves.
   if (settings.CLUSTER === '' && bookFolders.length === 1) return alone(options);
-  const { openCluster } = await import('../cluster/open.ts');
+  const { openCluster } = await import('@farthing/cluster/open');
   return openCluster(options);
 }
 
@@ -155,7 +155,7 @@ class Address {
 function mcpAnswer(address: Address): { readonly answer: AnswerMcp; load(): Promise<AnswerMcp> } {
   let loading: Promise<AnswerMcp> | undefined;
   const open = async () => {
-    const { mcpEndpoint } = await import('../mcp/endpoint.ts');
+    const { mcpEndpoint } = await import('@farthing/mcp/endpoint');
     return mcpEndpoint({
       innerUrl: () => address.listening,
       baseUrl: () => address.base,

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 
 /** Kept for the writes to come, and how little of it is left before more is taken; with the least, nothing is written. */
 const RESERVE_BYTES = 4 * 2 ** 20;

@@ -1,4 +1,4 @@
-import { FarthingError } from '../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 
 const RETRY_AFTER_S = 5;
 const NO_SPACE = 28;

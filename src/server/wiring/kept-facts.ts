@@ -1,4 +1,4 @@
-import { toTimestamp } from '../domain/clock.ts';
+import { toTimestamp } from '@farthing/protocol/clock';
 import type { Settings } from '../settings/settings.ts';
 import type { KeptFact } from '../workspace/disposal/receipt-claims.ts';
 

@@ -1,4 +1,4 @@
-import { EXTRACT_LIMITS, type ExtractLimits } from '../domain/document.ts';
+import { EXTRACT_LIMITS, type ExtractLimits } from '@farthing/protocol/document';
 import type { HttpLimits } from '../http/access/services.ts';
 import { INGEST_LIMITS, type IngestLimits } from '../ingest/ports/limits.ts';
 import type { Settings } from '../settings/settings.ts';

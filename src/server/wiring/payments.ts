@@ -1,27 +1,27 @@
-import type { Address } from '../domain/address.ts';
-import type { Clock } from '../domain/clock.ts';
-import { FarthingError } from '../domain/error.ts';
-import type { EffectHandlers } from '../domain/payment.ts';
-import type { Owners } from '../domain/sharing/owners.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import type { EffectHandlers } from '@farthing/payment/purchase';
+import type { Owners } from '@farthing/queues/owners';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
-import { type Asset, assetOn, prepaidOn } from '../payment/asset.ts';
-import type { Facilitator } from '../payment/facilitator/facilitator.ts';
-import { facilitatorAddresses } from '../payment/facilitator/facilitator-addresses.ts';
-import { LocalFacilitator } from '../payment/facilitator/local-facilitator.ts';
-import { RemoteFacilitator } from '../payment/facilitator/remote-facilitator.ts';
-import { RpcWitness } from '../payment/facilitator/rpc-witness.ts';
-import { Crowd } from '../payment/gate/crowd.ts';
-import { PaymentGate } from '../payment/gate/gate.ts';
-import { payToFault } from '../payment/pay-to.ts';
-import type { PrepaidBalances } from '../payment/prepaid/balances.ts';
-import { withPrepaid } from '../payment/prepaid/with-prepaid.ts';
-import { AnswerStore } from '../payment/records/answers.ts';
-import { SignatureCheck } from '../payment/signature.ts';
-import type { ServiceCard } from '../payment/wire/challenge.ts';
-import type { SignClaims } from '../payment/wire/signed-receipt.ts';
+import { type Asset, assetOn, prepaidOn } from '@farthing/payment/asset';
+import type { Facilitator } from '@farthing/payment/facilitator/facilitator';
+import { facilitatorAddresses } from '@farthing/payment/facilitator/facilitator-addresses';
+import { LocalFacilitator } from '@farthing/payment/facilitator/local-facilitator';
+import { RemoteFacilitator } from '@farthing/payment/facilitator/remote-facilitator';
+import { RpcWitness } from '@farthing/payment/facilitator/rpc-witness';
+import { Crowd } from '@farthing/payment/gate/crowd';
+import { PaymentGate } from '@farthing/payment/gate/gate';
+import { payToFault } from '@farthing/payment/pay-to';
+import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
+import { withPrepaid } from '@farthing/payment/prepaid/with-prepaid';
+import { AnswerStore } from '@farthing/payment/records/answers';
+import { SignatureCheck } from '@farthing/payment/signature';
+import type { ServiceCard } from '@farthing/payment/wire/challenge';
+import type { SignClaims } from '@farthing/payment/wire/signed-receipt';
 import { ConfigError } from '../settings/config.ts';
-import { SELF } from '../settings/facilitators.ts';
+import { SELF } from '@farthing/payment/facilitator/facilitators';
 import type { Settings } from '../settings/settings.ts';
 import type { Store } from '../state/store.ts';
 
@@ -185,7 +185,7 @@ async function openFacilitators(
   const witness = settings.RPC_URL.length === 0 ? undefined : new RpcWitness({ urls: settings.RPC_URL });
   const self =
     witness && settings.FACILITATOR.includes(SELF)
-      ? await (await import('../payment/self/open-self.ts')).openSelf({
+      ? await (await import('@farthing/payment/self/open-self')).openSelf({
           ...options,
           asset,
           payTo,

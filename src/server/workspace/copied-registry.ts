@@ -1,6 +1,6 @@
-import type { Clock } from '../domain/clock.ts';
-import type { TenantId, WorkspaceId } from '../domain/id.ts';
-import { mayHoldData, type WorkspaceRecord } from '../domain/workspace.ts';
+import type { Clock } from '@farthing/protocol/clock';
+import type { TenantId, WorkspaceId } from '@farthing/protocol/id';
+import { mayHoldData, type WorkspaceRecord } from './workspace.ts';
 import type { Store, Table } from '../state/store.ts';
 import { type PayerRow, PayerRows } from './payer/payer-rows.ts';
 import { PendingEffects } from './records/pending-effects.ts';

@@ -1,7 +1,7 @@
-import type { Address } from '../domain/address.ts';
-import { FarthingError } from '../domain/error.ts';
-import { type AtomicAmount, formatUsd, type ShownPrice } from '../domain/money.ts';
-import { clampMinutes, creationPrice, extensionPrice, type WorkspacePricing } from '../domain/workspace.ts';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
+import { type AtomicAmount, formatUsd, type ShownPrice } from '@farthing/protocol/money';
+import { clampMinutes, creationPrice, extensionPrice, type WorkspacePricing } from './workspace.ts';
 
 export interface CreationInput {
   /** Whose payment it is. */

@@ -1,5 +1,5 @@
-import { FarthingError } from '../domain/error.ts';
-import type { TenantId } from '../domain/id.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { TenantId } from '@farthing/protocol/id';
 
 /** Limits of one Tenant's requests. */
 export interface TenantLimitSettings {

@@ -1,6 +1,6 @@
-import type { Address } from './address.ts';
-import type { StepId, WorkspaceId } from './id.ts';
-import type { AtomicAmount } from './money.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { StepId, WorkspaceId } from '@farthing/protocol/id';
+import type { AtomicAmount } from '@farthing/protocol/money';
 
 /**
  * pending → active → disposing → disposed. `pending` is a creation whose payment is not settled yet: it is never shown,

@@ -1,10 +1,10 @@
-import type { DisposalAnswer, ReserveEndedAnswer, WorkspaceAnswer } from '../api/workspaces.ts';
-import type { Address } from '../domain/address.ts';
-import { type Clock, MINUTE_MS } from '../domain/clock.ts';
-import { FarthingError } from '../domain/error.ts';
-import { idFrom, type LeadsHere, newId, parseId, type StepId, type WorkspaceId } from '../domain/id.ts';
-import { formatUsd } from '../domain/money.ts';
-import type { ReserveReturn, WorkspacePricing, WorkspaceRecord } from '../domain/workspace.ts';
+import type { DisposalAnswer, ReserveEndedAnswer, WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
+import type { Address } from '@farthing/protocol/address';
+import { type Clock, MINUTE_MS } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import { idFrom, type LeadsHere, newId, parseId, type StepId, type WorkspaceId } from '@farthing/protocol/id';
+import { formatUsd } from '@farthing/protocol/money';
+import type { ReserveReturn, WorkspacePricing, WorkspaceRecord } from './workspace.ts';
 import type { Store } from '../state/store.ts';
 import { Activity } from './activity/activity.ts';
 import { Disposals, disposalAnswer } from './disposal/disposal.ts';

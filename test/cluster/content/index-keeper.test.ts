@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Shard } from '../../../src/shard/shard.ts';
-import type { Tenants } from '../../../src/shard/tenants.ts';
-import { itemOf, passage, SPACES, towards } from '../../shard/fixtures.ts';
+import type { Shard } from '../../../src/engine/shard/shard.ts';
+import type { Tenants } from '../../../src/engine/shard/tenants.ts';
+import { itemOf, passage, SPACES, towards } from '../../engine/shard/fixtures.ts';
 import '../../rig/teardown-order.ts';
 import { eventually } from '../../rig/eventually.ts';
 import { KeptTenants } from './kept-tenants.ts';

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { Share } from '../../../src/cluster/forward/share.ts';
-import { sharesOf } from '../../../src/http/body/shared-bytes.ts';
+import { sharesOf } from '../../../src/server/http/body/shared-bytes.ts';
 import { BEARER, inWorkspace, startNodes, workspaceRoute } from './nodes.ts';
 import { relayBefore } from './relay.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import { FarthingError } from '../../../src/domain/error.ts';
-import { attachmentHeaders } from '../../../src/http/exchange/attachment.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
+import { attachmentHeaders } from '../../../src/server/http/exchange/attachment.ts';
 import {
   BEARER,
   FORGED,

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
-import type { Exchange } from '../../../src/http/exchange/exchange.ts';
+import type { Exchange } from '../../../src/server/http/exchange/exchange.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };

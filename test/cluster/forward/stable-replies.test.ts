@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
-import type { Exchange } from '../../../src/http/exchange/exchange.ts';
-import type { EventsReply, Reply } from '../../../src/http/exchange/reply.ts';
+import type { Exchange } from '../../../src/server/http/exchange/exchange.ts';
+import type { EventsReply, Reply } from '../../../src/server/http/exchange/reply.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };

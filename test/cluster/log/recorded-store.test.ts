@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { applyEntries, entriesOf, recordedStore } from '../../../src/cluster/log/recorded-store.ts';
 import type { SlotLog } from '../../../src/cluster/log/slot-log.ts';
 import { openSlotLogs } from '../../../src/cluster/log/slot-logs.ts';
-import { positionOf } from '../../../src/state/log-position.ts';
-import { openStore, type RawStore } from '../../../src/state/store.ts';
+import { positionOf } from '../../../src/server/state/log-position.ts';
+import { openStore, type RawStore } from '../../../src/server/state/store.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
-import { storeContract } from '../../state/store-contract.ts';
+import { storeContract } from '../../server/state/store-contract.ts';
 import { MemoryKv } from '../memory-kv.ts';
 
 const NODE = { cluster: 'test', node: 'n1', slots: 1, onLost: () => undefined };

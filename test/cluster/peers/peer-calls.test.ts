@@ -3,9 +3,9 @@ import t, { type Test } from 'tap';
 import { type PeerHandlers, peerRoutes } from '../../../src/cluster/forward/peer-routes.ts';
 import { HttpPeerCalls, PeerAwayError } from '../../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
-import { FarthingError } from '../../../src/domain/error.ts';
-import { Cors } from '../../../src/http/exchange/cors.ts';
-import { listen } from '../../../src/http/exchange/server.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
+import { Cors } from '../../../src/server/http/exchange/cors.ts';
+import { listen } from '../../../src/server/http/exchange/server.ts';
 import { freePorts, listening } from '../../rig/ports.ts';
 
 const KEYS = peerKeysOf('a'.repeat(64));

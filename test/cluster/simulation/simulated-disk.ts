@@ -1,8 +1,8 @@
 import type { Position } from '../../../src/cluster/log/chain.ts';
 import { applyEntries } from '../../../src/cluster/log/recorded-store.ts';
 import type { BooksCopy } from '../../../src/cluster/log/state-copy.ts';
-import { POSITION_TABLE, positionOf } from '../../../src/state/log-position.ts';
-import type { RawStore, RawTable, Table } from '../../../src/state/store.ts';
+import { POSITION_TABLE, positionOf } from '../../../src/server/state/log-position.ts';
+import type { RawStore, RawTable, Table } from '../../../src/server/state/store.ts';
 import type { Books } from './books.ts';
 import type { Plant } from './plants.ts';
 

@@ -19,7 +19,7 @@ import {
   type Watches,
 } from '../../../src/cluster/stores/kv.ts';
 import { Lease } from '../../../src/cluster/stores/lease.ts';
-import { positionOf } from '../../../src/state/log-position.ts';
+import { positionOf } from '../../../src/server/state/log-position.ts';
 import { type Books, CLUSTER, ENDING, HEADS, RECEIPTS, type SignedCopies, WORDS } from './books.ts';
 import { type Plant, planted } from './plants.ts';
 import { SimulatedCopy, type SimulatedDisk } from './simulated-disk.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Moment } from '../../../src/domain/clock.ts';
+import type { Moment } from '../../../src/protocol/clock.ts';
 
 /** Numbers that follow from a seed (mulberry32). */
 export class Dice {

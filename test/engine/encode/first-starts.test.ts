@@ -3,7 +3,7 @@ import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
-import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 import { MODELS } from './rig/embedded.ts';
 
 const START = join(import.meta.dirname, 'rig/first-start.ts');

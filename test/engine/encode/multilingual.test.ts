@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Encoder } from '../../src/encode/encoder.ts';
-import { Library } from '../../src/encode/models/library.ts';
-import { servedLists } from '../../src/search/lists.ts';
+import type { Encoder } from '../../../src/engine/encode/encoder.ts';
+import { Library } from '../../../src/engine/encode/models/library.ts';
+import { servedLists } from '../../../src/engine/search/lists.ts';
 import { CACHE, cosine, MODELS, openEmbedded } from './rig/embedded.ts';
 import { folderOf } from './rig/other-models.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 const NAME = 'multilingual-e5-small';
 const weights = join(MODELS, NAME, 'model_q4.onnx');

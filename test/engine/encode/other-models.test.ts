@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { native } from '../../src/native/index.ts';
-import { familyReports } from '../../src/search/families.ts';
-import { servedLists } from '../../src/search/lists.ts';
+import { native } from '../../../src/native/index.ts';
+import { familyReports } from '../../../src/engine/search/families.ts';
+import { servedLists } from '../../../src/engine/search/lists.ts';
 import { CACHE, cosine, openEmbedded, SHARED } from './rig/embedded.ts';
 import { clip, folderOf, potion, tokenVectors } from './rig/other-models.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 const shared = join(SHARED, 'models');
 const skip = existsSync(shared) ? false : `${shared} is not here`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { madeQueries, openAnswers } from './answers/index.ts';
 import { goldenQueries, shownAnswer } from './answers/shown.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 /** Kernels add a vector's products in different orders. */
 const TOLERANCE = 1e-5;

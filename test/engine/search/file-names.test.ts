@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import type { SearchAnswer } from '../../src/api/search.ts';
-import { writeFilm } from '../extract/samples/films.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import type { SearchAnswer } from '../../../src/protocol/schema/search.ts';
+import { writeFilm } from '../../readers/samples/films.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Files are known by their names, beside what they show or say. */
 const folder = t.testdir({});
 const server = await startTestServer(t, { DATA_DIR: join(folder, 'data') });
 const workspace = await new TestAgent(server.url).rent();
-const samples = join(import.meta.dirname, '../../samples');
+const samples = join(import.meta.dirname, '../../../samples');
 const photograph = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
 const add = async (into: typeof workspace, name: string, content: string | Uint8Array<ArrayBuffer>) => {
   const { body } = await into.ingest(name, content);

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { type ProbedEvent, RecallProbe, type UnprovedList } from '../../src/search/recall-probe.ts';
-import type { RankedList } from '../../src/shard/snapshot.ts';
-import { openTenants, type SearchSizes } from '../../src/shard/tenants.ts';
-import { Random } from '../rig/random.ts';
+import { type ProbedEvent, RecallProbe, type UnprovedList } from '../../../src/engine/search/recall-probe.ts';
+import type { RankedList } from '../../../src/engine/shard/snapshot.ts';
+import { openTenants, type SearchSizes } from '../../../src/engine/shard/tenants.ts';
+import { Random } from '../../rig/random.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 const DIMENSIONS = 64;
 const ROWS = 1_500;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { isQuestion } from '../../src/search/relevance.ts';
+import { isQuestion } from '../../../src/engine/search/relevance.ts';
 
 t.test('a question is told from a description of a picture', async (t) => {
   const questions = [

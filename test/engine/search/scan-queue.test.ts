@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import t from 'tap';
-import { ScanQueue } from '../../src/search/scan-queue.ts';
+import { ScanQueue } from '../../../src/engine/search/scan-queue.ts';
 
 const AT_ONCE = Math.min(4, availableParallelism());
 

@@ -1,12 +1,12 @@
 import t from 'tap';
-import type { PictureContent } from '../../src/domain/document.ts';
-import { Owners } from '../../src/domain/sharing/owners.ts';
-import type { Extractor } from '../../src/extract/extractor.ts';
-import { Search } from '../../src/search/search.ts';
-import { openTenants } from '../../src/shard/tenants.ts';
+import type { PictureContent } from '../../../src/protocol/document.ts';
+import { Owners } from '../../../src/queues/owners.ts';
+import type { Extractor } from '../../../src/readers/extractor.ts';
+import { Search } from '../../../src/engine/search/search.ts';
+import { openTenants } from '../../../src/engine/shard/tenants.ts';
 import { openEmbedded } from '../encode/rig/embedded.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 t.test('a client that leaves while its picture is decoded ends its search alone', async (t) => {
   const encoder = await openEmbedded();

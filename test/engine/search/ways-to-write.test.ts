@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FEW_WORKERS, startTestServer, TestAgent } from '../rig/test-server.ts';
+import { FEW_WORKERS, startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Texts, each with a query that writes a word or number in another way, and what of the text is marked. */
 const CASES: readonly (readonly [name: string, text: string, query: string, marked: string])[] = [

@@ -1,15 +1,15 @@
 import t, { type Test } from 'tap';
-import type { SearchInput } from '../../src/domain/search.ts';
-import { Owners } from '../../src/domain/sharing/owners.ts';
-import type { SpaceSpec } from '../../src/domain/space.ts';
-import type { Encoder } from '../../src/encode/encoder.ts';
-import type { QueryEncoder } from '../../src/encode/index-models.ts';
-import type { Extractor } from '../../src/extract/extractor.ts';
-import { Search, type SearchResult } from '../../src/search/search.ts';
-import { openTenants, type Tenants } from '../../src/shard/tenants.ts';
+import type { SearchInput } from '../../../src/protocol/search.ts';
+import { Owners } from '../../../src/queues/owners.ts';
+import type { SpaceSpec } from '../../../src/engine/space.ts';
+import type { Encoder } from '../../../src/engine/encode/encoder.ts';
+import type { QueryEncoder } from '../../../src/engine/encode/index-models.ts';
+import type { Extractor } from '../../../src/readers/extractor.ts';
+import { Search, type SearchResult } from '../../../src/engine/search/search.ts';
+import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
 import { openEmbedded } from '../encode/rig/embedded.ts';
 import { itemOf, passage, SPACES } from '../shard/fixtures.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 /** Searches that the native encoder's thread goes on with, and the same ones with ONNX Runtime, or with vectors handed back: one contract. */
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { itemOf, open, passage, towards } from './fixtures.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 const run = promisify(execFile);
 const SCORES = join(import.meta.dirname, 'scores.ts');

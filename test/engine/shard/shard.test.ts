@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { errorCode } from '../../src/domain/error.ts';
-import type { Shard } from '../../src/shard/shard.ts';
-import type { Snapshot } from '../../src/shard/snapshot.ts';
+import { errorCode } from '../../../src/protocol/error.ts';
+import type { Shard } from '../../../src/engine/shard/shard.ts';
+import type { Snapshot } from '../../../src/engine/shard/snapshot.ts';
 import { itemOf, openFor, passage, sha256, towards } from './fixtures.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 /** Runs against a fresh index. */
 async function withShard(test: Test, run: (shard: Shard) => Promise<void>): Promise<void> {

@@ -1,10 +1,10 @@
 import { stat } from 'node:fs';
 import t, { type Test } from 'tap';
-import { errorCode } from '../../src/domain/error.ts';
-import type { Shard } from '../../src/shard/shard.ts';
-import type { RankedList } from '../../src/shard/snapshot.ts';
+import { errorCode } from '../../../src/protocol/error.ts';
+import type { Shard } from '../../../src/engine/shard/shard.ts';
+import type { RankedList } from '../../../src/engine/shard/snapshot.ts';
 import { itemOf, openFor, passage } from './fixtures.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 /** With this many dimensions a few rows make a long scan. */
 const WIDE = [{ name: 'wide', dimensions: 8192, modelSha256: 'ab'.repeat(32) }];

@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { facilitatorAddresses } from '../../../src/payment/facilitator/facilitator-addresses.ts';
 import { FacilitatorClient } from '../../../src/payment/facilitator/facilitator-client.ts';
-import { readConfig } from '../../../src/settings/config.ts';
+import { readConfig } from '../../../src/server/settings/config.ts';
 import { listening } from '../../rig/ports.ts';
 import { SetClock } from '../rig/gate-rig.ts';
 import { MAX_TIMEOUT_SECONDS, PAY_TO, paid, paymentOf } from '../rig/payments.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
-import type { Store } from '../../../src/state/store.ts';
+import type { GateAnswer, WorkOutcome } from '../../../src/payment/purchase.ts';
+import type { Store } from '../../../src/server/state/store.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import type { WorkOutcome } from '../../../src/domain/payment.ts';
+import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import { Crowd } from '../../../src/payment/gate/crowd.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { FarthingError } from '../../../src/domain/error.ts';
-import type { WorkOutcome } from '../../../src/domain/payment.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
+import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { paid, sign, v2Header, wallet } from '../rig/payments.ts';

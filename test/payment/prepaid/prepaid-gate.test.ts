@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { prepaidOn } from '../../../src/payment/asset.ts';
-import { prepaidRefunds, prepaying } from '../../../src/purchases/prepaid.ts';
-import { openStore, type Store } from '../../../src/state/store.ts';
+import { prepaidRefunds, prepaying } from '../../../src/server/purchases/prepaid.ts';
+import { openStore, type Store } from '../../../src/server/state/store.ts';
 import { Random } from '../../rig/random.ts';
 import { tokenDomain } from '../../rig/sign-transfer.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';

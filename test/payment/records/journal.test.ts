@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
-import { openStore } from '../../../src/state/store.ts';
+import { openStore } from '../../../src/server/state/store.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { PAY_TO } from '../rig/payments.ts';
 

@@ -5,7 +5,7 @@ import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement } from '../../../src/payment/facilitator/facilitator.ts';
 import { NO_RECORD, type PaymentState, paymentMayPass } from '../../../src/payment/records/payment-record.ts';
 import { readPayment, type StoredPayment } from '../../../src/payment/records/stored-payment.ts';
-import type { Store, Table } from '../../../src/state/store.ts';
+import type { Store, Table } from '../../../src/server/state/store.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
 import { type GateRig, openRig } from '../rig/gate-rig.ts';
 import { sign, v2Header, wallet } from '../rig/payments.ts';

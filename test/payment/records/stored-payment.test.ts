@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { JobId } from '../../../src/domain/id.ts';
+import type { JobId } from '../../../src/protocol/id.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { PaymentRecord } from '../../../src/payment/records/payment-record.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap';
-import type { GateAnswer, WorkOutcome } from '../../../src/domain/payment.ts';
+import type { GateAnswer, WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Misbehaviour } from './facilitator-server.ts';
 import { sign, v2Header, wallet } from './payments.ts';
 import { buyPatiently, openRemoteRig, type RemoteRigOptions } from './remote-rig.ts';

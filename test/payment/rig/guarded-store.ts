@@ -1,4 +1,4 @@
-import type { Store, Table } from '../../../src/state/store.ts';
+import type { Store, Table } from '../../../src/server/state/store.ts';
 
 /** The same store, each of whose writes passes through `guard`: a transaction counts as one. */
 export function guardWrites(store: Store, guard: <T>(apply: () => Promise<T>) => Promise<T>): Store {

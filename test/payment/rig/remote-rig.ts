@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Clock } from '../../../src/domain/clock.ts';
-import type { GateAnswer } from '../../../src/domain/payment.ts';
+import type { Clock } from '../../../src/protocol/clock.ts';
+import type { GateAnswer } from '../../../src/payment/purchase.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { AuthHeaders } from '../../../src/payment/facilitator/auth-headers.ts';
 import type { ChainWitness } from '../../../src/payment/facilitator/chain-witness.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
-import { openStore } from '../../../src/state/store.ts';
+import { openStore } from '../../../src/server/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { serveFacilitator } from './facilitator-server.ts';
 import { openRig, SetClock } from './gate-rig.ts';

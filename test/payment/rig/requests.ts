@@ -1,4 +1,4 @@
-import type { GateAnswer, PaymentTiming, Quote, WorkOutcome } from '../../../src/domain/payment.ts';
+import type { GateAnswer, PaymentTiming, Quote, WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { PaidRequest } from '../../../src/payment/gate/attempt.ts';
 import type { PaymentGate } from '../../../src/payment/gate/gate.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';

@@ -1,6 +1,6 @@
-import type { WorkspaceId } from '../../../src/domain/id.ts';
-import type { Answer, Effect, EffectHandler, EffectRef } from '../../../src/domain/payment.ts';
-import type { Store, Table } from '../../../src/state/store.ts';
+import type { WorkspaceId } from '../../../src/protocol/id.ts';
+import type { Answer, Effect, EffectHandler, EffectRef } from '../../../src/payment/purchase.ts';
+import type { Store, Table } from '../../../src/server/state/store.ts';
 
 type Ref = EffectRef<'workspace_create'>;
 

@@ -6,7 +6,7 @@ import { RpcWitness } from '../../../src/payment/facilitator/rpc-witness.ts';
 import { openSelf } from '../../../src/payment/self/open-self.ts';
 import type { Paces } from '../../../src/payment/self/transactions.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
-import { readConfig } from '../../../src/settings/config.ts';
+import { readConfig } from '../../../src/server/settings/config.ts';
 import { environmentOf } from '../../rig/environment.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type Chain, startChain } from '../chain/chain.ts';

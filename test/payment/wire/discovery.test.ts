@@ -11,7 +11,7 @@ import {
 import { wrapFetchWithPayment } from '@x402/fetch';
 import t from 'tap';
 import { Journal } from '../../../src/payment/records/journal.ts';
-import { openStore } from '../../../src/state/store.ts';
+import { openStore } from '../../../src/server/state/store.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 import { wallet } from '../rig/payments.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { printable, visible, visibleWith } from '../../../src/domain/file/file-name.ts';
+import { printable, visible, visibleWith } from '../../../src/protocol/file/file-name.ts';
 
 /** Characters that a person does not see. */
 const UNSEEN = [

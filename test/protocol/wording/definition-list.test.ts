@@ -1,5 +1,5 @@
 import t from 'tap';
-import { definitionList } from '../../../src/domain/wording/definition-list.ts';
+import { definitionList } from '../../../src/cli/wording/definition-list.ts';
 
 const LONG = 'search revenue --filter \'{"metadata": {"year": {"gte": 2024}}}\' --name "*.pdf"';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { looksLikeMail } from '../../../src/extract/mail/mail.ts';
+import { looksLikeMail } from '../../../src/readers/mail/mail.ts';
 import { manyParts } from '../../hostile/files.ts';
 import { openBytes, readBytes, unpackBytes } from '../../rig/readers.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { chapterBlocks, chaptersOf } from '../../../src/extract/media/chapters.ts';
+import { chapterBlocks, chaptersOf } from '../../../src/readers/media/chapters.ts';
 
 const EXPECTED = [
   { time_s: 0, title: 'Setting out' },

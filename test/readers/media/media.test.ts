@@ -4,12 +4,12 @@ import { AV_CODEC_ID_ASS, AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_SUBRIP } from 'node-
 import { Codec } from 'node-av/lib';
 import sharp from 'sharp';
 import t from 'tap';
-import type { PictureContent } from '../../../src/domain/document.ts';
-import { DECODERS_ALLOWED } from '../../../src/extract/media/decoders.ts';
-import { MediaFile } from '../../../src/extract/media/ffmpeg.ts';
-import { cueText } from '../../../src/extract/media/subtitles.ts';
-import { tagBlock, titleTag } from '../../../src/extract/media/tags.ts';
-import { fromRaw } from '../../../src/extract/picture/picture-content.ts';
+import type { PictureContent } from '../../../src/protocol/document.ts';
+import { DECODERS_ALLOWED } from '../../../src/readers/media/decoders.ts';
+import { MediaFile } from '../../../src/readers/media/ffmpeg.ts';
+import { cueText } from '../../../src/readers/media/subtitles.ts';
+import { tagBlock, titleTag } from '../../../src/readers/media/tags.ts';
+import { fromRaw } from '../../../src/readers/picture/picture-content.ts';
 import { deep } from '../../rig/deep.ts';
 import { testExtractor } from '../../rig/readers.ts';
 import { coveredFlac, coveredMp3, coveredOpus } from '../samples/covers.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { followed } from '../../../src/extract/ocr/line-bend.ts';
-import type { FoundRegion } from '../../../src/extract/ocr/text-regions.ts';
+import { followed } from '../../../src/readers/ocr/line-bend.ts';
+import type { FoundRegion } from '../../../src/readers/ocr/text-regions.ts';
 
 const WIDTH = 400;
 const HEIGHT = 120;

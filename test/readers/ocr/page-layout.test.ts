@@ -1,5 +1,5 @@
 import t from 'tap';
-import { paragraphsOf, type WrittenRegion } from '../../../src/extract/ocr/page-layout.ts';
+import { paragraphsOf, type WrittenRegion } from '../../../src/readers/ocr/page-layout.ts';
 
 const PITCH = 40;
 const HEIGHT = 28;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { textRegions } from '../../../src/extract/ocr/text-regions.ts';
+import { textRegions } from '../../../src/readers/ocr/text-regions.ts';
 import { Random } from '../../rig/random.ts';
 
 const WIDTH = 400;

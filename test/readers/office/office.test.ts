@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { strToU8, zipSync } from 'fflate';
 import t from 'tap';
-import { tableText } from '../../../src/extract/text/table.ts';
+import { tableText } from '../../../src/readers/text/table.ts';
 import { openBytes, readBytes, recognisedType } from '../../rig/readers.ts';
 
 const SAMPLES = '../shared/data/samples/office';

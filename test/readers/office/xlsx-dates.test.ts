@@ -1,6 +1,6 @@
 import t from 'tap';
-import { dateText } from '../../../src/extract/office/xlsx-dates.ts';
-import { numberFormats } from '../../../src/extract/office/xlsx-numbers.ts';
+import { dateText } from '../../../src/readers/office/xlsx-dates.ts';
+import { numberFormats } from '../../../src/readers/office/xlsx-numbers.ts';
 import { readBytes } from '../../rig/readers.ts';
 import { zipOf } from '../samples/archives.ts';
 

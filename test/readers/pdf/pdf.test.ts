@@ -1,7 +1,7 @@
 import t from 'tap';
-import { inReadingOrder, linesOf } from '../../../src/extract/pdf/columns.ts';
-import { reflow } from '../../../src/extract/pdf/reflow.ts';
-import { hasShiftedLetters } from '../../../src/extract/pdf/shifted-map.ts';
+import { inReadingOrder, linesOf } from '../../../src/readers/pdf/columns.ts';
+import { reflow } from '../../../src/readers/pdf/reflow.ts';
+import { hasShiftedLetters } from '../../../src/readers/pdf/shifted-map.ts';
 import { readBytes, recognisedType } from '../../rig/readers.ts';
 import { pdfOf, pdfStream, scriptedPdf } from '../samples/hostile.ts';
 

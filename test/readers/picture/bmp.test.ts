@@ -1,5 +1,5 @@
 import t from 'tap';
-import { decodeBmp, readBmpHeader } from '../../../src/extract/picture/bmp.ts';
+import { decodeBmp, readBmpHeader } from '../../../src/readers/picture/bmp.ts';
 
 interface Parts {
   readonly width: number;

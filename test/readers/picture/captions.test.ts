@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { captionOf } from '../../../src/extract/picture/caption.ts';
+import { captionOf } from '../../../src/readers/picture/caption.ts';
 
 const ignored = () => undefined;
 const grey = sharp({ create: { width: 20, height: 20, channels: 3, background: '#808080' } });

@@ -1,9 +1,9 @@
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { greyOfSource } from '../../../src/extract/picture/grey.ts';
-import { contentOf } from '../../../src/extract/picture/picture-content.ts';
-import { decodedOnce, openSource } from '../../../src/extract/picture/picture-source.ts';
+import { EXTRACT_LIMITS } from '../../../src/protocol/document.ts';
+import { greyOfSource } from '../../../src/readers/picture/grey.ts';
+import { contentOf } from '../../../src/readers/picture/picture-content.ts';
+import { decodedOnce, openSource } from '../../../src/readers/picture/picture-source.ts';
 import { Random } from '../../rig/random.ts';
 
 const SPEC = { width: 224, height: 224, fit: 'cover', resample: 'cubic' } as const;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { openSource } from '../../../src/extract/picture/picture-source.ts';
+import { EXTRACT_LIMITS } from '../../../src/protocol/document.ts';
+import { openSource } from '../../../src/readers/picture/picture-source.ts';
 import { openBytes, testExtractor } from '../../rig/readers.ts';
 
 /** The files of this folder were made with pillow-heif 1.1: a red square beside "mizzenport 4711". */

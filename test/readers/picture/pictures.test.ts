@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { EXTRACT_LIMITS, type PictureContent } from '../../../src/domain/document.ts';
-import { readPictures } from '../../../src/extract/picture/picture-sequence.ts';
+import { EXTRACT_LIMITS, type PictureContent } from '../../../src/protocol/document.ts';
+import { readPictures } from '../../../src/readers/picture/picture-sequence.ts';
 import { testExtractor } from '../../rig/readers.ts';
 
 const SAMPLES = '../shared/data/samples';

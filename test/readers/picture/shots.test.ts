@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { PictureContent } from '../../../src/domain/document.ts';
-import { ShotMerger } from '../../../src/extract/picture/shots.ts';
+import type { PictureContent } from '../../../src/protocol/document.ts';
+import { ShotMerger } from '../../../src/readers/picture/shots.ts';
 
 t.test('nearly equal neighbours are one shot; too many shots are thinned evenly', async (t) => {
   const frame = (time_s: number, byte: number) =>

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { encodeFrame, type Frame, FrameReader } from '../../../src/extract/process/frames.ts';
-import { readReply } from '../../../src/extract/process/read-reply.ts';
+import { encodeFrame, type Frame, FrameReader } from '../../../src/readers/process/frames.ts';
+import { readReply } from '../../../src/readers/process/read-reply.ts';
 
 t.test('frames come out whole, however the pipe cuts them', async (t) => {
   const bytes = Buffer.concat([

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import t from 'tap';
-import type { FileInfo } from '../../../src/domain/document.ts';
-import { ReadAlong, type ReadFile } from '../../../src/extract/process/read-along.ts';
+import type { FileInfo } from '../../../src/protocol/document.ts';
+import { ReadAlong, type ReadFile } from '../../../src/readers/process/read-along.ts';
 
 const info = (): FileInfo => ({ kind: 'text', mediaType: 'text/plain' });
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { ReaderPool, type ReaderPoolOptions } from '../../../src/extract/process/reader-pool.ts';
-import type { ReaderTask, WarmReader } from '../../../src/extract/process/warm-reader.ts';
+import { ReaderPool, type ReaderPoolOptions } from '../../../src/readers/process/reader-pool.ts';
+import type { ReaderTask, WarmReader } from '../../../src/readers/process/warm-reader.ts';
 
 /** In place of a child process: its tasks end when the test says so. */
 class HeldReader {

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { WarmReader, type WarmReaderOptions } from '../../../src/extract/process/warm-reader.ts';
+import { EXTRACT_LIMITS } from '../../../src/protocol/document.ts';
+import { WarmReader, type WarmReaderOptions } from '../../../src/readers/process/warm-reader.ts';
 import { children } from './children.ts';
 import '../../rig/teardown-order.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { NotRead } from '../../../src/domain/file/not-read.ts';
+import type { NotRead } from '../../../src/protocol/file/not-read.ts';
 import { readBytes, unpackBytes } from '../../rig/readers.ts';
 import { zipOf } from '../samples/archives.ts';
 import { oldSlides, oldWorkbook, outlookMail } from '../samples/legacy.ts';

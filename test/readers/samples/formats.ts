@@ -65,7 +65,7 @@ function bmp(): Buffer {
   return bytes;
 }
 
-/** A file of each format in src/extract/formats.ts, in its order. A recording's is only its signature. */
+/** A file of each format in src/readers/formats.ts, in its order. A recording's is only its signature. */
 export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Promise<Buffer>>> = {
   'application/pdf': () => readFileSync('samples/almanac.pdf'),
   [`${OOXML}.wordprocessingml.document`]: () =>
@@ -96,7 +96,7 @@ export const FORMAT_SAMPLES: Readonly<Record<string, () => string | Buffer | Pro
   ...Object.fromEntries(
     ['text', 'presentation', 'spreadsheet'].map((kind) => [`${ODF}.${kind}-flat-xml`, () => flatOdf(kind)]),
   ),
-  'application/msword': () => readFileSync('test/extract/reports/other/olefile-test.doc'),
+  'application/msword': () => readFileSync('test/readers/reports/other/olefile-test.doc'),
   'application/vnd.ms-excel': () => oldWorkbook('biff8'),
   'application/vnd.ms-excel.sheet.binary.macroenabled.12': () => oldWorkbook('xlsb'),
   'application/vnd.ms-powerpoint': () => oldSlides([{ title: 'Plan', text: 'Words.', box: 'More words.' }]),

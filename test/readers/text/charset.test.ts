@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { deflateRawSync } from 'node:zlib';
 import t from 'tap';
-import { decodeText, readText } from '../../../src/extract/text/charset.ts';
+import { decodeText, readText } from '../../../src/readers/text/charset.ts';
 import { encodedIn } from '../samples/encoded-in.ts';
 
 const TEXT = 'Größe, naïve Café — 東京\nsecond line';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { looksLikeHtml, readHtml } from '../../../src/extract/text/html.ts';
-import { looksLikeMarkdown, readMarkdown } from '../../../src/extract/text/markdown.ts';
-import { readPlain } from '../../../src/extract/text/plain.ts';
+import { looksLikeHtml, readHtml } from '../../../src/readers/text/html.ts';
+import { looksLikeMarkdown, readMarkdown } from '../../../src/readers/text/markdown.ts';
+import { readPlain } from '../../../src/readers/text/plain.ts';
 
 t.test('the first heading of Markdown is its title, deeper ones paths of sections', async (t) => {
   const { title, blocks } = readMarkdown(

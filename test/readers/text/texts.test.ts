@@ -1,12 +1,12 @@
 import t from 'tap';
-import { shapeOfCode } from '../../../src/extract/office/xlsx-dates.ts';
-import { pictureTypeOf } from '../../../src/extract/picture/picture.ts';
-import { csvSeparator, readCsv } from '../../../src/extract/text/csv.ts';
-import { readHtml } from '../../../src/extract/text/html.ts';
-import { checkHtml } from '../../../src/extract/text/html-limits.ts';
-import { readMarkdown } from '../../../src/extract/text/markdown.ts';
-import { readXml } from '../../../src/extract/text/plain-xml.ts';
-import { readRtf } from '../../../src/extract/text/rtf.ts';
+import { shapeOfCode } from '../../../src/readers/office/xlsx-dates.ts';
+import { pictureTypeOf } from '../../../src/readers/picture/picture.ts';
+import { csvSeparator, readCsv } from '../../../src/readers/text/csv.ts';
+import { readHtml } from '../../../src/readers/text/html.ts';
+import { checkHtml } from '../../../src/readers/text/html-limits.ts';
+import { readMarkdown } from '../../../src/readers/text/markdown.ts';
+import { readXml } from '../../../src/readers/text/plain-xml.ts';
+import { readRtf } from '../../../src/readers/text/rtf.ts';
 import { recognisedType } from '../../rig/readers.ts';
 
 t.test('a table is told from prose, and each row carries the names of its columns', async (t) => {

@@ -5,13 +5,13 @@ import { join, resolve } from 'node:path';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { payV1 } from '../payment/rig/legacy-client.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { payV1 } from '../../payment/rig/legacy-client.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Whole journeys over real HTTP with real clients: what an agent does, and what it is charged. */
 
 const server = await startTestServer(t);
-const samples = resolve(import.meta.dirname, '../../samples');
+const samples = resolve(import.meta.dirname, '../../../samples');
 const sample = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
 
 const receiptOf = (headers: Headers, name: string) =>

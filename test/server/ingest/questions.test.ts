@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { MediaFile } from '../../src/extract/media/ffmpeg.ts';
-import { deep } from '../rig/deep.ts';
-import { startTestServer, TestAgent, type TestWorkspace } from '../rig/test-server.ts';
+import { MediaFile } from '../../../src/readers/media/ffmpeg.ts';
+import { deep } from '../../rig/deep.ts';
+import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 const SAMPLES = '../shared/data/samples';
 

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
 import t from 'tap';
-import { CrashPlace } from '../cluster/crash-place.ts';
-import { KilledServer } from '../payment/crash/killed-server.ts';
-import { startOutsideFacilitator } from '../payment/crash/outside/outside-facilitator.ts';
-import { deep } from '../rig/deep.ts';
-import { Random } from '../rig/random.ts';
-import { TestAgent, TestWorkspace } from '../rig/test-server.ts';
+import { CrashPlace } from '../../cluster/crash-place.ts';
+import { KilledServer } from '../../payment/crash/killed-server.ts';
+import { startOutsideFacilitator } from '../../payment/crash/outside/outside-facilitator.ts';
+import { deep } from '../../rig/deep.ts';
+import { Random } from '../../rig/random.ts';
+import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 /** A server that is killed while it replaces an item: whoever searches finds the old version or the new one, never both, never neither. */
 

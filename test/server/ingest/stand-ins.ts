@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Item } from '../../src/api/items.ts';
-import type { Extracted, FileInfo, UnpackedMember } from '../../src/domain/document.ts';
-import { FarthingError } from '../../src/domain/error.ts';
-import type { EncoderInput, InputKind } from '../../src/domain/family.ts';
+import type { Item } from '../../../src/protocol/schema/items.ts';
+import type { Extracted, FileInfo, UnpackedMember } from '../../../src/protocol/document.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
+import type { EncoderInput, InputKind } from '../../../src/protocol/family.ts';
 import type {
   IngestEncoder,
   IngestExtractor,
@@ -14,7 +14,7 @@ import type {
   IngestShard,
   IngestTenants,
   StagedUpload,
-} from '../../src/ingest/ports/ports.ts';
+} from '../../../src/server/ingest/ports/ports.ts';
 
 /** A Tenant's index in memory, with a real folder. It survives a crash of the Ingest over it. */
 export class FakeShard implements IngestShard {

@@ -2,7 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import t from 'tap';
-import { readGpuGauges } from '../../src/metrics/gpu.ts';
+import { readGpuGauges } from '../../../src/server/metrics/gpu.ts';
 
 t.test('where there is a GPU, its use and memory are gauges (a stand-in for nvidia-smi)', async (t) => {
   const command = join(t.testdir({}), 'stand-in-for-nvidia-smi');

@@ -5,12 +5,12 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
 import { get } from '../http/raw-get.ts';
-import { lacksProgram } from '../rig/run-program.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { lacksProgram } from '../../rig/run-program.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** What Prometheus reads of a server that was used; and that the dashboard and the alerts name nothing else. */
 
-const deploy = resolve(import.meta.dirname, '../../deploy');
+const deploy = resolve(import.meta.dirname, '../../../deploy');
 const rules = readFileSync(join(deploy, 'prometheus/farthing.rules.yml'), 'utf8');
 interface Panel {
   readonly type: string;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { systemClock } from '../../src/domain/clock.ts';
-import { Credits } from '../../src/purchases/credits.ts';
-import { openStore } from '../../src/state/store.ts';
-import { addressOf, wallet } from '../payment/rig/payments.ts';
-import { type Teardown, temporaryFolder } from '../rig/temporary-folder.ts';
+import { systemClock } from '../../../src/protocol/clock.ts';
+import { Credits } from '../../../src/server/purchases/credits.ts';
+import { openStore } from '../../../src/server/state/store.ts';
+import { addressOf, wallet } from '../../payment/rig/payments.ts';
+import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 
 function open(t: Teardown): Credits {
   const store = openStore(join(temporaryFolder(t), 'state'));

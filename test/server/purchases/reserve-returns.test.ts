@@ -1,11 +1,11 @@
 import t from 'tap';
-import { Farthing, type FarthingError, type Workspace } from '../../src/client/index.ts';
-import { PREPAID_CONTRACT } from '../../src/domain/money.ts';
-import { wallet } from '../payment/rig/payments.ts';
-import { eventually } from '../rig/eventually.ts';
-import { ServedProcess } from '../rig/served-process.ts';
-import { openBooks } from '../rig/stopped-books.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { Farthing, type FarthingError, type Workspace } from '../../../src/client/index.ts';
+import { PREPAID_CONTRACT } from '../../../src/protocol/money.ts';
+import { wallet } from '../../payment/rig/payments.ts';
+import { eventually } from '../../rig/eventually.ts';
+import { ServedProcess } from '../../rig/served-process.ts';
+import { openBooks } from '../../rig/stopped-books.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Minutes in reserve over HTTP: who pays, what goes back, and what a kill changes. */
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ConfigError, configNotices, readConfig } from '../../src/settings/config.ts';
-import '../rig/teardown-order.ts';
+import { ConfigError, configNotices, readConfig } from '../../../src/server/settings/config.ts';
+import '../../rig/teardown-order.ts';
 
 const fault = (environment: Record<string, string>): string => {
   try {

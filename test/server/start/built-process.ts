@@ -2,9 +2,9 @@ import { type SpawnOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { builtServer } from '../../scripts/built-server.ts';
-import { BARE_ENVIRONMENT, environmentOf } from '../rig/environment.ts';
-import { CACHE_DIR } from '../rig/test-server.ts';
+import { builtServer } from '../../../scripts/built-server.ts';
+import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
+import { CACHE_DIR } from '../../rig/test-server.ts';
 
 interface BuiltOptions extends Pick<SpawnOptions, 'stdio' | 'detached'> {
   /** Its output is a terminal, which `script` opens; killing it hangs up. */

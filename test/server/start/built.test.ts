@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { writeFilm } from '../extract/samples/films.ts';
-import { TestAgent } from '../rig/test-server.ts';
+import { writeFilm } from '../../readers/samples/films.ts';
+import { TestAgent } from '../../rig/test-server.ts';
 import { spawnBuilt } from './built-process.ts';
 
 /** What `make run` starts: the other tests run the sources, this one what was built of them. */

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 import t from 'tap';
-import { BenchWorkspace, payingClient, startServer } from '../../bench/rig/agent.ts';
-import { onlyDeep } from '../rig/deep.ts';
-import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
+import { BenchWorkspace, payingClient, startServer } from '../../../bench/rig/agent.ts';
+import { onlyDeep } from '../../rig/deep.ts';
+import { CACHE_DIR, FEW_WORKERS } from '../../rig/test-server.ts';
 
 const DAY_MS = 86_400_000;
 /** Milliseconds from the true time: a day and ten years on, an hour back, before Unix, a leap second's worth. */

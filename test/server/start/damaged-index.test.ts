@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { zipOf } from '../extract/samples/archives.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../rig/test-server.ts';
+import { zipOf } from '../../readers/samples/archives.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 t.test('a server with a damaged index and an open job serves the others', async (t) => {
   const DATA_DIR = `${t.testdir({})}/data`;

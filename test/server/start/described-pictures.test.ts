@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { startTestServer, TestAgent, type TestWorkspace } from '../rig/test-server.ts';
+import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
 
 /** Pictures are found by descriptions in other languages than that of their labels. */
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const weights = join(root, 'models/multilingual-e5-small/model_q4.onnx');
 const skip = existsSync(weights) ? false : `${weights} is not here: build.py beside it makes it`;
 

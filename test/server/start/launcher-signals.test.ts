@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { builtServer } from '../../scripts/built-server.ts';
-import { BARE_ENVIRONMENT } from '../rig/environment.ts';
-import { CACHE_DIR } from '../rig/test-server.ts';
+import { builtServer } from '../../../scripts/built-server.ts';
+import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
+import { CACHE_DIR } from '../../rig/test-server.ts';
 
 /** A supervisor knows the process that it started, which is not the server's. */
 
-const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
+const LAUNCHER = resolve(import.meta.dirname, '../../../src/bin/farthing.js');
 /** As npm starts a command; a shell that has more to do does not become the command itself. */
 const NPM = { command: 'sh', words: ['-c', '"$@"; exit $?', 'sh', process.execPath, LAUNCHER, 'serve'] };
 const ALONE = { command: process.execPath, words: [LAUNCHER, 'serve'] };

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { isWorthShowing } from '../../src/domain/search.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { isWorthShowing } from '../../../src/protocol/search.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Whether a picture is the same, and how much it looks like another, are two numbers. */
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const otherCat = resolve(root, '../shared/data/photos/coral/cat_1080p.jpg');
 const skip = existsSync(otherCat) ? false : `${otherCat} is not here`;
 const SAMPLES = ['chelsea.png', 'coffee.png', 'hot_dog.jpg', 'rocket.jpg'];

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { payV1 } from '../payment/rig/legacy-client.ts';
-import { ServedProcess } from '../rig/served-process.ts';
-import { TestAgent } from '../rig/test-server.ts';
+import { payV1 } from '../../payment/rig/legacy-client.ts';
+import { ServedProcess } from '../../rig/served-process.ts';
+import { TestAgent } from '../../rig/test-server.ts';
 
 /** A server of its own process at the lowest level: all that it writes is in one file. */
 

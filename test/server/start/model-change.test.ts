@@ -2,15 +2,15 @@ import { existsSync } from 'node:fs';
 import { readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Library } from '../../src/encode/models/library.ts';
-import { CACHE, SHARED } from '../encode/rig/embedded.ts';
-import { clip, folderOf, potion } from '../encode/rig/other-models.ts';
-import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../rig/test-server.ts';
+import { Library } from '../../../src/engine/encode/models/library.ts';
+import { CACHE, SHARED } from '../../engine/encode/rig/embedded.ts';
+import { clip, folderOf, potion } from '../../engine/encode/rig/other-models.ts';
+import { startTestServer, TestAgent, type TestServer, TestWorkspace } from '../../rig/test-server.ts';
 
 /** A change of model over HTTP: an index keeps the model of its beginning. */
 
 const skip = existsSync(join(SHARED, 'models')) ? false : 'the other models are not here';
-const SAMPLES = join(import.meta.dirname, '../../samples');
+const SAMPLES = join(import.meta.dirname, '../../../samples');
 const GULLS = 'The lighthouse keeper counts gulls at dawn.';
 const BREAD = 'Bread rises because yeast turns sugar into gas.';
 const BIRDS = { query: 'who watches birds in the morning?', families: ['text_semantic'], explain: true };

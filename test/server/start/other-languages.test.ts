@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { startTestServer, TestAgent, TestWorkspace } from '../rig/test-server.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 /** The language of an index's first text decides on its text model; the other texts follow. */
 
-const weights = resolve(import.meta.dirname, '../../models/multilingual-e5-small/model_q4.onnx');
+const weights = resolve(import.meta.dirname, '../../../models/multilingual-e5-small/model_q4.onnx');
 const skip = existsSync(weights) ? false : `${weights} is not here: build.py beside it makes it`;
 
 const TEXTS = {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { listening } from '../rig/ports.ts';
+import { listening } from '../../rig/ports.ts';
 import { spawnBuilt } from './built-process.ts';
 
 const { port } = await listening(t, createServer());

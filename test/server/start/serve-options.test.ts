@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { builtServer } from '../../scripts/built-server.ts';
-import { BARE_ENVIRONMENT } from '../rig/environment.ts';
-import { runProgram } from '../rig/run-program.ts';
-import { CACHE_DIR } from '../rig/test-server.ts';
+import { builtServer } from '../../../scripts/built-server.ts';
+import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
+import { runProgram } from '../../rig/run-program.ts';
+import { CACHE_DIR } from '../../rig/test-server.ts';
 
-const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
+const LAUNCHER = resolve(import.meta.dirname, '../../../src/bin/farthing.js');
 
 t.test('serve takes port, host and data folder, before the environment', async (t) => {
   builtServer();

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { payerTenantId } from '../../src/domain/id.ts';
-import { leadsTo } from '../../src/state/book-folders.ts';
+import { payerTenantId } from '../../../src/protocol/id.ts';
+import { leadsTo } from '../../../src/server/state/book-folders.ts';
 import { runCommand } from '../operator/commands/run-command.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../rig/test-server.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 /** What a client and an operator see of several slots: one server. */
 

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 import { spawnBuilt } from './built-process.ts';
 
 /** How a server ends: what runs is answered, what is new is refused, and a deadline ends what does not. */

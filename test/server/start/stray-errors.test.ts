@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 
-const MODULES = join(import.meta.dirname, '../../src/server');
+const MODULES = join(import.meta.dirname, '../../../src/server/start');
 
 /** A process with the server's log and its handlers, in which `code` runs; what it wrote, and how it ended. */
 async function run(t: Test, code: string): Promise<{ lines: Record<string, unknown>[]; status: number }> {

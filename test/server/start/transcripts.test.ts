@@ -3,8 +3,8 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import t from 'tap';
-import { RECORDING, SENTENCE, withoutRecording } from '../encode/rig/recording.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { RECORDING, SENTENCE, withoutRecording } from '../../engine/encode/rig/recording.ts';
+import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** A recording of a human voice, from the upload to a sentence at its second. */
 t.test('what is said in a recording is found at its second', { skip: withoutRecording }, async (t) => {

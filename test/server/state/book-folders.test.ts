@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { newId } from '../../src/domain/id.ts';
-import { bookFolders, claimBookFolders, leadsTo } from '../../src/state/book-folders.ts';
+import { newId } from '../../../src/protocol/id.ts';
+import { bookFolders, claimBookFolders, leadsTo } from '../../../src/server/state/book-folders.ts';
 
 t.test('an id leads to one slot, and ids are spread evenly', async (t) => {
   t.equal(leadsTo('anything', 1), 0);

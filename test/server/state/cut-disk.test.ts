@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { CutDisk, withoutCutDisk } from '../rig/cut-disk.ts';
+import { CutDisk, withoutCutDisk } from '../../rig/cut-disk.ts';
 
 const reason = await withoutCutDisk();
 

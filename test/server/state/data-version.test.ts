@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { checkDataVersion, DATA_VERSION } from '../../src/state/data-version.ts';
+import { checkDataVersion, DATA_VERSION } from '../../../src/server/state/data-version.ts';
 
 t.test('a new folder gets the version, and nothing beside it', async (t) => {
   const folder = t.testdir({});

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { CutDisk } from '../rig/cut-disk.ts';
+import { CutDisk } from '../../rig/cut-disk.ts';
 
 /** How often the filler takes what became free. */
 const LOOK_EVERY_MS = 100;

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { withoutCutDisk } from '../rig/cut-disk.ts';
+import { withoutCutDisk } from '../../rig/cut-disk.ts';
 import { DISKS, fill } from './disks.ts';
 
 /** What is opened while nothing is free is refused in words: a page of a mapped file without a block ends the process (SIGBUS). */
 
 const MEBIBYTES = 16;
-const ROOT = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../../..');
 
 /** Opens what it is told to, with a reader, and says what came of it. */
 const PROGRAMS = {
@@ -17,7 +17,7 @@ const PROGRAMS = {
     const { native } = await import(${JSON.stringify(join(ROOT, 'src/native/index.ts'))});
     await native.openShard(process.argv[2], []);`,
   'shared state': `
-    const { openStore } = await import(${JSON.stringify(join(ROOT, 'src/state/store.ts'))});
+    const { openStore } = await import(${JSON.stringify(join(ROOT, 'src/server/state/store.ts'))});
     openStore(process.argv[2]).table('rows').get('a');`,
 };
 

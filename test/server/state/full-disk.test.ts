@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import t from 'tap';
-import { CrashClient } from '../payment/crash/crash-client.ts';
-import { KilledServer } from '../payment/crash/killed-server.ts';
-import { judge } from '../payment/crash/oracle.ts';
-import { startOutsideFacilitator } from '../payment/crash/outside/outside-facilitator.ts';
-import { withoutCutDisk } from '../rig/cut-disk.ts';
-import { deep } from '../rig/deep.ts';
-import { Random } from '../rig/random.ts';
+import { CrashClient } from '../../payment/crash/crash-client.ts';
+import { KilledServer } from '../../payment/crash/killed-server.ts';
+import { judge } from '../../payment/crash/oracle.ts';
+import { startOutsideFacilitator } from '../../payment/crash/outside/outside-facilitator.ts';
+import { withoutCutDisk } from '../../rig/cut-disk.ts';
+import { deep } from '../../rig/deep.ts';
+import { Random } from '../../rig/random.ts';
 import { DISKS, fill } from './disks.ts';
 
 /** A disk without a free byte under paid traffic: refusals in words, not ready, and ready again without a start. */

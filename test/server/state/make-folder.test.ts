@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { makeFolder } from '../../src/state/make-folder.ts';
+import { makeFolder } from '../../../src/server/state/make-folder.ts';
 
 t.test('a folder is made with those above it, and left as it is when it exists', async (t) => {
   const folder = join(t.testdir({}), 'a', 'b', 'c');

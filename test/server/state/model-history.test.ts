@@ -1,6 +1,6 @@
 import t from 'tap';
-import { type FilledSpace, ModelHistory } from '../../src/state/model-history.ts';
-import { openStore } from '../../src/state/store.ts';
+import { type FilledSpace, ModelHistory } from '../../../src/server/state/model-history.ts';
+import { openStore } from '../../../src/server/state/store.ts';
 
 const DAY = 86_400_000;
 const space = (weights: string, name = 'text_semantic'): FilledSpace => ({

@@ -1,7 +1,7 @@
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Reserve } from '../../src/state/reserve.ts';
+import { Reserve } from '../../../src/server/state/reserve.ts';
 
 const MEBIBYTE = 2 ** 20;
 const nobody = (work: () => void) => work();

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { Store } from '../../src/state/store.ts';
+import type { Store } from '../../../src/server/state/store.ts';
 
 /** Longer than LMDB accepts. */
 const KEY_TOO_LONG = 'k'.repeat(5000);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { openStore } from '../../src/state/store.ts';
-import { temporaryFolder } from '../rig/temporary-folder.ts';
+import { openStore } from '../../../src/server/state/store.ts';
+import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { storeContract } from './store-contract.ts';
 
 storeContract('LMDB', async (t) => {

@@ -1,13 +1,13 @@
 import t from 'tap';
-import { MINUTE_MS } from '../../src/domain/clock.ts';
-import { errorCode } from '../../src/domain/error.ts';
-import { formatUsd } from '../../src/domain/money.ts';
-import { clampMinutes, creationPrice } from '../../src/domain/workspace.ts';
-import { verifyReceipt } from '../../src/workspace/disposal/receipt.ts';
-import { newToken } from '../../src/workspace/records/token.ts';
-import { digestOfItems } from '../../src/workspace/tenant/inventory.ts';
-import { deep } from '../rig/deep.ts';
-import { Random } from '../rig/random.ts';
+import { MINUTE_MS } from '../../../src/protocol/clock.ts';
+import { errorCode } from '../../../src/protocol/error.ts';
+import { formatUsd } from '../../../src/protocol/money.ts';
+import { clampMinutes, creationPrice } from '../../../src/server/workspace/workspace.ts';
+import { verifyReceipt } from '../../../src/server/workspace/disposal/receipt.ts';
+import { newToken } from '../../../src/server/workspace/records/token.ts';
+import { digestOfItems } from '../../../src/server/workspace/tenant/inventory.ts';
+import { deep } from '../../rig/deep.ts';
+import { Random } from '../../rig/random.ts';
 import { Model, type ModelStep, type ModelWorkspace, REPEAT_MS, RETENTION_MS } from './model.ts';
 import { Crash, openWorld, PAYER, PRICING, type World } from './world.ts';
 

@@ -1,5 +1,5 @@
-import { MINUTE_MS } from '../../src/domain/clock.ts';
-import type { StepId, WorkspaceId } from '../../src/domain/id.ts';
+import { MINUTE_MS } from '../../../src/protocol/clock.ts';
+import type { StepId, WorkspaceId } from '../../../src/protocol/id.ts';
 import { PRICING, REFUND_MINUTES } from './world.ts';
 
 export interface ModelStep {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/domain/clock.ts';
+import type { Clock } from '../../../src/protocol/clock.ts';
 
 /** A wall clock and a monotonic source that a test moves. */
 export class SimulatedClock implements Clock {

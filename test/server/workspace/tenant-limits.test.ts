@@ -1,7 +1,7 @@
 import t from 'tap';
-import { toFarthingError } from '../../src/domain/error.ts';
-import { newId } from '../../src/domain/id.ts';
-import { TenantLimits } from '../../src/workspace/tenant-limits.ts';
+import { toFarthingError } from '../../../src/protocol/error.ts';
+import { newId } from '../../../src/protocol/id.ts';
+import { TenantLimits } from '../../../src/server/workspace/tenant-limits.ts';
 import { SimulatedClock } from './simulated-clock.ts';
 
 const A = newId('workspace');

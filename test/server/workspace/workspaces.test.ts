@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { toFarthingError } from '../../src/domain/error.ts';
-import { newId } from '../../src/domain/id.ts';
-import { newToken } from '../../src/workspace/records/token.ts';
+import { toFarthingError } from '../../../src/protocol/error.ts';
+import { newId } from '../../../src/protocol/id.ts';
+import { newToken } from '../../../src/server/workspace/records/token.ts';
 import { openWorld, World } from './world.ts';
 
 /** A refusal, as an answer shows it. */

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { MINUTE_MS } from '../../src/domain/clock.ts';
-import type { WorkspaceId } from '../../src/domain/id.ts';
-import type { WorkspacePricing } from '../../src/domain/workspace.ts';
-import { openStore, type Store } from '../../src/state/store.ts';
-import { openReceiptSigner, type ReceiptSigner } from '../../src/workspace/disposal/receipt.ts';
-import { RentedTime } from '../../src/workspace/time/rented-time.ts';
-import type { WorkspaceSettings } from '../../src/workspace/time/settings.ts';
-import { Workspaces } from '../../src/workspace/workspaces.ts';
+import { MINUTE_MS } from '../../../src/protocol/clock.ts';
+import type { WorkspaceId } from '../../../src/protocol/id.ts';
+import type { WorkspacePricing } from '../../../src/server/workspace/workspace.ts';
+import { openStore, type Store } from '../../../src/server/state/store.ts';
+import { openReceiptSigner, type ReceiptSigner } from '../../../src/server/workspace/disposal/receipt.ts';
+import { RentedTime } from '../../../src/server/workspace/time/rented-time.ts';
+import type { WorkspaceSettings } from '../../../src/server/workspace/time/settings.ts';
+import { Workspaces } from '../../../src/server/workspace/workspaces.ts';
 import { FakeTenants } from './fake-tenants.ts';
 import { SimulatedClock } from './simulated-clock.ts';
-import '../rig/teardown-order.ts';
+import '../../rig/teardown-order.ts';
 
 export const PRICING: WorkspacePricing = {
   base: 10_000n,

@@ -1,4 +1,4 @@
-import { errorCode, rootCause } from '../../../domain/error.ts';
+import { errorCode, rootCause } from '@farthing/protocol/error';
 import { type Objects, objectsUnavailable } from './objects.ts';
 
 /** Between two attempts at a store that did not answer: everything else is refused at once meanwhile. */

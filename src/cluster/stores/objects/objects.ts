@@ -1,4 +1,4 @@
-import { FarthingError } from '../../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 
 /**
  * Bytes by name, where the loss of this machine cannot take them. A name is written once. What was put, listed or removed is seen so by

@@ -1,4 +1,4 @@
-import { type AtomicAmount, formatUsd } from '../../../domain/money.ts';
+import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
 
 /** Figures as people read them. */
 

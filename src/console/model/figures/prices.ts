@@ -1,5 +1,5 @@
-import type { ReadyAnswer } from '../../../client/index.ts';
-import { type AtomicAmount, parseUsd } from '../../../domain/money.ts';
+import type { ReadyAnswer } from '@farthing/client';
+import { type AtomicAmount, parseUsd } from '@farthing/protocol/money';
 
 type Prices = Pick<ReadyAnswer, 'prices_usd'>;
 

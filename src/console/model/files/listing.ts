@@ -1,4 +1,4 @@
-import type { Item } from '../../../client/index.ts';
+import type { Item } from '@farthing/client';
 import { workspaceOf } from '../server/client.ts';
 import type { FileEntry } from '../state/entry.ts';
 import { session } from '../state/session.ts';

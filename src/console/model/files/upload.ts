@@ -1,4 +1,4 @@
-import { FarthingError, type IngestProgress } from '../../../client/index.ts';
+import { FarthingError, type IngestProgress } from '@farthing/client';
 import { faultOf } from '../server/attempt.ts';
 import { workspaceOf } from '../server/client.ts';
 import { refreshUsage } from '../server/usage.ts';

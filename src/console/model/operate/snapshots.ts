@@ -1,4 +1,4 @@
-import type { Finding, HourPoint, Snapshot } from '../../../api/operator.ts';
+import type { Finding, HourPoint, Snapshot } from '@farthing/protocol/schema/operator';
 import { Store } from '../state/store.ts';
 
 export interface Watch {

@@ -1,6 +1,6 @@
-import type { Family } from '../../../client/index.ts';
-import { FAMILIES } from '../../../domain/family.ts';
-import { K_DEFAULT, K_MAX, K_MIN } from '../../../domain/search.ts';
+import type { Family } from '@farthing/client';
+import { FAMILIES } from '@farthing/protocol/family';
+import { K_DEFAULT, K_MAX, K_MIN } from '@farthing/protocol/search';
 import type { Filter, Only } from '../state/asked.ts';
 import { isKind } from './results.ts';
 

@@ -1,4 +1,4 @@
-import { CONFIDENCE_FLOOR } from '../../../domain/search.ts';
+import { CONFIDENCE_FLOOR } from '@farthing/protocol/search';
 import type { Asked } from '../state/asked.ts';
 import { filterOf } from './only.ts';
 

@@ -1,5 +1,5 @@
-import type { Filter } from '../../../client/index.ts';
-import { scalarOf } from '../../../domain/labels/metadata.ts';
+import type { Filter } from '@farthing/client';
+import { scalarOf } from '@farthing/protocol/labels/metadata';
 import type { Kind, Only } from '../state/asked.ts';
 
 const MEDIA = ['image/*', 'video/*', 'audio/*'];

@@ -1,4 +1,4 @@
-import type { Hit } from '../../../client/index.ts';
+import type { Hit } from '@farthing/client';
 
 /** A passage with the marks that the server set in it. */
 export interface Passage {

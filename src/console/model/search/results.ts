@@ -1,4 +1,4 @@
-import type { Hit, SearchAnswer } from '../../../client/index.ts';
+import type { Hit, SearchAnswer } from '@farthing/client';
 import { type Asked, type Filter, KINDS, type Kind } from '../state/asked.ts';
 
 export function isKind(text: string | undefined): text is Kind {

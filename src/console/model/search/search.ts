@@ -1,6 +1,6 @@
-import { unansweredText } from '../../../client/answers/unanswered.ts';
-import type { HistoryAnswer, Hit } from '../../../client/index.ts';
-import { floorOf, isWorthShowing, K_DEFAULT } from '../../../domain/search.ts';
+import { unansweredText } from '@farthing/client/answers/unanswered';
+import type { HistoryAnswer, Hit } from '@farthing/client';
+import { floorOf, isWorthShowing, K_DEFAULT } from '@farthing/protocol/search';
 import { faultOf } from '../server/attempt.ts';
 import { workspaceOf } from '../server/client.ts';
 import { keepAnswer, keepPicture, keptAnswer, keptPicture } from '../server/kept-searches.ts';

@@ -1,4 +1,4 @@
-import { FarthingError } from '../../../client/index.ts';
+import { FarthingError } from '@farthing/client';
 import { session } from '../state/session.ts';
 
 /** Runs a user's action and shows its error. */

@@ -1,4 +1,4 @@
-import { Farthing, type Workspace } from '../../../client/index.ts';
+import { Farthing, type Workspace } from '@farthing/client';
 import type { OpenWorkspace, Wallet } from '../state/session.ts';
 import { listedFetch } from './calls.ts';
 

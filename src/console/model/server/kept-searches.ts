@@ -1,4 +1,4 @@
-import type { SearchAnswer } from '../../../client/index.ts';
+import type { SearchAnswer } from '@farthing/client';
 
 /**
  * Answers and query pictures of this workspace's searches, so that a reload or the browser's Back shows them at once. They lie in the

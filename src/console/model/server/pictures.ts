@@ -1,4 +1,4 @@
-import type { PreviewPart } from '../../../client/index.ts';
+import type { PreviewPart } from '@farthing/client';
 import type { OpenWorkspace } from '../state/session.ts';
 import { workspaceOf } from './client.ts';
 

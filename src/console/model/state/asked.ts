@@ -1,5 +1,5 @@
-import type { Family } from '../../../client/index.ts';
-import { K_DEFAULT } from '../../../domain/search.ts';
+import type { Family } from '@farthing/client';
+import { K_DEFAULT } from '@farthing/protocol/search';
 
 /** A picture that is searched with. */
 export interface QueryPicture {

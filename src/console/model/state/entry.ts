@@ -1,4 +1,4 @@
-import type { IngestProgress, Item } from '../../../client/index.ts';
+import type { IngestProgress, Item } from '@farthing/client';
 
 export type FileState = 'waiting' | IngestProgress['stage'] | Item['state'] | 'duplicate' | 'refused';
 

@@ -5,7 +5,7 @@ import type {
   ReadyAnswer,
   SearchAnswer,
   UsageAnswer,
-} from '../../../client/index.ts';
+} from '@farthing/client';
 import { type Asked, EMPTY_FORM, type Filter } from './asked.ts';
 import type { FileEntry } from './entry.ts';
 import { Store } from './store.ts';

@@ -1,4 +1,4 @@
-import type { DisposalAnswer } from '../../../client/index.ts';
+import type { DisposalAnswer } from '@farthing/client';
 import type { OpenWorkspace } from './session.ts';
 
 /** What outlives a reload, in the browser's storage. */

@@ -1,4 +1,4 @@
-import { accountOfSigner, type Eip1193Signer } from '../../../client/index.ts';
+import { accountOfSigner, type Eip1193Signer } from '@farthing/client';
 import type { Wallet } from '../state/session.ts';
 import { Store } from '../state/store.ts';
 

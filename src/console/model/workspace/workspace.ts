@@ -1,5 +1,5 @@
-import { type DisposalAnswer, FarthingError } from '../../../client/index.ts';
-import { formatUsd } from '../../../domain/money.ts';
+import { type DisposalAnswer, FarthingError } from '@farthing/client';
+import { formatUsd } from '@farthing/protocol/money';
 import { counted, formatPrice, sayDuration } from '../figures/format.ts';
 import { extensionPrice, priceOf } from '../figures/prices.ts';
 import { addFiles } from '../files/upload.ts';

@@ -1,4 +1,4 @@
-import type { Finding, ProbeSample } from '../../../api/operator.ts';
+import type { Finding, ProbeSample } from '@farthing/protocol/schema/operator';
 
 const STATE_WORDS: Readonly<Record<Finding['state'], string>> = {
   problem: 'Problem',

@@ -1,4 +1,4 @@
-import type { HourPoint } from '../../../api/operator.ts';
+import type { HourPoint } from '@farthing/protocol/schema/operator';
 import { watch } from '../../model/operate/snapshots.ts';
 import { useStore } from '../../model/state/store.ts';
 import { CoinIcon } from '../controls/icons.tsx';

@@ -1,4 +1,4 @@
-import type { Box } from '../../../client/index.ts';
+import type { Box } from '@farthing/client';
 
 /** The part of a page that was found, drawn over its picture. */
 export function BoxMark({ box }: { box: Box | undefined }) {

@@ -1,5 +1,5 @@
-import type { Hit } from '../../../client/index.ts';
-import { FAMILY_TABLE } from '../../../domain/family.ts';
+import type { Hit } from '@farthing/client';
+import { FAMILY_TABLE } from '@farthing/protocol/family';
 import { formatShare } from '../../model/figures/format.ts';
 
 interface ConfidenceProps {

@@ -1,4 +1,4 @@
-import type { Hit } from '../../../client/index.ts';
+import type { Hit } from '@farthing/client';
 import { formatClock, formatShare } from '../../model/figures/format.ts';
 import { type FoundMoment, kindOf } from '../../model/search/results.ts';
 import { Thumbnail } from './thumbnail.tsx';

@@ -1,4 +1,4 @@
-import type { Hit } from '../../../client/index.ts';
+import type { Hit } from '@farthing/client';
 import { formatClock } from '../../model/figures/format.ts';
 
 /** Where in its file a hit is, in words. @param time another moment of it */

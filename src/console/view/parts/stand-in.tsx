@@ -1,4 +1,4 @@
-import type { Hit } from '../../../client/index.ts';
+import type { Hit } from '@farthing/client';
 import { kindOf } from '../../model/search/results.ts';
 import { FilmIcon, PageIcon, PictureIcon } from '../controls/icons.tsx';
 

@@ -1,4 +1,4 @@
-import type { Hit } from '../../../client/index.ts';
+import type { Hit } from '@farthing/client';
 import { foundItems, kindCounts } from '../../model/search/results.ts';
 import { filterBy } from '../../model/search/search.ts';
 import { type Filter, KINDS } from '../../model/state/asked.ts';

@@ -1,4 +1,4 @@
-import type { Timing } from '../../../client/index.ts';
+import type { Timing } from '@farthing/client';
 import { formatMs } from '../../model/figures/format.ts';
 
 /** The stages of a search in milliseconds, as a bar and in words; folded away. */

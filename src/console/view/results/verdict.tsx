@@ -1,4 +1,4 @@
-import type { SearchAnswer } from '../../../client/index.ts';
+import type { SearchAnswer } from '@farthing/client';
 
 /** What to say of an answer that has none. */
 export function Verdict({ answer: { answered, reason, hits } }: { answer: SearchAnswer }) {

@@ -1,4 +1,4 @@
-import type { HistoryAnswer } from '../../../client/index.ts';
+import type { HistoryAnswer } from '@farthing/client';
 import { repeat } from '../../model/search/search.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';

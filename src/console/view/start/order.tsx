@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { ReadyAnswer } from '../../../client/index.ts';
-import { parseUsd } from '../../../domain/money.ts';
+import type { ReadyAnswer } from '@farthing/client';
+import { parseUsd } from '@farthing/protocol/money';
 import { formatPrice } from '../../model/figures/format.ts';
 import { isPlayMoney, minutesOf, priceOf } from '../../model/figures/prices.ts';
 import { session } from '../../model/state/session.ts';

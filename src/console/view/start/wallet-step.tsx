@@ -1,4 +1,4 @@
-import type { ReadyAnswer } from '../../../client/index.ts';
+import type { ReadyAnswer } from '@farthing/client';
 import { shortAddress } from '../../model/figures/format.ts';
 import { isPlayMoney } from '../../model/figures/prices.ts';
 import { session } from '../../model/state/session.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { InputKind, SpaceName } from '../../domain/family.ts';
+import type { InputKind, SpaceName } from '@farthing/protocol/family';
 import { deviceRefusal, type ProviderChoice } from './device.ts';
 import {
   ENCODING_ROLES,

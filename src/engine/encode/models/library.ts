@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { type Downloaded, type DownloadOptions, download } from './download.ts';
 import { changeLock, type Lock } from './lock.ts';
 import {

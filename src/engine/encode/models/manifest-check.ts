@@ -1,4 +1,4 @@
-import { LISTS, QUERY_INPUTS, VECTOR_LISTS, type VectorListName } from '../../domain/family.ts';
+import { LISTS, QUERY_INPUTS, VECTOR_LISTS, type VectorListName } from '@farthing/protocol/family';
 import {
   ENCODING_ROLES,
   type EncodingRole,

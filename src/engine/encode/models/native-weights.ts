@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { native } from '../../native/index.ts';
+import { native } from '@farthing/native';
 import type { ProviderChoice } from './device.ts';
 import type { Candidate, TextTower, Tower, Towers } from './tower.ts';
 

@@ -1,4 +1,4 @@
-import type { SpaceSpec } from '../../domain/space.ts';
+import type { SpaceSpec } from '../../space.ts';
 import { findInstalled, type Installed } from './installed.ts';
 import {
   ENCODING_ROLES,

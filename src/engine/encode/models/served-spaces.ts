@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { InputKind, SpaceName } from '../../domain/family.ts';
-import type { SpaceSpec } from '../../domain/space.ts';
+import type { InputKind, SpaceName } from '@farthing/protocol/family';
+import type { SpaceSpec } from '../../space.ts';
 import { bridgeSha256 } from './labels.ts';
 import type { Manifest, ManifestModel } from './manifest.ts';
 import { type Failure, type Tower, type Towers, textTowerOf } from './tower.ts';

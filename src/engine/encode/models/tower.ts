@@ -1,4 +1,4 @@
-import type { InputKind, SpaceName } from '../../domain/family.ts';
+import type { InputKind, SpaceName } from '@farthing/protocol/family';
 import type { Engine, ManifestPicture, ManifestText } from './manifest.ts';
 
 /** Weights and what may run them, in order of preference. Sent to the workers as it is. */

@@ -4,7 +4,7 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
 import * as ort from 'onnxruntime-node';
-import { native } from '../../native/index.ts';
+import { native } from '@farthing/native';
 import type { Candidate } from '../models/tower.ts';
 
 /**

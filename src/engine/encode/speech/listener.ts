@@ -1,4 +1,4 @@
-import { SOUND_RATE } from '../../domain/document.ts';
+import { SOUND_RATE } from '@farthing/protocol/document';
 import type { ManifestVoice } from '../models/manifest.ts';
 import { type Clip, Clips } from './clips.ts';
 import type { SpokenLanguage, Written } from './speech-writer.ts';

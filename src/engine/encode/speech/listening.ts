@@ -1,8 +1,8 @@
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { FarthingError } from '../../domain/error.ts';
-import { FairQueue } from '../../domain/sharing/fair-queue.ts';
-import { Owners } from '../../domain/sharing/owners.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { FairQueue } from '@farthing/queues/fair-queue';
+import { Owners } from '@farthing/queues/owners';
 import type { ManifestModel } from '../models/manifest.ts';
 import { readManifest } from '../models/read-manifest.ts';
 import { Verification } from '../models/verification.ts';

@@ -1,4 +1,4 @@
-import { native } from '../../native/index.ts';
+import { native } from '@farthing/native';
 
 /** Places of a text that are looked at, and characters at each: the detector reads no more. */
 const PLACES = 12;

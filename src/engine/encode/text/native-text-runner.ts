@@ -5,7 +5,7 @@ import {
   native,
   type SearchedText,
   type TextSearched,
-} from '../../native/index.ts';
+} from '@farthing/native';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';
 import { PROBE_TEXT } from './probe.ts';

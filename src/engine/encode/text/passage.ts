@@ -1,5 +1,5 @@
-import type { Locator } from '../../api/search.ts';
-import type { Block } from '../../domain/document.ts';
+import type { Locator } from '@farthing/protocol/schema/search';
+import type { Block } from '@farthing/protocol/document';
 
 /** A piece of a document that is encoded, indexed and found as a unit. */
 export interface Passage {

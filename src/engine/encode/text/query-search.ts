@@ -1,4 +1,4 @@
-import type { native, SearchedText } from '../../native/index.ts';
+import type { native, SearchedText } from '@farthing/native';
 
 /** The search of a query, which the native encoder's thread goes on with. Any other encoder leaves it alone. */
 export interface QuerySearch {

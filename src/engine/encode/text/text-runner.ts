@@ -1,4 +1,4 @@
-import { native } from '../../native/index.ts';
+import { native } from '@farthing/native';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import { KeptTensor } from '../session/kept-tensor.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { native, type Vocabulary } from '../../native/index.ts';
+import { native, type Vocabulary } from '@farthing/native';
 import type { Manifest } from '../models/manifest.ts';
 import { pictureTowerOf, type TextTower, type Towers, textTowerOf } from '../models/tower.ts';
 import type { Verification } from '../models/verification.ts';

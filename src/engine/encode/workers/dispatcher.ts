@@ -1,4 +1,4 @@
-import { FarthingError, toFarthingError } from '../../domain/error.ts';
+import { FarthingError, toFarthingError } from '@farthing/protocol/error';
 import type { Failure } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
 import type { EncoderThread } from './encoder-thread.ts';

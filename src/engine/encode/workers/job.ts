@@ -1,4 +1,4 @@
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import type { CutPassage, PlacedBlock } from '../text/passage.ts';
 import type { QuerySearch } from '../text/query-search.ts';
 import type { CutTask, EncodeTask } from './protocol.ts';

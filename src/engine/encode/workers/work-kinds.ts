@@ -1,4 +1,4 @@
-import type { InputKind, SpaceName } from '../../domain/family.ts';
+import type { InputKind, SpaceName } from '@farthing/protocol/family';
 import { inputBytes, type Tower, type Towers } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
 import { TASK_ROWS_MAX } from './protocol.ts';

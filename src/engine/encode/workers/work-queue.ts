@@ -1,5 +1,5 @@
-import { FarthingError } from '../../domain/error.ts';
-import { FairQueue, hasRoom } from '../../domain/sharing/fair-queue.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { FairQueue, hasRoom } from '@farthing/queues/fair-queue';
 
 /** The work of one call: entries of one kind, of which a worker takes some at a time. */
 export interface Work<Entry> {

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { FarthingError } from '../../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import type { MakeReader } from '../../reading/format-reader.ts';
 import { corrupt } from '../../reading/refusal.ts';
 import { countMembers, giveMembers } from '../members.ts';

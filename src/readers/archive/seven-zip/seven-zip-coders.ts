@@ -1,5 +1,5 @@
 import { inflateRawSync } from 'node:zlib';
-import { FarthingError } from '../../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { corrupt, tooLarge } from '../../reading/refusal.ts';
 import { unpackLzma, unpackLzma2 } from './lzma.ts';
 

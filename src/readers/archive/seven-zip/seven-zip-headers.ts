@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { FarthingError } from '../../../domain/error.ts';
+import type { FarthingError } from '@farthing/protocol/error';
 import { corrupt, tooLarge } from '../../reading/refusal.ts';
 import { SevenZipBytes } from './seven-zip-bytes.ts';
 import { type Coder, unpackCoder } from './seven-zip-coders.ts';

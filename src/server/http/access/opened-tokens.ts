@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { forgetOldest } from './forget-oldest.ts';
+import { forgetOldest } from '@farthing/queues/forget-oldest';
 
 /** Digests of tokens that opened their workspaces, the latest last. They open nothing by themselves: their holders are no strangers. */
 export class OpenedTokens {

@@ -1,5 +1,5 @@
-import { payerTenantId } from '../../domain/id.ts';
-import { OpenedTokens } from '../../domain/sharing/opened-tokens.ts';
+import { payerTenantId } from '@farthing/protocol/id';
+import { OpenedTokens } from './opened-tokens.ts';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
 import { type Forward, tokenOpens } from './forward.ts';
 import type { Services } from './services.ts';

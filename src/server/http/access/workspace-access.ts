@@ -1,7 +1,7 @@
-import { FarthingError } from '../../domain/error.ts';
-import type { TenantId } from '../../domain/id.ts';
-import type { Answer } from '../../domain/payment.ts';
-import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { TenantId } from '@farthing/protocol/id';
+import type { Answer } from '@farthing/payment/purchase';
+import type { WorkspaceRecord } from '../../workspace/workspace.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { isFault, problem } from '../exchange/problem.ts';

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import { BudgetedBytes } from './budgeted-bytes.ts';
 import { free, Gathered } from './gathered.ts';
 import { type Owner, overShare, type Shares } from './shared-bytes.ts';

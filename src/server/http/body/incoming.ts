@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import type { Shares } from './shared-bytes.ts';
 
 export interface IncomingOptions {

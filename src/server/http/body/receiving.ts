@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { FairQueue } from '../../domain/sharing/fair-queue.ts';
+import { FairQueue } from '@farthing/queues/fair-queue';
 import type { RequestBody } from './body.ts';
 
 /**

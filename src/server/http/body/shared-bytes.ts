@@ -1,4 +1,4 @@
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 
 /** A budget of bytes in two parts: an unproved request cannot touch what is kept for those that are paid for. */
 export interface Shares {

@@ -1,5 +1,5 @@
-import { formatUsd, type ShownPrice } from '../../domain/money.ts';
-import { READABLE_NAMES } from '../../extract/formats.ts';
+import { formatUsd, type ShownPrice } from '@farthing/protocol/money';
+import { READABLE_NAMES } from '@farthing/readers/formats';
 import type { Services } from '../access/services.ts';
 import { searchDiscovery } from './discovery.ts';
 

@@ -1,15 +1,15 @@
-import { inlineProperties } from '../../api/components.ts';
-import { IngestResponseSchema, ItemSchema } from '../../api/items.ts';
+import { inlineProperties } from '@farthing/protocol/schema/components';
+import { IngestResponseSchema, ItemSchema } from '@farthing/protocol/schema/items';
 import {
   PrepaidRefundRequestSchema,
   PrepaidRefundSchema,
   PrepaidSchema,
   PrepaySchema,
-} from '../../api/prepaid.ts';
-import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from '../../api/requests.ts';
-import { SearchResponseSchema } from '../../api/search.ts';
-import { WorkspaceSchema } from '../../api/workspaces.ts';
-import type { Discovery } from '../../domain/payment.ts';
+} from '@farthing/protocol/schema/prepaid';
+import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from '@farthing/protocol/schema/requests';
+import { SearchResponseSchema } from '@farthing/protocol/schema/search';
+import { WorkspaceSchema } from '@farthing/protocol/schema/workspaces';
+import type { Discovery } from '@farthing/payment/purchase';
 
 /** Shapes and examples of the paid routes, for public catalogues. */
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { ITEM_KEY_MAX } from '../../domain/labels/item-key.ts';
-import { METADATA_JSON_MAX } from '../../domain/labels/metadata.ts';
+import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
+import { METADATA_JSON_MAX } from '@farthing/protocol/labels/metadata';
 
 /** What an upload says of its file, for the description: in a form, or in headers beside a raw body. */
 

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { COMPONENTS } from '../../api/components.ts';
-import { ERRORS } from '../../domain/error.ts';
-import type { ShownPrice } from '../../domain/money.ts';
-import { READABLE_NAMES } from '../../extract/formats.ts';
+import { COMPONENTS } from '@farthing/protocol/schema/components';
+import { ERRORS } from '@farthing/protocol/error';
+import type { ShownPrice } from '@farthing/protocol/money';
+import { READABLE_NAMES } from '@farthing/readers/formats';
 import type { Operation, OperationError, Route } from '../exchange/route.ts';
 import {
   FILE,

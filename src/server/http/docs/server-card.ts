@@ -1,5 +1,5 @@
-import type { ServerCard } from '../../api/service.ts';
-import { VERSION } from '../../domain/version.ts';
+import type { ServerCard } from '@farthing/protocol/schema/service';
+import { VERSION } from '@farthing/protocol/version';
 
 /**
  * What the MCP server here is and where it listens, for who has not connected yet. The shape is that of the draft SEP-2127

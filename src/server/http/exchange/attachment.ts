@@ -1,4 +1,4 @@
-import type { Item } from '../../api/items.ts';
+import type { Item } from '@farthing/protocol/schema/items';
 
 const NAME_LENGTH_MAX = 150;
 /** A lone surrogate cannot be encoded. */

@@ -1,4 +1,4 @@
-import { JsonArray } from '../../domain/json-array.ts';
+import { JsonArray } from '@farthing/engine/json-array';
 
 /** Decimals of a number; more are noise, and amounts of money have six. `native/src/search/json_number.rs` does the same. */
 const DIGITS = 6;

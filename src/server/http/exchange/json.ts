@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
-import { type ErrorCode, FarthingError } from '../../domain/error.ts';
-import { nearest } from '../../domain/nearest.ts';
-import { type AllowedValues, refusedValue } from '../../domain/wording/allowed.ts';
+import { type ErrorCode, FarthingError } from '@farthing/protocol/error';
+import { nearest } from '@farthing/protocol/nearest';
+import { type AllowedValues, refusedValue } from '@farthing/protocol/allowed';
 
 /** A validated JSON object: its known fields without nulls, and the names of ignored ones. */
 export interface Validated<S extends TObject> {

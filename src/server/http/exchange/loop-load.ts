@@ -1,4 +1,4 @@
-import { FairQueue } from '../../domain/sharing/fair-queue.ts';
+import { FairQueue } from '@farthing/queues/fair-queue';
 
 /** Utilization of the event loop above which it counts as busy. */
 const BUSY_SHARE = 0.75;

@@ -1,4 +1,4 @@
-import { FairQueue } from '../../domain/sharing/fair-queue.ts';
+import { FairQueue } from '@farthing/queues/fair-queue';
 import { Holding, type Shares } from '../body/shared-bytes.ts';
 
 /** Pieces of 64 KiB: the kernel copies half a MiB in half a millisecond. */

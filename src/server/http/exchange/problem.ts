@@ -1,6 +1,6 @@
-import type { Problem } from '../../api/service.ts';
-import { toFarthingError } from '../../domain/error.ts';
-import type { Answer } from '../../domain/payment.ts';
+import type { Problem } from '@farthing/protocol/schema/service';
+import { toFarthingError } from '@farthing/protocol/error';
+import type { Answer } from '@farthing/payment/purchase';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../../domain/payment.ts';
+import type { Answer } from '@farthing/payment/purchase';
 
 /** A handler's answer. `delivered` is called with whether all of it reached the network. */
 export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };

@@ -1,4 +1,4 @@
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 
 /** A path with named parameters: `/agent/v1/items/{item_id}`. */
 export interface RoutePattern {

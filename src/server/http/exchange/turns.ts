@@ -1,5 +1,5 @@
-import { FarthingError } from '../../domain/error.ts';
-import { FairQueue } from '../../domain/sharing/fair-queue.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { FairQueue } from '@farthing/queues/fair-queue';
 
 /** uWebSockets.js hands over all requests of one read within one turn of the event loop, and many reads. */
 const WEIGHT_PER_TURN_MAX = 16;

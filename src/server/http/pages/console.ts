@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { BytesReply } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';

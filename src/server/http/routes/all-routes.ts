@@ -1,4 +1,4 @@
-import type { AnswerMcp } from '../../api/mcp.ts';
+import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import { answeredHere, type Forward, tokenOpens } from '../access/forward.ts';
 import type { Services } from '../access/services.ts';
 import { guidance } from '../docs/agent-guide.ts';

@@ -1,5 +1,5 @@
-import { FarthingError } from '../../domain/error.ts';
-import { parseId } from '../../domain/id.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import { parseId } from '@farthing/protocol/id';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import type { Route } from '../exchange/route.ts';

@@ -1,4 +1,4 @@
-import { AgentCardSchema, PaidResourcesSchema, ServerCardSchema } from '../../api/service.ts';
+import { AgentCardSchema, PaidResourcesSchema, ServerCardSchema } from '@farthing/protocol/schema/service';
 import type { Services } from '../access/services.ts';
 import { agentCard } from '../docs/agent-card.ts';
 import { guidance, llmsTxt } from '../docs/agent-guide.ts';

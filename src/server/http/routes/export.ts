@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { EXPORT_MEDIA_TYPE, type ExportLine } from '../../api/export.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import { EXPORT_MEDIA_TYPE, type ExportLine } from '@farthing/protocol/schema/export';
+import { FarthingError } from '@farthing/protocol/error';
+import type { WorkspaceRecord } from '../../workspace/workspace.ts';
 import { exportLines } from '../../ingest/export.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';

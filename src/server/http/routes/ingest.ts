@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
-import { IngestResponseSchema } from '../../api/items.ts';
-import { shownIngest, shownItem, shownJob } from '../../api/shown.ts';
-import { parseId } from '../../domain/id.ts';
-import { ALIASES_MAX, isCalled } from '../../domain/item.ts';
-import type { Answer } from '../../domain/payment.ts';
+import { IngestResponseSchema } from '@farthing/protocol/schema/items';
+import { shownIngest, shownItem, shownJob } from '@farthing/protocol/schema/shown';
+import { parseId } from '@farthing/protocol/id';
+import { ALIASES_MAX, isCalled } from '@farthing/protocol/item';
+import type { Answer } from '@farthing/payment/purchase';
 import type { IngestAnswer } from '../../ingest/ingest.ts';
 import type { StagedUpload } from '../../ingest/ports/ports.ts';
 import { type PaidRoute, paid } from '../access/paid.ts';

@@ -1,7 +1,7 @@
-import { ItemSchema } from '../../api/items.ts';
-import { shownItem } from '../../api/shown.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { parseId } from '../../domain/id.ts';
+import { ItemSchema } from '@farthing/protocol/schema/items';
+import { shownItem } from '@farthing/protocol/schema/shown';
+import { FarthingError } from '@farthing/protocol/error';
+import { parseId } from '@farthing/protocol/id';
 import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { itemDiscovery } from '../docs/discovery.ts';

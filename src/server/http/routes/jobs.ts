@@ -1,8 +1,8 @@
-import { JobSchema } from '../../api/items.ts';
-import { shownJob } from '../../api/shown.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { isPayer, parseId, type WorkspaceId } from '../../domain/id.ts';
-import type { Job } from '../../domain/job.ts';
+import { JobSchema } from '@farthing/protocol/schema/items';
+import { shownJob } from '@farthing/protocol/schema/shown';
+import { FarthingError } from '@farthing/protocol/error';
+import { isPayer, parseId, type WorkspaceId } from '@farthing/protocol/id';
+import type { Job } from '@farthing/protocol/job';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import type { EventsReply } from '../exchange/reply.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '../../api/mcp.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { hasRoom } from '../../domain/sharing/fair-queue.ts';
+import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '@farthing/protocol/schema/mcp';
+import { FarthingError } from '@farthing/protocol/error';
+import { hasRoom } from '@farthing/queues/fair-queue';
 import type { HttpLimits } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
 import { splitBody } from '../body/split-body.ts';

@@ -5,10 +5,10 @@ import {
   PrepaidSchema,
   type Prepay,
   PrepaySchema,
-} from '../../api/prepaid.ts';
-import type { Address } from '../../domain/address.ts';
-import { type AtomicAmount, formatUsd, parseUsd } from '../../domain/money.ts';
-import type { Discovery, Quote, WorkOutcome } from '../../domain/payment.ts';
+} from '@farthing/protocol/schema/prepaid';
+import type { Address } from '@farthing/protocol/address';
+import { type AtomicAmount, formatUsd, parseUsd } from '@farthing/protocol/money';
+import type { Discovery, Quote, WorkOutcome } from '@farthing/payment/purchase';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';

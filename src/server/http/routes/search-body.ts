@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { FilterSchema } from '../../api/filter.ts';
-import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '../../api/requests.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { FAMILIES, type Family } from '../../domain/family.ts';
-import { readFilter } from '../../domain/labels/filter.ts';
-import { K_DEFAULT, K_MAX, QUERY_LENGTH_MAX, type SearchInput } from '../../domain/search.ts';
-import { shown } from '../../domain/wording/allowed.ts';
+import { FilterSchema } from '@farthing/protocol/schema/filter';
+import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '@farthing/protocol/schema/requests';
+import { FarthingError } from '@farthing/protocol/error';
+import { FAMILIES, type Family } from '@farthing/protocol/family';
+import { readFilter } from '@farthing/protocol/labels/filter';
+import { K_DEFAULT, K_MAX, QUERY_LENGTH_MAX, type SearchInput } from '@farthing/protocol/search';
+import { shown } from '@farthing/protocol/allowed';
 import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';

@@ -4,8 +4,8 @@ import {
   HealthSchema,
   JwksSchema,
   ReadinessSchema,
-} from '../../api/service.ts';
-import { didOf } from '../../domain/did.ts';
+} from '@farthing/protocol/schema/service';
+import { didOf } from '../pages/did.ts';
 import type { PublicKey, Services } from '../access/services.ts';
 import { agentGuide, llmsTxt } from '../docs/agent-guide.ts';
 import type { Route } from '../exchange/route.ts';

@@ -1,7 +1,7 @@
-import type { SearchAnswer } from '../../api/search.ts';
-import { roundedStages } from '../../domain/clock.ts';
-import { JsonArray } from '../../domain/json-array.ts';
-import type { SearchResult } from '../../search/search.ts';
+import type { SearchAnswer } from '@farthing/protocol/schema/search';
+import { roundedStages } from '@farthing/protocol/clock';
+import { JsonArray } from '@farthing/engine/json-array';
+import type { SearchResult } from '@farthing/engine/search/search';
 import { shownJson } from '../exchange/json-text.ts';
 
 /** How the answers to several questions are shown. */

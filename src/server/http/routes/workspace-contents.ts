@@ -6,11 +6,11 @@ import {
   ItemListSchema,
   ItemSchema,
   type ItemsAnswer,
-} from '../../api/items.ts';
-import { shownItem } from '../../api/shown.ts';
-import { HistorySchema } from '../../api/workspaces.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { type ItemId, parseId, type WorkspaceId } from '../../domain/id.ts';
+} from '@farthing/protocol/schema/items';
+import { shownItem } from '@farthing/protocol/schema/shown';
+import { HistorySchema } from '@farthing/protocol/schema/workspaces';
+import { FarthingError } from '@farthing/protocol/error';
+import { type ItemId, parseId, type WorkspaceId } from '@farthing/protocol/id';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';

@@ -3,10 +3,10 @@ import {
   WorkspaceCreateSchema,
   type WorkspaceExtend,
   WorkspaceExtendSchema,
-} from '../../api/requests.ts';
-import { DisposalSchema, ReserveEndedSchema, UsageSchema, WorkspaceSchema } from '../../api/workspaces.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { parseUsd } from '../../domain/money.ts';
+} from '@farthing/protocol/schema/requests';
+import { DisposalSchema, ReserveEndedSchema, UsageSchema, WorkspaceSchema } from '@farthing/protocol/schema/workspaces';
+import { FarthingError } from '@farthing/protocol/error';
+import { parseUsd } from '@farthing/protocol/money';
 import type { CreationInput } from '../../workspace/prices.ts';
 import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';

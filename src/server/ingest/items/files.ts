@@ -1,7 +1,7 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { FarthingError } from '../../domain/error.ts';
-import type { ItemId, TenantId } from '../../domain/id.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { ItemId, TenantId } from '@farthing/protocol/id';
 import type { StoredFiles } from '../ports/ports.ts';
 import { FolderSyncs, synced } from './durable.ts';
 

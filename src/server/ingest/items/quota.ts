@@ -1,6 +1,6 @@
-import type { FileInfo } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { itemOfJob, type JobId } from '../../domain/id.ts';
+import type { FileInfo } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
+import { itemOfJob, type JobId } from '@farthing/protocol/id';
 import type { IngestLimits } from '../ports/limits.ts';
 import type { IngestShard } from '../ports/ports.ts';
 

@@ -1,7 +1,7 @@
-import type { ExportPassages, ExportPictures } from '../../api/export.ts';
-import { segmentKindOf } from '../../domain/family.ts';
-import type { ItemId } from '../../domain/id.ts';
-import type { SpaceSpec } from '../../domain/space.ts';
+import type { ExportPassages, ExportPictures } from '@farthing/protocol/schema/export';
+import { segmentKindOf } from '@farthing/protocol/family';
+import type { ItemId } from '@farthing/protocol/id';
+import type { SpaceSpec } from '@farthing/engine/space';
 import type { VectorSnapshot } from '../ports/ports.ts';
 import { textOf } from './text.ts';
 

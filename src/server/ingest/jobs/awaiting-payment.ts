@@ -1,6 +1,6 @@
-import type { FileInfo } from '../../domain/document.ts';
-import type { JobId, TenantId } from '../../domain/id.ts';
-import type { Job } from '../../domain/job.ts';
+import type { FileInfo } from '@farthing/protocol/document';
+import type { JobId, TenantId } from '@farthing/protocol/id';
+import type { Job } from '@farthing/protocol/job';
 import type { Unfinished } from '../items/quota.ts';
 
 interface AwaitingJob {

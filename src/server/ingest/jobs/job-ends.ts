@@ -1,6 +1,6 @@
-import { FarthingError, toFarthingError } from '../../domain/error.ts';
-import { movedItem } from '../../domain/item.ts';
-import { type Job, owesCredit } from '../../domain/job.ts';
+import { FarthingError, toFarthingError } from '@farthing/protocol/error';
+import { movedItem } from '@farthing/protocol/item';
+import { type Job, owesCredit } from '@farthing/protocol/job';
 import { isStorageFull } from '../items/files.ts';
 import { removePreviews } from '../items/previews.ts';
 import { removeMembers } from '../members/members.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Clock, toTimestamp } from '../../domain/clock.ts';
-import type { JobId } from '../../domain/id.ts';
-import { isEnded, type Job, type JobState, jobMayPass, owesCredit } from '../../domain/job.ts';
+import { type Clock, toTimestamp } from '@farthing/protocol/clock';
+import type { JobId } from '@farthing/protocol/id';
+import { isEnded, type Job, type JobState, jobMayPass, owesCredit } from '@farthing/protocol/job';
 import type { Store, Table } from '../../state/store.ts';
 import { Pace } from './pace.ts';
 

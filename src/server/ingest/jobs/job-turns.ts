@@ -1,7 +1,7 @@
-import { FarthingError } from '../../domain/error.ts';
-import type { TenantId } from '../../domain/id.ts';
-import { FairQueue, hasRoom } from '../../domain/sharing/fair-queue.ts';
-import type { Owners } from '../../domain/sharing/owners.ts';
+import { FarthingError } from '@farthing/protocol/error';
+import type { TenantId } from '@farthing/protocol/id';
+import { FairQueue, hasRoom } from '@farthing/queues/fair-queue';
+import type { Owners } from '@farthing/queues/owners';
 
 /** A job that waits for its turn. */
 export interface WaitingJob {

@@ -1,4 +1,4 @@
-import type { JobId } from '../../domain/id.ts';
+import type { JobId } from '@farthing/protocol/id';
 
 /** No estimate until this many seconds have passed. */
 const SECONDS_MIN = 0.5;

@@ -1,7 +1,7 @@
-import type { FileInfo } from '../../domain/document.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { JobId, TenantId } from '../../domain/id.ts';
-import { isEnded, type Job } from '../../domain/job.ts';
+import type { FileInfo } from '@farthing/protocol/document';
+import { FarthingError } from '@farthing/protocol/error';
+import type { JobId, TenantId } from '@farthing/protocol/id';
+import { isEnded, type Job } from '@farthing/protocol/job';
 import type { Unfinished } from '../items/quota.ts';
 import { indexFile, type MembersProgress } from '../members/member-work.ts';
 import type { Replacing } from '../members/replacing.ts';

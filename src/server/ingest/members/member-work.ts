@@ -1,9 +1,9 @@
-import type { Item } from '../../api/items.ts';
-import type { FileInfo, UnpackedMember } from '../../domain/document.ts';
-import { ERRORS, errorCode, FarthingError } from '../../domain/error.ts';
-import { FAMILIES, type Family } from '../../domain/family.ts';
-import { addNotRead, type NotRead } from '../../domain/file/not-read.ts';
-import { isCalled, movedItem } from '../../domain/item.ts';
+import type { Item } from '@farthing/protocol/schema/items';
+import type { FileInfo, UnpackedMember } from '@farthing/protocol/document';
+import { ERRORS, errorCode, FarthingError } from '@farthing/protocol/error';
+import { FAMILIES, type Family } from '@farthing/protocol/family';
+import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
+import { isCalled, movedItem } from '@farthing/protocol/item';
 import { pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf } from '../items/quota.ts';
 import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Item } from '../../api/items.ts';
-import { type ItemId, idFrom, type TenantId } from '../../domain/id.ts';
+import type { Item } from '@farthing/protocol/schema/items';
+import { type ItemId, idFrom, type TenantId } from '@farthing/protocol/id';
 import { removePreviews } from '../items/previews.ts';
 import type { IngestShard, StoredFiles } from '../ports/ports.ts';
 

@@ -1,4 +1,4 @@
-import type { ItemId, TenantId } from '../../domain/id.ts';
+import type { ItemId, TenantId } from '@farthing/protocol/id';
 import { removePreviews } from '../items/previews.ts';
 import type { IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { removeMembers } from './members.ts';

@@ -1,6 +1,6 @@
-import type { Item } from '../../api/items.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { ItemId, TenantId } from '../../domain/id.ts';
+import type { Item } from '@farthing/protocol/schema/items';
+import { FarthingError } from '@farthing/protocol/error';
+import type { ItemId, TenantId } from '@farthing/protocol/id';
 import type { IngestSegment, IngestShard, IngestTenants, StagedUpload, StoredFiles } from '../ports/ports.ts';
 import { membersOf, uploadedItem } from './members.ts';
 import { removeItem } from './removal.ts';

@@ -1,18 +1,18 @@
-import type { Address } from '../../domain/address.ts';
-import type { Extracted, PictureSpec } from '../../domain/document.ts';
-import type { EncoderInput, InputKind } from '../../domain/family.ts';
-import type { ItemId, JobId, TenantId } from '../../domain/id.ts';
-import type { Metadata } from '../../domain/labels/metadata.ts';
-import type { EncodeOptions, Passage } from '../../encode/encoder.ts';
-import type { Listener } from '../../encode/speech/listener.ts';
-import type { Extractor } from '../../extract/extractor.ts';
-import type { Shard } from '../../shard/shard.ts';
-import type { Snapshot } from '../../shard/snapshot.ts';
-import type { Tenants } from '../../shard/tenants.ts';
+import type { Address } from '@farthing/protocol/address';
+import type { Extracted, PictureSpec } from '@farthing/protocol/document';
+import type { EncoderInput, InputKind } from '@farthing/protocol/family';
+import type { ItemId, JobId, TenantId } from '@farthing/protocol/id';
+import type { Metadata } from '@farthing/protocol/labels/metadata';
+import type { EncodeOptions, Passage } from '@farthing/engine/encode/encoder';
+import type { Listener } from '@farthing/engine/encode/speech/listener';
+import type { Extractor } from '@farthing/readers/extractor';
+import type { Shard } from '@farthing/engine/shard/shard';
+import type { Snapshot } from '@farthing/engine/shard/snapshot';
+import type { Tenants } from '@farthing/engine/shard/tenants';
 
-export type { Passage as IngestPassage } from '../../encode/encoder.ts';
-export type { Said as SaidPhrase } from '../../encode/speech/listener.ts';
-export type { SegmentInput as IngestSegment } from '../../shard/shard.ts';
+export type { Passage as IngestPassage } from '@farthing/engine/encode/encoder';
+export type { Said as SaidPhrase } from '@farthing/engine/encode/speech/listener';
+export type { SegmentInput as IngestSegment } from '@farthing/engine/shard/shard';
 
 /** A Tenant's index, as far as ingest uses it. */
 export interface IngestShard

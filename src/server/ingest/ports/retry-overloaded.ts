@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorCode } from '../../domain/error.ts';
+import { errorCode } from '@farthing/protocol/error';
 import type { IngestTenants } from './ports.ts';
 
 const OVERLOAD_WAIT_MS = 1_000;

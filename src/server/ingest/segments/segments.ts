@@ -1,4 +1,4 @@
-import type { PictureContent } from '../../domain/document.ts';
+import type { PictureContent } from '@farthing/protocol/document';
 import {
   FAMILIES,
   type Family,
@@ -6,9 +6,9 @@ import {
   LISTS,
   type ListTraits,
   type SegmentKind,
-} from '../../domain/family.ts';
-import type { PageKind } from '../../domain/file/segment.ts';
-import type { ItemId } from '../../domain/id.ts';
+} from '@farthing/protocol/family';
+import type { PageKind } from '@farthing/protocol/file/segment';
+import type { ItemId } from '@farthing/protocol/id';
 import type { IngestSegment, VectorsBySpace } from '../ports/ports.ts';
 import type { LocatedPassage } from './locate.ts';
 

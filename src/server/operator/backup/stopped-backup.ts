@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { native } from '../../native/index.ts';
+import { native } from '@farthing/native';
 import { bookFolders } from '../../state/book-folders.ts';
 import { checkDataVersion } from '../../state/data-version.ts';
 import { openStore } from '../../state/store.ts';

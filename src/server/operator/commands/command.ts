@@ -1,7 +1,7 @@
-import { UsageError } from '../../domain/commands/command-set.ts';
-import { OPERATOR, type OperatorCall, type OperatorCommand } from '../../domain/commands/operator.ts';
-import { askedOf, parseCall } from '../../domain/commands/parse.ts';
-import { fileFault } from '../../domain/wording/file-fault.ts';
+import { UsageError } from '@farthing/cli/commands/command-set';
+import { OPERATOR, type OperatorCall, type OperatorCommand } from '@farthing/cli/commands/operator';
+import { askedOf, parseCall } from '@farthing/cli/commands/parse';
+import { fileFault } from '@farthing/cli/wording/file-fault';
 import { settingsPage } from '../../settings/settings-page.ts';
 import { type CommandIo, EXIT } from '../io.ts';
 
@@ -38,21 +38,21 @@ const RUNS: {
     (await import('./models.ts')).pullModel(words[0]!, values, io),
   'models verify': async (_call, io) => (await import('./models.ts')).verifyModels(io),
   'models use': async ({ words }, io) => (await import('./models.ts')).useModel(words[0]!, io),
-  'cluster status': async (_call, io) => (await import('../../cluster/operate/nodes.ts')).showCluster(io),
+  'cluster status': async (_call, io) => (await import('@farthing/cluster/operate/nodes')).showCluster(io),
   'cluster drain': async ({ words, values }, io) =>
-    (await import('../../cluster/operate/nodes.ts')).drainNode(words[0]!, values.undo, io),
+    (await import('@farthing/cluster/operate/nodes')).drainNode(words[0]!, values.undo, io),
   'cluster forget': async ({ words }, io) =>
-    (await import('../../cluster/operate/nodes.ts')).forgetNode(words[0]!, io),
+    (await import('@farthing/cluster/operate/nodes')).forgetNode(words[0]!, io),
   'cluster import': async (_call, io) =>
-    (await import('../../cluster/operate/import-folder.ts')).importFolder(io),
+    (await import('@farthing/cluster/operate/import-folder')).importFolder(io),
   'cluster books': async ({ words }, io) =>
-    (await import('../../cluster/operate/copy-books.ts')).copyClusterBooks(words[0]!, io),
+    (await import('@farthing/cluster/operate/copy-books')).copyClusterBooks(words[0]!, io),
   'cluster backup': async ({ words }, io) =>
-    (await import('../../cluster/operate/copy-books.ts')).backUpClusterTo(words[0]!, io),
+    (await import('@farthing/cluster/operate/copy-books')).backUpClusterTo(words[0]!, io),
   'cluster finish-upgrade': async (_call, io) =>
-    (await import('../../cluster/operate/nodes.ts')).finishUpgrade(io),
+    (await import('@farthing/cluster/operate/nodes')).finishUpgrade(io),
   'cluster forget-models': async (_call, io) =>
-    (await import('../../cluster/operate/nodes.ts')).forgetClusterModels(io),
+    (await import('@farthing/cluster/operate/nodes')).forgetClusterModels(io),
 };
 
 /** Runs `farthing admin WORDS…`. @returns its exit code; faults are explained, never thrown */

@@ -1,4 +1,4 @@
-import type { Finding } from '../../api/operator.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
 import { examine, examineByPaying } from '../doctor/doctor.ts';
 import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 

@@ -1,4 +1,4 @@
-import type { DisposalAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
+import type { DisposalAnswer, WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { WorkspacePage } from '../../workspace/views/views.ts';
 import { type CommandIo, dataFolder, EXIT } from '../io.ts';
 import { askServer } from '../running/operator-socket.ts';

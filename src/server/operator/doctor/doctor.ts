@@ -3,11 +3,11 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { Finding } from '../../api/operator.ts';
-import type { PreviousModel } from '../../api/service.ts';
-import { EXTRACT_LIMITS } from '../../domain/document.ts';
-import { openExtractor } from '../../extract/child-extractor.ts';
-import { fromNative, native } from '../../native/index.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
+import type { PreviousModel } from '@farthing/protocol/schema/service';
+import { EXTRACT_LIMITS } from '@farthing/protocol/document';
+import { openExtractor } from '@farthing/readers/child-extractor';
+import { fromNative, native } from '@farthing/native';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
@@ -70,8 +70,8 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['native encoder', () => nativeEncoder(settings)],
-    ['books', async () => (await import('../../cluster/operate/examine.ts')).books(settings)],
-    ['objects', async () => (await import('../../cluster/operate/examine.ts')).objects(settings)],
+    ['books', async () => (await import('@farthing/cluster/operate/examine')).books(settings)],
+    ['objects', async () => (await import('@farthing/cluster/operate/examine')).objects(settings)],
     ['sales', () => sales(settings)],
     ['x402 clients', () => [clients(settings)]],
   ];

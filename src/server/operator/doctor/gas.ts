@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
-import type { Finding } from '../../api/operator.ts';
-import type { Address } from '../../domain/address.ts';
-import type { Asset } from '../../payment/asset.ts';
-import { GasState, type Head } from '../../payment/self/gas-state.ts';
-import { Nodes } from '../../payment/self/nodes.ts';
-import { gasWalletOf } from '../../payment/self/open-self.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
+import type { Address } from '@farthing/protocol/address';
+import type { Asset } from '@farthing/payment/asset';
+import { GasState, type Head } from '@farthing/payment/self/gas-state';
+import { Nodes } from '@farthing/payment/self/nodes';
+import { gasWalletOf } from '@farthing/payment/self/open-self';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
-import type { Finding } from '../../api/operator.ts';
-import type { PreviousModel } from '../../api/service.ts';
-import { deviceRefusal } from '../../encode/models/device.ts';
-import { Library, type LibraryModel } from '../../encode/models/library.ts';
-import { PROVIDERS, type Provider } from '../../encode/models/manifest.ts';
-import { lacksOf } from '../../encode/models/readiness.ts';
-import { reportNative } from '../../encode/native-report.ts';
-import { native } from '../../native/index.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
+import type { PreviousModel } from '@farthing/protocol/schema/service';
+import { deviceRefusal } from '@farthing/engine/encode/models/device';
+import { Library, type LibraryModel } from '@farthing/engine/encode/models/library';
+import { PROVIDERS, type Provider } from '@farthing/engine/encode/models/manifest';
+import { lacksOf } from '@farthing/engine/encode/models/readiness';
+import { reportNative } from '@farthing/engine/encode/native-report';
+import { native } from '@farthing/native';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 

@@ -1,10 +1,10 @@
-import type { Finding } from '../../api/operator.ts';
-import { openWallet } from '../../cli/access/key-file.ts';
-import { Farthing, FarthingError, type PaymentAccount } from '../../client/index.ts';
-import { formatUsd } from '../../domain/money.ts';
-import { assetOn } from '../../payment/asset.ts';
-import { RpcNode } from '../../payment/facilitator/rpc-node.ts';
-import { readTransfers } from '../../payment/facilitator/rpc-witness.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
+import { openWallet } from '@farthing/cli/access/key-file';
+import { Farthing, FarthingError, type PaymentAccount } from '@farthing/client';
+import { formatUsd } from '@farthing/protocol/money';
+import { assetOn } from '@farthing/payment/asset';
+import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
+import { readTransfers } from '@farthing/payment/facilitator/rpc-witness';
 import type { Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';

@@ -1,13 +1,13 @@
-import type { Finding } from '../../api/operator.ts';
-import { type Asset, assetOn } from '../../payment/asset.ts';
-import { facilitatorAddresses } from '../../payment/facilitator/facilitator-addresses.ts';
-import type { FacilitatorAddress } from '../../payment/facilitator/facilitator-client.ts';
-import { exchangeJson } from '../../payment/facilitator/json-http.ts';
-import { offeredNetworks, readSupported } from '../../payment/facilitator/messages.ts';
-import { RpcNode, RpcRefusal } from '../../payment/facilitator/rpc-node.ts';
-import { BLOCKS_FIRST } from '../../payment/facilitator/rpc-witness.ts';
-import { payToFault } from '../../payment/pay-to.ts';
-import { SELF } from '../../settings/facilitators.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
+import { type Asset, assetOn } from '@farthing/payment/asset';
+import { facilitatorAddresses } from '@farthing/payment/facilitator/facilitator-addresses';
+import type { FacilitatorAddress } from '@farthing/payment/facilitator/facilitator-client';
+import { exchangeJson } from '@farthing/payment/facilitator/json-http';
+import { offeredNetworks, readSupported } from '@farthing/payment/facilitator/messages';
+import { RpcNode, RpcRefusal } from '@farthing/payment/facilitator/rpc-node';
+import { BLOCKS_FIRST } from '@farthing/payment/facilitator/rpc-witness';
+import { payToFault } from '@farthing/payment/pay-to';
+import { SELF } from '@farthing/payment/facilitator/facilitators';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Finding } from '../../api/operator.ts';
+import type { Finding } from '@farthing/protocol/schema/operator';
 import { ok, warning } from '../finding.ts';
 
 /** Whether a cgroup limits the threads of the server and its readers: no other limit counts a reader's without the server's. */

@@ -1,4 +1,4 @@
-import type { HourPoint, Snapshot } from '../../api/operator.ts';
+import type { HourPoint, Snapshot } from '@farthing/protocol/schema/operator';
 
 const HOUR_SECONDS = 3600;
 /** Between two points while the page is closed. */

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { JournalEntry, JournalTotals } from '../../payment/records/journal.ts';
-import type { Ledger } from '../../payment/records/ledger.ts';
+import type { JournalEntry, JournalTotals } from '@farthing/payment/records/journal';
+import type { Ledger } from '@farthing/payment/records/ledger';
 import type { Liabilities } from './liabilities.ts';
 
 /** The ledger of a data folder, with or without a running server. */

@@ -1,5 +1,5 @@
-import { formatUsd } from '../../domain/money.ts';
-import type { PrepaidBalances } from '../../payment/prepaid/balances.ts';
+import { formatUsd } from '@farthing/protocol/money';
+import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 
 /** Prepaid money of all wallets, for the operator: what is owed. */
 export interface PrepaidSums {

@@ -1,12 +1,12 @@
-import type { Address } from '../../domain/address.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { parseId } from '../../domain/id.ts';
-import { formatUsd } from '../../domain/money.ts';
-import type { Asset } from '../../payment/asset.ts';
-import type { RpcNode } from '../../payment/facilitator/rpc-node.ts';
-import { readTransfers } from '../../payment/facilitator/rpc-witness.ts';
-import type { PrepaidBalances } from '../../payment/prepaid/balances.ts';
-import type { Ledger } from '../../payment/records/ledger.ts';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
+import { parseId } from '@farthing/protocol/id';
+import { formatUsd } from '@farthing/protocol/money';
+import type { Asset } from '@farthing/payment/asset';
+import type { RpcNode } from '@farthing/payment/facilitator/rpc-node';
+import { readTransfers } from '@farthing/payment/facilitator/rpc-witness';
+import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
+import type { Ledger } from '@farthing/payment/records/ledger';
 
 /** Where refunds are looked for. */
 export interface RefundChain {

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { JournalEntry } from '../../payment/records/journal.ts';
+import type { JournalEntry } from '@farthing/payment/records/journal';
 import type { LedgerEnd, LedgerSource } from './ledger-stream.ts';
 import { LEDGER_PATH, openAnswer } from './operator-socket.ts';
 

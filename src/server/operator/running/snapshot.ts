@@ -1,11 +1,11 @@
-import type { Snapshot } from '../../api/operator.ts';
-import { formatUsd } from '../../domain/money.ts';
-import type { Encoder } from '../../encode/encoder.ts';
-import type { Extractor } from '../../extract/extractor.ts';
-import type { GateHealth } from '../../payment/gate/gate.ts';
-import type { Ledger } from '../../payment/records/ledger.ts';
-import { familyReports } from '../../search/families.ts';
-import type { Tenants } from '../../shard/tenants.ts';
+import type { Snapshot } from '@farthing/protocol/schema/operator';
+import { formatUsd } from '@farthing/protocol/money';
+import type { Encoder } from '@farthing/engine/encode/encoder';
+import type { Extractor } from '@farthing/readers/extractor';
+import type { GateHealth } from '@farthing/payment/gate/gate';
+import type { Ledger } from '@farthing/payment/records/ledger';
+import { familyReports } from '@farthing/engine/search/families';
+import type { Tenants } from '@farthing/engine/shard/tenants';
 import type { WorkspaceViews } from '../../workspace/views/views.ts';
 
 export interface SnapshotDeps {

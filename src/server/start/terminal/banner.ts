@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { assetOn } from '../../payment/asset.ts';
-import { facilitatorUrl } from '../../settings/facilitators.ts';
+import { assetOn } from '@farthing/payment/asset';
+import { facilitatorUrl } from '@farthing/payment/facilitator/facilitators';
 import type { Settings } from '../../settings/settings.ts';
 
 /** Facts of a start that the banner shows. */
@@ -16,7 +16,7 @@ export interface Started {
 
 const LABEL_COLUMNS = 10;
 /** At the same place in the repository and in the npm package. */
-const DOCS = resolve(import.meta.dirname, '../../../docs');
+const DOCS = resolve(import.meta.dirname, '../../../../docs');
 
 /** The first lines of a server on a terminal: where it is, what it charges, and what it holds. */
 export function banner(settings: Settings, started: Started): string {

@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { HistoryAnswer, HistoryEntry } from '../../api/workspaces.ts';
+import type { HistoryAnswer, HistoryEntry } from '@farthing/protocol/schema/workspaces';
 
 /** Above this size a new file begins; above this number the oldest file goes. 16 MiB of history at most. */
 const FILE_BYTES_MAX = 2 ** 20;

@@ -1,8 +1,8 @@
-import type { DisposalAnswer } from '../../api/workspaces.ts';
-import type { Clock } from '../../domain/clock.ts';
-import { errorCode, FarthingError } from '../../domain/error.ts';
-import type { WorkspaceId } from '../../domain/id.ts';
-import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../../domain/workspace.ts';
+import type { DisposalAnswer } from '@farthing/protocol/schema/workspaces';
+import type { Clock } from '@farthing/protocol/clock';
+import { errorCode, FarthingError } from '@farthing/protocol/error';
+import type { WorkspaceId } from '@farthing/protocol/id';
+import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../workspace.ts';
 import type { Activity, Counters } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import type { TenantFolders } from '../tenant/folders.ts';

@@ -1,7 +1,7 @@
-import { DAY_MS, HOUR_MS, toTimestamp } from '../../domain/clock.ts';
-import type { WorkspaceId } from '../../domain/id.ts';
-import { formatUsd } from '../../domain/money.ts';
-import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import { DAY_MS, HOUR_MS, toTimestamp } from '@farthing/protocol/clock';
+import type { WorkspaceId } from '@farthing/protocol/id';
+import { formatUsd } from '@farthing/protocol/money';
+import type { WorkspaceRecord } from '../workspace.ts';
 import type { Counters } from '../activity/activity.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
 

@@ -1,5 +1,5 @@
-import type { WorkspaceId } from '../../domain/id.ts';
-import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { WorkspaceId } from '@farthing/protocol/id';
+import type { WorkspaceRecord } from '../workspace.ts';
 import type { Extensions } from '../records/extensions.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import type { RentedTime } from '../time/rented-time.ts';

@@ -1,6 +1,6 @@
-import { HOUR_MS } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
-import type { PayerId } from '../../domain/id.ts';
+import { HOUR_MS } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import type { PayerId } from '@farthing/protocol/id';
 import type { Store } from '../../state/store.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { RunningRequests } from '../tenant/running-requests.ts';

@@ -1,4 +1,4 @@
-import { type PayerId, storedId } from '../../domain/id.ts';
+import { type PayerId, storedId } from '@farthing/protocol/id';
 import type { Store, Table } from '../../state/store.ts';
 import { DueTimes } from '../time/due-times.ts';
 import type { RentedTime } from '../time/rented-time.ts';

@@ -1,9 +1,9 @@
-import type { Address } from '../../domain/address.ts';
-import { HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { newStepId, type StepId, storedId, type WorkspaceId, workspaceOfStep } from '../../domain/id.ts';
-import { type AtomicAmount, formatUsd } from '../../domain/money.ts';
-import type { PendingStep, Reserve, WorkspacePricing, WorkspaceRecord } from '../../domain/workspace.ts';
+import type { Address } from '@farthing/protocol/address';
+import { HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import { newStepId, type StepId, storedId, type WorkspaceId, workspaceOfStep } from '@farthing/protocol/id';
+import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
+import type { PendingStep, Reserve, WorkspacePricing, WorkspaceRecord } from '../workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';

@@ -1,5 +1,5 @@
-import type { Address } from '../../domain/address.ts';
-import { parseId, type StepId, type WorkspaceId } from '../../domain/id.ts';
+import type { Address } from '@farthing/protocol/address';
+import { parseId, type StepId, type WorkspaceId } from '@farthing/protocol/id';
 import type { Store, Table } from '../../state/store.ts';
 
 /** An extension whose payment is open. */

@@ -1,6 +1,6 @@
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/clock.ts';
-import { FarthingError } from '../../domain/error.ts';
-import { storedId, type WorkspaceId } from '../../domain/id.ts';
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import { storedId, type WorkspaceId } from '@farthing/protocol/id';
 import {
   type DisposalReason,
   mayHoldData,
@@ -9,7 +9,7 @@ import {
   type WorkspaceRecord,
   type WorkspaceState,
   workspaceMayPass,
-} from '../../domain/workspace.ts';
+} from '../workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
 import { DueTimes } from '../time/due-times.ts';
 import type { RentedTime } from '../time/rented-time.ts';

@@ -1,7 +1,7 @@
-import { type Clock, MINUTE_MS } from '../../domain/clock.ts';
-import type { StepId } from '../../domain/id.ts';
-import type { AtomicAmount } from '../../domain/money.ts';
-import type { Reserve, ReserveReturn, WorkspaceRecord } from '../../domain/workspace.ts';
+import { type Clock, MINUTE_MS } from '@farthing/protocol/clock';
+import type { StepId } from '@farthing/protocol/id';
+import type { AtomicAmount } from '@farthing/protocol/money';
+import type { Reserve, ReserveReturn, WorkspaceRecord } from '../workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 

@@ -1,4 +1,4 @@
-import { idFrom, type WorkspaceId } from '../../domain/id.ts';
+import { idFrom, type WorkspaceId } from '@farthing/protocol/id';
 import type { Store, Table } from '../../state/store.ts';
 import { hashOfToken, newToken } from './token.ts';
 

@@ -1,5 +1,5 @@
 import { hash as digestOf, randomBytes, timingSafeEqual } from 'node:crypto';
-import { FarthingError } from '../../domain/error.ts';
+import { FarthingError } from '@farthing/protocol/error';
 
 /** Recognisable to people and to scanners for leaked secrets. */
 const PREFIX = 'fws_';

@@ -1,5 +1,5 @@
-import type { Item } from '../../api/items.ts';
-import type { ItemId, TenantId } from '../../domain/id.ts';
+import type { Item } from '@farthing/protocol/schema/items';
+import type { ItemId, TenantId } from '@farthing/protocol/id';
 
 /** A Tenant's index, as far as workspaces use it. */
 export interface TenantShard {

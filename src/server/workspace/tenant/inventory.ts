@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ItemId, TenantId } from '../../domain/id.ts';
-import type { WorkspaceInventory } from '../../domain/workspace.ts';
+import type { ItemId, TenantId } from '@farthing/protocol/id';
+import type { WorkspaceInventory } from '../workspace.ts';
 import type { TenantFolders, TenantShard } from './folders.ts';
 
 const PAGE = 1000;

@@ -1,4 +1,4 @@
-import type { TenantId } from '../../domain/id.ts';
+import type { TenantId } from '@farthing/protocol/id';
 
 interface Running {
   count: number;

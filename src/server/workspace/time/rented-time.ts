@@ -1,4 +1,4 @@
-import { type Clock, MINUTE_MS, toTimestamp } from '../../domain/clock.ts';
+import { type Clock, MINUTE_MS, toTimestamp } from '@farthing/protocol/clock';
 import type { Store, Table } from '../../state/store.ts';
 
 interface Heartbeat {

@@ -1,7 +1,7 @@
-import type { WorkspaceAnswer } from '../../api/workspaces.ts';
-import { toTimestamp } from '../../domain/clock.ts';
-import { formatUsd } from '../../domain/money.ts';
-import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
+import { toTimestamp } from '@farthing/protocol/clock';
+import { formatUsd } from '@farthing/protocol/money';
+import type { WorkspaceRecord } from '../workspace.ts';
 import type { Step } from '../records/extensions.ts';
 import { sumOfReserves, unusedReserves } from '../records/reserves.ts';
 import type { RentedTime } from '../time/rented-time.ts';

@@ -1,6 +1,6 @@
-import type { UsageAnswer, WorkspaceAnswer } from '../../api/workspaces.ts';
-import type { WorkspaceId } from '../../domain/id.ts';
-import type { WorkspaceRecord } from '../../domain/workspace.ts';
+import type { UsageAnswer, WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
+import type { WorkspaceId } from '@farthing/protocol/id';
+import type { WorkspaceRecord } from '../workspace.ts';
 import type { Activity } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import { unauthorized } from '../records/token.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Test } from 'tap';
-import { listening } from '../../rig/ports.ts';
+import { listening } from '../../../rig/ports.ts';
 
 /** Faults of a served file, one for each request; after the last one it is served correctly. */
 export type Fault =

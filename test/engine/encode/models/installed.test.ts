@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { copyFile, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Manifest } from '../../../src/encode/models/manifest.ts';
-import { openEncoder } from '../../../src/encode/open-encoder.ts';
-import { familyReports } from '../../../src/search/families.ts';
-import { servedLists } from '../../../src/search/lists.ts';
+import type { Manifest } from '../../../../src/engine/encode/models/manifest.ts';
+import { openEncoder } from '../../../../src/engine/encode/open-encoder.ts';
+import { familyReports } from '../../../../src/engine/search/families.ts';
+import { servedLists } from '../../../../src/engine/search/lists.ts';
 import { cosine, MODELS } from '../rig/embedded.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 const MINILM = 'all-MiniLM-L6-v2/model_int8.onnx';
 const MOBILENET = 'mobilenet-v2/model.onnx';

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Manifest } from '../../../src/encode/models/manifest.ts';
-import { checkManifest, readManifest } from '../../../src/encode/models/read-manifest.ts';
+import type { Manifest } from '../../../../src/engine/encode/models/manifest.ts';
+import { checkManifest, readManifest } from '../../../../src/engine/encode/models/read-manifest.ts';
 import { MODELS } from '../rig/embedded.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 const embedded = JSON.parse(await readFile(join(MODELS, 'manifest.json'), 'utf8')) as Manifest;
 

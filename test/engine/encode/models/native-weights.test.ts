@@ -1,11 +1,11 @@
 import t from 'tap';
-import { findInstalled, type Installed } from '../../../src/encode/models/installed.ts';
-import { nativeSha256, withNative } from '../../../src/encode/models/native-weights.ts';
-import { findPreviousModel } from '../../../src/encode/models/previous-model.ts';
-import { readManifest } from '../../../src/encode/models/read-manifest.ts';
-import { servedSpaces } from '../../../src/encode/models/served-spaces.ts';
-import { type Towers, textTowerOf } from '../../../src/encode/models/tower.ts';
-import { Verification } from '../../../src/encode/models/verification.ts';
+import { findInstalled, type Installed } from '../../../../src/engine/encode/models/installed.ts';
+import { nativeSha256, withNative } from '../../../../src/engine/encode/models/native-weights.ts';
+import { findPreviousModel } from '../../../../src/engine/encode/models/previous-model.ts';
+import { readManifest } from '../../../../src/engine/encode/models/read-manifest.ts';
+import { servedSpaces } from '../../../../src/engine/encode/models/served-spaces.ts';
+import { type Towers, textTowerOf } from '../../../../src/engine/encode/models/tower.ts';
+import { Verification } from '../../../../src/engine/encode/models/verification.ts';
 import { CACHE, MODELS } from '../rig/embedded.ts';
 
 const MINILM = 'all-MiniLM-L6-v2';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { Verification } from '../../../src/encode/models/verification.ts';
-import '../../rig/teardown-order.ts';
+import { Verification } from '../../../../src/engine/encode/models/verification.ts';
+import '../../../rig/teardown-order.ts';
 
 const file = { path: 'weights.onnx', bytes: 7, sha256: createHash('sha256').update('weights').digest('hex') };
 

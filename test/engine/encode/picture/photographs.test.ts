@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { pixelsOf, readPhotographs } from '../../../bench/sets/photographs.ts';
+import { pixelsOf, readPhotographs } from '../../../../bench/sets/photographs.ts';
 import { cosine, openEmbedded, SHARED } from '../rig/embedded.ts';
 
 const folder = join(SHARED, 'data/photos');

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXTRACT_LIMITS } from '../../../src/domain/document.ts';
-import { openExtractor } from '../../../src/extract/child-extractor.ts';
+import { EXTRACT_LIMITS } from '../../../../src/protocol/document.ts';
+import { openExtractor } from '../../../../src/readers/child-extractor.ts';
 import { cosine, openEmbedded } from '../rig/embedded.ts';
 import { pictureCases } from './pictures/cases.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 /** What pictures/reference.py gave for these pictures: Pillow, LittleCMS and ONNX Runtime for Python. */
 const REFERENCE = join(import.meta.dirname, 'pictures/reference.json');

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
-import type { EncoderOptions } from '../../../src/encode/encoder.ts';
-import { openEncoder } from '../../../src/encode/open-encoder.ts';
-import { openListening } from '../../../src/encode/speech/listening.ts';
-import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
+import type { EncoderOptions } from '../../../../src/engine/encode/encoder.ts';
+import { openEncoder } from '../../../../src/engine/encode/open-encoder.ts';
+import { openListening } from '../../../../src/engine/encode/speech/listening.ts';
+import { type Teardown, temporaryFolder } from '../../../rig/temporary-folder.ts';
 
 /** The models of the tree, and a cache that all tests of one machine share: labels are embedded once. */
-export const MODELS = join(import.meta.dirname, '../../../models');
-export const CACHE = join(import.meta.dirname, '../../../node_modules/.cache/farthing-test');
-export const SHARED = join(import.meta.dirname, '../../../../shared');
+export const MODELS = join(import.meta.dirname, '../../../../models');
+export const CACHE = join(import.meta.dirname, '../../../../node_modules/.cache/farthing-test');
+export const SHARED = join(import.meta.dirname, '../../../../../shared');
 
 export function openEmbedded(options: Partial<EncoderOptions> = {}) {
   return openEncoder({

@@ -1,7 +1,7 @@
 /** Opens the encoder of a models folder with an empty cache, and prints what serves, its threads, and a vector. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { openEncoder } from '../../../src/encode/open-encoder.ts';
-import { native } from '../../../src/native/index.ts';
+import { openEncoder } from '../../../../src/engine/encode/open-encoder.ts';
+import { native } from '../../../../src/native/index.ts';
 
 const [modelsFolder = '', cacheFolder = ''] = process.argv.slice(2);
 const encoder = await openEncoder({

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Manifest, ManifestModel } from '../../../src/encode/models/manifest.ts';
+import type { Manifest, ManifestModel } from '../../../../src/engine/encode/models/manifest.ts';
 import { clipTokenizer } from './clip-tokenizer.ts';
 import { MODELS, SHARED } from './embedded.ts';
 import { pictureModel, textModel } from './onnx-file.ts';

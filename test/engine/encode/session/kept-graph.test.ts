@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Candidate } from '../../../src/encode/models/tower.ts';
-import { KeptTensor } from '../../../src/encode/session/kept-tensor.ts';
-import { openSession } from '../../../src/encode/session/session.ts';
+import type { Candidate } from '../../../../src/engine/encode/models/tower.ts';
+import { KeptTensor } from '../../../../src/engine/encode/session/kept-tensor.ts';
+import { openSession } from '../../../../src/engine/encode/session/session.ts';
 import { MODELS } from '../rig/embedded.ts';
 
 const SHA256 = 'a'.repeat(64);

@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Candidate } from '../../../src/encode/models/tower.ts';
-import { openLasting } from '../../../src/encode/session/lasting-session.ts';
-import type { Output, Session } from '../../../src/encode/session/session.ts';
+import type { Candidate } from '../../../../src/engine/encode/models/tower.ts';
+import { openLasting } from '../../../../src/engine/encode/session/lasting-session.ts';
+import type { Output, Session } from '../../../../src/engine/encode/session/session.ts';
 
 const candidate: Candidate = {
   provider: 'cuda',

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { MODELS } from '../rig/embedded.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../../../..');
 
 /** Opens models in ONNX Runtime as a server does, with threads, and ends. */
 const PROGRAM = `
-const { openEncoder } = await import(${JSON.stringify(join(ROOT, 'src/encode/open-encoder.ts'))});
+const { openEncoder } = await import(${JSON.stringify(join(ROOT, 'src/engine/encode/open-encoder.ts'))});
 const encoder = await openEncoder({
   modelsFolder: ${JSON.stringify(MODELS)}, cacheFolder: process.env.HOME + '/cache', provider: 'cpu',
   queryWorkers: 1, ingestWorkers: 1, queryQueueMax: 4, ingestQueueMax: 4, log: () => {},

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { readManifest } from '../../../src/encode/models/read-manifest.ts';
-import type { Candidate } from '../../../src/encode/models/tower.ts';
-import { KeptTensor } from '../../../src/encode/session/kept-tensor.ts';
+import { readManifest } from '../../../../src/engine/encode/models/read-manifest.ts';
+import type { Candidate } from '../../../../src/engine/encode/models/tower.ts';
+import { KeptTensor } from '../../../../src/engine/encode/session/kept-tensor.ts';
 import {
   type Feeds,
   openSession,
   type Session,
   sessionOptionsOf,
-} from '../../../src/encode/session/session.ts';
-import { TextRunner } from '../../../src/encode/text/text-runner.ts';
+} from '../../../../src/engine/encode/session/session.ts';
+import { TextRunner } from '../../../../src/engine/encode/text/text-runner.ts';
 import { MODELS } from '../rig/embedded.ts';
 
 const candidate: Candidate = {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { groupByLength, type RunBounds } from '../../../src/encode/text/grouping.ts';
+import { groupByLength, type RunBounds } from '../../../../src/engine/encode/text/grouping.ts';
 
 const bounds: RunBounds = { rows: 16, tokens: 1024, paddingShare: 0.15 };
 

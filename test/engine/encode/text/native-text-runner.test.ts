@@ -1,11 +1,11 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { nativeCandidate } from '../../../src/encode/models/native-weights.ts';
-import type { Candidate, TextTower } from '../../../src/encode/models/tower.ts';
-import { openSession } from '../../../src/encode/session/session.ts';
-import { NativeTextRunner } from '../../../src/encode/text/native-text-runner.ts';
-import { TextRunner } from '../../../src/encode/text/text-runner.ts';
+import { nativeCandidate } from '../../../../src/engine/encode/models/native-weights.ts';
+import type { Candidate, TextTower } from '../../../../src/engine/encode/models/tower.ts';
+import { openSession } from '../../../../src/engine/encode/session/session.ts';
+import { NativeTextRunner } from '../../../../src/engine/encode/text/native-text-runner.ts';
+import { TextRunner } from '../../../../src/engine/encode/text/text-runner.ts';
 import { type BertSizes, bertModel } from '../rig/bert-file.ts';
 import { cosine, MODELS } from '../rig/embedded.ts';
 

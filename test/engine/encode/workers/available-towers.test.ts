@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Candidate, LabelBridge, Missing, Tower } from '../../../src/encode/models/tower.ts';
-import { availableTowers } from '../../../src/encode/workers/available-towers.ts';
+import type { Candidate, LabelBridge, Missing, Tower } from '../../../../src/engine/encode/models/tower.ts';
+import { availableTowers } from '../../../../src/engine/encode/workers/available-towers.ts';
 
 const candidates = [{ provider: 'cpu' } as Candidate];
 const text = { kind: 'text', model: 'words', candidates, searches: ['text_semantic', 'visual_words'] };

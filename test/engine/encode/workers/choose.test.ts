@@ -1,9 +1,9 @@
 import t from 'tap';
-import { findInstalled } from '../../../src/encode/models/installed.ts';
-import { readManifest } from '../../../src/encode/models/read-manifest.ts';
-import type { Candidate } from '../../../src/encode/models/tower.ts';
-import { Verification } from '../../../src/encode/models/verification.ts';
-import { chooseCandidate, cosine, tryTower } from '../../../src/encode/workers/choose.ts';
+import { findInstalled } from '../../../../src/engine/encode/models/installed.ts';
+import { readManifest } from '../../../../src/engine/encode/models/read-manifest.ts';
+import type { Candidate } from '../../../../src/engine/encode/models/tower.ts';
+import { Verification } from '../../../../src/engine/encode/models/verification.ts';
+import { chooseCandidate, cosine, tryTower } from '../../../../src/engine/encode/workers/choose.ts';
 import { MODELS } from '../rig/embedded.ts';
 
 const candidate = (provider: Candidate['provider'], path = 'weights'): Candidate => ({

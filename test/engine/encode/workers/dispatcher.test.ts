@@ -1,8 +1,8 @@
 import t from 'tap';
-import { Dispatcher } from '../../../src/encode/workers/dispatcher.ts';
-import { EncoderThread } from '../../../src/encode/workers/encoder-thread.ts';
-import { TextJob } from '../../../src/encode/workers/job.ts';
-import { taskBounds, type WorkKind } from '../../../src/encode/workers/work-kinds.ts';
+import { Dispatcher } from '../../../../src/engine/encode/workers/dispatcher.ts';
+import { EncoderThread } from '../../../../src/engine/encode/workers/encoder-thread.ts';
+import { TextJob } from '../../../../src/engine/encode/workers/job.ts';
+import { taskBounds, type WorkKind } from '../../../../src/engine/encode/workers/work-kinds.ts';
 
 /** Places of the worker's counts of ingest tasks: that ran at once, and that began. Its module runs in worker threads only. */
 const [MOST, BEGUN] = [998, 999] as const;

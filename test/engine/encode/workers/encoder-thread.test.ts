@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import tap from 'tap';
-import { EncoderThread } from '../../../src/encode/workers/encoder-thread.ts';
+import { EncoderThread } from '../../../../src/engine/encode/workers/encoder-thread.ts';
 
 const worker = new URL('./which-worker.ts', import.meta.url);
 

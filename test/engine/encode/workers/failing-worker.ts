@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import type { Task, WorkerSettings } from '../../../src/encode/workers/protocol.ts';
+import type { Task, WorkerSettings } from '../../../../src/engine/encode/workers/protocol.ts';
 
 /**
  * A worker that fails as its texts say: `throw` throws once, `exit` ends the thread once, `always` throws each time, `lose`

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { QueryPace } from '../../../src/encode/workers/query-pace.ts';
+import { QueryPace } from '../../../../src/engine/encode/workers/query-pace.ts';
 
 /** Tasks one after the other or at once: [begin, end, queries] in milliseconds. */
 function paceOf(tasks: readonly (readonly [number, number, number])[]): number {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Work, WorkQueue } from '../../../src/encode/workers/work-queue.ts';
+import { type Work, WorkQueue } from '../../../../src/engine/encode/workers/work-queue.ts';
 
 interface TestWork extends Work<string> {
   gone: boolean;

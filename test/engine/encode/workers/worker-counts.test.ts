@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Provider } from '../../../src/encode/models/manifest.ts';
-import type { Towers } from '../../../src/encode/models/tower.ts';
-import { workerCounts } from '../../../src/encode/workers/worker-counts.ts';
+import type { Provider } from '../../../../src/engine/encode/models/manifest.ts';
+import type { Towers } from '../../../../src/engine/encode/models/tower.ts';
+import { workerCounts } from '../../../../src/engine/encode/workers/worker-counts.ts';
 
 /** Towers with nothing but providers, which the counts depend on. */
 function towers(...providers: Provider[]): Towers {

@@ -1,15 +1,15 @@
-import type { Item } from '../../../src/api/items.ts';
-import type { Locator, SegmentRecord } from '../../../src/api/search.ts';
-import type { PictureContent } from '../../../src/domain/document.ts';
-import { VECTOR_LISTS } from '../../../src/domain/family.ts';
-import type { SearchInput } from '../../../src/domain/search.ts';
-import { Owners } from '../../../src/domain/sharing/owners.ts';
-import type { QueryEncoder } from '../../../src/encode/index-models.ts';
-import type { Extractor } from '../../../src/extract/extractor.ts';
-import { Search } from '../../../src/search/search.ts';
-import type { SegmentInput } from '../../../src/shard/shard.ts';
-import { openTenants, type Tenants } from '../../../src/shard/tenants.ts';
-import { Random } from '../../rig/random.ts';
+import type { Item } from '../../../../src/protocol/schema/items.ts';
+import type { Locator, SegmentRecord } from '../../../../src/protocol/schema/search.ts';
+import type { PictureContent } from '../../../../src/protocol/document.ts';
+import { VECTOR_LISTS } from '../../../../src/protocol/family.ts';
+import type { SearchInput } from '../../../../src/protocol/search.ts';
+import { Owners } from '../../../../src/queues/owners.ts';
+import type { QueryEncoder } from '../../../../src/engine/encode/index-models.ts';
+import type { Extractor } from '../../../../src/readers/extractor.ts';
+import { Search } from '../../../../src/engine/search/search.ts';
+import type { SegmentInput } from '../../../../src/engine/shard/shard.ts';
+import { openTenants, type Tenants } from '../../../../src/engine/shard/tenants.ts';
+import { Random } from '../../../rig/random.ts';
 import { itemOf, sha256 } from '../../shard/fixtures.ts';
 
 /** An index of made-up documents, photographs, films and recordings, with vectors that follow from their words: the same on every machine. */

@@ -1,4 +1,4 @@
-import type { Hit } from '../../../src/api/search.ts';
+import type { Hit } from '../../../../src/protocol/schema/search.ts';
 import type { Asked, openAnswers } from './index.ts';
 
 type Found = Awaited<ReturnType<Awaited<ReturnType<typeof openAnswers>>['answer']>>;

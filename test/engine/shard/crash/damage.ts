@@ -1,4 +1,4 @@
-import type { Random } from '../../rig/random.ts';
+import type { Random } from '../../../rig/random.ts';
 
 /** A way to damage a copy of an index file's bytes. Its result is written. */
 export type Damage = (bytes: Buffer<ArrayBuffer>, random: Random) => Buffer<ArrayBuffer>;

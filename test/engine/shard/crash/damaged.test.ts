@@ -3,9 +3,9 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { deep } from '../../rig/deep.ts';
+import { deep } from '../../../rig/deep.ts';
 import { itemOf, open, passage, towards } from '../fixtures.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 /** `make damage-index` tries 1,000 cases. */
 const CASES = Number(process.env.CASES ?? deep(100, 1000));

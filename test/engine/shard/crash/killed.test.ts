@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { deep } from '../../rig/deep.ts';
-import { Random } from '../../rig/random.ts';
+import { deep } from '../../../rig/deep.ts';
+import { Random } from '../../../rig/random.ts';
 import { itemOf, open, passage } from '../fixtures.ts';
 import { Expected } from './expected.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 /** `make crash-index` kills 200 times. */
 const KILLS = Number(process.env.KILLS ?? deep(4, 30));

@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { errorCode } from '../../../src/domain/error.ts';
-import type { Shard } from '../../../src/shard/shard.ts';
-import type { Tenants } from '../../../src/shard/tenants.ts';
-import { Random } from '../../rig/random.ts';
+import { errorCode } from '../../../../src/protocol/error.ts';
+import type { Shard } from '../../../../src/engine/shard/shard.ts';
+import type { Tenants } from '../../../../src/engine/shard/tenants.ts';
+import { Random } from '../../../rig/random.ts';
 import { itemOf, open, passage, towards } from '../fixtures.ts';
 import { DAMAGES } from './damage.ts';
 

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { errorCode } from '../../../src/domain/error.ts';
-import { Random } from '../../rig/random.ts';
+import { errorCode } from '../../../../src/protocol/error.ts';
+import { Random } from '../../../rig/random.ts';
 import { itemOf, open, passage, towards } from '../fixtures.ts';
 
 /**

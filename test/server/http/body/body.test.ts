@@ -1,7 +1,7 @@
 import t from 'tap';
-import { errorCode } from '../../../src/domain/error.ts';
-import { type BodySource, RequestBody } from '../../../src/http/body/body.ts';
-import { SharedBytes, sharesOf } from '../../../src/http/body/shared-bytes.ts';
+import { errorCode } from '../../../../src/protocol/error.ts';
+import { type BodySource, RequestBody } from '../../../../src/server/http/body/body.ts';
+import { SharedBytes, sharesOf } from '../../../../src/server/http/body/shared-bytes.ts';
 
 /** Remembers what was asked of the socket. */
 class FakeSocket {

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { RequestBody } from '../../../src/http/body/body.ts';
-import { Receiving } from '../../../src/http/body/receiving.ts';
-import { sharesOf } from '../../../src/http/body/shared-bytes.ts';
+import { RequestBody } from '../../../../src/server/http/body/body.ts';
+import { Receiving } from '../../../../src/server/http/body/receiving.ts';
+import { sharesOf } from '../../../../src/server/http/body/shared-bytes.ts';
 
 const MEBIBYTE = 2 ** 20;
 

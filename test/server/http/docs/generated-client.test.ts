@@ -3,13 +3,13 @@ import { join, resolve } from 'node:path';
 import openapiTS, { astToString } from 'openapi-typescript';
 import t from 'tap';
 import ts from 'typescript';
-import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
-import { runProgram } from '../../rig/run-program.ts';
-import { startTestServer } from '../../rig/test-server.ts';
+import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
+import { runProgram } from '../../../rig/run-program.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** The description is enough for a client that is made from it alone, by a generator that others use, to pay, upload, search and rent. */
 
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../../..');
 
 const PROGRAM = `
 import { ExactEvmScheme } from '@x402/evm';

@@ -2,14 +2,14 @@ import { existsSync, globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { Agent } from '../../cli/cli-agent.ts';
-import { onlyDeep } from '../../rig/deep.ts';
-import { lacksProgram, outputOf } from '../../rig/run-program.ts';
-import { startTestServer } from '../../rig/test-server.ts';
+import { Agent } from '../../../cli/cli-agent.ts';
+import { onlyDeep } from '../../../rig/deep.ts';
+import { lacksProgram, outputOf } from '../../../rig/run-program.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** The client that openapi-generator makes of the description for Java pays, rents, uploads, searches, and reads errors. */
 
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../../..');
 const [generator] = globSync(join(root, '.build/openapi-generator/*.jar'));
 const absent =
   lacksProgram('java', 'javac', 'mvn') ||

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
-import { pythonProgram, pythonWith } from '../../rig/python.ts';
-import { outputOf, runProgram } from '../../rig/run-program.ts';
-import { startTestServer } from '../../rig/test-server.ts';
+import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
+import { pythonProgram, pythonWith } from '../../../rig/python.ts';
+import { outputOf, runProgram } from '../../../rig/run-program.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** The client that openapi-python-client makes of the description pays, rents, uploads, searches, and reads every error. */
 

@@ -1,7 +1,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import t from 'tap';
-import { DescribedAnswers, type Description } from '../../rig/described-answers.ts';
-import { startTestServer, TestAgent, type TestAnswer } from '../../rig/test-server.ts';
+import { DescribedAnswers, type Description } from '../../../rig/described-answers.ts';
+import { startTestServer, TestAgent, type TestAnswer } from '../../../rig/test-server.ts';
 
 /** The description is all that a generated client knows: what it says of requests is sent here, and every answer is compared with it. */
 

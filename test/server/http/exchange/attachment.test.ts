@@ -1,5 +1,5 @@
 import t from 'tap';
-import { attachmentHeaders } from '../../../src/http/exchange/attachment.ts';
+import { attachmentHeaders } from '../../../../src/server/http/exchange/attachment.ts';
 
 const disposition = (name: string) =>
   attachmentHeaders({ name, media_type: 'text/plain' })['Content-Disposition'];

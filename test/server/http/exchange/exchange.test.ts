@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
-import { isFault } from '../../../src/http/exchange/problem.ts';
-import { startTestServer } from '../../rig/test-server.ts';
+import { isFault } from '../../../../src/server/http/exchange/problem.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 const { host, port } = await startTestServer(t);
 

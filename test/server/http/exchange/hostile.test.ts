@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** 200 hostile or wrong requests: each is refused by a clear answer, and the server stays up and takes no money. */
 

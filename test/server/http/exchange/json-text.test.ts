@@ -1,6 +1,6 @@
 import t from 'tap';
-import { JsonArray } from '../../../src/domain/json-array.ts';
-import { jsonText, shownJson } from '../../../src/http/exchange/json-text.ts';
+import { JsonArray } from '../../../../src/engine/json-array.ts';
+import { jsonText, shownJson } from '../../../../src/server/http/exchange/json-text.ts';
 
 const LIST = new JsonArray(Buffer.from('[{"é":"鳥"},2]'), 2);
 

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import t from 'tap';
-import { parseJsonObject, Validator } from '../../../src/http/exchange/json.ts';
+import { parseJsonObject, Validator } from '../../../../src/server/http/exchange/json.ts';
 
 const validator = new Validator(
   Type.Object({

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DelayedRefusals, LoopLoad, PacedCalls } from '../../../src/http/exchange/loop-load.ts';
+import { DelayedRefusals, LoopLoad, PacedCalls } from '../../../../src/server/http/exchange/loop-load.ts';
 
 t.test('a loop that only works is busy, one that waits is not', async (t) => {
   let clock = 0;

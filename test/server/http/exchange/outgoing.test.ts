@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
-import { OutgoingPieces } from '../../../src/http/exchange/outgoing.ts';
+import { OutgoingPieces } from '../../../../src/server/http/exchange/outgoing.ts';
 
 t.test('eight pieces of stored files are written in a turn, and owners take turns', async (t) => {
   const outgoing = new OutgoingPieces();

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** Many requests in one read: 16 are answered, or four with a token, then the connection ends, and nobody else is refused. */
 

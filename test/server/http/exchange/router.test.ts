@@ -1,6 +1,6 @@
 import t from 'tap';
-import { errorCode } from '../../../src/domain/error.ts';
-import { Router } from '../../../src/http/exchange/router.ts';
+import { errorCode } from '../../../../src/protocol/error.ts';
+import { Router } from '../../../../src/server/http/exchange/router.ts';
 
 const router = new Router([
   { method: 'POST', path: '/agent/v1/search' },

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
-import { Cors } from '../../../src/http/exchange/cors.ts';
-import { listen } from '../../../src/http/exchange/server.ts';
+import { Cors } from '../../../../src/server/http/exchange/cors.ts';
+import { listen } from '../../../../src/server/http/exchange/server.ts';
 
 type Routes = Parameters<typeof listen>[0]['routes'];
 

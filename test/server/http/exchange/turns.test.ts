@@ -5,7 +5,7 @@ import {
   OVERLOADED_WAIT_MS_MAX,
   Turns,
   WAIT_MS_MAX,
-} from '../../../src/http/exchange/turns.ts';
+} from '../../../../src/server/http/exchange/turns.ts';
 
 /** Requests that come in one turn of the event loop, and in which later turn each begins. */
 function queued(turns: Turns, senders: readonly string[]): string[] {

@@ -2,7 +2,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent, type TestWorkspace } from '../../../rig/test-server.ts';
 
 /** Refused uploads are answered at once, whatever the client sends or doesn't send afterwards, and leave nothing behind. */
 

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Exchange } from '../../../src/http/exchange/exchange.ts';
+import type { Exchange } from '../../../../src/server/http/exchange/exchange.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 /** Enough to be held back, and little enough to lie in the kernel's buffers meanwhile. */

@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import type { Services } from '../../../src/http/access/services.ts';
-import { serviceRoutes } from '../../../src/http/routes/service.ts';
-import { startTestServer } from '../../rig/test-server.ts';
+import type { Services } from '../../../../src/server/http/access/services.ts';
+import { serviceRoutes } from '../../../../src/server/http/routes/service.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 import { get } from '../raw-get.ts';
 
 /** Texts about the server itself, which anybody may ask for without paying. */

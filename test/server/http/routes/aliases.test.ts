@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** The same bytes under other names are one item, found by each of its names. */
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { SearchAnswer } from '../../../src/api/search.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import type { SearchAnswer } from '../../../../src/protocol/schema/search.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** What an answer says of itself: whether it answers, what it proves, how the query was understood. */
 

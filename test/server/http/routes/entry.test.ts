@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import type { AgentCard } from '../../../src/api/service.ts';
-import { DESCRIPTIONS } from '../../../src/http/docs/operation-descriptions.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import type { AgentCard } from '../../../../src/protocol/schema/service.ts';
+import { DESCRIPTIONS } from '../../../../src/server/http/docs/operation-descriptions.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** What somebody finds who knows the server's address alone. */
 

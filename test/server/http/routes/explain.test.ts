@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import type { HitExplanation } from '../../../src/api/search.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import type { HitExplanation } from '../../../../src/protocol/schema/search.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 const server = await startTestServer(t);
 const workspace = await new TestAgent(server.url).rent();
@@ -45,7 +45,7 @@ t.test('an explained search says what was scanned and proved, and what was encod
 });
 
 t.test('a search by picture is explained as well, with and without a near copy in the index', async (t) => {
-  const samples = join(import.meta.dirname, '../../../samples');
+  const samples = join(import.meta.dirname, '../../../../samples');
   const pictures = await new TestAgent(server.url).rent();
   for (const name of ['coffee.png', 'rocket.jpg', 'chelsea.png'])
     await pictures.ingest(name, readFileSync(join(samples, name)));

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import type { SearchAnswer } from '../../../src/api/search.ts';
-import { writeFilm } from '../../extract/samples/films.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import type { SearchAnswer } from '../../../../src/protocol/schema/search.ts';
+import { writeFilm } from '../../../readers/samples/films.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** Films, pages and photographs side by side, through a whole search. */
 const [WIDTH, HEIGHT, SHOTS, SHOT_MS] = [160, 96, 24, 4000] as const;
@@ -98,7 +98,7 @@ t.test('moments below min_confidence are left out', async (t) => {
 });
 
 t.test('a page’s picture never stands beside its text', async (t) => {
-  const almanac = readFileSync(new URL('../../../samples/almanac.pdf', import.meta.url));
+  const almanac = readFileSync(new URL('../../../../samples/almanac.pdf', import.meta.url));
   await workspace.ingest('almanac.pdf', new Uint8Array(almanac));
   for (const query of ['a page of a book', 'how do insects tell each other where food is?']) {
     const { hits } = await search({ query });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent, type TestWorkspace } from '../../../rig/test-server.ts';
 
 interface Seen {
   readonly state: string;

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { deep } from '../../rig/deep.ts';
-import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from '../../rig/test-server.ts';
+import { deep } from '../../../rig/deep.ts';
+import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from '../../../rig/test-server.ts';
 
 /** An uploader's own keys: one item has a key at a time, and a newer one takes its place in one commit. */
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { payerTenantId } from '../../../src/domain/id.ts';
-import { PAY_TO } from '../../payment/rig/payments.ts';
-import { outsideFacilitator } from '../../payment/rig/remote-rig.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { payerTenantId } from '../../../../src/protocol/id.ts';
+import { PAY_TO } from '../../../payment/rig/payments.ts';
+import { outsideFacilitator } from '../../../payment/rig/remote-rig.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 const DAYS_MS = 30 * 86_400_000;
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import t from 'tap';
-import type { Exchange } from '../../../src/http/exchange/exchange.ts';
-import { mcpRoute } from '../../../src/http/routes/mcp.ts';
+import type { Exchange } from '../../../../src/server/http/exchange/exchange.ts';
+import { mcpRoute } from '../../../../src/server/http/routes/mcp.ts';
 
 const TOKEN = 'token-of-the-workspace';
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { ExactEvmScheme } from '@x402/evm';
 import { wrapFetchWithPaymentFromConfig } from '@x402/fetch';
 import t from 'tap';
-import { payerTenantId } from '../../../src/domain/id.ts';
-import { eventually } from '../../rig/eventually.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { payerTenantId } from '../../../../src/protocol/id.ts';
+import { eventually } from '../../../rig/eventually.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 const shift = { milliseconds: 0 };
 const server = await startTestServer(t, {}, { monotonic: () => performance.now() + shift.milliseconds });

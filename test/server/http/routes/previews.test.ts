@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
-import { writeFilm } from '../../extract/samples/films.ts';
-import { deep } from '../../rig/deep.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { writeFilm } from '../../../readers/samples/films.ts';
+import { deep } from '../../../rig/deep.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
-const samples = resolve(import.meta.dirname, '../../../samples');
+const samples = resolve(import.meta.dirname, '../../../../samples');
 const sample = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);
@@ -114,7 +114,7 @@ t.test('a moment of an animation is shown', async (t) => {
   t.same([await at(0.2), await at(1.5), await at(99)], ['red', 'blue', 'blue']);
 });
 
-const REAL_FILM = resolve(import.meta.dirname, '../../../../shared/data/samples/video/bottle-detection.mp4');
+const REAL_FILM = resolve(import.meta.dirname, '../../../../../shared/data/samples/video/bottle-detection.mp4');
 
 /** Seconds of one colour, then of another. */
 async function twoColours(path: string): Promise<string> {

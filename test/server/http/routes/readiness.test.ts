@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import t from 'tap';
-import { PAY_TO } from '../../payment/rig/payments.ts';
-import { listening } from '../../rig/ports.ts';
-import { startTestServer } from '../../rig/test-server.ts';
+import { PAY_TO } from '../../../payment/rig/payments.ts';
+import { listening } from '../../../rig/ports.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** `/readyz` while nothing can be sold. */
 

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { Farthing, type FarthingError } from '../../../src/client/index.ts';
-import { PAY_TO, sign, v2Header, wallet } from '../../payment/rig/payments.ts';
-import { outsideFacilitator } from '../../payment/rig/remote-rig.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { Farthing, type FarthingError } from '../../../../src/client/index.ts';
+import { PAY_TO, sign, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { outsideFacilitator } from '../../../payment/rig/remote-rig.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 t.test('while a charge is unknown its refusal says so, and the idempotency key resolves it', async (t) => {
   const { ledger, server: facilitator } = await outsideFacilitator(t);

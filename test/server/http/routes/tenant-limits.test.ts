@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from '../../../rig/test-server.ts';
 
 function refused(answer: TestAnswer, t: Test): void {
   t.match(answer, { status: 429, body: { code: 'rate_limited', charged: false } });

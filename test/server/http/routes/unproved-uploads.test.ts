@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { PAY_TO, sign, v1Header } from '../../payment/rig/payments.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { PAY_TO, sign, v1Header } from '../../../payment/rig/payments.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** Wallets without money: nothing of what they send is taken beyond 1 MiB, announced or not. */
 

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
-const samples = resolve(import.meta.dirname, '../../../samples');
+const samples = resolve(import.meta.dirname, '../../../../samples');
 const sample = (name: string) => new Uint8Array(readFileSync(join(samples, name)));
 const server = await startTestServer(t);
 

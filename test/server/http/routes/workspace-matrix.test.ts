@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from '../../rig/test-server.ts';
+import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from '../../../rig/test-server.ts';
 
 /** Every endpoint below a workspace × every kind of caller, over real HTTP: who is let in, and that no refusal tells why. */
 

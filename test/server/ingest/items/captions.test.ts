@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { SegmentRecord } from '../../../src/api/search.ts';
-import type { ItemId } from '../../../src/domain/id.ts';
-import { captionsOf } from '../../../src/ingest/items/captions.ts';
+import type { SegmentRecord } from '../../../../src/protocol/schema/search.ts';
+import type { ItemId } from '../../../../src/protocol/id.ts';
+import { captionsOf } from '../../../../src/server/ingest/items/captions.ts';
 
 const ITEM = 'item_1' as ItemId;
 

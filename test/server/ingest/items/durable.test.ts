@@ -1,5 +1,5 @@
 import t from 'tap';
-import { FolderSyncs } from '../../../src/ingest/items/durable.ts';
+import { FolderSyncs } from '../../../../src/server/ingest/items/durable.ts';
 
 /** Syncs that end when they are told to. */
 function bySyncs() {

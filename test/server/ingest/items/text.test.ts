@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Locator, SegmentRecord } from '../../../src/api/search.ts';
-import type { ItemId } from '../../../src/domain/id.ts';
-import { textOf } from '../../../src/ingest/items/text.ts';
+import type { Locator, SegmentRecord } from '../../../../src/protocol/schema/search.ts';
+import type { ItemId } from '../../../../src/protocol/id.ts';
+import { textOf } from '../../../../src/server/ingest/items/text.ts';
 
 const ID = 'item_1' as ItemId;
 /** In front of the item's own Segments: those of others. */

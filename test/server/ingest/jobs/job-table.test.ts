@@ -1,9 +1,9 @@
 import t from 'tap';
-import type { Address } from '../../../src/domain/address.ts';
-import { type JobId, newId, payerTenantId } from '../../../src/domain/id.ts';
-import { isEnded, JOB_STATES, type Job, type JobState, jobMayPass } from '../../../src/domain/job.ts';
-import { JobTable } from '../../../src/ingest/jobs/job-table.ts';
-import { openStore } from '../../../src/state/store.ts';
+import type { Address } from '../../../../src/protocol/address.ts';
+import { type JobId, newId, payerTenantId } from '../../../../src/protocol/id.ts';
+import { isEnded, JOB_STATES, type Job, type JobState, jobMayPass } from '../../../../src/protocol/job.ts';
+import { JobTable } from '../../../../src/server/ingest/jobs/job-table.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
 
 const HOUR_MS = 3_600_000;
 const PAYER = `0x${'a'.repeat(40)}` as const;

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import type { Address } from '../../../src/domain/address.ts';
-import { newId, payerTenantId, type TenantId } from '../../../src/domain/id.ts';
-import { Owners } from '../../../src/domain/sharing/owners.ts';
-import { JobTurns } from '../../../src/ingest/jobs/job-turns.ts';
+import type { Address } from '../../../../src/protocol/address.ts';
+import { newId, payerTenantId, type TenantId } from '../../../../src/protocol/id.ts';
+import { Owners } from '../../../../src/queues/owners.ts';
+import { JobTurns } from '../../../../src/server/ingest/jobs/job-turns.ts';
 
 /** Turns of jobs that take as long as the test says, and workspaces by who paid for them. */
 function openTurns(places: number) {

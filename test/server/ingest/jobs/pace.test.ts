@@ -1,6 +1,6 @@
 import t from 'tap';
-import { newId } from '../../../src/domain/id.ts';
-import { Pace } from '../../../src/ingest/jobs/pace.ts';
+import { newId } from '../../../../src/protocol/id.ts';
+import { Pace } from '../../../../src/server/ingest/jobs/pace.ts';
 
 const JOB = newId('job');
 

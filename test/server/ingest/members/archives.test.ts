@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { tarGzOf, tarOf, zipOf } from '../../extract/samples/archives.ts';
-import { emptyPdf } from '../../extract/samples/hostile.ts';
-import { startTestServer, TestAgent, type TestWorkspace } from '../../rig/test-server.ts';
+import { tarGzOf, tarOf, zipOf } from '../../../readers/samples/archives.ts';
+import { emptyPdf } from '../../../readers/samples/hostile.ts';
+import { startTestServer, TestAgent, type TestWorkspace } from '../../../rig/test-server.ts';
 
 const WAIT = { Prefer: 'wait=60' };
 /** Shared by the tests that do not stop theirs. */

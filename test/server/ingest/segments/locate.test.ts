@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Block, PictureContent } from '../../../src/domain/document.ts';
-import { cuttable, locate } from '../../../src/ingest/segments/locate.ts';
+import type { Block, PictureContent } from '../../../../src/protocol/document.ts';
+import { cuttable, locate } from '../../../../src/server/ingest/segments/locate.ts';
 
 const box = (y: number) => ({ x: 0.1, y, width: 0.5, height: 0.1 });
 const document = { fileInfo: { kind: 'document', mediaType: 'x' }, pictures: [] } as const;

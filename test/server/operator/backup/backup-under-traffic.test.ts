@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openBooks, tenantFolders } from '../../rig/stopped-books.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { openBooks, tenantFolders } from '../../../rig/stopped-books.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 import { farthing } from '../commands/farthing-command.ts';
 
 const WORDS = ['gull', 'anchor', 'harbour', 'lantern', 'tide', 'compass'];

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { copyRest, newDraft } from '../../../src/operator/backup/data-copy.ts';
-import { temporaryFolder } from '../../rig/temporary-folder.ts';
+import { copyRest, newDraft } from '../../../../src/server/operator/backup/data-copy.ts';
+import { temporaryFolder } from '../../../rig/temporary-folder.ts';
 
 t.test('a copy lacks what was signed for the chain, and only that', async (t) => {
   const folder = temporaryFolder(t);

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock, toTimestamp } from '../../../src/domain/clock.ts';
+import { systemClock, toTimestamp } from '../../../../src/protocol/clock.ts';
 import {
   type ItemId,
   idFrom,
@@ -9,18 +9,18 @@ import {
   payerTenantId,
   type TenantId,
   type WorkspaceId,
-} from '../../../src/domain/id.ts';
-import { fileOf } from '../../../src/ingest/items/files.ts';
-import { JobTable } from '../../../src/ingest/jobs/job-table.ts';
-import { LiveBackup } from '../../../src/operator/backup/live-backup.ts';
-import type { Tenants } from '../../../src/shard/tenants.ts';
-import { openStore, type Store } from '../../../src/state/store.ts';
-import { openReceiptSigner } from '../../../src/workspace/disposal/receipt.ts';
-import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
-import { Workspaces } from '../../../src/workspace/workspaces.ts';
-import { itemOf, open, passage, SPACES } from '../../shard/fixtures.ts';
+} from '../../../../src/protocol/id.ts';
+import { fileOf } from '../../../../src/server/ingest/items/files.ts';
+import { JobTable } from '../../../../src/server/ingest/jobs/job-table.ts';
+import { LiveBackup } from '../../../../src/server/operator/backup/live-backup.ts';
+import type { Tenants } from '../../../../src/engine/shard/tenants.ts';
+import { openStore, type Store } from '../../../../src/server/state/store.ts';
+import { openReceiptSigner } from '../../../../src/server/workspace/disposal/receipt.ts';
+import { RentedTime } from '../../../../src/server/workspace/time/rented-time.ts';
+import { Workspaces } from '../../../../src/server/workspace/workspaces.ts';
+import { itemOf, open, passage, SPACES } from '../../../engine/shard/fixtures.ts';
 import { PRICING } from '../../workspace/world.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 const DAY_MS = 86_400_000;
 

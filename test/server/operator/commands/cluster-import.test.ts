@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { clusterSettings } from '../../cluster/cluster-settings.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { clusterSettings } from '../../../cluster/cluster-settings.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 import { runCommand } from './run-command.ts';
 
 /** A single server's folder becomes a cluster's: `farthing admin cluster import`. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { agreeOnConfig } from '../../../src/cluster/members/cluster-config.ts';
+import { agreeOnConfig } from '../../../../src/cluster/members/cluster-config.ts';
 import {
   COPY_ROWS,
   DRAIN_ROWS,
@@ -9,9 +9,9 @@ import {
   NODE_ROWS,
   type NodeRow,
   OWNER_ROWS,
-} from '../../../src/cluster/members/node-rows.ts';
-import { Etcd } from '../../../src/cluster/stores/etcd.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+} from '../../../../src/cluster/members/node-rows.ts';
+import { Etcd } from '../../../../src/cluster/stores/etcd.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { runCommand } from './run-command.ts';
 
 /** `farthing admin cluster status | drain | forget | finish-upgrade` on the rows that servers keep in etcd. */

@@ -1,10 +1,10 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { CommandSpec } from '../../../src/domain/commands/command-set.ts';
-import { OPERATOR } from '../../../src/domain/commands/operator.ts';
-import { ServedProcess } from '../../rig/served-process.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import type { CommandSpec } from '../../../../src/cli/commands/command-set.ts';
+import { OPERATOR } from '../../../../src/cli/commands/operator.ts';
+import { ServedProcess } from '../../../rig/served-process.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { farthing } from './farthing-command.ts';
 import { runCommand } from './run-command.ts';
 

@@ -1,16 +1,16 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t, { type Test } from 'tap';
-import { readConfig } from '../../../src/settings/config.ts';
-import { docBlocks } from '../../client/doc-blocks.ts';
-import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
-import { lacksProgram, outputOf } from '../../rig/run-program.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { docBlocks } from '../../../client/doc-blocks.ts';
+import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
+import { lacksProgram, outputOf } from '../../../rig/run-program.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** What the operator's pages say, copied literally but for its places, does what they say: backup.md, operating.md, get-paid.md, cluster.md. */
 
 t.setTimeout(300_000);
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../../..');
 /** `npx` would look for the command in the tree; so does this, without npm's start. */
 const NPX = `npx() { shift; node ${join(root, 'src/bin/farthing.js')} "$@"; }\n`;
 

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
+import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
 
-const LAUNCHER = resolve(import.meta.dirname, '../../../src/bin/farthing.js');
+const LAUNCHER = resolve(import.meta.dirname, '../../../../src/bin/farthing.js');
 
 export interface Outcome {
   readonly code: number | null;

@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import t from 'tap';
 import { type Hex, parseEther } from 'viem';
 import { privateKeyToAddress } from 'viem/accounts';
-import { Farthing } from '../../../src/client/index.ts';
-import { systemClock } from '../../../src/domain/clock.ts';
-import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
-import { transferCall } from '../../../src/payment/self/transfer-call.ts';
-import { Credits } from '../../../src/purchases/credits.ts';
-import { openStore } from '../../../src/state/store.ts';
-import { noChain } from '../../payment/chain/chain.ts';
-import { startPaidServer } from '../../payment/chain/paid-server.ts';
-import { addressOf, paymentOf, sign, v2Header, wallet } from '../../payment/rig/payments.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { Farthing } from '../../../../src/client/index.ts';
+import { systemClock } from '../../../../src/protocol/clock.ts';
+import { Journal, type JournalEntry } from '../../../../src/payment/records/journal.ts';
+import { transferCall } from '../../../../src/payment/self/transfer-call.ts';
+import { Credits } from '../../../../src/server/purchases/credits.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
+import { noChain } from '../../../payment/chain/chain.ts';
+import { startPaidServer } from '../../../payment/chain/paid-server.ts';
+import { addressOf, paymentOf, sign, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { runCommand } from './run-command.ts';
 
 t.test(

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { Journal, type JournalEntry } from '../../../src/payment/records/journal.ts';
-import { openStore } from '../../../src/state/store.ts';
-import { PAY_TO } from '../../payment/rig/payments.ts';
-import { temporaryFolder } from '../../rig/temporary-folder.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { Journal, type JournalEntry } from '../../../../src/payment/records/journal.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
+import { PAY_TO } from '../../../payment/rig/payments.ts';
+import { temporaryFolder } from '../../../rig/temporary-folder.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { runCommand } from './run-command.ts';
 
 const command = (environment: Record<string, string>, ...args: string[]) =>

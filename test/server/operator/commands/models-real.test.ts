@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Manifest } from '../../../src/encode/models/manifest.ts';
-import { startHub } from '../../encode/models/hub.ts';
-import { CACHE } from '../../encode/rig/embedded.ts';
-import { folderOf } from '../../encode/rig/other-models.ts';
-import { onlyDeep } from '../../rig/deep.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import type { Manifest } from '../../../../src/engine/encode/models/manifest.ts';
+import { startHub } from '../../../engine/encode/models/hub.ts';
+import { CACHE } from '../../../engine/encode/rig/embedded.ts';
+import { folderOf } from '../../../engine/encode/rig/other-models.ts';
+import { onlyDeep } from '../../../rig/deep.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { runCommand } from './run-command.ts';
 
 /** `admin models pull` with the real files of a model, from a package of a registry, in the hub's layout. */

@@ -12,15 +12,15 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Library } from '../../../src/encode/models/library.ts';
-import type { Manifest } from '../../../src/encode/models/manifest.ts';
-import { checkManifest, readManifest } from '../../../src/encode/models/read-manifest.ts';
-import { progressBar } from '../../../src/operator/commands/models.ts';
-import { startHub } from '../../encode/models/hub.ts';
-import { MODELS } from '../../encode/rig/embedded.ts';
-import { environmentOf } from '../../rig/environment.ts';
+import { Library } from '../../../../src/engine/encode/models/library.ts';
+import type { Manifest } from '../../../../src/engine/encode/models/manifest.ts';
+import { checkManifest, readManifest } from '../../../../src/engine/encode/models/read-manifest.ts';
+import { progressBar } from '../../../../src/server/operator/commands/models.ts';
+import { startHub } from '../../../engine/encode/models/hub.ts';
+import { MODELS } from '../../../engine/encode/rig/embedded.ts';
+import { environmentOf } from '../../../rig/environment.ts';
 import { runCommand } from './run-command.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 const weights = randomBytes(100_000);
 const tokenizer = Buffer.from('{"tokenizer": true}');

@@ -1,4 +1,4 @@
-import { runAdminCommand } from '../../../src/operator/commands/command.ts';
+import { runAdminCommand } from '../../../../src/server/operator/commands/command.ts';
 
 export interface CommandOutcome {
   readonly status: number;

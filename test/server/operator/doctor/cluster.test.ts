@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { books, objects } from '../../../src/cluster/operate/examine.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import { freePorts } from '../../rig/ports.ts';
-import '../../rig/teardown-order.ts';
+import { books, objects } from '../../../../src/cluster/operate/examine.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import { freePorts } from '../../../rig/ports.ts';
+import '../../../rig/teardown-order.ts';
 
 /** Settings of a server over a folder of the test's, which is never made. */
 const settingsOf = (environment: Record<string, string>) =>

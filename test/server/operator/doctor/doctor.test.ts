@@ -3,15 +3,15 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Finding } from '../../../src/api/operator.ts';
-import { lacksOf } from '../../../src/encode/models/readiness.ts';
-import { nativeRuns, providers } from '../../../src/operator/doctor/models.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { MODELS } from '../../encode/rig/embedded.ts';
-import { environmentOf } from '../../rig/environment.ts';
+import type { Finding } from '../../../../src/protocol/schema/operator.ts';
+import { lacksOf } from '../../../../src/engine/encode/models/readiness.ts';
+import { nativeRuns, providers } from '../../../../src/server/operator/doctor/models.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { MODELS } from '../../../engine/encode/rig/embedded.ts';
+import { environmentOf } from '../../../rig/environment.ts';
 import { runCommand } from '../commands/run-command.ts';
-import '../../rig/teardown-order.ts';
-import { listening } from '../../rig/ports.ts';
+import '../../../rig/teardown-order.ts';
+import { listening } from '../../../rig/ports.ts';
 
 async function examined(t: Test, environment: Record<string, string> = {}) {
   // Asked for only where it is needed: it empties the folder.

@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
-import { purchase } from '../../../src/operator/doctor/purchase.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { noChain } from '../../payment/chain/chain.ts';
-import { startPaidServer } from '../../payment/chain/paid-server.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import { startTestServer } from '../../rig/test-server.ts';
+import { purchase } from '../../../../src/server/operator/doctor/purchase.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { noChain } from '../../../payment/chain/chain.ts';
+import { startPaidServer } from '../../../payment/chain/paid-server.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** `farthing admin doctor --pay`: a purchase from the running server, and its proof on the chain. */
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
-import { threads } from '../../../src/operator/doctor/threads.ts';
+import { threads } from '../../../../src/server/operator/doctor/threads.ts';
 
 /** A process's cgroups, and the limits that lie under them. */
 function host(folder: string, cgroups: string, limits: Record<string, string>): [string, string] {

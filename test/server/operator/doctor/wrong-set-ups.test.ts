@@ -4,12 +4,12 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
-import { screenOf } from '../../../src/operator/commands/doctor.ts';
-import { sales } from '../../../src/operator/doctor/sales.ts';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import { listening } from '../../rig/ports.ts';
+import { screenOf } from '../../../../src/server/operator/commands/doctor.ts';
+import { sales } from '../../../../src/server/operator/doctor/sales.ts';
+import { BASE_USDC } from '../../../../src/payment/asset.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import { listening } from '../../../rig/ports.ts';
 
 /** The doctor's screen for set-ups that could sell nothing: each names the fault, and what to do about it. */
 

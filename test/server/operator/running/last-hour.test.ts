@@ -1,7 +1,7 @@
 import t from 'tap';
-import type { Snapshot } from '../../../src/api/operator.ts';
-import { Traffic } from '../../../src/metrics/traffic.ts';
-import { LastHour } from '../../../src/operator/running/last-hour.ts';
+import type { Snapshot } from '../../../../src/protocol/schema/operator.ts';
+import { Traffic } from '../../../../src/server/metrics/traffic.ts';
+import { LastHour } from '../../../../src/server/operator/running/last-hour.ts';
 
 const search = { route: '/agent/v1/search', method: 'POST', status: 200 };
 

@@ -1,12 +1,12 @@
 import { pino } from 'pino';
 import t from 'tap';
-import type { Readiness } from '../../../src/http/access/services.ts';
-import { Metrics } from '../../../src/metrics/metrics.ts';
-import { Traffic } from '../../../src/metrics/traffic.ts';
-import { type OperatorPageDeps, openOperatorPage } from '../../../src/operator/running/operator-page.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import '../../rig/teardown-order.ts';
+import type { Readiness } from '../../../../src/server/http/access/services.ts';
+import { Metrics } from '../../../../src/server/metrics/metrics.ts';
+import { Traffic } from '../../../../src/server/metrics/traffic.ts';
+import { type OperatorPageDeps, openOperatorPage } from '../../../../src/server/operator/running/operator-page.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import '../../../rig/teardown-order.ts';
 
 t.test('the snapshot has what the probe of the indexes measured, once it has', async (t) => {
   const metrics = new Metrics();

@@ -2,15 +2,15 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { openLoggedStores } from '../../../src/cluster/log/logged-stores.ts';
-import { openSlotLogs } from '../../../src/cluster/log/slot-logs.ts';
-import { Etcd } from '../../../src/cluster/stores/etcd.ts';
-import { behind } from '../../../src/cluster/stores/kv.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { forgetLog, keepPosition, positionOf } from '../../../src/state/log-position.ts';
-import { openStore } from '../../../src/state/store.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { openLoggedStores } from '../../../../src/cluster/log/logged-stores.ts';
+import { openSlotLogs } from '../../../../src/cluster/log/slot-logs.ts';
+import { Etcd } from '../../../../src/cluster/stores/etcd.ts';
+import { behind } from '../../../../src/cluster/stores/kv.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { forgetLog, keepPosition, positionOf } from '../../../../src/server/state/log-position.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
 
 /** A server whose books are in etcd: what it tells after it has lost its own, and after another has taken its place. */

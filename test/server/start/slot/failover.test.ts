@@ -2,11 +2,11 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openLoggedStores } from '../../../src/cluster/log/logged-stores.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { clusterSettings } from '../../cluster/cluster-settings.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { openLoggedStores } from '../../../../src/cluster/log/logged-stores.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { clusterSettings } from '../../../cluster/cluster-settings.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** Two servers of one cluster, one of which waits: what a client finds when the other is killed, stands still, or is stopped. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { eventually } from '../../rig/eventually.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { eventually } from '../../../rig/eventually.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 const BYTES_MAX = 24 * 2 ** 20;
 const base64 = (text: string) => Buffer.from(text).toString('base64');

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { GarageServer, withoutGarage } from '../../cluster/objects/garage-server.ts';
-import { eventually } from '../../rig/eventually.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { GarageServer, withoutGarage } from '../../../cluster/objects/garage-server.ts';
+import { eventually } from '../../../rig/eventually.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 
 /** A server whose content is in a real S3 server, which is full, stands still, and has everything when the disk is lost. */
 

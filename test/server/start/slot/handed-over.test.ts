@@ -1,6 +1,6 @@
 import t from 'tap';
-import { NODE_ROWS } from '../../../src/cluster/members/node-rows.ts';
-import { MemoryKv } from '../../cluster/memory-kv.ts';
+import { NODE_ROWS } from '../../../../src/cluster/members/node-rows.ts';
+import { MemoryKv } from '../../../cluster/memory-kv.ts';
 import { MEMORY_CLUSTER, rowInMemory, slotsInMemory } from './slots-in-memory.ts';
 
 /** Slots are given up one after the other, to a server that takes none of them. */

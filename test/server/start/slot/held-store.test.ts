@@ -1,6 +1,6 @@
 import t from 'tap';
-import { heldStore } from '../../../src/cluster/log/held-store.ts';
-import type { LoggedStore } from '../../../src/cluster/log/logged-store.ts';
+import { heldStore } from '../../../../src/cluster/log/held-store.ts';
+import type { LoggedStore } from '../../../../src/cluster/log/logged-store.ts';
 
 t.test('what the log has only once the slot is given up is not told', async (t) => {
   const logged = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
-import { clusterSettings } from '../../cluster/cluster-settings.ts';
-import type { EtcdServers } from '../../cluster/etcd-servers.ts';
-import { FEW_WORKERS } from '../../rig/test-server.ts';
+import { clusterSettings } from '../../../cluster/cluster-settings.ts';
+import type { EtcdServers } from '../../../cluster/etcd-servers.ts';
+import { FEW_WORKERS } from '../../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
 
 /** What the servers of one cluster are started with, each with a folder and an id of its own. */

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { clusterSettings } from '../../cluster/cluster-settings.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { eventually } from '../../rig/eventually.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { clusterSettings } from '../../../cluster/cluster-settings.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { eventually } from '../../../rig/eventually.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 
 /** A server whose books are in etcd and whose content is in objects: what it has after its whole disk was lost. */
 

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import { SharedLock } from '../../../src/cluster/across/shared-lock.ts';
+import { SharedLock } from '../../../../src/cluster/across/shared-lock.ts';
 
 t.test('a moment apart waits for the changes that run, and later ones wait for it', async (t) => {
   const lock = new SharedLock();

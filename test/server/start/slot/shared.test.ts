@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DRAIN_ROWS } from '../../../src/cluster/members/node-rows.ts';
-import { ranked } from '../../../src/cluster/members/placement.ts';
-import { Etcd } from '../../../src/cluster/stores/etcd.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { DRAIN_ROWS } from '../../../../src/cluster/members/node-rows.ts';
+import { ranked } from '../../../../src/cluster/members/placement.ts';
+import { Etcd } from '../../../../src/cluster/stores/etcd.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
-import { freePorts } from '../../rig/ports.ts';
-import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { freePorts } from '../../../rig/ports.ts';
+import { TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** Servers that share their slots: what a client finds that asks any of them, while they come and go. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { SlotMoves } from '../../../src/cluster/ownership/slot-moves.ts';
+import { SlotMoves } from '../../../../src/cluster/ownership/slot-moves.ts';
 
 t.test('who waits for a slot is told once it is elsewhere, and not before', async (t) => {
   const places = ['a', 'a'];

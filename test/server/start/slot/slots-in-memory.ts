@@ -1,11 +1,11 @@
-import type { LoggedStore } from '../../../src/cluster/log/logged-store.ts';
-import { Membership } from '../../../src/cluster/members/membership.ts';
-import type { NodeRow } from '../../../src/cluster/members/node-rows.ts';
-import { SharedSlots } from '../../../src/cluster/ownership/shared-slots.ts';
-import type { PeerCalls } from '../../../src/cluster/peers/peer-calls.ts';
-import { GroupCommit } from '../../../src/cluster/stores/group-commit.ts';
-import type { Lease } from '../../../src/cluster/stores/lease.ts';
-import type { MemoryKv } from '../../cluster/memory-kv.ts';
+import type { LoggedStore } from '../../../../src/cluster/log/logged-store.ts';
+import { Membership } from '../../../../src/cluster/members/membership.ts';
+import type { NodeRow } from '../../../../src/cluster/members/node-rows.ts';
+import { SharedSlots } from '../../../../src/cluster/ownership/shared-slots.ts';
+import type { PeerCalls } from '../../../../src/cluster/peers/peer-calls.ts';
+import { GroupCommit } from '../../../../src/cluster/stores/group-commit.ts';
+import type { Lease } from '../../../../src/cluster/stores/lease.ts';
+import type { MemoryKv } from '../../../cluster/memory-kv.ts';
 
 const CLUSTER = 'memory';
 

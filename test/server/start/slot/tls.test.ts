@@ -3,11 +3,11 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
 import t, { type Test } from 'tap';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { makeCertificates, withoutOpenssl } from '../../rig/certificates.ts';
-import { freePorts, listening } from '../../rig/ports.ts';
-import { temporaryFolder } from '../../rig/temporary-folder.ts';
-import { TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { makeCertificates, withoutOpenssl } from '../../../rig/certificates.ts';
+import { freePorts, listening } from '../../../rig/ports.ts';
+import { temporaryFolder } from '../../../rig/temporary-folder.ts';
+import { TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** Servers that reach each other over HTTPS: a TLS proxy before each, and an authority of their own. */

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { MemoryKv } from '../../cluster/memory-kv.ts';
+import { MemoryKv } from '../../../cluster/memory-kv.ts';
 import { slotsInMemory } from './slots-in-memory.ts';
 
 /** A server that cannot open a slot, or has other models than its cluster, leaves slots to others. */

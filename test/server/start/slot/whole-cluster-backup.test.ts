@@ -1,18 +1,18 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { backUpCluster } from '../../../src/cluster/operate/cluster-backup.ts';
-import type { ClusterBackup } from '../../../src/cluster/operate/slot-from-objects.ts';
-import { namedClusterKeys, namedEtcd, namedObjects } from '../../../src/cluster/stores/named-stores.ts';
-import { runAdminCommand } from '../../../src/operator/commands/command.ts';
-import { readConfig } from '../../../src/settings/config.ts';
-import { clusterSettings } from '../../cluster/cluster-settings.ts';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
+import { backUpCluster } from '../../../../src/cluster/operate/cluster-backup.ts';
+import type { ClusterBackup } from '../../../../src/cluster/operate/slot-from-objects.ts';
+import { namedClusterKeys, namedEtcd, namedObjects } from '../../../../src/cluster/stores/named-stores.ts';
+import { runAdminCommand } from '../../../../src/server/operator/commands/command.ts';
+import { readConfig } from '../../../../src/server/settings/config.ts';
+import { clusterSettings } from '../../../cluster/cluster-settings.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
-import { environmentOf } from '../../rig/environment.ts';
-import { freePorts } from '../../rig/ports.ts';
-import { temporaryFolder } from '../../rig/temporary-folder.ts';
-import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { environmentOf } from '../../../rig/environment.ts';
+import { freePorts } from '../../../rig/ports.ts';
+import { temporaryFolder } from '../../../rig/temporary-folder.ts';
+import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** `farthing admin cluster backup`: a folder for one server, of what several have in etcd and in the object store. */

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
+import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
 
-const root = resolve(import.meta.dirname, '../../..');
+const root = resolve(import.meta.dirname, '../../../..');
 
 /** Prints the modules of src/cluster and src/content that a server has loaded once it answers. */
 const PROGRAM = `

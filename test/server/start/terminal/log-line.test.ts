@@ -1,5 +1,5 @@
 import t from 'tap';
-import { readableLine } from '../../../src/server/terminal/log-line.ts';
+import { readableLine } from '../../../../src/server/start/terminal/log-line.ts';
 
 const time = new Date(2026, 10, 22, 9, 8, 7).getTime();
 const line = (entry: object) =>

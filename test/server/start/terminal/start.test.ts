@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { lacksProgram } from '../../rig/run-program.ts';
+import { lacksProgram } from '../../../rig/run-program.ts';
 import { spawnBuilt } from '../built-process.ts';
 
 /** `script` gives the server a terminal. */

@@ -3,11 +3,11 @@ import { mkdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { newId } from '../../../src/domain/id.ts';
-import { openStore } from '../../../src/state/store.ts';
-import { Activity } from '../../../src/workspace/activity/activity.ts';
+import { newId } from '../../../../src/protocol/id.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
+import { Activity } from '../../../../src/server/workspace/activity/activity.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 const ID = newId('workspace');
 

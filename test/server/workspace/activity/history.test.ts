@@ -1,8 +1,8 @@
 import { appendFile, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import type { HistoryEntry } from '../../../src/api/workspaces.ts';
-import { History } from '../../../src/workspace/activity/history.ts';
+import type { HistoryEntry } from '../../../../src/protocol/schema/workspaces.ts';
+import { History } from '../../../../src/server/workspace/activity/history.ts';
 
 const entry = (hits: number, query = `q${hits}`): HistoryEntry => ({
   at: '2026-11-21T09:00:00.000Z',

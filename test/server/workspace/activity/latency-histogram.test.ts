@@ -1,5 +1,5 @@
 import t from 'tap';
-import { LatencyHistogram } from '../../../src/workspace/activity/latency-histogram.ts';
+import { LatencyHistogram } from '../../../../src/server/workspace/activity/latency-histogram.ts';
 
 t.test('percentiles of any sample lie within 9 % over the nearest rank', async (t) => {
   for (const size of [1, 2, 10, 999, 20_000]) {

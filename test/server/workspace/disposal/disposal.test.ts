@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { DisposalAnswer } from '../../../src/api/workspaces.ts';
-import { errorCode, FarthingError } from '../../../src/domain/error.ts';
-import { newId } from '../../../src/domain/id.ts';
-import { verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
-import { digestOfItems } from '../../../src/workspace/tenant/inventory.ts';
+import type { DisposalAnswer } from '../../../../src/protocol/schema/workspaces.ts';
+import { errorCode, FarthingError } from '../../../../src/protocol/error.ts';
+import { newId } from '../../../../src/protocol/id.ts';
+import { verifyReceipt } from '../../../../src/server/workspace/disposal/receipt.ts';
+import { digestOfItems } from '../../../../src/server/workspace/tenant/inventory.ts';
 import { Crash, openWorld, PAYER, type World } from '../world.ts';
 
 const DIGESTS = ['b'.repeat(64), 'a'.repeat(64)];

@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { EtcdServers, withoutEtcd } from '../../cluster/etcd-servers.ts';
-import '../../rig/teardown-order.ts';
-import { eventually } from '../../rig/eventually.ts';
-import { ServedProcess } from '../../rig/served-process.ts';
-import { TestAgent, type TestAnswer, type TestWorkspace } from '../../rig/test-server.ts';
+import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import '../../../rig/teardown-order.ts';
+import { eventually } from '../../../rig/eventually.ts';
+import { ServedProcess } from '../../../rig/served-process.ts';
+import { TestAgent, type TestAnswer, type TestWorkspace } from '../../../rig/test-server.ts';
 
 /** Nothing that was ingested or searched is found after the tenant's end, whatever its reason. */
 

@@ -3,15 +3,15 @@ import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { CrashPlace } from '../../cluster/crash-place.ts';
-import { withoutEtcd } from '../../cluster/etcd-servers.ts';
-import { befall, startNodes } from '../../payment/crash/cluster-nodes.ts';
-import { deep } from '../../rig/deep.ts';
-import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
-import { Random } from '../../rig/random.ts';
-import { ServedProcess } from '../../rig/served-process.ts';
-import { openBooks, tenantFolders } from '../../rig/stopped-books.ts';
-import { FEW_WORKERS, TestAgent, type TestAnswer } from '../../rig/test-server.ts';
+import { CrashPlace } from '../../../cluster/crash-place.ts';
+import { withoutEtcd } from '../../../cluster/etcd-servers.ts';
+import { befall, startNodes } from '../../../payment/crash/cluster-nodes.ts';
+import { deep } from '../../../rig/deep.ts';
+import { BARE_ENVIRONMENT, environmentOf } from '../../../rig/environment.ts';
+import { Random } from '../../../rig/random.ts';
+import { ServedProcess } from '../../../rig/served-process.ts';
+import { openBooks, tenantFolders } from '../../../rig/stopped-books.ts';
+import { FEW_WORKERS, TestAgent, type TestAnswer } from '../../../rig/test-server.ts';
 
 /**
  * The process is killed at random moments while workspaces are paid for, extended and deleted, and the client repeats
@@ -57,7 +57,7 @@ interface Attempt {
 function modelsFolder(folder: string): string {
   const models = join(folder, 'models');
   mkdirSync(models);
-  cpSync(resolve(import.meta.dirname, '../../../models/manifest.json'), join(models, 'manifest.json'));
+  cpSync(resolve(import.meta.dirname, '../../../../models/manifest.json'), join(models, 'manifest.json'));
   return models;
 }
 

@@ -3,10 +3,10 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeProtectedHeader } from 'jose';
 import t, { type Test } from 'tap';
-import { readClusterKeys } from '../../../src/cluster/stores/seal.ts';
-import { receiptKeysRow } from '../../../src/cluster/stores/sealed-row.ts';
-import { openReceiptSigner, verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
-import { MemoryEngine, MemoryKv } from '../../cluster/memory-kv.ts';
+import { readClusterKeys } from '../../../../src/cluster/stores/seal.ts';
+import { receiptKeysRow } from '../../../../src/cluster/stores/sealed-row.ts';
+import { openReceiptSigner, verifyReceipt } from '../../../../src/server/workspace/disposal/receipt.ts';
+import { MemoryEngine, MemoryKv } from '../../../cluster/memory-kv.ts';
 
 /** Servers of one cluster, each with a folder; their looks are as old as the test wants. */
 async function clusterOf(t: Test) {

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compactVerify, createLocalJWKSet, decodeProtectedHeader } from 'jose';
 import t from 'tap';
-import { openReceiptSigner, verifyReceipt } from '../../../src/workspace/disposal/receipt.ts';
+import { openReceiptSigner, verifyReceipt } from '../../../../src/server/workspace/disposal/receipt.ts';
 
 t.test('a receipt is verified with the published keys alone', async (t) => {
   const signer = await openReceiptSigner(t.testdir());

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { payerTenantId } from '../../../src/domain/id.ts';
-import { openStore } from '../../../src/state/store.ts';
-import { PayerIndex } from '../../../src/workspace/payer/payer-index.ts';
-import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
+import { payerTenantId } from '../../../../src/protocol/id.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
+import { PayerIndex } from '../../../../src/server/workspace/payer/payer-index.ts';
+import { RentedTime } from '../../../../src/server/workspace/time/rented-time.ts';
 import { FakeTenants } from '../fake-tenants.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
-import '../../rig/teardown-order.ts';
+import '../../../rig/teardown-order.ts';
 
 const PAYER = payerTenantId('0x00000000000000000000000000000000000000aa');
 const HOUR = 3_600_000;

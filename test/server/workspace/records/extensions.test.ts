@@ -1,6 +1,6 @@
 import t from 'tap';
-import { toFarthingError } from '../../../src/domain/error.ts';
-import { newId } from '../../../src/domain/id.ts';
+import { toFarthingError } from '../../../../src/protocol/error.ts';
+import { newId } from '../../../../src/protocol/id.ts';
 import { openWorld, PAYER } from '../world.ts';
 
 async function refusal(work: () => Promise<unknown>) {

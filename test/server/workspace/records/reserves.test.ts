@@ -1,6 +1,6 @@
 import t from 'tap';
-import { newStepId } from '../../../src/domain/id.ts';
-import { unusedReserves } from '../../../src/workspace/records/reserves.ts';
+import { newStepId } from '../../../../src/protocol/id.ts';
+import { unusedReserves } from '../../../../src/server/workspace/records/reserves.ts';
 import { openWorld, PAYER, type World } from '../world.ts';
 
 const MONEY = 'play';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { hashOfToken, newToken, tokenMatches } from '../../../src/workspace/records/token.ts';
+import { hashOfToken, newToken, tokenMatches } from '../../../../src/server/workspace/records/token.ts';
 
 t.test('a token is recognisable, holds 256 random bits and never comes twice', async (t) => {
   const tokens = Array.from({ length: 1000 }, newToken);

@@ -1,7 +1,7 @@
 import t from 'tap';
-import { MINUTE_MS } from '../../../src/domain/clock.ts';
-import { openStore } from '../../../src/state/store.ts';
-import { RentedTime } from '../../../src/workspace/time/rented-time.ts';
+import { MINUTE_MS } from '../../../../src/protocol/clock.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
+import { RentedTime } from '../../../../src/server/workspace/time/rented-time.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 
 const store = openStore(t.testdir());

@@ -2,11 +2,11 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
 
-const SAMPLES = resolve(import.meta.dirname, '../../../../samples');
+const SAMPLES = resolve(import.meta.dirname, '../../../../../samples');
 
 /**
  * The pictures that the pipeline is compared on: the samples as they are, and one of them in each form that a decoder can get
- * wrong. `npx node test/encode/picture/pictures/cases.ts FOLDER` writes them for reference.py.
+ * wrong. `npx node test/engine/encode/picture/pictures/cases.ts FOLDER` writes them for reference.py.
  */
 export async function pictureCases(): Promise<Map<string, Buffer>> {
   const cases = new Map<string, Buffer>();
@@ -43,7 +43,7 @@ export async function pictureCases(): Promise<Map<string, Buffer>> {
 
 if (import.meta.main ?? process.argv[1] === import.meta.filename) {
   const folder = process.argv[2];
-  if (!folder) throw new Error('usage: npx node test/encode/picture/pictures/cases.ts FOLDER');
+  if (!folder) throw new Error('usage: npx node test/engine/encode/picture/pictures/cases.ts FOLDER');
   await mkdir(folder, { recursive: true });
   for (const [name, bytes] of await pictureCases()) await writeFile(join(folder, name), bytes);
 }

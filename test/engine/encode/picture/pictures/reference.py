@@ -1,9 +1,9 @@
 """Vectors of the test's pictures by a pipeline that shares nothing with the server's: Pillow, LittleCMS, NumPy and ONNX
 Runtime for Python.
 
-    node test/encode/picture/pictures/cases.ts /tmp/cases
+    node test/engine/encode/picture/pictures/cases.ts /tmp/cases
     pip install pillow==13.0.0 numpy==2.4.6 onnxruntime==1.31.1
-    python test/encode/picture/pictures/reference.py /tmp/cases models/mobilenet-v2/model.onnx test/encode/picture/pictures/reference.json
+    python test/engine/encode/picture/pictures/reference.py /tmp/cases models/mobilenet-v2/model.onnx test/engine/encode/picture/pictures/reference.json
 """
 
 import base64

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import type { ExportLine } from '../../../../src/api/export.ts';
-import { Farthing, type Workspace } from '../../../../src/client/index.ts';
-import { zipOf } from '../../../extract/samples/archives.ts';
-import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import type { ExportLine } from '../../../../../src/protocol/schema/export.ts';
+import { Farthing, type Workspace } from '../../../../../src/client/index.ts';
+import { zipOf } from '../../../../readers/samples/archives.ts';
+import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
 
 /** What is removed, replaced or added while an export runs. */
 
-const samples = resolve(import.meta.dirname, '../../../../samples');
+const samples = resolve(import.meta.dirname, '../../../../../samples');
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);
 const client = new Farthing({ baseUrl: server.url });

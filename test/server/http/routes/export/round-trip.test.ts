@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { Farthing, type Workspace } from '../../../../src/client/index.ts';
-import { zipOf } from '../../../extract/samples/archives.ts';
-import { deep } from '../../../rig/deep.ts';
-import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { Farthing, type Workspace } from '../../../../../src/client/index.ts';
+import { zipOf } from '../../../../readers/samples/archives.ts';
+import { deep } from '../../../../rig/deep.ts';
+import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
 
 /** Everything in a workspace as lines of JSON, and back into another. */
 
-const samples = resolve(import.meta.dirname, '../../../../samples');
+const samples = resolve(import.meta.dirname, '../../../../../samples');
 const picture = new Uint8Array(readFileSync(`${samples}/chelsea.png`));
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Filter } from '../../../../src/domain/labels/filter.ts';
-import type { Metadata } from '../../../../src/domain/labels/metadata.ts';
-import { startTestServer, TestAgent, type TestWorkspace } from '../../../rig/test-server.ts';
+import type { Filter } from '../../../../../src/protocol/labels/filter.ts';
+import type { Metadata } from '../../../../../src/protocol/labels/metadata.ts';
+import { startTestServer, TestAgent, type TestWorkspace } from '../../../../rig/test-server.ts';
 
 /** What a search may find: by what the server knows of a file, and by what its uploader said of it. */
 
@@ -128,7 +128,7 @@ t.test('files inside an archive have its metadata, and its id stands for them', 
 
 t.test('pictures are found within a filter, described and by a picture', async (t) => {
   const pictures = await agent.rent();
-  const sample = (name: string) => readFileSync(join(import.meta.dirname, '../../../../samples', name));
+  const sample = (name: string) => readFileSync(join(import.meta.dirname, '../../../../../samples', name));
   await upload(pictures, 'coffee.png', sample('coffee.png'), { room: 1 });
   await upload(pictures, 'hot_dog.jpg', sample('hot_dog.jpg'), { room: 2 });
   for (const [request, room, name] of [

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
 
 /** Several questions in one call: one price, one batch of the encoder, answers by question or as one list. */
 

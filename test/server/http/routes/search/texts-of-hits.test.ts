@@ -1,5 +1,5 @@
 import t from 'tap';
-import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
 
 /** Whole passages instead of snippets, with what stands around them, within a number of characters. */
 
