@@ -43,13 +43,14 @@ $(CHECKED): scripts/prerequisites.sh native/Cargo.toml $(if $(strip $(BENCHES)),
 	@scripts/prerequisites.sh
 	@mkdir -p $(@D) && touch $@
 
-$(MODULES): package.json package-lock.json | $(CHECKED)
+$(MODULES): package.json package-lock.json $(wildcard src/*/package.json) scripts/link-packages.ts | $(CHECKED)
 	@echo "── packages: installing (once, about half a minute)"
 	@# Not `npm ci`: it refuses a lock without every other platform's optional packages, which a mirror may not have.
 	@npm install --no-save --no-audit --no-fund --no-progress --loglevel=error || { \
 	  echo "The packages could not be installed: npm says why above. Without a network there is nothing to install from; \`npm ping\` tries it." >&2; exit 1; }
 	@# `npx farthing` takes it from here. Without it npx keeps a link elsewhere, which does not survive a move of the file.
 	@ln -sf ../../src/bin/farthing.js node_modules/.bin/farthing
+	@node --no-warnings scripts/link-packages.ts
 	@touch $@
 	@echo "── packages: installed"
 
@@ -73,7 +74,7 @@ $(ADDON): $(MODULES) $(CRATES) scripts/build-addon.ts
 	@echo "── native part: built"
 	@touch $@
 
-$(CLIENT): $(MODULES) tsconfig.client.json scripts/build-client.ts $(shell find src/client src/protocol src/protocol/schema -name "*.ts")
+$(CLIENT): $(MODULES) tsconfig.client.json scripts/build-client.ts $(shell find src/client src/protocol -path '*/node_modules' -prune -o -name "*.ts")
 	@echo "── building the client"
 	@npm run --silent build:client
 	@touch $@

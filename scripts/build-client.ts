@@ -4,8 +4,8 @@
  * with the schema's descriptions, instead of a reference to the schema library.
  * `node scripts/build-client.ts`; called by `npm run build:client`.
  */
-import { rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
 import { COMPONENTS } from '../src/protocol/schema/components.ts';
@@ -128,11 +128,24 @@ function declarations(): string {
     .printFile(ts.createSourceFile('answers.d.ts', types.join('\n'), ts.ScriptTarget.ES2023));
 }
 
+const declarationFiles = () =>
+  readdirSync(join(root, 'dist'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.d.ts'))
+    .map((name) => join(root, 'dist', name));
+
+/** Names the other package's declarations by where they lie beside the client's: nobody who installs it has that package. */
+function standAlone(file: string): void {
+  const beside = relative(dirname(file), join(root, 'dist/protocol'));
+  const source = readFileSync(file, 'utf8');
+  writeFileSync(file, source.replaceAll(/'@farthing\/protocol\/([\w/-]+)'/g, `'${beside}/$1.js'`));
+}
+
 rmSync(join(root, 'dist'), { recursive: true, force: true });
 const { diagnostics } = program.emit();
 const faults = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
 if (faults.length > 0) stop(faults[0]!);
-rmSync(join(root, 'dist/api'), { recursive: true });
+rmSync(join(root, 'dist/protocol/schema'), { recursive: true });
+for (const file of declarationFiles()) standAlone(file);
 writeFileSync(join(root, 'dist/client/answers/answers.d.ts'), declarations());
 const { metafile } = await build({
   absWorkingDir: root,

@@ -17,11 +17,11 @@ const target = join(root, '.build/server');
 
 /** What Node runs by itself: the server, its worker threads, the processes that read strangers' files, and the commands. */
 const PROGRAMS = [
-  'server/main',
-  'encode/workers/worker',
-  'encode/speech/voice-thread',
-  'extract/child-bootstrap',
-  'extract/child',
+  'bin/main',
+  'engine/encode/workers/worker',
+  'engine/encode/speech/voice-thread',
+  'readers/child-bootstrap',
+  'readers/child',
   'bin/agent',
   'bin/operator',
 ];

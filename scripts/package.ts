@@ -132,7 +132,7 @@ function modelsPackage(): string {
 /** All else. */
 function mainPackage(): string {
   const folder = join(stage, 'package');
-  const { scripts: _, devDependencies: __, private: ___, napi: ____, ...kept } = manifest;
+  const { scripts: _, devDependencies: __, private: ___, napi: ____, workspaces: _____, ...kept } = manifest;
   const { node, ...dependencies } = manifest.dependencies;
   for (const cut of INSIDE) copyInside(cut, folder);
   writeManifest(folder, {

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { recoverTypedDataAddress } from 'viem';
+import { native } from '../../src/native/index.ts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
 import { parsePaymentHeader } from '../../src/payment/wire/payment-header.ts';
@@ -160,7 +161,7 @@ function processorMs(pid: number): number {
 
 async function signaturePart(): Promise<void> {
   const payer = new BenchPayer();
-  const check = new SignatureCheck();
+  const check = new SignatureCheck(native);
   const [ours, viems]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round++) {
     const payload = await payer.sign({ payTo: PAY_TO, amount: '6000', asset: BASE_USDC.displayedAddress });

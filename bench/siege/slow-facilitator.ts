@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { native } from '../../src/native/index.ts';
 import type { Facilitator } from '../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../src/payment/facilitator/local-facilitator.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
@@ -19,7 +20,7 @@ export async function startSlowFacilitator(
   const ledger = new LocalFacilitator({
     store,
     clock: { now: () => Date.now() },
-    signatures: new SignatureCheck(),
+    signatures: new SignatureCheck(native),
     startBalance: START_BALANCE,
   });
   let last: Promise<unknown> = Promise.resolve();

@@ -1,18 +1,19 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { VERSION } from '@farthing/protocol/version';
 import { fillingSpaces } from '@farthing/engine/encode/encoder';
 import { native } from '@farthing/native';
+import { VERSION } from '@farthing/protocol/version';
 import { ConfigError, configNotices, readConfig } from '@farthing/server/settings/config';
 import type { Settings } from '@farthing/server/settings/settings';
 import { isReadable, openLog } from '@farthing/server/start/log';
 import { refusalOf } from '@farthing/server/start/refusal';
-import { type Running, start } from '@farthing/server/start/start';
+import type { Running } from '@farthing/server/start/start';
 import { onStopSignals } from '@farthing/server/start/stop-signals';
 import { strayErrors } from '@farthing/server/start/stray-errors';
 import { banner } from '@farthing/server/start/terminal/banner';
 import { silentProgress, TerminalProgress } from '@farthing/server/start/terminal/progress';
+import { start } from './start.ts';
 
 /** File in the data folder: the demo has been shown. */
 const DEMO_MARK = 'demo-shown';

@@ -2,6 +2,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { runAdminCommand } from '@farthing/server/operator/commands/command';
 import { onStopSignals } from '@farthing/server/start/stop-signals';
+import { clusterTools } from './start.ts';
 
 /** Runs the operator's commands (`farthing admin …`). They need the server's data folder, and for some the socket in it. */
 
@@ -11,6 +12,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code ===
 
 process.exitCode = await runAdminCommand(process.argv.slice(2), {
   environment: process.env,
+  cluster: clusterTools,
   ...(stdout.isTTY && { columns: stdout.columns }),
   write: (output) => void stdout.write(output),
   explain: (line) => void stderr.write(`${line}\n`),

@@ -1,4 +1,3 @@
-import { native } from '@farthing/native';
 import type { Asset } from './asset.ts';
 import type { Payment } from './payment.ts';
 
@@ -14,14 +13,24 @@ export interface Genuine {
   readonly verdict: SignatureVerdict;
 }
 
+/** What the native part does of it. */
+export interface TransferSignatures {
+  /** Of the coin's EIP-712 domain, to be kept. @param address 20 bytes */
+  tokenDomain(name: string, version: string, chainId: number, address: Uint8Array): Uint8Array;
+  /** @param packed as `pack` writes it @returns 0 for the payer's */
+  checkTransferSignature(domain: Uint8Array, packed: Uint8Array, signature: Uint8Array): number;
+}
+
 /** Checks signatures over the EIP-712 domains of the coins, natively and on the calling thread (about 50 µs each). */
 export class SignatureCheck {
   readonly #domains = new Map<Asset, Uint8Array>();
   readonly #verdicts = new WeakMap<Payment, SignatureVerdict>();
+  readonly #native: TransferSignatures;
   readonly #judgesAnyLength: boolean;
 
   /** @param judgesAnyLength a node can be asked whether the payer is a contract: signatures of a plain wallet's length may be one's, too */
-  constructor({ judgesAnyLength = false } = {}) {
+  constructor(native: TransferSignatures, { judgesAnyLength = false } = {}) {
+    this.#native = native;
     this.#judgesAnyLength = judgesAnyLength;
   }
 
@@ -39,7 +48,7 @@ export class SignatureCheck {
     if (isLong(payment)) return 'needsFacilitator';
     const signature = Buffer.from(payment.signature.slice(2), 'hex');
     const domain = this.#domainOf(payment.asset);
-    if (native.checkTransferSignature(domain, pack(payment), signature) === 0) return 'valid';
+    if (this.#native.checkTransferSignature(domain, pack(payment), signature) === 0) return 'valid';
     return this.#judgesAnyLength ? 'needsFacilitator' : 'invalid';
   }
 
@@ -47,7 +56,7 @@ export class SignatureCheck {
     let domain = this.#domains.get(asset);
     if (!domain) {
       const { name, version, chainId, address } = asset;
-      domain = native.tokenDomain(name, version, chainId, Buffer.from(address.slice(2), 'hex'));
+      domain = this.#native.tokenDomain(name, version, chainId, Buffer.from(address.slice(2), 'hex'));
       this.#domains.set(asset, domain);
     }
     return domain;

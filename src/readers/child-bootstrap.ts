@@ -4,7 +4,7 @@
  */
 import { closeSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { native } from '@farthing/native';
+import { native } from './native.ts';
 import { PIPE } from './process/frames.ts';
 
 const CLOSED_ON_EXEC = 0o2000000;

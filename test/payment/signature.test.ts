@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import { type Hex, recoverTypedDataAddress } from 'viem';
+import { native } from '../../src/native/index.ts';
 import { BASE_USDC } from '../../src/payment/asset.ts';
 import { SignatureCheck } from '../../src/payment/signature.ts';
 import { type SignedTransfer, tokenDomain, transferOf, transferTypedData } from '../rig/sign-transfer.ts';
 import { addressOf, paymentOf, sign, v1Header, wallet } from './rig/payments.ts';
 
-const check = new SignatureCheck();
+const check = new SignatureCheck(native);
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 function ours(payload: SignedTransfer): string {

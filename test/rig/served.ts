@@ -1,4 +1,4 @@
-import { start } from '../../src/server/start/start.ts';
+import { start } from '../../src/bin/start.ts';
 import { readConfig } from '../../src/server/settings/config.ts';
 
 /** A server as a process of its own, for tests that end it by force. Its parent moves the rented time by a message. */

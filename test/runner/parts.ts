@@ -37,7 +37,7 @@ export const CHECKS: readonly Part[] = [
     () => tool('biome', 'check', '--error-on-warnings', 'src', 'scripts', 'test', 'bench'),
     countAsOne,
   ),
-  commandPart('types', () => types('tree'), countAsOne),
+  commandPart('types', () => tool('tsc', '-b'), countAsOne),
   commandPart('console types', () => types('console', '-p', 'src/console'), countAsOne),
   commandPart(
     'native format',

@@ -1,11 +1,24 @@
-import type { PictureContent } from '@farthing/protocol/document';
+import type { PictureContent, PictureSpec } from '@farthing/protocol/document';
 import { type InputKind, QUERY_INPUTS, type QueryField } from '@farthing/protocol/family';
 import type { SearchInput } from '@farthing/protocol/search';
 import type { QueryOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/index-models.ts';
-import type { Extractor } from '@farthing/readers/extractor';
 import type { ListSpace, ListVector } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
+
+/** Decodes the picture of a query, away from this process; the readers do. */
+export interface QueryPictures {
+  /** @param options with the model's form of it; absent: the current model's @throws image_unreadable, overloaded */
+  decodePicture(bytes: Uint8Array, options?: QueryPictureOptions): Promise<PictureContent>;
+  /** Looks at the header alone. @throws image_unreadable, overloaded */
+  checkPicture(bytes: Uint8Array, options: QueryPictureOptions): Promise<void>;
+}
+
+interface QueryPictureOptions {
+  readonly tenant?: string;
+  readonly spec?: PictureSpec;
+  readonly signal?: AbortSignal;
+}
 
 /** What is encoded of a query. */
 export interface QueryVectors {
@@ -21,7 +34,7 @@ export interface QueryVectors {
 export async function encodeQuery(
   { query, image }: SearchInput,
   lists: readonly ServedList[],
-  { encoder, extractor }: { readonly encoder: QueryEncoder; readonly extractor: Extractor },
+  { encoder, extractor }: { readonly encoder: QueryEncoder; readonly extractor: QueryPictures },
   { search, ...options }: QueryOptions,
 ): Promise<QueryVectors> {
   const needs = (field: QueryField) =>

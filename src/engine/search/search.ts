@@ -1,23 +1,22 @@
-import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '@farthing/protocol/schema/search';
+import { crossing, native } from '@farthing/native';
 import { roundedMs } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '@farthing/protocol/family';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
-import { JsonArray } from '../json-array.ts';
+import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '@farthing/protocol/schema/search';
 import type { SearchInput, Verdict } from '@farthing/protocol/search';
 import type { Owners } from '@farthing/queues/owners';
-import type { SpaceSpec } from '../space.ts';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
-import type { Extractor } from '@farthing/readers/extractor';
-import { crossing, native } from '@farthing/native';
+import { JsonArray } from '../json-array.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
 import type { ShardState } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
+import type { SpaceSpec } from '../space.ts';
 import type { ServedList } from './lists.ts';
 import { planSearch, type SearchPlan } from './plan.ts';
-import { encodeQuery, listSpaces, listVectors } from './query-vectors.ts';
+import { encodeQuery, listSpaces, listVectors, type QueryPictures } from './query-vectors.ts';
 import type { RecallProbe } from './recall-probe.ts';
 import { isQuestion } from './relevance.ts';
 import { boundsOf, scansOf, unprovedLists } from './scan.ts';
@@ -44,7 +43,7 @@ export interface SearchedEvent {
 export interface SearchDeps {
   readonly tenants: Tenants;
   readonly encoders: Pick<IndexModels, 'current' | 'search'>;
-  readonly extractor: Extractor;
+  readonly extractor: QueryPictures;
   readonly owners: Pick<Owners, 'of'>;
   readonly observe?: (event: SearchedEvent) => void;
   readonly probe?: RecallProbe;

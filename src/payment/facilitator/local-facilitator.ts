@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import type { AtomicAmount } from '@farthing/protocol/money';
-import type { Store, Table } from '@farthing/server/state/store';
 import { type Payment, paymentKey, type Terms } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';
+import type { Store, Table } from '../store.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 
 /** Every transaction hash of the local facilitator begins so: no chain has a transaction like it. */

@@ -4,9 +4,9 @@ import type { Clock } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { newId, type PrepaidStepId, type StepId } from '@farthing/protocol/id';
 import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
-import type { Store, Table } from '@farthing/server/state/store';
 import type { Settlement, Verification } from '../facilitator/facilitator.ts';
 import { type Payment, paymentKey, type Terms } from '../payment.ts';
+import type { Store, Table } from '../store.ts';
 
 /** Prepaid money of a wallet. Amounts are decimal strings of millionths of a dollar: left = added − spent. */
 interface Balance {

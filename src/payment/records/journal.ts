@@ -1,5 +1,5 @@
 import type { Address } from '@farthing/protocol/address';
-import type { Store, Table } from '@farthing/server/state/store';
+import type { Store, Table } from '../store.ts';
 
 /**
  * What happened to a payment. `prepaid`: it was taken from money that was settled before. `presumed`: the facilitator never reported the outcome, and the authorization has ended; the

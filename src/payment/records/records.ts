@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
-import type { Store, Table } from '@farthing/server/state/store';
 import type { Asset } from '../asset.ts';
 import { assetOfKey } from '../payment.ts';
 import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
+import type { Store, Table } from '../store.ts';
 import { Journal, type JournalKind } from './journal.ts';
 import {
   asCommitted,

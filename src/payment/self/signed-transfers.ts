@@ -1,7 +1,7 @@
 import type { Address } from '@farthing/protocol/address';
-import type { Store, Table } from '@farthing/server/state/store';
 import { ASSETS } from '../asset.ts';
 import { assetOfKey, type Hex, type Payment, paymentKey, type SentPayment } from '../payment.ts';
+import type { Store, Table } from '../store.ts';
 import type { Fees } from './fees.ts';
 import type { Call } from './transfer-call.ts';
 

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path';
-import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import type { Encoder } from '@farthing/engine/encode/encoder';
+import { familyReports } from '@farthing/engine/search/families';
+import { assetOn } from '@farthing/payment/asset';
+import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
+import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import type { Forward } from '../http/access/forward.ts';
 import { Senders } from '../http/access/sender.ts';
 import type { Services } from '../http/access/services.ts';
@@ -12,12 +15,10 @@ import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
 import type { Traffic } from '../metrics/traffic.ts';
+import type { LoadClusterTools } from '../operator/cluster-tools.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
-import { assetOn } from '@farthing/payment/asset';
-import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
-import { familyReports } from '@farthing/engine/search/families';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
 import { answeredLine } from './log.ts';
@@ -29,6 +30,7 @@ export interface ListenerDeps {
   readonly services: Services;
   readonly forward: Forward;
   readonly mcp: AnswerMcp;
+  readonly cluster: LoadClusterTools;
 }
 
 interface Closable {
@@ -70,7 +72,7 @@ export function openInterface(
 
 /** Opens the operator's page, if `ADMIN_PORT` is set. @throws ConfigError when its port is taken */
 export function openPage(
-  { runtime, books, services }: ListenerDeps,
+  { runtime, books, services, cluster }: ListenerDeps,
   traffic: Traffic,
 ): Promise<Server | undefined> {
   const { settings, metrics, log, encoder, extractor, tenants } = runtime;
@@ -81,6 +83,7 @@ export function openPage(
     traffic,
     registry: metrics.registry,
     consoleFolder: CONSOLE_FOLDER,
+    cluster,
     log,
   });
 }

@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import type { Encoder } from '@farthing/engine/encode/encoder';
+import { native } from '@farthing/native';
+import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
+import type { Logger } from 'pino';
 import { addGauge, addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
-import { native } from '@farthing/native';
+import type { LoadClusterTools } from '../operator/cluster-tools.ts';
 import type { Settings } from '../settings/settings.ts';
 import { AllBooks } from '../wiring/all-books.ts';
 import type { BooksOptions } from '../wiring/books.ts';
 import { type ProcessOptions, type Runtime, wireProcess } from '../wiring/process.ts';
 import { servicesOf } from '../wiring/services.ts';
-import { alone, type Topology, type TopologyOptions } from '../wiring/topology.ts';
+import { alone, type OpenTopology, type Topology, type TopologyOptions } from '../wiring/topology.ts';
 import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import type { StartProgress } from './terminal/progress.ts';
 
@@ -19,6 +20,13 @@ export type Times = Pick<ProcessOptions, 'clock'> & Pick<BooksOptions, 'monotoni
 
 export interface ServeOptions extends Times, Omit<ProcessOptions, 'baseUrl' | 'kept'> {
   readonly progress: StartProgress;
+  readonly cluster: Cluster;
+}
+
+/** Several servers: the parts of another package, loaded when they are needed. */
+export interface Cluster {
+  readonly open: OpenTopology;
+  readonly tools: LoadClusterTools;
 }
 
 /** A server that answers. */
@@ -46,14 +54,14 @@ export interface Served {
 const SWEEP_INTERVAL_MS = 1000;
 
 /** Connects the parts, recovers from a crash, and listens. @throws ConfigError when an address is taken or not this machine's */
-export async function serve({ monotonic, progress, ...options }: ServeOptions): Promise<Served> {
+export async function serve({ monotonic, progress, cluster, ...options }: ServeOptions): Promise<Served> {
   const { settings, log } = options;
   progress.begin('state and indexes');
   const address = new Address(settings);
   const lost = Promise.withResolvers<object>();
   // Once its lease has ended, a server gets no slots: a start that waits for them would never end.
   const orLost = <T>(work: Promise<T>) => Promise.race([work, lost.promise.then(endStart)]);
-  const topology = await orLost(openTopology({ ...options, onLost: lost.resolve }));
+  const topology = await orLost(openTopology({ ...options, onLost: lost.resolve }, cluster.open));
   const runtime = await wireProcess({ ...options, kept: topology.keeper, baseUrl: () => address.base });
   const placement = topology.place(runtime, { ...(monotonic && { monotonic }) });
   const books = new AllBooks(runtime, placement);
@@ -63,7 +71,7 @@ export async function serve({ monotonic, progress, ...options }: ServeOptions): 
   const forward = topology.forward((some) => servicesOf(runtime, books, some));
   const traffic = new Traffic();
   const mcp = mcpAnswer(address);
-  const deps = { runtime, books, services, forward, mcp: mcp.answer };
+  const deps = { runtime, books, services, forward, mcp: mcp.answer, cluster: cluster.tools };
   const server = await openInterface(deps, traffic);
   address.listensAt(server.port);
   const page = await openPage(deps, traffic);
@@ -115,13 +123,12 @@ function endStart(lost: object): never {
   throw new Error(`books were lost during the start: ${JSON.stringify(lost)}`);
 }
 
-/** The topology of one server or, with `FARTHING_CLUSTER`, of several; only then is the cluster's code loaded. @throws ConfigError */
-async function openTopology(options: TopologyOptions): Promise<Topology> {
+/** The topology of one server or, with `FARTHING_CLUSTER`, of several; which the program hands over. @throws ConfigError */
+async function openTopology(options: TopologyOptions, openSeveral: OpenTopology): Promise<Topology> {
   const { settings, bookFolders } = options;
   // A restored backup of a cluster has several sets of books, which one server serves.
   if (settings.CLUSTER === '' && bookFolders.length === 1) return alone(options);
-  const { openCluster } = await import('@farthing/cluster/open');
-  return openCluster(options);
+  return openSeveral(options);
 }
 
 /** The server's URLs. With port 0 they are known once it listens. */

@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '@farthing/engine/encode/encoder';
 import { openEncoder } from '@farthing/engine/encode/open-encoder';
-import { languageFault } from '@farthing/readers/ocr/languages';
-import { Metrics } from '../metrics/metrics.ts';
 import { native } from '@farthing/native';
+import { languageFault } from '@farthing/readers/ocr/languages';
+import type { Logger } from 'pino';
+import { Metrics } from '../metrics/metrics.ts';
 import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { claimBookFolders } from '../state/book-folders.ts';
@@ -15,10 +15,10 @@ import { makeFolder } from '../state/make-folder.ts';
 import { eventLog } from '../wiring/event-log.ts';
 import { checkAddresses } from './addresses.ts';
 import { openLog } from './log.ts';
-import type { Served, Times } from './serve.ts';
+import type { Cluster, Served, Times } from './serve.ts';
 import { type StartProgress, silentProgress } from './terminal/progress.ts';
 
-export type { Times } from './serve.ts';
+export type { Cluster, Times } from './serve.ts';
 
 const FOLDER_MODE = 0o700;
 const LOCK_WAIT_MS = 1000;
@@ -33,7 +33,7 @@ export interface Running extends Served {
 /** Starts the whole server. @throws ConfigError when an OCR language is not installed, another process uses the data folder, or an address is taken */
 export async function start(
   settings: Settings,
-  times: Times = {},
+  { cluster, ...times }: Times & { readonly cluster: Cluster },
   progress: StartProgress = silentProgress,
 ): Promise<Running> {
   const started = performance.now();
@@ -71,6 +71,7 @@ export async function start(
     log,
     metrics,
     progress,
+    cluster,
   }).catch((error: unknown) => {
     folder.lock.release();
     throw error;

@@ -1,51 +1,19 @@
 import { mkdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
 import { native } from '@farthing/native';
+import type { Store as Books, Table } from '@farthing/payment/store';
+import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
 import { Reserve } from './reserve.ts';
 import { written } from './writing.ts';
 
-/**
- * One named table of the shared state. Values are JSON-like objects (bigints included). Keys are strings, ordered by
- * their bytes. A write is on the disk once its promise resolves.
- */
-export interface Table<V> {
-  get(key: string): V | undefined;
-  /**
-   * Throws synchronously, before anything is written, when LMDB refuses the key or the value. Here and below a promise rejects with
-   * books_unavailable when the disk takes no write.
-   */
-  put(key: string, value: V): Promise<void>;
-  /** Atomic put-if-absent: true when this call wrote the value. */
-  putIfAbsent(key: string, value: V): Promise<boolean>;
-  remove(key: string): Promise<boolean>;
-  /** Entries with `start` <= key < `end`, in order. Iterating holds a snapshot: keep it short. */
-  range(options?: {
-    start?: string;
-    end?: string;
-    limit?: number;
-    reverse?: boolean;
-  }): Iterable<{ key: string; value: V }>;
-  count(): number;
-}
+export type { Table } from '@farthing/payment/store';
 
 /** The shared state of the server: identities, hashes, amounts and counters, never content. */
-export interface Store {
-  table<V>(name: string): Table<V>;
-  /**
-   * Runs `work`, which is synchronous, as one atomic, durable, exclusive transaction. Its reads see all earlier writes. Its
-   * writes (`put`, `remove`, not awaited) are on the disk when the promise resolves; if it throws, none is made.
-   */
-  transaction<T>(work: () => T): Promise<T>;
+export interface Store extends Books {
   /** Writes a consistent copy of all tables into a new folder, which `openStore` can open. Writers are not blocked. */
   copyTo(folder: string): Promise<void>;
   close(): Promise<void>;
-  /**
-   * Resolves once all that was written until now outlives this disk: before that, nothing that depends on it may leave the process.
-   * Absent: nothing is awaited. @throws why it never will
-   */
-  stable?(): Promise<void>;
 }
 
 /** A table's rows as they lie in LMDB. Writes belong in a transaction. */

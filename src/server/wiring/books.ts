@@ -1,14 +1,13 @@
-import type { PreviousModel } from '@farthing/protocol/schema/service';
+import { fillingSpaces } from '@farthing/engine/encode/encoder';
+import { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
-import { fillingSpaces } from '@farthing/engine/encode/encoder';
+import type { PreviousModel } from '@farthing/protocol/schema/service';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
-import { PrepaidBalances } from '@farthing/payment/prepaid/balances';
-import { prepaidTerms } from '@farthing/payment/prepaid/terms';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
@@ -20,6 +19,7 @@ import { RentedTime } from '../workspace/time/rented-time.ts';
 import { Workspaces, type WorkspacesDeps } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
+import { prepaidTerms } from './prepaid-terms.ts';
 import type { Runtime } from './process.ts';
 
 export interface BooksOptions {

@@ -1,13 +1,7 @@
-import type { Address } from '@farthing/protocol/address';
-import type { Clock } from '@farthing/protocol/clock';
-import { FarthingError } from '@farthing/protocol/error';
-import type { EffectHandlers } from '@farthing/payment/purchase';
-import type { Owners } from '@farthing/queues/owners';
-import type { FacilitatorCall } from '../metrics/metrics.ts';
-import { observeFacilitator } from '../metrics/observed-facilitator.ts';
+import { native } from '@farthing/native';
 import { type Asset, assetOn, prepaidOn } from '@farthing/payment/asset';
 import type { Facilitator } from '@farthing/payment/facilitator/facilitator';
-import { facilitatorAddresses } from '@farthing/payment/facilitator/facilitator-addresses';
+import { SELF } from '@farthing/payment/facilitator/facilitators';
 import { LocalFacilitator } from '@farthing/payment/facilitator/local-facilitator';
 import { RemoteFacilitator } from '@farthing/payment/facilitator/remote-facilitator';
 import { RpcWitness } from '@farthing/payment/facilitator/rpc-witness';
@@ -16,14 +10,21 @@ import { PaymentGate } from '@farthing/payment/gate/gate';
 import { payToFault } from '@farthing/payment/pay-to';
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { withPrepaid } from '@farthing/payment/prepaid/with-prepaid';
+import type { EffectHandlers } from '@farthing/payment/purchase';
 import { AnswerStore } from '@farthing/payment/records/answers';
 import { SignatureCheck } from '@farthing/payment/signature';
 import type { ServiceCard } from '@farthing/payment/wire/challenge';
 import type { SignClaims } from '@farthing/payment/wire/signed-receipt';
+import type { Address } from '@farthing/protocol/address';
+import type { Clock } from '@farthing/protocol/clock';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Owners } from '@farthing/queues/owners';
+import type { FacilitatorCall } from '../metrics/metrics.ts';
+import { observeFacilitator } from '../metrics/observed-facilitator.ts';
 import { ConfigError } from '../settings/config.ts';
-import { SELF } from '@farthing/payment/facilitator/facilitators';
 import type { Settings } from '../settings/settings.ts';
 import type { Store } from '../state/store.ts';
+import { facilitatorAddresses } from './facilitator-addresses.ts';
 
 export interface PaymentsOptions {
   readonly settings: Settings;
@@ -64,7 +65,7 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 export async function openPayments(options: PaymentsOptions): Promise<Payments> {
   const { settings, clock, owners, tenants, log, observe } = options;
   const judgesAnyLength = settings.FACILITATOR.length > 0 && settings.RPC_URL.length > 0;
-  const signatures = new SignatureCheck({ judgesAnyLength });
+  const signatures = new SignatureCheck(native, { judgesAnyLength });
   const payTo = (settings.PAY_TO.toLowerCase() || PLAY_RECIPIENT) as Address;
   const crowd = new Crowd(PURCHASES_MAX, owners);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
@@ -185,7 +186,7 @@ async function openFacilitators(
   const witness = settings.RPC_URL.length === 0 ? undefined : new RpcWitness({ urls: settings.RPC_URL });
   const self =
     witness && settings.FACILITATOR.includes(SELF)
-      ? await (await import('@farthing/payment/self/open-self')).openSelf({
+      ? await (await import('./open-self.ts')).openSelf({
           ...options,
           asset,
           payTo,

@@ -15,11 +15,11 @@ export interface TopologyOptions
 }
 
 /**
- * Where the books are, and which server answers for them. `alone` is for one server; `cluster/open.ts` has the one for several.
+ * Where the books are, and which server answers for them. `alone` is for one server; The package `cluster` has the one for several.
  *
  *     Topology ─┬─ Books      one set of them, opened over a store              (books.ts)
  *               ├─ Placement  which books are here                              (placement.ts)
- *               └─ Forward    brings a request to its books, here or elsewhere  (http/access/forward.ts)
+ *               └─ Forward    brings a request to its books, here or elsewhere  (server/http/access/forward.ts)
  */
 export interface Topology {
   /** Keeps the Tenants' content beyond this disk; undefined: nothing does. */
@@ -31,6 +31,9 @@ export interface Topology {
   /** What only this topology has to show. */
   readonly gauges: readonly GaugeDescription<undefined>[];
 }
+
+/** Opens the books of several servers. @throws ConfigError */
+export type OpenTopology = (options: TopologyOptions) => Promise<Topology>;
 
 /** One server, with one set of books in its data folder. */
 export async function alone({ data }: Pick<TopologyOptions, 'data'>): Promise<Topology> {

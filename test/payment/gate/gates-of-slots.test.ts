@@ -71,7 +71,7 @@ t.test('a gate that has lost its books undoes no effect: whoever has them may ha
 });
 
 t.test('one request costs one check of its signature, however many gates are asked about it', async (t) => {
-  const signatures = new SignatureCheck();
+  const signatures = new SignatureCheck(native);
   const [first, second] = [openRig(t, { signatures }), openRig(t, { signatures })];
   const account = wallet();
   second.gate.paidElsewhere(addressOf(account));

@@ -1,9 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Clock } from '../../../src/protocol/clock.ts';
-import { payerTenantId } from '../../../src/protocol/id.ts';
-import type { EffectHandler } from '../../../src/payment/purchase.ts';
+import { native } from '../../../src/native/index.ts';
 import { type Asset, BASE_USDC, prepaidOn } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
@@ -11,8 +9,11 @@ import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { PaymentGate } from '../../../src/payment/gate/gate.ts';
 import { PrepaidBalances } from '../../../src/payment/prepaid/balances.ts';
 import { withPrepaid } from '../../../src/payment/prepaid/with-prepaid.ts';
+import type { EffectHandler } from '../../../src/payment/purchase.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
+import type { Clock } from '../../../src/protocol/clock.ts';
+import { payerTenantId } from '../../../src/protocol/id.ts';
 import { prepaidRefunds, prepaying } from '../../../src/server/purchases/prepaid.ts';
 import { openStore, type Store } from '../../../src/server/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
@@ -83,7 +84,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   const store = options.store ?? openStore(join(folder, 'state'));
   const seen = options.seenStore?.(store) ?? store;
   const clock = options.clock ?? new SetClock();
-  const signatures = options.signatures ?? new SignatureCheck();
+  const signatures = options.signatures ?? new SignatureCheck(native);
   const local = new LocalFacilitator({
     store: seen,
     clock,

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Hex } from 'viem';
+import { native } from '../../../src/native/index.ts';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../../../src/payment/facilitator/rpc-witness.ts';
-import { openSelf } from '../../../src/payment/self/open-self.ts';
 import type { Paces } from '../../../src/payment/self/transactions.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { readConfig } from '../../../src/server/settings/config.ts';
+import { openSelf } from '../../../src/server/wiring/open-self.ts';
 import { environmentOf } from '../../rig/environment.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type Chain, startChain } from '../chain/chain.ts';
@@ -57,7 +58,7 @@ export async function openSelfRig(t: Teardown, options: SelfRigOptions = {}) {
     data: folder,
     asset,
     payTo: PAY_TO,
-    signatures: new SignatureCheck(),
+    signatures: new SignatureCheck(native),
     witness,
     clock,
     paces: { ...QUICK, ...options.paces },

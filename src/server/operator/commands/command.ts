@@ -38,21 +38,15 @@ const RUNS: {
     (await import('./models.ts')).pullModel(words[0]!, values, io),
   'models verify': async (_call, io) => (await import('./models.ts')).verifyModels(io),
   'models use': async ({ words }, io) => (await import('./models.ts')).useModel(words[0]!, io),
-  'cluster status': async (_call, io) => (await import('@farthing/cluster/operate/nodes')).showCluster(io),
+  'cluster status': async (_call, io) => (await io.cluster()).showCluster(io),
   'cluster drain': async ({ words, values }, io) =>
-    (await import('@farthing/cluster/operate/nodes')).drainNode(words[0]!, values.undo, io),
-  'cluster forget': async ({ words }, io) =>
-    (await import('@farthing/cluster/operate/nodes')).forgetNode(words[0]!, io),
-  'cluster import': async (_call, io) =>
-    (await import('@farthing/cluster/operate/import-folder')).importFolder(io),
-  'cluster books': async ({ words }, io) =>
-    (await import('@farthing/cluster/operate/copy-books')).copyClusterBooks(words[0]!, io),
-  'cluster backup': async ({ words }, io) =>
-    (await import('@farthing/cluster/operate/copy-books')).backUpClusterTo(words[0]!, io),
-  'cluster finish-upgrade': async (_call, io) =>
-    (await import('@farthing/cluster/operate/nodes')).finishUpgrade(io),
-  'cluster forget-models': async (_call, io) =>
-    (await import('@farthing/cluster/operate/nodes')).forgetClusterModels(io),
+    (await io.cluster()).drainNode(words[0]!, values.undo, io),
+  'cluster forget': async ({ words }, io) => (await io.cluster()).forgetNode(words[0]!, io),
+  'cluster import': async (_call, io) => (await io.cluster()).importFolder(io),
+  'cluster books': async ({ words }, io) => (await io.cluster()).copyClusterBooks(words[0]!, io),
+  'cluster backup': async ({ words }, io) => (await io.cluster()).backUpClusterTo(words[0]!, io),
+  'cluster finish-upgrade': async (_call, io) => (await io.cluster()).finishUpgrade(io),
+  'cluster forget-models': async (_call, io) => (await io.cluster()).forgetClusterModels(io),
 };
 
 /** Runs `farthing admin WORDS…`. @returns its exit code; faults are explained, never thrown */

@@ -10,8 +10,9 @@ export async function runDoctor(
   { json, pays }: { json: boolean; pays: boolean },
   io: CommandIo,
 ): Promise<number> {
-  const { environment, write } = io;
-  const findings = await (pays ? examineByPaying : examine)(settingsOf(io), environment);
+  const { environment, cluster, write } = io;
+  const examined = { settings: settingsOf(io), environment, cluster };
+  const findings = await (pays ? examineByPaying : examine)(examined);
   const healthy = findings.every(({ state }) => state !== 'problem');
   if (json) write(`${JSON.stringify({ healthy, findings }, null, 2)}\n`);
   else write(screenOf(findings));

@@ -3,13 +3,14 @@ import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { fromNative, native } from '@farthing/native';
+import { EXTRACT_LIMITS } from '@farthing/protocol/document';
 import type { Finding } from '@farthing/protocol/schema/operator';
 import type { PreviousModel } from '@farthing/protocol/schema/service';
-import { EXTRACT_LIMITS } from '@farthing/protocol/document';
 import { openExtractor } from '@farthing/readers/child-extractor';
-import { fromNative, native } from '@farthing/native';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { LoadClusterTools } from '../cluster-tools.ts';
 import { ok, problem, warning } from '../finding.ts';
 import { models, nativeEncoder, previous, providers } from './models.ts';
 import { purchase } from './purchase.ts';
@@ -18,20 +19,28 @@ import { threads } from './threads.ts';
 
 const GIBIBYTE = 2 ** 30;
 
+export interface Examined {
+  readonly settings: Settings;
+  readonly environment: Environment;
+  /** Checks of etcd and of the object store. */
+  readonly cluster: LoadClusterTools;
+}
+
 type Check = readonly [name: string, check: () => Finding[] | Promise<Finding[]>];
 
 /** Examines the host and the settings. Keeps nothing that it writes; a check that fails itself is a finding, too. */
-export function examine(settings: Settings, environment: Environment): Promise<Finding[]> {
+export function examine({ settings, environment, cluster }: Examined): Promise<Finding[]> {
   return run([
-    ...checksOf(settings, environment),
+    ...checksOf({ settings, environment, cluster }),
     ['port', () => ports(settings)],
     ['confinement', () => confinement()],
   ]);
 }
 
 /** As `examine`, and buys the cheapest thing from the running server, with the wallet of the agent's commands. Costs its price. */
-export async function examineByPaying(settings: Settings, environment: Environment): Promise<Finding[]> {
-  const found = await examine(settings, environment);
+export async function examineByPaying(examined: Examined): Promise<Finding[]> {
+  const { settings, environment } = examined;
+  const found = await examine(examined);
   return [...found, ...(await run([['purchase', () => purchase(settings, environment)]]))];
 }
 
@@ -45,19 +54,18 @@ export interface RunningFacts {
 
 /** As `examine`, inside a running server: without its ports, which are taken. */
 export function examineRunning(
-  settings: Settings,
-  environment: Environment,
+  examined: Examined,
   { confined, previousModels = [] }: RunningFacts,
 ): Promise<Finding[]> {
   const findings = typeof confined === 'object' && confined !== null ? reported(confined) : [];
   return run([
-    ...checksOf(settings, environment),
+    ...checksOf(examined),
     ['previous models', () => previous(previousModels)],
     ['confinement', () => findings],
   ]);
 }
 
-function checksOf(settings: Settings, environment: Environment): Check[] {
+function checksOf({ settings, environment, cluster }: Examined): Check[] {
   return [
     ['settings', () => names(environment)],
     ['processor', () => [processor()]],
@@ -70,8 +78,8 @@ function checksOf(settings: Settings, environment: Environment): Check[] {
     ['models', () => models(settings)],
     ['providers', () => providers(settings)],
     ['native encoder', () => nativeEncoder(settings)],
-    ['books', async () => (await import('@farthing/cluster/operate/examine')).books(settings)],
-    ['objects', async () => (await import('@farthing/cluster/operate/examine')).objects(settings)],
+    ['books', async () => (await cluster()).examineBooks(settings)],
+    ['objects', async () => (await cluster()).examineObjects(settings)],
     ['sales', () => sales(settings)],
     ['x402 clients', () => [clients(settings)]],
   ];

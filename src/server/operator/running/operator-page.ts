@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Finding, ProbeSample, Snapshot } from '@farthing/protocol/schema/operator';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Finding, ProbeSample, Snapshot } from '@farthing/protocol/schema/operator';
 import type { Services } from '../../http/access/services.ts';
 import { Cors } from '../../http/exchange/cors.ts';
 import { listenAt } from '../../http/exchange/listen-at.ts';
@@ -10,6 +10,7 @@ import type { Server } from '../../http/exchange/server.ts';
 import { operateRoutes } from '../../http/pages/operate.ts';
 import type { Traffic } from '../../metrics/traffic.ts';
 import type { Settings } from '../../settings/settings.ts';
+import type { LoadClusterTools } from '../cluster-tools.ts';
 import { examineRunning } from '../doctor/doctor.ts';
 import { LastHour } from './last-hour.ts';
 import type { RunningSnapshot } from './snapshot.ts';
@@ -22,16 +23,18 @@ export interface OperatorPageDeps {
   readonly traffic: Traffic;
   readonly registry: Registry;
   readonly consoleFolder: string;
+  readonly cluster: LoadClusterTools;
   readonly log: Logger;
 }
 
 /** Serves the operator's page on loopback; undefined where the settings don't want it. @throws ConfigError for a taken port */
 export async function openOperatorPage(deps: OperatorPageDeps): Promise<Server | undefined> {
-  const { settings, snapshot, services, traffic, registry, log } = deps;
+  const { settings, snapshot, services, traffic, registry, cluster, log } = deps;
   if (settings.ADMIN_PORT === undefined) return undefined;
   const doctor = remembering(() => {
     const { extraction, previous_models } = services.readiness().body;
-    return examineRunning(settings, process.env, { confined: extraction, previousModels: previous_models });
+    const examined = { settings, environment: process.env, cluster };
+    return examineRunning(examined, { confined: extraction, previousModels: previous_models });
   });
   const whole = async (): Promise<Snapshot> => ({
     ...snapshot(),

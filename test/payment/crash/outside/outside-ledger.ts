@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as after } from 'node:timers/promises';
+import { native } from '../../../../src/native/index.ts';
 import type {
   Facilitator,
   Settlement,
@@ -21,7 +22,7 @@ export class OutsideLedger implements Facilitator {
   /** nonce → what its signer signed, of what was moved. */
   readonly moved = new Map<string, Payment>();
   onStage: (stage: Stage) => void = () => {};
-  readonly #signatures = new SignatureCheck();
+  readonly #signatures = new SignatureCheck(native);
   readonly #random: Random;
   readonly #repetition: 'told' | 'refused';
   readonly #delayMsMax: number;

@@ -1,3 +1,4 @@
+import { clusterTools } from '../../../../src/bin/start.ts';
 import { runAdminCommand } from '../../../../src/server/operator/commands/command.ts';
 
 export interface CommandOutcome {
@@ -16,6 +17,7 @@ export async function runCommand(
   const output = { written: '', explained: '', progress: [] as string[] };
   const status = await runAdminCommand(words, {
     environment,
+    cluster: clusterTools,
     write: (text) => {
       output.written += text;
     },

@@ -1,9 +1,13 @@
 import { pino } from 'pino';
 import t from 'tap';
+import { clusterTools } from '../../../../src/bin/start.ts';
 import type { Readiness } from '../../../../src/server/http/access/services.ts';
 import { Metrics } from '../../../../src/server/metrics/metrics.ts';
 import { Traffic } from '../../../../src/server/metrics/traffic.ts';
-import { type OperatorPageDeps, openOperatorPage } from '../../../../src/server/operator/running/operator-page.ts';
+import {
+  type OperatorPageDeps,
+  openOperatorPage,
+} from '../../../../src/server/operator/running/operator-page.ts';
 import { readConfig } from '../../../../src/server/settings/config.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import '../../../rig/teardown-order.ts';
@@ -19,6 +23,7 @@ t.test('the snapshot has what the probe of the indexes measured, once it has', a
     },
     traffic: new Traffic(),
     registry: metrics.registry,
+    cluster: clusterTools,
     consoleFolder: t.testdir({}),
     log: pino({ level: 'silent' }),
   });

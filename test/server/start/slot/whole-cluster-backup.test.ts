@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { clusterTools } from '../../../../src/bin/start.ts';
 import { backUpCluster } from '../../../../src/cluster/operate/cluster-backup.ts';
 import type { ClusterBackup } from '../../../../src/cluster/operate/slot-from-objects.ts';
 import { namedClusterKeys, namedEtcd, namedObjects } from '../../../../src/cluster/stores/named-stores.ts';
@@ -8,11 +9,11 @@ import { runAdminCommand } from '../../../../src/server/operator/commands/comman
 import { readConfig } from '../../../../src/server/settings/config.ts';
 import { clusterSettings } from '../../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
-import { runCommand } from '../../operator/commands/run-command.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import { freePorts } from '../../../rig/ports.ts';
 import { temporaryFolder } from '../../../rig/temporary-folder.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
+import { runCommand } from '../../operator/commands/run-command.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** `farthing admin cluster backup`: a folder for one server, of what several have in etcd and in the object store. */
@@ -226,6 +227,7 @@ if (withoutEtcd !== undefined) {
       await t.rejects(small, /1 MiB free, and the backup needs about 1 MiB/);
       const interrupted = await runAdminCommand(['cluster', 'backup', join(folder, 'half')], {
         environment: environmentOf({ ...alone, DATA_DIR: join(folder, 'none') }),
+        cluster: clusterTools,
         write: () => undefined,
         explain: (line) => t.match(line, /interrupted here/),
         input: async () => '',

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
+import type { Asset } from '@farthing/payment/asset';
+import type { ChainWitness } from '@farthing/payment/facilitator/chain-witness';
+import { gasWallet } from '@farthing/payment/self/gas-key';
+import { GasState } from '@farthing/payment/self/gas-state';
+import { Nodes } from '@farthing/payment/self/nodes';
+import { SelfSettler } from '@farthing/payment/self/self-settler';
+import { SignedTransfers } from '@farthing/payment/self/signed-transfers';
+import { type Paces, Transactions } from '@farthing/payment/self/transactions';
+import type { SignatureCheck } from '@farthing/payment/signature';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
-import { ConfigError } from '@farthing/server/settings/config';
-import { secretOf } from '@farthing/server/settings/secrets';
-import type { Settings } from '@farthing/server/settings/settings';
-import { openStore } from '@farthing/server/state/store';
-import type { Asset } from '../asset.ts';
-import type { ChainWitness } from '../facilitator/chain-witness.ts';
-import type { SignatureCheck } from '../signature.ts';
-import { gasWallet } from './gas-key.ts';
-import { GasState } from './gas-state.ts';
-import { Nodes } from './nodes.ts';
-import { SelfSettler } from './self-settler.ts';
-import { SignedTransfers } from './signed-transfers.ts';
-import { type Paces, Transactions } from './transactions.ts';
+import { ConfigError } from '../settings/config.ts';
+import { secretOf } from '../settings/secrets.ts';
+import type { Settings } from '../settings/settings.ts';
+import { openStore } from '../state/store.ts';
 
 export interface SelfOptions {
   readonly settings: Settings;

@@ -1,9 +1,16 @@
-import { ConfigError } from '@farthing/server/settings/config';
-import { type FacilitatorName, type RemoteAddress, SELF } from './facilitators.ts';
-import { secretOf } from '@farthing/server/settings/secrets';
-import type { Settings } from '@farthing/server/settings/settings';
-import { type ApiKey, type AuthHeaders, basicAuth, cdpAuth, headerAuth, payaiAuth } from './auth-headers.ts';
-import type { FacilitatorAddress } from './facilitator-client.ts';
+import {
+  type ApiKey,
+  type AuthHeaders,
+  basicAuth,
+  cdpAuth,
+  headerAuth,
+  payaiAuth,
+} from '@farthing/payment/facilitator/auth-headers';
+import type { FacilitatorAddress } from '@farthing/payment/facilitator/facilitator-client';
+import { type FacilitatorName, type RemoteAddress, SELF } from '@farthing/payment/facilitator/facilitators';
+import { ConfigError } from '../settings/config.ts';
+import { secretOf } from '../settings/secrets.ts';
+import type { Settings } from '../settings/settings.ts';
 
 /** By the facilitator's name: the settings of its API key (`…_ID`, `…_SECRET`), and how that signs calls. */
 const SIGNED = {

@@ -1,5 +1,5 @@
-import type { Settings } from '@farthing/server/settings/settings';
-import type { PrepaidLimits } from './balances.ts';
+import type { PrepaidLimits } from '@farthing/payment/prepaid/balances';
+import type { Settings } from '../settings/settings.ts';
 
 /** The money that is prepaid by the settings, and its limits. */
 export function prepaidTerms(settings: Settings): { readonly money: string; readonly limits: PrepaidLimits } {
