@@ -5,7 +5,7 @@ import t from 'tap';
 
 const root = resolve(import.meta.dirname, '../../src');
 /** All of them run in browsers. */
-const PACKAGES = ['@x402/fetch', '@x402/evm/exact/client', 'viem', 'jose'];
+const PACKAGES = ['@farthing/protocol/money', '@x402/fetch', '@x402/evm/exact/client', 'viem', 'jose'];
 
 /** What is loaded at run time: types are erased. */
 function importsOf(path: string): string[] {
@@ -16,7 +16,7 @@ function importsOf(path: string): string[] {
   return [...values.map(([, , name]) => name!), ...dynamic.map(([, name]) => name!)];
 }
 
-t.test('the client loads its folder, the domain’s money, and packages for browsers', async (t) => {
+t.test('the client loads its folder, the protocol’s money, and packages for browsers', async (t) => {
   const files = [resolve(root, 'client/index.ts')];
   const packages = new Set<string>();
   for (const path of files) {
@@ -29,7 +29,7 @@ t.test('the client loads its folder, the domain’s money, and packages for brow
   const names = files.map((path) => relative(root, path));
   t.same(
     names.filter((name) => !name.startsWith('client/')),
-    ['domain/money.ts'],
+    [],
   );
   t.ok(names.includes('client/payment/authorizations.ts'), 'the walk goes in');
   t.same([...packages].sort(), [...PACKAGES].sort());
@@ -53,5 +53,5 @@ t.test('the schemas stay with the server', async (t) => {
   const tree = resolve(root, '..');
   if (!existsSync(resolve(tree, 'dist/client/index.d.ts')))
     spawnSync('npm', ['run', '--silent', 'build:client'], { cwd: tree, stdio: 'inherit' });
-  t.notOk(readdirSync(resolve(tree, 'dist')).includes('api'));
+  t.notOk(readdirSync(resolve(tree, 'dist/protocol')).includes('schema'));
 });

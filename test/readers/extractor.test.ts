@@ -371,5 +371,5 @@ function readers(): number[] {
     .split(' ')
     .filter(Boolean)
     .map(Number);
-  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/src/extract/'));
+  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/src/readers/'));
 }

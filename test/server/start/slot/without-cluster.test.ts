@@ -5,7 +5,7 @@ import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
 
 const root = resolve(import.meta.dirname, '../../../..');
 
-/** Prints the modules of src/cluster and src/content that a server has loaded once it answers. */
+/** Prints the modules of src/cluster that a server has loaded once it answers. */
 const PROGRAM = `
 import { registerHooks } from 'node:module';
 const loaded = new Set();
@@ -15,11 +15,11 @@ registerHooks({
     return next(url, context);
   },
 });
-const { start } = await import('${root}/src/server/start.ts');
-const { readConfig } = await import('${root}/src/settings/config.ts');
+const { start } = await import('${root}/src/bin/start.ts');
+const { readConfig } = await import('${root}/src/server/settings/config.ts');
 const running = await start(readConfig(process.env));
 await running.stop();
-console.log(JSON.stringify([...loaded].filter((url) => /(aws4fetch|src\\/(cluster|content|server\\/slot\\/(logged|kept|secrets)|state\\/(changes|recorded)))/.test(url))));
+console.log(JSON.stringify([...loaded].filter((url) => /aws4fetch|src\\/cluster/.test(url))));
 process.exit(0);
 `;
 
