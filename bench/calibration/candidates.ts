@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ItemId } from '../../src/protocol/id.ts';
 import type { Encoder } from '../../src/engine/encode/encoder.ts';
-import { native } from '../../src/native/index.ts';
 import { servedLists } from '../../src/engine/search/lists.ts';
 import { nativePlan } from '../../src/engine/search/plan.ts';
 import { openTenants, type Tenants } from '../../src/engine/shard/tenants.ts';
+import { native } from '../../src/native/index.ts';
+import type { ItemId } from '../../src/protocol/id.ts';
 import type { Collection } from './collection.ts';
 import type { Asked } from './questions.ts';
 

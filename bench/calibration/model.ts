@@ -1,8 +1,8 @@
-import { LISTS, type ListName } from '../../src/protocol/family.ts';
 import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import type { CURVE_FEATURES, ListSettings } from '../../src/engine/encode/models/manifest.ts';
-import { native } from '../../src/native/index.ts';
 import { nativePlan } from '../../src/engine/search/plan.ts';
+import { native } from '../../src/native/index.ts';
+import { LISTS, type ListName } from '../../src/protocol/family.ts';
 import type { DumpedQuery, Evidence } from './candidates.ts';
 import { fitLogistic } from './logistic.ts';
 

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { EncoderCounters } from '../../src/engine/encode/encoder.ts';
-import { start } from '../../src/server/start/start.ts';
 import { readConfig } from '../../src/server/settings/config.ts';
+import { start } from '../../src/server/start/start.ts';
 
 /** The whole server in a process of its own, which tells its parent over IPC what its encoders did and how late its event loop ran. */
 

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import * as ort from 'onnxruntime-node';
-import type { PictureContent, PictureSpec } from '../../src/protocol/document.ts';
 import { readManifest } from '../../src/engine/encode/models/read-manifest.ts';
+import type { PictureContent, PictureSpec } from '../../src/protocol/document.ts';
 
 const MODELS = resolve(import.meta.dirname, '../../models');
 const ROWS = 4;

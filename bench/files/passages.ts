@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Block } from '../../src/protocol/document.ts';
 import { native } from '../../src/native/index.ts';
+import type { Block } from '../../src/protocol/document.ts';
 
 const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/tokenizer.json');
 

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { ItemId } from '../../src/protocol/id.ts';
 import type { SegmentInput } from '../../src/engine/shard/shard.ts';
 import { openTenants, type SearchSizes } from '../../src/engine/shard/tenants.ts';
+import type { ItemId } from '../../src/protocol/id.ts';
 import { DIMENSIONS, K } from './vectors.ts';
 
 /** One filled index. `search` gives the ids (numbers of rows) of the best K. */

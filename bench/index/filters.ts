@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Item } from '../../src/protocol/schema/items.ts';
-import { readFilter } from '../../src/protocol/labels/filter.ts';
-import { native } from '../../src/native/index.ts';
 import type { Shard } from '../../src/engine/shard/shard.ts';
 import { openTenants } from '../../src/engine/shard/tenants.ts';
+import { native } from '../../src/native/index.ts';
+import { readFilter } from '../../src/protocol/labels/filter.ts';
+import type { Item } from '../../src/protocol/schema/items.ts';
 import { Random } from '../../test/rig/random.ts';
 import { quantile } from '../rig/agent.ts';
 import { benchItem } from './engines.ts';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { VERSION } from '@farthing/protocol/version';
 import { fillingSpaces } from '@farthing/engine/encode/encoder';
 import { native } from '@farthing/native';
+import { VERSION } from '@farthing/protocol/version';
 import { ConfigError, configNotices, readConfig } from '@farthing/server/settings/config';
 import type { Settings } from '@farthing/server/settings/settings';
 import { isReadable, openLog } from '@farthing/server/start/log';

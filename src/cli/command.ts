@@ -1,5 +1,5 @@
-import { askedOf, parseCall } from './commands/parse.ts';
 import { VERSION } from '@farthing/protocol/version';
+import { askedOf, parseCall } from './commands/parse.ts';
 import { explainFailure } from './failure.ts';
 import { EXIT, type Io } from './terminal/io.ts';
 import { AGENT } from './words/help.ts';

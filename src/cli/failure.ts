@@ -1,10 +1,10 @@
 import type { ClientCode, FarthingError } from '@farthing/client';
 import { UsageError } from './commands/command-set.ts';
-import { fileFault } from './wording/file-fault.ts';
 import { usdText } from './terminal/figures.ts';
 import { EXIT, type Io } from './terminal/io.ts';
 import { say } from './terminal/say.ts';
 import { styleFor } from './terminal/style.ts';
+import { fileFault } from './wording/file-fault.ts';
 
 /** Exit codes of what only a client can find out; the server's codes follow from their status. */
 const EXIT_OF: Readonly<Record<ClientCode, number>> = {

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import type { Farthing } from '@farthing/client';
 import { localBackend, type WorkspaceKeeper } from '@farthing/mcp/local-backend';
 import { makeServer } from '@farthing/mcp/server';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { openAccess } from './access/access.ts';
 import { markEnded, readMemory, remember } from './access/workspace-memory.ts';
 import { EXIT, type Io } from './terminal/io.ts';

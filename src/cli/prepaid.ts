@@ -1,6 +1,6 @@
-import { UsageError } from './commands/command-set.ts';
 import { parseUsd } from '@farthing/protocol/money';
 import { explainSpending, openAccess } from './access/access.ts';
+import { UsageError } from './commands/command-set.ts';
 import { EXIT, type Io } from './terminal/io.ts';
 import type { Call } from './words/specs.ts';
 

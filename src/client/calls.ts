@@ -1,5 +1,5 @@
-import type { PaymentRequired } from '@x402/fetch';
 import { formatUsd } from '@farthing/protocol/money';
+import type { PaymentRequired } from '@x402/fetch';
 import { FarthingError, problemError } from './answers/error.ts';
 import type { Authorization, Authorizations } from './payment/authorizations.ts';
 import type { Usd } from './payment/budget.ts';

@@ -1,7 +1,7 @@
+import { brief } from '@farthing/protocol/brief';
+import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
-import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
-import { brief } from '@farthing/protocol/brief';
 import type { Scope } from './backend.ts';
 import { remoteBackend } from './remote-backend.ts';
 import { makeServer } from './server.ts';

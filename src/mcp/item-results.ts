@@ -1,6 +1,6 @@
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { ItemsAnswer, ItemTextAnswer } from '@farthing/client';
 import { sayNotRead } from '@farthing/protocol/file/not-read';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Answered } from './backend.ts';
 import { result, whereOf } from './results.ts';
 

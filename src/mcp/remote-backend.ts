@@ -1,8 +1,8 @@
-import type { SentFiles } from '@farthing/protocol/schema/mcp';
 import { FarthingError, type Item, previewPath } from '@farthing/client';
 import { labelHeaders } from '@farthing/client/ingest';
 import { queryOf } from '@farthing/client/preview';
 import { parseId } from '@farthing/protocol/id';
+import type { SentFiles } from '@farthing/protocol/schema/mcp';
 import { floorOf } from '@farthing/protocol/search';
 import { type Answered, NO_WORKSPACE, PaymentNeeded, type Scope } from './backend.ts';
 import { sourceOf } from './local-backend.ts';

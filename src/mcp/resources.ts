@@ -1,7 +1,7 @@
-import type { ReadResourceResult, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
-import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { Locator, PreviewPart } from '@farthing/client';
 import { brief } from '@farthing/protocol/brief';
+import type { ReadResourceResult, ResourceTemplate } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import { type ItemSource, PaymentNeeded } from './backend.ts';
 
 /** Items and their thumbnails, as the links of a search's results name them. */

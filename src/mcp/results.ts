@@ -1,11 +1,11 @@
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
+import type { AcceptedIngest, AskedQuestion, Hit, SearchAnswer } from '@farthing/client';
 import { correctedText } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
-import type { AcceptedIngest, AskedQuestion, Hit, SearchAnswer } from '@farthing/client';
 import { hasPicture } from '@farthing/client/preview';
+import { brief } from '@farthing/protocol/brief';
 import { sayNotRead } from '@farthing/protocol/file/not-read';
 import { isWorthShowing, looksAlike } from '@farthing/protocol/search';
-import { brief } from '@farthing/protocol/brief';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 

@@ -1,3 +1,7 @@
+import { FarthingError } from '@farthing/client';
+import { brief } from '@farthing/protocol/brief';
+import { nearest } from '@farthing/protocol/nearest';
+import { VERSION } from '@farthing/protocol/version';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
@@ -9,10 +13,6 @@ import {
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
-import { FarthingError } from '@farthing/client';
-import { nearest } from '@farthing/protocol/nearest';
-import { VERSION } from '@farthing/protocol/version';
-import { brief } from '@farthing/protocol/brief';
 import type { Scope } from './backend.ts';
 import { readResource, resourceTemplates } from './resources.ts';
 import { failureResult } from './results.ts';

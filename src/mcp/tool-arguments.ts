@@ -1,4 +1,3 @@
-import { Type } from '@sinclair/typebox';
 import type { AskedQuestion } from '@farthing/client';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
@@ -14,6 +13,7 @@ import {
   QUERIES_MAX,
   QUERY_LENGTH_MAX,
 } from '@farthing/protocol/search';
+import { Type } from '@sinclair/typebox';
 import { toolFilter } from './tool-filter.ts';
 
 export const ID_LENGTH_MAX = 128;

@@ -1,5 +1,5 @@
-import { Type } from '@sinclair/typebox';
 import type { Filter } from '@farthing/protocol/labels/filter';
+import { Type } from '@sinclair/typebox';
 
 const text = (description: string) => ({ type: 'string', description });
 const texts = (description: string) => ({ type: ['string', 'array'], description });

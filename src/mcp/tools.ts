@@ -1,5 +1,3 @@
-import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
-import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type {
   AcceptedIngest,
   DisposalAnswer,
@@ -12,6 +10,8 @@ import type {
   WorkspaceAnswer,
 } from '@farthing/client';
 import { UNANSWERED_REASONS } from '@farthing/protocol/search';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { Answered, ItemSource, Scope } from './backend.ts';
 import { itemListResult, itemTextResult } from './item-results.ts';
 import { ingestResult, recordResult, searchResult } from './results.ts';

@@ -1,8 +1,8 @@
-import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
-import { Ajv, type ErrorObject } from 'ajv';
-import { nearest } from '@farthing/protocol/nearest';
 import { type AllowedValues, refusedValue, shown } from '@farthing/protocol/allowed';
 import { brief } from '@farthing/protocol/brief';
+import { nearest } from '@farthing/protocol/nearest';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
+import { Ajv, type ErrorObject } from 'ajv';
 
 const ajv = new Ajv({ allErrors: false, verbose: true, allowUnionTypes: true });
 

@@ -5,10 +5,10 @@
 import { readdirSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
+import { native } from '@farthing/native';
 import type { Block } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
-import { native } from '@farthing/native';
 import { encodeFrame, FrameReader, PIPE } from './process/frames.ts';
 import { pictureBody, pictureHeader, type Settings, type Task } from './process/messages.ts';
 import type { Prepare, Program } from './process/program.ts';

@@ -3,9 +3,9 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { createServer } from 'node:http';
 import { join, resolve } from 'node:path';
 import t from 'tap';
+import { OPERATOR } from '../../src/cli/commands/operator.ts';
 import { WORDS } from '../../src/cli/words/completion.ts';
 import { SPECS } from '../../src/cli/words/specs.ts';
-import { OPERATOR } from '../../src/cli/commands/operator.ts';
 import { listening } from '../rig/ports.ts';
 import { lacksProgram } from '../rig/run-program.ts';
 import { startTestServer } from '../rig/test-server.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import t from 'tap';
-import { SPECS } from '../../src/cli/words/specs.ts';
 import type { CommandSpec } from '../../src/cli/commands/command-set.ts';
+import { SPECS } from '../../src/cli/words/specs.ts';
 import { nearest } from '../../src/protocol/nearest.ts';
 import { VERSION } from '../../src/protocol/version.ts';
 import { Agent } from './cli-agent.ts';

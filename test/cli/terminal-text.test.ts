@@ -4,8 +4,8 @@ import { clockTime, place } from '../../src/cli/search/place.ts';
 import { bytesText, durationText, timeText } from '../../src/cli/terminal/figures.ts';
 import { progressBar } from '../../src/cli/terminal/progress.ts';
 import { aligned } from '../../src/cli/terminal/table.ts';
-import type { Hit } from '../../src/client/index.ts';
 import { clean, clip, clipName, MARK, widthOf, wrap, wrapWords } from '../../src/cli/wording/text.ts';
+import type { Hit } from '../../src/client/index.ts';
 
 const SNIPPET = 'Bees dance to tell each other where the food is, and how far it is from their hive.';
 const START = SNIPPET.indexOf('dance');

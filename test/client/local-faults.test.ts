@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing } from '../../src/client/index.ts';
-import { nearest } from '../../src/protocol/nearest.ts';
 import { localBackend } from '../../src/mcp/local-backend.ts';
+import { nearest } from '../../src/protocol/nearest.ts';
 import { listening } from '../rig/ports.ts';
 import { startTestServer } from '../rig/test-server.ts';
 

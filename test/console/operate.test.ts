@@ -1,6 +1,6 @@
 import t from 'tap';
-import { get } from '../server/http/raw-get.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { get } from '../server/http/raw-get.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 
 t.setTimeout(4 * PATIENCE_MS);

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
-import { get } from '../server/http/raw-get.ts';
 import { startTestServer } from '../rig/test-server.ts';
+import { get } from '../server/http/raw-get.ts';
 import { BUILT, notBuilt, PATIENCE_MS } from './browser.ts';
 
 /** Compressed, with everything that the page loads before anybody does anything. */

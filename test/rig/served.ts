@@ -1,5 +1,5 @@
-import { start } from '../../src/server/start/start.ts';
 import { readConfig } from '../../src/server/settings/config.ts';
+import { start } from '../../src/server/start/start.ts';
 
 /** A server as a process of its own, for tests that end it by force. Its parent moves the rented time by a message. */
 let shift = 0;

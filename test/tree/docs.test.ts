@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import t from 'tap';
-import { SPECS } from '../../src/cli/words/specs.ts';
 import { OPERATOR } from '../../src/cli/commands/operator.ts';
+import { SPECS } from '../../src/cli/words/specs.ts';
 import { ERRORS } from '../../src/protocol/error.ts';
 import { FILE_VARIABLE, variableOf } from '../../src/server/settings/names.ts';
 import { SETTING_NAMES } from '../../src/server/settings/settings.ts';

@@ -53,14 +53,17 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'README.md json 1': 'a shortened answer; test/tree/readme.test.ts has the whole one',
   'api.md json 1': 'a shortened answer; test/rig/described-answers.ts checks each against the schemas',
   'api.md json 2': 'a shortened answer, as above',
-  'backup.md sh 2': 'needs etcd; test/server/start/slot/whole-cluster-backup.test.ts makes such backups with it',
-  'cluster.md sh 2': 'needs etcd; test/server/operator/commands/cluster-nodes.test.ts runs the command with it',
+  'backup.md sh 2':
+    'needs etcd; test/server/start/slot/whole-cluster-backup.test.ts makes such backups with it',
+  'cluster.md sh 2':
+    'needs etcd; test/server/operator/commands/cluster-nodes.test.ts runs the command with it',
   'cluster/containers.md sh 1':
     'needs a container engine and its registry; test/deploy/compose.test.ts reads the composition',
   'cluster/failures.md sh 1': 'needs etcdctl, which is not in the tree’s etcd',
   'files.md sh 1':
     'fetches from a registry; test/readers/ocr/scans.test.ts runs what it brings, where it is installed',
-  'get-paid.md sh 7': 'needs money on a chain; test/server/operator/doctor/purchase.test.ts pays on a local one',
+  'get-paid.md sh 7':
+    'needs money on a chain; test/server/operator/doctor/purchase.test.ts pays on a local one',
   'gpu.md sh 1': 'needs a GPU; test/tree/gpu.test.ts runs the first line without one',
   'operating.md sh 1':
     'needs root and systemd; test/deploy/units.test.ts checks the unit, package.test.ts the installation',

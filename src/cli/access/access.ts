@@ -1,6 +1,6 @@
 import { Farthing, FarthingError, type Workspace } from '@farthing/client';
-import { UsageError } from '../commands/command-set.ts';
 import { formatUsd } from '@farthing/protocol/money';
+import { UsageError } from '../commands/command-set.ts';
 import { usdText } from '../terminal/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';

@@ -1,7 +1,7 @@
 import type { IngestOutcome, NamedSource } from '@farthing/client';
-import { UsageError } from '../commands/command-set.ts';
 import type { NotRead } from '@farthing/protocol/file/not-read';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
+import { UsageError } from '../commands/command-set.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';

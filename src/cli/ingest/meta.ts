@@ -1,5 +1,5 @@
-import { UsageError } from '../commands/command-set.ts';
 import { type Metadata, readMetadata, type Scalar, scalarOf } from '@farthing/protocol/labels/metadata';
+import { UsageError } from '../commands/command-set.ts';
 
 /** `year=2024`, `draft=false`, `team=red` as metadata: what reads as a number, or as true or false, is one. @throws UsageError */
 export function metadataOf(pairs: readonly string[] | undefined): Metadata | undefined {

@@ -1,7 +1,7 @@
 import { FarthingError } from '@farthing/client';
 import { ERRORS, type ErrorCode } from '@farthing/protocol/error';
-import { clean, clipName, wrapWords } from '../wording/text.ts';
 import { counted } from '../terminal/figures.ts';
+import { clean, clipName, wrapWords } from '../wording/text.ts';
 import { pathOfKey } from './files.ts';
 
 interface Refused {

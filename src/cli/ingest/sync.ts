@@ -1,6 +1,6 @@
 import type { IngestOutcome, Metadata, SyncPlan } from '@farthing/client';
-import { UsageError } from '../commands/command-set.ts';
 import { type Access, inWorkspace } from '../access/access.ts';
+import { UsageError } from '../commands/command-set.ts';
 import { bytesText, counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';

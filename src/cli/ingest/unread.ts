@@ -1,6 +1,6 @@
 import { type NotRead, sayNotRead } from '@farthing/protocol/file/not-read';
-import { wrapWords } from '../wording/text.ts';
 import { counted } from '../terminal/figures.ts';
+import { wrapWords } from '../wording/text.ts';
 import { nameOf } from './refusals.ts';
 
 const NAMES_SHOWN = 3;

@@ -1,8 +1,8 @@
 import type { Hit } from '@farthing/client';
 import { looksAlike } from '@farthing/protocol/search';
-import { clean, clip, clipName, MARK, widthOf, wrap } from '../wording/text.ts';
 import type { Terminal } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
+import { clean, clip, clipName, MARK, widthOf, wrap } from '../wording/text.ts';
 import { clockTime, place } from './place.ts';
 
 /** Wider lines are hard to read. */

@@ -1,18 +1,25 @@
 import { readFile } from 'node:fs/promises';
+import type { SearchAnswer } from '@farthing/client';
 import { correctedText } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
-import type { SearchAnswer } from '@farthing/client';
-import { UsageError } from '../commands/command-set.ts';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { type Filter, readFilter } from '@farthing/protocol/labels/filter';
 import { nearest } from '@farthing/protocol/nearest';
-import { CHARS_MAX, CHARS_MIN, floorOf, isWorthShowing, K_MAX, PASSAGES_MAX } from '@farthing/protocol/search';
-import { clean } from '../wording/text.ts';
+import {
+  CHARS_MAX,
+  CHARS_MIN,
+  floorOf,
+  isWorthShowing,
+  K_MAX,
+  PASSAGES_MAX,
+} from '@farthing/protocol/search';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
+import { UsageError } from '../commands/command-set.ts';
 import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { styleFor } from '../terminal/style.ts';
+import { clean } from '../wording/text.ts';
 import type { Call } from '../words/specs.ts';
 import { hitLines, hitList } from './hits.ts';
 

@@ -1,5 +1,5 @@
-import type { CallOf, CommandSpec } from '../commands/command-set.ts';
 import { FAMILIES } from '@farthing/protocol/family';
+import type { CallOf, CommandSpec } from '../commands/command-set.ts';
 
 const json = { json: { about: 'for programs: one JSON value a line' } } as const;
 const connection = {

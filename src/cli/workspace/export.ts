@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { IngestOutcome } from '@farthing/client';
-import { UsageError } from '../commands/command-set.ts';
 import { explainSpending, inWorkspace } from '../access/access.ts';
+import { UsageError } from '../commands/command-set.ts';
 import { nameOf, refusalsText } from '../ingest/refusals.ts';
 import { outcomeJson } from '../ingest/sync.ts';
 import { bytesText, counted } from '../terminal/figures.ts';

@@ -1,6 +1,4 @@
 import type { UsageAnswer } from '@farthing/client';
-import { UsageError } from '../commands/command-set.ts';
-import { widthOf } from '../wording/text.ts';
 import {
   type Access,
   type AccessValues,
@@ -20,10 +18,12 @@ import {
   remember,
   useNone,
 } from '../access/workspace-memory.ts';
+import { UsageError } from '../commands/command-set.ts';
 import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
+import { widthOf } from '../wording/text.ts';
 import type { Call } from '../words/specs.ts';
 
 /** `workspace create` */

@@ -3,6 +3,7 @@
 import type { IngestAnswer as AcceptedIngest, Item } from '@farthing/protocol/schema/items';
 import type { Locator } from '@farthing/protocol/schema/search';
 
+export type { Family } from '@farthing/protocol/family';
 export type { ExportLine } from '@farthing/protocol/schema/export';
 export type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
 export type { Item, ItemDeletedAnswer, ItemsAnswer, PublicJob } from '@farthing/protocol/schema/items';
@@ -16,7 +17,6 @@ export type {
   UsageAnswer,
   WorkspaceAnswer,
 } from '@farthing/protocol/schema/workspaces';
-export type { Family } from '@farthing/protocol/family';
 export type { UnansweredReason } from '@farthing/protocol/search';
 
 /** A rectangle on a page, from its upper left corner, in shares of the page's width and height (0..1). */

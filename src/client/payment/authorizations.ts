@@ -1,6 +1,6 @@
+import { type AtomicAmount, formatUsd, PREPAID_CONTRACT, USD_DECIMALS } from '@farthing/protocol/money';
 import type { ExactEvmScheme } from '@x402/evm/exact/client';
 import type { PaymentRequired, PaymentRequirements, x402Client, x402HTTPClient } from '@x402/fetch';
-import { type AtomicAmount, formatUsd, PREPAID_CONTRACT, USD_DECIMALS } from '@farthing/protocol/money';
 import { FarthingError } from '../answers/error.ts';
 import type { Budget, Usd } from './budget.ts';
 import type { PaymentAccount } from './wallet.ts';

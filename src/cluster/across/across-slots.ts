@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { PaymentGate } from '@farthing/payment/gate/gate';
+import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
 import type { Address } from '@farthing/protocol/address';
 import { FarthingError } from '@farthing/protocol/error';
 import { payerTenantId, type StepId } from '@farthing/protocol/id';
-import type { PaymentGate } from '@farthing/payment/gate/gate';
-import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
 import { type ExtensionSteps, extensionsIn } from '@farthing/server/purchases/extension-steps';
 import type { Purchases } from '@farthing/server/purchases/purchases';
 import type { Workspaces } from '@farthing/server/workspace/workspaces';

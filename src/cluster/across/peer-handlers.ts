@@ -1,10 +1,10 @@
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
+import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
 import type { Address } from '@farthing/protocol/address';
 import { FarthingError } from '@farthing/protocol/error';
 import { payerTenantId, storedId } from '@farthing/protocol/id';
-import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
 import type { ExtensionRef, ExtensionSteps } from '@farthing/server/purchases/extension-steps';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import { PeerAwayError } from '../peers/peer-calls.ts';
 import { PEER_CALLS } from './peer-purchases.ts';
 

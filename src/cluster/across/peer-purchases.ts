@@ -1,8 +1,8 @@
+import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
+import type { Answer } from '@farthing/payment/purchase';
 import type { Address } from '@farthing/protocol/address';
 import { FarthingError } from '@farthing/protocol/error';
 import type { StepId } from '@farthing/protocol/id';
-import type { Answer } from '@farthing/payment/purchase';
-import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
 import type { ExtensionRef, ExtensionSteps } from '@farthing/server/purchases/extension-steps';
 import { BUY_MS_MAX } from '@farthing/server/purchases/paid-workspace';
 import type { Peer } from '../peers/peer.ts';

@@ -1,7 +1,7 @@
+import type { SegmentInput } from '@farthing/engine/shard/shard';
+import type { SpaceSpec } from '@farthing/engine/space';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { SegmentRecord } from '@farthing/protocol/schema/search';
-import type { SpaceSpec } from '@farthing/engine/space';
-import type { SegmentInput } from '@farthing/engine/shard/shard';
 
 /** An Item with its Segments as an index took them, and the spaces that this index was opened with. */
 export interface Batch {

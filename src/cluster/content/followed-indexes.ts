@@ -1,11 +1,11 @@
 import { readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, rootCause } from '@farthing/protocol/error';
-import { forgetOldest } from '@farthing/queues/forget-oldest';
-import type { SpaceSpec } from '@farthing/engine/space';
 import { unlinkTenant } from '@farthing/engine/shard/disposal';
 import type { RestoredIndex } from '@farthing/engine/shard/keeper';
 import { INDEX } from '@farthing/engine/shard/tenants';
+import type { SpaceSpec } from '@farthing/engine/space';
+import { errorCode, rootCause } from '@farthing/protocol/error';
+import { forgetOldest } from '@farthing/queues/forget-oldest';
 import type { Change } from '../log/changes.ts';
 import type { SlotStore } from '../log/recorded-store.ts';
 import { Content, type ContentDeps, PLACE_FILE } from './content.ts';

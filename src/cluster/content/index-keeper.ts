@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdir, open as openFile, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Item } from '@farthing/protocol/schema/items';
-import { FarthingError } from '@farthing/protocol/error';
-import { ALIASES_MAX, isCalled } from '@farthing/protocol/item';
-import type { SpaceSpec } from '@farthing/engine/space';
 import type { IndexKeeper, RestoredIndex } from '@farthing/engine/shard/keeper';
 import type { Shard } from '@farthing/engine/shard/shard';
 import { INDEX } from '@farthing/engine/shard/tenants';
+import type { SpaceSpec } from '@farthing/engine/space';
+import { FarthingError } from '@farthing/protocol/error';
+import { ALIASES_MAX, isCalled } from '@farthing/protocol/item';
+import type { Item } from '@farthing/protocol/schema/items';
 import { SealBrokenError } from '../stores/seal.ts';
 import { type Batch, decodeBatch, encodeBatch } from './batch.ts';
 import type { Content } from './content.ts';

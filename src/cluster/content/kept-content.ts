@@ -1,9 +1,9 @@
-import { rootCause } from '@farthing/protocol/error';
+import type { Tenants } from '@farthing/engine/shard/tenants';
 import type { SpaceSpec } from '@farthing/engine/space';
+import { rootCause } from '@farthing/protocol/error';
 import { filesIn } from '@farthing/server/ingest/items/files';
 import { ConfigError } from '@farthing/server/settings/config';
 import type { Settings } from '@farthing/server/settings/settings';
-import type { Tenants } from '@farthing/engine/shard/tenants';
 import type { ContentKeeper } from '@farthing/server/wiring/process';
 import { openReceiptSigner } from '@farthing/server/workspace/disposal/receipt';
 import type { SlotStore } from '../log/recorded-store.ts';

@@ -1,6 +1,6 @@
+import { FarthingError } from '@farthing/protocol/error';
 import { Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { FarthingError } from '@farthing/protocol/error';
 import type { Peer } from '../peers/peer.ts';
 import type { PeerCalls } from '../peers/peer-calls.ts';
 

@@ -1,5 +1,5 @@
-import type { Finding } from '@farthing/protocol/schema/operator';
 import { rootCause } from '@farthing/protocol/error';
+import type { Finding } from '@farthing/protocol/schema/operator';
 import { ok, problem, warning } from '@farthing/server/operator/finding';
 import type { Settings } from '@farthing/server/settings/settings';
 import { NODE_ROWS } from '../members/node-rows.ts';

@@ -1,5 +1,5 @@
-import { toTimestamp } from '@farthing/protocol/clock';
 import { UsageError } from '@farthing/cli/commands/command-set';
+import { toTimestamp } from '@farthing/protocol/clock';
 import { rootCause } from '@farthing/protocol/error';
 import { type CommandIo, EXIT, settingsOf } from '@farthing/server/operator/io';
 import { forgetModels } from '../members/agreed-models.ts';

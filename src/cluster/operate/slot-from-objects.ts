@@ -1,11 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Item } from '@farthing/protocol/schema/items';
-import type { Clock } from '@farthing/protocol/clock';
-import { BackupsTaken } from '@farthing/server/operator/backup/backups-taken';
-import { completeCopy, knownIn } from '@farthing/server/operator/backup/copied-index';
 import type { IndexKeeper } from '@farthing/engine/shard/keeper';
 import { openTenants } from '@farthing/engine/shard/tenants';
+import type { Clock } from '@farthing/protocol/clock';
+import type { Item } from '@farthing/protocol/schema/items';
+import { BackupsTaken } from '@farthing/server/operator/backup/backups-taken';
+import { completeCopy, knownIn } from '@farthing/server/operator/backup/copied-index';
 import { forgetLog } from '@farthing/server/state/log-position';
 import { openStore, type RawStore } from '@farthing/server/state/store';
 import { CopiedRegistry } from '@farthing/server/workspace/copied-registry';

@@ -1,6 +1,6 @@
+import { native, type Vocabulary } from '@farthing/native';
 import type { Block, PictureSpec } from '@farthing/protocol/document';
 import type { EncoderInput, InputKind } from '@farthing/protocol/family';
-import { native, type Vocabulary } from '@farthing/native';
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
 import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';

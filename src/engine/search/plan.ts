@@ -1,9 +1,9 @@
+import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, LIST_NAMES, LISTS } from '@farthing/protocol/family';
 import type { SearchInput } from '@farthing/protocol/search';
 import type { ServedSpace } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/index-models.ts';
-import { native } from '@farthing/native';
 import { reasonUnserved, type ServedList, servedLists } from './lists.ts';
 
 type PlanEncoder = Pick<QueryEncoder, 'spaces' | 'missing' | 'fusion'>;

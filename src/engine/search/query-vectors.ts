@@ -1,9 +1,9 @@
 import type { PictureContent } from '@farthing/protocol/document';
 import { type InputKind, QUERY_INPUTS, type QueryField } from '@farthing/protocol/family';
 import type { SearchInput } from '@farthing/protocol/search';
+import type { Extractor } from '@farthing/readers/extractor';
 import type { QueryOptions } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/index-models.ts';
-import type { Extractor } from '@farthing/readers/extractor';
 import type { ListSpace, ListVector } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';
 

@@ -1,5 +1,5 @@
-import type { Bound, ListScan, SearchAnswer } from '@farthing/protocol/schema/search';
 import { type Family, LISTS } from '@farthing/protocol/family';
+import type { Bound, ListScan, SearchAnswer } from '@farthing/protocol/schema/search';
 import { RECALL_HELD } from '@farthing/protocol/search';
 import type { ListVector, Searched } from '../shard/snapshot.ts';
 import type { ServedList } from './lists.ts';

@@ -1,9 +1,9 @@
+import { awaitCrossing, crossing, native } from '@farthing/native';
+import { FarthingError } from '@farthing/protocol/error';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { SegmentRecord } from '@farthing/protocol/schema/search';
-import { FarthingError } from '@farthing/protocol/error';
-import { JsonArray } from '../json-array.ts';
 import { SCAN_METHODS } from '@farthing/protocol/search';
-import { awaitCrossing, crossing, native } from '@farthing/native';
+import { JsonArray } from '../json-array.ts';
 import type {
   ListQuery,
   ListVector,

@@ -1,7 +1,7 @@
+import { awaitCrossing, crossing, native } from '@farthing/native';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { SegmentRecord } from '@farthing/protocol/schema/search';
 import type { SpaceSpec } from '../space.ts';
-import { awaitCrossing, crossing, native } from '@farthing/native';
 import { openSnapshot } from './open-snapshot.ts';
 import { PendingSearch } from './pending-search.ts';
 import type { ListSpace, NativeSearch, Snapshot } from './snapshot.ts';

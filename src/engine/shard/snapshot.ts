@@ -1,8 +1,8 @@
+import type { native } from '@farthing/native';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { SegmentRecord } from '@farthing/protocol/schema/search';
-import type { JsonArray } from '../json-array.ts';
 import type { ScanMethod } from '@farthing/protocol/search';
-import type { native } from '@farthing/native';
+import type { JsonArray } from '../json-array.ts';
 
 /** Best first; equal scores in order of insertion. */
 export interface RankedList {

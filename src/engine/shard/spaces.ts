@@ -1,6 +1,6 @@
+import { crossing, native } from '@farthing/native';
 import { segmentKindOf } from '@farthing/protocol/family';
 import type { SpaceSpec } from '../space.ts';
-import { crossing, native } from '@farthing/native';
 
 type NativeShard = InstanceType<typeof native.NativeShard>;
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { awaitCrossing, native } from '@farthing/native';
 import { errorCode, FarthingError } from '@farthing/protocol/error';
 import { forgetOldest } from '@farthing/queues/forget-oldest';
 import type { SpaceSpec } from '../space.ts';
-import { awaitCrossing, native } from '@farthing/native';
 import { BegunIndexes } from './begun-indexes.ts';
 import { finishDisposals, makeFolder, unlinkTenant } from './disposal.ts';
 import type { IndexKeeper, RestoredIndex } from './keeper.ts';

@@ -1,9 +1,9 @@
 import { ConfigError } from '@farthing/server/settings/config';
-import { type FacilitatorName, type RemoteAddress, SELF } from './facilitators.ts';
 import { secretOf } from '@farthing/server/settings/secrets';
 import type { Settings } from '@farthing/server/settings/settings';
 import { type ApiKey, type AuthHeaders, basicAuth, cdpAuth, headerAuth, payaiAuth } from './auth-headers.ts';
 import type { FacilitatorAddress } from './facilitator-client.ts';
+import { type FacilitatorName, type RemoteAddress, SELF } from './facilitators.ts';
 
 /** By the facilitator's name: the settings of its API key (`…_ID`, `…_SECRET`), and how that signs calls. */
 const SIGNED = {

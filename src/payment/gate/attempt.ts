@@ -1,7 +1,7 @@
 import type { Address } from '@farthing/protocol/address';
 import { FarthingError } from '@farthing/protocol/error';
-import type { Quote, WorkOutcome } from '../purchase.ts';
 import type { Payment } from '../payment.ts';
+import type { Quote, WorkOutcome } from '../purchase.ts';
 import type { RequestPayment } from '../wire/request-payment.ts';
 
 /** One request to a paid route as the gate sees it: the gate knows no route. It calls the methods in this order. */

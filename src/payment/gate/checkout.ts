@@ -1,7 +1,7 @@
-import type { Answer, Quote, WorkOutcome } from '../purchase.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';
+import type { Answer, Quote, WorkOutcome } from '../purchase.ts';
 import type { Reserved, Settling } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';
 import { declareDiscovery } from '../wire/discovery.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Clock } from '@farthing/protocol/clock';
-import type { Quote } from '../purchase.ts';
 import { isNetworkOf } from '../asset.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment, SentPayment } from '../payment.ts';
+import type { Quote } from '../purchase.ts';
 import type { Genuine, SignatureCheck } from '../signature.ts';
 import type { ChallengeSettings, PaymentTerms } from '../wire/challenge.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@farthing/protocol/clock';
 import { payerTenantId } from '@farthing/protocol/id';
-import type { Answer, GateAnswer } from '../purchase.ts';
 import type { Payment } from '../payment.ts';
+import type { Answer, GateAnswer } from '../purchase.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { ChargedRecord } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';

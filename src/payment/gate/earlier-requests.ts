@@ -1,8 +1,8 @@
 import { FarthingError } from '@farthing/protocol/error';
 import type { AtomicAmount } from '@farthing/protocol/money';
-import type { GateAnswer } from '../purchase.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Payment } from '../payment.ts';
+import type { GateAnswer } from '../purchase.ts';
 import type { PaymentRecords } from '../records/records.ts';
 import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { type Deliveries, undeliverable } from './deliveries.ts';

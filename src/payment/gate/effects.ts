@@ -1,5 +1,5 @@
-import type { Answer, Effect, EffectHandler, EffectHandlers, EffectKind } from '../purchase.ts';
 import type { Settlement } from '../facilitator/facilitator.ts';
+import type { Answer, Effect, EffectHandler, EffectHandlers, EffectKind } from '../purchase.ts';
 
 /** The side effects of payments, each passed to the handler of its kind. */
 export class Effects {

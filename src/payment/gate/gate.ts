@@ -1,7 +1,6 @@
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import { formatUsd } from '@farthing/protocol/money';
-import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../purchase.ts';
 import type { Owners } from '@farthing/queues/owners';
 import type { Store } from '@farthing/server/state/store';
 import { ASSETS, prepaidOn } from '../asset.ts';
@@ -9,6 +8,7 @@ import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.
 import { PaymentRefused } from '../fault.ts';
 import { type Payment, paymentKey } from '../payment.ts';
 import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
+import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../purchase.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { Journal, JournalLimits } from '../records/journal.ts';
 import { PaymentRecords } from '../records/records.ts';

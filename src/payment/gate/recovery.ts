@@ -1,6 +1,6 @@
 import { payerTenantId } from '@farthing/protocol/id';
-import type { Effect } from '../purchase.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
+import type { Effect } from '../purchase.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import type { PaymentRecord } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';

@@ -1,6 +1,6 @@
-import type { Effect } from '../purchase.ts';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';
+import type { Effect } from '../purchase.ts';
 import type { Reserved, Settling } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';
 

@@ -2,11 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Clock } from '@farthing/protocol/clock';
 import { type ErrorCode, FarthingError } from '@farthing/protocol/error';
 import { payerTenantId } from '@farthing/protocol/id';
-import type { Answer, PaymentTiming } from '../purchase.ts';
 import type { Facilitator, SettledBy, Settlement } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Terms } from '../payment.ts';
+import type { Answer, PaymentTiming } from '../purchase.ts';
 import type { AnswerStore } from '../records/answers.ts';
 import {
   asCommitted,

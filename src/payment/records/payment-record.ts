@@ -1,6 +1,6 @@
-import type { Effect, PaymentTiming } from '../purchase.ts';
 import type { SettledBy } from '../facilitator/facilitator.ts';
 import type { Payment, Terms } from '../payment.ts';
+import type { Effect, PaymentTiming } from '../purchase.ts';
 
 /** What the record of a payment says in every state. No content: the answer lies in the Tenant's folder. */
 export interface EveryRecord {

@@ -1,6 +1,6 @@
-import type { PaymentTiming } from '../purchase.ts';
 import type { Asset } from '../asset.ts';
 import type { SentPayment } from '../payment.ts';
+import type { PaymentTiming } from '../purchase.ts';
 import type { EveryRecord, PaymentRecord } from './payment-record.ts';
 
 /** A payment's record as it lies on the disk: four states, and marks that tell the others apart. */

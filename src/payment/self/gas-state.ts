@@ -1,5 +1,5 @@
-import { formatEther, formatGwei } from 'viem';
 import type { Address } from '@farthing/protocol/address';
+import { formatEther, formatGwei } from 'viem';
 import type { GasHealth } from '../facilitator/facilitator.ts';
 import type { Hex } from '../payment.ts';
 import { type Fees, feesFor, smaller } from './fees.ts';

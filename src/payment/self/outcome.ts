@@ -1,5 +1,5 @@
-import { SELF } from '../facilitator/facilitators.ts';
 import type { SettledBy } from '../facilitator/facilitator.ts';
+import { SELF } from '../facilitator/facilitators.ts';
 import type { Payment } from '../payment.ts';
 
 /** What the chain made of a payment. */

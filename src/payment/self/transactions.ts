@@ -1,5 +1,5 @@
-import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Address } from '@farthing/protocol/address';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Asset } from '../asset.ts';
 import { CHAIN_LAG_S, type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
 import type { SettledBy } from '../facilitator/facilitator.ts';

@@ -1,3 +1,4 @@
+import type { Address } from '@farthing/protocol/address';
 import {
   encodeFunctionData,
   isErc6492Signature,
@@ -5,7 +6,6 @@ import {
   parseErc6492Signature,
   parseSignature,
 } from 'viem';
-import type { Address } from '@farthing/protocol/address';
 import type { PaymentFault } from '../fault.ts';
 import type { Hex, Payment } from '../payment.ts';
 import { isOfContract } from '../signature.ts';

@@ -1,6 +1,6 @@
 import type { Address } from '@farthing/protocol/address';
-import type { Answer, Quote } from '../purchase.ts';
 import type { Asset } from '../asset.ts';
+import type { Answer, Quote } from '../purchase.ts';
 import { declareDiscovery } from './discovery.ts';
 import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';
 import { refusalHelp } from './refusals.ts';

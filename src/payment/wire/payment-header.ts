@@ -1,7 +1,7 @@
 import type { Address } from '@farthing/protocol/address';
-import type { PaymentCredentials } from '../purchase.ts';
 import { PaymentRefused } from '../fault.ts';
 import type { Hex, SentPayment } from '../payment.ts';
+import type { PaymentCredentials } from '../purchase.ts';
 import { ownMember, parseStrictObject } from './strict-json.ts';
 
 /** Characters of a payment header; HTTP refuses headers over 16 kB anyway. */

@@ -1,6 +1,6 @@
 import type { Address } from '@farthing/protocol/address';
-import type { PaymentCredentials } from '../purchase.ts';
 import type { SentPayment } from '../payment.ts';
+import type { PaymentCredentials } from '../purchase.ts';
 import type { Genuine } from '../signature.ts';
 import { namesPayer, type ParsedPayment, parsePaymentHeader } from './payment-header.ts';
 

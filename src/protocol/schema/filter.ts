@@ -1,10 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import {
-  FILTER_CONDITIONS_MAX,
-  FILTER_DEPTH_MAX,
-  FILTER_VALUES_MAX,
-  type Filter,
-} from '../labels/filter.ts';
+import { FILTER_CONDITIONS_MAX, FILTER_DEPTH_MAX, FILTER_VALUES_MAX, type Filter } from '../labels/filter.ts';
 import {
   METADATA_FIELDS_MAX,
   METADATA_JSON_MAX,

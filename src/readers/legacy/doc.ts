@@ -1,5 +1,5 @@
-import WordExtractor from 'word-extractor';
 import { FarthingError } from '@farthing/protocol/error';
+import WordExtractor from 'word-extractor';
 import { contentReader } from '../office/office.ts';
 import type { OfficeContent, Report } from '../office/office-content.ts';
 import type { MakeReader } from '../reading/format-reader.ts';

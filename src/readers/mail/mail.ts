@@ -1,7 +1,7 @@
-import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import type { Block, ExtractLimits, FileInfo } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import { addNotRead } from '@farthing/protocol/file/not-read';
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { giveBlocks } from '../reading/blocks.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';

@@ -1,3 +1,4 @@
+import { SOUND_RATE } from '@farthing/protocol/document';
 import {
   AV_CHANNEL_LAYOUT_5POINT1_BACK,
   AV_CHANNEL_LAYOUT_7POINT1,
@@ -7,7 +8,6 @@ import {
   AV_SAMPLE_FMT_S16,
 } from 'node-av/constants';
 import { CodecContext, Frame, type Packet, SoftwareResampleContext, type Stream } from 'node-av/lib';
-import { SOUND_RATE } from '@farthing/protocol/document';
 import { decoderOf } from './decoders.ts';
 
 /** Nobody records at other rates, and a very low one would expand a few bytes to gigabytes. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { OWN_MODELS } from '@farthing/native/own-models';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
 import sharp from 'sharp';
-import { OWN_MODELS } from '@farthing/native/own-models';
 import type { GreyPicture } from '../picture/grey.ts';
 import { LINE_HEIGHT } from './line-picture.ts';
 import { type FoundRegion, textRegions } from './text-regions.ts';

@@ -1,6 +1,6 @@
+import type { Block } from '@farthing/protocol/document';
 import readExif, { type Exif } from 'exif-reader';
 import sharp from 'sharp';
-import type { Block } from '@farthing/protocol/document';
 import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from '../text/charset.ts';
 import { cut, oneLine } from '../text/outline.ts';

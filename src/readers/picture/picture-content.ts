@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ExtractLimits, PictureContent, PictureSpec } from '@farthing/protocol/document';
 import { native } from '@farthing/native';
+import type { ExtractLimits, PictureContent, PictureSpec } from '@farthing/protocol/document';
 import type { RawPicture } from './bmp.ts';
 import {
   decodedOnce,

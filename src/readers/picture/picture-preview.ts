@@ -1,6 +1,6 @@
-import type { Sharp } from 'sharp';
 import type { ExtractLimits } from '@farthing/protocol/document';
 import type { Preview } from '@farthing/protocol/file/preview';
+import type { Sharp } from 'sharp';
 import type { PreviewPlace } from '../reading/format-reader.ts';
 import type { RawPicture } from './bmp.ts';
 import { decoding, openSource, pipelineOfRaw } from './picture-source.ts';

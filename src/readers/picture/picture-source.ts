@@ -1,6 +1,6 @@
-import sharp, { type Metadata, type Sharp } from 'sharp';
 import type { ExtractLimits } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
+import sharp, { type Metadata, type Sharp } from 'sharp';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { type BmpHeader, decodeBmp, type RawPicture, readBmpHeader } from './bmp.ts';
 import { decodeHeic, loadLibheif } from './heic.ts';

@@ -1,4 +1,11 @@
-import type { Block, Charset, DocumentKind, FileInfo, Mark, PictureContent } from '@farthing/protocol/document';
+import type {
+  Block,
+  Charset,
+  DocumentKind,
+  FileInfo,
+  Mark,
+  PictureContent,
+} from '@farthing/protocol/document';
 import { ERRORS, type ErrorCode, FarthingError } from '@farthing/protocol/error';
 import { printable, visible, visibleWith } from '@farthing/protocol/file/file-name';
 import {

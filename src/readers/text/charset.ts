@@ -1,6 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { Charset } from '@farthing/protocol/document';
 import { native } from '@farthing/native';
+import type { Charset } from '@farthing/protocol/document';
 import { irregularity, looksWritten } from './writing.ts';
 
 /** Control characters that text does not contain. Bytes that Windows-1252 leaves undefined decode to them too. */

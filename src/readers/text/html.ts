@@ -1,5 +1,10 @@
+import {
+  addNotRead,
+  type NotRead,
+  type UnreadPart,
+  type UnreadReason,
+} from '@farthing/protocol/file/not-read';
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
-import { addNotRead, type NotRead, type UnreadPart, type UnreadReason } from '@farthing/protocol/file/not-read';
 import { checkHtml, NESTING_MAX } from './html-limits.ts';
 import { Outline, oneLine } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing, type SearchOptions, type Workspace } from '@farthing/client';
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { answerLine } from './answer-line.ts';
 
 /** One search of each kind; the queries belong to the files in `samples/`. */

@@ -1,4 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
+import type { SpaceSpec } from '@farthing/engine/space';
+import type { ItemId, WorkspaceId } from '@farthing/protocol/id';
 import {
   EXPORT_FORMAT,
   type ExportEnd,
@@ -9,8 +11,6 @@ import {
 } from '@farthing/protocol/schema/export';
 import type { Item } from '@farthing/protocol/schema/items';
 import { shownItem } from '@farthing/protocol/schema/shown';
-import type { ItemId, WorkspaceId } from '@farthing/protocol/id';
-import type { SpaceSpec } from '@farthing/engine/space';
 import { VERSION } from '@farthing/protocol/version';
 import type { TenantItems } from './tenant-items.ts';
 

@@ -1,10 +1,10 @@
-import type { Item } from '@farthing/protocol/schema/items';
 import type { Address } from '@farthing/protocol/address';
 import { type Clock, HOUR_MS } from '@farthing/protocol/clock';
 import type { FileInfo } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import type { JobId, LeadsHere, TenantId } from '@farthing/protocol/id';
 import { isEnded, type Job } from '@farthing/protocol/job';
+import type { Item } from '@farthing/protocol/schema/items';
 import { Owners } from '@farthing/queues/owners';
 import type { Store } from '../state/store.ts';
 import { filesIn } from './items/files.ts';

@@ -1,10 +1,10 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
-import type { Item } from '@farthing/protocol/schema/items';
+import type { SpaceSpec } from '@farthing/engine/space';
 import { errorCode, FarthingError } from '@farthing/protocol/error';
 import { type ItemId, type JobId, jobOfItem, type TenantId } from '@farthing/protocol/id';
 import { isEnded, type Job } from '@farthing/protocol/job';
-import type { SpaceSpec } from '@farthing/engine/space';
+import type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
+import type { Item } from '@farthing/protocol/schema/items';
 import { captionsOf } from './items/captions.ts';
 import { filesIn } from './items/files.ts';
 import { type TextPlace, textOf } from './items/text.ts';

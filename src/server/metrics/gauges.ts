@@ -1,14 +1,14 @@
 import { statfsSync } from 'node:fs';
-import { Gauge, type Registry } from 'prom-client';
 import type { Encoder } from '@farthing/engine/encode/encoder';
 import type { IndexModels } from '@farthing/engine/encode/index-models';
-import type { Services } from '../http/access/services.ts';
+import { familyReports } from '@farthing/engine/search/families';
+import type { Tenants } from '@farthing/engine/shard/tenants';
 import type { GasHealth } from '@farthing/payment/facilitator/facilitator';
 import type { GateHealth } from '@farthing/payment/gate/gate';
 import type { JournalTotals } from '@farthing/payment/records/journal';
 import type { Ledger } from '@farthing/payment/records/ledger';
-import { familyReports } from '@farthing/engine/search/families';
-import type { Tenants } from '@farthing/engine/shard/tenants';
+import { Gauge, type Registry } from 'prom-client';
+import type { Services } from '../http/access/services.ts';
 
 /** What the gauges read at each scrape: values in memory, or one system call away. */
 export interface GaugeSources {

@@ -1,9 +1,9 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import { VECTOR_LISTS } from '@farthing/protocol/family';
 import type { EncoderTask } from '@farthing/engine/encode/encoder';
-import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { ProbedEvent } from '@farthing/engine/search/recall-probe';
 import type { SearchedEvent } from '@farthing/engine/search/search';
+import { VECTOR_LISTS } from '@farthing/protocol/family';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import type { AnsweredEvent } from '../http/exchange/server.ts';
 import { RunningRecall } from './running-recall.ts';
 
 /** One call to the facilitator, as `observeFacilitator` measured it. */

@@ -1,6 +1,6 @@
-import type { WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
-import type { Address } from '@farthing/protocol/address';
 import type { Answer, EffectRef } from '@farthing/payment/purchase';
+import type { Address } from '@farthing/protocol/address';
+import type { WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Workspaces } from '../workspace/workspaces.ts';
 
 export type ExtensionRef = EffectRef<'workspace_extend'>;

@@ -1,8 +1,8 @@
-import { shownIngest } from '@farthing/protocol/schema/shown';
+import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
 import type { Address } from '@farthing/protocol/address';
 import { FarthingError } from '@farthing/protocol/error';
 import { isPayer, type PayerId, payerTenantId } from '@farthing/protocol/id';
-import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
+import { shownIngest } from '@farthing/protocol/schema/shown';
 import type { Ingest, ReleasedIngest } from '../ingest/ingest.ts';
 import type { StagedUpload } from '../ingest/ports/ports.ts';
 import type { PayerIndex } from '../workspace/payer/payer-index.ts';

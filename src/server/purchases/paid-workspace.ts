@@ -1,3 +1,4 @@
+import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
 import { type Moment, moment, msBetween } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import {
@@ -7,7 +8,6 @@ import {
   type WorkspaceId,
   workspaceOfStep,
 } from '@farthing/protocol/id';
-import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
 import type { CreationInput } from '../workspace/prices.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 import { type ExtensionRequest, type ExtensionSteps, extensionsIn } from './extension-steps.ts';

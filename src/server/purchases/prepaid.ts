@@ -1,7 +1,7 @@
+import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
+import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
 import type { Address } from '@farthing/protocol/address';
 import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
-import type { Answer, EffectHandler, EffectRef, WorkOutcome } from '@farthing/payment/purchase';
-import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 
 type PrepaidEffect = 'prepay' | 'prepaid_refund';
 type Ref = EffectRef<PrepaidEffect>;

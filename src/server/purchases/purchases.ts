@@ -1,5 +1,5 @@
-import type { EffectHandlers } from '@farthing/payment/purchase';
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
+import type { EffectHandlers } from '@farthing/payment/purchase';
 import { PaidIngest, type PaidIngestDeps } from './paid-ingest.ts';
 import { WorkspaceCreation, WorkspaceExtension, type WorkspaceExtensionDeps } from './paid-workspace.ts';
 import { type PrepaidPurchase, prepaidRefunds, prepaying } from './prepaid.ts';

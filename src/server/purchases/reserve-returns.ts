@@ -1,6 +1,6 @@
-import { type LeadsHere, payerTenantId, type StepId } from '@farthing/protocol/id';
 import type { PaymentGate } from '@farthing/payment/gate/gate';
 import type { PrepaidReturn } from '@farthing/payment/prepaid/balances';
+import { type LeadsHere, payerTenantId, type StepId } from '@farthing/protocol/id';
 import type { Store } from '../state/store.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
 

@@ -1,7 +1,7 @@
+import { OWN_MODELS } from '@farthing/native/own-models';
+import { readFacilitators } from '@farthing/payment/facilitator/facilitators';
 import { parseUsd } from '@farthing/protocol/money';
 import { CLUSTER_SETTINGS } from './cluster-settings.ts';
-import { readFacilitators } from '@farthing/payment/facilitator/facilitators';
-import { OWN_MODELS } from '@farthing/native/own-models';
 import {
   address,
   choice,

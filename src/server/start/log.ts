@@ -1,5 +1,5 @@
-import { type Logger, pino, stdSerializers } from 'pino';
 import { roundedMs, roundedStages } from '@farthing/protocol/clock';
+import { type Logger, pino, stdSerializers } from 'pino';
 import type { AnsweredEvent } from '../http/exchange/server.ts';
 import type { Settings } from '../settings/settings.ts';
 import { readableLine } from './terminal/log-line.ts';

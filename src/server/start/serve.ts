@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
-import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import type { Encoder } from '@farthing/engine/encode/encoder';
+import { native } from '@farthing/native';
+import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
+import type { Logger } from 'pino';
 import { addGauge, addGauges } from '../metrics/gauges.ts';
 import { Traffic } from '../metrics/traffic.ts';
-import { native } from '@farthing/native';
 import type { Settings } from '../settings/settings.ts';
 import { AllBooks } from '../wiring/all-books.ts';
 import type { BooksOptions } from '../wiring/books.ts';

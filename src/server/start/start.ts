@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { Encoder, EncoderOptions } from '@farthing/engine/encode/encoder';
 import { openEncoder } from '@farthing/engine/encode/open-encoder';
-import { languageFault } from '@farthing/readers/ocr/languages';
-import { Metrics } from '../metrics/metrics.ts';
 import { native } from '@farthing/native';
+import { languageFault } from '@farthing/readers/ocr/languages';
+import type { Logger } from 'pino';
+import { Metrics } from '../metrics/metrics.ts';
 import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { claimBookFolders } from '../state/book-folders.ts';

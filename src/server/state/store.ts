@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
 import { native } from '@farthing/native';
+import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
 import { Reserve } from './reserve.ts';
 import { written } from './writing.ts';
 

@@ -1,9 +1,9 @@
-import type { PreviousModel } from '@farthing/protocol/schema/service';
-import type { WorkspaceId } from '@farthing/protocol/id';
-import { LiveBackup } from '../operator/backup/live-backup.ts';
 import type { GateHealth } from '@farthing/payment/gate/gate';
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { Ledger } from '@farthing/payment/records/ledger';
+import type { WorkspaceId } from '@farthing/protocol/id';
+import type { PreviousModel } from '@farthing/protocol/schema/service';
+import { LiveBackup } from '../operator/backup/live-backup.ts';
 import type { Credits } from '../purchases/credits.ts';
 import type { WorkspacePage } from '../workspace/views/views.ts';
 import { type Books, recoverBooks } from './books.ts';

@@ -1,14 +1,14 @@
-import type { PreviousModel } from '@farthing/protocol/schema/service';
+import { fillingSpaces } from '@farthing/engine/encode/encoder';
+import { PrepaidBalances } from '@farthing/payment/prepaid/balances';
+import { prepaidTerms } from '@farthing/payment/prepaid/terms';
 import { HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
-import { fillingSpaces } from '@farthing/engine/encode/encoder';
+import type { PreviousModel } from '@farthing/protocol/schema/service';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
-import { PrepaidBalances } from '@farthing/payment/prepaid/balances';
-import { prepaidTerms } from '@farthing/payment/prepaid/terms';
 import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';

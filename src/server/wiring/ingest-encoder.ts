@@ -1,7 +1,7 @@
-import type { Owners } from '@farthing/queues/owners';
 import type { IndexModels, IndexSpaces } from '@farthing/engine/encode/index-models';
-import type { IngestEncoder } from '../ingest/ports/ports.ts';
 import type { Tenants } from '@farthing/engine/shard/tenants';
+import type { Owners } from '@farthing/queues/owners';
+import type { IngestEncoder } from '../ingest/ports/ports.ts';
 
 /** Encodes for ingests, each index by its own models. The first text of an index decides on its text model. */
 export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Owners): IngestEncoder {

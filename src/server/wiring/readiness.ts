@@ -1,7 +1,7 @@
 import { statfsSync } from 'node:fs';
+import { familyReports } from '@farthing/engine/search/families';
 import type { Readiness } from '../http/access/services.ts';
 import { pricesOf } from '../purchases/prices.ts';
-import { familyReports } from '@farthing/engine/search/families';
 import type { AllBooks } from './all-books.ts';
 import type { Runtime } from './process.ts';
 

@@ -1,6 +1,6 @@
+import { assetOn } from '@farthing/payment/asset';
 import { formatUsd } from '@farthing/protocol/money';
 import type { Services, Terms } from '../http/access/services.ts';
-import { assetOn } from '@farthing/payment/asset';
 import { pricesOf } from '../purchases/prices.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { AllBooks } from './all-books.ts';

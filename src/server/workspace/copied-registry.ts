@@ -1,12 +1,12 @@
 import type { Clock } from '@farthing/protocol/clock';
 import type { TenantId, WorkspaceId } from '@farthing/protocol/id';
-import { mayHoldData, type WorkspaceRecord } from './workspace.ts';
 import type { Store, Table } from '../state/store.ts';
 import { type PayerRow, PayerRows } from './payer/payer-rows.ts';
 import { PendingEffects } from './records/pending-effects.ts';
 import { WorkspaceRecords } from './records/records.ts';
 import { RentedTime } from './time/rented-time.ts';
 import { WORKSPACE_SETTINGS } from './time/settings.ts';
+import { mayHoldData, type WorkspaceRecord } from './workspace.ts';
 
 /** Records read between two yields to the event loop. */
 const PAGE = 500;

@@ -1,10 +1,13 @@
-import type { DisposalAnswer, ReserveEndedAnswer, WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Address } from '@farthing/protocol/address';
 import { type Clock, MINUTE_MS } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { idFrom, type LeadsHere, newId, parseId, type StepId, type WorkspaceId } from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
-import type { ReserveReturn, WorkspacePricing, WorkspaceRecord } from './workspace.ts';
+import type {
+  DisposalAnswer,
+  ReserveEndedAnswer,
+  WorkspaceAnswer,
+} from '@farthing/protocol/schema/workspaces';
 import type { Store } from '../state/store.ts';
 import { Activity } from './activity/activity.ts';
 import { Disposals, disposalAnswer } from './disposal/disposal.ts';
@@ -22,6 +25,7 @@ import type { RentedTime } from './time/rented-time.ts';
 import { WORKSPACE_SETTINGS, type WorkspaceSettings } from './time/settings.ts';
 import { extendedWorkspace } from './views/public-record.ts';
 import { WorkspaceViews } from './views/views.ts';
+import type { ReserveReturn, WorkspacePricing, WorkspaceRecord } from './workspace.ts';
 
 export interface WorkspacesDeps {
   readonly store: Store;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { decodeBatch, encodeBatch } from '../../../src/cluster/content/batch.ts';
-import { Random } from '../../rig/random.ts';
 import { itemOf, passage, SPACES } from '../../engine/shard/fixtures.ts';
+import { Random } from '../../rig/random.ts';
 
 t.test(
   'what an index takes is the same after it was written, at any length and with any members',

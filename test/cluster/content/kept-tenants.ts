@@ -8,8 +8,8 @@ import { ContentRows } from '../../../src/cluster/content/rows.ts';
 import { FolderObjects } from '../../../src/cluster/stores/objects/folder-objects.ts';
 import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
 import { readClusterKeys } from '../../../src/cluster/stores/seal.ts';
-import type { SpaceSpec } from '../../../src/engine/space.ts';
 import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
+import type { SpaceSpec } from '../../../src/engine/space.ts';
 import { openStore } from '../../../src/server/state/store.ts';
 import { SPACES } from '../../engine/shard/fixtures.ts';
 

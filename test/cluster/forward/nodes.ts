@@ -6,13 +6,13 @@ import { SlotForward } from '../../../src/cluster/forward/slot-forward.ts';
 import type { ServicesBySlot, SlotPlace, SlotServices } from '../../../src/cluster/forward/slot-places.ts';
 import { HttpPeerCalls } from '../../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
+import type { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import type { Services } from '../../../src/server/http/access/services.ts';
 import { type Shares, sharesOf } from '../../../src/server/http/body/shared-bytes.ts';
 import { Cors } from '../../../src/server/http/exchange/cors.ts';
 import type { Route } from '../../../src/server/http/exchange/route.ts';
 import { type AnsweredEvent, listen, type Server } from '../../../src/server/http/exchange/server.ts';
 import type { ForwardedEvent } from '../../../src/server/metrics/metrics.ts';
-import type { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 export type NodeName = 'a' | 'b' | 'c';
 /** Where the one slot is, as one server sees it. */

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
-import type { Exchange } from '../../../src/server/http/exchange/exchange.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
+import type { Exchange } from '../../../src/server/http/exchange/exchange.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };
 const FAST = { lagMsMax: 10, lookMs: 1 };

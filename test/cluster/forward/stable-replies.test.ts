@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
+import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import type { Exchange } from '../../../src/server/http/exchange/exchange.ts';
 import type { EventsReply, Reply } from '../../../src/server/http/exchange/reply.ts';
-import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };
 /** A request, with or without a payment. */

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import * as ort from 'onnxruntime-node';
 import t from 'tap';
-import { FarthingError } from '../../../src/protocol/error.ts';
-import { native } from '../../../src/native/index.ts';
 import { familyReports } from '../../../src/engine/search/families.ts';
 import { servedLists } from '../../../src/engine/search/lists.ts';
+import { native } from '../../../src/native/index.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
 import { cosine, MODELS, openEmbedded } from './rig/embedded.ts';
 
 /** With ONNX Runtime, whose vectors are compared with those of a session by itself. */

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { native } from '../../../src/native/index.ts';
 import { familyReports } from '../../../src/engine/search/families.ts';
 import { servedLists } from '../../../src/engine/search/lists.ts';
+import { native } from '../../../src/native/index.ts';
 import { CACHE, cosine, openEmbedded, SHARED } from './rig/embedded.ts';
 import { clip, folderOf, potion, tokenVectors } from './rig/other-models.ts';
 import '../../rig/teardown-order.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { SpaceSpec } from '../../../src/engine/space.ts';
 import type { Encoder } from '../../../src/engine/encode/encoder.ts';
 import { IndexModels } from '../../../src/engine/encode/index-models.ts';
 import { PreviousModels } from '../../../src/engine/encode/previous-models.ts';
+import type { SpaceSpec } from '../../../src/engine/space.ts';
 
 const OPEN_MAX = 4;
 

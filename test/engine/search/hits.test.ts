@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { Hit, SegmentRecord } from '../../../src/protocol/schema/search.ts';
-import { shownItem } from '../../../src/protocol/schema/shown.ts';
 import type { SegmentInput } from '../../../src/engine/shard/shard.ts';
 import type { Snapshot } from '../../../src/engine/shard/snapshot.ts';
+import type { Hit, SegmentRecord } from '../../../src/protocol/schema/search.ts';
+import { shownItem } from '../../../src/protocol/schema/shown.ts';
 import { itemOf, open, passage } from '../shard/fixtures.ts';
 
 const END = '2026-12-24T18:00:00.000Z';

@@ -1,12 +1,18 @@
 import t from 'tap';
-import { LISTS, type ListName, QUERY_INPUTS, SPACE_NAMES, type SpaceName } from '../../../src/protocol/family.ts';
-import type { SpaceSpec } from '../../../src/engine/space.ts';
 import type { Encoder, ServedSpace } from '../../../src/engine/encode/encoder.ts';
 import { IndexModels } from '../../../src/engine/encode/index-models.ts';
 import { ENCODING_ROLES, type EncodingRole } from '../../../src/engine/encode/models/manifest.ts';
 import { familyReports } from '../../../src/engine/search/families.ts';
 import { servedLists } from '../../../src/engine/search/lists.ts';
 import { planLists } from '../../../src/engine/search/plan.ts';
+import type { SpaceSpec } from '../../../src/engine/space.ts';
+import {
+  LISTS,
+  type ListName,
+  QUERY_INPUTS,
+  SPACE_NAMES,
+  type SpaceName,
+} from '../../../src/protocol/family.ts';
 
 const settings = { weight: 1, calibration: { a: 1, b: 0 } };
 const list = { ...settings, weight: 0.5 };

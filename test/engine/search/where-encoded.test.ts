@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap';
-import type { SearchInput } from '../../../src/protocol/search.ts';
-import { Owners } from '../../../src/queues/owners.ts';
-import type { SpaceSpec } from '../../../src/engine/space.ts';
 import type { Encoder } from '../../../src/engine/encode/encoder.ts';
 import type { QueryEncoder } from '../../../src/engine/encode/index-models.ts';
-import type { Extractor } from '../../../src/readers/extractor.ts';
 import { Search, type SearchResult } from '../../../src/engine/search/search.ts';
 import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
+import type { SpaceSpec } from '../../../src/engine/space.ts';
+import type { SearchInput } from '../../../src/protocol/search.ts';
+import { Owners } from '../../../src/queues/owners.ts';
+import type { Extractor } from '../../../src/readers/extractor.ts';
 import { openEmbedded } from '../encode/rig/embedded.ts';
 import { itemOf, passage, SPACES } from '../shard/fixtures.ts';
 import '../../rig/teardown-order.ts';

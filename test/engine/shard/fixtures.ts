@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Test } from 'tap';
-import type { Item } from '../../../src/protocol/schema/items.ts';
-import type { ItemId } from '../../../src/protocol/id.ts';
-import type { SpaceSpec } from '../../../src/engine/space.ts';
 import type { SegmentInput } from '../../../src/engine/shard/shard.ts';
 import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
+import type { SpaceSpec } from '../../../src/engine/space.ts';
+import type { ItemId } from '../../../src/protocol/id.ts';
+import type { Item } from '../../../src/protocol/schema/items.ts';
 
 export const SPACES: readonly SpaceSpec[] = [
   { name: 'text_semantic', dimensions: 8, modelSha256: 'ab'.repeat(32) },

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { errorCode } from '../../../src/protocol/error.ts';
 import type { Shard } from '../../../src/engine/shard/shard.ts';
 import type { Snapshot } from '../../../src/engine/shard/snapshot.ts';
+import { errorCode } from '../../../src/protocol/error.ts';
 import { itemOf, openFor, passage, sha256, towards } from './fixtures.ts';
 import '../../rig/teardown-order.ts';
 

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs';
 import t, { type Test } from 'tap';
-import { errorCode } from '../../../src/protocol/error.ts';
 import type { Shard } from '../../../src/engine/shard/shard.ts';
 import type { RankedList } from '../../../src/engine/shard/snapshot.ts';
+import { errorCode } from '../../../src/protocol/error.ts';
 import { itemOf, openFor, passage } from './fixtures.ts';
 import '../../rig/teardown-order.ts';
 

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { FarthingError } from '../../../src/protocol/error.ts';
 import type { Shard } from '../../../src/engine/shard/shard.ts';
 import { openTenants } from '../../../src/engine/shard/tenants.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
 import { itemOf, open, openFor, passage } from './fixtures.ts';
 import '../../rig/teardown-order.ts';
 

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import t from 'tap';
-import type { Address } from '../../../src/protocol/address.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
 import {
@@ -11,6 +10,7 @@ import { faultOf } from '../../../src/payment/facilitator/reasons.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
+import type { Address } from '../../../src/protocol/address.ts';
 import { openStore } from '../../../src/server/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { noChain } from '../chain/chain.ts';

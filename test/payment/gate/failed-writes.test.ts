@@ -1,8 +1,8 @@
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
-import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
+import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Store } from '../../../src/server/state/store.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
-import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import { Crowd } from '../../../src/payment/gate/crowd.ts';
+import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
 import { addressOf, paid, wallet } from '../rig/payments.ts';
 import { type Asking, buy, codeOf, numberedWork } from '../rig/requests.ts';

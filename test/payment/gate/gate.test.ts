@@ -1,7 +1,7 @@
 import t from 'tap';
-import { FarthingError } from '../../../src/protocol/error.ts';
 import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
 import { chargesOf, openRig } from '../rig/gate-rig.ts';
 import { addressOf, paid, paymentOf, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { type Asking, ask, buy, buyAndLose, codeOf, making, numberedWork } from '../rig/requests.ts';

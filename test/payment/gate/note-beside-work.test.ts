@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { FarthingError } from '../../../src/protocol/error.ts';
-import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import type { WorkOutcome } from '../../../src/payment/purchase.ts';
+import { FarthingError } from '../../../src/protocol/error.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
 import { ask, buy, numberedWork } from '../rig/requests.ts';

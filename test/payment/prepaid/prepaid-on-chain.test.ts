@@ -1,7 +1,7 @@
 import t from 'tap';
 import { Farthing } from '../../../src/client/index.ts';
-import { runCommand } from '../../server/operator/commands/run-command.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { runCommand } from '../../server/operator/commands/run-command.ts';
 import { noChain } from '../chain/chain.ts';
 import { startPaidServer } from '../chain/paid-server.ts';
 import { wallet } from '../rig/payments.ts';

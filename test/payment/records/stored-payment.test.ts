@@ -1,5 +1,4 @@
 import t from 'tap';
-import type { JobId } from '../../../src/protocol/id.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { PaymentRecord } from '../../../src/payment/records/payment-record.ts';
 import {
@@ -7,6 +6,7 @@ import {
   type StoredPayment,
   storedPayment,
 } from '../../../src/payment/records/stored-payment.ts';
+import type { JobId } from '../../../src/protocol/id.ts';
 
 /** Records as servers have written them since the first release: they must stay readable. */
 

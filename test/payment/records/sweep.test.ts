@@ -2,13 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { Address } from '../../../src/protocol/address.ts';
-import { payerTenantId } from '../../../src/protocol/id.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import { paymentKey } from '../../../src/payment/payment.ts';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
 import type { Reserved } from '../../../src/payment/records/payment-record.ts';
 import { PaymentRecords } from '../../../src/payment/records/records.ts';
+import type { Address } from '../../../src/protocol/address.ts';
+import { payerTenantId } from '../../../src/protocol/id.ts';
 import { type GateRig, openRig } from '../rig/gate-rig.ts';
 import { addressOf, PAY_TO, PRICE, wallet } from '../rig/payments.ts';
 

@@ -1,9 +1,9 @@
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import type { Address } from '../../../src/protocol/address.ts';
-import type { Answer, PaymentCredentials } from '../../../src/payment/purchase.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Payment } from '../../../src/payment/payment.ts';
+import type { Answer, PaymentCredentials } from '../../../src/payment/purchase.ts';
 import { parsePaymentHeader } from '../../../src/payment/wire/payment-header.ts';
+import type { Address } from '../../../src/protocol/address.ts';
 import {
   type SignedTransfer,
   signTransfer,

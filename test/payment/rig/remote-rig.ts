@@ -1,6 +1,4 @@
 import { join } from 'node:path';
-import type { Clock } from '../../../src/protocol/clock.ts';
-import type { GateAnswer } from '../../../src/payment/purchase.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { AuthHeaders } from '../../../src/payment/facilitator/auth-headers.ts';
 import type { ChainWitness } from '../../../src/payment/facilitator/chain-witness.ts';
@@ -11,7 +9,9 @@ import {
   type RemoteFacilitatorDeps,
 } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { Crowd } from '../../../src/payment/gate/crowd.ts';
+import type { GateAnswer } from '../../../src/payment/purchase.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
+import type { Clock } from '../../../src/protocol/clock.ts';
 import { openStore } from '../../../src/server/state/store.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { serveFacilitator } from './facilitator-server.ts';

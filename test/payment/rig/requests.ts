@@ -1,6 +1,6 @@
-import type { GateAnswer, PaymentTiming, Quote, WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { PaidRequest } from '../../../src/payment/gate/attempt.ts';
 import type { PaymentGate } from '../../../src/payment/gate/gate.ts';
+import type { GateAnswer, PaymentTiming, Quote, WorkOutcome } from '../../../src/payment/purchase.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { PRICE } from './payments.ts';
 import type { StoredThings } from './stored-things.ts';

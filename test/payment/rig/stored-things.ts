@@ -1,5 +1,5 @@
-import type { WorkspaceId } from '../../../src/protocol/id.ts';
 import type { Answer, Effect, EffectHandler, EffectRef } from '../../../src/payment/purchase.ts';
+import type { WorkspaceId } from '../../../src/protocol/id.ts';
 import type { Store, Table } from '../../../src/server/state/store.ts';
 
 type Ref = EffectRef<'workspace_create'>;

@@ -5,7 +5,11 @@ import {
   FILTER_VALUES_MAX,
   readFilter,
 } from '../../../src/protocol/labels/filter.ts';
-import { METADATA_FIELDS_MAX, METADATA_JSON_MAX, readMetadata } from '../../../src/protocol/labels/metadata.ts';
+import {
+  METADATA_FIELDS_MAX,
+  METADATA_JSON_MAX,
+  readMetadata,
+} from '../../../src/protocol/labels/metadata.ts';
 
 const nested = (levels: number): object => (levels === 1 ? { name: 'x' } : { not: nested(levels - 1) });
 const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`f${at}`, at]));

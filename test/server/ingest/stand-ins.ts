@@ -2,10 +2,10 @@ import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Item } from '../../../src/protocol/schema/items.ts';
 import type { Extracted, FileInfo, UnpackedMember } from '../../../src/protocol/document.ts';
 import { FarthingError } from '../../../src/protocol/error.ts';
 import type { EncoderInput, InputKind } from '../../../src/protocol/family.ts';
+import type { Item } from '../../../src/protocol/schema/items.ts';
 import type {
   IngestEncoder,
   IngestExtractor,

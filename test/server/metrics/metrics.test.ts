@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
-import { get } from '../http/raw-get.ts';
 import { lacksProgram } from '../../rig/run-program.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
+import { get } from '../http/raw-get.ts';
 
 /** What Prometheus reads of a server that was used; and that the dashboard and the alerts name nothing else. */
 

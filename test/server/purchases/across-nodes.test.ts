@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
+import type { EffectRef, WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Address } from '../../../src/protocol/address.ts';
 import type { StepId, WorkspaceId } from '../../../src/protocol/id.ts';
-import type { EffectRef, WorkOutcome } from '../../../src/payment/purchase.ts';
-import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { ReserveReturns } from '../../../src/server/purchases/reserve-returns.ts';
 import { chargesOf } from '../../payment/rig/gate-rig.ts';
 import { sign, v2Header } from '../../payment/rig/payments.ts';

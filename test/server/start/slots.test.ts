@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { payerTenantId } from '../../../src/protocol/id.ts';
 import { leadsTo } from '../../../src/server/state/book-folders.ts';
-import { runCommand } from '../operator/commands/run-command.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
+import { runCommand } from '../operator/commands/run-command.ts';
 
 /** What a client and an operator see of several slots: one server. */
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Item } from '../../../src/protocol/schema/items.ts';
 import { type ItemId, idFrom } from '../../../src/protocol/id.ts';
+import type { Item } from '../../../src/protocol/schema/items.ts';
 import type { TenantFolders, TenantShard } from '../../../src/server/workspace/tenant/folders.ts';
 
 /** Folders with a list of items instead of an index. `boundary` is called before and after what a crash may interrupt. */

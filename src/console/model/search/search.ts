@@ -1,5 +1,5 @@
-import { unansweredText } from '@farthing/client/answers/unanswered';
 import type { HistoryAnswer, Hit } from '@farthing/client';
+import { unansweredText } from '@farthing/client/answers/unanswered';
 import { floorOf, isWorthShowing, K_DEFAULT } from '@farthing/protocol/search';
 import { faultOf } from '../server/attempt.ts';
 import { workspaceOf } from '../server/client.ts';

@@ -1,6 +1,6 @@
+import { sayNotRead } from '@farthing/protocol/file/not-read';
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { sayNotRead } from '@farthing/protocol/file/not-read';
 import { counted, formatBytes } from '../../model/figures/format.ts';
 import { saveItem } from '../../model/files/content.ts';
 import { isFailed } from '../../model/files/overview.ts';

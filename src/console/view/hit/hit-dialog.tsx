@@ -1,6 +1,6 @@
+import type { Hit } from '@farthing/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Hit } from '@farthing/client';
 import { formatBytes } from '../../model/figures/format.ts';
 import { saveItem } from '../../model/files/content.ts';
 import { hasPagePicture, kindOf, momentsOf } from '../../model/search/results.ts';

@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import type { Hit } from '@farthing/client';
+import { useState } from 'preact/hooks';
 import { BackIcon, NextIcon } from '../controls/icons.tsx';
 import { BoxMark } from '../parts/box-mark.tsx';
 import { formatOf } from '../parts/place.ts';

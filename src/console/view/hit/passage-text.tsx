@@ -1,5 +1,5 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Hit } from '@farthing/client';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { passageIn } from '../../model/search/passage.ts';
 import { marked, Snippet } from '../parts/snippet.tsx';
 import { useContent } from './use-content.ts';

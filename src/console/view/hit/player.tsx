@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Hit } from '@farthing/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { kindOf } from '../../model/search/results.ts';
 import { Thumbnail } from '../parts/thumbnail.tsx';
 import { useCaptions, useContent } from './use-content.ts';

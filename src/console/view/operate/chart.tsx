@@ -1,6 +1,6 @@
+import type { HourPoint } from '@farthing/protocol/schema/operator';
 import { useEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
-import type { HourPoint } from '@farthing/protocol/schema/operator';
 
 export interface Curve {
   readonly name: string;

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
 import type { Snapshot } from '@farthing/protocol/schema/operator';
+import type { ComponentChildren } from 'preact';
 import { counted, formatBytes, formatClock, formatMs, formatShare } from '../../model/figures/format.ts';
 import { Panel } from './panel.tsx';
 

@@ -1,5 +1,5 @@
-import type { ComponentChildren } from 'preact';
 import type { Hit } from '@farthing/client';
+import type { ComponentChildren } from 'preact';
 
 /** A passage with the query's words marked, as the server found them. */
 export function Snippet({ text, marks = [] }: { text: string; marks?: Hit['highlights'] }) {

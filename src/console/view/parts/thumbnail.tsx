@@ -1,5 +1,5 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Box, Hit } from '@farthing/client';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { formatClock } from '../../model/figures/format.ts';
 import { type PictureOf, previewOf } from '../../model/server/pictures.ts';
 import { session } from '../../model/state/session.ts';

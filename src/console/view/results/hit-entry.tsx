@@ -1,5 +1,5 @@
-import { memo } from 'preact/compat';
 import type { Hit } from '@farthing/client';
+import { memo } from 'preact/compat';
 import { hasPagePicture, kindOf, momentsOf } from '../../model/search/results.ts';
 import { moreLike } from '../../model/search/search.ts';
 import { LikeIcon } from '../controls/icons.tsx';

@@ -1,6 +1,6 @@
+import type { Hit } from '@farthing/client';
 import { memo } from 'preact/compat';
 import { useRef, useState } from 'preact/hooks';
-import type { Hit } from '@farthing/client';
 import { useComing } from '../parts/in-view.ts';
 import { HitEntry } from './hit-entry.tsx';
 

@@ -1,5 +1,5 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Hit } from '@farthing/client';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatMs } from '../../model/figures/format.ts';
 import { deeper, isShown, layoutOf } from '../../model/search/results.ts';
 import { filterBy, searchDeeper } from '../../model/search/search.ts';

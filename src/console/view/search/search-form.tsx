@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
 import { FAMILIES, FAMILY_TABLE, type Family } from '@farthing/protocol/family';
 import { QUERY_LENGTH_MAX } from '@farthing/protocol/search';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { changeForm, search, takePicture } from '../../model/search/search.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';

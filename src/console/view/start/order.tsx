@@ -1,6 +1,6 @@
-import { useState } from 'preact/hooks';
 import type { ReadyAnswer } from '@farthing/client';
 import { parseUsd } from '@farthing/protocol/money';
+import { useState } from 'preact/hooks';
 import { formatPrice } from '../../model/figures/format.ts';
 import { isPlayMoney, minutesOf, priceOf } from '../../model/figures/prices.ts';
 import { session } from '../../model/state/session.ts';

@@ -1,6 +1,6 @@
+import type { DisposalAnswer } from '@farthing/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { DisposalAnswer } from '@farthing/client';
 import { counted, formatBytes, formatTime } from '../../model/figures/format.ts';
 import { save } from '../../model/files/content.ts';
 import { session } from '../../model/state/session.ts';

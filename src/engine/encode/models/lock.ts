@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { FarthingError } from '@farthing/protocol/error';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { FarthingError } from '@farthing/protocol/error';
 import { RolesSchema } from './manifest.ts';
 
 const NAME = 'lock.json';

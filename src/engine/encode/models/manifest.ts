@@ -1,5 +1,5 @@
-import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typebox';
 import { CONTENT_LISTS, type InputKind, type SpaceName, VECTOR_LISTS } from '@farthing/protocol/family';
+import { type Static, type TOptional, type TSchema, Type } from '@sinclair/typebox';
 
 /** A role of models that make vectors: the part that fills a space, and, where labels stand for words, the space of those. */
 export interface EncodingRole {

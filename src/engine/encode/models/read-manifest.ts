@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Value } from '@sinclair/typebox/value';
 import { FarthingError } from '@farthing/protocol/error';
+import { Value } from '@sinclair/typebox/value';
 import { type Lock, readLock } from './lock.ts';
 import { type Manifest, ManifestSchema } from './manifest.ts';
 import { manifestProblem } from './manifest-check.ts';

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { arch } from 'node:os';
 import { join } from 'node:path';
-import * as ort from 'onnxruntime-node';
 import { native } from '@farthing/native';
+import * as ort from 'onnxruntime-node';
 import type { Candidate } from '../models/tower.ts';
 
 /**

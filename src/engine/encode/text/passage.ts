@@ -1,5 +1,5 @@
-import type { Locator } from '@farthing/protocol/schema/search';
 import type { Block } from '@farthing/protocol/document';
+import type { Locator } from '@farthing/protocol/schema/search';
 
 /** A piece of a document that is encoded, indexed and found as a unit. */
 export interface Passage {

@@ -1,5 +1,5 @@
-import { Piscina } from 'piscina';
 import { awaitCrossing, type native } from '@farthing/native';
+import { Piscina } from 'piscina';
 import type { RunTotals, Use } from '../session/runner.ts';
 import type { NativeTextRunner } from '../text/native-text-runner.ts';
 import type { CutPassage, PlacedBlock } from '../text/passage.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { FarthingError } from '@farthing/protocol/error';
 import { native } from '@farthing/native';
+import { FarthingError } from '@farthing/protocol/error';
 import { embedLabels, readLabels } from '../models/labels.ts';
 import {
   type Failure,

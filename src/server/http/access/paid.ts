@@ -1,8 +1,8 @@
-import type { Address } from '@farthing/protocol/address';
-import { type PayerId, payerTenantId } from '@farthing/protocol/id';
-import type { Quote, WorkOutcome } from '@farthing/payment/purchase';
 import type { PaidRequest } from '@farthing/payment/gate/attempt';
 import { type IdentityBody, requestHash } from '@farthing/payment/gate/request-identity';
+import type { Quote, WorkOutcome } from '@farthing/payment/purchase';
+import type { Address } from '@farthing/protocol/address';
+import { type PayerId, payerTenantId } from '@farthing/protocol/id';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { JsonReply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';

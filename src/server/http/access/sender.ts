@@ -1,7 +1,7 @@
 import { payerTenantId } from '@farthing/protocol/id';
-import { OpenedTokens } from './opened-tokens.ts';
 import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
 import { type Forward, tokenOpens } from './forward.ts';
+import { OpenedTokens } from './opened-tokens.ts';
 import type { Services } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
 

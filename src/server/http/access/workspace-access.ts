@@ -1,8 +1,8 @@
+import type { Answer } from '@farthing/payment/purchase';
 import { FarthingError } from '@farthing/protocol/error';
 import type { TenantId } from '@farthing/protocol/id';
-import type { Answer } from '@farthing/payment/purchase';
-import type { WorkspaceRecord } from '../../workspace/workspace.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
+import type { WorkspaceRecord } from '../../workspace/workspace.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { isFault, problem } from '../exchange/problem.ts';
 import type { BytesReply, ContentReply, EventsReply, Reply } from '../exchange/reply.ts';

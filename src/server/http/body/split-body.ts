@@ -1,5 +1,5 @@
-import { FarthingError } from '@farthing/protocol/error';
 import { native } from '@farthing/native';
+import { FarthingError } from '@farthing/protocol/error';
 import { OFF_THREAD_BYTES } from './body.ts';
 
 /** Of a body without its picture or file: it is parsed and validated on the event loop, before any payment. */

@@ -1,6 +1,6 @@
-import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 import type { AgentCard } from '@farthing/protocol/schema/service';
 import { VERSION } from '@farthing/protocol/version';
+import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js';
 import type { Route } from '../exchange/route.ts';
 import { DESCRIPTIONS } from './operation-descriptions.ts';
 

@@ -1,3 +1,4 @@
+import type { Discovery } from '@farthing/payment/purchase';
 import { inlineProperties } from '@farthing/protocol/schema/components';
 import { IngestResponseSchema, ItemSchema } from '@farthing/protocol/schema/items';
 import {
@@ -6,10 +7,13 @@ import {
   PrepaidSchema,
   PrepaySchema,
 } from '@farthing/protocol/schema/prepaid';
-import { SearchRequestSchema, WorkspaceCreateSchema, WorkspaceExtendSchema } from '@farthing/protocol/schema/requests';
+import {
+  SearchRequestSchema,
+  WorkspaceCreateSchema,
+  WorkspaceExtendSchema,
+} from '@farthing/protocol/schema/requests';
 import { SearchResponseSchema } from '@farthing/protocol/schema/search';
 import { WorkspaceSchema } from '@farthing/protocol/schema/workspaces';
-import type { Discovery } from '@farthing/payment/purchase';
 
 /** Shapes and examples of the paid routes, for public catalogues. */
 

@@ -1,6 +1,6 @@
-import { Type } from '@sinclair/typebox';
 import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
 import { METADATA_JSON_MAX } from '@farthing/protocol/labels/metadata';
+import { Type } from '@sinclair/typebox';
 
 /** What an upload says of its file, for the description: in a form, or in headers beside a raw body. */
 

@@ -1,8 +1,8 @@
-import { type TSchema, Type } from '@sinclair/typebox';
-import { COMPONENTS } from '@farthing/protocol/schema/components';
 import { ERRORS } from '@farthing/protocol/error';
 import type { ShownPrice } from '@farthing/protocol/money';
+import { COMPONENTS } from '@farthing/protocol/schema/components';
 import { READABLE_NAMES } from '@farthing/readers/formats';
+import { type TSchema, Type } from '@sinclair/typebox';
 import type { Operation, OperationError, Route } from '../exchange/route.ts';
 import {
   FILE,

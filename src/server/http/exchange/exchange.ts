@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { type ErrorStatus, FarthingError } from '@farthing/protocol/error';
-import { newId } from '@farthing/protocol/id';
 import type { Answer } from '@farthing/payment/purchase';
 import { RequestPayment } from '@farthing/payment/wire/request-payment';
+import { type ErrorStatus, FarthingError } from '@farthing/protocol/error';
+import { newId } from '@farthing/protocol/id';
 import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';

@@ -1,8 +1,8 @@
-import type { Static, TObject, TSchema } from '@sinclair/typebox';
-import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
+import { type AllowedValues, refusedValue } from '@farthing/protocol/allowed';
 import { type ErrorCode, FarthingError } from '@farthing/protocol/error';
 import { nearest } from '@farthing/protocol/nearest';
-import { type AllowedValues, refusedValue } from '@farthing/protocol/allowed';
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 
 /** A validated JSON object: its known fields without nulls, and the names of ignored ones. */
 export interface Validated<S extends TObject> {

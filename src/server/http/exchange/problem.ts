@@ -1,6 +1,6 @@
-import type { Problem } from '@farthing/protocol/schema/service';
-import { toFarthingError } from '@farthing/protocol/error';
 import type { Answer } from '@farthing/payment/purchase';
+import { toFarthingError } from '@farthing/protocol/error';
+import type { Problem } from '@farthing/protocol/schema/service';
 
 export const PROBLEM_MEDIA_TYPE = 'application/problem+json';
 

@@ -1,6 +1,6 @@
-import type { TSchema } from '@sinclair/typebox';
 import type { ErrorStatus } from '@farthing/protocol/error';
 import type { ShownPrice } from '@farthing/protocol/money';
+import type { TSchema } from '@sinclair/typebox';
 import type { Exchange } from './exchange.ts';
 import type { Reply } from './reply.ts';
 import type { RoutePattern } from './router.ts';

@@ -1,8 +1,8 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Timing } from '@farthing/protocol/schema/search';
-import { FarthingError } from '@farthing/protocol/error';
 import { native } from '@farthing/native';
+import { FarthingError } from '@farthing/protocol/error';
+import type { Timing } from '@farthing/protocol/schema/search';
 import { Receiving } from '../body/receiving.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';

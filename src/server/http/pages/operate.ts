@@ -1,5 +1,5 @@
-import type { Finding, HourPoint, Snapshot } from '@farthing/protocol/schema/operator';
 import { FarthingError } from '@farthing/protocol/error';
+import type { Finding, HourPoint, Snapshot } from '@farthing/protocol/schema/operator';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
 import { consoleAssets, pageRoute } from './console.ts';

@@ -1,8 +1,8 @@
-import { Type } from '@sinclair/typebox';
-import { EXPORT_MEDIA_TYPE, type ExportLine } from '@farthing/protocol/schema/export';
 import { FarthingError } from '@farthing/protocol/error';
-import type { WorkspaceRecord } from '../../workspace/workspace.ts';
+import { EXPORT_MEDIA_TYPE, type ExportLine } from '@farthing/protocol/schema/export';
+import { Type } from '@sinclair/typebox';
 import { exportLines } from '../../ingest/export.ts';
+import type { WorkspaceRecord } from '../../workspace/workspace.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import type { Exchange } from '../exchange/exchange.ts';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
-import { IngestResponseSchema } from '@farthing/protocol/schema/items';
-import { shownIngest, shownItem, shownJob } from '@farthing/protocol/schema/shown';
+import type { Answer } from '@farthing/payment/purchase';
 import { parseId } from '@farthing/protocol/id';
 import { ALIASES_MAX, isCalled } from '@farthing/protocol/item';
-import type { Answer } from '@farthing/payment/purchase';
+import { IngestResponseSchema } from '@farthing/protocol/schema/items';
+import { shownIngest, shownItem, shownJob } from '@farthing/protocol/schema/shown';
 import type { IngestAnswer } from '../../ingest/ingest.ts';
 import type { StagedUpload } from '../../ingest/ports/ports.ts';
 import { type PaidRoute, paid } from '../access/paid.ts';

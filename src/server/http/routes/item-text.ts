@@ -1,7 +1,7 @@
-import { Type } from '@sinclair/typebox';
-import { ItemTextSchema } from '@farthing/protocol/schema/item-text';
 import { FarthingError } from '@farthing/protocol/error';
 import { parseId } from '@farthing/protocol/id';
+import { ItemTextSchema } from '@farthing/protocol/schema/item-text';
+import { Type } from '@sinclair/typebox';
 import type { TextPlace } from '../../ingest/items/text.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';

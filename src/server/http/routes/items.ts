@@ -1,7 +1,7 @@
-import { ItemSchema } from '@farthing/protocol/schema/items';
-import { shownItem } from '@farthing/protocol/schema/shown';
 import { FarthingError } from '@farthing/protocol/error';
 import { parseId } from '@farthing/protocol/id';
+import { ItemSchema } from '@farthing/protocol/schema/items';
+import { shownItem } from '@farthing/protocol/schema/shown';
 import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { itemDiscovery } from '../docs/discovery.ts';

@@ -1,8 +1,8 @@
-import { JobSchema } from '@farthing/protocol/schema/items';
-import { shownJob } from '@farthing/protocol/schema/shown';
 import { FarthingError } from '@farthing/protocol/error';
 import { isPayer, parseId, type WorkspaceId } from '@farthing/protocol/id';
 import type { Job } from '@farthing/protocol/job';
+import { JobSchema } from '@farthing/protocol/schema/items';
+import { shownJob } from '@farthing/protocol/schema/shown';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import type { EventsReply } from '../exchange/reply.ts';

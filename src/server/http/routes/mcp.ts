@@ -1,7 +1,12 @@
-import { Type } from '@sinclair/typebox';
-import { type AnswerMcp, McpAnswerSchema, McpRequestSchema, type SentMessage } from '@farthing/protocol/schema/mcp';
 import { FarthingError } from '@farthing/protocol/error';
+import {
+  type AnswerMcp,
+  McpAnswerSchema,
+  McpRequestSchema,
+  type SentMessage,
+} from '@farthing/protocol/schema/mcp';
 import { hasRoom } from '@farthing/queues/fair-queue';
+import { Type } from '@sinclair/typebox';
 import type { HttpLimits } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
 import { splitBody } from '../body/split-body.ts';

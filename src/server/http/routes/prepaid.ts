@@ -1,3 +1,6 @@
+import type { Discovery, Quote, WorkOutcome } from '@farthing/payment/purchase';
+import type { Address } from '@farthing/protocol/address';
+import { type AtomicAmount, formatUsd, parseUsd } from '@farthing/protocol/money';
 import {
   PREPAY_USD_MIN,
   PrepaidRefundRequestSchema,
@@ -6,9 +9,6 @@ import {
   type Prepay,
   PrepaySchema,
 } from '@farthing/protocol/schema/prepaid';
-import type { Address } from '@farthing/protocol/address';
-import { type AtomicAmount, formatUsd, parseUsd } from '@farthing/protocol/money';
-import type { Discovery, Quote, WorkOutcome } from '@farthing/payment/purchase';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';

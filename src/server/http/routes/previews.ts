@@ -1,7 +1,7 @@
-import { Type } from '@sinclair/typebox';
 import { FarthingError } from '@farthing/protocol/error';
 import { PREVIEW_TYPE, type PreviewOf } from '@farthing/protocol/file/preview';
 import { parseId, type TenantId } from '@farthing/protocol/id';
+import { Type } from '@sinclair/typebox';
 import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';

@@ -1,11 +1,11 @@
-import { Type } from '@sinclair/typebox';
-import { FilterSchema } from '@farthing/protocol/schema/filter';
-import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '@farthing/protocol/schema/requests';
+import { shown } from '@farthing/protocol/allowed';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { readFilter } from '@farthing/protocol/labels/filter';
+import { FilterSchema } from '@farthing/protocol/schema/filter';
+import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { K_DEFAULT, K_MAX, QUERY_LENGTH_MAX, type SearchInput } from '@farthing/protocol/search';
-import { shown } from '@farthing/protocol/allowed';
+import { Type } from '@sinclair/typebox';
 import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';

@@ -1,9 +1,9 @@
-import { SearchRequestSchema } from '@farthing/protocol/schema/requests';
-import { type SearchAnswer, SearchResponseSchema } from '@farthing/protocol/schema/search';
+import type { Search, SearchOptions, SearchResult } from '@farthing/engine/search/search';
 import { roundedMs, roundedStages } from '@farthing/protocol/clock';
 import type { TenantId } from '@farthing/protocol/id';
+import { SearchRequestSchema } from '@farthing/protocol/schema/requests';
+import { type SearchAnswer, SearchResponseSchema } from '@farthing/protocol/schema/search';
 import { QUERIES_MAX } from '@farthing/protocol/search';
-import type { Search, SearchOptions, SearchResult } from '@farthing/engine/search/search';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';

@@ -5,11 +5,11 @@ import {
   JwksSchema,
   ReadinessSchema,
 } from '@farthing/protocol/schema/service';
-import { didOf } from '../pages/did.ts';
 import type { PublicKey, Services } from '../access/services.ts';
 import { agentGuide, llmsTxt } from '../docs/agent-guide.ts';
 import type { Route } from '../exchange/route.ts';
 import { keptText } from '../pages/asset.ts';
+import { didOf } from '../pages/did.ts';
 
 const KEPT_HEADERS = { 'Cache-Control': 'public, max-age=60' };
 

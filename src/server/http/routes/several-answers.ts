@@ -1,7 +1,7 @@
-import type { SearchAnswer } from '@farthing/protocol/schema/search';
-import { roundedStages } from '@farthing/protocol/clock';
 import { JsonArray } from '@farthing/engine/json-array';
 import type { SearchResult } from '@farthing/engine/search/search';
+import { roundedStages } from '@farthing/protocol/clock';
+import type { SearchAnswer } from '@farthing/protocol/schema/search';
 import { shownJson } from '../exchange/json-text.ts';
 
 /** How the answers to several questions are shown. */

@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
-import { Type } from '@sinclair/typebox';
+import { FarthingError } from '@farthing/protocol/error';
+import { type ItemId, parseId, type WorkspaceId } from '@farthing/protocol/id';
 import {
   type ItemDeletedAnswer,
   ItemDeletedSchema,
@@ -9,8 +10,7 @@ import {
 } from '@farthing/protocol/schema/items';
 import { shownItem } from '@farthing/protocol/schema/shown';
 import { HistorySchema } from '@farthing/protocol/schema/workspaces';
-import { FarthingError } from '@farthing/protocol/error';
-import { type ItemId, parseId, type WorkspaceId } from '@farthing/protocol/id';
+import { Type } from '@sinclair/typebox';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';

@@ -1,12 +1,17 @@
+import { FarthingError } from '@farthing/protocol/error';
+import { parseUsd } from '@farthing/protocol/money';
 import {
   type WorkspaceCreate,
   WorkspaceCreateSchema,
   type WorkspaceExtend,
   WorkspaceExtendSchema,
 } from '@farthing/protocol/schema/requests';
-import { DisposalSchema, ReserveEndedSchema, UsageSchema, WorkspaceSchema } from '@farthing/protocol/schema/workspaces';
-import { FarthingError } from '@farthing/protocol/error';
-import { parseUsd } from '@farthing/protocol/money';
+import {
+  DisposalSchema,
+  ReserveEndedSchema,
+  UsageSchema,
+  WorkspaceSchema,
+} from '@farthing/protocol/schema/workspaces';
 import type { CreationInput } from '../../workspace/prices.ts';
 import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';

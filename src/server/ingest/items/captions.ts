@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { SegmentRecord } from '@farthing/protocol/schema/search';
 import type { TextSource } from '@farthing/protocol/file/segment';
 import type { ItemId } from '@farthing/protocol/id';
+import type { SegmentRecord } from '@farthing/protocol/schema/search';
 import type { TextSnapshot } from '../ports/ports.ts';
 
 /** Four hours of speech or subtitles have fewer. */

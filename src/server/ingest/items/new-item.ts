@@ -1,7 +1,7 @@
-import type { Item } from '@farthing/protocol/schema/items';
 import type { FileInfo } from '@farthing/protocol/document';
 import { type ItemId, jobOfItem, type LeadsHere, newId, type TenantId } from '@farthing/protocol/id';
 import type { Job } from '@farthing/protocol/job';
+import type { Item } from '@farthing/protocol/schema/items';
 
 type Origin = Pick<Item, 'id' | 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
   Partial<Pick<Item, 'parent_item_id' | 'path' | 'metadata' | 'key'>>;

@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Item } from '@farthing/protocol/schema/items';
 import { errorCode, FarthingError } from '@farthing/protocol/error';
 import type { Preview, PreviewOf } from '@farthing/protocol/file/preview';
 import type { ItemId, TenantId } from '@farthing/protocol/id';
+import type { Item } from '@farthing/protocol/schema/items';
 import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { filesIn, isStorageFull } from './files.ts';
 

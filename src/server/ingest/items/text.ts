@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
-import type { SegmentRecord } from '@farthing/protocol/schema/search';
 import { FarthingError } from '@farthing/protocol/error';
 import type { ItemId } from '@farthing/protocol/id';
+import type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
+import type { SegmentRecord } from '@farthing/protocol/schema/search';
 import type { TextSnapshot } from '../ports/ports.ts';
 
 /** Where in an item to begin: at a page, at a second, or at the passage with this number. */

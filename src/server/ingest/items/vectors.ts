@@ -1,7 +1,7 @@
-import type { ExportPassages, ExportPictures } from '@farthing/protocol/schema/export';
+import type { SpaceSpec } from '@farthing/engine/space';
 import { segmentKindOf } from '@farthing/protocol/family';
 import type { ItemId } from '@farthing/protocol/id';
-import type { SpaceSpec } from '@farthing/engine/space';
+import type { ExportPassages, ExportPictures } from '@farthing/protocol/schema/export';
 import type { VectorSnapshot } from '../ports/ports.ts';
 import { textOf } from './text.ts';
 

@@ -1,4 +1,3 @@
-import type { Item } from '@farthing/protocol/schema/items';
 import type { Address } from '@farthing/protocol/address';
 import { type Clock, toTimestamp } from '@farthing/protocol/clock';
 import type { FileInfo } from '@farthing/protocol/document';
@@ -6,6 +5,7 @@ import { FarthingError } from '@farthing/protocol/error';
 import { jobOfItem, type LeadsHere, type TenantId } from '@farthing/protocol/id';
 import { isCalled, movedItem } from '@farthing/protocol/item';
 import { isEnded, type Job } from '@farthing/protocol/job';
+import type { Item } from '@farthing/protocol/schema/items';
 import { endedJob, newItemId, pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf, loadOfUnfinished, type Unfinished } from '../items/quota.ts';
 import { checkExpected, isSame, itemWithBytes, itemWithKey } from '../members/replacing.ts';

@@ -1,9 +1,9 @@
-import type { Item } from '@farthing/protocol/schema/items';
 import type { FileInfo, UnpackedMember } from '@farthing/protocol/document';
 import { ERRORS, errorCode, FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
 import { isCalled, movedItem } from '@farthing/protocol/item';
+import type { Item } from '@farthing/protocol/schema/items';
 import { pendingItem } from '../items/new-item.ts';
 import { checkQuota, loadOf } from '../items/quota.ts';
 import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';

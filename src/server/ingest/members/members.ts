@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Item } from '@farthing/protocol/schema/items';
 import { type ItemId, idFrom, type TenantId } from '@farthing/protocol/id';
+import type { Item } from '@farthing/protocol/schema/items';
 import { removePreviews } from '../items/previews.ts';
 import type { IngestShard, StoredFiles } from '../ports/ports.ts';
 

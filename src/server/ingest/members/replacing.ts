@@ -1,6 +1,6 @@
-import type { Item } from '@farthing/protocol/schema/items';
 import { FarthingError } from '@farthing/protocol/error';
 import type { ItemId, TenantId } from '@farthing/protocol/id';
+import type { Item } from '@farthing/protocol/schema/items';
 import type { IngestSegment, IngestShard, IngestTenants, StagedUpload, StoredFiles } from '../ports/ports.ts';
 import { membersOf, uploadedItem } from './members.ts';
 import { removeItem } from './removal.ts';

@@ -1,14 +1,14 @@
+import type { EncodeOptions, Passage } from '@farthing/engine/encode/encoder';
+import type { Listener } from '@farthing/engine/encode/speech/listener';
+import type { Shard } from '@farthing/engine/shard/shard';
+import type { Snapshot } from '@farthing/engine/shard/snapshot';
+import type { Tenants } from '@farthing/engine/shard/tenants';
 import type { Address } from '@farthing/protocol/address';
 import type { Extracted, PictureSpec } from '@farthing/protocol/document';
 import type { EncoderInput, InputKind } from '@farthing/protocol/family';
 import type { ItemId, JobId, TenantId } from '@farthing/protocol/id';
 import type { Metadata } from '@farthing/protocol/labels/metadata';
-import type { EncodeOptions, Passage } from '@farthing/engine/encode/encoder';
-import type { Listener } from '@farthing/engine/encode/speech/listener';
 import type { Extractor } from '@farthing/readers/extractor';
-import type { Shard } from '@farthing/engine/shard/shard';
-import type { Snapshot } from '@farthing/engine/shard/snapshot';
-import type { Tenants } from '@farthing/engine/shard/tenants';
 
 export type { Passage as IngestPassage } from '@farthing/engine/encode/encoder';
 export type { Said as SaidPhrase } from '@farthing/engine/encode/speech/listener';

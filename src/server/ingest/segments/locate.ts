@@ -1,8 +1,8 @@
-import type { Item } from '@farthing/protocol/schema/items';
-import type { Locator } from '@farthing/protocol/schema/search';
+import { BLOCK_JOINT } from '@farthing/engine/encode/text/passage';
 import type { Block, DocumentKind, Extracted, FileInfo, PictureContent } from '@farthing/protocol/document';
 import type { Box, TextSource } from '@farthing/protocol/file/segment';
-import { BLOCK_JOINT } from '@farthing/engine/encode/text/passage';
+import type { Item } from '@farthing/protocol/schema/items';
+import type { Locator } from '@farthing/protocol/schema/search';
 import type { IngestPassage } from '../ports/ports.ts';
 
 /** A passage with the location and source that its hits show. */

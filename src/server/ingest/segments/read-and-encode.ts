@@ -1,8 +1,8 @@
-import type { Item } from '@farthing/protocol/schema/items';
 import type { Block, Extracted, FileInfo, PictureContent } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import type { TenantId } from '@farthing/protocol/id';
 import { movedItem } from '@farthing/protocol/item';
+import type { Item } from '@farthing/protocol/schema/items';
 import type { IngestLimits } from '../ports/limits.ts';
 import type {
   IngestEncoder,

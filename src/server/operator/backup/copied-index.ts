@@ -1,13 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Item } from '@farthing/protocol/schema/items';
+import type { Shard } from '@farthing/engine/shard/shard';
 import { type Clock, HOUR_MS } from '@farthing/protocol/clock';
 import { type ItemId, jobOfItem } from '@farthing/protocol/id';
+import type { Item } from '@farthing/protocol/schema/items';
 import { fileOf } from '../../ingest/items/files.ts';
 import { JobTable } from '../../ingest/jobs/job-table.ts';
 import { uploadedItem } from '../../ingest/members/members.ts';
 import { INGEST_LIMITS } from '../../ingest/ports/limits.ts';
-import type { Shard } from '@farthing/engine/shard/shard';
 import type { Store } from '../../state/store.ts';
 
 const PAGE = 1000;

@@ -1,6 +1,4 @@
-import type { Address } from '@farthing/protocol/address';
 import { UsageError } from '@farthing/cli/commands/command-set';
-import { formatUsd } from '@farthing/protocol/money';
 import { ASSETS, type Asset, assetOn } from '@farthing/payment/asset';
 import type { Sighting } from '@farthing/payment/facilitator/chain-witness';
 import { LOCAL_TRANSACTION_PREFIX } from '@farthing/payment/facilitator/local-facilitator';
@@ -9,6 +7,8 @@ import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
 import { RpcWitness } from '@farthing/payment/facilitator/rpc-witness';
 import type { Hex, Payment } from '@farthing/payment/payment';
 import type { JournalEntry } from '@farthing/payment/records/journal';
+import type { Address } from '@farthing/protocol/address';
+import { formatUsd } from '@farthing/protocol/money';
 import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 import type { LedgerSource } from '../running/ledger-stream.ts';
 import type { Liabilities } from '../running/liabilities.ts';

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '@farthing/protocol/clock';
 import { native } from '@farthing/native';
 import { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { prepaidTerms } from '@farthing/payment/prepaid/terms';
 import { Journal, type JournalEntry, paymentOf } from '@farthing/payment/records/journal';
 import { Ledger } from '@farthing/payment/records/ledger';
+import { systemClock } from '@farthing/protocol/clock';
 import { Credits } from '../../purchases/credits.ts';
 import { bookFolders } from '../../state/book-folders.ts';
 import { openStore } from '../../state/store.ts';

@@ -1,9 +1,9 @@
 import { UsageError } from '@farthing/cli/commands/command-set';
-import { formatUsd } from '@farthing/protocol/money';
+import { SELF } from '@farthing/payment/facilitator/facilitators';
 import { LOCAL } from '@farthing/payment/facilitator/local-facilitator';
 import type { JournalEntry, JournalTotals } from '@farthing/payment/records/journal';
 import { formatEth } from '@farthing/payment/self/receipt';
-import { SELF } from '@farthing/payment/facilitator/facilitators';
+import { formatUsd } from '@farthing/protocol/money';
 import { type CommandIo, EXIT } from '../io.ts';
 import type { LedgerSource, LedgerSums } from '../running/ledger-stream.ts';
 import { lastStates, openLedger } from './ledger-source.ts';

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
-import { FarthingError } from '@farthing/protocol/error';
 import { Library, type LibraryModel } from '@farthing/engine/encode/models/library';
 import { ENCODING_ROLES } from '@farthing/engine/encode/models/manifest';
+import { FarthingError } from '@farthing/protocol/error';
 import type { Settings } from '../../settings/settings.ts';
 import { type CommandIo, EXIT, settingsOf } from '../io.ts';
 

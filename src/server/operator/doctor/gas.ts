@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
-import type { Finding } from '@farthing/protocol/schema/operator';
-import type { Address } from '@farthing/protocol/address';
 import type { Asset } from '@farthing/payment/asset';
 import { GasState, type Head } from '@farthing/payment/self/gas-state';
 import { Nodes } from '@farthing/payment/self/nodes';
 import { gasWalletOf } from '@farthing/payment/self/open-self';
+import type { Address } from '@farthing/protocol/address';
+import type { Finding } from '@farthing/protocol/schema/operator';
 import { ConfigError } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';

@@ -1,12 +1,12 @@
 import { join, resolve } from 'node:path';
-import type { Finding } from '@farthing/protocol/schema/operator';
-import type { PreviousModel } from '@farthing/protocol/schema/service';
 import { deviceRefusal } from '@farthing/engine/encode/models/device';
 import { Library, type LibraryModel } from '@farthing/engine/encode/models/library';
 import { PROVIDERS, type Provider } from '@farthing/engine/encode/models/manifest';
 import { lacksOf } from '@farthing/engine/encode/models/readiness';
 import { reportNative } from '@farthing/engine/encode/native-report';
 import { native } from '@farthing/native';
+import type { Finding } from '@farthing/protocol/schema/operator';
+import type { PreviousModel } from '@farthing/protocol/schema/service';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 

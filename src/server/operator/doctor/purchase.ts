@@ -1,10 +1,10 @@
-import type { Finding } from '@farthing/protocol/schema/operator';
 import { openWallet } from '@farthing/cli/access/key-file';
 import { Farthing, FarthingError, type PaymentAccount } from '@farthing/client';
-import { formatUsd } from '@farthing/protocol/money';
 import { assetOn } from '@farthing/payment/asset';
 import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
 import { readTransfers } from '@farthing/payment/facilitator/rpc-witness';
+import { formatUsd } from '@farthing/protocol/money';
+import type { Finding } from '@farthing/protocol/schema/operator';
 import type { Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';

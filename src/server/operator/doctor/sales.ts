@@ -1,13 +1,13 @@
-import type { Finding } from '@farthing/protocol/schema/operator';
 import { type Asset, assetOn } from '@farthing/payment/asset';
 import { facilitatorAddresses } from '@farthing/payment/facilitator/facilitator-addresses';
 import type { FacilitatorAddress } from '@farthing/payment/facilitator/facilitator-client';
+import { SELF } from '@farthing/payment/facilitator/facilitators';
 import { exchangeJson } from '@farthing/payment/facilitator/json-http';
 import { offeredNetworks, readSupported } from '@farthing/payment/facilitator/messages';
 import { RpcNode, RpcRefusal } from '@farthing/payment/facilitator/rpc-node';
 import { BLOCKS_FIRST } from '@farthing/payment/facilitator/rpc-witness';
 import { payToFault } from '@farthing/payment/pay-to';
-import { SELF } from '@farthing/payment/facilitator/facilitators';
+import type { Finding } from '@farthing/protocol/schema/operator';
 import type { Settings } from '../../settings/settings.ts';
 import { ok, problem, warning } from '../finding.ts';
 

@@ -1,5 +1,5 @@
-import type { Address } from '@farthing/protocol/address';
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
+import type { Address } from '@farthing/protocol/address';
 import type { Credits } from '../../purchases/credits.ts';
 
 /** One set of books, as far as it says what is owed. */

@@ -1,8 +1,8 @@
 import { statfsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Finding, ProbeSample, Snapshot } from '@farthing/protocol/schema/operator';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { Finding, ProbeSample, Snapshot } from '@farthing/protocol/schema/operator';
 import type { Services } from '../../http/access/services.ts';
 import { Cors } from '../../http/exchange/cors.ts';
 import { listenAt } from '../../http/exchange/listen-at.ts';

@@ -1,5 +1,5 @@
-import { formatUsd } from '@farthing/protocol/money';
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
+import { formatUsd } from '@farthing/protocol/money';
 
 /** Prepaid money of all wallets, for the operator: what is owed. */
 export interface PrepaidSums {

@@ -1,12 +1,12 @@
-import type { Address } from '@farthing/protocol/address';
-import { FarthingError } from '@farthing/protocol/error';
-import { parseId } from '@farthing/protocol/id';
-import { formatUsd } from '@farthing/protocol/money';
 import type { Asset } from '@farthing/payment/asset';
 import type { RpcNode } from '@farthing/payment/facilitator/rpc-node';
 import { readTransfers } from '@farthing/payment/facilitator/rpc-witness';
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import type { Ledger } from '@farthing/payment/records/ledger';
+import type { Address } from '@farthing/protocol/address';
+import { FarthingError } from '@farthing/protocol/error';
+import { parseId } from '@farthing/protocol/id';
+import { formatUsd } from '@farthing/protocol/money';
 
 /** Where refunds are looked for. */
 export interface RefundChain {

@@ -1,11 +1,11 @@
-import type { Snapshot } from '@farthing/protocol/schema/operator';
-import { formatUsd } from '@farthing/protocol/money';
 import type { Encoder } from '@farthing/engine/encode/encoder';
-import type { Extractor } from '@farthing/readers/extractor';
-import type { GateHealth } from '@farthing/payment/gate/gate';
-import type { Ledger } from '@farthing/payment/records/ledger';
 import { familyReports } from '@farthing/engine/search/families';
 import type { Tenants } from '@farthing/engine/shard/tenants';
+import type { GateHealth } from '@farthing/payment/gate/gate';
+import type { Ledger } from '@farthing/payment/records/ledger';
+import { formatUsd } from '@farthing/protocol/money';
+import type { Snapshot } from '@farthing/protocol/schema/operator';
+import type { Extractor } from '@farthing/readers/extractor';
 import type { WorkspaceViews } from '../../workspace/views/views.ts';
 
 export interface SnapshotDeps {

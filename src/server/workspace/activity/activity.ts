@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { HistoryAnswer, HistoryEntry, UsageAnswer } from '@farthing/protocol/schema/workspaces';
 import { type Clock, toTimestamp } from '@farthing/protocol/clock';
 import type { WorkspaceId } from '@farthing/protocol/id';
+import type { HistoryAnswer, HistoryEntry, UsageAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Store, Table } from '../../state/store.ts';
 import { History } from './history.ts';
 import { type BucketCounts, LatencyHistogram } from './latency-histogram.ts';

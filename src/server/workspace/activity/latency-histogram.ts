@@ -1,5 +1,5 @@
-import type { UsageAnswer } from '@farthing/protocol/schema/workspaces';
 import { roundedMs } from '@farthing/protocol/clock';
+import type { UsageAnswer } from '@farthing/protocol/schema/workspaces';
 
 /** Upper edge of the first bucket in milliseconds, buckets per doubling, and number of buckets: up to two minutes. */
 const FIRST_MS = 0.0625;

@@ -1,14 +1,14 @@
-import type { DisposalAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Clock } from '@farthing/protocol/clock';
 import { errorCode, FarthingError } from '@farthing/protocol/error';
 import type { WorkspaceId } from '@farthing/protocol/id';
-import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../workspace.ts';
+import type { DisposalAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Activity, Counters } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { inventoryOf } from '../tenant/inventory.ts';
 import type { RunningRequests } from '../tenant/running-requests.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
+import type { DisposalReason, WorkspaceInventory, WorkspaceRecord } from '../workspace.ts';
 import type { ReceiptSigner } from './receipt.ts';
 import { type KeptElsewhere, type RemoveCopies, receiptClaims } from './receipt-claims.ts';
 

@@ -1,9 +1,9 @@
 import { DAY_MS, HOUR_MS, toTimestamp } from '@farthing/protocol/clock';
 import type { WorkspaceId } from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
-import type { WorkspaceRecord } from '../workspace.ts';
 import type { Counters } from '../activity/activity.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
+import type { WorkspaceRecord } from '../workspace.ts';
 
 /** Something that outlives the workspace: its receipt says so. */
 export interface KeptFact {

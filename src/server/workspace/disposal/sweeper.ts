@@ -1,9 +1,9 @@
 import type { WorkspaceId } from '@farthing/protocol/id';
-import type { WorkspaceRecord } from '../workspace.ts';
 import type { Extensions } from '../records/extensions.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
+import type { WorkspaceRecord } from '../workspace.ts';
 import type { Disposals } from './disposal.ts';
 
 export interface SweeperDeps {

@@ -1,6 +1,10 @@
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { storedId, type WorkspaceId } from '@farthing/protocol/id';
+import type { Store, Table } from '../../state/store.ts';
+import { DueTimes } from '../time/due-times.ts';
+import type { RentedTime } from '../time/rented-time.ts';
+import type { WorkspaceSettings } from '../time/settings.ts';
 import {
   type DisposalReason,
   mayHoldData,
@@ -10,10 +14,6 @@ import {
   type WorkspaceState,
   workspaceMayPass,
 } from '../workspace.ts';
-import type { Store, Table } from '../../state/store.ts';
-import { DueTimes } from '../time/due-times.ts';
-import type { RentedTime } from '../time/rented-time.ts';
-import type { WorkspaceSettings } from '../time/settings.ts';
 import type { PendingEffects } from './pending-effects.ts';
 import { Reserves } from './reserves.ts';
 import { tokenMatches } from './token.ts';

@@ -1,9 +1,9 @@
 import { type Clock, MINUTE_MS } from '@farthing/protocol/clock';
 import type { StepId } from '@farthing/protocol/id';
 import type { AtomicAmount } from '@farthing/protocol/money';
-import type { Reserve, ReserveReturn, WorkspaceRecord } from '../workspace.ts';
 import type { Store, Table } from '../../state/store.ts';
 import type { RentedTime } from '../time/rented-time.ts';
+import type { Reserve, ReserveReturn, WorkspaceRecord } from '../workspace.ts';
 
 /**
  * What is left of the reserves at a moment of rented time. They are the last minutes of the workspace's time, and the earliest is used

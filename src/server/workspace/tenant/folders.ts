@@ -1,5 +1,5 @@
-import type { Item } from '@farthing/protocol/schema/items';
 import type { ItemId, TenantId } from '@farthing/protocol/id';
+import type { Item } from '@farthing/protocol/schema/items';
 
 /** A Tenant's index, as far as workspaces use it. */
 export interface TenantShard {

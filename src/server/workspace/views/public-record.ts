@@ -1,10 +1,10 @@
-import type { WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import { toTimestamp } from '@farthing/protocol/clock';
 import { formatUsd } from '@farthing/protocol/money';
-import type { WorkspaceRecord } from '../workspace.ts';
+import type { WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Step } from '../records/extensions.ts';
 import { sumOfReserves, unusedReserves } from '../records/reserves.ts';
 import type { RentedTime } from '../time/rented-time.ts';
+import type { WorkspaceRecord } from '../workspace.ts';
 
 /** Whole seconds left, rounded down; 0 for a workspace that has ended. */
 export function secondsLeft(record: WorkspaceRecord, time: RentedTime): number {

@@ -1,12 +1,12 @@
-import type { UsageAnswer, WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { WorkspaceId } from '@farthing/protocol/id';
-import type { WorkspaceRecord } from '../workspace.ts';
+import type { UsageAnswer, WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Activity } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import { unauthorized } from '../records/token.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
 import { contentsOf } from '../tenant/inventory.ts';
 import type { RentedTime } from '../time/rented-time.ts';
+import type { WorkspaceRecord } from '../workspace.ts';
 import { expiryOf, publicState, publicWorkspace, secondsLeft, workspaceHeaders } from './public-record.ts';
 
 export interface ViewsDeps {

@@ -1,5 +1,9 @@
 import t from 'tap';
-import { type ServedSpace, withLoss, withRejections } from '../../../../src/engine/encode/models/served-spaces.ts';
+import {
+  type ServedSpace,
+  withLoss,
+  withRejections,
+} from '../../../../src/engine/encode/models/served-spaces.ts';
 
 const space: ServedSpace = {
   name: 'text_semantic',

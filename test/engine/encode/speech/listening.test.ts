@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { EXTRACT_LIMITS, SOUND_RATE } from '../../../../src/protocol/document.ts';
 import type { ManifestVoice } from '../../../../src/engine/encode/models/manifest.ts';
 import { openListening } from '../../../../src/engine/encode/speech/listening.ts';
 import { fewer, Stretches } from '../../../../src/engine/encode/speech/stretches.ts';
+import { EXTRACT_LIMITS, SOUND_RATE } from '../../../../src/protocol/document.ts';
 import { openExtractor } from '../../../../src/readers/child-extractor.ts';
 import { eventually } from '../../../rig/eventually.ts';
 import { MODELS, openEmbeddedListening } from '../rig/embedded.ts';

@@ -2,15 +2,24 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as ort from 'onnxruntime-node';
 import t from 'tap';
-import { SOUND_RATE } from '../../../../src/protocol/document.ts';
-import type { Manifest, ManifestSpeech, ManifestVoice } from '../../../../src/engine/encode/models/manifest.ts';
+import type {
+  Manifest,
+  ManifestSpeech,
+  ManifestVoice,
+} from '../../../../src/engine/encode/models/manifest.ts';
 import { ByteTokens } from '../../../../src/engine/encode/speech/byte-tokens.ts';
 import { TokenChoice } from '../../../../src/engine/encode/speech/choice.ts';
 import { Clips } from '../../../../src/engine/encode/speech/clips.ts';
 import { Listener } from '../../../../src/engine/encode/speech/listener.ts';
 import { MelSpectrogram } from '../../../../src/engine/encode/speech/mel.ts';
-import { isBelieved, type Phrase, phrasesOf, repeated } from '../../../../src/engine/encode/speech/phrases.ts';
+import {
+  isBelieved,
+  type Phrase,
+  phrasesOf,
+  repeated,
+} from '../../../../src/engine/encode/speech/phrases.ts';
 import { SpeechWriter } from '../../../../src/engine/encode/speech/speech-writer.ts';
+import { SOUND_RATE } from '../../../../src/protocol/document.ts';
 import { MODELS, openEmbeddedListening } from '../rig/embedded.ts';
 import '../../../rig/teardown-order.ts';
 

@@ -1,7 +1,12 @@
 import t from 'tap';
-import type { Block } from '../../../../src/protocol/document.ts';
-import { BLOCK_JOINT, type Passage, placePassages, sliceBlocks } from '../../../../src/engine/encode/text/passage.ts';
+import {
+  BLOCK_JOINT,
+  type Passage,
+  placePassages,
+  sliceBlocks,
+} from '../../../../src/engine/encode/text/passage.ts';
 import { native } from '../../../../src/native/index.ts';
+import type { Block } from '../../../../src/protocol/document.ts';
 import { openEmbedded } from '../rig/embedded.ts';
 
 const encoder = await openEmbedded({ queryWorkers: 0 });

@@ -1,14 +1,14 @@
-import type { Item } from '../../../../src/protocol/schema/items.ts';
-import type { Locator, SegmentRecord } from '../../../../src/protocol/schema/search.ts';
-import type { PictureContent } from '../../../../src/protocol/document.ts';
-import { VECTOR_LISTS } from '../../../../src/protocol/family.ts';
-import type { SearchInput } from '../../../../src/protocol/search.ts';
-import { Owners } from '../../../../src/queues/owners.ts';
 import type { QueryEncoder } from '../../../../src/engine/encode/index-models.ts';
-import type { Extractor } from '../../../../src/readers/extractor.ts';
 import { Search } from '../../../../src/engine/search/search.ts';
 import type { SegmentInput } from '../../../../src/engine/shard/shard.ts';
 import { openTenants, type Tenants } from '../../../../src/engine/shard/tenants.ts';
+import type { PictureContent } from '../../../../src/protocol/document.ts';
+import { VECTOR_LISTS } from '../../../../src/protocol/family.ts';
+import type { Item } from '../../../../src/protocol/schema/items.ts';
+import type { Locator, SegmentRecord } from '../../../../src/protocol/schema/search.ts';
+import type { SearchInput } from '../../../../src/protocol/search.ts';
+import { Owners } from '../../../../src/queues/owners.ts';
+import type { Extractor } from '../../../../src/readers/extractor.ts';
 import { Random } from '../../../rig/random.ts';
 import { itemOf, sha256 } from '../../shard/fixtures.ts';
 

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
+import type { Tenants } from '../../../../src/engine/shard/tenants.ts';
 import type { Item } from '../../../../src/protocol/schema/items.ts';
 import type { Hit } from '../../../../src/protocol/schema/search.ts';
-import type { Tenants } from '../../../../src/engine/shard/tenants.ts';
 
 interface KnownItem {
   readonly segments: number;

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { errorCode } from '../../../../src/protocol/error.ts';
 import type { Shard } from '../../../../src/engine/shard/shard.ts';
 import type { Tenants } from '../../../../src/engine/shard/tenants.ts';
+import { errorCode } from '../../../../src/protocol/error.ts';
 import { Random } from '../../../rig/random.ts';
 import { itemOf, open, passage, towards } from '../fixtures.ts';
 import { DAMAGES } from './damage.ts';

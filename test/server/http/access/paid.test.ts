@@ -1,9 +1,9 @@
 import t from 'tap';
+import type { PaidRequest } from '../../../../src/payment/gate/attempt.ts';
+import { RequestPayment } from '../../../../src/payment/wire/request-payment.ts';
 import { paid } from '../../../../src/server/http/access/paid.ts';
 import type { Services } from '../../../../src/server/http/access/services.ts';
 import type { Exchange } from '../../../../src/server/http/exchange/exchange.ts';
-import type { PaidRequest } from '../../../../src/payment/gate/attempt.ts';
-import { RequestPayment } from '../../../../src/payment/wire/request-payment.ts';
 import { TenantLimits } from '../../../../src/server/workspace/tenant-limits.ts';
 import { addressOf, wallet } from '../../../payment/rig/payments.ts';
 import { quote } from '../../../payment/rig/requests.ts';

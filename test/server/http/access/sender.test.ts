@@ -3,10 +3,10 @@ import { SlotForward } from '../../../../src/cluster/forward/slot-forward.ts';
 import type { ServicesBySlot } from '../../../../src/cluster/forward/slot-places.ts';
 import { HttpPeerCalls } from '../../../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../../../src/cluster/peers/peer-signature.ts';
+import type { RequestPayment } from '../../../../src/payment/wire/request-payment.ts';
 import { answeredHere } from '../../../../src/server/http/access/forward.ts';
 import { Senders } from '../../../../src/server/http/access/sender.ts';
 import type { Services } from '../../../../src/server/http/access/services.ts';
-import type { RequestPayment } from '../../../../src/payment/wire/request-payment.ts';
 
 let lookedUp = 0;
 const PAYER = '0x00000000000000000000000000000000000000aa';

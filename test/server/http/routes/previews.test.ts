@@ -114,7 +114,10 @@ t.test('a moment of an animation is shown', async (t) => {
   t.same([await at(0.2), await at(1.5), await at(99)], ['red', 'blue', 'blue']);
 });
 
-const REAL_FILM = resolve(import.meta.dirname, '../../../../../shared/data/samples/video/bottle-detection.mp4');
+const REAL_FILM = resolve(
+  import.meta.dirname,
+  '../../../../../shared/data/samples/video/bottle-detection.mp4',
+);
 
 /** Seconds of one colour, then of another. */
 async function twoColours(path: string): Promise<string> {

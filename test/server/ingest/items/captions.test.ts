@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { SegmentRecord } from '../../../../src/protocol/schema/search.ts';
 import type { ItemId } from '../../../../src/protocol/id.ts';
+import type { SegmentRecord } from '../../../../src/protocol/schema/search.ts';
 import { captionsOf } from '../../../../src/server/ingest/items/captions.ts';
 
 const ITEM = 'item_1' as ItemId;

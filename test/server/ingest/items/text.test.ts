@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Locator, SegmentRecord } from '../../../../src/protocol/schema/search.ts';
 import type { ItemId } from '../../../../src/protocol/id.ts';
+import type { Locator, SegmentRecord } from '../../../../src/protocol/schema/search.ts';
 import { textOf } from '../../../../src/server/ingest/items/text.ts';
 
 const ID = 'item_1' as ItemId;

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Tenants } from '../../../../src/engine/shard/tenants.ts';
 import { systemClock, toTimestamp } from '../../../../src/protocol/clock.ts';
 import {
   type ItemId,
@@ -13,7 +14,6 @@ import {
 import { fileOf } from '../../../../src/server/ingest/items/files.ts';
 import { JobTable } from '../../../../src/server/ingest/jobs/job-table.ts';
 import { LiveBackup } from '../../../../src/server/operator/backup/live-backup.ts';
-import type { Tenants } from '../../../../src/engine/shard/tenants.ts';
 import { openStore, type Store } from '../../../../src/server/state/store.ts';
 import { openReceiptSigner } from '../../../../src/server/workspace/disposal/receipt.ts';
 import { RentedTime } from '../../../../src/server/workspace/time/rented-time.ts';

@@ -3,7 +3,10 @@ import t from 'tap';
 import type { Readiness } from '../../../../src/server/http/access/services.ts';
 import { Metrics } from '../../../../src/server/metrics/metrics.ts';
 import { Traffic } from '../../../../src/server/metrics/traffic.ts';
-import { type OperatorPageDeps, openOperatorPage } from '../../../../src/server/operator/running/operator-page.ts';
+import {
+  type OperatorPageDeps,
+  openOperatorPage,
+} from '../../../../src/server/operator/running/operator-page.ts';
 import { readConfig } from '../../../../src/server/settings/config.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import '../../../rig/teardown-order.ts';

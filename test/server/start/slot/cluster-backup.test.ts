@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { clusterSettings } from '../../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
-import { farthing } from '../../operator/commands/farthing-command.ts';
-import { runCommand } from '../../operator/commands/run-command.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
+import { farthing } from '../../operator/commands/farthing-command.ts';
+import { runCommand } from '../../operator/commands/run-command.ts';
 
 /** A backup of a running server whose content lies in objects: a folder that needs neither etcd nor objects. */
 

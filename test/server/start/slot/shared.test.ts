@@ -5,9 +5,9 @@ import { DRAIN_ROWS } from '../../../../src/cluster/members/node-rows.ts';
 import { ranked } from '../../../../src/cluster/members/placement.ts';
 import { Etcd } from '../../../../src/cluster/stores/etcd.ts';
 import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
-import { runCommand } from '../../operator/commands/run-command.ts';
 import { freePorts } from '../../../rig/ports.ts';
 import { TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
+import { runCommand } from '../../operator/commands/run-command.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** Servers that share their slots: what a client finds that asks any of them, while they come and go. */

@@ -8,11 +8,11 @@ import { runAdminCommand } from '../../../../src/server/operator/commands/comman
 import { readConfig } from '../../../../src/server/settings/config.ts';
 import { clusterSettings } from '../../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
-import { runCommand } from '../../operator/commands/run-command.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import { freePorts } from '../../../rig/ports.ts';
 import { temporaryFolder } from '../../../rig/temporary-folder.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
+import { runCommand } from '../../operator/commands/run-command.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
 
 /** `farthing admin cluster backup`: a folder for one server, of what several have in etcd and in the object store. */

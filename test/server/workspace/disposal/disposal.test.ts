@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
-import type { DisposalAnswer } from '../../../../src/protocol/schema/workspaces.ts';
 import { errorCode, FarthingError } from '../../../../src/protocol/error.ts';
 import { newId } from '../../../../src/protocol/id.ts';
+import type { DisposalAnswer } from '../../../../src/protocol/schema/workspaces.ts';
 import { verifyReceipt } from '../../../../src/server/workspace/disposal/receipt.ts';
 import { digestOfItems } from '../../../../src/server/workspace/tenant/inventory.ts';
 import { Crash, openWorld, PAYER, type World } from '../world.ts';

@@ -1,6 +1,11 @@
 import t, { type Test } from 'tap';
 import { MINUTE_MS } from '../../../../src/protocol/clock.ts';
 import { idFrom, newId, type WorkspaceId } from '../../../../src/protocol/id.ts';
+import { openStore, type Store } from '../../../../src/server/state/store.ts';
+import { PendingEffects } from '../../../../src/server/workspace/records/pending-effects.ts';
+import { WorkspaceRecords } from '../../../../src/server/workspace/records/records.ts';
+import { RentedTime } from '../../../../src/server/workspace/time/rented-time.ts';
+import { WORKSPACE_SETTINGS } from '../../../../src/server/workspace/time/settings.ts';
 import {
   DISPOSAL_REASONS,
   type DisposalReason,
@@ -9,11 +14,6 @@ import {
   type WorkspaceState,
   workspaceMayPass,
 } from '../../../../src/server/workspace/workspace.ts';
-import { openStore, type Store } from '../../../../src/server/state/store.ts';
-import { PendingEffects } from '../../../../src/server/workspace/records/pending-effects.ts';
-import { WorkspaceRecords } from '../../../../src/server/workspace/records/records.ts';
-import { RentedTime } from '../../../../src/server/workspace/time/rented-time.ts';
-import { WORKSPACE_SETTINGS } from '../../../../src/server/workspace/time/settings.ts';
 import { SimulatedClock } from '../simulated-clock.ts';
 
 const LAWFUL = ['pending active', 'pending disposing', 'active disposing', 'disposing disposed'];

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import type { ExportLine } from '../../../../../src/protocol/schema/export.ts';
 import { Farthing, type Workspace } from '../../../../../src/client/index.ts';
+import type { ExportLine } from '../../../../../src/protocol/schema/export.ts';
 import { zipOf } from '../../../../readers/samples/archives.ts';
 import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
 
