@@ -25,7 +25,7 @@ SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
 CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
 
-.PHONY: help cluster-up etcd garage python python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help cluster-up etcd garage python fits python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -136,6 +136,13 @@ python: .build/python/pins ## Python's packages for the tests of its client, qui
 .build/python/pins: scripts/python-pins.txt
 	python3 -m venv .build/python
 	.build/python/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+fits: .build/fits/pins ## scikit-learn for the benches that fit confidence (needs python3 with venv)
+
+.build/fits/pins: bench/calibration/python-pins.txt
+	python3 -m venv .build/fits
+	.build/fits/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
 python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas

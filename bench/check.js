@@ -23,10 +23,7 @@ const bench = benches[name] ?? end(2, `There is no bench "${name}": make bench N
 
 const NEEDS = {
   etcd: [() => existsSync(join(root, '.build/etcd')), 'etcd is not built: make etcd (needs Go)'],
-  garage: [
-    () => process.env.OBJECTS === 'folder' || existsSync(join(root, '.build/garage/bin/garage')),
-    'Garage is not built: make garage (minutes), or OBJECTS=folder',
-  ],
+  sklearn: [() => existsSync(join(root, '.build/fits/pins')), 'scikit-learn is not installed: make fits'],
   chromium: [
     () => ['chromium', 'chromium-browser', 'google-chrome'].some((program) => existsSync(`/usr/bin/${program}`)),
     'Chromium is not installed: sudo apt-get install -y chromium',

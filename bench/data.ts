@@ -19,7 +19,7 @@ interface Pinned {
   readonly sha256: string;
 }
 
-/** What a set is made of: paths inside the packages. */
+/** Content of a set: paths inside the packages. */
 type Content =
   | { readonly pages: readonly string[] }
   | { readonly stamps: string }

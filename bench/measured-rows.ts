@@ -6,8 +6,10 @@ export interface MeasuredRow {
   readonly figures: Readonly<Record<string, string>>;
   /** Metrics of others in the same run, where a figure has no peer of its own. */
   readonly peers?: Readonly<Record<string, string>>;
-  /** Of the records, only those whose command has this in it. */
+  /** Only records whose command contains this. */
   readonly command?: string;
+  /** The command that measures it, where `make bench NAME=…` with its defaults does not. */
+  readonly run?: string;
   /** Also in the README. */
   readonly readme?: boolean;
 }
@@ -112,6 +114,7 @@ export const MEASURED: readonly MeasuredRow[] = [
   {
     what: '1,000 kills under paid traffic',
     bench: 'crash',
+    run: 'make crash KILLS=1000 SEED=11',
     figures: {
       purchases: 'purchases',
       charged: 'charges',

@@ -10,7 +10,7 @@ import type { ItemId } from '../../src/protocol/id.ts';
 import type { Collection } from './collection.ts';
 import type { Asked } from './questions.ts';
 
-/** What one list says of a place: `ListEvidence` in `native/src/search/evidence.rs`. */
+/** Evidence of one list for a place: `ListEvidence` in `native/src/search/evidence.rs`. */
 export interface ListEvidence {
   readonly score: number;
   readonly held: number;
@@ -21,14 +21,14 @@ export interface ListEvidence {
   readonly rank: number | null;
 }
 
-/** What a list's scores can be compared with: `Scale` there. */
+/** Values to compare a list's scores with: `Scale` there. */
 export interface Scale {
   readonly foreign: boolean;
   readonly information: number;
   readonly sample: { readonly count: number; readonly mean: number; readonly deviation: number };
 }
 
-/** What lists say of places: `Evidence` there. */
+/** Evidence of all lists for places: `Evidence` there. */
 export interface Evidence {
   readonly scales: readonly Scale[];
   readonly candidates: readonly {
@@ -38,7 +38,7 @@ export interface Evidence {
     readonly first: number;
     readonly segments: number;
   }[];
-  /** Of each candidate in turn, what each list says. */
+  /** For each candidate in turn the evidence of each list. */
   readonly said: readonly (ListEvidence | null)[];
 }
 

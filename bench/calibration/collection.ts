@@ -11,9 +11,9 @@ export interface Collection {
   /** For each document its passages. */
   readonly passages: readonly (readonly Passage[])[];
   readonly dimensions: number;
-  /** Of all passages, row by row. */
+  /** Vectors of all passages, row by row. */
   readonly rows: Float32Array;
-  /** Of all queries, row by row. */
+  /** Vectors of all queries, row by row. */
   readonly queryRows: Float32Array;
 }
 
@@ -54,8 +54,8 @@ export async function encodedCollection(
   return { set, titles, passages, dimensions, rows, queryRows };
 }
 
-/** A collection, and behind its own documents some of others: about so many passages, from all of them alike. */
-export function withStrangers(own: Collection, others: readonly Collection[], count: number): Collection {
+/** A collection with some documents of others behind its own: about so many passages, from all of them alike. */
+export function withOthers(own: Collection, others: readonly Collection[], count: number): Collection {
   const [titles, passages] = [[...own.titles], [...own.passages]];
   const rows = [own.rows];
   for (const other of others) {

@@ -1,9 +1,9 @@
 import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { type DumpedQuery, dumpCandidates } from './candidates.ts';
-import { type Collection, withStrangers } from './collection.ts';
+import { type Collection, withOthers } from './collection.ts';
 import { type Asked, exactQueries, judgedQueries, WordQueries } from './questions.ts';
 
-/** What the model may know of a collection's queries, in the whole index and in small ones by their number of Segments. */
+/** Candidates of a collection's queries, in the whole index and in small ones by their number of Segments. */
 export interface Dump {
   readonly full: readonly DumpedQuery[];
   readonly cut: Readonly<Record<string, readonly DumpedQuery[]>>;
@@ -18,7 +18,7 @@ const EXACT_QUERIES = 200;
 /** Queries, and as many exact ones, that are asked of small indexes. */
 const CUT_QUERIES = 60;
 const BESIDE_QUERIES = 300;
-const STRANGERS = 1000;
+const OTHERS = 1000;
 /** Parts are skipped, because neighbours resemble each other. */
 const STEP = 7;
 
@@ -34,7 +34,7 @@ export async function dumpCollection(
   const full = await dumpCandidates(encoder, collection, [
     { documents: all, queries: [...judged, ...exact] },
   ]);
-  const mixed = withStrangers(collection, others, STRANGERS);
+  const mixed = withOthers(collection, others, OTHERS);
   const beside = await dumpCandidates(encoder, mixed, [
     { documents: [...mixed.passages.keys()], queries: some(judged, BESIDE_QUERIES) },
   ]);

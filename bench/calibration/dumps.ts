@@ -4,10 +4,11 @@ import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { isBeirSet, whereOf } from '../sets/where.js';
 import { type Collection, encodedCollection } from './collection.ts';
 import { type Dump, dumpCollection } from './dump.ts';
+import { ENCODER } from './encoder.ts';
 
-/** Folders of the sets that are named and there; the others are told. @param names separated by commas */
-export function foldersOf(names: string): string[] {
-  return names.split(',').flatMap((name) => {
+/** Folders of SETS that are there; the others are reported. */
+function folders(): string[] {
+  return process.env.SETS!.split(',').flatMap((name) => {
     const folder = whereOf(name);
     if (folder !== undefined && isBeirSet(folder)) return folder;
     console.log(`left out: there is no set "${name}"`);
@@ -15,20 +16,17 @@ export function foldersOf(names: string): string[] {
   });
 }
 
-/** What each set's queries find, by its name; from the cache folder if it is there and `fresh` is not asked for. */
-export async function dumpsOf(
-  encoder: Encoder,
-  folders: readonly string[],
-  { cacheFolder, fresh }: { readonly cacheFolder: string; readonly fresh: boolean },
-): Promise<ReadonlyMap<string, Dump>> {
+/** For each of SETS, by its name, the candidates of its queries; from the cache folder if they are there and FRESH is empty. */
+export async function dumpsOf(encoder: Encoder): Promise<ReadonlyMap<string, Dump>> {
   const model = encoder.spaces.find(({ name }) => name === 'text_semantic')?.modelSha256;
+  const { cacheFolder } = ENCODER;
   const pathOf = (folder: string) => join(cacheFolder, `candidates-${basename(folder)}-${model}.json`);
   const collections = new Map<string, Collection>();
-  if (fresh || folders.some((folder) => !existsSync(pathOf(folder))))
-    for (const folder of folders)
+  if (process.env.FRESH || folders().some((folder) => !existsSync(pathOf(folder))))
+    for (const folder of folders())
       collections.set(folder, await encodedCollection(encoder, folder, cacheFolder));
   const dumps = new Map<string, Dump>();
-  for (const folder of folders) {
+  for (const folder of folders()) {
     const path = pathOf(folder);
     const collection = collections.get(folder);
     if (collection) {

@@ -2,7 +2,6 @@ import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { native } from '../../src/native/index.ts';
 import { readBeirSet, setFolder } from '../sets/beir.ts';
 import { pixelsOf, readPhotographs } from '../sets/photographs.ts';
-import { fitLogistic, type Judged } from './logistic.ts';
 
 /** Hits of a search that somebody looks at. */
 const DEPTH = 10;
@@ -10,8 +9,6 @@ const DEPTH = 10;
 const QUERIES_STEP = 9;
 /** Pictures of small indexes. */
 const FEW = [3, 10];
-/** There are few pictures. */
-const RIDGE = 0.1;
 const TENANT = 'calibration';
 
 /** One search's cosines, best first, each with whether it is the picture that is meant. */
@@ -20,29 +17,10 @@ type Results = readonly { readonly score: number; readonly lead: number; readonl
 type Searches = readonly Results[];
 
 /**
- * Log-odds of pictures that words describe, by their cosine: captioned photographs, each caption once where its picture is in the index
- * and once where it is not; claims, which no photograph answers, count as queries as well. `sameness.ts` fits pictures found by others.
+ * Searches for pictures that words describe: captioned photographs, each caption once where its picture is in the index
+ * and once where it is not; claims, which no photograph answers, count as queries as well. `sameness.ts` has pictures found by others.
  */
-export async function fitPictures(encoder: Encoder, photos: string) {
-  return { visual_words: fitted(await describedResults(encoder, photos)) };
-}
-
-function fitted(queries: readonly Searches[]) {
-  const rows = queries
-    .flat(2)
-    .map(({ score, lead, relevant }): Judged => ({ features: [score, lead], relevant, weight: 1 }));
-  const { bias, weights } = fitLogistic(rows, RIDGE);
-  const right = queries.filter(([whole]) => whole![0]!.relevant).length;
-  const fixed = (value: number) => Number(value.toFixed(4));
-  return {
-    a: fixed(weights[0]!),
-    b: fixed(bias),
-    lead: fixed(weights[1]!),
-    success_at_1: fixed(right / queries.length),
-  };
-}
-
-async function describedResults(encoder: Encoder, photos: string): Promise<Searches[]> {
+export async function pictureSearches(encoder: Encoder, photos: string): Promise<Searches[]> {
   const spec = encoder.pictureSpec;
   if (!spec) throw new Error('there is no picture model to calibrate');
   const photographs = await readPhotographs(photos);

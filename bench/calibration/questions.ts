@@ -1,7 +1,7 @@
 import type { Collection } from './collection.ts';
 import { wordsOf } from './named-words.ts';
 
-/** What is asked of an index, and which of the collection's documents answer. */
+/** A query of an index, and the collection's documents that answer it. */
 export interface Asked {
   readonly id: string;
   readonly text: string;
@@ -49,7 +49,7 @@ const PAIRS = ['unknown name', 'other word', 'both', 'one'] as const;
 const COMMON = 0.05;
 
 /**
- * What is asked of some documents by one or two words: one of theirs with a name, or a word, of the collection's other documents, which
+ * Queries of one or two words for some documents: one of theirs with a name, or a word, of the collection's other documents, which
  * nothing answers; two words of one document; one word. The word that is not there comes first or last.
  */
 export class WordQueries {

@@ -1,47 +1,39 @@
 /**
- * The curve of confidence that a picture found by another is the same one: fitted on `photos` and, where `make bench-data` brought them,
+ * The curve of confidence that a picture found by another is the same one: `fit.py` fits it on `photos` and, where `make bench-data` brought them,
  * `stamps`, which has several pictures of one kind.
  *
  * Each picture is asked for by those changed copies that its fingerprint does not tell, in indexes of SIZES, and with itself where the
  * index has others alone: any, or among them the one that looks most like it. All are judged by the manifest's curve, and
  * by one that was fitted without the picture that is asked with.
  */
+import { basename } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import manifest from '../../models/manifest.json' with { type: 'json' };
 import type { Encoder } from '../../src/engine/encode/encoder.ts';
 import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
 import { cosine } from '../../src/engine/encode/workers/choose.ts';
-import { native } from '../../src/native/index.ts';
 import { contentOf } from '../../src/readers/picture/picture-content.ts';
 import { CHANGES, type Photograph, pixelsOf, readPhotographs } from '../sets/photographs.ts';
 import { whereOf } from '../sets/where.js';
 import { ENCODER } from './encoder.ts';
-import { fitLogistic, type Judged } from './logistic.ts';
+import { fitted } from './fitted.ts';
 
 const SETS = ['photos', 'stamps'];
 const SIZES = [1, 2, 4, 10, 20];
 /** As in native/src/picture/fingerprint.rs. */
 const NEAR_BITS_MAX = 20;
-const FOLDS = 10;
-const RIDGE = 0.1;
 const ASKED = { tenant: 'calibration' };
 
 type Kind = 'copies' | 'strangers' | 'look-alikes';
 
-/** One search: cosine and lead of each hit, the one that is meant or looks most like it first. */
+/** One search: the cosine of each hit, the one that is meant or looks most like it first. */
 interface Asked {
   readonly set: string;
   readonly picture: number;
   readonly kind: Kind;
   readonly change: string;
   readonly size: number;
-  readonly hits: readonly { readonly cosine: number; readonly lead: number }[];
-}
-
-interface Curve {
-  readonly a: number;
-  readonly b: number;
-  readonly lead: number;
+  readonly cosines: readonly number[];
 }
 
 const encoder = await openEncoder(ENCODER);
@@ -52,19 +44,13 @@ try {
   const asked: Asked[] = [];
   for (const folder of sets) asked.push(...(await searchesOf(encoder, folder)));
   const now = manifest.models.find(({ name }) => name === 'mobilenet-v2')!.lists.visual_picture!.calibration!;
-  const folds = Array.from({ length: FOLDS }, (_, fold) => fit(asked.filter((one) => foldOf(one) !== fold)));
-  facts = {
-    fitted: fit(asked),
-    ...judged('manifest', asked, () => now),
-    ...judged('left_out', asked, (one) => folds[foldOf(one)]!),
-  };
-  console.log(JSON.stringify(facts, undefined, 1));
+  facts = fitted('sameness', {
+    searches: asked,
+    manifest: now,
+    answeredMin: manifest.fusion.answered_min,
+  });
 } finally {
   await encoder.close();
-}
-
-function foldOf({ picture }: Asked): number {
-  return picture % FOLDS;
 }
 
 async function searchesOf(encoder: Encoder, folder: string): Promise<Asked[]> {
@@ -88,12 +74,9 @@ async function searchesOf(encoder: Encoder, folder: string): Promise<Asked[]> {
       Array.from({ length: count }, (_, at) => from[(7 * picture + start + 3 * at) % from.length]!);
     const ask = (kind: Kind, change: string, vector: Float32Array, rows: readonly number[]) => {
       const cosines = rows.map((row) => cosine(vector, stored[row]!));
-      // What is not meant is judged by its first hit.
+      // A search whose picture is absent is judged by its first hit.
       if (kind !== 'copies') cosines.sort((a, b) => b - a);
-      const order = cosines.toSorted((a, b) => b - a);
-      const leads = native.pictureLeads(order);
-      const hits = cosines.map((value) => ({ cosine: value, lead: leads[order.indexOf(value)]! }));
-      searches.push({ set: folder, picture, kind, change, size: rows.length, hits });
+      searches.push({ set: basename(folder), picture, kind, change, size: rows.length, cosines });
     };
     for (const [change, apply] of Object.entries(CHANGES)) {
       const print = await fingerprintOf(await apply(sourceOf(photograph), photograph));
@@ -110,48 +93,6 @@ async function searchesOf(encoder: Encoder, folder: string): Promise<Asked[]> {
     }
   }
   return searches;
-}
-
-/** Each set counts as much, and its copies as much as its other searches. */
-function fit(asked: readonly Asked[]): Curve {
-  const counts = new Map<string, number>();
-  const groupOf = ({ set, kind }: Asked) => `${set} ${kind === 'copies'}`;
-  for (const one of asked) counts.set(groupOf(one), (counts.get(groupOf(one)) ?? 0) + 1);
-  const rows = asked.flatMap((one) =>
-    one.hits.map(
-      (hit, at): Judged => ({
-        features: [hit.cosine],
-        relevant: one.kind === 'copies' && at === 0,
-        weight: 1000 / counts.get(groupOf(one))!,
-      }),
-    ),
-  );
-  const { bias, weights } = fitLogistic(rows, RIDGE);
-  const fixed = (value: number) => Number(value.toFixed(4));
-  return { a: fixed(weights[0]!), b: fixed(bias), lead: 0 };
-}
-
-/** Of each set, kind and size the share on the right side of the threshold; of copies also by change. */
-function judged(curve: string, asked: readonly Asked[], curveOf: (one: Asked) => Curve) {
-  const shares: Record<string, Record<string, number>> = {};
-  const groups = Map.groupBy(asked, ({ set, kind }) => `${set.split('/').at(-1)} ${kind}`);
-  for (const [group, all] of groups) {
-    const bySize = Map.groupBy(all, ({ size }) => `of ${size}`);
-    const byChange = Map.groupBy(all, ({ change }) => change);
-    byChange.delete('');
-    shares[`${curve} ${group}`] = Object.fromEntries(
-      [...bySize, ...byChange].map(([name, searches]) => {
-        const right = searches.filter((one) => isAnswered(one, curveOf(one)) === (one.kind === 'copies'));
-        return [name, Number((right.length / searches.length).toFixed(3))];
-      }),
-    );
-  }
-  return shares;
-}
-
-function isAnswered({ hits }: Asked, { a, b, lead }: Curve): boolean {
-  const odds = a * hits[0]!.cosine + b + lead * hits[0]!.lead;
-  return 1 / (1 + Math.exp(-odds)) >= manifest.fusion.answered_min;
 }
 
 function sourceOf({ rgb, width, height }: Photograph): Sharp {

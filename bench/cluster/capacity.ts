@@ -116,7 +116,7 @@ async function measure(rig: Rig, ownerOf: (id: string) => number) {
         const seconds = (performance.now() - began) / 1000;
         const parts = change(before, used(rig, through), count);
         client.close();
-        // Of the idle rates, that of the first server is the owner's, and the others have theirs alike.
+        // The first server's idle rate is the owner's; the others have the same rate each.
         const others = rig.servers.length - 1;
         const shares = {
           passing_on: through === 0 ? 0 : 1 / others,

@@ -10,7 +10,7 @@ export interface Rig {
   readonly etcd: EtcdServers | undefined;
 }
 
-/** Of all processes since their start. @param through the server that is asked; the first one has the slots of what is asked for */
+/** Processor times of all processes since their start. @param through the server that is asked; the first one has the slots of what is asked for */
 export function used({ servers, etcd }: Rig, through: number): Parts {
   const sum = (pids: readonly number[]) =>
     pids.flatMap((pid) => Object.values(processorTimes(pid))).reduce((total, ms) => total + ms, 0);

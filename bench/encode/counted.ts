@@ -6,10 +6,10 @@ import { join, resolve } from 'node:path';
 import { environmentOf } from '../../test/rig/environment.ts';
 import type { ServerCounts } from './counted-server.ts';
 
-/** What a process needs to find its libraries and its GPU, and who is to encode; no other setting of the server, and no secret. */
+/** Variables that lead a process to its libraries, its GPU and its encoder; no other setting of the server, and no secret. */
 const INHERITED = /^(?:PATH|HOME|LD_LIBRARY_PATH|FARTHING_PROVIDER|(?:CUDA|NVIDIA|VK)_.*)$/;
 
-/** What a server under measurement takes over from the environment of its bench. */
+/** The part of the bench's environment that a measured server takes over. */
 export function inherited(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => INHERITED.test(name)));
 }

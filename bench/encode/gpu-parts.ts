@@ -18,7 +18,7 @@ export function sentences(count: number, words: number): string[] {
   );
 }
 
-/** Of two vectors of unit length. */
+/** Cosine of two vectors of unit length. */
 export function cosine(a: Float32Array, b: Float32Array): number {
   return a.reduce((sum, value, index) => sum + value * b[index]!, 0);
 }

@@ -11,14 +11,14 @@ import { clientsThroughServer } from './gpu-clients.ts';
 import { cosine, lostDevice, sentences } from './gpu-parts.ts';
 
 /**
- * What a GPU does for this server: parity with the processor, throughput over batches and lengths, latency
+ * Gain from a GPU: parity with the processor, throughput over batches and lengths, latency
  * of 1, 16 and 256 clients through the whole server, memory, and what happens when the device is lost. Without a GPU it says
  * so and ends with 3; without the provider's library or weights it names the commands that bring them.
  */
 
 const MODELS = resolve(import.meta.dirname, '../../models');
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/farthing-gpu');
-/** Of vectors on the GPU to those of the same weights on the processor. */
+/** Least cosine between vectors of the GPU and of the same weights on the processor. */
 const PARITY_MIN = 0.999;
 const BATCHES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const WORDS = [6, 24, 96, 190];
@@ -91,7 +91,7 @@ for (const words of WORDS) {
 facts.memory = process.memoryUsage();
 await encoder.close();
 
-// What a GPU is for: uploads. A search's time is the event loop's and the launches of the model's kernels, on any GPU.
+// Uploads are the use of a GPU. A search's time is the event loop's and the launches of the model's kernels, on any GPU.
 const upload = sentences(UPLOAD.passages, UPLOAD.words);
 const uploads: Record<string, number> = {};
 for (const engine of [provider, 'native'] as const) {

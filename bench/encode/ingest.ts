@@ -12,7 +12,7 @@ const QUERY_EVERY_MS = 50;
 
 type Abstracts = readonly BeirDocument[];
 
-/** What the server encodes of some abstracts. */
+/** Passages of some abstracts, cut as the server does. */
 async function passagesOf(abstracts: Abstracts): Promise<string[]> {
   const cutter = new native.PassageCutter(TOKENIZER, { limit: 256, specialTokens: true, dropped: [] }, '');
   const cut = await Promise.all(abstracts.map(({ title, text }) => cutter.cut(title, [{ text, start: 0 }])));

@@ -1,20 +1,15 @@
 import { ingestAgainstBare } from './ingest.ts';
-import { likeness } from './likeness.ts';
-import { overload } from './overload.ts';
 import { queriesAgainstBare } from './queries.ts';
 import { nativeAgainstRuntime } from './speed.ts';
 
 /** The native encoder beside ONNX Runtime, and what stands around the model's forward pass. PART=native: the encoders alone. */
-const { SECONDS, DOCUMENTS, ABSTRACTS, PART } = process.env;
+const { SECONDS, DOCUMENTS, PART } = process.env;
 const [seconds, documents] = [Number(SECONDS), Number(DOCUMENTS)];
 const encoders = await nativeAgainstRuntime();
-const vectors = await likeness(Number(ABSTRACTS));
 export const facts = {
   encoders,
-  ...(vectors && { vectors }),
   ...(PART !== 'native' && {
     queries: await queriesAgainstBare(seconds, Math.min(200, documents)),
     ingest: await ingestAgainstBare(documents),
-    refusals: await overload(),
   }),
 };

@@ -5,11 +5,8 @@ import type { Candidate, TextTower } from '../../src/engine/encode/models/tower.
 import { openSession } from '../../src/engine/encode/session/session.ts';
 import { NativeTextRunner } from '../../src/engine/encode/text/native-text-runner.ts';
 import { TextRunner } from '../../src/engine/encode/text/text-runner.ts';
-import { whereOf } from '../sets/where.js';
 
 const MODELS = resolve(import.meta.dirname, '../../models');
-/** Weights of f32, which are not in the tree. */
-const F32 = whereOf('all-MiniLM-L6-v2/model_fp32.onnx');
 
 /** One text model in this thread. */
 export type TextModel = TextRunner | NativeTextRunner;
@@ -18,8 +15,6 @@ export type TextModel = TextRunner | NativeTextRunner;
 export async function openModels(): Promise<{
   readonly native: TextModel;
   readonly runtime: TextModel;
-  /** Absent where its weights are not installed. */
-  readonly f32?: TextModel;
 }> {
   const manifest = await readManifest(MODELS);
   const model = manifest.models.find(({ name }) => name === manifest.use.text_semantic)!;
@@ -44,21 +39,8 @@ export async function openModels(): Promise<{
     candidates: [candidate],
     searches: [],
   };
-  const open = async (of: Candidate) => new TextRunner(tower, of, await openSession(of));
   return {
     native: await NativeTextRunner.open(tower, nativeCandidate(candidate)),
-    runtime: await open(candidate),
-    ...(F32 !== undefined ? { f32: await open({ ...candidate, path: F32 }) } : {}),
+    runtime: new TextRunner(tower, candidate, await openSession(candidate)),
   };
-}
-
-/** Vectors of texts, one at a time: int8 activations of ONNX Runtime are scaled over a whole run. */
-export async function vectorsOf(model: TextModel, texts: readonly string[]): Promise<Float32Array[]> {
-  const vectors: Float32Array[] = [];
-  for (const text of texts) {
-    const vector = new Float32Array(model.dimensions);
-    await model.encode([text], 'query', vector, 0, vector.length);
-    vectors.push(vector);
-  }
-  return vectors;
 }

@@ -59,7 +59,7 @@ async function sample(path: string, name: string): Promise<string[]> {
   return [name, item.media_type, String(item.segments), seconds, locatorsOf(hits)];
 }
 
-/** What the hits' locators hold, and from where to where. */
+/** Properties of the hits' locators, with the least and greatest value. */
 function locatorsOf(hits: readonly Hit[]): string {
   const parts: string[] = [];
   for (const key of ['page', 'time_s'] as const) {

@@ -35,7 +35,6 @@ export const ENGINES: Readonly<Record<string, { readonly fill: Fill; readonly gr
   'farthing bits': { fill: fillFarthing({ bitsRowsMin: 1 }) },
   'usearch exact': { fill: fillUsearchExact },
   'usearch HNSW': { fill: fillUsearchGraph, graph: true },
-  'hnswlib-node': { fill: fillHnswlib, graph: true },
   'sqlite-vec': { fill: fillSqliteVec },
   'LanceDB flat': { fill: fillLance },
 };
@@ -136,28 +135,6 @@ async function fillUsearchGraph(rows: Float32Array): Promise<Filled> {
     );
   }
   return { search: (query) => index.search(query, K, 1).keys, close: () => {} };
-}
-
-interface Hnswlib {
-  readonly HierarchicalNSW: new (
-    space: string,
-    dimensions: number,
-  ) => {
-    initIndex(rows: number): void;
-    addPoint(row: number[], label: number): void;
-    setEf(ef: number): void;
-    searchKnn(query: number[], k: number): { neighbors: number[] };
-  };
-}
-
-async function fillHnswlib(rows: Float32Array): Promise<Filled> {
-  const { HierarchicalNSW } = peers('hnswlib-node') as Hnswlib;
-  const count = rows.length / DIMENSIONS;
-  const index = new HierarchicalNSW('ip', DIMENSIONS);
-  index.initIndex(count);
-  for (let row = 0; row < count; row += 1) index.addPoint([...rowOf(rows, row)], row);
-  index.setEf(128);
-  return { search: (query) => index.searchKnn([...query], K).neighbors, close: () => {} };
 }
 
 async function fillSqliteVec(rows: Float32Array, folder: string): Promise<Filled> {

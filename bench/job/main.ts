@@ -1,8 +1,6 @@
-import { median } from '../rig/figures.ts';
 import { mean, ndcg } from '../rig/retrieval.ts';
 import { type BeirSet, benchSet } from '../sets/beir.ts';
-import { claimsOf, type JudgedServer, shownClaim } from './claims.ts';
-import { type Contender, startContest } from './contenders.ts';
+import { type Contender, startContest, type Who } from './contenders.ts';
 import { figuresBeside } from './figures.ts';
 import { type Measured, Measurement } from './measure.ts';
 import { FULL, type Plan, QUICK, TRIAL } from './scenarios.ts';
@@ -25,23 +23,24 @@ try {
     for (const one of await measurement.scenario(scenario)) {
       measured.push(one);
       refuseFailures(one);
-      tell(one);
+      console.log(
+        `  ${one.who}: ${one.runs.map(({ per_second }) => per_second.toFixed(1)).join(', ')} a second`,
+      );
     }
     if (scenario.what === 'ingest') quality = await judgeAll();
   }
 } finally {
   await contest.stop();
 }
-const claims = claimsOf(measured, quality);
-console.log(`\n${claims.map(shownClaim).join('\n')}\n`);
-/** Of Farthing, beside the other's. */
+/** Farthing's figures, beside the other's. */
 export const facts = {
-  ahead: Object.fromEntries(claims.map(({ claim, figure }) => [claim, figure])),
   ...figuresBeside(measured),
   ndcg_at_10: Object.fromEntries(quality.map(({ who, ndcg_at_10 }) => [who, ndcg_at_10])),
 };
 
-interface Quality extends JudgedServer {
+interface Quality {
+  readonly who: Who;
+  readonly ndcg_at_10: number;
   readonly queries: number;
 }
 
@@ -84,23 +83,4 @@ function refuseFailures({ scenario, who, runs }: Measured): void {
     const odd = Object.keys(statuses).filter((status) => !expected.includes(status));
     if (odd.length > 0) throw new Error(`${scenario}, ${who}: answers were ${JSON.stringify(statuses)}`);
   }
-}
-
-function tell({ who, runs }: Measured): void {
-  const of = (figure: (run: Measured['runs'][number]) => number) => median(runs.map(figure));
-  const spread = runs.map(({ per_second }) => per_second);
-  console.log(
-    `  ${who.padEnd(10)} ${of((run) => run.per_second)
-      .toFixed(1)
-      .padStart(7)}/s (${Math.min(...spread).toFixed(1)}–${Math.max(...spread).toFixed(1)})   ` +
-      `p50 ${of((run) => run.latency_ms?.p50 ?? Number.NaN)
-        .toFixed(1)
-        .padStart(7)}   p99 ${of((run) => run.latency_ms?.p99 ?? Number.NaN)
-        .toFixed(1)
-        .padStart(7)} ms   ` +
-      `cpu ${of((run) => run.cpu_ms_per_answer)
-        .toFixed(1)
-        .padStart(5)} ms each   memory ${of((run) => run.anonymous_mib)} MiB   ` +
-      `refused ${of((run) => run.refused)}`,
-  );
 }

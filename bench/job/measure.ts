@@ -25,7 +25,7 @@ const uploadOf = (document: BeirDocument): LoadRequest => ({
 export class Measurement {
   readonly #contest: Contest;
   readonly #queries: readonly LoadRequest[];
-  /** What each contender is yet to be sent: the index first, then what is uploaded beside searches. */
+  /** Documents that each contender has not been sent: the index first, then what is uploaded beside searches. */
   readonly #uploads: LoadRequest[];
   readonly #besides: LoadRequest[];
   readonly #capacities = new Map<Who, number>();

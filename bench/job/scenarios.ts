@@ -6,7 +6,7 @@ export interface Scenario {
   readonly name: string;
   readonly title: string;
   readonly who: readonly Who[];
-  /** What is asked; `ingest` sends each abstract once. */
+  /** Kind of request; `ingest` sends each abstract once. */
   readonly what: 'search' | 'ingest';
   /** `share_of_capacity`: an open loop at so much of what the server's best closed loop of this run reached. */
   readonly loop: Loop | { readonly shareOfCapacity: number };

@@ -4,7 +4,7 @@ import { BenchWorkspace } from '../rig/agent.ts';
 import { Reliability, type Reliable } from '../rig/reliability.ts';
 import { mean } from '../rig/retrieval.ts';
 
-/** What is asked, and what stands in the passage of a file that answers it. */
+/** A question, and words of the passage of a file that answers it. */
 export interface PassageQuestion {
   readonly query: string;
   readonly file: string;

@@ -5,7 +5,6 @@ import { BenchWorkspace, inParallel } from '../rig/agent.ts';
 import { Reliability, type Reliable } from '../rig/reliability.ts';
 import { mean } from '../rig/retrieval.ts';
 import { CHANGES, type Photograph, plainNameOf, readPhotographs } from '../sets/photographs.ts';
-import { judgeNeighbours } from './neighbours.ts';
 
 const CLIENTS = 4;
 /** Captions by language and path of the photograph, translated by hand. */
@@ -44,7 +43,6 @@ export async function judgePhotographs(serverUrl: string, folder: string) {
   );
   const captions = await judgeCaptions(workspace, photographs, nameOf, set);
   const translated = await judgeTranslated(workspace, photographs, nameOf, set);
-  const among = await judgeNeighbours(serverUrl, folder, photographs, join(folder, '../samples'));
   return {
     figures: {
       set,
@@ -52,7 +50,6 @@ export async function judgePhotographs(serverUrl: string, folder: string) {
       by_picture: { ...byPicture, overall },
       ...captions.figures,
       ...translated,
-      ...among,
     },
     reliability: [reliable.of(set, 'by picture'), ...captions.reliability],
   };

@@ -84,7 +84,7 @@ function distance(meant: readonly string[], said: readonly string[]): number {
   return row.at(-1)!;
 }
 
-/** Of a WAV file with 16 bits. */
+/** A WAV file with 16 bits. */
 function secondsOf(wav: Buffer): number {
   return (wav.length - 44) / wav.readUInt32LE(28);
 }

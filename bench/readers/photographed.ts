@@ -7,13 +7,13 @@ import sharp from 'sharp';
  */
 type Bend = (right: number, down: number) => number;
 
-/** Of paper that is held at both sides: its middle up, or down where `by` is below 0. */
+/** Bend of paper that is held at both sides: its middle up, or down where `by` is below 0. */
 const arch =
   (by: number): Bend =>
   (right) =>
     by * Math.sin(Math.PI * right);
 
-/** Of a book: most at the spine, on the left. */
+/** Bend of a book: most at the spine, on the left. */
 const spine =
   (by: number): Bend =>
   (right) =>
@@ -169,7 +169,7 @@ export function isInstalled(font: string): boolean {
   return execFileSync('fc-list', [font, 'family'], { encoding: 'utf8' }).trim() !== '';
 }
 
-/** What a page says, and how it is set: in pixels. */
+/** Text of a page, and how it is set, in pixels. */
 interface Page {
   readonly text: string;
   readonly width: number;
@@ -264,7 +264,7 @@ returned within 14 days.`,
   pitch: 58,
 };
 
-/** What is photographed how, in which fonts. */
+/** Texts, ways to photograph them, and fonts. */
 export const PHOTOGRAPHS = [
   { name: 'letter', page: LETTER, fonts: FONTS.slice(0, 1), shots: [...SHOTS, ...BENT] },
   { name: 'letter', page: LETTER, fonts: FONTS.slice(1), shots: SHOTS.slice(0, 1) },

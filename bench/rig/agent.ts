@@ -76,7 +76,7 @@ async function startIn(
   return { url, pid: child.pid!, folder, child, stop };
 }
 
-/** What depends on the models alone takes seconds to make. */
+/** The cache holds data that depends on the models alone and takes seconds to make. */
 function cacheOfCaller(): Record<string, string> {
   const { CACHE_DIR } = process.env;
   return CACHE_DIR === undefined ? {} : { CACHE_DIR };

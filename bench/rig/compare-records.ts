@@ -11,7 +11,7 @@ export interface Change {
 
 type Compared = Pick<Row, 'machine' | 'cores' | 'bench' | 'metric' | 'value' | 'unit' | 'low' | 'high'>;
 
-/** What processor clocks and the scheduler do by themselves is never less. */
+/** Least noise: processor clocks and the scheduler alone cause as much. */
 const NOISE_LEAST = 0.05;
 const LESS_IS_BETTER = new Set(['ms', 'µs', 's', 'MiB', '%']);
 /** An open loop sends as much as was decided beforehand. */

@@ -1,6 +1,6 @@
 import { startAgreeingFacilitator } from './facilitator.ts';
 
-/** The agreeing facilitator as a process of its own; told by messages how many milliseconds a verification takes. */
+/** The agreeing facilitator as a process of its own; messages set how many milliseconds a verification takes. */
 const facilitator = await startAgreeingFacilitator();
 process.on('message', (verifyMs: number) => {
   facilitator.verifyMs = verifyMs;

@@ -11,7 +11,7 @@ export interface Figure {
   readonly peer_value?: number;
 }
 
-/** What a bench finds: numbers by name, in folders, and figures where a number does not say all. Texts are not recorded. */
+/** Results of a bench: numbers by name, in folders, and figures where a number does not say all. Texts are not recorded. */
 export type Facts = object;
 
 export interface RecordedFigure {
@@ -42,7 +42,7 @@ function unitOf(parts: readonly string[]): string {
   return '';
 }
 
-/** What tells the members of a list apart. */
+/** Properties that tell the members of a list apart. */
 const NAMES = ['name', 'engine', 'set', 'scenario', 'kind', 'view', 'list', 'rows', 'k'];
 
 function nameOf(member: object, at: number): string {

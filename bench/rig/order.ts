@@ -6,7 +6,7 @@ export interface LoadRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What the process that makes the load shall do. */
+/** The load that a driver process makes. */
 export interface Order {
   readonly url: string;
   readonly path: string;
@@ -21,7 +21,7 @@ export interface Order {
   readonly seconds: number;
 }
 
-/** What became of the measured part; milliseconds of answers with a status under 300, and of refusals. */
+/** Results of the measured part; milliseconds of answers with a status under 300, and of refusals. */
 export interface Driven {
   readonly seconds: number;
   /** Answers a second while requests were sent. */

@@ -13,14 +13,14 @@ export interface Offer {
 
 export interface Timed {
   readonly ms: number;
-  /** What the server says about its stages, in milliseconds. */
+  /** The server's own times of its stages, in milliseconds. */
   readonly timing: Readonly<Record<string, number>>;
 }
 
 /** A request that does not come back is a fault with a name, not a bench that hangs. */
 const ANSWER_DEADLINE_MS = 60_000;
 const PREPAID = prepaidOn('eip155:8453');
-/** What the 402 asks for, less the time until a payment is sent. */
+/** The terms of a 402, without the time until a payment is sent. */
 const VALID_SECONDS = 290;
 
 export class BenchPayer {
@@ -31,7 +31,7 @@ export class BenchPayer {
     this.account = account;
   }
 
-  /** What the server asks for this request. @param wallet its prepaid money is to pay */
+  /** The server's terms for this request. @param wallet pays with its prepaid money */
   static async offer(url: string, wallet?: string, body = '{"query":"x"}'): Promise<Offer> {
     const response = await fetch(url, {
       method: 'POST',

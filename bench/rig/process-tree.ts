@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What a process and all that it started use, as Linux counts it. */
+/** Resources of a process and all that it started, as Linux counts them. */
 export interface Usage {
   /** Processor time since the start, of ended children too. */
   readonly cpuSeconds: number;

@@ -28,7 +28,7 @@ export type Row = Readonly<Record<(typeof COLUMNS)[number], Cell>>;
 
 export interface Machine {
   readonly machine: string;
-  /** Of our own kernels; a processor's name does not tell what it can do. */
+  /** The kernels in use; a processor's name does not tell its instructions. */
   readonly simd: string;
   readonly cores: number;
   /** Before the run: the last minute's. */
@@ -36,7 +36,7 @@ export interface Machine {
   readonly commit: string;
 }
 
-/** What figures depend on besides the code. */
+/** Everything besides the code that figures depend on. */
 export function machineHere(): Machine {
   const gpu = firstLine('nvidia-smi', ['--query-gpu=name,driver_version', '--format=csv,noheader']);
   return {

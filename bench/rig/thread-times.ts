@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Milliseconds on a processor since the start, by the name of the thread. */
 export type ThreadTimes = Readonly<Record<string, number>>;
 
-/** Of a process and its children, which count under `children`. Linux counts nanoseconds for each thread. */
+/** Times of a process and its children, which count under `children`. Linux counts nanoseconds for each thread. */
 export function processorTimes(pid: number): ThreadTimes {
   const times: Record<string, number> = {};
   const add = (name: string, ms: number): void => {

@@ -8,7 +8,7 @@ import { WireClient } from '../rig/wire-client.ts';
 import { benchSet, firstDocuments, markdownOf } from '../sets/beir.ts';
 
 /**
- * What each kind of request costs, one client and one request at a time: milliseconds, and processor time by thread, beside a bare
+ * Cost of each kind of request, one client and one request at a time: milliseconds, and processor time by thread, beside a bare
  * HTTP exchange. `BESIDE=<another built tree>` measures that tree's server in turns with this one,
  * `MODELS_BESIDE=<a folder of models>` this one with other models in use; `FARTHING_PROVIDER` says who encodes.
  */
@@ -47,7 +47,7 @@ interface Subject {
   client: WireClient;
   readonly payer: BenchPayer;
   readonly offer: Offer;
-  /** Of the money that the payer has paid in advance. */
+  /** Pays with the payer's prepaid money. */
   readonly prepaid: Offer;
   uploaded: number;
 }

@@ -1,13 +1,10 @@
-import { join } from 'node:path';
-import { startServer } from '../rig/agent.ts';
-import { ATTACKS, BESIEGED } from './attacks.ts';
-import { longestTurns, type Turn } from './routes.ts';
+import { ATTACKS } from './attacks.ts';
 import { besiege } from './siege.ts';
-import { openStage, rent } from './stage.ts';
+import { openStage } from './stage.ts';
 
 /**
  * A paying client searches and uploads at a steady pace while strangers without money, and cheap workspaces, attack; or some attacks
- * by words of their names, without the turns of single requests (`ATTACK=pipelined SECONDS=20`). Each has a new server, and bounds on its
+ * by words of their names (`ATTACK=pipelined SECONDS=20`). Each has a new server, and bounds on its
  * connections and bytes.
  */
 const SECONDS = Number(process.env.SECONDS);
@@ -56,18 +53,8 @@ for (const name of Object.keys(ATTACKS).filter((one) => one.includes(asked))) {
     await stage.stop();
   }
 }
-export const facts = { attacks: seen, ...(asked === '' && { longest_turn_ms: await turnsOfRoutes() }) };
+export const facts = { attacks: seen };
 
 function countOf(refused: Readonly<Record<string, number>>): number {
   return Object.values(refused).reduce((sum, count) => sum + count, 0);
-}
-
-/** What one request costs the event loop at its largest, with nothing beside it. */
-async function turnsOfRoutes(): Promise<Record<string, Turn>> {
-  const server = await startServer(BESIEGED, { preload: join(import.meta.dirname, 'probe.ts') });
-  try {
-    return await longestTurns(server, await rent(server.url));
-  } finally {
-    await server.stop();
-  }
 }

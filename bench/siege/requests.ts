@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { sign, v1Header, wallet } from '../../test/payment/rig/payments.ts';
 
-/** What an attacker knows: the address, and the id and token of a workspace that it rented for a cent. */
+/** An attacker's knowledge: the address, and the id and token of a workspace that it rented for a cent. */
 export interface Target {
   readonly url: string;
   readonly workspace: { readonly path: string; readonly token: string };

@@ -8,10 +8,10 @@ import { quantile, type StartedServer } from '../rig/agent.ts';
 import { runLoop } from '../rig/loops.ts';
 import { socketsOf, untilIdle, usageOf } from '../rig/process-tree.ts';
 import type { AttackOrder } from './attacker.ts';
-import { longestTurn, type Turn } from './routes.ts';
+import { longestTurn, type Turn } from './longest-turn.ts';
 import type { Client, Stage } from './stage.ts';
 
-/** Of the client's requests of one kind: milliseconds from the moment each was meant to be sent. */
+/** The client's requests of one kind: milliseconds from the moment each was meant to be sent. */
 export interface Served {
   readonly p50: number;
   readonly p99: number;
@@ -24,12 +24,12 @@ export interface Besieged {
   /** Searches. */
   readonly before: Served;
   readonly during: Served;
-  /** Of ten words each, until they are searchable. */
+  /** Uploads of ten words each, until they are searchable. */
   readonly uploadsBefore: Served;
   readonly uploadsDuring: Served;
-  /** Of all processes, over what it was before, at most. */
+  /** Most memory of all processes above that before the attack. */
   readonly memoryMib: number;
-  /** Of uploads that were being received, at most. */
+  /** Most bytes of uploads that were being received. */
   readonly incomingMib: number;
   /** From the end of the attack until nothing of it was left: uploads, connections. */
   readonly goneAfterSeconds: number;

@@ -28,7 +28,7 @@ const ALMANAC = join(import.meta.dirname, '../../samples/almanac.pdf');
 /** Preloaded into a server that is besieged. */
 export const PROBE = join(import.meta.dirname, 'probe.ts');
 
-/** What an attack is carried out on. @param settings beside those of every siege */
+/** Opens the stage of an attack. @param settings beside those of every siege */
 export async function openStage(attack: string, settings: Record<string, string> = {}): Promise<Stage> {
   const { facilitatorCallsPerSecond } = ATTACKS[attack]!;
   if (facilitatorCallsPerSecond === undefined) {

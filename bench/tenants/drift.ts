@@ -5,7 +5,7 @@ export interface Drift {
   readonly from: number;
   readonly to: number;
   readonly by: number;
-  /** Of what it was. */
+  /** Change as a share of `from`. */
   readonly share: number;
 }
 

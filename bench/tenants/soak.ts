@@ -5,7 +5,7 @@ import { startServer } from '../rig/agent.ts';
 import { latencyOf } from '../rig/drive.ts';
 import { usageOf } from '../rig/process-tree.ts';
 import { driftOf } from './drift.ts';
-import type { SoakOrder, SoakTold } from './traffic.ts';
+import type { SoakOrder, SoakResult } from './traffic.ts';
 
 /**
  * Mixed traffic of many Tenants for a long time: are memory and open files flat? Workspaces are rented, filled, searched and disposed
@@ -39,11 +39,11 @@ const isFlat = isShort || (memory.share <= MEMORY_GROWTH_MAX && files.by <= FILE
 console.log(isShort ? 'too short to tell' : isFlat ? 'flat' : 'GROWS');
 process.exitCode = isFlat ? 0 : 1;
 
-async function soak(): Promise<SoakTold> {
+async function soak(): Promise<SoakResult> {
   const traffic = fork(join(import.meta.dirname, 'traffic.ts'));
-  const ended = new Promise<SoakTold>((resolve, reject) => {
+  const ended = new Promise<SoakResult>((resolve, reject) => {
     traffic.once('exit', (code) => reject(new Error(`the traffic ended with ${code}`)));
-    traffic.once('message', (told) => resolve(told as SoakTold));
+    traffic.once('message', (result) => resolve(result as SoakResult));
   });
   const order: SoakOrder = {
     url: server.url,

@@ -7,13 +7,13 @@ import { runLoop } from '../rig/loops.ts';
 export interface SoakOrder {
   readonly url: string;
   readonly seconds: number;
-  /** Of them there are so many at a time. */
+  /** Number of workspaces at a time. */
   readonly workspaces: number;
   readonly searchesPerSecond: number;
   readonly uploadsPerSecond: number;
 }
 
-export interface SoakTold {
+export interface SoakResult {
   readonly searchMs: readonly number[];
   readonly uploadMs: readonly number[];
   /** Answers by what was asked and status; 0: the connection ended without one. */
@@ -51,7 +51,7 @@ class Traffic {
     this.#connections = new Connections(order.url, CONNECTIONS_MAX);
   }
 
-  async run(): Promise<SoakTold> {
+  async run(): Promise<SoakResult> {
     const { seconds, workspaces, searchesPerSecond, uploadsPerSecond } = this.#order;
     while (this.#rented.length < workspaces) await this.#rent();
     const [searchMs, uploadMs]: [number[], number[]] = [[], []];
@@ -130,7 +130,7 @@ class Traffic {
 }
 
 process.once('message', async (order: SoakOrder) => {
-  const told = await new Traffic(order).run();
-  process.send!(told, () => process.exit(0));
+  const result = await new Traffic(order).run();
+  process.send!(result, () => process.exit(0));
 });
 process.once('disconnect', () => process.exit(1));

@@ -8,7 +8,7 @@ import { deep } from '../rig/deep.ts';
 /** A bench that nobody runs breaks unseen: each one is run for a moment, and ends with figures. */
 
 const root = resolve(import.meta.dirname, '../..');
-/** Of `bench/check.js` and of benches: something that it needs is absent. */
+/** Exit status of `bench/check.js` and of benches where something that they need is absent. */
 const ABSENT = 3;
 const quick = ['filters', 'words'];
 const trials = Object.entries(benches as Record<string, { trial?: Record<string, string> }>).filter(
@@ -26,6 +26,17 @@ for (const [name, { trial }] of trials) {
     t.match(output, /record: .*\.csv/);
   });
 }
+
+t.test('a bench that lacks something says so before anything is built: a name, a set', async (t) => {
+  const check = (name: string, environment: Record<string, string> = {}) =>
+    run(['bench/check.js', name], { PATH: process.env.PATH, ...environment });
+  t.match(await check('list'), { code: 0, output: /^index +\S/m });
+  t.match(await check('nothing'), { code: 2, output: /no bench "nothing"/ });
+  t.match(await check('path', { SET: 'nothing' }), {
+    code: ABSENT,
+    output: /no set "nothing".*make bench-data/,
+  });
+});
 
 const lastLine = (output: string) => output.trim().split('\n').at(-1)!;
 

@@ -5,25 +5,25 @@ import { openStage } from '../../bench/siege/stage.ts';
 import { deep } from '../rig/deep.ts';
 import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
 
-/** What `make siege` measures, for a moment each, as far as it needs no clock: nobody who pays is refused, and nothing is left. */
+/** The attacks of `make siege`, for a moment each: nobody who pays is refused, and nothing is left. */
 
 const SECONDS = deep(1, 3);
 const SEARCHES_PER_SECOND = 5;
 /**
- * Of that 250 start with any client's first files of their kind, and end when idle: a second process that opens files and one that reads
+ * 250 MiB of it start with any client's first files of their kind, and end when idle: a second process that opens files and one that reads
  * them, the picture model's worker, and the reader of OCR.
  */
 const MEMORY_MIB_MAX = 350;
-/** What strangers may have on the disk: four of the largest files. A Tenant may have eight. */
+/** Most bytes of unproven clients on the disk: four of the largest files. A Tenant may have eight. */
 const INCOMING_MIB_MAX = 4 * 64;
 const TENANT_INCOMING_MIB_MAX = 8 * 64;
 const LEAVES_WORK = / payers\b|slow documents|uploads to|event streams/;
-/** Those of one line run side by side. In depth each runs apart; of the crowds of payers one, which stands for the smaller and the larger ones. */
-const CROWD = 'long texts of 24 payers';
+/** Attacks of one entry run side by side. In depth each runs apart, and attacks of many payers in one size only. */
+const MANY_PAYERS = 'long texts of 24 payers';
 const QUICK = [
   ['pipelined description', 'MCP calls with many faults', 'event streams of a cheap workspace'],
   ['search bodies of empty wallets that drip', 'descriptions that nobody reads'],
-  [CROWD],
+  [MANY_PAYERS],
 ];
 
 // How long a query may wait on a busy machine is no matter of a test.
@@ -34,16 +34,16 @@ t.teardown(() => shared.stop());
 for (const names of deep(
   QUICK,
   Object.keys(ATTACKS)
-    .filter((name) => name === CROWD || !name.startsWith('long texts of'))
+    .filter((name) => name === MANY_PAYERS || !name.startsWith('long texts of'))
     .map((name) => [name]),
 )) {
   t.test(`${names.join(', ')}: no search or upload of a paying client is refused`, async (t) => {
-    // What waits to be read stays for minutes: the next row would begin beside it.
+    // Files that wait to be read stay for minutes: the next row would begin beside them.
     const isApart = names.some(
       (name) => ATTACKS[name]!.facilitatorCallsPerSecond !== undefined || LEAVES_WORK.test(name),
     );
-    // A crowd has the processors for as long as it is waited for.
-    const seconds = names.includes(CROWD) ? 1 : SECONDS;
+    // Many payers take the processors for as long as they are waited for.
+    const seconds = names.includes(MANY_PAYERS) ? 1 : SECONDS;
     const stage = isApart ? await openStage(names[0]!, settings) : shared;
     if (isApart) t.teardown(() => stage.stop());
     const seen = await besiege({

@@ -1,5 +1,5 @@
 /**
- * What a competent engineer would assemble in a day for the same job: Express, @x402/express, onnxruntime-node in a pool of threads,
+ * The server that a competent engineer would assemble in a day for the same job: Express, @x402/express, onnxruntime-node in a pool of threads,
  * sqlite-vec and FTS5 with reciprocal rank fusion. README.md here says how to make it better.
  * Environment: FACILITATOR, PAY_TO, MODEL (folder of the text model), DATA_DIR, TOKEN (opens /free). Prints its address as one line of JSON.
  */

@@ -4,12 +4,10 @@ import { nativePlan } from '../../src/engine/search/plan.ts';
 import { native } from '../../src/native/index.ts';
 import { LISTS, type ListName } from '../../src/protocol/family.ts';
 import type { DumpedQuery, Evidence } from './candidates.ts';
-import { fitLogistic } from './logistic.ts';
 
-export type Feature = (typeof CURVE_FEATURES)[number];
-export type Curve = NonNullable<ListSettings['curve']>;
+type Feature = (typeof CURVE_FEATURES)[number];
 
-/** What is asked: one family by itself, or both. */
+/** One family searched by itself, or both together. */
 export const VIEWS = {
   raw_words: { lists: ['raw_words'], features: ['lead', 'held', 'missing', 'written'] },
   text_semantic: { lists: ['text_semantic'], features: ['lead', 'cosine', 'cosine_lead'] },
@@ -18,7 +16,7 @@ export const VIEWS = {
   string,
   { readonly lists: readonly ListName[]; readonly features: readonly Feature[] }
 >;
-export type View = keyof typeof VIEWS;
+type View = keyof typeof VIEWS;
 
 type OrderedList = 'raw_words' | 'text_semantic';
 
@@ -47,22 +45,21 @@ export function plansOf(order: Order, unknownLanguageShare: number): Plans {
   return Object.fromEntries(made) as Plans;
 }
 
-/** What `judgePassages` answers. */
+/** The answer of `judgePassages`. */
 interface Judged {
   readonly features: Readonly<Record<Feature, number>>;
   readonly candidates: readonly number[];
   readonly orders: readonly number[];
 }
 
-/** One query's places in order, and what says how likely the first is. */
+/** One query's places in order, and the features of the first. */
 export interface Example {
   readonly features: Readonly<Record<Feature, number>>;
-  readonly places: readonly {
-    readonly document: number;
-    readonly relevant: boolean;
-    readonly order: number;
-  }[];
-  /** Documents that answer. */
+  /** For each place its document, whether that answers, and what it is ordered by. */
+  readonly documents: readonly number[];
+  readonly relevant: readonly boolean[];
+  readonly orders: readonly number[];
+  /** Number of documents that answer. */
   readonly answers: number;
 }
 
@@ -91,58 +88,12 @@ export function exampleOf(
   const judged = native.judgePassages(plans[view], JSON.stringify(evidence));
   if (judged === null) return undefined;
   const { features, candidates: ordered, orders } = JSON.parse(judged) as Judged;
+  const ranked = ordered.map((candidate) => documents[candidate]!);
   return {
     features,
-    places: ordered.map((candidate, at) => {
-      const document = documents[candidate]!;
-      return { document, relevant: relevant.has(document), order: orders[at]! };
-    }),
+    documents: ranked,
+    relevant: ranked.map((document) => relevant.has(document)),
+    orders,
     answers: unanswerable ? 0 : relevant.size,
   };
-}
-
-/** Examples of one kind, and how much they count together. */
-export interface Weighed {
-  readonly examples: readonly Example[];
-  readonly weight: number;
-}
-
-/** Rows that a collection counts as, however many queries it has. */
-const ROWS = 500;
-/** Places behind the first that are rows of a fit too, and what they count together: the first 1. */
-const BEHIND = 9;
-const BEHIND_WEIGHT = 0.3;
-
-export function fitCurve(groups: readonly Weighed[], view: View): Curve {
-  const names: readonly Feature[] = VIEWS[view].features;
-  const rows = groups.flatMap(({ examples, weight }) =>
-    examples.flatMap((example) =>
-      example.places.slice(0, 1 + BEHIND).map(({ relevant }, at) => {
-        const features = featuresAt(example, at);
-        const share = at === 0 ? 1 : BEHIND_WEIGHT / BEHIND;
-        return {
-          features: names.map((name) => features[name]),
-          relevant,
-          weight: (share * weight * ROWS) / examples.length,
-        };
-      }),
-    ),
-  );
-  const { bias, weights } = fitLogistic(rows);
-  const fixed = (value: number) => Number(value.toFixed(4));
-  const of = Object.fromEntries(names.map((name, at) => [name, fixed(weights[at]!)]));
-  return { bias: fixed(bias), ...of, lead: of.lead! };
-}
-
-/** Of the place at a rank, from 0: only the lead is its own. */
-function featuresAt({ features, places }: Example, at: number): Example['features'] {
-  return at === 0 ? features : { ...features, lead: places[at]!.order - places[0]!.order };
-}
-
-/** That the place at a rank, from 0, answers. */
-export function confidenceOf(example: Example, curve: Curve, at = 0): number {
-  let sum = curve.bias;
-  for (const [name, value] of Object.entries(featuresAt(example, at)))
-    sum += (curve[name as Feature] ?? 0) * value;
-  return 1 / (1 + Math.exp(-sum));
 }
