@@ -3,10 +3,10 @@ import { UsageError } from '@farthing/cli/commands/command-set';
 import { ConfigError, type Environment, readConfig } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 
-/** What a command of the operator needs of its process. */
+/** The parts of its process that an operator's command needs. */
 export interface CommandIo {
   readonly environment: Environment;
-  /** Of the standard output's terminal; absent where there is none. */
+  /** Columns of the standard output's terminal; absent where there is none. */
   readonly columns?: number;
   /** Writes to the standard output, as it is. */
   write(text: string): void;

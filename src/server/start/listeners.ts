@@ -14,7 +14,6 @@ import type { Server } from '../http/exchange/server.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
-import type { Traffic } from '../metrics/traffic.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
@@ -39,10 +38,7 @@ interface Closable {
 const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../../.build/console');
 
 /** Opens the public API. @throws ConfigError when its address is taken or not this machine's */
-export function openInterface(
-  { runtime, services, forward, mcp }: ListenerDeps,
-  traffic: Traffic,
-): Promise<Server> {
+export function openInterface({ runtime, services, forward, mcp }: ListenerDeps): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services;
   const senders = new Senders(services.gate, forward);
@@ -61,7 +57,6 @@ export function openInterface(
     }),
     onAnswered: (event) => {
       metrics.answered(event);
-      traffic.count(event);
       log.info(answeredLine(event));
     },
     onFault,
@@ -69,18 +64,12 @@ export function openInterface(
 }
 
 /** Opens the operator's page, if `ADMIN_PORT` is set. @throws ConfigError when its port is taken */
-export function openPage(
-  { runtime, books, services }: ListenerDeps,
-  traffic: Traffic,
-): Promise<Server | undefined> {
-  const { settings, metrics, log, encoder, extractor, tenants } = runtime;
+export function openPage({ runtime, books, services }: ListenerDeps): Promise<Server | undefined> {
+  const { settings, log, encoder, extractor, tenants } = runtime;
   return openOperatorPage({
     settings,
     snapshot: () => snapshotOf({ encoder, extractor, tenants, books }),
     services,
-    traffic,
-    registry: metrics.registry,
-    consoleFolder: CONSOLE_FOLDER,
     log,
   });
 }
