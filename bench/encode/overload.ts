@@ -7,7 +7,7 @@ const QUEUE = 256;
 
 /** Claim 4: a thousand searches at once over a thousand connections, with room for 256. */
 export async function overload() {
-  const server = await CountedServer.start({ QUERY_QUEUE_MAX: String(QUEUE), QUERY_WAIT_MS_MAX: '0' });
+  const server = await CountedServer.start({ QUEUE: String(QUEUE), QUERY_WAIT_MS_MAX: '0' });
   try {
     const workspace = await BenchWorkspace.rent(server.url, 60);
     await workspace.ingest('one.md', new TextEncoder().encode('# One\n\nA lighthouse on a rock.\n'));

@@ -17,6 +17,7 @@ import { serveMetrics } from '../metrics/server.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
+import { groupOf } from '../settings/settings.ts';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
 import { answeredLine } from './log.ts';
@@ -101,15 +102,11 @@ export async function openMetrics({
   metrics,
   log,
 }: Runtime): Promise<(Closable & { readonly url: string }) | undefined> {
-  const { METRICS_HOST, METRICS_PORT, METRICS_NAMES } = settings;
-  if (METRICS_PORT === 'off') return undefined;
+  const { port, ...address } = groupOf(settings, 'metrics');
+  if (port === 'off') return undefined;
   try {
     await readGpuGauges(metrics.registry);
-    return await serveMetrics(metrics.registry, {
-      host: METRICS_HOST,
-      port: METRICS_PORT,
-      names: METRICS_NAMES,
-    });
+    return await serveMetrics(metrics.registry, { ...address, port });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;
