@@ -17,7 +17,7 @@ import { sinceOf } from './ledger.ts';
 import { lastStates, openLedger } from './ledger-source.ts';
 
 /**
- * The chain's verdict on a row, or of a refund of prepaid money. `owed`: it moved the money of a payment that was answered with a refusal.
+ * The chain's verdict on a row, or on a refund of prepaid money. `owed`: it moved the money of a payment that was answered with a refusal.
  * `refund_missing`: a noted refund that it does not show.
  */
 type Verdict =
