@@ -20,8 +20,8 @@ const SAMPLES = ['.pdf', '.png', '.jpg', '.md', '.txt'];
 
 const { outputFiles, metafile } = await build({
   absWorkingDir: root,
-  entryPoints: ['main.tsx', 'operate.tsx', 'theme.ts', 'icon.svg', 'style/main.css', 'style/operate.css'].map(
-    (name) => join('src/console', name),
+  entryPoints: ['main.tsx', 'theme.ts', 'icon.svg', 'style/main.css'].map((name) =>
+    join('src/console', name),
   ),
   outdir: '.build/console/assets',
   entryNames: '[name]-[hash]',
@@ -55,10 +55,8 @@ for (const [path, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
 
 await rm(target, { recursive: true, force: true });
 await mkdir(join(target, 'assets'), { recursive: true });
-for (const page of ['index.html', 'operate.html']) {
-  const template = await readFile(join(source, page), 'utf8');
-  await keep(join(target, page), Buffer.from(template.replace(/\{\{(.+?)\}\}/g, addressOf)));
-}
+const template = await readFile(join(source, 'index.html'), 'utf8');
+await keep(join(target, 'index.html'), Buffer.from(template.replace(/\{\{(.+?)\}\}/g, addressOf)));
 for (const { path, contents } of outputFiles) await keep(join(target, 'assets', basename(path)), contents);
 
 async function keep(path: string, bytes: Uint8Array): Promise<void> {

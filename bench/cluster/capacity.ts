@@ -31,7 +31,7 @@ const SLOTS = 24;
 const PAY_TO = '0x00000000000000000000000000000000000fa271';
 const CLUSTER = 'capacity';
 const LINE = 'The lighthouse keeper counts gulls at dawn and writes the tide into the log';
-const UNLIMITED = { TENANT_REQUESTS_PER_SECOND: '1000000', TENANT_SEARCHES_AT_ONCE: '100000' };
+const UNLIMITED = { TENANT_REQUESTS_PER_SECOND: '1000000' };
 
 interface Layout {
   readonly name: string;

@@ -15,7 +15,9 @@ export interface ServerCounts {
 }
 
 const RESOLUTION_MS = 1;
-const running = await start(readConfig(process.env));
+/** Queries that may wait for an encoder; absent: as many as on any server. */
+const { QUEUE } = process.env;
+const running = await start(readConfig(process.env), QUEUE ? { queryQueueMax: Number(QUEUE) } : {});
 const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
 delay.enable();
 

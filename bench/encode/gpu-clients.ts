@@ -7,7 +7,7 @@ const MILLISECONDS = 10_000;
 
 /** Searches by meaning through the whole server, each client with one at a time, and the next as soon as one is answered or refused. */
 export async function clientsThroughServer(provider: string, counts: readonly number[]) {
-  const server = await CountedServer.start({ PROVIDER: provider, QUERY_QUEUE_MAX: '4096' });
+  const server = await CountedServer.start({ PROVIDER: provider, QUEUE: '4096' });
   try {
     const workspace = await BenchWorkspace.rent(server.url, 60);
     await workspace.ingest('one.md', new TextEncoder().encode(sentences(40, 30).join('\n\n')));

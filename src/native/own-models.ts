@@ -11,7 +11,7 @@ function ownModels(): string {
   try {
     return dirname(createRequire(import.meta.url).resolve('farthing-models/package.json'));
   } catch {
-    // What needs a model says that it is missing here.
+    // A part that needs a model says that it is missing here.
     return beside;
   }
 }

@@ -9,7 +9,7 @@ import { film } from './files.ts';
 import { walk } from './walk.ts';
 
 /**
- * Pictures of every state of the console, and of the operator's page, at two sizes in light and dark, as WebP below 100 kB:
+ * Pictures of every state of the console, at two sizes in light and dark, as WebP below 100 kB:
  * `node test/console/screenshots.ts FOLDER [wide|narrow] [light|dark]`. Takes some minutes; docs/pictures has a few of them.
  * `sheet.webp` shows twelve of each size and scheme side by side: look at it before and after a change of the console.
  */
@@ -32,7 +32,6 @@ const ON_SHEET = [
   'search-failed',
   'receipt',
   'time-over',
-  'operate',
 ];
 /** Of one picture on the sheet, in pixels. */
 const CELL = { width: 390, height: 420, gap: 10 };
@@ -66,7 +65,7 @@ try {
     const shift = { milliseconds: 0 };
     const server = await startTestServer(
       { teardown, testdir: () => join(scratch, screen) } as Parameters<typeof startTestServer>[0],
-      { ADMIN_PORT: '0' },
+      {},
       { monotonic: () => performance.now() + shift.milliseconds },
     );
     const { page } = await visit(browser, server.url, options);
@@ -80,12 +79,6 @@ try {
       },
       stop: (state) => keep(page, state),
     });
-    const operator = await visit(browser, `http://127.0.0.1:${server.running.adminPort}`, options);
-    await operator.page.locator('.finding').first().waitFor();
-    await operator.page.locator('.now b', { hasText: /\d/ }).first().waitFor();
-    await keep(operator.page, 'operate');
-    await operator.page.evaluate('scrollTo(0, 900)');
-    await keep(operator.page, 'operate-below');
     await server.stop();
   }
 } finally {

@@ -4,8 +4,8 @@ import { join, resolve } from 'node:path';
 import t from 'tap';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/server/settings/config.ts';
-import { PREFIX } from '../../src/server/settings/names.ts';
-import { SETTINGS, type SettingName, type Settings } from '../../src/server/settings/settings.ts';
+import { isSetting, PREFIX } from '../../src/server/settings/names.ts';
+import type { SettingName, Settings } from '../../src/server/settings/settings.ts';
 
 /** The composition and its files, read as an engine would: none starts them here. */
 
@@ -55,7 +55,7 @@ t.test('three servers as docs/cluster.md asks, each with its name and address', 
   for (const [name, { environment = {} }] of named('farthing'))
     for (const [variable, value] of Object.entries(environment)) {
       t.type(value, 'string', `${name}: ${variable}`);
-      t.ok(Object.hasOwn(SETTINGS, variable.slice(PREFIX.length)), `${name}: ${variable} is a setting`);
+      t.ok(isSetting(variable.slice(PREFIX.length)), `${name}: ${variable} is a setting`);
     }
   const port = only('PORT');
   t.same(

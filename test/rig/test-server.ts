@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { start } from '../../src/bin/start.ts';
 import { readConfig } from '../../src/server/settings/config.ts';
-import type { Running, Times } from '../../src/server/start/start.ts';
+import type { Running, StartChanges } from '../../src/server/start/start.ts';
 import { type DescribedAnswers, watchAnswers } from './described-answers.ts';
 import { environmentOf, TESTED } from './environment.ts';
 import './teardown-order.ts';
@@ -32,7 +32,7 @@ export interface TestServer {
 export async function startTestServer(
   t: Pick<Test, 'testdir' | 'teardown'>,
   environment: Record<string, string> = {},
-  times: Times = {},
+  changes: StartChanges = {},
 ): Promise<TestServer> {
   // Asked for only where it is needed: it empties the folder.
   const dataFolder = environment.DATA_DIR ?? `${t.testdir({})}/data`;
@@ -44,14 +44,13 @@ export async function startTestServer(
     LOG_LEVEL: 'silent',
     // How long a query may wait on a busy machine is no matter of a test.
     QUERY_WAIT_MS_MAX: '0',
-    // Who waits for a settlement of unknown outcome is told at once.
-    SETTLEMENT_WAIT_SECONDS_MAX: '0',
     ...FEW_WORKERS,
     ...TESTED,
     ...environment,
   });
   const settings = readConfig(variables);
-  const running = await start(settings, times);
+  // A request learns at once that the outcome of its settlement is unknown.
+  const running = await start(settings, { settlementWaitSecondsMax: 0, ...changes });
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= running.stop();

@@ -10,7 +10,7 @@ import type { Ledger } from '@farthing/payment/records/ledger';
 import { Gauge, type Registry } from 'prom-client';
 import type { Services } from '../http/access/services.ts';
 
-/** What the gauges read at each scrape: values in memory, or one system call away. */
+/** The sources that the gauges read at each scrape: values in memory, or one system call away. */
 export interface GaugeSources {
   readonly runtime: {
     /** Absolute path of the data folder. */

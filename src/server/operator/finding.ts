@@ -13,3 +13,17 @@ export const problem = (check: string, found: string, remedy: string): Finding =
   found,
   remedy,
 });
+
+const STATE_COLUMNS = 8;
+const CHECK_COLUMNS = 28;
+
+/** The findings, a line each, with the remedy below. */
+export function screenOf(findings: readonly Finding[]): string {
+  return findings
+    .map(({ check, state, found, remedy }) => {
+      const line = `${state.padEnd(STATE_COLUMNS)} ${check.padEnd(CHECK_COLUMNS)} ${found}\n`;
+      const indent = ' '.repeat(STATE_COLUMNS + CHECK_COLUMNS + 2);
+      return remedy === undefined ? line : `${line}${indent}→ ${remedy}\n`;
+    })
+    .join('');
+}

@@ -4,12 +4,12 @@ import { ConfigError, type Environment, readConfig } from '../settings/config.ts
 import type { Settings } from '../settings/settings.ts';
 import type { LoadClusterTools } from './cluster-tools.ts';
 
-/** What a command of the operator needs of its process. */
+/** The parts of its process that an operator's command needs. */
 export interface CommandIo {
   readonly environment: Environment;
   /** Checks and commands for several servers. */
   readonly cluster: LoadClusterTools;
-  /** Of the standard output's terminal; absent where there is none. */
+  /** Columns of the standard output's terminal; absent where there is none. */
   readonly columns?: number;
   /** Writes to the standard output, as it is. */
   write(text: string): void;

@@ -1,6 +1,6 @@
 import { type AtomicAmount, formatUsd, type ShownPrice } from '@farthing/protocol/money';
 import { QUERIES_MAX } from '@farthing/protocol/search';
-import type { Settings } from '../settings/settings.ts';
+import { groupOf, type Settings } from '../settings/settings.ts';
 
 /** What the requests that are paid by the call cost. */
 export interface Prices {
@@ -16,30 +16,24 @@ export interface Prices {
 }
 
 export function pricesOf(settings: Settings): Prices {
-  const {
-    SEARCH_PRICE_USD: search,
-    QUESTION_PRICE_USD: question,
-    INGEST_PRICE_USD: ingest,
-    ITEM_PRICE_USD: item,
-  } = settings;
+  const prices = groupOf(settings, 'prices');
+  const workspace = groupOf(settings, 'workspace');
+  const { search, question, ingest, item } = prices;
   const shown = {
     search: shownSearch(search, question),
     ingest: { usd: formatUsd(ingest) },
     item: { usd: formatUsd(item) },
   };
   return {
-    search,
-    question,
-    ingest,
-    item,
+    ...prices,
     shown,
     listed: {
       search: formatUsd(search),
       ...(question > 0n && { question: formatUsd(question) }),
       ingest: shown.ingest.usd,
       item: shown.item.usd,
-      workspace: formatUsd(settings.WORKSPACE_BASE_USD),
-      workspace_minute: formatUsd(settings.WORKSPACE_MINUTE_USD),
+      workspace: formatUsd(workspace.base),
+      workspace_minute: formatUsd(workspace.perMinute),
     },
   };
 }

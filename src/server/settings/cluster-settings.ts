@@ -1,8 +1,8 @@
-import { cluster, httpUrl, integer, objects, setting, text } from './readers.ts';
+import { cluster, httpUrl, integer, objects, secret, setting, text } from './readers.ts';
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Of a server that shares its books and files with others. */
+/** Settings of a server that shares its books and files with others. */
 export const CLUSTER_SETTINGS = {
   SLOTS: setting(
     integer(1, 128),
@@ -45,12 +45,7 @@ export const CLUSTER_SETTINGS = {
     'Disk space for copies of indexes that this server would take over (FARTHING_NODE_URL), the last used first; it follows their books as well. 0: no copies; a takeover loads everything from etcd and the object store.',
   ),
   CLUSTER_USER: setting(text, '', 'User of the etcd of FARTHING_CLUSTER. Empty: etcd asks for none.'),
-  CLUSTER_PASSWORD: setting(text, '', 'Password of that user.'),
-  CLUSTER_PASSWORD_FILE: setting(
-    text,
-    '',
-    'File that holds the password, in place of FARTHING_CLUSTER_PASSWORD.',
-  ),
+  CLUSTER_PASSWORD: secret('Password of that user.'),
   CLUSTER_CA_FILE: setting(
     text,
     '',
@@ -72,16 +67,8 @@ export const CLUSTER_SETTINGS = {
     'Object store for files and indexes, encrypted: s3://bucket/prefix?endpoint=https://host:port&region=name, or file:///folder. Needs FARTHING_CLUSTER and a cluster key. Empty: only this disk has them.',
   ),
   OBJECTS_KEY_ID: setting(text, '', 'Access key id for the bucket of FARTHING_OBJECTS.'),
-  OBJECTS_SECRET: setting(text, '', 'Secret access key.'),
-  OBJECTS_SECRET_FILE: setting(text, '', 'File that holds the secret, in place of FARTHING_OBJECTS_SECRET.'),
-  CLUSTER_KEY: setting(
-    text,
-    '',
-    'Key that encrypts the keys of all tenants: 64 hexadecimal digits, for example from `openssl rand -hex 32`. Without it nothing in FARTHING_OBJECTS can be read.',
-  ),
-  CLUSTER_KEY_FILE: setting(
-    text,
-    '',
-    'File that holds the cluster key, in place of FARTHING_CLUSTER_KEY. Former keys may follow, one per line, until a start has replaced them.',
+  OBJECTS_SECRET: secret('Secret access key.'),
+  CLUSTER_KEY: secret(
+    'Key that encrypts the keys of all tenants: 64 hexadecimal digits, for example from `openssl rand -hex 32`. Without it nothing in FARTHING_OBJECTS can be read. Former keys may follow in its file, one per line, until a start has replaced them.',
   ),
 } as const;

@@ -2,8 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileFault } from '@farthing/cli/wording/file-fault';
 import { facilitatorUrl, SELF } from '@farthing/payment/facilitator/facilitators';
-import { FILE_VARIABLE, isSetting, isUnknownVariable, nearestVariable, PREFIX, variableOf } from './names.ts';
-import { SETTING_NAMES, SETTINGS, type SettingName, type Settings } from './settings.ts';
+import {
+  constantOf,
+  FILE_VARIABLE,
+  isSetting,
+  isUnknownVariable,
+  nearestVariable,
+  PREFIX,
+  variableOf,
+} from './names.ts';
+import { SETTING_NAMES, SETTINGS_BY_NAME, type SettingName, type Settings } from './settings.ts';
 
 const DEFAULT_FILE = './farthing.json';
 
@@ -24,9 +32,10 @@ export function readConfig(environment: Environment): Settings {
   const settings: Partial<Record<SettingName, unknown>> = {};
   for (const name of SETTING_NAMES) {
     const variable = variableOf(name);
-    const text = environment[variable] ?? file[variable] ?? SETTINGS[name].initial;
+    const { read, initial } = SETTINGS_BY_NAME[name];
+    const text = environment[variable] ?? file[variable] ?? initial;
     try {
-      settings[name] = SETTINGS[name].read(text);
+      settings[name] = read(text);
     } catch (error) {
       faults.push(`${variable}=${JSON.stringify(text)}: ${(error as Error).message}`);
     }
@@ -60,11 +69,14 @@ export function configNotices(environment: Environment): ConfigNotice[] {
 }
 
 const unknown = (name: string, where: string) => {
+  const constant = constantOf(name);
+  if (constant !== undefined)
+    return `${name}: this is no setting any more (in the ${where}); it is ${constant} now: leave it out`;
   const meant = nearestVariable(name);
   return `${name}: there is no such setting (in the ${where})${meant ? `; did you mean ${meant}?` : ''}`;
 };
 
-/** What the file of settings says, by the variables that its names stand for: they may omit the prefix. */
+/** The content of the file of settings, by the variables that its names stand for: they may omit the prefix. */
 function fileVariables(named: string | undefined, faults: string[]): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(readFile(named))) {
@@ -105,8 +117,6 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
   const isReal = FACILITATOR.length > 0;
   if (production && !isReal && ALLOW_PLAY_MONEY === '0')
     yield 'FARTHING_FACILITATOR: NODE_ENV=production needs a facilitator; the local one moves no money (FARTHING_ALLOW_PLAY_MONEY=1 allows it)';
-  if (settings.WORKSPACE_TTL_MINUTES_MIN > settings.WORKSPACE_TTL_MINUTES_MAX)
-    yield 'FARTHING_WORKSPACE_TTL_MINUTES_MIN: must not be above FARTHING_WORKSPACE_TTL_MINUTES_MAX';
   if (isReal && PAY_TO === '')
     yield 'FARTHING_PAY_TO: name the wallet that is paid; FARTHING_FACILITATOR needs it';
   const onTestnets = FACILITATOR.map(facilitatorUrl).find((url) =>

@@ -1,5 +1,5 @@
 import { slipsBetween } from '@farthing/protocol/nearest';
-import { SETTING_NAMES, SETTINGS, type SettingName } from './settings.ts';
+import { SETTING_NAMES, SETTINGS_BY_NAME, type SettingName } from './settings.ts';
 
 /** Every variable that is ours begins so. */
 export const PREFIX = 'FARTHING_';
@@ -33,8 +33,39 @@ const UNREAD: Readonly<Record<string, SettingName>> = {
   FACILITATOR_TOKEN: 'FACILITATOR_HEADER',
 };
 
+/** Former settings that no operator could judge: what each is now. */
+const CONSTANTS: Readonly<Record<string, string>> = {
+  ANSWER_KEEP_MINUTES: '15',
+  ARCHIVE_BYTES_MAX: '512 MiB',
+  ARCHIVE_MEMBERS_MAX: '1000',
+  BODY_BYTES_PER_SECOND_MIN: '16384',
+  DOWNTIME_REFUND_MINUTES_MAX: '1440',
+  INGEST_QUEUE_MAX: '1024',
+  JOURNAL_ENTRIES_MAX: '10 million',
+  PAGES_MAX: '5000',
+  PIXELS_MAX: '100 million',
+  PREPAID_DAYS: '90',
+  PREVIOUS_MODEL_DAYS: '30',
+  QUERY_QUEUE_MAX: '256',
+  RECALL_PROBE: '200',
+  SEARCH_BODY_BYTES_MAX: '16 MiB',
+  SEGMENTS_PER_ITEM_MAX: '100,000',
+  SETTLEMENT_WAIT_SECONDS_MAX: '12',
+  TENANT_INGESTS_AT_ONCE: '16',
+  TENANT_SEARCHES_AT_ONCE: '64, or an eighth of FARTHING_TENANT_REQUESTS_PER_SECOND where that is more,',
+  TENANT_STREAMS_AT_ONCE: '64',
+  WORKSPACE_TTL_MINUTES_MAX: '1440, or FARTHING_WORKSPACE_TTL_TOTAL_MINUTES_MAX where that is less,',
+  WORKSPACE_TTL_MINUTES_MIN: '1',
+};
+
+/** The value that a former setting has for good, by its variable or its name; undefined for any other. */
+export function constantOf(variable: string): string | undefined {
+  const name = variable.replace(PREFIX, '');
+  return Object.hasOwn(CONSTANTS, name) ? CONSTANTS[name] : undefined;
+}
+
 export function isSetting(name: string): name is SettingName {
-  return Object.hasOwn(SETTINGS, name);
+  return Object.hasOwn(SETTINGS_BY_NAME, name);
 }
 
 /** True for a variable that claims to be ours and is unknown, or is known by another name. */

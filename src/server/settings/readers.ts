@@ -111,15 +111,23 @@ export const nodeUrl: Read<string> = (text) => {
 };
 export const nodeUrls: Read<readonly string[]> = (value) => list(value).map(nodeUrl);
 
-/** A setting: how it is read, its default as text, and what it is for. */
-export interface Setting<T> {
+/** The groups that a setting belongs to, and its name in each: `{ extract: 'bytesMax' }`. */
+export type Place = Readonly<Record<string, string>>;
+
+/** A setting: how it is read, its default as text, what it is for, and where it goes. */
+export interface Setting<T, P extends Place = Place> {
   readonly read: Read<T>;
   readonly initial: string;
   readonly about: string;
+  readonly place: P;
 }
 
-export const setting = <T>(read: Read<T>, initial: string, about: string): Setting<T> => ({
-  read,
-  initial,
-  about,
-});
+export const setting = <T, const P extends Place = Record<never, never>>(
+  read: Read<T>,
+  initial: string,
+  about: string,
+  place: P = {} as P,
+): Setting<T, P> => ({ read, initial, about, place });
+
+/** A setting that no output shows. A second variable, with `_FILE` behind its name, names a file that holds it. */
+export const secret = (about: string) => ({ ...setting(text, '', about), isSecret: true }) as const;

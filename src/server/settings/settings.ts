@@ -15,6 +15,8 @@ import {
   nodeUrls,
   portOrOff,
   rowsOrMeasured,
+  type Setting,
+  secret,
   setting,
   shortText,
   tags,
@@ -25,7 +27,7 @@ const MEBIBYTE = 1024 * 1024;
 
 /**
  * Every setting: how it is read, its default as text, and what it is for. The environment variable of `PORT` is `FARTHING_PORT`
- * (names.ts). To add one: a line here, its use, and `make docs`.
+ * (names.ts). To add one: a row here, in the group of the part that uses it (`groupOf` passes it on), its use, and `make docs`.
  */
 export const SETTINGS = {
   HOST: setting(text, '127.0.0.1', 'Address to listen on.'),
@@ -57,44 +59,26 @@ export const SETTINGS = {
     '',
     'x402 facilitators, separated by commas, in the order in which they are asked: cdp (Coinbase), payai, self (this server, with FARTHING_GAS_KEY_FILE and FARTHING_RPC_URL), or an address. An address may name a user (https://user:password@host). Empty: the local one, which moves no money.',
   ),
-  FACILITATOR_HEADER: setting(
-    text,
-    '',
+  FACILITATOR_HEADER: secret(
     'Header for the first address of FARTHING_FACILITATOR, such as `Authorization: Bearer TOKEN` or `x-secret-key: KEY`. The other facilitators never receive it.',
-  ),
-  FACILITATOR_HEADER_FILE: setting(
-    text,
-    '',
-    'File that holds the header, in place of FARTHING_FACILITATOR_HEADER.',
   ),
   CDP_KEY_ID: setting(
     text,
     '',
     'Id of the CDP API key for FARTHING_FACILITATOR=cdp. Not needed if the key file names it.',
   ),
-  CDP_KEY_SECRET: setting(text, '', 'Secret of that key: Ed25519 in base64, or ECDSA as PEM.'),
-  CDP_KEY_SECRET_FILE: setting(
-    text,
-    '',
-    'File that holds the secret, or the key file as CDP has it for download (JSON), in place of FARTHING_CDP_KEY_SECRET.',
+  CDP_KEY_SECRET: secret(
+    'Secret of that key: Ed25519 in base64, ECDSA as PEM, or the key file as CDP has it for download (JSON).',
   ),
   PAYAI_KEY_ID: setting(
     text,
     '',
     'Id of the PayAI API key for FARTHING_FACILITATOR=payai. Empty: its free tier, without a key.',
   ),
-  PAYAI_KEY_SECRET: setting(text, '', 'Secret of that key (payai_sk_…).'),
-  PAYAI_KEY_SECRET_FILE: setting(
-    text,
-    '',
-    'File that holds the secret, in place of FARTHING_PAYAI_KEY_SECRET.',
-  ),
-  GAS_KEY: setting(
-    text,
-    '',
+  PAYAI_KEY_SECRET: secret('Secret of that key (payai_sk_…).'),
+  GAS_KEY: secret(
     'Private key of the wallet that pays the gas of FARTHING_FACILITATOR=self: 64 hexadecimal digits. Not that of FARTHING_PAY_TO, and of one server alone: it needs nothing but some ETH.',
   ),
-  GAS_KEY_FILE: setting(text, '', 'File that holds the key, in place of FARTHING_GAS_KEY.'),
   GAS_FEE_GWEI_MAX: setting(
     gwei,
     '0.1',
@@ -141,81 +125,49 @@ export const SETTINGS = {
     '`1` allows the local facilitator with NODE_ENV=production.',
   ),
   LOCAL_BALANCE_USD: setting(parseUsd, '100', 'Play money that the local facilitator gives a new wallet.'),
-  SEARCH_PRICE_USD: setting(parseUsd, '0.006', 'Price of a search.'),
-  QUESTION_PRICE_USD: setting(parseUsd, '0', 'Price of each further question of a search with several.'),
-  INGEST_PRICE_USD: setting(parseUsd, '0.03', 'Price of an upload.'),
-  ITEM_PRICE_USD: setting(parseUsd, '0.002', 'Price of an item’s metadata.'),
-  WORKSPACE_BASE_USD: setting(parseUsd, '0.01', 'Price of a workspace, once.'),
-  WORKSPACE_MINUTE_USD: setting(parseUsd, '0.0005', 'Price of each minute of a workspace.'),
-  WORKSPACE_TTL_MINUTES_MIN: setting(
-    integer(1, 1_000_000),
-    '1',
-    'Fewest minutes that can be bought at once.',
-  ),
-  WORKSPACE_TTL_MINUTES_MAX: setting(
-    integer(1, 1_000_000),
-    '1440',
-    'Most minutes that can be bought at once.',
-  ),
+  SEARCH_PRICE_USD: setting(parseUsd, '0.006', 'Price of a search.', { prices: 'search' }),
+  QUESTION_PRICE_USD: setting(parseUsd, '0', 'Price of each further question of a search with several.', {
+    prices: 'question',
+  }),
+  INGEST_PRICE_USD: setting(parseUsd, '0.03', 'Price of an upload.', { prices: 'ingest' }),
+  ITEM_PRICE_USD: setting(parseUsd, '0.002', 'Price of an item’s metadata.', { prices: 'item' }),
+  WORKSPACE_BASE_USD: setting(parseUsd, '0.01', 'Price of a workspace, once.', { workspace: 'base' }),
+  WORKSPACE_MINUTE_USD: setting(parseUsd, '0.0005', 'Price of each minute of a workspace.', {
+    workspace: 'perMinute',
+  }),
   WORKSPACE_TTL_TOTAL_MINUTES_MAX: setting(
     integer(1, 10_000_000),
     '10080',
     'Most minutes that a workspace may have left.',
-  ),
-  DOWNTIME_REFUND_MINUTES_MAX: setting(
-    integer(0, 1_000_000),
-    '1440',
-    'Most minutes refunded for one downtime.',
+    { workspace: 'ttlTotalMinutesMax' },
   ),
   PAYER_INDEX_MINUTES: setting(
     integer(1, 1_000_000),
     '1440',
     'Lifetime of a payer’s index after its last paid upload.',
   ),
-  PREVIOUS_MODEL_DAYS: setting(
-    integer(1, 3650),
-    '30',
-    'Days after a change of model at which payers’ indexes that the previous model filled end, however often they are extended.',
-  ),
-  ANSWER_KEEP_MINUTES: setting(integer(1, 1440), '15', 'How long a paid answer is kept for retries.'),
   JOURNAL_KEEP_DAYS: setting(integer(1, 36_500), '400', 'How long entries of the ledger are kept.'),
-  JOURNAL_ENTRIES_MAX: setting(
-    integer(1000, 1_000_000_000),
-    '10000000',
-    'Most entries of the ledger (about 0.5 kB each). The oldest are dropped; totals still count them.',
-  ),
-  FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.'),
-  PAGES_MAX: setting(integer(1, 1_000_000), '5000', 'Most pages of a document.'),
-  PIXELS_MAX: setting(
-    integer(1, 2_000_000_000),
-    '100000000',
-    'Most pixels of a picture by its header; four bytes each once decoded.',
-  ),
-  MEDIA_SECONDS_MAX: setting(integer(1, 1_000_000), '14400', 'Longest film or recording.'),
-  SEGMENTS_PER_ITEM_MAX: setting(integer(1, 10_000_000), '100000', 'Most passages and pictures of a file.'),
-  ARCHIVE_MEMBERS_MAX: setting(integer(1, 100_000), '1000', 'Most files unpacked from one upload.'),
-  ARCHIVE_BYTES_MAX: setting(
-    integer(1024, 2 ** 40),
-    String(512 * MEBIBYTE),
-    'Most bytes unpacked from one upload.',
-  ),
+  FILE_BYTES_MAX: setting(integer(1024, 2 ** 40), String(64 * MEBIBYTE), 'Largest file.', {
+    extract: 'bytesMax',
+    http: 'fileBytesMax',
+  }),
+  MEDIA_SECONDS_MAX: setting(integer(1, 1_000_000), '14400', 'Longest film or recording.', {
+    extract: 'mediaSecondsMax',
+  }),
   OCR_LANGUAGES: setting(
     list,
     'auto',
     'Writing in scans. auto: Latin, Chinese and Japanese. Or languages (ISO 639-2, separated by commas), read by Tesseract from the npm packages tesseract.js-core and @tesseract.js-data/…. Empty: no OCR.',
   ),
-  SEARCH_BODY_BYTES_MAX: setting(integer(1024, 2 ** 30), String(16 * MEBIBYTE), 'Largest body of a search.'),
-  BODY_BYTES_PER_SECOND_MIN: setting(
-    integer(0, 2 ** 30),
-    '16384',
-    'Slowest body, over ten seconds; a slower one is refused (408). 0: no limit.',
-  ),
   FREE_DISK_BYTES_MIN: setting(
     integer(0, 2 ** 40),
     String(256 * MEBIBYTE),
     'Free disk space kept for recording payments; uploads are refused below it. 0: no reserve.',
+    { http: 'freeDiskBytesMin' },
   ),
-  PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.'),
+  PREFER_WAIT_SECONDS_MAX: setting(integer(0, 600), '60', 'Longest `Prefer: wait`.', {
+    http: 'waitSecondsMax',
+  }),
   PROVIDER: setting(
     choice('auto', 'cuda', 'webgpu', 'cpu', 'native'),
     'auto',
@@ -236,37 +188,16 @@ export const SETTINGS = {
     '0',
     'Files read at the same time, each in a separate process. 0: half the number of processors, at most eight.',
   ),
-  QUERY_QUEUE_MAX: setting(
-    integer(1, 1_000_000),
-    '256',
-    'Most queries that may wait for an encoder, half of them of one owner; others are refused.',
-  ),
   QUERY_WAIT_MS_MAX: setting(
     integer(0, 3_600_000),
     '250',
     'Longest estimated wait of a query for an encoder; others are refused immediately. 0: no limit.',
   ),
-  SETTLEMENT_WAIT_SECONDS_MAX: setting(
-    integer(0, 60),
-    '12',
-    'Longest time that a request waits for a settlement that the facilitator has not answered; then `settlement_pending`.',
-  ),
-  INGEST_QUEUE_MAX: setting(
-    integer(1, 1_000_000),
-    '1024',
-    'Most uploads that may wait for an encoder, half of them of one owner; others are refused.',
-  ),
   TENANT_REQUESTS_PER_SECOND: setting(
     integer(1, 1_000_000),
     '500',
     'Requests a second of one tenant, with bursts of twice as many.',
-  ),
-  TENANT_SEARCHES_AT_ONCE: setting(integer(1, 100_000), '64', 'Most searches of one tenant at once.'),
-  TENANT_INGESTS_AT_ONCE: setting(integer(1, 100_000), '16', 'Most uploads of one tenant at once.'),
-  TENANT_STREAMS_AT_ONCE: setting(
-    integer(1, 100_000),
-    '64',
-    'Most downloads and event streams of one tenant at once.',
+    { tenant: 'requestsPerSecond' },
   ),
   OPEN_SHARDS_MAX: setting(integer(1, 512), '256', 'Most open indexes; the least recently used is closed.'),
   BITS_ROWS_MIN: setting(
@@ -279,16 +210,6 @@ export const SETTINGS = {
     '100',
     'Most money that one wallet may have prepaid here, in US dollars. 0: nothing is taken in advance; what was can still be refunded.',
   ),
-  PREPAID_DAYS: setting(
-    integer(1, 3650),
-    '90',
-    'Days after its last use that prepaid money can be spent. Afterwards it can be refunded, or revived by adding to it.',
-  ),
-  RECALL_PROBE: setting(
-    integer(0, 1_000_000_000),
-    '200',
-    'Every Nth unproved search is proved in the background, for the metric farthing_recall. 0: none.',
-  ),
   CONTACT: setting(
     contact,
     '',
@@ -298,17 +219,22 @@ export const SETTINGS = {
     label,
     'Farthing',
     'Name of your service in catalogues of paid services: up to 32 printable ASCII characters.',
+    { service: 'name' },
   ),
   SERVICE_TAGS: setting(
     tags,
     '',
     'Up to five tags for catalogues, separated by commas, each of up to 32 printable ASCII characters.',
+    { service: 'tags' },
   ),
-  SERVICE_ICON_URL: setting(iconUrl, '', 'Address of your service’s icon, for catalogues.'),
+  SERVICE_ICON_URL: setting(iconUrl, '', 'Address of your service’s icon, for catalogues.', {
+    service: 'iconUrl',
+  }),
   SERVICE_DESCRIPTION: setting(
     shortText(250),
     '',
     'What your service is, in up to 250 characters. Catalogues show it before the description of each paid operation, and cut the two at 500.',
+    { service: 'description' },
   ),
   CORS_ORIGINS: setting(list, '*', 'Origins allowed to call from a browser, separated by commas.'),
   ADMIN_PORT: setting(
@@ -331,12 +257,16 @@ export const SETTINGS = {
     portOrOff,
     'off',
     'Port for Prometheus, on FARTHING_METRICS_HOST: `off`, or 0 for a free one. `make run` uses 9402.',
+    { metrics: 'port' },
   ),
-  METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics port, which is unauthenticated.'),
+  METRICS_HOST: setting(text, '127.0.0.1', 'Address of the metrics port, which is unauthenticated.', {
+    metrics: 'host',
+  }),
   METRICS_NAMES: setting(
     list,
     '',
     'Host names accepted by the metrics port, separated by commas, besides addresses, localhost and FARTHING_METRICS_HOST.',
+    { metrics: 'names' },
   ),
   STOP_NOTICE_SECONDS: setting(
     integer(0, 600),
@@ -355,8 +285,37 @@ export const SETTINGS = {
   ),
 } as const;
 
-export type SettingName = keyof typeof SETTINGS;
+type Rows = typeof SETTINGS;
+type RowName = keyof Rows;
+type Secret = { [N in RowName]: Rows[N] extends { readonly isSecret: true } ? N : never }[RowName];
 
-export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+export type SettingName = RowName | `${Secret}_FILE`;
 
-export type Settings = { readonly [N in SettingName]: ReturnType<(typeof SETTINGS)[N]['read']> };
+export type Settings = { readonly [N in RowName]: ReturnType<Rows[N]['read']> } & {
+  readonly [N in Secret as `${N}_FILE`]: string;
+};
+
+/** Every name of a setting with how it is read: a secret has two, of which the second names a file. */
+export const SETTINGS_BY_NAME: Readonly<Record<SettingName, Pick<Setting<unknown>, 'read' | 'initial'>>> =
+  Object.fromEntries(
+    Object.entries(SETTINGS).flatMap(([name, row]) => [
+      [name, row],
+      ...('isSecret' in row ? [[`${name}_FILE`, { read: text, initial: '' }]] : []),
+    ]),
+  ) as never;
+
+export const SETTING_NAMES = Object.keys(SETTINGS_BY_NAME) as readonly SettingName[];
+
+type Group<G extends string> = {
+  readonly [N in RowName as Rows[N]['place'] extends Readonly<Record<G, infer F extends string>>
+    ? F
+    : never]: Settings[N];
+};
+
+/** The settings whose rows belong to a group, by their names in it. */
+export function groupOf<G extends string>(settings: Settings, group: G): Group<G> {
+  const rows = Object.entries<Setting<unknown>>(SETTINGS).filter(([, { place }]) => group in place);
+  return Object.fromEntries(
+    rows.map(([name, { place }]) => [place[group], settings[name as RowName]]),
+  ) as never;
+}

@@ -14,11 +14,11 @@ import type { Server } from '../http/exchange/server.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
-import type { Traffic } from '../metrics/traffic.ts';
 import type { LoadClusterTools } from '../operator/cluster-tools.ts';
 import { openOperatorPage } from '../operator/running/operator-page.ts';
 import { openOperatorSocket } from '../operator/running/operator-socket.ts';
 import { snapshotOf } from '../operator/running/snapshot.ts';
+import { groupOf } from '../settings/settings.ts';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
 import { answeredLine } from './log.ts';
@@ -41,10 +41,7 @@ interface Closable {
 const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../../.build/console');
 
 /** Opens the public API. @throws ConfigError when its address is taken or not this machine's */
-export function openInterface(
-  { runtime, services, forward, mcp }: ListenerDeps,
-  traffic: Traffic,
-): Promise<Server> {
+export function openInterface({ runtime, services, forward, mcp }: ListenerDeps): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services;
   const senders = new Senders(services.gate, forward);
@@ -63,7 +60,6 @@ export function openInterface(
     }),
     onAnswered: (event) => {
       metrics.answered(event);
-      traffic.count(event);
       log.info(answeredLine(event));
     },
     onFault,
@@ -71,18 +67,12 @@ export function openInterface(
 }
 
 /** Opens the operator's page, if `ADMIN_PORT` is set. @throws ConfigError when its port is taken */
-export function openPage(
-  { runtime, books, services, cluster }: ListenerDeps,
-  traffic: Traffic,
-): Promise<Server | undefined> {
-  const { settings, metrics, log, encoder, extractor, tenants } = runtime;
+export function openPage({ runtime, books, services, cluster }: ListenerDeps): Promise<Server | undefined> {
+  const { settings, log, encoder, extractor, tenants } = runtime;
   return openOperatorPage({
     settings,
     snapshot: () => snapshotOf({ encoder, extractor, tenants, books }),
     services,
-    traffic,
-    registry: metrics.registry,
-    consoleFolder: CONSOLE_FOLDER,
     cluster,
     log,
   });
@@ -115,15 +105,11 @@ export async function openMetrics({
   metrics,
   log,
 }: Runtime): Promise<(Closable & { readonly url: string }) | undefined> {
-  const { METRICS_HOST, METRICS_PORT, METRICS_NAMES } = settings;
-  if (METRICS_PORT === 'off') return undefined;
+  const { port, ...address } = groupOf(settings, 'metrics');
+  if (port === 'off') return undefined;
   try {
     await readGpuGauges(metrics.registry);
-    return await serveMetrics(metrics.registry, {
-      host: METRICS_HOST,
-      port: METRICS_PORT,
-      names: METRICS_NAMES,
-    });
+    return await serveMetrics(metrics.registry, { ...address, port });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;

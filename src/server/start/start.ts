@@ -15,14 +15,22 @@ import { makeFolder } from '../state/make-folder.ts';
 import { eventLog } from '../wiring/event-log.ts';
 import { checkAddresses } from './addresses.ts';
 import { openLog } from './log.ts';
-import type { Cluster, Served, Times } from './serve.ts';
+import type { Cluster, Served, ServeOptions, Times } from './serve.ts';
 import { type StartProgress, silentProgress } from './terminal/progress.ts';
 
-export type { Cluster, Times } from './serve.ts';
+export type { Cluster } from './serve.ts';
+
+/** Changes by tests and benches: the clocks, and limits that are no settings. */
+export interface StartChanges extends Times, Pick<ServeOptions, 'tenantLimits' | 'settlementWaitSecondsMax'> {
+  readonly queryQueueMax?: number;
+}
 
 const FOLDER_MODE = 0o700;
 const LOCK_WAIT_MS = 1000;
 const LOCK_LOOK_MS = 20;
+/** Queries and uploads that wait for an encoder: seconds of work. The estimated wait refuses before; this bounds the memory. */
+const QUERY_QUEUE_MAX = 256;
+const INGEST_QUEUE_MAX = 1024;
 
 export interface Running extends Served {
   readonly startMilliseconds: number;
@@ -33,7 +41,7 @@ export interface Running extends Served {
 /** Starts the whole server. @throws ConfigError when an OCR language is not installed, another process uses the data folder, or an address is taken */
 export async function start(
   settings: Settings,
-  { cluster, ...times }: Times & { readonly cluster: Cluster },
+  { cluster, queryQueueMax = QUERY_QUEUE_MAX, ...changes }: StartChanges & { readonly cluster: Cluster },
   progress: StartProgress = silentProgress,
 ): Promise<Running> {
   const started = performance.now();
@@ -54,7 +62,7 @@ export async function start(
     throw error;
   });
   progress.begin('models: checksums, sessions, warm-up');
-  const encoding = encoderOptions(settings, folder.data, { log, metrics, alarm });
+  const encoding = encoderOptions(settings, folder.data, { log, metrics, alarm, queryQueueMax });
   // Workers open their sessions on other cores while this thread, which they need to begin, loads the rest of the server.
   let opening!: Promise<Encoder>;
   await new Promise<void>((begun, failed) => {
@@ -63,7 +71,7 @@ export async function start(
   });
   const [{ serve }, encoder] = await Promise.all([import('./serve.ts'), opening]);
   const served = await serve({
-    ...times,
+    ...changes,
     ...folder,
     settings,
     encoding,
@@ -149,7 +157,12 @@ async function makeSet(setting: string, path: string): Promise<void> {
 function encoderOptions(
   settings: Settings,
   data: string,
-  { log, metrics, alarm }: { log: Logger; metrics: Metrics; alarm: (event: object) => void },
+  {
+    log,
+    metrics,
+    alarm,
+    queryQueueMax,
+  }: { log: Logger; metrics: Metrics; alarm: (event: object) => void; queryQueueMax: number },
 ): EncoderOptions {
   return {
     modelsFolder: settings.MODELS_DIR,
@@ -157,9 +170,9 @@ function encoderOptions(
     ...(settings.QUERY_WORKERS > 0 && { queryWorkers: settings.QUERY_WORKERS }),
     ...(settings.INGEST_WORKERS > 0 && { ingestWorkers: settings.INGEST_WORKERS }),
     provider: settings.PROVIDER,
-    queryQueueMax: settings.QUERY_QUEUE_MAX,
+    queryQueueMax,
     ...(settings.QUERY_WAIT_MS_MAX > 0 && { queryWaitMsMax: settings.QUERY_WAIT_MS_MAX }),
-    ingestQueueMax: settings.INGEST_QUEUE_MAX,
+    ingestQueueMax: INGEST_QUEUE_MAX,
     log: eventLog(metrics, log),
     alarm,
     onTask: metrics.encoded,

@@ -12,10 +12,12 @@ import { Credits } from '../purchases/credits.ts';
 import type { WorkspaceExtensionDeps } from '../purchases/paid-workspace.ts';
 import { effectHandlers, openPurchases } from '../purchases/purchases.ts';
 import { ReserveReturns, type ReserveReturnsDeps } from '../purchases/reserve-returns.ts';
+import { groupOf } from '../settings/settings.ts';
 import { ModelHistory } from '../state/model-history.ts';
 import type { Store } from '../state/store.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
+import { TTL_MINUTES, ttlMinutesMax } from '../workspace/workspace.ts';
 import { Workspaces, type WorkspacesDeps } from '../workspace/workspaces.ts';
 import { ingestEncoder } from './ingest-encoder.ts';
 import { KEPT_IN_ETCD, keptByNodes, keptInLedger } from './kept-facts.ts';
@@ -72,7 +74,10 @@ export interface Books {
   close(): Promise<void>;
 }
 
-const WORKSPACE_TTL_MINUTES_DEFAULT = 15;
+/** A server that was away for longer is no server that its renters wait for: their time passes. */
+const DOWNTIME_REFUND_MINUTES_MAX = 1440;
+/** A month in which a payer, who extends its index by each upload, moves to the new model. */
+const PREVIOUS_MODEL_DAYS = 30;
 
 /** One server's books have no others. */
 const NO_OTHERS: OtherBooks = {
@@ -86,7 +91,7 @@ const NO_OTHERS: OtherBooks = {
   orphansIn: () => ({ sweep: async () => undefined, close: async () => undefined }),
 };
 
-/** What most parts of a set of books need. */
+/** The dependencies that most parts of a set of books share. */
 interface Ground extends Pick<BooksOptions, 'runtime' | 'store'>, Required<Pick<BooksOptions, 'others'>> {
   readonly time: RentedTime;
   readonly models: ModelHistory;
@@ -177,7 +182,7 @@ function openGround(
 ): Ground {
   const { settings, clock } = runtime;
   const time = new RentedTime(store, clock, {
-    downtimeRefundMinutesMax: settings.DOWNTIME_REFUND_MINUTES_MAX,
+    downtimeRefundMinutesMax: DOWNTIME_REFUND_MINUTES_MAX,
     ...(monotonic && { monotonic }),
   });
   const credits = new Credits({ store, clock });
@@ -185,7 +190,7 @@ function openGround(
     store,
     now: () => time.now(),
     inUse: fillingSpaces(runtime.encoder),
-    extendedMs: 24 * HOUR_MS * settings.PREVIOUS_MODEL_DAYS,
+    extendedMs: 24 * HOUR_MS * PREVIOUS_MODEL_DAYS,
     lifetimeMs: MINUTE_MS * Math.max(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX, settings.PAYER_INDEX_MINUTES),
   });
   return { runtime, others, store, time, models, credits, stopTenant };
@@ -195,6 +200,7 @@ function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): W
   const { settings, clock, tenants, limits, baseUrl } = runtime;
   const { leadsHere, removeCopies } = others;
   const backups = new BackupsTaken(store);
+  const priced = groupOf(settings, 'workspace');
   return new Workspaces({
     store,
     clock,
@@ -207,12 +213,10 @@ function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): W
       return baseUrl();
     },
     pricing: {
-      base: settings.WORKSPACE_BASE_USD,
-      perMinute: settings.WORKSPACE_MINUTE_USD,
-      ttlMinutesMin: settings.WORKSPACE_TTL_MINUTES_MIN,
-      ttlMinutesMax: settings.WORKSPACE_TTL_MINUTES_MAX,
-      ttlTotalMinutesMax: settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX,
-      ttlMinutesDefault: WORKSPACE_TTL_MINUTES_DEFAULT,
+      ...priced,
+      ttlMinutesMin: TTL_MINUTES.min,
+      ttlMinutesMax: ttlMinutesMax(priced.ttlTotalMinutesMax),
+      ttlMinutesDefault: TTL_MINUTES.initial,
     },
     limits: {
       file_bytes: settings.FILE_BYTES_MAX,
@@ -221,9 +225,9 @@ function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): W
       segments: limits.ingest.segmentsPerTenantMax,
       segments_per_item: limits.ingest.segmentsPerItemMax,
       jobs_waiting: limits.ingest.jobsPerTenantMax,
-      requests_per_second: settings.TENANT_REQUESTS_PER_SECOND,
-      searches_at_once: settings.TENANT_SEARCHES_AT_ONCE,
-      ingests_at_once: settings.TENANT_INGESTS_AT_ONCE,
+      requests_per_second: limits.tenant.requestsPerSecond,
+      searches_at_once: limits.tenant.searchesAtOnce,
+      ingests_at_once: limits.tenant.ingestsAtOnce,
     },
     keptElsewhere: async (createdAt, disposedAt, left) => [
       ...keptInLedger(settings, disposedAt),

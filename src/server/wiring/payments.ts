@@ -13,7 +13,6 @@ import { withPrepaid } from '@farthing/payment/prepaid/with-prepaid';
 import type { EffectHandlers } from '@farthing/payment/purchase';
 import { AnswerStore } from '@farthing/payment/records/answers';
 import { SignatureCheck } from '@farthing/payment/signature';
-import type { ServiceCard } from '@farthing/payment/wire/challenge';
 import type { SignClaims } from '@farthing/payment/wire/signed-receipt';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
@@ -22,7 +21,7 @@ import type { Owners } from '@farthing/queues/owners';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
 import { ConfigError } from '../settings/config.ts';
-import type { Settings } from '../settings/settings.ts';
+import { groupOf, type Settings } from '../settings/settings.ts';
 import type { Store } from '../state/store.ts';
 import { facilitatorAddresses } from './facilitator-addresses.ts';
 
@@ -37,6 +36,8 @@ export interface PaymentsOptions {
   readonly observe: (call: FacilitatorCall) => void;
   /** Signs receipts as this server. */
   readonly sign: SignClaims;
+  /** For tests. */
+  readonly settlementWaitSecondsMax?: number;
 }
 
 /** The payments of all books: one facilitator, and one crowd of payers. */
@@ -54,6 +55,12 @@ const PLAY_RECIPIENT: Address = '0x00000000000000000000000000000000000fa271';
 /** How long a signed payment may wait for its settlement, including the upload over a slow line. */
 const MAX_TIMEOUT_SECONDS = 300;
 const PURCHASES_MAX = 1024;
+/** Six blocks of Base: what a facilitator has not answered by then is found on the chain later. */
+const SETTLEMENT_WAIT_SECONDS_MAX = 12;
+/** A client that lost its answer asks again within minutes. */
+const ANSWER_KEEP_MINUTES = 15;
+/** 5 GB at half a kilobyte each; totals count the dropped ones. */
+const JOURNAL_ENTRIES_MAX = 10_000_000;
 /** Same as the wait of a request for the log. */
 const STABLE_MS_MAX = 5000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
@@ -64,6 +71,7 @@ const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
  */
 export async function openPayments(options: PaymentsOptions): Promise<Payments> {
   const { settings, clock, owners, tenants, log, observe } = options;
+  const { settlementWaitSecondsMax = SETTLEMENT_WAIT_SECONDS_MAX } = options;
   const judgesAnyLength = settings.FACILITATOR.length > 0 && settings.RPC_URL.length > 0;
   const signatures = new SignatureCheck(native, { judgesAnyLength });
   const payTo = (settings.PAY_TO.toLowerCase() || PLAY_RECIPIENT) as Address;
@@ -95,7 +103,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
           ...(settings.PREPAID_USD_MAX > 0n && { prepaid: prepaidOn(settings.NETWORK) }),
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-          service: serviceOf(settings),
+          service: groupOf(settings, 'service'),
           bodyNetworks: settings.X402_BODY_NETWORK === 'base' ? 'v1' : 'v2',
         },
         signatures,
@@ -104,13 +112,13 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
           store,
         ),
         prepaid,
-        holdMsMax: settings.SETTLEMENT_WAIT_SECONDS_MAX * 1000,
+        holdMsMax: settlementWaitSecondsMax * 1000,
         // The next owner of the books knows only their log.
         answersAfterNote: store.stable !== undefined,
         handlers,
         answers,
-        answerKeepMinutes: settings.ANSWER_KEEP_MINUTES,
-        journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: settings.JOURNAL_ENTRIES_MAX },
+        answerKeepMinutes: ANSWER_KEEP_MINUTES,
+        journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: JOURNAL_ENTRIES_MAX },
         crowd,
         // Nothing was paid with play money: a receipt would be false.
         ...(remote && { sign: options.sign }),
@@ -156,16 +164,6 @@ async function stableInTime(stable: Promise<void>): Promise<void> {
   }
 }
 
-/** What catalogues show of the operator's service. */
-function serviceOf(settings: Settings): ServiceCard {
-  return {
-    name: settings.SERVICE_NAME,
-    tags: settings.SERVICE_TAGS,
-    iconUrl: settings.SERVICE_ICON_URL,
-    description: settings.SERVICE_DESCRIPTION,
-  };
-}
-
 interface FacilitatorTerms {
   readonly asset: Asset;
   readonly payTo: Address;
@@ -201,7 +199,7 @@ async function openFacilitators(
     assets: [asset],
     payTo,
     maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    service: serviceOf(settings),
+    service: groupOf(settings, 'service'),
     clock,
     witness,
     confirms: settings.CONFIRM_SETTLEMENTS === '1',

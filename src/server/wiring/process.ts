@@ -27,7 +27,7 @@ import type { Store } from '../state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/receipt.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { eventLog } from './event-log.ts';
-import { type Limits, limitsOf } from './limits.ts';
+import { type Limits, limitsOf, type TenantLimitChanges } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
 
 export interface ProcessOptions {
@@ -49,6 +49,9 @@ export interface ProcessOptions {
   readonly kept: ContentKeeper | undefined;
   /** Public address of the server; known once it listens. */
   readonly baseUrl: () => string;
+  /** Changes of constants, by tests and benches. */
+  readonly tenantLimits?: TenantLimitChanges;
+  readonly settlementWaitSecondsMax?: number;
 }
 
 /** Stores the Tenants' content beyond this disk. */
@@ -64,8 +67,8 @@ export interface ContentKeeper {
   close(): void;
 }
 
-/** What a process has once, however many books it holds: models, readers, limits, keys, log and metrics. */
-export interface Runtime extends ProcessOptions {
+/** The parts that a process has once, however many books it holds: models, readers, limits, keys, log and metrics. */
+export interface Runtime extends Omit<ProcessOptions, 'tenantLimits'> {
   readonly clock: Clock;
   /** The models in use, and those that filled indexes before. */
   readonly encoders: IndexModels;
@@ -73,7 +76,7 @@ export interface Runtime extends ProcessOptions {
   /** Finds speech in recordings; undefined without its models. */
   readonly listening: Listening | undefined;
   readonly limits: Limits;
-  /** Who pays for which Tenant; all shared queues ask it. */
+  /** The payer of each Tenant; all shared queues ask it. */
   readonly owners: Owners;
   readonly tenantLimits: TenantLimits;
   /** Uploads while they are received. */
@@ -98,12 +101,14 @@ export interface Runtime extends ProcessOptions {
 }
 
 const READERS_MAX = 8;
+/** A proof takes as long as dozens of searches: this costs some percent of the processor, and shows a loss within minutes of traffic. */
+const SEARCHES_PER_PROBE = 200;
 
-/** Opens what a process has once. */
+/** Opens the parts that a process has once. */
 export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
   const { settings, data, bookFolders, clock = systemClock, encoder, encoding, log, metrics } = options;
   const event = eventLog(metrics, log);
-  const limits = limitsOf(settings, encoder.workers.ingest);
+  const limits = limitsOf(settings, encoder.workers.ingest, options.tenantLimits);
   const owners = new Owners();
   const extractor = openExtractor({
     pictureSpec: encoder.pictureSpec,
@@ -132,9 +137,12 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     tenants,
     log: event,
     observe: metrics.facilitatorCalled,
+    ...(options.settlementWaitSecondsMax !== undefined && {
+      settlementWaitSecondsMax: options.settlementWaitSecondsMax,
+    }),
     sign: (claims) => signer.signAs(didOf(options.baseUrl()), claims),
   });
-  const probe = new RecallProbe({ tenants, every: settings.RECALL_PROBE, observe: metrics.probed });
+  const probe = new RecallProbe({ tenants, every: SEARCHES_PER_PROBE, observe: metrics.probed });
   const { unproved, proved, tenant } = limits.http.incomingBytesMax;
   return {
     ...options,

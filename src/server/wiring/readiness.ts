@@ -2,6 +2,7 @@ import { statfsSync } from 'node:fs';
 import { familyReports } from '@farthing/engine/search/families';
 import type { Readiness } from '../http/access/services.ts';
 import { pricesOf } from '../purchases/prices.ts';
+import { TTL_MINUTES, ttlMinutesMax } from '../workspace/workspace.ts';
 import type { AllBooks } from './all-books.ts';
 import type { Runtime } from './process.ts';
 
@@ -11,7 +12,7 @@ const LAG_MS_MAX = 5000;
 /** A transaction of a payment takes some LMDB pages: with less space the books cannot be written. */
 const FREE_BYTES_MIN = 2 ** 20;
 
-/** What `/readyz` answers. */
+/** The answer of `/readyz`. */
 export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
   const { settings, data, encoder, extractor, draining } = runtime;
   const payment = books.health();
@@ -35,8 +36,8 @@ export function readinessOf(runtime: Runtime, books: AllBooks): Readiness {
       extraction: extractor.confinement() ?? 'not started yet',
       prices_usd: pricesOf(settings).listed,
       workspace_minutes: {
-        min: settings.WORKSPACE_TTL_MINUTES_MIN,
-        max: settings.WORKSPACE_TTL_MINUTES_MAX,
+        min: TTL_MINUTES.min,
+        max: ttlMinutesMax(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX),
       },
       ...(previous.length > 0 && { previous_models: previous }),
       ...(modelsDiffer !== undefined && { models_differ: modelsDiffer }),

@@ -8,7 +8,7 @@ import type { Books } from './books.ts';
 import type { Runtime } from './process.ts';
 import { readinessOf } from './readiness.ts';
 
-/** What the routes need: what the process has once, and one set of books. */
+/** The services of the routes: the parts that the process has once, and one set of books. */
 export function servicesOf(runtime: Runtime, all: AllBooks, books: Books): Services {
   const { settings, metrics, log, limits, search, previews, incoming, tenantLimits } = runtime;
   return {
@@ -19,7 +19,7 @@ export function servicesOf(runtime: Runtime, all: AllBooks, books: Books): Servi
     prices: pricesOf(settings),
     prepaidUsdMax: settings.PREPAID_USD_MAX,
     limits: limits.http,
-    terms: termsOf(settings),
+    terms: termsOf(settings, limits.extract.pagesMax),
     incoming,
     tenantLimits,
     onFault: (error, requestId) => {
@@ -34,7 +34,7 @@ export function servicesOf(runtime: Runtime, all: AllBooks, books: Books): Servi
   };
 }
 
-function termsOf(settings: Settings): Terms {
+function termsOf(settings: Settings, pagesMax: number): Terms {
   const asset = assetOn(settings.NETWORK);
   const servesV1 = settings.X402_BODY_NETWORK === 'base';
   return {
@@ -45,7 +45,7 @@ function termsOf(settings: Settings): Terms {
     servesV1,
     name: settings.SERVICE_NAME,
     contact: settings.CONTACT,
-    pagesMax: settings.PAGES_MAX,
+    pagesMax,
     mediaSecondsMax: settings.MEDIA_SECONDS_MAX,
     payerIndexMinutes: settings.PAYER_INDEX_MINUTES,
   };

@@ -28,7 +28,7 @@ export interface Topology {
   place(runtime: Runtime, times: Pick<BooksOptions, 'monotonic'>): Placement;
   /** To be called after `place`. @param servicesOf returns the routes' services for a set of books */
   forward(servicesOf: (books: Books) => Services): Forward;
-  /** What only this topology has to show. */
+  /** Gauges of this topology alone. */
   readonly gauges: readonly GaugeDescription<undefined>[];
 }
 

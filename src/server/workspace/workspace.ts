@@ -113,6 +113,14 @@ export interface WorkspaceRecord {
   readonly end?: WorkspaceEnd;
 }
 
+/** Minutes that can be bought at once: the unit of the price, and a day, after which a caller decides again. */
+export const TTL_MINUTES = { min: 1, max: 1440, initial: 15 } as const;
+
+/** Most minutes that can be bought at once. @param total most minutes that a Workspace may have left */
+export function ttlMinutesMax(total: number): number {
+  return Math.min(TTL_MINUTES.max, total);
+}
+
 /** Prices and bounds of a Workspace's minutes. */
 export interface WorkspacePricing {
   readonly base: AtomicAmount;

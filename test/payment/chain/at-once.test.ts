@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import type { StartChanges } from '../../../src/server/start/start.ts';
 import { onlyDeep } from '../../rig/deep.ts';
 import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
 import { noChain } from './chain.ts';
@@ -20,8 +21,12 @@ const skip = noChain ?? onlyDeep;
 /** Of those who were charged, in a call whose facilitator is killed. */
 const ANSWERED_SHARE_MIN = 0.95;
 
-async function openCrowd(t: Test, environment: Readonly<Record<string, string>> = {}) {
-  const paid = await startPaidServer(t, environment);
+async function openCrowd(
+  t: Test,
+  environment: Readonly<Record<string, string>> = {},
+  changes: StartChanges = {},
+) {
+  const paid = await startPaidServer(t, environment, undefined, changes);
   const { chain, merchant, server } = paid;
   const agents = Array.from({ length: PAYERS }, () => new TestAgent(server.url));
   for (const [number, agent] of agents.entries()) {
@@ -83,10 +88,7 @@ for (const [through, environment] of [
   });
 
 t.test('who is charged as the facilitator is killed is answered in the same call', { skip }, async (t) => {
-  const crowd = await openCrowd(t, {
-    SETTLEMENT_WAIT_SECONDS_MAX: '12',
-    SEARCH_PRICE_USD: '0.01',
-  });
+  const crowd = await openCrowd(t, { SEARCH_PRICE_USD: '0.01' }, { settlementWaitSecondsMax: 12 });
   const buying = crowd.buyAll(0);
   await amidst(crowd, PURCHASES / 4);
   await crowd.facilitator.kill();

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type Asset, assetOn, BASE_USDC } from '../../../src/payment/asset.ts';
+import type { StartChanges } from '../../../src/server/start/start.ts';
 import { openBooks } from '../../rig/stopped-books.ts';
 import { startTestServer } from '../../rig/test-server.ts';
 import { type Chain, startChain } from './chain.ts';
@@ -12,6 +13,7 @@ export async function startPaidServer(
   t: Pick<Test, 'testdir' | 'teardown'>,
   environment: Readonly<Record<string, string>> = {},
   factories: (chain: Chain) => Promise<readonly Hex[]> = async () => [],
+  changes: StartChanges = {},
 ) {
   const chain = await startChain(t, assetOn((environment.NETWORK ?? BASE_USDC.network) as Asset['network']));
   const facilitator = await chain.facilitator(await factories(chain));
@@ -21,7 +23,7 @@ export async function startPaidServer(
   const name = environment.FACILITATOR;
   const behind = name === 'cdp' || name === 'payai' ? await standIn(t, name, facilitator.url) : undefined;
   const settings = { ...money, ...own, ...environment, ...behind?.settings } as Record<string, string>;
-  const server = await startTestServer(t, settings);
+  const server = await startTestServer(t, settings, changes);
   /** Stops the server. @returns what its books say */
   const booksAtEnd = async () => {
     await server.stop();

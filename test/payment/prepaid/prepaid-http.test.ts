@@ -16,7 +16,7 @@ const serve = () =>
   ServedProcess.start(t, {
     data: `${folder}/data`,
     log: `${folder}/log`,
-    environment: { PAY_TO, TENANT_SEARCHES_AT_ONCE: '100', TENANT_REQUESTS_PER_SECOND: '10000' },
+    environment: { PAY_TO, TENANT_REQUESTS_PER_SECOND: '10000' },
   });
 let server = await serve();
 const account = wallet();

@@ -23,7 +23,7 @@ export const same = (outcomes: readonly string[]) => [...new Set(outcomes)].join
 
 /** A server that is attacked, and a payer with one file in the index. */
 export async function attacked(t: Test, times: Parameters<typeof startTestServer>[2] = {}) {
-  const limits = { TENANT_SEARCHES_AT_ONCE: '100', TENANT_REQUESTS_PER_SECOND: '10000' };
+  const limits = { TENANT_REQUESTS_PER_SECOND: '10000' };
   const server = await startTestServer(t, { PAY_TO, ...limits }, times);
   const agent = new TestAgent(server.url);
   await agent.ingest('log.txt', 'The lighthouse keeper counts gulls at dawn.');

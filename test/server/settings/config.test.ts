@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ConfigError, configNotices, readConfig } from '../../../src/server/settings/config.ts';
+import { groupOf } from '../../../src/server/settings/settings.ts';
 import '../../rig/teardown-order.ts';
 
 const fault = (environment: Record<string, string>): string => {
@@ -56,6 +57,28 @@ t.test('an unknown name stops the start, in the environment by its prefix, and i
   );
   t.match(fault({ FARTHING_CONFIG: fileOf(t, { PROT: 1 }) }), /PROT: .* did you mean FARTHING_PORT\?/);
   t.match(fault({ FARTHING_CONFIG: '/no/such/file' }), /there is no file/);
+});
+
+t.test('a former setting that is a constant now stops the start and says so', async (t) => {
+  t.match(
+    fault({ FARTHING_PIXELS_MAX: '1000' }),
+    /FARTHING_PIXELS_MAX: this is no setting any more \(in the environment\); it is 100 million now: leave it out$/,
+  );
+  t.match(fault({ FARTHING_CONFIG: fileOf(t, { PREPAID_DAYS: 1 }) }), /PREPAID_DAYS: .* it is 90 now/);
+});
+
+t.test('a secret is named in the environment or in a file, under two names', async (t) => {
+  t.match(readConfig({ FARTHING_CLUSTER_PASSWORD_FILE: '/etc/secret' }), {
+    CLUSTER_PASSWORD: '',
+    CLUSTER_PASSWORD_FILE: '/etc/secret',
+  });
+  t.match(fault({ FARTHING_CLUSTER_PASSWORD_FIEL: 'x' }), /did you mean FARTHING_CLUSTER_PASSWORD_FILE\?/);
+});
+
+t.test('the settings of a group have the names that the part which takes them knows', async (t) => {
+  const settings = readConfig({ FARTHING_FILE_BYTES_MAX: '2048', FARTHING_METRICS_NAMES: 'a,b' });
+  t.same(groupOf(settings, 'extract'), { bytesMax: 2048, mediaSecondsMax: 14_400 });
+  t.same(groupOf(settings, 'metrics'), { port: 'off', host: '127.0.0.1', names: ['a', 'b'] });
 });
 
 t.test('variables that the commands and the native part read are not taken for settings', async (t) => {

@@ -47,12 +47,7 @@ export function consoleRoutes(folder: string): Route[] {
   return [consoleAssets(folder), iconRoute(folder)];
 }
 
-/** A page of the folder at `/`. Without it the server starts all the same, and the route says what to do. */
-export function pageRoute(folder: string, name: string): Route {
-  return { method: 'GET', path: '/', handle: pageOf(folder, name) };
-}
-
-/** Answers with a page of the folder. */
+/** Answers with a page of the folder. Without it the server starts all the same, and the answer says what to do. */
 export function pageOf(folder: string, name: string): (exchange: Exchange) => BytesReply {
   const page = readAssets(folder).get(name);
   return (exchange) => {
@@ -75,7 +70,7 @@ function iconRoute(folder: string): Route {
 }
 
 /** What the pages load. */
-export function consoleAssets(folder: string): Route {
+function consoleAssets(folder: string): Route {
   const assets = readAssets(join(folder, 'assets'));
   return {
     method: 'GET',

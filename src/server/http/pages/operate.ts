@@ -1,44 +1,45 @@
 import { FarthingError } from '@farthing/protocol/error';
-import type { Finding, HourPoint, Snapshot } from '@farthing/protocol/schema/operator';
+import type { Finding, Snapshot } from '@farthing/protocol/schema/operator';
 import type { Exchange } from '../exchange/exchange.ts';
+import type { Reply } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';
-import { consoleAssets, pageRoute } from './console.ts';
 
 /** A foreign page whose name resolves to this host (DNS rebinding) must not read what the operator sees. */
 const LOCAL_HOST = /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/;
+const NO_STORE = { 'Cache-Control': 'no-store' };
+const TEXT = {
+  ...NO_STORE,
+  'Content-Type': 'text/plain; charset=utf-8',
+  'X-Content-Type-Options': 'nosniff',
+};
 
 interface Sources {
+  readonly text: () => Promise<string>;
   readonly snapshot: () => Promise<Snapshot>;
-  readonly hour: () => Promise<{ readonly points: readonly HourPoint[] }>;
   readonly doctor: () => Promise<{ readonly findings: readonly Finding[] }>;
 }
 
-/** Routes of the operator's port: a page of charts, the figures that it draws, and the doctor's findings. */
-export function operateRoutes(folder: string, { snapshot, hour, doctor }: Sources): Route[] {
+/** Routes of the operator's port: the state and the doctor's findings as text, and each as JSON. */
+export function operateRoutes({ text, snapshot, doctor }: Sources): Route[] {
   return [
-    pageRoute(folder, 'operate.html'),
-    consoleAssets(folder),
-    jsonRoute('/snapshot.json', snapshot),
-    jsonRoute('/hour.json', hour),
-    jsonRoute('/doctor.json', doctor),
-  ].map((route) => ({
-    ...route,
-    handle: (exchange, params) => {
-      checkHost(exchange);
-      return route.handle(exchange, params);
-    },
-  }));
+    localRoute('/', async () => ({ status: 200, headers: TEXT, raw: await text() })),
+    localRoute('/snapshot.json', async () => json(await snapshot())),
+    localRoute('/doctor.json', async () => json(await doctor())),
+  ];
 }
 
-function jsonRoute(path: string, read: () => Promise<object>): Route {
+function json(body: object): Reply {
+  return { status: 200, headers: NO_STORE, body: { ...body } };
+}
+
+function localRoute(path: string, reply: () => Promise<Reply>): Route {
   return {
     method: 'GET',
     path,
-    handle: async () => ({
-      status: 200,
-      headers: { 'Cache-Control': 'no-store' },
-      body: { ...(await read()) },
-    }),
+    handle: (exchange) => {
+      checkHost(exchange);
+      return reply();
+    },
   };
 }
 

@@ -23,7 +23,7 @@ export class BackupsTaken {
 }
 
 /**
- * What backups hold of a Tenant. @param taken when each was taken, and when the Tenant was created, in milliseconds since the epoch;
+ * The Tenant's data that backups hold. @param taken when each was taken, and when the Tenant was created, in milliseconds since the epoch;
  * undefined: none was
  */
 export function keptInBackups(taken: readonly (number | undefined)[], createdAt: number): KeptFact[] {

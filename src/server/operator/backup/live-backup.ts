@@ -166,7 +166,7 @@ export class LiveBackup {
   }
 }
 
-/** What is copied of books by itself, relative to the data folder. */
+/** The parts of books that are copied one by one, relative to the data folder. */
 function partsOf(folder: string): string[] {
   return [join(folder, 'state'), join(folder, 'tenants')];
 }

@@ -5,7 +5,7 @@ import { fileFault } from '@farthing/cli/wording/file-fault';
 import { settingsPage } from '../../settings/settings-page.ts';
 import { type CommandIo, EXIT } from '../io.ts';
 
-/** What runs each command; its code is loaded when it does. @returns the exit code */
+/** The program of each command; its code is loaded when it runs. @returns the exit code */
 const RUNS: {
   readonly [Name in OperatorCommand]: (call: OperatorCall<Name>, io: CommandIo) => Promise<number>;
 } = {

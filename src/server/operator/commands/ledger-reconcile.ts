@@ -17,7 +17,7 @@ import { sinceOf } from './ledger.ts';
 import { lastStates, openLedger } from './ledger-source.ts';
 
 /**
- * What the chain makes of a row, or of a refund of prepaid money. `owed`: it moved the money of a payment that was answered with a refusal.
+ * The chain's verdict on a row, or on a refund of prepaid money. `owed`: it moved the money of a payment that was answered with a refusal.
  * `refund_missing`: a noted refund that it does not show.
  */
 type Verdict =
@@ -76,7 +76,7 @@ export async function reconcileLedger(since: string | undefined, io: CommandIo):
 }
 
 class Reconciliation {
-  /** Of the ledger's last row. */
+  /** The time of the ledger's last row. */
   payTo: string | undefined;
   /** Milliseconds since the epoch, of the oldest row that was on this chain. */
   firstTime: number | undefined;
@@ -171,7 +171,7 @@ class Reconciliation {
     if (this.#sums.size === 0) this.#io.explain('The ledger is empty.');
   }
 
-  /** What the operator owes, in all. */
+  /** The sum that the operator owes. */
   explainOwed({ prepaid, credits }: Liabilities): void {
     const money = this.#isPlay ? ' of play money' : '';
     const left = formatUsd(BigInt(prepaid.left));

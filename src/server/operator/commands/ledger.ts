@@ -115,7 +115,7 @@ function rowOf(entry: JournalEntry): Row {
 const UNKNOWN = 'unknown';
 const NO_SETTLEMENT = { facilitator: '', gas_eth: '', fee_usd: '' };
 
-/** Who settled it, the gas that this server paid, and the facilitator's fee: those over HTTP bill by the month, and name no fee. */
+/** Cells for who settled it, the gas that this server paid, and the facilitator's fee: those over HTTP bill by the month, and name no fee. */
 function settlementOf(entry: JournalEntry): Pick<Row, keyof typeof NO_SETTLEMENT> {
   const { kind, facilitator, gasWei } = entry;
   const isSettled = kind === 'settled' || kind === 'presumed' || kind === 'refunded';

@@ -44,7 +44,7 @@ export async function examineByPaying(examined: Examined): Promise<Finding[]> {
   return [...found, ...(await run([['purchase', () => purchase(settings, environment)]]))];
 }
 
-/** What a running server knows of itself. */
+/** Facts that only a running server knows. */
 export interface RunningFacts {
   /** As its readers reported it. */
   readonly confined: unknown;

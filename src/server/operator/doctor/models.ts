@@ -64,13 +64,13 @@ function otherLanguagesFinding({ name, installed }: LibraryModel): Finding {
       );
 }
 
-/** What may run the models: its device, its library and its weights. */
+/** A provider that may run the models: its device, its library and its weights. */
 export async function providers(settings: Settings, refusalOf = deviceRefusal): Promise<Finding[]> {
   const known = await modelsOf(settings);
   return PROVIDERS.map((provider) => providerFinding(provider, settings.PROVIDER, known, refusalOf));
 }
 
-/** What runs texts on the processor: the native encoder or ONNX Runtime, and why. */
+/** Whether the native encoder or ONNX Runtime runs texts on the processor, and why. */
 export async function nativeEncoder(settings: Settings): Promise<Finding[]> {
   const { PROVIDER, MODELS_DIR, CACHE_DIR, DATA_DIR } = settings;
   const check = 'native encoder';
@@ -115,7 +115,7 @@ function providerFinding(
   const wanted = configured === 'native' ? 'cpu' : configured;
   if (wanted !== 'auto' && wanted !== provider) return ok(check, `not used: FARTHING_PROVIDER=${configured}`);
   const forced = wanted === provider;
-  // Of CUDA, whether there is a device; WebGPU has no cheap sign of one.
+  // CUDA shows whether there is a device; WebGPU has no cheap sign of one.
   const refusal = refusalOf(provider, provider === 'webgpu' ? wanted : 'auto');
   if (refusal !== undefined)
     return forced

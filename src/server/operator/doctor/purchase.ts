@@ -7,6 +7,7 @@ import { formatUsd } from '@farthing/protocol/money';
 import type { Finding } from '@farthing/protocol/schema/operator';
 import type { Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { TTL_MINUTES } from '../../workspace/workspace.ts';
 import { ok, problem, warning } from '../finding.ts';
 
 const CHECK = 'purchase';
@@ -37,11 +38,11 @@ export async function purchase(settings: Settings, environment: Environment): Pr
       ),
     ];
   const price = formatUsd(
-    settings.WORKSPACE_BASE_USD + settings.WORKSPACE_MINUTE_USD * BigInt(settings.WORKSPACE_TTL_MINUTES_MIN),
+    settings.WORKSPACE_BASE_USD + settings.WORKSPACE_MINUTE_USD * BigInt(TTL_MINUTES.min),
   );
   let bought: Bought;
   try {
-    bought = await buy(url, account, price, settings.WORKSPACE_TTL_MINUTES_MIN);
+    bought = await buy(url, account, price, TTL_MINUTES.min);
   } catch (error) {
     return [failure(error, url, account, `${price} USD in ${asset.symbol} on ${asset.title}`)];
   }

@@ -16,7 +16,7 @@ export interface LedgerSource {
 
 export interface LedgerSums {
   readonly totals: JournalTotals;
-  /** What is no longer among the entries. */
+  /** Sums of the entries that were dropped. */
   readonly dropped: JournalTotals;
 }
 

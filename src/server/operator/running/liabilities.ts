@@ -8,7 +8,7 @@ export interface OwingBooks {
   readonly credits: Credits;
 }
 
-/** What the operator owes by all books. Amounts are decimal, in the coin's smallest unit. */
+/** The operator's debts by all books. Amounts are decimal, in the coin's smallest unit. */
 export interface Liabilities {
   /** Money of wallets that is not spent. */
   readonly prepaid: { readonly wallets: number; readonly left: string };

@@ -1,70 +1,51 @@
 import { statfsSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { Finding, ProbeSample, Snapshot } from '@farthing/protocol/schema/operator';
+import type { Finding, Snapshot } from '@farthing/protocol/schema/operator';
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
 import type { Services } from '../../http/access/services.ts';
 import { Cors } from '../../http/exchange/cors.ts';
 import { listenAt } from '../../http/exchange/listen-at.ts';
 import type { Server } from '../../http/exchange/server.ts';
 import { operateRoutes } from '../../http/pages/operate.ts';
-import type { Traffic } from '../../metrics/traffic.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { LoadClusterTools } from '../cluster-tools.ts';
 import { examineRunning } from '../doctor/doctor.ts';
-import { LastHour } from './last-hour.ts';
+import { screenOf } from '../finding.ts';
 import type { RunningSnapshot } from './snapshot.ts';
+import { statusText } from './status-text.ts';
 
 export interface OperatorPageDeps {
   readonly settings: Settings;
-  /** What the server does now. */
+  /** The server's state now. */
   readonly snapshot: () => RunningSnapshot;
   readonly services: Pick<Services, 'readiness' | 'onFault'>;
-  readonly traffic: Traffic;
-  readonly registry: Registry;
-  readonly consoleFolder: string;
   readonly cluster: LoadClusterTools;
   readonly log: Logger;
 }
 
 /** Serves the operator's page on loopback; undefined where the settings don't want it. @throws ConfigError for a taken port */
 export async function openOperatorPage(deps: OperatorPageDeps): Promise<Server | undefined> {
-  const { settings, snapshot, services, traffic, registry, cluster, log } = deps;
+  const { settings, services, cluster, log } = deps;
   if (settings.ADMIN_PORT === undefined) return undefined;
   const doctor = remembering(() => {
     const { extraction, previous_models } = services.readiness().body;
     const examined = { settings, environment: process.env, cluster };
     return examineRunning(examined, { confined: extraction, previousModels: previous_models });
   });
-  const whole = async (): Promise<Snapshot> => ({
-    ...snapshot(),
-    traffic: traffic.report(),
-    recall_probe: await recallProbe(registry),
-    confidence: await confidences(registry),
-    disk: diskOf(settings.DATA_DIR),
-  });
-  const hour = new LastHour(whole);
+  const snapshot = (): Snapshot => ({ ...deps.snapshot(), disk: diskOf(settings.DATA_DIR) });
   const server = await listenAt(['ADMIN_PORT'], {
     host: '127.0.0.1',
     port: settings.ADMIN_PORT,
     cors: new Cors([]),
-    routes: operateRoutes(resolve(deps.consoleFolder), {
-      snapshot: whole,
-      hour: async () => ({ points: await hour.read() }),
+    routes: operateRoutes({
+      text: async () => `${statusText(snapshot())}\n${screenOf(await doctor())}`,
+      snapshot: async () => snapshot(),
       doctor: async () => ({ findings: await doctor() }),
     }),
     onAnswered: () => undefined,
     onFault: services.onFault,
   });
   log.info({ event: 'operator_page', url: `http://127.0.0.1:${server.port}` });
-  return {
-    port: server.port,
-    running: () => server.running(),
-    close: async () => {
-      hour.end();
-      await server.close();
-    },
-  };
+  return server;
 }
 
 function diskOf(folder: string): Snapshot['disk'] {
@@ -86,29 +67,4 @@ function remembering(examine: () => Promise<Finding[]>): () => Promise<Finding[]
     }
     return found;
   };
-}
-
-/** Of the searches so far, by tenths. */
-async function confidences(registry: Registry): Promise<Snapshot['confidence']> {
-  const metric = await registry.getSingleMetric('farthing_search_confidence')?.get();
-  let below = 0;
-  return (metric?.values ?? [])
-    .filter(({ labels }) => Number.isFinite(Number(labels.le)))
-    .map(({ labels, value }) => {
-      const count = value - below;
-      below = value;
-      return [Number(labels.le), count] as const;
-    });
-}
-
-const PROBE_METRIC = /^farthing_recall(_|$)/;
-
-/** What the probe of the indexes has measured so far, as its metrics say it; empty before the first probe. */
-async function recallProbe(registry: Registry): Promise<ProbeSample[]> {
-  const metrics = (await registry.getMetricsAsJSON()).filter(({ name }) => PROBE_METRIC.test(name));
-  return metrics.flatMap(({ name, help, type, values }) =>
-    values
-      .filter(({ value }) => Number.isFinite(value) && (String(type) === 'gauge' || value > 0))
-      .map(({ labels, value }) => ({ name, help, type: String(type), labels, value })),
-  );
 }

@@ -22,11 +22,11 @@ const SOCKET_NAME = 'admin.sock';
 const SOCKET_MODE = 0o600;
 const PAGE = 500;
 
-/** What the operator controls. */
+/** The parts that the operator controls. */
 export interface Controlled {
   readonly workspaces: Pick<WorkspaceViews, 'list' | 'show'> & Pick<Workspaces, 'disposeAsOperator'>;
   readonly backup: Pick<LiveBackup, 'take'>;
-  /** Of all books here. */
+  /** The ledger of all books here. */
   readonly ledger: () => Ledger;
   readonly owing: () => readonly OwingBooks[];
   /** Undefined on play money, and without a node. */
@@ -47,7 +47,7 @@ export async function openOperatorSocket(
   const server = createServer((message, answer) => {
     const { pathname, searchParams } = new URL(message.url ?? '', 'http://operator');
     if (pathname === `/${LEDGER_PATH}` && message.method === 'GET') {
-      // Who reads it may stop reading.
+      // The reader may stop at any time.
       const since = Number(searchParams.get('since') ?? 0);
       streamLedger(controlled.ledger(), liabilitiesOf(controlled.owing()), { since, answer }).catch(
         () => undefined,

@@ -20,7 +20,7 @@ export interface RefundBooks {
   readonly ledger: Ledger;
 }
 
-/** What the chain shows of a noted refund; null where no node is there to be asked. */
+/** The chain's evidence of a noted refund; null without a node. */
 export interface ShownRefund {
   readonly block: number | null;
 }

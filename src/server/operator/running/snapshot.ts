@@ -20,21 +20,20 @@ export interface SnapshotDeps {
   };
 }
 
-/** What the parts of the server say of themselves; the operator's page adds the rest. */
-export type RunningSnapshot = Omit<Snapshot, 'traffic' | 'recall_probe' | 'confidence' | 'disk'>;
+/** The figures of the server's parts; the operator's page adds the rest. */
+export type RunningSnapshot = Omit<Snapshot, 'disk'>;
 
 const DAYS_SHOWN = 30;
 const PAGE = 500;
 /** Most workspaces that are counted; with more, the figure is a lower bound and says so. */
 const COUNTED_MAX = 5_000;
 
-/** What the server does now, for its operator: figures only, no content and no ids. */
+/** The server's state now, for its operator: figures only, no content and no ids. */
 export function snapshotOf({ encoder, extractor, tenants, books }: SnapshotDeps): RunningSnapshot {
   const { ledger } = books;
   const totals = ledger.totals();
   return {
     families: familyReports(encoder),
-    encoder: encoder.counters(),
     queues: { encoding: encoder.queueDepths(), reading: extractor.depths() },
     payment: books.health(),
     revenue: Object.fromEntries(

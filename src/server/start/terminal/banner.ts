@@ -10,7 +10,7 @@ export interface Started {
   readonly metricsUrl: string | undefined;
   /** Names of the models that serve. */
   readonly models: readonly string[];
-  /** What cannot be searched here, each with its reason. */
+  /** Families that cannot be searched here, each with its reason. */
   readonly missing: readonly string[];
 }
 

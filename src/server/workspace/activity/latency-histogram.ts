@@ -55,8 +55,3 @@ export class LatencyHistogram {
     return roundedMs(Math.min(this.#max, FIRST_MS * 2 ** (bucket / PER_DOUBLING)));
   }
 }
-
-/** Upper edge of a bucket, in milliseconds. */
-export function edgeOfBucket(bucket: number): number {
-  return roundedMs(FIRST_MS * 2 ** (bucket / PER_DOUBLING));
-}

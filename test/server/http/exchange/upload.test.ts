@@ -13,7 +13,11 @@ const START = `${PART}words`;
 const MULTIPART = `Content-Type: multipart/form-data; boundary=${BOUNDARY}`;
 const TOO_MUCH = 'a'.repeat(LIMIT + 1);
 
-const server = await startTestServer(t, { FILE_BYTES_MAX: String(LIMIT), TENANT_INGESTS_AT_ONCE: '1' });
+const server = await startTestServer(
+  t,
+  { FILE_BYTES_MAX: String(LIMIT) },
+  { tenantLimits: { ingestsAtOnce: 1 } },
+);
 const agent = new TestAgent(server.url);
 const incoming = join(server.dataFolder, 'incoming');
 

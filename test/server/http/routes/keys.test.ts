@@ -7,7 +7,7 @@ import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from 
 
 /** An uploader's own keys: one item has a key at a time, and a newer one takes its place in one commit. */
 
-const server = await startTestServer(t, { TENANT_INGESTS_AT_ONCE: '64' });
+const server = await startTestServer(t, {}, { tenantLimits: { ingestsAtOnce: 64 } });
 const agent = new TestAgent(server.url);
 
 interface Labels {

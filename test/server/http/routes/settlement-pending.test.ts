@@ -32,11 +32,11 @@ t.test(
   'a request is held until its outcome is known, and so is the same payload sent meanwhile',
   async (t) => {
     const { ledger, server: facilitator } = await outsideFacilitator(t);
-    const { url } = await startTestServer(t, {
-      FACILITATOR: facilitator.url,
-      PAY_TO,
-      SETTLEMENT_WAIT_SECONDS_MAX: '60',
-    });
+    const { url } = await startTestServer(
+      t,
+      { FACILITATOR: facilitator.url, PAY_TO },
+      { settlementWaitSecondsMax: 60 },
+    );
     const path = `${url}/agent/v1/workspaces`;
     const body = '{"ttl_minutes":10}';
     const unpaid = await fetch(path, { method: 'POST', body });

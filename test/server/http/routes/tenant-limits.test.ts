@@ -19,11 +19,11 @@ t.test('a workspace over its rate limit gets Retry-After; another is served', as
 });
 
 const STREAMS = 3;
-const server = await startTestServer(t, {
-  TENANT_SEARCHES_AT_ONCE: '1',
-  TENANT_INGESTS_AT_ONCE: '1',
-  TENANT_STREAMS_AT_ONCE: String(STREAMS),
-});
+const server = await startTestServer(
+  t,
+  {},
+  { tenantLimits: { searchesAtOnce: 1, ingestsAtOnce: 1, streamsAtOnce: STREAMS } },
+);
 const agent = new TestAgent(server.url);
 
 t.test('concurrent searches and uploads are limited for each workspace alone', async (t) => {

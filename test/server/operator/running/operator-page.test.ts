@@ -1,47 +1,60 @@
-import { pino } from 'pino';
 import t from 'tap';
-import { clusterTools } from '../../../../src/bin/start.ts';
-import type { Readiness } from '../../../../src/server/http/access/services.ts';
-import { Metrics } from '../../../../src/server/metrics/metrics.ts';
-import { Traffic } from '../../../../src/server/metrics/traffic.ts';
-import {
-  type OperatorPageDeps,
-  openOperatorPage,
-} from '../../../../src/server/operator/running/operator-page.ts';
-import { readConfig } from '../../../../src/server/settings/config.ts';
-import { environmentOf } from '../../../rig/environment.ts';
-import '../../../rig/teardown-order.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { get } from '../../http/raw-get.ts';
 
-t.test('the snapshot has what the probe of the indexes measured, once it has', async (t) => {
-  const metrics = new Metrics();
-  const page = await openOperatorPage({
-    settings: readConfig(environmentOf({ ADMIN_PORT: '0', DATA_DIR: t.testdir({}) })),
-    snapshot: () => ({}) as ReturnType<OperatorPageDeps['snapshot']>,
-    services: {
-      readiness: () => ({ ready: true, body: {} as Readiness['body'] }),
-      onFault: (error) => t.fail(String(error)),
-    },
-    traffic: new Traffic(),
-    registry: metrics.registry,
-    cluster: clusterTools,
-    consoleFolder: t.testdir({}),
-    log: pino({ level: 'silent' }),
+const server = await startTestServer(t, { ADMIN_PORT: '0' });
+const host = '127.0.0.1';
+const port = server.running.adminPort!;
+const agent = new TestAgent(server.url);
+const workspace = await agent.rent();
+await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
+await workspace.search({ query: 'gulls' });
+
+t.test('the snapshot shows what the server does, and no tenant’s content', async (t) => {
+  const { status, body } = await get({ host, port }, '/snapshot.json', {});
+  t.equal(status, 200);
+  t.match(JSON.parse(body.toString('utf8')), {
+    queues: { encoding: { queries: Number, ingest: Number } },
+    revenue: { settled: { count: 1, usd: '0.0175' } },
+    revenue_by_day: [{ day: /^\d{4}-\d\d-\d\d$/, count: 1, usd: '0.0175' }],
+    tenants: { active_workspaces: 1, counted_all: true },
+    disk: { free_bytes: Number, total_bytes: Number },
   });
-  t.teardown(() => page!.close());
-  const probed = async () => {
-    const answer = await fetch(`http://127.0.0.1:${page!.port}/snapshot.json`);
-    return ((await answer.json()) as { recall_probe: { name: string }[] }).recall_probe;
-  };
-  t.same(await probed(), []);
-  metrics.probed({ list: 'text_semantic', method: 'bits', expected: 10, found: 9 });
-  const samples = await probed();
-  t.match(
-    samples.find(({ name }) => name === 'farthing_recall'),
-    { type: 'gauge', labels: { list: 'text_semantic' }, value: 0.9 },
+  t.notMatch(body.toString('utf8'), /gulls|lighthouse/);
+  t.notMatch(
+    body.toString('utf8'),
+    new RegExp(`${workspace.id}|${workspace.token}|${agent.account.address}`, 'i'),
   );
-  t.same(samples.map(({ name }) => name).toSorted(), [
-    'farthing_recall',
-    'farthing_recall_expected_hits_total',
-    'farthing_recall_found_hits_total',
-  ]);
+});
+
+t.test('the page says the same in text, with the doctor’s findings', async (t) => {
+  const { headers, body } = await get({ host, port }, '/', {});
+  t.match(headers, { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' });
+  const text = body.toString('utf8');
+  t.match(text, /^workspaces +1 active/m);
+  t.match(text, /^settled +1 for 0\.0175 USD of play money$/m);
+  t.match(text, /^text_semantic +\S/m);
+  t.match(text, /^ok +processor /m);
+});
+
+t.test('the port answers to local names only; the public port has none of it', async (t) => {
+  for (const path of ['/', '/snapshot.json', '/doctor.json'])
+    t.equal((await get({ host, port }, path, { Host: 'evil.example' })).status, 404, path);
+  t.equal((await get({ host, port }, '/snapshot.json', { Host: `localhost:${port}` })).status, 200);
+  t.notOk(
+    (await get({ host, port }, '/snapshot.json', { Origin: 'https://evil.example' })).headers[
+      'access-control-allow-origin'
+    ],
+  );
+  t.equal((await fetch(`${server.url}/snapshot.json`)).status, 404);
+  t.equal((await get({ host, port }, '/agent/v1/search', {})).status, 404);
+});
+
+t.test('the doctor reports on a running server', async (t) => {
+  const { status, body } = await get({ host, port }, '/doctor.json', {});
+  t.equal(status, 200);
+  const { findings } = JSON.parse(body.toString('utf8')) as { findings: { check: string; state: string }[] };
+  const checks = findings.map(({ check }) => check);
+  for (const check of ['processor', 'memory', 'facilitator']) t.ok(checks.includes(check), check);
+  t.notOk(checks.includes('port'), 'its own port is no fault');
 });
