@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// A failure. `code` is one of the codes of `src/domain/error.ts`.
+/// A failure. `code` is one of the codes of `src/protocol/error.ts`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShardError {
     pub code: &'static str,

@@ -66,7 +66,7 @@ impl TopK {
     }
 }
 
-/// How a list was made. The numbers are those of `SCAN_METHODS` in `src/domain/search.ts`.
+/// How a list was made. The numbers are those of `SCAN_METHODS` in `src/protocol/search.ts`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Method {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a hit, or how much each of it counts. `CURVE_FEATURES` in `src/encode/models/manifest.ts` names the same. Only
+/// What is known of a hit, or how much each of it counts. `CURVE_FEATURES` in `src/engine/encode/models/manifest.ts` names the same. Only
 /// the lead differs between the hits of a query, so the likelihood has the order of the passages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

@@ -1,6 +1,6 @@
 //! Numbers of an answer, as `JSON.stringify` writes them.
 
-/// Units of the last digit that is shown. `src/http/exchange/json-text.ts` rounds all other numbers to the same.
+/// Units of the last digit that is shown. `src/server/http/exchange/json-text.ts` rounds all other numbers to the same.
 const UNITS: f64 = 1e6;
 /// Above it, a double has no digits to round.
 const ROUNDED_BELOW: f64 = 9e15 / UNITS;

@@ -19,7 +19,7 @@ export interface TopologyOptions
  *
  *     Topology ─┬─ Books      one set of them, opened over a store              (books.ts)
  *               ├─ Placement  which books are here                              (placement.ts)
- *               └─ Forward    brings a request to its books, here or elsewhere  (http/access/forward.ts)
+ *               └─ Forward    brings a request to its books, here or elsewhere  (server/http/access/forward.ts)
  */
 export interface Topology {
   /** Keeps the Tenants' content beyond this disk; undefined: nothing does. */

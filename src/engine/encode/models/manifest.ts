@@ -149,7 +149,7 @@ const Text = closed({
   pooling: Pooling,
   normalise: Type.Boolean(),
   dimensions: Count(65_536),
-  /** How this model's queries reach the space of one that knows fewer languages: see `encode/text/translation.ts`. */
+  /** How this model's queries reach the space of one that knows fewer languages: see `engine/encode/text/translation.ts`. */
   translation: Type.Optional(
     closed({
       into: Name,
