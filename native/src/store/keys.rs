@@ -9,8 +9,3 @@ pub const SPACES: &str = "space/";
 pub fn number(space: &str) -> String {
     format!("{SPACES}{space}")
 }
-
-/// The name of the space that serves a role, where an earlier Farthing changed its model.
-pub fn serving(role: &str) -> String {
-    format!("serves/{role}")
-}

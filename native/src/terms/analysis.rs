@@ -23,16 +23,6 @@ impl Terms {
 
     /// The term of a word, which is what the index holds.
     pub fn term(&self, word: &Word) -> String {
-        self.term_by(word, bare)
-    }
-
-    /// The term that a word had before [`bare`], if that is another one: blocks that were written then hold it.
-    pub fn former_term(&self, word: &Word) -> Option<String> {
-        let may_differ = !word.text.is_ascii() && matches!(word.form, Form::Spaced | Form::Whole);
-        may_differ.then(|| self.term_by(word, |term| term)).filter(|former| *former != self.term(word))
-    }
-
-    fn term_by(&self, word: &Word, bare: impl Fn(Cow<'_, str>) -> Cow<'_, str>) -> String {
         match word.form {
             Form::Pair | Form::Single => word.text.clone(),
             Form::Spaced | Form::Whole => {
