@@ -1,13 +1,7 @@
 //! Which of the things that a query names a segment lacks: `XK-200-B` does not answer what is asked of `XK-300`.
 //!
 //! A segment has something named if it has it whole, or its parts in order, or those parts that tell it from others: the
-//! rarest, and all with digits, none of them so short that it may be there by chance. Of a date these are day and year; of
-//! numbers beside each other the long ones behind the first, which may be the code of a country, an area or a bank.
-//!
-//! Where a query is hardly more than a code, number or name that is nowhere, a segment lacks all that is asked: `invoice 4472` is not
-//! answered by another invoice, nor "how tall is the Eiffel tower" by another tower.
-
-use std::collections::HashSet;
+//! rarest, and all with digits, none of them so short that it may be there by chance.
 
 use super::block::WordsBlock;
 use super::phrases::documents_with_all;
@@ -15,19 +9,10 @@ use super::query::{NamedWords, Phrase};
 use super::rank::Sought;
 use crate::error::Result;
 use crate::ranking::options::Stop;
-use crate::terms::named::{Kind, has_digit, is_telling};
+use crate::terms::named::{has_digit, is_telling};
 
 /// Things that are looked for: to find the parts of one in order costs a walk through their positions.
 const THINGS_MAX: usize = 8;
-
-/// Digits of a number that tells something beside another.
-const LONG_NUMBER: usize = 4;
-
-/// Words beside something named from which on a query asks for more than that.
-const QUESTION_WORDS: usize = 3;
-
-/// Words that begin with a name and may mean the same.
-const BEGINNINGS_MAX: usize = 8;
 
 /// What a query names, as an index has it.
 pub struct NamedThings<'a> {
@@ -43,18 +28,14 @@ struct Thing<'a> {
     /// 0: no part tells it from others.
     telling: u64,
     in_order: Option<&'a Phrase>,
-    /// A name that is nowhere.
-    absent_name: Option<&'a str>,
     /// Its words, wholes within it too, each with its bit and its weight.
     words: Vec<(u64, f32)>,
-    /// It is nowhere, and hardly more is asked.
-    is_all: bool,
 }
 
 /// What a segment lacks of what is named, by weight.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Lacking {
-    /// All of the things that it lacks; infinite where nothing else is asked.
+    /// All of the things that it lacks.
     pub weight: f32,
     /// What it has of them all the same: it is no evidence.
     pub held: f32,
@@ -64,8 +45,6 @@ impl<'a> NamedThings<'a> {
     pub fn of(sought: &'a Sought<'_>) -> Self {
         let mut of = Self { things: vec![], bits: vec![0; sought.found.len()] };
         let mut bits = (0..u64::BITS).map(|bit| 1 << bit);
-        let of_things: HashSet<usize> = sought.named.iter().flat_map(|named| named.words.iter().copied()).collect();
-        let is_short = sought.words.len() - of_things.len() < QUESTION_WORDS;
         for named in sought.named.iter().take(THINGS_MAX) {
             let mut bit_of = |word: &usize| -> Option<u64> {
                 let found = sought.found_of[*word].clone();
@@ -85,15 +64,12 @@ impl<'a> NamedThings<'a> {
                 })
                 .collect();
             let (Some(wholes), Some(parts), Some(words)) = (wholes, parts, words) else { break };
-            let absent_name = absent_name(sought, named);
             of.things.push(Thing {
                 wholes: set_of(&wholes),
                 parts: set_of(&parts),
                 telling: telling(sought, named).map_or(0, |telling| set_of(telling.iter().map(|at| &parts[*at]))),
                 in_order: named.in_order.as_ref(),
-                absent_name,
                 words,
-                is_all: is_short && (absent_name.is_some() || is_absent_code(sought, named)),
             });
         }
         of
@@ -107,7 +83,7 @@ impl<'a> NamedThings<'a> {
     /// What each of some rows of a block lacks. `rows`: each with the bits of its words.
     pub fn lacks(&self, block: &WordsBlock<'_>, rows: &[(u32, u64)]) -> Result<Vec<Lacking>> {
         let mut lacks = vec![Lacking::default(); rows.len()];
-        for Thing { wholes, parts, telling, in_order, absent_name, words, is_all } in &self.things {
+        for Thing { wholes, parts, telling, in_order, words } in &self.things {
             let may_be_in_order = |bits: u64| bits & wholes == 0 && bits & parts == *parts;
             let in_order = match in_order {
                 Some(phrase) if rows.iter().any(|(_, bits)| may_be_in_order(*bits)) => {
@@ -115,15 +91,13 @@ impl<'a> NamedThings<'a> {
                 }
                 _ => None,
             };
-            let begun = absent_name.map(|name| with_beginning(block, name, rows)).transpose()?;
-            for (at, ((row, bits), lacks)) in rows.iter().zip(&mut lacks).enumerate() {
+            for ((row, bits), lacks) in rows.iter().zip(&mut lacks) {
                 let has_whole = bits & wholes != 0;
                 let has_telling = *telling != 0 && bits & telling == *telling;
                 let has_in_order = || in_order.as_ref().is_some_and(|has| has[*row as usize]);
-                let has_begun = begun.as_ref().is_some_and(|has| has[at]);
-                if !has_whole && !has_telling && !has_begun && !has_in_order() {
+                if !has_whole && !has_telling && !has_in_order() {
                     for (bit, weight) in words {
-                        lacks.weight += if *is_all { f32::INFINITY } else { *weight };
+                        lacks.weight += weight;
                         lacks.held += if bits & bit != 0 { *weight } else { 0.0 };
                     }
                 }
@@ -140,13 +114,6 @@ fn set_of<'b>(bits: impl IntoIterator<Item = &'b u64>) -> u64 {
 /// The parts, by their places, that tell something named from others. None: it is told by all of it alone.
 fn telling(sought: &Sought<'_>, named: &NamedWords) -> Option<Vec<usize>> {
     let texts: Vec<&str> = named.parts.iter().map(|word| sought.words[*word].as_str()).collect();
-    if is_date(&texts) {
-        return Some(vec![0, 2]);
-    }
-    if named.kind == Kind::Numbers {
-        let long: Vec<usize> = (1..texts.len()).filter(|at| texts[*at].chars().count() >= LONG_NUMBER).collect();
-        return (!long.is_empty()).then_some(long);
-    }
     let frequencies: Vec<u64> = named.parts.iter().map(|word| frequency(sought, *word)).collect();
     let least = frequencies.iter().min().copied();
     let tells = |at: &usize| has_digit(texts[*at]) || Some(frequencies[*at]) == least;
@@ -154,36 +121,7 @@ fn telling(sought: &Sought<'_>, named: &NamedWords) -> Option<Vec<usize>> {
     telling.iter().all(|at| is_telling(texts[*at])).then_some(telling)
 }
 
-fn absent_name<'a>(sought: &'a Sought<'_>, named: &NamedWords) -> Option<&'a str> {
-    let is_absent = named.kind == Kind::Name && frequency(sought, named.parts[0]) == 0;
-    is_absent.then(|| sought.words[named.parts[0]].as_str())
-}
-
-fn is_absent_code(sought: &Sought<'_>, NamedWords { wholes, parts, kind, .. }: &NamedWords) -> bool {
-    let is_absent = |word: &usize| frequency(sought, *word) == 0;
-    *kind != Kind::Name
-        && parts.iter().any(|part| has_digit(&sought.words[*part]))
-        && wholes.iter().all(is_absent)
-        && (parts.len() > 1 || parts.iter().all(is_absent))
-}
-
 /// Segments that have a word, or what it stands for.
 fn frequency(sought: &Sought<'_>, word: usize) -> u64 {
     sought.found[sought.found_of[word].clone()].iter().map(|found| found.frequency).max().unwrap_or(0)
-}
-
-/// The rows that have a word which begins with a name, and may mean the same: `Eiffelturm`.
-fn with_beginning(block: &WordsBlock<'_>, name: &str, rows: &[(u32, u64)]) -> Result<Vec<bool>> {
-    let mut has = vec![false; rows.len()];
-    for postings in block.view.beginning(name.as_bytes(), BEGINNINGS_MAX)? {
-        postings.for_each_of(rows.len(), |at| rows[at].0, |at, _| has[at] = true)?;
-    }
-    Ok(has)
-}
-
-/// Whether parts are year, month and day, or day, month and year.
-fn is_date(parts: &[&str]) -> bool {
-    let are_digits = parts.iter().all(|part| part.bytes().all(|letter| letter.is_ascii_digit()));
-    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    are_digits && matches!(lengths[..], [4, 1 | 2, 1 | 2] | [1 | 2, 1 | 2, 4])
 }

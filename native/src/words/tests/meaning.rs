@@ -109,32 +109,13 @@ fn odd_queries_find_nothing() {
 
 /// Whether each text lacks something that the query names.
 fn lack(texts: &[&str], query: &str) -> Vec<bool> {
-    lacked(texts, query).into_iter().map(|lacks| lacks > 0.0).collect()
-}
-
-/// The share of the query's information that is in what it names and that each text lacks.
-fn lacked(texts: &[&str], query: &str) -> Vec<f32> {
     let bytes = block(0, texts);
     let blocks = [WordsBlock { view: PostingsView::read(&bytes).unwrap(), dead: Dead::default() }];
     let segments: Vec<u32> = (0..texts.len() as u32).collect();
     let rating =
         rate(&blocks, &Asked::new(query, None, SpeltRight::default()), (&segments, None), |_, _| Ok(None)).unwrap();
     assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
-    rating.lacks
-}
-
-#[test]
-fn where_something_that_is_nowhere_is_all_that_is_asked_everything_is_lacking() {
-    let texts = ["Invoice 4473 of Brandt Roofing", "a letter"];
-    for query in ["invoice 4472", "4472", "the Roofing invoice 4472"] {
-        assert_eq!(lacked(&texts, query), [1.0, 1.0], "{query}");
-    }
-    assert_eq!(lacked(&["part XK-200", "200 of XK"], "part XK-300"), [1.0, 1.0]);
-    assert_eq!(lacked(&texts, "invoice 4473"), [0.0, lacked(&texts, "invoice 4473")[1]]);
-    assert_eq!(lacked(&texts, "a letter of Halvorsen"), [1.0, 1.0]);
-    let query = "which roofing firm sent Brandt an invoice 4472 for the slates";
-    assert!(lacked(&texts, query)[0] < 1.0, "more is asked");
-    assert!(lacked(&["invoice 4473", "4472 metres"], "invoice 4472")[0] < 1.0, "it is somewhere else");
+    rating.lacks.into_iter().map(|lacks| lacks > 0.0).collect()
 }
 
 #[test]
@@ -184,10 +165,9 @@ fn parts_in_order_are_the_whole_and_scattered_short_ones_are_not() {
 }
 
 #[test]
-fn a_text_lacks_a_name_that_it_has_not_nor_a_word_that_begins_with_it() {
+fn a_text_lacks_a_name_that_it_has_not() {
     let query = "how tall is the Eiffel tower";
     assert_eq!(lack(&["a tower of granite", "the Eiffel tower"], query), [true, false]);
-    assert_eq!(lack(&["a tower of granite", "der Eiffelturm"], query), [true, false]);
     assert_eq!(lack(&["the Eifel tower"], query), [false], "a slip");
     assert_eq!(lack(&["gulls at dawn"], "who watches birds in the morning"), [false], "nothing is named");
 }
