@@ -2,7 +2,7 @@
 
 pub const FORMAT: &str = "format";
 pub const TOTALS: &str = "totals";
-/// What the keys of all spaces begin with.
+/// Prefix of the keys of all spaces.
 pub const SPACES: &str = "space/";
 
 /// The number of a space.

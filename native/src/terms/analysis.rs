@@ -1,4 +1,4 @@
-//! Words to terms: stems of the text's own language, without accents. [`super::written`] finds the words.
+//! Words to terms: stems of the text's own language, without accents. [`super::surface_forms`] finds the words.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 
 use super::language::{DEFAULT, Language};
-use super::written::{Form, TERM_BYTES_MAX, Word};
+use super::surface_forms::{Form, TERM_BYTES_MAX, Word};
 use crate::text::characters::start_of;
 use crate::text::letters::bare;
 
@@ -168,7 +168,7 @@ fn folded(stem: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::words;
+    use super::super::surface_forms::words;
     use super::*;
 
     fn terms(code: &str, text: &str) -> Vec<String> {

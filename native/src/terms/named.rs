@@ -1,4 +1,4 @@
-//! What a query names: identifiers, addresses, numbers, dates, names of persons and places. A text that answers may have
+//! Names in a query: identifiers, addresses, numbers, dates, names of persons and places. A text that answers may have
 //! other words than the query, but it has the same names.
 
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::language::Language;
-use super::written::{Form, Word, lowered, normalised};
+use super::surface_forms::{Form, Word, lowered, normalised};
 
 /// Letters and digits from which on a number, or a part of a whole, is told from chance.
 pub const TELLING_LETTERS: usize = 3;
@@ -24,7 +24,7 @@ pub struct Named {
     pub inner: Vec<String>,
 }
 
-/// What a query names. `words`: its words. `language`: its language.
+/// The names in a query. `words`: its words. `language`: its language.
 pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
     let names = if language.has_capital_nouns() { HashSet::new() } else { names(text) };
     let mut all: Vec<Named> = vec![];
@@ -91,7 +91,7 @@ fn names(text: &str) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::words;
+    use super::super::surface_forms::words;
     use super::*;
 
     fn of(code: &str, text: &str) -> Vec<String> {

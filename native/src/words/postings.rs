@@ -18,7 +18,7 @@ use crate::terms::language::Language;
 /// Bytes of a prefix that terms are compared with: those of more letters than a walk compares ([`super::slips`]).
 const PREFIX_BYTES_MAX: usize = 256;
 
-/// What a block keeps of a segment, apart from its postings.
+/// Facts that a block keeps of a segment, apart from its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
     pub segment: u32,
@@ -168,7 +168,7 @@ impl<'a> PostingsView<'a> {
     }
 }
 
-/// What terms are compared with. Most differ from it in their first bytes.
+/// A bound that terms are compared with. Most differ from it in their first bytes.
 #[derive(Clone, Copy)]
 struct Bound<'b> {
     bytes: &'b [u8],

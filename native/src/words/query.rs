@@ -8,7 +8,7 @@ use crate::terms::analysis::Terms;
 use crate::terms::judgement::{Evidence, Prior};
 use crate::terms::language::{DEFAULT, Language};
 use crate::terms::named::{Named, named};
-use crate::terms::written::{Form, Word, words};
+use crate::terms::surface_forms::{Form, Word, words};
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
@@ -60,7 +60,7 @@ impl Joined {
     }
 }
 
-/// What a word may be in an index that does not have it as it is asked for: `d'être` for `être`.
+/// Forms of a word in an index that does not have the word itself: `d'être` for `être`.
 pub fn elided(written: &str, languages: &[Language]) -> Vec<Variant> {
     let words = words(written);
     let mut variants = vec![];
@@ -143,7 +143,7 @@ fn in_order(words: &[&Word], analysers: &[(Language, Terms)]) -> Phrase {
     words.iter().map(|word| (word.position - first, variants(word, analysers, |_, _| true))).collect()
 }
 
-/// What the query names. A part that is a stop word is not looked up.
+/// The names in the query. A part that is a stop word is not looked up.
 fn named_words(named: Vec<Named>, numbers: &HashMap<&str, usize>, analysers: &[(Language, Terms)]) -> Vec<NamedWords> {
     let of = named.into_iter().filter_map(|Named { wholes, parts, inner }| {
         let numbers_of = |texts: &[String]| -> Vec<usize> {

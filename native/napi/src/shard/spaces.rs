@@ -38,7 +38,7 @@ pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
         .collect())
 }
 
-/// What an index holds now.
+/// Contents of an index.
 #[napi(object)]
 pub struct IndexContent {
     /// Number of its Segments.

@@ -1,7 +1,7 @@
 //! One thing written in several ways.
 
 use super::{block, segments};
-use crate::terms::written::{Form, words};
+use crate::terms::surface_forms::{Form, words};
 
 #[test]
 fn what_is_written_as_one_is_found_first_and_by_its_parts() {

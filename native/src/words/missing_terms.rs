@@ -6,7 +6,7 @@
 use super::block::WordsBlock;
 use super::phrases::documents_with_all;
 use super::query::{NamedWords, Phrase};
-use super::rank::Sought;
+use super::rank::QueryTerms;
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::terms::named::{has_digit, is_telling};
@@ -14,10 +14,10 @@ use crate::terms::named::{has_digit, is_telling};
 /// Things that are looked for: to find the parts of one in order costs a walk through their positions.
 const THINGS_MAX: usize = 8;
 
-/// What a query names, as an index has it.
+/// The names in a query, resolved in an index.
 pub struct NamedThings<'a> {
     things: Vec<Thing<'a>>,
-    /// For each sought word its bit, if it is of something named; otherwise 0.
+    /// For each query term its bit, if it is of something named; otherwise 0.
     bits: Vec<u64>,
 }
 
@@ -32,22 +32,22 @@ struct Thing<'a> {
     words: Vec<(u64, f32)>,
 }
 
-/// What a segment lacks of what is named, by weight.
+/// Weights of the named things that a segment lacks.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Lacking {
+pub struct MissingTerms {
     /// All of the things that it lacks.
     pub weight: f32,
-    /// What it has of them all the same: it is no evidence.
-    pub held: f32,
+    /// Words of these that it has all the same: they are no evidence.
+    pub matched: f32,
 }
 
 impl<'a> NamedThings<'a> {
-    pub fn of(sought: &'a Sought<'_>) -> Self {
-        let mut of = Self { things: vec![], bits: vec![0; sought.found.len()] };
+    pub fn of(terms: &'a QueryTerms<'_>) -> Self {
+        let mut of = Self { things: vec![], bits: vec![0; terms.found.len()] };
         let mut bits = (0..u64::BITS).map(|bit| 1 << bit);
-        for named in sought.named.iter().take(THINGS_MAX) {
+        for named in terms.named.iter().take(THINGS_MAX) {
             let mut bit_of = |word: &usize| -> Option<u64> {
-                let found = sought.found_of[*word].clone();
+                let found = terms.found_of[*word].clone();
                 if of.bits[found.start] == 0 {
                     of.bits[found.clone()].fill(bits.next()?);
                 }
@@ -59,7 +59,7 @@ impl<'a> NamedThings<'a> {
                 .words
                 .iter()
                 .map(|word| {
-                    let weight = sought.found_of[*word].clone().map(|at| sought.weights[at]).sum();
+                    let weight = terms.found_of[*word].clone().map(|at| terms.weights[at]).sum();
                     Some((bit_of(word)?, weight))
                 })
                 .collect();
@@ -67,7 +67,7 @@ impl<'a> NamedThings<'a> {
             of.things.push(Thing {
                 wholes: set_of(&wholes),
                 parts: set_of(&parts),
-                telling: telling(sought, named).map_or(0, |telling| set_of(telling.iter().map(|at| &parts[*at]))),
+                telling: telling(terms, named).map_or(0, |telling| set_of(telling.iter().map(|at| &parts[*at]))),
                 in_order: named.in_order.as_ref(),
                 words,
             });
@@ -75,14 +75,14 @@ impl<'a> NamedThings<'a> {
         of
     }
 
-    /// The bit of a sought word that is of something named; otherwise 0.
+    /// The bit of a query term that is of something named; otherwise 0.
     pub fn bit(&self, word: usize) -> u64 {
         self.bits[word]
     }
 
-    /// What each of some rows of a block lacks. `rows`: each with the bits of its words.
-    pub fn lacks(&self, block: &WordsBlock<'_>, rows: &[(u32, u64)]) -> Result<Vec<Lacking>> {
-        let mut lacks = vec![Lacking::default(); rows.len()];
+    /// The missing terms of each of some rows of a block. `rows`: each with the bits of its words.
+    pub fn lacks(&self, block: &WordsBlock<'_>, rows: &[(u32, u64)]) -> Result<Vec<MissingTerms>> {
+        let mut lacks = vec![MissingTerms::default(); rows.len()];
         for Thing { wholes, parts, telling, in_order, words } in &self.things {
             let may_be_in_order = |bits: u64| bits & wholes == 0 && bits & parts == *parts;
             let in_order = match in_order {
@@ -98,7 +98,7 @@ impl<'a> NamedThings<'a> {
                 if !has_whole && !has_telling && !has_in_order() {
                     for (bit, weight) in words {
                         lacks.weight += weight;
-                        lacks.held += if bits & bit != 0 { *weight } else { 0.0 };
+                        lacks.matched += if bits & bit != 0 { *weight } else { 0.0 };
                     }
                 }
             }
@@ -112,9 +112,9 @@ fn set_of<'b>(bits: impl IntoIterator<Item = &'b u64>) -> u64 {
 }
 
 /// The parts, by their places, that tell something named from others. None: it is told by all of it alone.
-fn telling(sought: &Sought<'_>, named: &NamedWords) -> Option<Vec<usize>> {
-    let texts: Vec<&str> = named.parts.iter().map(|word| sought.words[*word].as_str()).collect();
-    let frequencies: Vec<u64> = named.parts.iter().map(|word| frequency(sought, *word)).collect();
+fn telling(terms: &QueryTerms<'_>, named: &NamedWords) -> Option<Vec<usize>> {
+    let texts: Vec<&str> = named.parts.iter().map(|word| terms.words[*word].as_str()).collect();
+    let frequencies: Vec<u64> = named.parts.iter().map(|word| frequency(terms, *word)).collect();
     let least = frequencies.iter().min().copied();
     let tells = |at: &usize| has_digit(texts[*at]) || Some(frequencies[*at]) == least;
     let telling: Vec<usize> = (0..texts.len()).filter(tells).collect();
@@ -122,6 +122,6 @@ fn telling(sought: &Sought<'_>, named: &NamedWords) -> Option<Vec<usize>> {
 }
 
 /// Segments that have a word, or what it stands for.
-fn frequency(sought: &Sought<'_>, word: usize) -> u64 {
-    sought.found[sought.found_of[word].clone()].iter().map(|found| found.frequency).max().unwrap_or(0)
+fn frequency(terms: &QueryTerms<'_>, word: usize) -> u64 {
+    terms.found[terms.found_of[word].clone()].iter().map(|found| found.frequency).max().unwrap_or(0)
 }

@@ -337,5 +337,5 @@ pub fn lowered(word: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "written_tests.rs"]
+#[path = "surface_forms_tests.rs"]
 mod tests;
