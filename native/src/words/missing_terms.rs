@@ -2,6 +2,11 @@
 //!
 //! A segment has something named if it has it whole, or its parts in order, or those parts that tell it from others: the
 //! rarest, and all with digits, none of them so short that it may be there by chance.
+//!
+//! If a query is hardly more than one name or code, and that is nowhere, a segment lacks the whole query: `invoice 4472` is not
+//! answered by another invoice, nor "how tall is the Eiffel tower" by another tower.
+
+use std::collections::HashSet;
 
 use super::block::WordsBlock;
 use super::phrases::documents_with_all;
@@ -13,6 +18,9 @@ use crate::terms::named::{has_digit, is_telling};
 
 /// Things that are looked for: to find the parts of one in order costs a walk through their positions.
 const THINGS_MAX: usize = 8;
+
+/// Words beside something named from which on a query asks for more than that.
+const QUESTION_WORDS: usize = 3;
 
 /// The names in a query, resolved in an index.
 pub struct NamedThings<'a> {
@@ -30,12 +38,14 @@ struct Thing<'a> {
     in_order: Option<&'a Phrase>,
     /// Its words, wholes within it too, each with its bit and its weight.
     words: Vec<(u64, f32)>,
+    /// It is nowhere, and hardly more is asked.
+    is_all: bool,
 }
 
 /// Weights of the named things that a segment lacks.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MissingTerms {
-    /// All of the things that it lacks.
+    /// All of the things that it lacks; infinite where nothing else is asked.
     pub weight: f32,
     /// Words of these that it has all the same: they are no evidence.
     pub matched: f32,
@@ -45,6 +55,8 @@ impl<'a> NamedThings<'a> {
     pub fn of(terms: &'a QueryTerms<'_>) -> Self {
         let mut of = Self { things: vec![], bits: vec![0; terms.found.len()] };
         let mut bits = (0..u64::BITS).map(|bit| 1 << bit);
+        let of_things: HashSet<usize> = terms.named.iter().flat_map(|named| named.words.iter().copied()).collect();
+        let is_short = terms.words.len() - of_things.len() < QUESTION_WORDS;
         for named in terms.named.iter().take(THINGS_MAX) {
             let mut bit_of = |word: &usize| -> Option<u64> {
                 let found = terms.found_of[*word].clone();
@@ -70,6 +82,7 @@ impl<'a> NamedThings<'a> {
                 telling: telling(terms, named).map_or(0, |telling| set_of(telling.iter().map(|at| &parts[*at]))),
                 in_order: named.in_order.as_ref(),
                 words,
+                is_all: is_short && is_nowhere(terms, named),
             });
         }
         of
@@ -83,7 +96,7 @@ impl<'a> NamedThings<'a> {
     /// The missing terms of each of some rows of a block. `rows`: each with the bits of its words.
     pub fn lacks(&self, block: &WordsBlock<'_>, rows: &[(u32, u64)]) -> Result<Vec<MissingTerms>> {
         let mut lacks = vec![MissingTerms::default(); rows.len()];
-        for Thing { wholes, parts, telling, in_order, words } in &self.things {
+        for Thing { wholes, parts, telling, in_order, words, is_all } in &self.things {
             let may_be_in_order = |bits: u64| bits & wholes == 0 && bits & parts == *parts;
             let in_order = match in_order {
                 Some(phrase) if rows.iter().any(|(_, bits)| may_be_in_order(*bits)) => {
@@ -97,7 +110,7 @@ impl<'a> NamedThings<'a> {
                 let has_in_order = || in_order.as_ref().is_some_and(|has| has[*row as usize]);
                 if !has_whole && !has_telling && !has_in_order() {
                     for (bit, weight) in words {
-                        lacks.weight += weight;
+                        lacks.weight += if *is_all { f32::INFINITY } else { *weight };
                         lacks.matched += if bits & bit != 0 { *weight } else { 0.0 };
                     }
                 }
@@ -119,6 +132,11 @@ fn telling(terms: &QueryTerms<'_>, named: &NamedWords) -> Option<Vec<usize>> {
     let tells = |at: &usize| has_digit(texts[*at]) || Some(frequencies[*at]) == least;
     let telling: Vec<usize> = (0..texts.len()).filter(tells).collect();
     telling.iter().all(|at| is_telling(texts[*at])).then_some(telling)
+}
+
+fn is_nowhere(terms: &QueryTerms<'_>, NamedWords { wholes, parts, .. }: &NamedWords) -> bool {
+    let is_absent = |word: &usize| frequency(terms, *word) == 0;
+    wholes.iter().all(is_absent) && (parts.len() > 1 || parts.iter().all(is_absent))
 }
 
 /// Segments that have a word, or what it stands for.

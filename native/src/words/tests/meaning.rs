@@ -109,6 +109,11 @@ fn odd_queries_find_nothing() {
 
 /// Whether each text lacks something that the query names.
 fn lack(texts: &[&str], query: &str) -> Vec<bool> {
+    lacked(texts, query).into_iter().map(|lacks| lacks > 0.0).collect()
+}
+
+/// The share of the query's information that is in what it names and that each text lacks.
+fn lacked(texts: &[&str], query: &str) -> Vec<f32> {
     let bytes = block(0, texts);
     let blocks = [WordsBlock { view: PostingsView::read(&bytes).unwrap(), dead: Dead::default() }];
     let segments: Vec<u32> = (0..texts.len() as u32).collect();
@@ -116,7 +121,21 @@ fn lack(texts: &[&str], query: &str) -> Vec<bool> {
         rate(&blocks, &ResolvedQuery::new(query, None, SpeltRight::default()), (&segments, None), |_, _| Ok(None))
             .unwrap();
     assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
-    rating.lacks.into_iter().map(|lacks| lacks > 0.0).collect()
+    rating.lacks
+}
+
+#[test]
+fn where_something_that_is_nowhere_is_all_that_is_asked_everything_is_lacking() {
+    let texts = ["Invoice 4473 of Brandt Roofing", "a letter"];
+    for query in ["invoice 4472", "4472", "the Roofing invoice 4472"] {
+        assert_eq!(lacked(&texts, query), [1.0, 1.0], "{query}");
+    }
+    assert_eq!(lacked(&["part XK-200", "200 of XK"], "part XK-300"), [1.0, 1.0]);
+    assert_eq!(lacked(&texts, "invoice 4473"), [0.0, lacked(&texts, "invoice 4473")[1]]);
+    assert_eq!(lacked(&texts, "a letter of Halvorsen"), [1.0, 1.0]);
+    let query = "which roofing firm sent Brandt an invoice 4472 for the slates";
+    assert!(lacked(&texts, query)[0] < 1.0, "more is asked");
+    assert!(lacked(&["invoice 4473", "4472 metres"], "invoice 4472")[0] < 1.0, "it is somewhere else");
 }
 
 #[test]
