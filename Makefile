@@ -22,10 +22,10 @@ TAP := node_modules/.tap-built
 NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.rs' -o -name 'Cargo.*' \) -print)
 CONSOLE := .build/console/index.html
 SERVER := .build/server/main.js
-SERVER_SOURCES := $(shell find src -path src/console -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
-CONSOLE_SOURCES := $(shell find src/console -type f) scripts/build-console.ts
+SERVER_SOURCES := $(shell find src \( -path src/console -o -name node_modules \) -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
+CONSOLE_SOURCES := $(shell find src/console -name node_modules -prune -o -type f -print) scripts/build-console.ts
 
-.PHONY: help cluster-up etcd garage python fits python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs arm64 neon sanitize lint format clean
+.PHONY: help cluster-up etcd garage python fits python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs sanitize lint format clean
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -213,25 +213,6 @@ runtimes: setup $(RUNTIMES)
 
 docs: setup ## Write docs/configuration.md anew from the settings
 	@node src/bin/farthing.js admin settings > docs/configuration.md
-
-# Compile the native part for arm64 (needs gcc-aarch64-linux-gnu)
-arm64:
-	@command -v aarch64-linux-gnu-gcc >/dev/null || { echo "sudo apt-get install -y gcc-aarch64-linux-gnu" >&2; exit 3; }
-	rustup target add aarch64-unknown-linux-gnu
-	CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-	cargo build --manifest-path native/Cargo.toml --release --locked --workspace --target aarch64-unknown-linux-gnu
-
-ARM_TARGET := aarch64-unknown-linux-gnu
-# Run the tests of the kernels for NEON under an emulator, with the bits of the shipped model (needs qemu-user and gcc-aarch64-linux-gnu)
-neon:
-	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-gcc >/dev/null || { \
-	  echo "sudo apt-get install -y --no-install-recommends qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross" >&2; exit 3; }
-	@rustup target list --installed | grep -q $(ARM_TARGET) || rustup target add $(ARM_TARGET)
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
-	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
-	cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-kernels-check --target $(ARM_TARGET) -- \
-	  kernels:: encoder::lanes:: encoder::forward::tests::the_shipped_models_vectors_have_their_golden_bits
 
 SANITIZER_TOOLCHAIN ?= nightly
 # Writers, readers, merges, disposals and closings at once, under ThreadSanitizer: STRESS_ROUNDS=2000 SEED=7

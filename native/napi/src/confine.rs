@@ -2,7 +2,7 @@ use farthing_core::confine::confinement;
 use farthing_core::confine::protection::Protection;
 use napi_derive::napi;
 
-/// What a confined process may still do.
+/// Rights of a confined process.
 #[napi(object)]
 pub struct ConfineOptions {
     /// Folders whose files may be opened, for reading only.

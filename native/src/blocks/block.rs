@@ -1,4 +1,4 @@
-//! What every block begins with: a versioned header with a checksum.
+//! Every block begins with a versioned header with a checksum.
 //!
 //! ```text
 //!  0 magic "FTHB"   4 layout u16   6 kind u8        8 rows u32      12 width u32

@@ -6,8 +6,8 @@ use crate::blocks::dead::Dead;
 use crate::blocks::rows_within::rows_within;
 use crate::error::{Result, ShardError};
 use crate::picture::fingerprint::{NEAR_BITS_MAX, differing_bits, is_blank};
+use crate::ranking::segment_filter::SegmentFilter;
 use crate::ranking::top_k::{Scored, TopK};
-use crate::ranking::within::Within;
 
 pub const DIGEST_BYTES: usize = 32;
 /// Longest fingerprint that is kept.
@@ -86,7 +86,7 @@ impl<'a> PicturesView<'a> {
         &self,
         (digest, fingerprint): (&[u8], &[u8]),
         dead: Dead<'_>,
-        within: Option<&Within>,
+        within: Option<&SegmentFilter>,
         top_k: &mut TopK,
     ) -> Result<u64> {
         let all = || std::iter::once(0..self.header.rows as usize).collect();

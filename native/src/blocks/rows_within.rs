@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::block::Header;
 use super::columns::U32Column;
-use crate::ranking::within::Within;
+use crate::ranking::segment_filter::SegmentFilter;
 
 /// The rows whose segments are named, as stretches, ascending; none is empty and none touches another.
-pub fn rows_within(header: &Header, segments: U32Column<'_>, within: &Within) -> Vec<Range<usize>> {
+pub fn rows_within(header: &Header, segments: U32Column<'_>, within: &SegmentFilter) -> Vec<Range<usize>> {
     // Without gaps a row's number follows from its segment.
     let has_gaps = u64::from(header.last - header.first) + 1 != u64::from(header.rows);
     let row = |segment: u32| {

@@ -33,7 +33,7 @@ pub fn check_finite(values: &[f32]) -> Result<()> {
     Err(ShardError::internal("A vector has an element that is not a finite number of usual size."))
 }
 
-/// What belongs to the codes of a vector: `values[i] ≈ scale · codes[i]`.
+/// Scale and error of a vector's codes: `values[i] ≈ scale · codes[i]`.
 pub struct Quantised {
     pub scale: f32,
     /// ‖values − scale · codes‖, rounded up.

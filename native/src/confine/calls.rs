@@ -58,7 +58,7 @@ fn errno(number: i32) -> SeccompAction {
     SeccompAction::Errno(number as u32)
 }
 
-/// Of allowed calls, those that are refused for their arguments: a call for which all conditions of one of its rules hold.
+/// Allowed calls that are refused for their arguments: a call for which all conditions of one of its rules hold.
 fn forbidden_arguments() -> Result<Rules, String> {
     // SAFETY: no arguments.
     let process = unsafe { libc::getpid() } as u64;

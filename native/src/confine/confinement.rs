@@ -25,7 +25,7 @@ const ADDRESS_SPACE_BYTES: u64 = 64 << 30;
 /// `memory_bytes` limits its writable memory.
 ///
 /// # Errors
-/// If the process has an io_uring; nothing is changed then. What is submitted to a ring bypasses the filter of system
+/// Fails if io_uring is already in use; nothing is changed then. What is submitted to a ring bypasses the filter of system
 /// calls, and a program that loses its ring aborts, as Node's event loop does. Execute such a program after
 /// [`forbid_rings`].
 pub fn confine(readable: &[String], memory_bytes: u64) -> Result<Confinement, String> {

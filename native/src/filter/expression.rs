@@ -28,7 +28,7 @@ pub struct Filter {
     pub not: Option<Box<Filter>>,
 }
 
-/// What holds for one field of the metadata: all of it.
+/// Conditions on one field of the metadata: all must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Condition {

@@ -1,4 +1,4 @@
-//! What filters ask of one Item.
+//! The facts of one Item that filters test.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -57,7 +57,7 @@ impl PartialEq for Value {
 
 impl Eq for Value {}
 
-/// What is read of an Item's record.
+/// The fields that are read of an Item's record.
 #[derive(Debug, Clone, Deserialize)]
 pub struct ItemFacts {
     pub id: Box<str>,

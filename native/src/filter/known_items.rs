@@ -9,7 +9,7 @@ use super::expression::Filter;
 use super::facts::ItemFacts;
 use super::table::Table;
 use crate::error::Result;
-use crate::ranking::within::Within;
+use crate::ranking::segment_filter::SegmentFilter;
 
 /// Rows of removed Items that stay at least, before the table is made anew.
 const REMOVED_MAX: usize = 1024;
@@ -47,7 +47,7 @@ struct State {
     table: Option<Table>,
     /// The last commit that the load has seen. Items that were removed before may be missing.
     loaded: usize,
-    /// What was written while the table is being loaded.
+    /// Items that were written while the table is being loaded.
     recorded: Option<Vec<WrittenItem>>,
     /// Items removed since the load.
     removed: usize,
@@ -93,7 +93,7 @@ impl KnownItems {
     }
 
     /// The Segments that a filter lets a reader find.
-    pub fn within(&self, filter: &Filter, reader: &impl ReadsItems) -> Result<Arc<Within>> {
+    pub fn within(&self, filter: &Filter, reader: &impl ReadsItems) -> Result<Arc<SegmentFilter>> {
         let segments_of = |id: &str| reader.segments_of(id);
         let state = self.read();
         if let Some(table) = state.table.as_ref().filter(|_| reader.state() >= state.loaded) {

@@ -1,4 +1,4 @@
-//! What filters ask of the Items of an index, in columns.
+//! The facts of an index's Items that filters test, in columns.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
@@ -9,7 +9,7 @@ use super::facts::{ItemFacts, Value};
 use super::glob::Glob;
 use super::item_set::ItemSet;
 use crate::error::Result;
-use crate::ranking::within::Within;
+use crate::ranking::segment_filter::SegmentFilter;
 
 /// Filters whose Segments are remembered: a client repeats its own, and walking 100,000 values takes milliseconds.
 const RECENT_MAX: usize = 8;
@@ -34,8 +34,8 @@ pub struct Table {
     metadata: HashMap<Box<str>, BTreeMap<Value, Vec<u32>>>,
     /// By the id of the Item that they came in.
     inside: HashMap<Box<str>, Inside>,
-    /// What the last filters left, newest last. An Item more, and nothing of it holds.
-    recent: Mutex<VecDeque<(Filter, Arc<Within>)>>,
+    /// Results of the last filters, newest last. Any new Item makes them invalid.
+    recent: Mutex<VecDeque<(Filter, Arc<SegmentFilter>)>>,
 }
 
 /// The Items inside another.
@@ -101,7 +101,7 @@ impl Table {
     }
 
     /// The Segments of the Items that meet a filter.
-    pub fn within(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<Arc<Within>> {
+    pub fn within(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<Arc<SegmentFilter>> {
         if filter.names_ids() {
             return self.found(filter, segments_of);
         }
@@ -118,10 +118,10 @@ impl Table {
         Ok(within)
     }
 
-    fn found(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<Arc<Within>> {
+    fn found(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<Arc<SegmentFilter>> {
         let met = self.met(filter, segments_of)?;
         let range = |item: usize| (self.segments[item].0, self.segments[item].0 + (self.segments[item].1 - 1));
-        Ok(Arc::new(Within::of_ranges(met.iter().map(range).collect())))
+        Ok(Arc::new(SegmentFilter::of_ranges(met.iter().map(range).collect())))
     }
 
     fn met(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<ItemSet> {

@@ -3,8 +3,6 @@
 use std::sync::OnceLock;
 
 use super::kernel::Kernel;
-#[cfg(target_arch = "aarch64")]
-use super::neon;
 use super::scalar;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
@@ -22,8 +20,6 @@ fn detect() -> Vec<Kernel> {
         kernels.extend(avx512::detect());
         kernels.extend(avx2::detect());
     }
-    #[cfg(target_arch = "aarch64")]
-    kernels.extend(neon::detect());
     kernels.push(scalar::KERNEL);
     kernels
 }

@@ -1,4 +1,4 @@
-//! What a kernel is: one implementation of every loop that runs over rows.
+//! A kernel is one implementation of every loop that runs over rows.
 
 use super::bits::BitsReach;
 

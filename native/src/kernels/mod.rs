@@ -15,8 +15,6 @@ pub mod bits;
 pub mod detection;
 pub mod kernel;
 pub mod lanes;
-#[cfg(target_arch = "aarch64")]
-pub mod neon;
 pub mod prefetch;
 pub mod scalar;
 #[cfg(test)]

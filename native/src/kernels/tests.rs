@@ -131,7 +131,7 @@ proptest! {
     ) {
         let coded = bits::BitsQuery::new(&query);
         let group = group_of(&planes, &columns, shift);
-        // What the bits stand for, in plain arithmetic.
+        // The meaning of the bits, in plain arithmetic.
         let upper: Vec<f32> = (0..bits::GROUP).map(|row| {
             let mut sum = 0u32;
             for (at, eight) in coded.planes.iter().enumerate() {

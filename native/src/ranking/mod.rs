@@ -1,7 +1,7 @@
-//! What every ranked list has in common: how it is asked for, and the best k of it.
+//! Common parts of every ranked list: its options, its places, and the best k of it.
 
+pub mod hit_group;
 pub mod options;
-pub mod place;
 pub mod rating;
+pub mod segment_filter;
 pub mod top_k;
-pub mod within;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::within::Within;
+use super::segment_filter::SegmentFilter;
 use crate::error::{Result, ShardError};
 
 /// How much of the answer is wanted.
@@ -15,7 +15,7 @@ pub struct SearchOptions {
     /// Prove every list, at any cost.
     pub exact: bool,
     /// The Segments that may be found. None: all.
-    pub within: Option<Arc<Within>>,
+    pub within: Option<Arc<SegmentFilter>>,
     pub stop: Stop,
 }
 

@@ -1,4 +1,4 @@
-//! What a query finds in given segments, however these were found.
+//! Scores of given segments for a query, however these were found.
 
 /// The scores of some segments for one query, and what the scores can be compared with. It depends on the query, the
 /// segments and the index alone: not on how many hits were wanted, or how they were scanned.
@@ -6,17 +6,17 @@
 pub struct Rating {
     /// In the order of the segments. NaN: the segment has no row in what was asked.
     pub scores: Vec<f32>,
-    /// Of words: the share of the query's information (inverse document frequencies) that each segment has, without parts of
+    /// For words: the share of the query's information (inverse document frequencies) that each segment has, without parts of
     /// what it lacks.
     pub held: Vec<f32>,
-    /// Of words: the share of the query's information that is in codes, numbers and names which each segment lacks.
+    /// For words: the share of the query's information that is in codes, numbers and names which each segment lacks.
     pub lacks: Vec<f32>,
-    /// Of words: the segments, ascending, that hold every word of the query as it is written, not by its stem; none if they
+    /// For words: the segments, ascending, that hold every word of the query as it is written, not by its stem; none if they
     /// are many. They need not be among the rated.
     pub written: Vec<u32>,
-    /// Of words: the query's information, the sum of its words' inverse document frequencies.
+    /// For words: the query's information, the sum of its words' inverse document frequencies.
     pub information: f32,
-    /// Of vectors: the scores of a fixed sample of the space's rows.
+    /// For vectors: the scores of a fixed sample of the space's rows.
     pub sample: Sample,
 }
 

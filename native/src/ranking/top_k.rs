@@ -4,7 +4,7 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use super::place::Place;
+use super::hit_group::HitGroup;
 
 /// A segment with its score. `a < b` when `a` comes before `b` in an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,7 +82,7 @@ pub enum Method {
 pub struct Ranking {
     pub hits: Vec<Scored>,
     /// The place of each hit. Empty unless places were asked for.
-    pub places: Vec<Place>,
+    pub places: Vec<HitGroup>,
     /// True when the hits are proved to be the best k of all rows.
     pub exact: bool,
     pub method: Method,

@@ -1,4 +1,4 @@
-//! What a request carries: a search body, a signed payment.
+//! Contents of a request: a search body, a signed payment.
 
 mod members;
 pub mod payment_signature;

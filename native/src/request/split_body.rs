@@ -23,10 +23,10 @@ pub enum Shape {
     ToolCall,
 }
 
-/// What a body may hold beside its picture or file.
+/// Most bytes of a body beside its picture or file.
 #[derive(Clone, Copy)]
 pub struct Limits {
-    /// Of names and values, as they were sent.
+    /// Names and values, as they were sent.
     pub bytes: usize,
     /// JSON values, at any depth.
     pub values: usize,

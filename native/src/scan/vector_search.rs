@@ -22,8 +22,8 @@ use crate::kernels::bits::GROUP;
 use crate::kernels::detection;
 use crate::kernels::kernel::Kernel;
 use crate::ranking::options::SearchOptions;
+use crate::ranking::segment_filter::SegmentFilter;
 use crate::ranking::top_k::{Method, Ranking, Scored, TopK};
-use crate::ranking::within::Within;
 use crate::store::checked::Checked;
 use crate::store::open_store::Store;
 use crate::store::records::BlockKey;
@@ -126,7 +126,7 @@ impl<'t> Scan<'_, 't> {
     fn candidates_within(
         &self,
         blocks: &[Block<'_>],
-        within: &Within,
+        within: &SegmentFilter,
         ranking: &mut Ranking,
     ) -> Result<Vec<Candidate>> {
         let mut candidates = Candidates::new(self.kernel, self.query, self.options);

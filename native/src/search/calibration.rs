@@ -1,4 +1,4 @@
-//! What a fit of the curves is made from: the evidence of real queries, and the order and the features that it leads to.
+//! Input of a fit of the curves: the evidence of real queries, and the order and the features that it leads to.
 
 use super::curve::Features;
 use super::evidence::Evidence;

@@ -2,14 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a hit, or how much each of it counts. `CURVE_FEATURES` in `src/engine/encode/models/manifest.ts` names the same. Only
+/// Features of a hit, or their weights. `CURVE_FEATURES` in `src/engine/encode/models/manifest.ts` names the same. Only
 /// the lead differs between the hits of a query, so the likelihood has the order of the passages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Features {
     /// How far it leads the best of the other places in the order, or is behind it.
     pub lead: f64,
-    /// Of the first place: ln(1 + nats of the query's information that it holds).
+    /// For the first place: ln(1 + nats of the query's information that it holds).
     pub held: f64,
     /// The share of the query's information that it misses: all of it where what is named is nowhere and hardly more is asked.
     pub missing: f64,

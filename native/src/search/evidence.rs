@@ -1,4 +1,4 @@
-//! What the lists say of the places that any of them found.
+//! Evidence of all lists about the places that any of them found.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::heads::{Head, heads_of};
 use super::plan::{Kind, Plan, PlannedList};
 use super::segment_map::{SegmentMap, SegmentSet};
 use crate::error::Result;
-use crate::ranking::place::Place;
+use crate::ranking::hit_group::HitGroup;
 use crate::ranking::rating::{Rating, Sample};
 use crate::ranking::top_k::Ranking;
 
@@ -20,27 +20,27 @@ pub struct ScannedList {
     pub foreign: bool,
 }
 
-/// What a query finds in any Segment.
+/// Rates any Segment for a query.
 pub trait Rates {
     /// Rates Segments, ascending, by a list of the plan.
     fn rate(&self, list: usize, segments: &[u32]) -> Result<Rating>;
-    fn places(&self, segments: &[u32]) -> Result<Vec<Place>>;
+    fn places(&self, segments: &[u32]) -> Result<Vec<HitGroup>>;
 }
 
-/// What one list says of a moment: its score for the best of its Segments.
+/// Evidence of one list about a moment: its score for the best of its Segments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct ListEvidence {
     pub score: f64,
-    /// Of words: share of the query's information in that Segment.
+    /// For words: share of the query's information in that Segment.
     pub held: f64,
-    /// Of words: share of the query's information that is in codes, numbers and names which that Segment lacks.
+    /// For words: share of the query's information that is in codes, numbers and names which that Segment lacks.
     pub lacks: f64,
-    /// Of words: that Segment is one of few with every word as it is written.
+    /// For words: that Segment is one of few with every word as it is written.
     pub written: bool,
     pub segment: u32,
     /// The Segment's text is about the file and not in it.
     pub note: bool,
-    /// Of the place in the list, from 1. None where another list found it.
+    /// Rank of the place in the list, from 1. None where another list found it.
     pub rank: Option<u32>,
 }
 
@@ -79,23 +79,23 @@ pub struct Candidate {
     pub segments: u32,
 }
 
-/// What all lists of a plan say.
+/// Evidence of all lists of a plan.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Of each list.
+    /// One for each list.
     pub scales: Vec<Scale>,
     pub candidates: Vec<Candidate>,
-    /// Of each candidate in turn, what each list says.
+    /// For each candidate in turn, one for each list.
     pub said: Vec<Option<ListEvidence>>,
 }
 
 impl Evidence {
-    /// What a list says of a candidate.
+    /// The evidence of a list about a candidate.
     pub fn of(&self, candidate: usize, list: usize) -> Option<&ListEvidence> {
         self.said[candidate * self.scales.len() + list].as_ref()
     }
 
-    /// What the lists say of the first `depth` places of each, and of the few that have the words as they are written. A moment
+    /// Evidence about the first `depth` places of each list, and about the few that have the words as they are written. A moment
     /// that one list found is rated by all lists of its kind: what is said of it does not depend on how deep another list was
     /// read.
     pub fn gather(plan: &Plan, lists: &[ScannedList], depth: usize, rates: &impl Rates) -> Result<Self> {
@@ -143,7 +143,7 @@ impl<'a> Found<'a> {
     }
 
     /// The candidate of a place's moment.
-    fn add(&mut self, Place { place, moment, size, .. }: Place, first: u32, segments: u32) -> usize {
+    fn add(&mut self, HitGroup { place, moment, size, .. }: HitGroup, first: u32, segments: u32) -> usize {
         *self.of_moment.entry(moment).or_insert_with(|| {
             self.candidates.push(Candidate { place, moment, size, first, segments });
             self.said.resize(self.said.len() + self.lists.len(), None);
@@ -163,7 +163,7 @@ impl<'a> Found<'a> {
     /// Has every list of a kind rate the Segments that one of them names.
     fn rate_kind(&mut self, kind: Kind, named: SegmentSet, rates: &impl Rates, scales: &mut [Scale]) -> Result<()> {
         let lists = self.lists_of(kind);
-        let mut asked = Asked::default();
+        let mut asked = RatedSegments::default();
         for head in lists.iter().flat_map(|at| &self.heads[*at]) {
             asked.push(head.segment, self.of_moment[&head.at.moment], head.at.note);
         }
@@ -185,7 +185,7 @@ impl<'a> Found<'a> {
         }
         let mut segments: Vec<u32> = written.into_iter().collect();
         segments.sort_unstable();
-        let mut unnamed = Asked::default();
+        let mut unnamed = RatedSegments::default();
         for (segment, place) in segments.iter().zip(rates.places(&segments)?) {
             let candidate = self.add(place, *segment, 1);
             unnamed.push(*segment, candidate, place.note);
@@ -200,7 +200,7 @@ impl<'a> Found<'a> {
     }
 
     /// Notes what a list says of each moment: of its Segment that has the words as they are written, or else of its best one.
-    fn apply(&mut self, list: usize, rating: &Rating, asked: &Asked) {
+    fn apply(&mut self, list: usize, rating: &Rating, asked: &RatedSegments) {
         let value = |values: &[f32], at: usize| values.get(at).map_or(0.0, |value| f64::from(*value));
         let ranks: SegmentMap<u32> = self.heads[list].iter().map(|head| (head.at.moment, head.rank)).collect();
         for (at, (segment, (candidate, note))) in asked.segments.iter().zip(&asked.of).enumerate() {
@@ -258,12 +258,12 @@ impl<'a> Found<'a> {
 
 /// Segments to be rated, ascending, each with its candidate and whether it is a note.
 #[derive(Default)]
-struct Asked {
+struct RatedSegments {
     segments: Vec<u32>,
     of: Vec<(usize, bool)>,
 }
 
-impl Asked {
+impl RatedSegments {
     fn push(&mut self, segment: u32, candidate: usize, note: bool) {
         self.segments.push(segment);
         self.of.push((candidate, note));
@@ -277,7 +277,7 @@ impl Asked {
     }
 }
 
-/// Of two with the same score the earlier Segment.
+/// Ties go to the earlier segment.
 fn is_better(one: &ListEvidence, other: &ListEvidence) -> bool {
     if one.written != other.written {
         return one.written;

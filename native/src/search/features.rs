@@ -1,4 +1,4 @@
-//! What says how likely the first passage is to answer.
+//! Features that tell how likely the first passage is to answer.
 
 use super::curve::Features;
 use super::evidence::Evidence;

@@ -1,7 +1,7 @@
 //! The moments that a list names.
 
 use super::segment_map::{SegmentMap, SegmentSet};
-use crate::ranking::place::Place;
+use crate::ranking::hit_group::HitGroup;
 use crate::ranking::top_k::Ranking;
 
 /// Moments of a film that each list names.
@@ -10,10 +10,10 @@ const MOMENTS_MAX: usize = 10;
 /// The best Segment of a moment in a list.
 #[derive(Debug, Clone, Copy)]
 pub struct Head {
-    pub at: Place,
+    pub at: HitGroup,
     pub segment: u32,
     pub score: f64,
-    /// Of its place in the list, from 1.
+    /// Rank of its place in the list, from 1.
     pub rank: u32,
 }
 

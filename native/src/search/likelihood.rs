@@ -1,6 +1,6 @@
 //! How likely one candidate is to answer, by the lists of one kind.
 
-/// What a list contributes to a candidate's log-odds.
+/// Contribution of a list to a candidate's log-odds.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Part {
     pub list: usize,
@@ -12,7 +12,7 @@ pub struct Part {
 pub struct Likelihood {
     pub candidate: usize,
     pub log_odds: f64,
-    /// What holds for every place of the kind alike; with the parts it sums to the log-odds.
+    /// The part that every place of the kind has alike; with the parts it sums to the log-odds.
     pub base: f64,
     pub parts: Vec<Part>,
     /// The list that contributed most, and the Segment that it found.

@@ -1,4 +1,4 @@
-//! What the fusion found of a hit, as members of its JSON object.
+//! The fused evidence of a hit, as members of its JSON object.
 
 use super::evidence::Evidence;
 use super::fusion::FusedPlace;

@@ -8,7 +8,7 @@ use crate::error::{Result, ShardError};
 /// Moments beside the best one that a hit shows.
 const MOMENTS_MAX: usize = 10;
 
-/// What is read of a Segment's record.
+/// The fields that are read of a Segment's record.
 #[derive(Deserialize)]
 struct Timed {
     #[serde(default)]

@@ -6,7 +6,7 @@ use super::plan::{Plan, Scans};
 
 /// Prior of cosines that a sample is blended with, as if it had this many Segments more: it decides in tiny indexes.
 const PRIOR: ScoreSample = ScoreSample { count: 30.0, mean: 0.08, deviation: 0.1 };
-/// What the words of a note about a file (a date, a camera, a name) count: a text with the same words comes first, however long it
+/// Weight of the words of a note about a file (a date, a camera, a name): a text with the same words comes first, however long it
 /// is. A note that alone has every word of the query counts whole.
 const NOTE_SHARE: f64 = 0.5;
 const WHOLE: f64 = 0.999;
@@ -65,7 +65,7 @@ pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<
     };
     let mut best = 0.0f64;
     let mut best_cosine = 0.0f64;
-    // Of the passages that are no notes, the best score with every word.
+    // The best score with every word among passages that are no notes.
     let mut whole_content = 0.0f64;
     for candidate in found {
         let found = by_words(*candidate);

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::curve::Curve;
 use crate::error::{Result, ShardError};
 
-/// What is ranked: lists of one kind are summed, kinds are compared by probability. In this order the earlier wins a tie.
+/// Kind of segments that is ranked: lists of one kind are summed, kinds are compared by probability. The earlier here wins a tie.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -24,7 +24,7 @@ impl Kind {
     }
 }
 
-/// What a list ranks by.
+/// Criterion that a list ranks by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scans {
@@ -55,14 +55,14 @@ pub struct PlannedList {
     pub described: bool,
     /// ISO 639-3 codes that its model knows. None: every language.
     pub languages: Option<Vec<String>>,
-    /// Of passages: what the best BM25 score, or one deviation of cosine, counts in the order.
+    /// For passages: weight of the best BM25 score, or of one deviation of cosine, in the order.
     pub weight: f64,
-    /// Of passages by meaning: cosines of unrelated texts. None: an index's own scores for the query tell.
+    /// For passages by meaning: cosines of unrelated texts. None: an index's own scores for the query tell.
     pub scale: Option<CosineScale>,
-    /// Of passages: the log-odds of the list alone, and of meaning together with words.
+    /// For passages: the log-odds of the list alone, and of meaning together with words.
     pub curve: Option<Curve>,
     pub with_words: Option<Curve>,
-    /// Of pictures.
+    /// For pictures.
     pub calibration: Option<Calibration>,
 }
 

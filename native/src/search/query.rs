@@ -1,4 +1,4 @@
-//! What the likelihoods know of a query.
+//! Facts about a query that the likelihoods depend on.
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct QueryFacts {

@@ -31,7 +31,7 @@ pub struct HitText {
     pub next: u32,
 }
 
-/// What a hit shows.
+/// The text that a hit shows.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Shown {
     /// It has no text: a picture.
@@ -43,13 +43,13 @@ pub enum Shown {
 
 #[derive(Debug, Default)]
 pub struct Extents {
-    /// Of each hit.
+    /// One for each hit.
     pub shown: Vec<Shown>,
     /// Something had no room.
     pub truncated: bool,
 }
 
-/// What is read of a Segment's record.
+/// The fields that are read of a Segment's record.
 #[derive(Deserialize)]
 struct Record {
     item: String,

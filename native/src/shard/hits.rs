@@ -17,7 +17,7 @@ use crate::text::snippet::QueryWords;
 /// Room for a hit: an Item, a snippet and what else is stored.
 const HIT_BYTES: usize = 1200;
 
-/// What is said of a hit besides what is stored.
+/// Facts about a hit besides those that are stored.
 pub trait HitMembers {
     fn segment(&self) -> u32;
     /// Writes members of its JSON object, each after a comma, that stand before what is stored.

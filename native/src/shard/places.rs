@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use crate::error::{Result, ShardError};
-use crate::ranking::place::Place;
+use crate::ranking::hit_group::HitGroup;
 use crate::ranking::top_k::{Ranking, Scored};
 
 /// How often a list may be doubled because many of its Segments share a place.
@@ -19,7 +19,7 @@ pub const DEEPENINGS_MAX: u32 = 4;
 pub fn reach_places(
     k: usize,
     mut best: impl FnMut(usize) -> Result<Ranking>,
-    places_of: impl Fn(&[Scored]) -> Result<Vec<Place>>,
+    places_of: impl Fn(&[Scored]) -> Result<Vec<HitGroup>>,
 ) -> Result<Ranking> {
     let longest = k << DEEPENINGS_MAX;
     let mut depth = longest.min(2 * k);
@@ -41,22 +41,22 @@ pub fn reach_places(
 
 /// The place and the moment of a Segment, from the place that is stored of it and its record. Where it has a time, that is its
 /// moment, and its place is the whole Item. `range_of`: the first Segment of an Item, and their number.
-pub fn place_of(stored: u32, record: &str, range_of: impl Fn(&str) -> Result<(u32, u32)>) -> Result<Place> {
+pub fn place_of(stored: u32, record: &str, range_of: impl Fn(&str) -> Result<(u32, u32)>) -> Result<HitGroup> {
     let note = record.contains(NOTE);
     if !record.contains(TIMED) {
-        return Ok(Place { place: stored, moment: stored, size: 0, note });
+        return Ok(HitGroup { place: stored, moment: stored, size: 0, note });
     }
     let Part { item } =
         serde_json::from_str(record).map_err(|_| ShardError::corrupt("A segment's record is damaged."))?;
     let (place, size) = range_of(&item)?;
-    Ok(Place { place, moment: stored, size, note })
+    Ok(HitGroup { place, moment: stored, size, note })
 }
 
 /// In JSON only keys look like these: a quote inside a string is escaped.
 const TIMED: &str = "\"time_s\":";
 const NOTE: &str = "\"text_source\":\"metadata\"";
 
-/// What is read of the record of a Segment that has a time.
+/// The fields that are read of the record of a Segment that has a time.
 #[derive(Deserialize)]
 struct Part<'a> {
     #[serde(borrow)]
@@ -64,7 +64,7 @@ struct Part<'a> {
 }
 
 /// How many different places there are.
-pub fn distinct(places: &[Place]) -> usize {
+pub fn distinct(places: &[HitGroup]) -> usize {
     let mut sorted: Vec<u32> = places.iter().map(|place| place.place).collect();
     sorted.sort_unstable();
     sorted.dedup();
@@ -112,7 +112,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_list_is_as_deep_as_asked_step_by_step(places in proptest::collection::vec(0..20u32, 0..300), k in 0..30usize) {
-            let place = |segment: u32| Place { place: places[segment as usize], moment: segment, size: 0, note: false };
+            let place = |segment: u32| HitGroup { place: places[segment as usize], moment: segment, size: 0, note: false };
             let of = |hits: &[Scored]| Ok(hits.iter().map(|hit| place(hit.segment)).collect());
             let ranking = reach_places(k, |n| Ok(best(&places, n)), of).unwrap();
             prop_assert_eq!(ranking.hits.len(), step_by_step(&places, k));

@@ -1,4 +1,4 @@
-//! What a search asks of an index.
+//! Queries to an index.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,7 +6,7 @@ use crate::blocks::pictures::DIGEST_BYTES;
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
 use crate::words::query::may_have_phrases;
-use crate::words::rank::Asked;
+use crate::words::rank::ResolvedQuery;
 
 /// Longest scans on the caller's thread: about half a millisecond on one core of 2.5 GHz without VNNI
 /// (`make bench NAME=path`, `cargo run --example methods`). Elements of vectors (16,384 rows of 384), passages, pictures.
@@ -67,7 +67,7 @@ pub struct WordsQuery {
 #[derive(Debug)]
 struct AskedOf {
     state: usize,
-    asked: Arc<Asked>,
+    asked: Arc<ResolvedQuery>,
 }
 
 impl WordsQuery {
@@ -77,12 +77,12 @@ impl WordsQuery {
     }
 
     /// The query of one state of an index: always the same index.
-    pub(super) fn asked(&self, state: usize) -> Arc<Asked> {
+    pub(super) fn asked(&self, state: usize) -> Arc<ResolvedQuery> {
         let mut last = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = last.as_ref().filter(|last| last.state == state) {
             return last.asked.clone();
         }
-        let asked = Arc::new(Asked::new(&self.text, self.language, self.spelt_right.clone()));
+        let asked = Arc::new(ResolvedQuery::new(&self.text, self.language, self.spelt_right.clone()));
         *last = Some(AskedOf { state, asked: asked.clone() });
         asked
     }

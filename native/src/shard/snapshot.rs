@@ -1,4 +1,4 @@
-//! What a reader sees: one LMDB read transaction. It never changes and never waits for a writer.
+//! A reader's view: one LMDB read transaction. It never changes and never waits for a writer.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
 use crate::filter::expression::Filter;
 use crate::kernels::detection;
+use crate::ranking::hit_group::HitGroup;
 use crate::ranking::options::{SearchOptions, Stop};
-use crate::ranking::place::Place;
 use crate::ranking::rating::Rating;
+use crate::ranking::segment_filter::SegmentFilter;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
-use crate::ranking::within::Within;
 use crate::scan::rating;
 use crate::scan::row_blocks::stored_rows;
 use crate::scan::vector_search::{self, Enough};
@@ -27,20 +27,20 @@ use crate::store::titles::Titles;
 use crate::terms::analysis::Terms;
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
-use crate::terms::written::{Word, words};
-use crate::words::as_written::Runs;
+use crate::terms::surface_forms::{Word, words};
 use crate::words::block::WordsBlock;
+use crate::words::exact_match::Runs;
 use crate::words::phrases::segments_with_all;
 use crate::words::postings::PostingsView;
 use crate::words::query::{language_of, may_have_phrases};
-use crate::words::rank::{self, Asked, Correction};
+use crate::words::rank::{self, Correction, ResolvedQuery};
 use crate::words::rating as words_rating;
 use crate::write::write_queue::WriteQueue;
 
 /// Most Items in one page of [`Snapshot::items`].
 pub const ITEMS_MAX: usize = 10_000;
 
-/// What is read of a Segment's record for the spelling of a word.
+/// The fields that are read of a Segment's record for the spelling of a word.
 #[derive(Deserialize)]
 struct Shown {
     text: Option<String>,
@@ -73,9 +73,15 @@ impl Snapshot {
         if options.places { reach_places(options.k, best, |hits| self.places_of(hits)) } else { best(options.k) }
     }
 
-    /// What a query finds in given Segments, ascending. Pictures are rated by their list alone: nothing here. `sampled`: with
+    /// Rates given Segments, ascending, for a query. Pictures are rated by their list alone: nothing here. `sampled`: with
     /// a sample of a space's scores. `within`: the Segments that may be found besides; None: all.
-    pub fn rate(&self, query: &Query, segments: &[u32], sampled: bool, within: Option<&Within>) -> Result<Rating> {
+    pub fn rate(
+        &self,
+        query: &Query,
+        segments: &[u32],
+        sampled: bool,
+        within: Option<&SegmentFilter>,
+    ) -> Result<Rating> {
         match query {
             Query::Vector { space, vector } => {
                 let kernel = detection::chosen().map_err(ShardError::internal)?;
@@ -108,7 +114,7 @@ impl Snapshot {
         options: &SearchOptions,
     ) -> Result<Ranking> {
         let having = match phrases_of {
-            Some(text) => self.with_phrases(text, &options.stop)?.map(Within::of_segments),
+            Some(text) => self.with_phrases(text, &options.stop)?.map(SegmentFilter::of_segments),
             None => None,
         };
         let Some(having) = having else { return self.answer(query, options) };
@@ -118,7 +124,7 @@ impl Snapshot {
     }
 
     /// The Segments of the Items that meet a filter. Removed ones may be among them.
-    pub fn within(&self, filter: &Filter) -> Result<Arc<Within>> {
+    pub fn within(&self, filter: &Filter) -> Result<Arc<SegmentFilter>> {
         self.queue.store().known_items.within(filter, self)
     }
 
@@ -128,7 +134,7 @@ impl Snapshot {
     }
 
     /// Whether it has any of some Segments.
-    pub fn has_any(&self, within: &Within) -> Result<bool> {
+    pub fn has_any(&self, within: &SegmentFilter) -> Result<bool> {
         let segments = &self.queue.store().databases.segments;
         for (first, last) in within.ranges() {
             if segments.range(&self.txn, &(*first..=*last))?.next().transpose()?.is_some() {
@@ -150,7 +156,7 @@ impl Snapshot {
 
     /// The best k Segments for a query's words.
     pub fn search_words(&self, query: &str, k: usize) -> Result<Ranking> {
-        self.words_list(&Asked::new(query, None, SpeltRight::default()), &SearchOptions::best(k))
+        self.words_list(&ResolvedQuery::new(query, None, SpeltRight::default()), &SearchOptions::best(k))
     }
 
     fn space(&self, name: &str) -> Result<&SpaceSpec> {
@@ -177,7 +183,7 @@ impl Snapshot {
         vector_search::probe(self.queue.store(), &self.txn, self.space(space)?, vector, options)
     }
 
-    fn words_list(&self, asked: &Asked, options: &SearchOptions) -> Result<Ranking> {
+    fn words_list(&self, asked: &ResolvedQuery, options: &SearchOptions) -> Result<Ranking> {
         rank::search_telling(&self.words_blocks()?, asked, options, |correction| self.spelt(correction))
     }
 
@@ -252,16 +258,16 @@ impl Snapshot {
     }
 
     /// Where Segments belong.
-    pub fn places(&self, segments: &[u32]) -> Result<Vec<Place>> {
+    pub fn places(&self, segments: &[u32]) -> Result<Vec<HitGroup>> {
         self.places_of(&segments.iter().map(|segment| Scored { score: 0.0, segment: *segment }).collect::<Vec<_>>())
     }
 
-    fn places_of(&self, hits: &[Scored]) -> Result<Vec<Place>> {
+    fn places_of(&self, hits: &[Scored]) -> Result<Vec<HitGroup>> {
         let known = &self.queue.store().known_places;
         hits.iter().map(|hit| known.of(hit.segment, || self.place_of(hit.segment))).collect()
     }
 
-    fn place_of(&self, segment: u32) -> Result<Place> {
+    fn place_of(&self, segment: u32) -> Result<HitGroup> {
         let missing = || ShardError::corrupt("A segment that is indexed has no record.");
         let (stored, record) = self.segment(segment)?.ok_or_else(missing)?;
         place_of(stored, text(record)?, |item| {

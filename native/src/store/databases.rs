@@ -110,16 +110,6 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         }
         _ => return Err(ShardError::corrupt("The index does not say its format.")),
     }
-    // A file of an earlier version has no bits, which can be derived, and its Items have no keys.
-    let (Some(bits), Some(keys)) = (env.open_database(&txn, Some("bits"))?, env.open_database(&txn, Some("keys"))?)
-    else {
-        drop(txn);
-        let mut writing = env.write_txn()?;
-        env.create_database::<Bytes, Bytes>(&mut writing, Some("bits"))?;
-        env.create_database::<Bytes, Bytes>(&mut writing, Some("keys"))?;
-        writing.commit()?;
-        return existing(env);
-    };
     let databases = Databases {
         meta,
         items: env.open_database(&txn, Some("items"))?.ok_or_else(absent)?,
@@ -129,8 +119,8 @@ fn existing(env: &Env<WithoutTls>) -> Result<Databases> {
         blocks: env.open_database(&txn, Some("blocks"))?.ok_or_else(absent)?,
         rows: env.open_database(&txn, Some("rows"))?.ok_or_else(absent)?,
         dead: env.open_database(&txn, Some("dead"))?.ok_or_else(absent)?,
-        bits,
-        keys,
+        bits: env.open_database(&txn, Some("bits"))?.ok_or_else(absent)?,
+        keys: env.open_database(&txn, Some("keys"))?.ok_or_else(absent)?,
     };
     // Handles of databases stay open only if the transaction that opened them is committed.
     txn.commit()?;

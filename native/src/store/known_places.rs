@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::error::Result;
-use crate::ranking::place::Place;
+use crate::ranking::hit_group::HitGroup;
 
 /// Segments whose places are kept together: 16 KiB.
 const CHUNK: usize = 2048;
@@ -25,7 +25,7 @@ pub struct KnownPlaces {
 
 impl KnownPlaces {
     /// The place of a Segment that exists, looked up once.
-    pub fn of(&self, segment: u32, look_up: impl FnOnce() -> Result<Place>) -> Result<Place> {
+    pub fn of(&self, segment: u32, look_up: impl FnOnce() -> Result<HitGroup>) -> Result<HitGroup> {
         let (at, offset) = (segment as usize / CHUNK, segment as usize % CHUNK);
         let known = self.chunks.read().unwrap_or_else(PoisonError::into_inner).get(at).cloned().flatten();
         let chunk = known.unwrap_or_else(|| self.add(at));
@@ -42,7 +42,7 @@ impl KnownPlaces {
             both => {
                 let other = self.others.read().unwrap_or_else(PoisonError::into_inner).get(&segment).copied();
                 let (size, note) = other.unwrap_or_default();
-                Ok(Place { place: ((both >> 32) - 1) as u32, moment: both as u32, size, note })
+                Ok(HitGroup { place: ((both >> 32) - 1) as u32, moment: both as u32, size, note })
             }
         }
     }
@@ -66,7 +66,7 @@ mod tests {
     fn a_place_is_looked_up_once() {
         let (known, asked) = (KnownPlaces::default(), RefCell::new(vec![]));
         for segment in [9_000, 5, 9_000, u32::MAX - 1, 5] {
-            let place = Place { place: segment / 2, moment: segment - 1, size: segment % 2, note: segment % 3 == 0 };
+            let place = HitGroup { place: segment / 2, moment: segment - 1, size: segment % 2, note: segment % 3 == 0 };
             let found = known.of(segment, || {
                 asked.borrow_mut().push(segment);
                 Ok(place)

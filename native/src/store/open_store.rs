@@ -61,7 +61,7 @@ impl Store {
         }
     }
 
-    /// What is kept of an Item beside its record.
+    /// Facts kept of an Item beside its record.
     pub fn entry(&self, txn: &RoTxn<'_>, id: &str) -> Result<Option<ItemEntry>> {
         let value = self.databases.entries.get(txn, id)?;
         value.map(|value| ItemEntry::read(unsealed(id.as_bytes(), value)?)).transpose()

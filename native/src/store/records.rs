@@ -66,7 +66,7 @@ pub struct Totals {
     pub bytes: u64,
 }
 
-/// What is kept of an Item beside its JSON: 57 bytes.
+/// Facts kept of an Item beside its JSON: 57 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ItemEntry {
     pub sequence: u64,
@@ -104,7 +104,7 @@ impl ItemEntry {
     }
 }
 
-/// What an Item is found by that its uploader gave a key. Of Items with the same key those written first come first.
+/// Index entry of an Item whose uploader gave it a key. Items with the same key come in the order of writing.
 pub fn key_of(key: &str, sequence: u64) -> Vec<u8> {
     let mut bytes = Sha256::digest(key.as_bytes()).to_vec();
     bytes.extend(sequence.to_be_bytes());

@@ -1,10 +1,8 @@
 //! The vector spaces of an index.
 //!
 //! A space belongs to one model: vectors of two models are never in one space. An index has one space for each role, and
-//! keeps the model that filled it first, whichever is in use: so a role never has vectors of two models either.
-//!
-//! A space's name is its role. In files whose model an earlier Farthing changed, `@` and the beginning of the model's
-//! SHA-256 may follow; `meta` names the one that serves then.
+//! keeps the model that filled it first, whichever is in use: so a role never has vectors of two models either. A space's
+//! name is its role.
 
 use heed::RoTxn;
 
@@ -37,11 +35,6 @@ pub struct StoredSpace {
     model: Option<([u8; 32], usize)>,
 }
 
-/// The role of a space: its name without the model.
-pub fn role(name: &str) -> &str {
-    name.split('@').next().unwrap_or(name)
-}
-
 /// Every space of a file, in the order of their numbers.
 pub fn stored(databases: &Databases, txn: &RoTxn<'_>) -> Result<Vec<StoredSpace>> {
     let mut all = vec![];
@@ -67,46 +60,22 @@ pub fn stored(databases: &Databases, txn: &RoTxn<'_>) -> Result<Vec<StoredSpace>
     Ok(all)
 }
 
-/// The spaces of an index that is opened for `wanted`, which are named by role: what is stored for a role keeps its name and
-/// its model, then come those of other roles that the file holds. Each with whether the file holds it.
+/// The spaces of an index that is opened for `wanted`: one that is filled keeps its model, then come those that only the file
+/// holds. Each with whether the file holds it.
 pub fn resolve(databases: &Databases, txn: &RoTxn<'_>, wanted: Vec<SpaceSpec>) -> Result<Vec<(SpaceSpec, bool)>> {
-    let stored = stored(databases, txn)?;
+    // With no readable block nothing says which model filled a space.
+    let filled = |space: StoredSpace| {
+        let (model, dimensions) = space.model?;
+        Some(SpaceSpec { name: space.name, dimensions, model })
+    };
+    let mut stored: Vec<SpaceSpec> = stored(databases, txn)?.into_iter().filter_map(filled).collect();
     let mut spaces: Vec<(SpaceSpec, bool)> = vec![];
     for spec in wanted {
-        let named: Vec<&StoredSpace> = stored.iter().filter(|space| role(&space.name) == spec.name).collect();
-        let serving = serving(databases, txn, &spec.name, &named)?;
-        // With no readable block nothing says which model filled it.
-        let name = named.first().map_or(spec.name.clone(), |space| space.name.clone());
-        spaces.push(serving.map_or((SpaceSpec { name, ..spec }, false), |stored| (stored, true)));
+        let at = stored.iter().position(|space| space.name == spec.name);
+        spaces.push(at.map_or((spec, false), |at| (stored.remove(at), true)));
     }
-    for space in &stored {
-        if spaces.iter().any(|(known, _)| role(&known.name) == role(&space.name)) {
-            continue;
-        }
-        let named: Vec<&StoredSpace> = stored.iter().filter(|other| role(&other.name) == role(&space.name)).collect();
-        spaces.extend(serving(databases, txn, role(&space.name), &named)?.map(|stored| (stored, true)));
-    }
+    spaces.extend(stored.into_iter().map(|space| (space, true)));
     Ok(spaces)
-}
-
-/// The space that serves a role: the one with blocks that `meta` names, otherwise the one with blocks and the lowest number.
-fn serving(
-    databases: &Databases,
-    txn: &RoTxn<'_>,
-    wanted_role: &str,
-    stored: &[&StoredSpace],
-) -> Result<Option<SpaceSpec>> {
-    let key = keys::serving(wanted_role);
-    let named = match databases.meta.get(txn, &key)? {
-        Some(value) => Some(String::from_utf8_lossy(unsealed(key.as_bytes(), value)?).into_owned()),
-        None => None,
-    };
-    let filled = || stored.iter().filter(|space| space.model.is_some());
-    let serving = filled().find(|space| Some(&space.name) == named.as_ref()).or_else(|| filled().next());
-    Ok(serving.and_then(|space| {
-        let (model, dimensions) = space.model?;
-        Some(SpaceSpec { name: space.name.clone(), dimensions, model })
-    }))
 }
 
 /// Refuses a block of another model than the space's.

@@ -64,7 +64,7 @@ impl Tree {
     }
 }
 
-/// What a walk through a tree has counted and seen last.
+/// State of a walk through a tree: its counts, and the last key.
 #[derive(Default)]
 struct Walk {
     branches: u64,
@@ -76,7 +76,7 @@ struct Walk {
     least: Vec<u8>,
 }
 
-/// What the values of a tree are.
+/// Kind of the values of a tree.
 #[derive(Clone, Copy, PartialEq)]
 enum Values {
     Trees,

@@ -16,7 +16,7 @@ struct Passage<'a> {
     text: Option<Cow<'a, str>>,
 }
 
-/// What is read of an Item's record.
+/// The fields that are read of an Item's record.
 #[derive(Clone, Default, Deserialize)]
 struct Titled {
     title: Option<String>,

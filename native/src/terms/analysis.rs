@@ -1,4 +1,4 @@
-//! Words to terms: stems of the text's own language, without accents. [`super::written`] finds the words.
+//! Words to terms: stems of the text's own language, without accents. [`super::surface_forms`] finds the words.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use rust_stemmers::Stemmer;
 use unicode_normalization::UnicodeNormalization;
 
 use super::language::{DEFAULT, Language};
-use super::written::{Form, TERM_BYTES_MAX, Word};
+use super::surface_forms::{Form, TERM_BYTES_MAX, Word};
 use crate::text::characters::start_of;
 use crate::text::letters::bare;
 
@@ -23,16 +23,6 @@ impl Terms {
 
     /// The term of a word, which is what the index holds.
     pub fn term(&self, word: &Word) -> String {
-        self.term_by(word, bare)
-    }
-
-    /// The term that a word had before [`bare`], if that is another one: blocks that were written then hold it.
-    pub fn former_term(&self, word: &Word) -> Option<String> {
-        let may_differ = !word.text.is_ascii() && matches!(word.form, Form::Spaced | Form::Whole);
-        may_differ.then(|| self.term_by(word, |term| term)).filter(|former| *former != self.term(word))
-    }
-
-    fn term_by(&self, word: &Word, bare: impl Fn(Cow<'_, str>) -> Cow<'_, str>) -> String {
         match word.form {
             Form::Pair | Form::Single => word.text.clone(),
             Form::Spaced | Form::Whole => {
@@ -178,7 +168,7 @@ fn folded(stem: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::words;
+    use super::super::surface_forms::words;
     use super::*;
 
     fn terms(code: &str, text: &str) -> Vec<String> {

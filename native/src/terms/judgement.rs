@@ -73,7 +73,7 @@ impl Evidence {
         let total = prior.0.iter().map(|count| f64::from(*count)).sum::<f64>() + COUNT as f64;
         let likelihood =
             |at: &usize| f64::from(self.found[*at]) * LOG_RATIO + ((f64::from(prior.0[*at]) + 1.0) / total).ln();
-        // Of equals the first: `max_by` would take the last.
+        // The first of equals: `max_by` would take the last.
         let best = (0..COUNT).rev().max_by(|left, right| likelihood(left).total_cmp(&likelihood(right)));
         best.map_or(DEFAULT, |at| Language(at as u8))
     }

@@ -5,4 +5,4 @@ pub mod judgement;
 pub mod language;
 pub mod named;
 pub mod spelt_right;
-pub mod written;
+pub mod surface_forms;

@@ -1,4 +1,4 @@
-//! What a query names: identifiers, addresses, numbers, dates, names of persons and places. A text that answers may have
+//! Names in a query: identifiers, addresses, numbers, dates, names of persons and places. A text that answers may have
 //! other words than the query, but it has the same names.
 
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::language::Language;
-use super::written::{Form, Word, lowered, normalised};
+use super::surface_forms::{Form, Word, lowered, normalised};
 
 /// Letters and digits from which on a number, or a part of a whole, is told from chance.
 pub const TELLING_LETTERS: usize = 3;
@@ -22,20 +22,9 @@ pub struct Named {
     pub parts: Vec<Word>,
     /// Wholes within it: `example.org` of a mail address.
     pub inner: Vec<String>,
-    pub kind: Kind,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// What is written in one, or a number alone.
-    Code,
-    /// Numbers beside each other: of a telephone, an account.
-    Numbers,
-    /// A word with a capital inside the sentence.
-    Name,
-}
-
-/// What a query names. `words`: its words. `language`: its language.
+/// The names in a query. `words`: its words. `language`: its language.
 pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
     let names = if language.has_capital_nouns() { HashSet::new() } else { names(text) };
     let mut all: Vec<Named> = vec![];
@@ -55,11 +44,11 @@ pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
             let (wholes, inner): (Vec<&Word>, Vec<&Word>) =
                 group.iter().filter(|word| word.form == Form::Whole).partition(is_whole);
             let texts = |words: Vec<&Word>| words.into_iter().map(|word| word.text.clone()).collect();
-            all.push(Named { wholes: texts(wholes), parts: spaced, inner: texts(inner), kind: Kind::Code });
+            all.push(Named { wholes: texts(wholes), parts: spaced, inner: texts(inner) });
             continue;
         }
         let names = spaced.into_iter().filter(|word| names.contains(&word.text));
-        all.extend(names.map(|name| Named { wholes: vec![], parts: vec![name], inner: vec![], kind: Kind::Name }));
+        all.extend(names.map(|name| Named { wholes: vec![], parts: vec![name], inner: vec![] }));
     }
     all.extend(of_numbers(numbers));
     all
@@ -68,10 +57,9 @@ pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
 /// Numbers that follow each other, if one of them is long enough to tell something. Each with what it may be together with those
 /// behind it.
 fn of_numbers(numbers: Vec<(Word, Vec<String>)>) -> Option<Named> {
-    let kind = if numbers.len() > 1 { Kind::Numbers } else { Kind::Code };
     let tells = numbers.iter().any(|(number, _)| is_telling(&number.text));
     let (parts, wholes): (Vec<Word>, Vec<Vec<String>>) = numbers.into_iter().unzip();
-    tells.then_some(Named { wholes: wholes.concat(), parts, inner: vec![], kind })
+    tells.then_some(Named { wholes: wholes.concat(), parts, inner: vec![] })
 }
 
 pub fn has_digit(word: &str) -> bool {
@@ -103,14 +91,13 @@ fn names(text: &str) -> HashSet<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::written::words;
+    use super::super::surface_forms::words;
     use super::*;
 
     fn of(code: &str, text: &str) -> Vec<String> {
         let shown = |named: Named| {
             let parts: Vec<&str> = named.parts.iter().map(|part| part.text.as_str()).collect();
-            let mark = if named.kind == Kind::Name { "!" } else { "" };
-            format!("{}:{}{mark}", named.wholes.join("|"), parts.join("|"))
+            format!("{}:{}", named.wholes.join("|"), parts.join("|"))
         };
         named(text, &words(text), Language::by_code(code).unwrap()).into_iter().map(shown).collect()
     }
@@ -134,8 +121,8 @@ mod tests {
 
     #[test]
     fn names_have_a_capital_inside_a_sentence_where_nouns_have_none() {
-        assert_eq!(of("eng", "How tall is the Eiffel tower?"), [":eiffel!"]);
-        assert_eq!(of("eng", "where was Anna Kowalska born. Then what"), [":anna!", ":kowalska!"]);
+        assert_eq!(of("eng", "How tall is the Eiffel tower?"), [":eiffel"]);
+        assert_eq!(of("eng", "where was Anna Kowalska born. Then what"), [":anna", ":kowalska"]);
         assert_eq!(of("eng", "Annual Report Summary"), [""; 0]);
         assert_eq!(of("eng", "the DNA of mRNA"), [""; 0]);
         assert_eq!(of("deu", "wo schläft die Katze"), [""; 0]);

@@ -17,7 +17,7 @@ pub fn guess(bytes: &[u8], is_whole: bool) -> &'static str {
     detector.feed(bytes, is_whole);
     let first = detector.guess(None, Utf8Detection::Deny).name();
     match country_of(bytes, first).map_or(first, |country| detector.guess(Some(country), Utf8Detection::Deny).name()) {
-        // Of few letters beyond ASCII. Nobody writes in it.
+        // Detected in texts of few letters beyond ASCII. Nobody writes in it.
         "ISO-8859-4" => "windows-1252",
         name => name,
     }

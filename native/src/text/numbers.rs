@@ -44,7 +44,7 @@ struct Group {
 struct Row {
     groups: Vec<Group>,
     gaps: Vec<Gap>,
-    /// What stands before the first group, as far as it tells something.
+    /// The text before the first group, as far as it tells something.
     opening: Opening,
 }
 
@@ -145,7 +145,7 @@ fn group_at(text: &str, start: usize) -> Group {
     Group { start, end: text.len(), digits }
 }
 
-/// What stands between two groups of digits, with its length in bytes. None: something else.
+/// The mark between two groups of digits, with its length in bytes. None: something else.
 fn gap_at(text: &str) -> Option<(Gap, usize)> {
     let mut letters = text.char_indices();
     let mut next = || letters.next().map_or((text.len(), '\0'), |(at, letter)| (at, letter));
@@ -187,7 +187,7 @@ impl Row {
                     all.push(number);
                     next
                 }
-                // What stands in the middle of `12-345 678` begins no number.
+                // The middle of `12-345 678` begins no number.
                 None => (at + 1..self.groups.len()).find(|at| self.gaps[at - 1] == Gap::Space).unwrap_or(usize::MAX),
             };
         }

@@ -22,7 +22,7 @@ pub struct Block {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passage {
     pub text: String,
-    /// What is encoded and indexed: the document's title, a line break, and the text.
+    /// The text that is encoded and indexed: the document's title, a line break, and the passage.
     pub words: String,
     pub page: Option<u32>,
     pub heading: Option<String>,
@@ -31,7 +31,7 @@ pub struct Passage {
     pub char_end: u32,
 }
 
-/// What stands between two blocks of one page.
+/// Separates two blocks of one page.
 pub const JOINT: &str = "\n\n";
 /// A title takes at most this fraction of a passage, as its denominator.
 const TITLE_SHARE: usize = 4;

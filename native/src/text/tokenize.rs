@@ -275,7 +275,7 @@ mod tests {
         }
     }
 
-    /// Of a text of many kinds of characters, the tokens and their ends with and without the shorter way.
+    /// For a text of many kinds of characters: the tokens and their ends with and without the shorter way.
     #[test]
     fn plain_words_have_the_tokens_of_the_tokenizers_crate() {
         let plain = open(64);

@@ -8,7 +8,7 @@ use super::query_word::Variant;
 use crate::blocks::dead::Dead;
 use crate::blocks::rows_within::rows_within;
 use crate::error::Result;
-use crate::ranking::within::Within;
+use crate::ranking::segment_filter::SegmentFilter;
 
 /// A block of postings with its dead rows.
 pub struct WordsBlock<'a> {
@@ -23,7 +23,7 @@ impl<'a> WordsBlock<'a> {
     }
 
     /// The rows that a search may find, as stretches.
-    pub(super) fn rows_within(&self, within: &Within) -> Vec<Range<usize>> {
+    pub(super) fn rows_within(&self, within: &SegmentFilter) -> Vec<Range<usize>> {
         rows_within(&self.view.header, self.view.segments, within)
     }
 

@@ -50,7 +50,7 @@ pub struct Formula {
 }
 
 impl Formula {
-    /// What a word adds to the score of a segment of this length that has it `count` times. It grows with the count and
+    /// The impact of a word on the score of a segment of this length that has it `count` times. It grows with the count and
     /// falls with the length.
     #[inline(always)]
     pub fn impact(self, weight: f32, count: u32, length: u32) -> f32 {
@@ -58,7 +58,7 @@ impl Formula {
         weight * count * (K1 + 1.0) / (count + self.constant + self.per_length * length as f32)
     }
 
-    /// What [`Self::impact`] stays below for any count and length.
+    /// Upper bound of [`Self::impact`] for any count and length.
     pub fn impact_max(weight: f32) -> f32 {
         weight * (K1 + 1.0)
     }

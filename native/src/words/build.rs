@@ -8,7 +8,7 @@ use crate::blocks::varint::push_varint;
 use crate::terms::analysis::Terms;
 use crate::terms::judgement::Evidence;
 use crate::terms::language::Language;
-use crate::terms::written::words;
+use crate::terms::surface_forms::words;
 
 /// Words of one segment that are indexed. A longer text is searchable by its first ones.
 pub const WORDS_MAX: usize = 1_000_000;

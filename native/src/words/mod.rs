@@ -1,12 +1,12 @@
 //! Search by words: blocks of postings, BM25, phrases, slips.
 
-pub mod as_written;
 pub mod block;
 mod bm25;
 pub mod build;
-mod lacking;
+pub mod exact_match;
 pub mod lists;
 pub mod merge;
+mod missing_terms;
 mod occurrences;
 pub mod phrases;
 pub mod postings;

@@ -103,7 +103,7 @@ impl<T> OfBlocks<T> {
         self.all.push(one);
     }
 
-    /// What was pushed since the last block is this one's.
+    /// Ends a block: all that was pushed since the last one is its own.
     fn end_block(&mut self) {
         self.ends.push(self.all.len());
     }

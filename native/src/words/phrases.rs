@@ -2,7 +2,7 @@
 
 use super::block::WordsBlock;
 use super::lists::{TermPostings, positions_of};
-use super::query::{InOrder, Phrase, parse};
+use super::query::{Phrase, parse};
 use super::query_word::Variant;
 use crate::error::Result;
 use crate::ranking::options::Stop;
@@ -30,11 +30,9 @@ pub fn documents_with_all(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Sto
     let mut all: Option<Vec<bool>> = None;
     for phrase in phrases {
         let mut has = vec![false; block.view.rows() as usize];
-        for form in &phrase.forms {
-            for languages in language_groups(block, form) {
-                for document in documents_with(block, form, languages, stop)? {
-                    has[document as usize] |= block.view.language(document).bit() & languages != 0;
-                }
+        for languages in language_groups(block, phrase) {
+            for document in documents_with(block, phrase, languages, stop)? {
+                has[document as usize] |= block.view.language(document).bit() & languages != 0;
             }
         }
         if let Some(before) = &all {
@@ -50,7 +48,7 @@ pub fn documents_with_all(block: &WordsBlock<'_>, phrases: &[Phrase], stop: &Sto
 }
 
 /// The block's languages in which the phrase can occur, grouped by those in which each word has the same terms.
-fn language_groups(block: &WordsBlock<'_>, words: &InOrder) -> Vec<u64> {
+fn language_groups(block: &WordsBlock<'_>, words: &Phrase) -> Vec<u64> {
     let mut groups = vec![block.view.header.languages];
     for (_, variants) in words {
         let mut any = 0;
@@ -68,7 +66,7 @@ fn language_groups(block: &WordsBlock<'_>, words: &InOrder) -> Vec<u64> {
 type Starts = Vec<(u32, Vec<u32>)>;
 
 /// Documents in which a phrase's words occur in order, each as any of its terms. `languages`: one group of [`language_groups`].
-fn documents_with(block: &WordsBlock<'_>, words: &InOrder, languages: u64, stop: &Stop) -> Result<Vec<u32>> {
+fn documents_with(block: &WordsBlock<'_>, words: &Phrase, languages: u64, stop: &Stop) -> Result<Vec<u32>> {
     let mut of_words = vec![];
     for (distance, variants) in words {
         let terms = variants.iter().filter(|variant| variant.languages & languages != 0);

@@ -18,7 +18,7 @@ use crate::terms::language::Language;
 /// Bytes of a prefix that terms are compared with: those of more letters than a walk compares ([`super::slips`]).
 const PREFIX_BYTES_MAX: usize = 256;
 
-/// What a block keeps of a segment, apart from its postings.
+/// Facts that a block keeps of a segment, apart from its postings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Document {
     pub segment: u32,
@@ -98,18 +98,6 @@ impl<'a> PostingsView<'a> {
         Ok((at < self.terms() && self.term(at)? == term).then_some(at))
     }
 
-    /// The postings of the terms that begin with some letters, `most` at most.
-    pub fn beginning(&self, letters: &[u8], most: usize) -> Result<Vec<TermPostings<'a>>> {
-        let mut found = vec![];
-        for at in (self.seek(letters)?..self.terms()).take(most) {
-            if !self.term(at)?.starts_with(letters) {
-                break;
-            }
-            found.push(self.term_postings(at)?);
-        }
-        Ok(found)
-    }
-
     /// The first term that is not before another.
     fn seek(&self, term: &[u8]) -> Result<usize> {
         self.first_from(Bound::of(term), 0, self.terms())
@@ -180,7 +168,7 @@ impl<'a> PostingsView<'a> {
     }
 }
 
-/// What terms are compared with. Most differ from it in their first bytes.
+/// A bound that terms are compared with. Most differ from it in their first bytes.
 #[derive(Clone, Copy)]
 struct Bound<'b> {
     bytes: &'b [u8],

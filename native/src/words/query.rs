@@ -7,8 +7,8 @@ use super::slips::slips_of;
 use crate::terms::analysis::Terms;
 use crate::terms::judgement::{Evidence, Prior};
 use crate::terms::language::{DEFAULT, Language};
-use crate::terms::named::{Kind, Named, named};
-use crate::terms::written::{Form, Word, former_words, normalised, undivided_words, words};
+use crate::terms::named::{Named, named};
+use crate::terms::surface_forms::{Form, Word, words};
 use crate::text::characters::{is_unspaced, start_of};
 
 /// Distinct words of a query that are looked up. Further ones are ignored.
@@ -31,14 +31,7 @@ pub const JOINED_LETTERS: usize = 3;
 pub const BYTES_MAX: usize = 64 * 1024;
 
 /// Words that must occur in order: the variants of each, with its distance from the first.
-pub type InOrder = Vec<(u32, Vec<Variant>)>;
-
-/// A phrase, in one of its forms: with the parts of wholes, and, for blocks from before they were divided, without; and as it was
-/// before letters were written in one way.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Phrase {
-    pub forms: Vec<InOrder>,
-}
+pub type Phrase = Vec<(u32, Vec<Variant>)>;
 
 /// Something that the query names, by the numbers of its words.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +43,6 @@ pub struct NamedWords {
     pub in_order: Option<Phrase>,
     /// All words of it, wholes within it too.
     pub words: Vec<usize>,
-    pub kind: Kind,
 }
 
 /// Two words beside each other, and what they are where they are written as one: `scatter plot`, `scatterplot`.
@@ -68,7 +60,7 @@ impl Joined {
     }
 }
 
-/// What a word may be in an index that does not have it as it is asked for: `d'être` for `être`.
+/// Forms of a word in an index that does not have the word itself: `d'être` for `être`.
 pub fn elided(written: &str, languages: &[Language]) -> Vec<Variant> {
     let words = words(written);
     let mut variants = vec![];
@@ -97,30 +89,22 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let own_language = language_of(text, certain, languages);
     let own = Terms::of(own_language);
     let analysers = analysers_of(languages);
-    let (mut all, mut former): (Vec<Word>, Vec<Word>) = (vec![], vec![]);
+    let mut all: Vec<Word> = vec![];
     let (mut phrases, mut as_quoted) = (vec![], HashSet::new());
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
     for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
         let words = without_covered_singles(words(part));
-        let before = former_words(part).map(without_covered_singles).unwrap_or_default();
         let divided: Vec<&Word> = words.iter().filter(|word| word.form != Form::Whole).take(room).collect();
         if is_quoted && divided.len() > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
-            let as_before = divided.len() < words.len() && words.iter().all(is_spaced);
-            let undivided = if as_before { undivided_words(part) } else { vec![] };
-            let undivided: Vec<&Word> = undivided.iter().take(room).collect();
-            let before: Vec<&Word> = before.iter().filter(|word| word.form != Form::Whole).take(room).collect();
-            let forms = [&divided, &undivided, &before].into_iter().filter(|words| !words.is_empty());
-            phrases.push(Phrase { forms: forms.map(|words| in_order(words, &analysers)).collect() });
+            phrases.push(in_order(&divided, &analysers));
             room -= divided.len();
         }
         if is_quoted {
             as_quoted.extend(words.iter().map(|word| word.text.clone()));
         }
         all.extend(words);
-        former.extend(before);
     }
     let mut words = distinct(&all, &own, &analysers);
-    add_former(&mut words, &former, &analysers);
     for word in &mut words {
         word.may_slip &= !as_quoted.contains(&word.written);
     }
@@ -129,19 +113,6 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let named = named_words(named(text, &all, own_language), &numbers, &analysers);
     let joined = joined(&all, &numbers);
     ParsedQuery { words, joined, phrases, named }
-}
-
-/// A word also means what it was before letters were written in one way.
-fn add_former(words: &mut [QueryWord], former: &[Word], analysers: &[(Language, Terms)]) {
-    for word in former {
-        let now = normalised(&word.text);
-        let same = words.iter_mut().filter(|same| same.written == now && same.written != word.text);
-        for QueryWord { variants: of_word, .. } in same {
-            for Variant { term, languages, matched } in variants(word, analysers, |_, _| true) {
-                add(of_word, term, languages, matched);
-            }
-        }
-    }
 }
 
 fn analysers_of(languages: &[Language]) -> Vec<(Language, Terms)> {
@@ -167,29 +138,25 @@ fn joined(all: &[Word], numbers: &HashMap<&str, usize>) -> Vec<Joined> {
     of.take(WORDS_MAX).collect()
 }
 
-fn in_order(words: &[&Word], analysers: &[(Language, Terms)]) -> InOrder {
+fn in_order(words: &[&Word], analysers: &[(Language, Terms)]) -> Phrase {
     let first = words[0].position;
     words.iter().map(|word| (word.position - first, variants(word, analysers, |_, _| true))).collect()
 }
 
-/// What the query names. A part that is a stop word is not looked up.
+/// The names in the query. A part that is a stop word is not looked up.
 fn named_words(named: Vec<Named>, numbers: &HashMap<&str, usize>, analysers: &[(Language, Terms)]) -> Vec<NamedWords> {
-    let of = named.into_iter().filter_map(|Named { wholes, parts, inner, kind }| {
+    let of = named.into_iter().filter_map(|Named { wholes, parts, inner }| {
         let numbers_of = |texts: &[String]| -> Vec<usize> {
             texts.iter().filter_map(|text| numbers.get(text.as_str()).copied()).collect()
         };
         let order: Vec<&Word> = parts.iter().collect();
-        let in_order = (order.len() > 1).then(|| Phrase { forms: vec![in_order(&order, analysers)] });
+        let in_order = (order.len() > 1).then(|| in_order(&order, analysers));
         let parts: Vec<usize> = parts.iter().filter_map(|part| numbers.get(part.text.as_str()).copied()).collect();
         let wholes = numbers_of(&wholes);
         let words = [&wholes[..], &parts, &numbers_of(&inner)].concat();
-        (!parts.is_empty()).then_some(NamedWords { wholes, parts, in_order, words, kind })
+        (!parts.is_empty()).then_some(NamedWords { wholes, parts, in_order, words })
     });
     of.collect()
-}
-
-fn is_spaced(word: &Word) -> bool {
-    matches!(word.form, Form::Spaced | Form::Whole)
 }
 
 /// A query's language: one of the index, unless its stop words are plainly those of another. `certain`: its language,
@@ -294,7 +261,7 @@ fn variants(word: &Word, analysers: &[(Language, Terms)], wanted: impl Fn(usize,
     let mut variants: Vec<Variant> = vec![];
     for (at, (language, terms)) in analysers.iter().enumerate() {
         let (languages, matched) = (language.bit(), if wanted(at, terms) { language.bit() } else { 0 });
-        for term in std::iter::once(terms.term(word)).chain(terms.former_term(word)).chain(terms.transcribed(word)) {
+        for term in std::iter::once(terms.term(word)).chain(terms.transcribed(word)) {
             add(&mut variants, term, languages, matched);
         }
     }

@@ -13,7 +13,7 @@ pub struct Variant {
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueryWord {
     pub variants: Vec<Variant>,
-    /// What its weight is multiplied by: how often it occurs in the query, each time as [`weight_of`] says.
+    /// Factor of its weight: how often it occurs in the query, each time as [`weight_of`] says.
     pub count: f32,
     /// The word in lower case, not stemmed.
     pub written: String,

@@ -30,20 +30,20 @@ pub fn search(
     language: Option<Language>,
     options: &SearchOptions,
 ) -> Result<Ranking> {
-    search_telling(blocks, &Asked::new(query, language, SpeltRight::default()), options, |_| Ok(None))
+    search_telling(blocks, &ResolvedQuery::new(query, language, SpeltRight::default()), options, |_| Ok(None))
 }
 
 /// As [`search`]. `spelt` finds how a corrected word is written in a segment that has it.
 pub fn search_telling(
     blocks: &[WordsBlock<'_>],
-    asked: &Asked,
+    query: &ResolvedQuery,
     options: &SearchOptions,
     spelt: impl Fn(&Correction) -> Result<Option<String>>,
 ) -> Result<Ranking> {
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
-    let Some(sought) = Sought::of(blocks, asked, &options.stop)? else { return Ok(ranking) };
-    ranking.corrected = corrected(&asked.text, &sought.corrections, spelt)?;
-    let Sought { collection, phrases, found, weights, .. } = sought;
+    let Some(terms) = QueryTerms::of(blocks, query, &options.stop)? else { return Ok(ranking) };
+    ranking.corrected = corrected(&query.text, &terms.corrections, spelt)?;
+    let QueryTerms { collection, phrases, found, weights, .. } = terms;
     ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
     // Rare words first, in every block: a score is always the same sum, and documents are ruled out early.
     let mut order: Vec<usize> = (0..found.len()).collect();
@@ -91,7 +91,7 @@ fn only(block: &WordsBlock<'_>, phrases: &[Phrase], options: &SearchOptions) -> 
 
 /// A query of one state of an index. Its words are resolved there once.
 #[derive(Debug)]
-pub struct Asked {
+pub struct ResolvedQuery {
     pub text: String,
     /// The query's, if it is certain.
     pub language: Option<Language>,
@@ -104,11 +104,11 @@ pub struct Asked {
 struct Understood {
     parsed: ParsedQuery,
     meanings: Vec<Meaning>,
-    /// Of the words and of what they mean besides, in the order in which they are looked up.
+    /// Those of the words and of their alternatives, in the order in which they are looked up.
     occurrences: Vec<Occurrences>,
 }
 
-/// What a word of a query is taken for.
+/// Meaning of a word of a query.
 #[derive(Debug, Clone)]
 enum Meaning {
     Itself,
@@ -118,14 +118,14 @@ enum Meaning {
     Halves([QueryWord; 2]),
 }
 
-impl Asked {
+impl ResolvedQuery {
     pub fn new(text: &str, language: Option<Language>, spelt_right: SpeltRight) -> Self {
         Self { text: text.to_owned(), language, spelt_right, understood: OnceLock::new() }
     }
 }
 
-/// What a query asks of the blocks: its words, and those that it may mean where one is misspelt.
-pub struct Sought<'a> {
+/// A query's words, looked up in the blocks, with alternatives for those that are misspelt.
+pub struct QueryTerms<'a> {
     pub collection: Collection,
     pub phrases: Vec<Phrase>,
     pub found: Vec<Found<'a>>,
@@ -134,7 +134,7 @@ pub struct Sought<'a> {
     pub corrections: Vec<Correction>,
     /// Whether no segment has one of the words.
     pub has_absent: bool,
-    /// What the query names, …
+    /// The names in the query, …
     pub named: Vec<NamedWords>,
     /// … and where its words, by their numbers, are in `found`: a word may stand for another besides.
     pub found_of: Vec<Range<usize>>,
@@ -146,21 +146,21 @@ pub struct Sought<'a> {
 pub struct Correction {
     /// In lower case.
     pub written: String,
-    /// What is most likely meant.
+    /// The likeliest correction.
     pub meant: Variant,
     /// Some of the segments that have it.
     pub segments: Vec<u32>,
 }
 
-impl<'a> Sought<'a> {
-    /// None if nothing can be found. `asked` is always asked of the same blocks.
-    pub fn of(blocks: &[WordsBlock<'a>], asked: &Asked, stop: &Stop) -> Result<Option<Self>> {
+impl<'a> QueryTerms<'a> {
+    /// None if nothing can be found. `query` is always asked of the same blocks.
+    pub fn of(blocks: &[WordsBlock<'a>], query: &ResolvedQuery, stop: &Stop) -> Result<Option<Self>> {
         let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
         let collection = Collection::of(blocks, &dead);
-        let before = asked.understood.get();
+        let before = query.understood.get();
         let mut parsed = match before {
             Some(understood) => Cow::Borrowed(&understood.parsed),
-            None => Cow::Owned(parse(&asked.text, asked.language, &collection.languages)),
+            None => Cow::Owned(parse(&query.text, query.language, &collection.languages)),
         };
         if parsed.words.is_empty() || collection.documents == 0 {
             return Ok(None);
@@ -169,7 +169,7 @@ impl<'a> Sought<'a> {
             Cow::Borrowed(_) => vec![],
             Cow::Owned(parsed) => look_up(blocks, &dead, parsed, &collection.languages)?,
         };
-        let mut sought = Self {
+        let mut terms = Self {
             collection,
             phrases: parsed.phrases.clone(),
             found: vec![],
@@ -186,17 +186,17 @@ impl<'a> Sought<'a> {
         let mut looked_up = looked_up.into_iter();
         for (at, word) in parsed.words.iter().enumerate() {
             stop.check()?;
-            let begin = sought.found.len();
+            let begin = terms.found.len();
             let of_word = match looked_up.next() {
                 Some(occurrences) => finder.take(occurrences)?,
                 None => finder.find(word)?,
             };
             let meaning = match before {
                 Some(understood) => Cow::Borrowed(&understood.meanings[at]),
-                None => Cow::Owned(sought.meaning(blocks, &dead, asked, word, of_word.frequency, stop)?),
+                None => Cow::Owned(terms.meaning(blocks, &dead, query, word, of_word.frequency, stop)?),
             };
-            sought.add(&mut finder, word, of_word, &meaning)?;
-            sought.found_of.push(begin..sought.found.len());
+            terms.add(&mut finder, word, of_word, &meaning)?;
+            terms.found_of.push(begin..terms.found.len());
             if let Cow::Owned(meaning) = meaning {
                 meanings.push(meaning);
             }
@@ -204,9 +204,9 @@ impl<'a> Sought<'a> {
         if let Cow::Owned(parsed) = parsed {
             let occurrences = finder.made;
             // Two threads may have found out the same.
-            let _ = asked.understood.set(Understood { parsed, meanings, occurrences });
+            let _ = query.understood.set(Understood { parsed, meanings, occurrences });
         }
-        Ok(Some(sought))
+        Ok(Some(terms))
     }
 
     /// Spelling alternatives of a word that `frequency` segments have.
@@ -214,7 +214,7 @@ impl<'a> Sought<'a> {
         &self,
         blocks: &[WordsBlock<'_>],
         dead: &[Vec<u32>],
-        asked: &Asked,
+        query: &ResolvedQuery,
         word: &QueryWord,
         frequency: u64,
         stop: &Stop,
@@ -223,7 +223,7 @@ impl<'a> Sought<'a> {
         if frequency > 0 && !is_rare {
             return Ok(Meaning::Itself);
         }
-        if !word.may_slip || asked.spelt_right.has(&word.written).map_err(ShardError::internal)? {
+        if !word.may_slip || query.spelt_right.has(&word.written).map_err(ShardError::internal)? {
             return Ok(Meaning::Itself);
         }
         if let Some(instead) = meant(blocks, word, frequency, stop)? {
@@ -232,7 +232,7 @@ impl<'a> Sought<'a> {
         if frequency > 0 {
             return Ok(Meaning::Itself);
         }
-        let halves = halves(blocks, dead, asked, &self.collection.languages, word, stop)?;
+        let halves = halves(blocks, dead, query, &self.collection.languages, word, stop)?;
         Ok(halves.map_or(Meaning::Itself, Meaning::Halves))
     }
 
@@ -277,7 +277,7 @@ impl<'a> Sought<'a> {
 fn halves(
     blocks: &[WordsBlock<'_>],
     dead: &[Vec<u32>],
-    asked: &Asked,
+    query: &ResolvedQuery,
     languages: &[Language],
     word: &QueryWord,
     stop: &Stop,
@@ -288,7 +288,7 @@ fn halves(
     }
     for (at, _) in word.written.char_indices().skip(JOINED_LETTERS).take(letters + 1 - 2 * JOINED_LETTERS) {
         let (left, right) = word.written.split_at(at);
-        let parsed = parse(&format!("\"{left} {right}\""), asked.language, languages);
+        let parsed = parse(&format!("\"{left} {right}\""), query.language, languages);
         let Ok([left, right]) = <[QueryWord; 2]>::try_from(parsed.words) else { continue };
         if occurrences(blocks, dead, &left)?.frequency == 0 || occurrences(blocks, dead, &right)?.frequency == 0 {
             continue;

@@ -1,29 +1,29 @@
 //! The BM25 scores of given segments, how much of the query's information each has, and what of it each lacks.
 
-use super::as_written::{Runs, as_written};
 use super::block::WordsBlock;
-use super::lacking::NamedThings;
+use super::exact_match::{Runs, exact_matches};
+use super::missing_terms::NamedThings;
 use super::occurrences::Found;
-use super::rank::{Asked, Sought};
+use super::rank::{QueryTerms, ResolvedQuery};
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
-use crate::ranking::within::Within;
+use crate::ranking::segment_filter::SegmentFilter;
 
 /// Rates segments, ascending. `within`: those among which others with all words as written are looked for; None: all. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
 /// `text_of`: the words of a segment, or None where it has not all of some runs of letters.
 pub fn rate(
     blocks: &[WordsBlock<'_>],
-    asked: &Asked,
-    (segments, within): (&[u32], Option<&Within>),
+    query: &ResolvedQuery,
+    (segments, within): (&[u32], Option<&SegmentFilter>),
     text_of: impl FnMut(u32, &Runs) -> Result<Option<String>>,
 ) -> Result<Rating> {
     let zeros = || vec![0.0; segments.len()];
     let mut rating =
         Rating { scores: vec![f32::NAN; segments.len()], held: zeros(), lacks: zeros(), ..Rating::default() };
-    let Some(sought) = Sought::of(blocks, asked, &Stop::default())? else { return Ok(rating) };
-    let named = NamedThings::of(&sought);
-    let Sought { collection, phrases, found, weights, has_absent, .. } = &sought;
+    let Some(terms) = QueryTerms::of(blocks, query, &Stop::default())? else { return Ok(rating) };
+    let named = NamedThings::of(&terms);
+    let QueryTerms { collection, phrases, found, weights, has_absent, .. } = &terms;
     rating.information = found.iter().zip(weights).filter(|word| word.0.informs).map(|word| word.1).sum();
     // The same order of summands as in a search: the sums are the same bits.
     let mut order: Vec<usize> = (0..found.len()).collect();
@@ -63,16 +63,16 @@ pub fn rate(
         let rows: Vec<(u32, u64)> = present.iter().zip(&has).map(|(present, has)| (present.1, *has)).collect();
         for ((index, _), lacks) in present.iter().zip(named.lacks(block, &rows)?) {
             rating.lacks[*index] = lacks.weight;
-            rating.held[*index] = (rating.held[*index] - lacks.held).max(0.0);
+            rating.held[*index] = (rating.held[*index] - lacks.matched).max(0.0);
         }
     }
     if rating.information > 0.0 {
         let share = |weight: &mut f32| *weight = (*weight / rating.information).min(1.0);
         rating.held.iter_mut().chain(&mut rating.lacks).for_each(share);
     }
-    // What quotes a phrase has its own condition.
+    // A query with a quoted phrase has its own condition.
     if !*has_absent && phrases.is_empty() {
-        rating.written = as_written(blocks, &asked.text, found, within, text_of)?;
+        rating.written = exact_matches(blocks, &query.text, found, within, text_of)?;
     }
     Ok(rating)
 }

@@ -44,7 +44,7 @@ pub enum Only {
 }
 
 impl Only {
-    /// Of stretches of a block's documents.
+    /// The documents of some stretches of a block.
     pub fn of(stretches: Vec<Range<usize>>, documents: u32) -> Self {
         let allowed: usize = stretches.iter().map(Range::len).sum();
         if allowed == documents as usize {

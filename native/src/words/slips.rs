@@ -101,7 +101,7 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
                             let new =
                                 |term| Near { variant: Variant { term, ..variant.clone() }, distance, frequency: 0 };
                             let known = near.entry(term.clone()).or_insert_with(|| new(term.clone()));
-                            // Of a word's variants the nearest counts.
+                            // The nearest of a word's variants counts.
                             if distance < known.distance {
                                 *known = new(term);
                             }

@@ -16,7 +16,7 @@ use crate::words::postings::PostingsView;
 
 /// Names of an Item beside its first one.
 const ALIASES_MAX: usize = 16;
-/// Of a record: the number of the Segment's head.
+/// In a record: the number of the Segment's head.
 const HEAD_BYTES: usize = 4;
 
 impl<'s: 't, 't> Transaction<'s, 't> {

@@ -1,4 +1,4 @@
-//! What a write queue knows: the writes that wait, and how far merging and deriving are.
+//! State of a write queue: the writes that wait, and how far merging and deriving are.
 
 use std::collections::VecDeque;
 

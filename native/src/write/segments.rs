@@ -1,4 +1,4 @@
-//! What writers ask of blocks of any family: how many rows they may have, and their segments.
+//! Common needs of writers of all families: how many rows they may have, and their segments.
 
 use crate::blocks::block::Header;
 use crate::blocks::columns::U32Column;

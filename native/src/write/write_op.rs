@@ -1,4 +1,4 @@
-//! What can be written to an index.
+//! The writes to an index.
 
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
 use super::transaction::Transaction;

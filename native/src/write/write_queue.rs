@@ -44,7 +44,7 @@ pub struct WriteQueue {
 impl WriteQueue {
     /// `derive` runs on the deriving thread whenever there may be something to derive.
     pub fn new(store: Store, derive: Derive) -> Self {
-        // What was left unmerged when the index was last closed is considered after the first commit.
+        // Blocks left unmerged when the index was last closed are considered after the first commit.
         let state = State { commits: merge::FAN_IN, ..State::default() };
         Self { store, derive, state: Mutex::new(state), changed: Condvar::new(), languages: Mutex::default() }
     }

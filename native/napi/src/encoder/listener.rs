@@ -31,7 +31,7 @@ pub struct EncodedTexts {
 /// News of a call: its texts are encoded, or a search of one of them has ended, or both.
 pub struct News {
     pub call: u32,
-    /// What came of the texts, and when.
+    /// Outcome of the texts, and its time.
     pub encoded: Option<(Result<Encoded>, Instant)>,
     /// The text's number, and its search's outcome.
     pub searched: Option<(u32, Result<PendingAnswer>)>,
@@ -39,7 +39,7 @@ pub struct News {
     pub ended: usize,
 }
 
-/// What came of a text's search.
+/// Outcome of a text's search.
 #[napi(object)]
 pub struct TextSearched {
     /// The number of the text in its call.
@@ -133,7 +133,7 @@ impl Running {
     }
 }
 
-/// What was found, or the message of its error.
+/// The hits, or the message of the error.
 fn parted<T>(outcome: Option<Result<T>>) -> (Option<T>, Option<String>) {
     match outcome {
         None => (None, None),

@@ -131,7 +131,7 @@ impl NativeTextEncoder {
     }
 }
 
-/// What the vectors of this encoder are called in the identity of the spaces that they fill.
+/// Name of this encoder's vectors in the identity of the spaces that they fill.
 #[napi(catch_unwind)]
 pub fn encoder_arithmetic() -> &'static str {
     ARITHMETIC

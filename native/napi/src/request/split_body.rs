@@ -3,7 +3,7 @@ use napi::bindgen_prelude::{AsyncTask, Buffer};
 use napi::{Env, Result, Task};
 use napi_derive::napi;
 
-/// What a body may hold beside its picture or file.
+/// Most bytes of a body beside its picture or file.
 #[napi(object)]
 #[derive(Clone, Copy)]
 pub struct BodyLimits {

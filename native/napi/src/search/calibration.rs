@@ -12,7 +12,7 @@ use super::plan::SearchPlan;
 use crate::error::js_error;
 use crate::shard::snapshot::NativeSnapshot;
 
-/// What the lists of a search say of the places that any of them found: `farthing_core::search::evidence::Evidence` as JSON.
+/// Evidence of the lists of a search about the places that any of them found: `farthing_core::search::evidence::Evidence` as JSON.
 #[napi(catch_unwind)]
 pub fn search_evidence(search: &NativeSearch, snapshot: &NativeSnapshot) -> Result<String> {
     let search = search.complete()?;

@@ -43,7 +43,7 @@ impl NativePendingSearch {
     }
 }
 
-/// What came of a search that waited.
+/// Outcome of a search that waited.
 #[napi(object)]
 pub struct SearchedText {
     /// Null if it would take long, if the index was closed, or if another model serves one of the lists.

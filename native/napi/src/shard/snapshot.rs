@@ -95,7 +95,7 @@ impl Shared {
     }
 }
 
-/// What a reader sees. Close it soon: an open snapshot keeps old pages from being reused.
+/// A reader's view. Close it soon: an open snapshot keeps old pages from being reused.
 #[napi]
 pub struct NativeSnapshot {
     shared: Arc<Shared>,
@@ -221,7 +221,7 @@ impl NativeSnapshot {
         Ok(promise)
     }
 
-    /// What hits show of some segments: see `farthing_core::shard::hits`. `expires_at`: when the Items end.
+    /// Texts of hits for some segments: see `farthing_core::shard::hits`. `expires_at`: when the Items end.
     #[napi(catch_unwind)]
     pub fn hits(&self, segments: &[u32], query: Option<String>, expires_at: Option<String>) -> Result<HitsJson> {
         let written = self.read(|snapshot| hits(snapshot, segments, query.as_deref(), expires_at.as_deref(), None))?;

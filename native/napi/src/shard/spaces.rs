@@ -1,7 +1,6 @@
 //! The spaces of an index, and its Segments as they are stored.
 
 use farthing_core::shard::snapshot::Snapshot;
-use farthing_core::store::spaces::role;
 use napi::Result;
 use napi_derive::napi;
 
@@ -31,7 +30,7 @@ pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
         .zip(stored)
         .map(|(space, stored)| OpenSpace {
             stored,
-            role: role(&space.name).to_owned(),
+            role: space.name.clone(),
             dimensions: space.dimensions as u32,
             model_sha256: space.model.iter().map(|byte| format!("{byte:02x}")).collect(),
             name: space.name,
@@ -39,7 +38,7 @@ pub fn open_spaces(shard: &NativeShard) -> Result<Vec<OpenSpace>> {
         .collect())
 }
 
-/// What an index holds now.
+/// Contents of an index.
 #[napi(object)]
 pub struct IndexContent {
     /// Number of its Segments.

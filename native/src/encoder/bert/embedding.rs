@@ -1,4 +1,4 @@
-//! What the first layer gets: the sum of a word, a position and a type, normalised.
+//! Input of the first layer: the sum of a word, a position and a type, normalised.
 
 use super::blocks::BlockSizes;
 use super::norm::norm;
@@ -8,7 +8,7 @@ use crate::encoder::onnx::graph::Node;
 use crate::encoder::onnx::refusal::{Matched, Refusal, require};
 use crate::encoder::onnx::tensor::{Element, Tensor};
 
-/// What one term of the sum is.
+/// One term of the sum.
 enum Term {
     Words(Table),
     Positions(Table),

@@ -9,7 +9,7 @@ use crate::encoder::onnx::file::ModelFile;
 use crate::encoder::onnx::graph::Graph;
 use crate::encoder::onnx::refusal::{Matched, Refusal, require};
 
-/// What a caller knows of a model beside its file.
+/// A caller's knowledge of a model beside its file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Description {
     pub inputs: Inputs,

@@ -46,7 +46,7 @@ fn in_parts<'g>(pattern: &Pattern<'g>, node: &'g Node<'g>) -> Matched<(Norm, &'g
     Ok((Norm { gain: gain.floats()?, shift: shift.floats()?, epsilon: epsilon.scalar()? }, input))
 }
 
-/// What a mean over the last axis is of.
+/// The value whose mean over the last axis is taken.
 fn mean_of<'g>(pattern: &Pattern<'g>, value: &str) -> Matched<&'g str> {
     let node = pattern.made_by(value, &["ReduceMean"])?;
     let axes = match (node.attribute("axes"), node.input(1)) {

@@ -23,7 +23,7 @@ pub fn mean_in_graph<'g>(pattern: &Pattern<'g>, output: &str) -> Matched<&'g str
     Ok(tokens)
 }
 
-/// What a sum over the tokens is of.
+/// The summand of a sum over the tokens.
 fn summed<'g>(pattern: &Pattern<'g>, value: &str) -> Matched<&'g str> {
     let node = pattern.made_by(value, &["ReduceSum"])?;
     let axes = pattern.constant(pattern.input(node, 1)?)?.whole()?;

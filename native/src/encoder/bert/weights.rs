@@ -29,7 +29,7 @@ pub struct Attention {
     pub key: Linear,
     pub value: Linear,
     pub heads: usize,
-    /// What the products of queries and keys are multiplied by.
+    /// Factor of the products of queries and keys.
     pub scale: f32,
 }
 

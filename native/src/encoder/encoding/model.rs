@@ -10,7 +10,7 @@ use crate::encoder::lanes::kernel::{self, Kernel};
 use crate::encoder::onnx::file::ModelFile;
 use crate::encoder::onnx::refusal::{Matched, Refusal};
 
-/// What the vectors of this encoder are called in the identity of the spaces that they fill. Another name goes with every
+/// Name of this encoder's vectors in the identity of the spaces that they fill. Another name goes with every
 /// change of bits.
 pub const ARITHMETIC: &str = "native-u8a-v1";
 

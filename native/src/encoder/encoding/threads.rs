@@ -12,7 +12,7 @@ use crate::error::{Result, ShardError};
 use crate::threads::priority::lower_priority_to;
 use crate::threads::thread_pool::{ThreadPool, perform};
 
-/// What texts are encoded for.
+/// Purpose of an encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     Query,

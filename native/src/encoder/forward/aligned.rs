@@ -11,7 +11,7 @@ const LINE: usize = 64;
 #[repr(C, align(64))]
 struct CacheLine([u8; LINE]);
 
-/// What any bytes are a value of.
+/// A type of which any bytes are a value.
 ///
 /// # Safety
 /// No padding, no invalid values, and an alignment of at most [`LINE`].
@@ -41,7 +41,7 @@ impl<T: Plain> Aligned<T> {
     }
 
     /// Memory that it has, used or not: its start and its bytes.
-    pub fn room(&self) -> (*const u8, usize) {
+    pub fn capacity_ptr(&self) -> (*const u8, usize) {
         (self.lines.as_ptr().cast(), self.lines.capacity() * LINE)
     }
 

@@ -10,7 +10,7 @@ use super::quantised::{Quantised, put};
 use crate::encoder::lanes::isa::{Isa, LANES, Line};
 use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
 
-/// What is added to the scores of keys that only pad a block.
+/// Added to the scores of keys that only pad a block.
 const ABSENT: f32 = -1e30;
 /// Largest byte of a share.
 const STEPS: f32 = 255.0;
@@ -31,11 +31,11 @@ pub struct Shares {
     /// Shares as bytes, in rows of `stride`.
     bytes: Aligned<u8>,
     stride: usize,
-    /// What a row's mixed values are multiplied by, 32 rows for each head.
+    /// Factor of a row's mixed values, 32 rows for each head.
     factors: Aligned<Line>,
     /// Added to scores: zero, or [`ABSENT`].
     absent: Aligned<Line>,
-    /// What each of the queries gets: `[query][head][element]`.
+    /// Output for each query: `[query][head][element]`.
     pub context: Aligned<Line>,
 }
 

@@ -16,7 +16,7 @@ const PANEL_LINES: usize = COLUMNS / LANES;
 /// Tokens that go through the network together: what is between its two products stays in the second cache.
 pub const CHUNK: usize = 96;
 
-/// What is between the two products, for one chunk of tokens.
+/// Values between the two products, for one chunk of tokens.
 #[derive(Default)]
 pub struct Inner {
     /// `[panel][token][column]`: what one tile writes is in few pages, and in all sets of the first cache.

@@ -9,7 +9,7 @@ pub fn in_large_pages(bytes: usize) -> Aligned<u8> {
     #[cfg(target_os = "linux")]
     {
         const PAGE: usize = 4096;
-        let (start, bytes) = memory.room();
+        let (start, bytes) = memory.capacity_ptr();
         let (start, end) = ((start as usize).next_multiple_of(PAGE), (start as usize + bytes) / PAGE * PAGE);
         if start < end {
             // Safety: advice on whole pages of memory that is owned here. It changes no byte; if it fails, nothing is lost.

@@ -11,7 +11,7 @@ use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, 
 /// Sums that start at zero.
 pub const ZEROS: [i32; ROWS_MAX] = [0; ROWS_MAX];
 
-/// What is done with the outputs of a linear layer. Its methods must be `#[inline(always)]`.
+/// Consumer of the outputs of a linear layer. Its methods must be `#[inline(always)]`.
 pub trait Epilogue {
     /// Takes the outputs of some tokens, at most [`ROWS_MAX`], in one panel: `outputs(row)` are those of the row-th of the
     /// tokens, from column `32 · panel` on.
@@ -93,7 +93,7 @@ impl Turn {
     }
 }
 
-/// What turns the sums of a panel into outputs, in registers.
+/// Turns the sums of a panel into outputs, in registers.
 struct Loaded<I: Isa> {
     scales: [I::F; 2],
     sums: [I::F; 2],

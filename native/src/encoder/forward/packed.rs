@@ -9,7 +9,7 @@ use crate::encoder::lanes::tile::{COLUMNS, QUAD};
 /// Bytes behind the last panel: a kernel may read one of a depth that is a multiple of 64.
 const BEHIND: usize = 64 * COLUMNS;
 
-/// What turns sums of bytes into the outputs of 16 columns.
+/// Turns sums of bytes into the outputs of 16 columns.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 pub struct Columns {
@@ -100,7 +100,7 @@ pub struct PackedLayer {
     pub up: PackedLinear,
     pub down: PackedLinear,
     pub output_norm: PackedNorm,
-    /// What products of queries and keys are multiplied by, times log2(e): shares are powers of 2.
+    /// Factor of the products of queries and keys, times log2(e): shares are powers of 2.
     pub scale: f32,
 }
 

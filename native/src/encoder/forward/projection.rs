@@ -135,7 +135,7 @@ impl Epilogue for Project<'_> {
     }
 }
 
-/// What makes codes of the lines of a token in a head.
+/// Makes codes of the lines of a token in a head.
 struct Coded<'a, const LINES: usize> {
     token: usize,
     head: usize,

@@ -15,7 +15,7 @@ pub const TILE_BYTES: usize = 64;
 /// need longer to begin.
 const FEW_ROWS: usize = 12;
 
-/// What has tile registers. A token exists only where they may be used.
+/// Tile registers. A token exists only where they may be used.
 pub trait Unit: Copy {
     type Tiles: Tiles;
     /// Keeps the registers configured until it is dropped.
@@ -28,7 +28,7 @@ pub trait Unit: Copy {
 /// Eight tile registers of [`TILE_ROWS`] rows and [`TILE_BYTES`] bytes.
 ///
 /// # Safety
-/// Of all methods: the registers are configured; numbers of registers are below 8; each row that is read or written exists.
+/// For all methods: the registers are configured; numbers of registers are below 8; each row that is read or written exists.
 pub trait Tiles {
     /// Clears a register.
     ///

@@ -1,4 +1,4 @@
-//! What an instruction set offers to the encoder.
+//! Operations that an instruction set offers to the encoder.
 
 use super::tile::{Product, Sums, Tiling};
 

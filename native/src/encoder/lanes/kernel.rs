@@ -16,10 +16,6 @@ use super::avx2_dots::{Avx512Vnni, AvxVnni, Dot, Widened};
 #[cfg(target_arch = "x86_64")]
 use super::avx512::{Avx512, Vnni};
 use super::isa::{Isa, Pass};
-#[cfg(target_arch = "aarch64")]
-use super::neon::Neon;
-#[cfg(target_arch = "aarch64")]
-use super::neon_dots::{Mixed, SignedPairs, Widened as WidenedNeon};
 use super::scalar::Scalar;
 
 /// The setting that forces a kernel.
@@ -46,12 +42,6 @@ enum Set {
     Avx2(Avx2<Widened>),
     #[cfg(all(test, target_arch = "x86_64"))]
     Emulated(Avx2<Amx<EmulatedUnit, Widened>>),
-    #[cfg(target_arch = "aarch64")]
-    NeonMixed(Neon<Mixed>),
-    #[cfg(target_arch = "aarch64")]
-    NeonSigned(Neon<SignedPairs>),
-    #[cfg(target_arch = "aarch64")]
-    Neon(Neon<WidenedNeon>),
     Scalar(Scalar),
 }
 
@@ -77,12 +67,6 @@ impl Kernel {
             Set::Avx2(isa) => isa.run(pass),
             #[cfg(all(test, target_arch = "x86_64"))]
             Set::Emulated(isa) => isa.run(pass),
-            #[cfg(target_arch = "aarch64")]
-            Set::NeonMixed(isa) => isa.run(pass),
-            #[cfg(target_arch = "aarch64")]
-            Set::NeonSigned(isa) => isa.run(pass),
-            #[cfg(target_arch = "aarch64")]
-            Set::Neon(isa) => isa.run(pass),
             Set::Scalar(isa) => isa.run(pass),
         }
     }
@@ -106,13 +90,7 @@ fn detect() -> Vec<Kernel> {
         Avx2::detect(Widened::detect().map(|few| Amx::new(EmulatedUnit, few)))
             .map(|isa| Kernel { name: "amx-emulated", set: Set::Emulated(isa) }),
     ];
-    #[cfg(target_arch = "aarch64")]
-    let vectors = [
-        Neon::detect().map(|isa| Kernel { name: "neon-i8mm", set: Set::NeonMixed(isa) }),
-        Neon::detect().map(|isa| Kernel { name: "neon-dotprod", set: Set::NeonSigned(isa) }),
-        Neon::detect().map(|isa| Kernel { name: "neon", set: Set::Neon(isa) }),
-    ];
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    #[cfg(not(target_arch = "x86_64"))]
     let vectors = [None::<Kernel>];
     vectors.into_iter().flatten().chain([Kernel { name: "scalar", set: Set::Scalar(Scalar) }]).collect()
 }

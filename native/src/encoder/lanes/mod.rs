@@ -21,10 +21,6 @@ pub mod avx2_dots;
 pub mod avx512;
 pub mod isa;
 pub mod kernel;
-#[cfg(target_arch = "aarch64")]
-pub mod neon;
-#[cfg(target_arch = "aarch64")]
-pub mod neon_dots;
 pub mod scalar;
 #[cfg(test)]
 mod tests;

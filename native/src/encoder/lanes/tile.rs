@@ -91,7 +91,7 @@ pub trait Tiling: Copy {
     /// Depth is computed in multiples of this. Behind the depth of each row, up to the next multiple, are zeros; the panel
     /// may have anything there.
     const DEPTH: usize;
-    /// What makes a signed byte an operand that rows of signed bytes are multiplied by: 128 where that must be unsigned.
+    /// Added to a signed byte that rows of signed bytes are multiplied by: 128 where that operand must be unsigned.
     const OFFSET: i32;
     /// Keeps the processor ready for tiles until it is dropped.
     type Ready;
@@ -116,7 +116,7 @@ pub trait Tiling: Copy {
     }
 }
 
-/// What the tilings have in common whose sums are in vector registers.
+/// Constants of the tilings whose sums are in vector registers.
 macro_rules! in_registers {
     () => {
         const ROWS: usize = crate::encoder::lanes::tile::ROWS;

@@ -1,4 +1,4 @@
-//! What a search asks its lists with, as it becomes known.
+//! Inputs of a search's lists, as they become known.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct SearchInputs {
     wanted: Wanted,
     words: Option<AskedWords>,
     picture: Option<Arc<Conditional>>,
-    /// Of each list of the plan: a space of the index, and the vector in it.
+    /// For each list of the plan: a space of the index, and the vector in it.
     vectors: Vec<Option<(String, Vec<f32>)>>,
 }
 

@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use crate::error::Result;
 use crate::filter::expression::Filter;
+use crate::ranking::hit_group::HitGroup;
 use crate::ranking::options::{SearchOptions, Stop};
-use crate::ranking::place::Place;
 use crate::ranking::rating::Rating;
+use crate::ranking::segment_filter::SegmentFilter;
 use crate::ranking::top_k::{Method, Ranking};
-use crate::ranking::within::Within;
 use crate::search::evidence::{Evidence, Rates, ScannedList};
 use crate::search::fusion::fuse;
 use crate::search::members::ShownHit;
@@ -25,7 +25,7 @@ use crate::shard::snapshot::Snapshot;
 /// Most hits that are written on the caller's thread: each takes 5 to 9 microseconds (`make bench NAME=hits`).
 const HITS_AT_ONCE_MAX: u64 = 100;
 
-/// What is asked of the lists of a plan.
+/// A query for each list of a plan.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     pub k: usize,
@@ -58,9 +58,9 @@ pub struct Search {
     pub plan: Arc<Plan>,
     pub wanted: Wanted,
     pub words: Option<String>,
-    /// Of each list of the plan.
+    /// One for each list of the plan.
     pub queries: Vec<Arc<Conditional>>,
-    /// Of each list: the query is reliably in a language that its model does not know.
+    /// For each list: the query is reliably in a language that its model does not know.
     pub foreign: Vec<bool>,
 }
 
@@ -73,24 +73,24 @@ pub struct ListScan {
     pub method: Method,
 }
 
-/// What the lists of a search say.
+/// Answers of the lists of a search.
 pub struct Scanned {
     pub evidence: Evidence,
-    /// Of each list of the plan.
+    /// One for each list of the plan.
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
     /// The Segments that were allowed. None: all.
-    pub within: Option<Arc<Within>>,
+    pub within: Option<Arc<SegmentFilter>>,
 }
 
 pub struct Answer {
     pub hits: WrittenHits,
     /// Places that any list found.
     pub candidates: usize,
-    /// Of the first hit; 0 without one.
+    /// That of the first hit; 0 without one.
     pub confidence: f64,
-    /// Of each list of the plan.
+    /// One for each list of the plan.
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
@@ -183,7 +183,7 @@ impl Search {
 struct Rater<'a> {
     search: &'a Search,
     snapshot: &'a Snapshot,
-    within: Option<&'a Within>,
+    within: Option<&'a SegmentFilter>,
 }
 
 impl Rates for Rater<'_> {
@@ -193,7 +193,7 @@ impl Rates for Rater<'_> {
         self.snapshot.rate(&self.search.queries[list].query, segments, sampled, self.within)
     }
 
-    fn places(&self, segments: &[u32]) -> Result<Vec<Place>> {
+    fn places(&self, segments: &[u32]) -> Result<Vec<HitGroup>> {
         self.snapshot.places(segments)
     }
 }

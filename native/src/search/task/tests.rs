@@ -1,4 +1,4 @@
-//! What may happen to an index while the text of a search is encoded.
+//! Changes of an index while the text of a search is encoded.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -12,7 +12,7 @@ use super::fusion::{FusedPlace, fuse as fuse_evidence};
 use super::plan::{Calibration, CosineScale, Kind, Plan, PlannedList, Scans};
 use super::query::QueryFacts;
 use crate::error::Result;
-use crate::ranking::place::Place;
+use crate::ranking::hit_group::HitGroup;
 use crate::ranking::rating::{Rating, Sample};
 use crate::ranking::top_k::{Ranking, Scored};
 
@@ -73,9 +73,9 @@ const PLAIN: Setting = Setting {
     asks: false,
 };
 
-fn place_of(setting: &Setting, segment: u32, note: bool) -> Place {
+fn place_of(setting: &Setting, segment: u32, note: bool) -> HitGroup {
     let moment = setting.moment.unwrap_or(setting.place);
-    Place { place: (setting.place)(segment), moment: moment(segment), size: (setting.size)(segment), note }
+    HitGroup { place: (setting.place)(segment), moment: moment(segment), size: (setting.size)(segment), note }
 }
 
 fn planned(name: &str) -> PlannedList {
@@ -140,7 +140,7 @@ impl Rates for Rater<'_> {
         })
     }
 
-    fn places(&self, segments: &[u32]) -> Result<Vec<Place>> {
+    fn places(&self, segments: &[u32]) -> Result<Vec<HitGroup>> {
         Ok(segments.iter().map(|segment| place_of(self.setting, *segment, false)).collect())
     }
 }

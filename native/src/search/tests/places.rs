@@ -1,4 +1,4 @@
-//! What is found in one place, by one list or several.
+//! Hits in one place, by one list or several.
 
 use super::*;
 

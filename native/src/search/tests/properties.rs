@@ -1,4 +1,4 @@
-//! What holds for all lists.
+//! Properties of all lists.
 
 use proptest::prelude::*;
 

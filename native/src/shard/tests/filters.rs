@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::filter::expression::Filter;
-use crate::ranking::within::Within;
+use crate::ranking::segment_filter::SegmentFilter;
 use crate::shard::query::WordsQuery;
 use crate::shard::snapshot::Snapshot;
 use crate::store::methods::Methods;
@@ -31,7 +31,7 @@ struct Facts {
     draft: Option<bool>,
 }
 
-/// What an Item came in, which never changes.
+/// The Item that contains another (an archive, a mail): it never changes.
 fn parent_of(id: u8) -> Option<u8> {
     (!id.is_multiple_of(5)).then_some(id / 3)
 }
@@ -188,12 +188,12 @@ fn expected(snapshot: &Snapshot, filter: &Value) -> BTreeSet<u32> {
     .collect()
 }
 
-fn within(snapshot: &Snapshot, filter: &Value) -> Arc<Within> {
+fn within(snapshot: &Snapshot, filter: &Value) -> Arc<SegmentFilter> {
     snapshot.within(&Filter::from_json(&filter.to_string()).unwrap()).unwrap()
 }
 
 /// The Segments that it names and the snapshot has.
-fn living(snapshot: &Snapshot, within: &Within) -> BTreeSet<u32> {
+fn living(snapshot: &Snapshot, within: &SegmentFilter) -> BTreeSet<u32> {
     let all = within.ranges().iter().flat_map(|range| range.0..=range.1);
     all.filter(|segment| snapshot.record(*segment).unwrap().is_some()).collect()
 }
@@ -248,7 +248,7 @@ proptest! {
                     gone.remove(&id);
                     shard.write(WriteOp::Append { item: facts.record(id), segments: inputs(&segments), replaces: vec![] }).unwrap();
                 }
-                // What is inside goes with it, and nothing comes into it later.
+                // Its contents go with it, and nothing comes into it later.
                 Written::Remove(id) => {
                     for inner in (0..30).filter(|inner| *inner == id || ancestors(*inner).any(|outer| outer == id)) {
                         gone.insert(inner);

@@ -58,7 +58,7 @@ fn found_by_words(shard: &Shard, query: &str) -> Vec<u32> {
     shard.snapshot().unwrap().search_words(query, 100).unwrap().hits.iter().map(|hit| hit.segment).collect()
 }
 
-/// What the f32 rows alone give, row by row.
+/// The result of the f32 rows alone, row by row.
 fn naive(rows: &BTreeMap<u32, Vec<f32>>, query: &[f32], k: usize) -> Vec<Scored> {
     let mut all: Vec<Scored> = rows
         .iter()

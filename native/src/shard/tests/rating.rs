@@ -1,4 +1,4 @@
-//! What a query finds in given Segments, by vectors and by words.
+//! Ratings of given Segments, by vectors and by words.
 
 use super::*;
 use crate::shard::query::WordsQuery;

@@ -65,14 +65,3 @@ fn roles_that_have_nothing_take_the_model_in_use() {
     assert_eq!(without_models.spaces().unwrap(), [spec("meaning", 1), spec("look", 2)]);
     assert_eq!([found(&without_models, 0), found(&without_models, 1)], [1, 1]);
 }
-
-#[test]
-fn an_index_whose_model_an_earlier_version_changed_keeps_the_one_that_serves() {
-    let folder = tempfile::tempdir().unwrap();
-    let shard = open(folder.path(), &[spec("meaning@0202020202020202", 2)]);
-    append(&shard, "a", 0);
-    shard.close().unwrap();
-    let shard = open(folder.path(), &[spec("meaning", 1)]);
-    assert_eq!(shard.spaces().unwrap(), [spec("meaning@0202020202020202", 2)]);
-    assert_eq!(found(&shard, 0), 1);
-}

@@ -8,7 +8,7 @@ use crate::text::vocabulary::words_model::{Tokenizer, WordsModel};
 #[derive(Debug, Clone)]
 pub struct PlainWords {
     lowercase: bool,
-    /// Of a word that no pieces make.
+    /// The token of a word that no pieces make.
     unknown: u32,
     /// Bytes of the longest word that is looked up.
     longest: usize,

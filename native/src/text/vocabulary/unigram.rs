@@ -7,7 +7,7 @@ use tokenizers::{Model, ModelWrapper, Token};
 use yada::DoubleArray;
 use yada::builder::DoubleArrayBuilder;
 
-/// What an unknown character costs below the least likely word (SentencePiece's `kUnkPenalty`).
+/// Cost of an unknown character below the least likely word (SentencePiece's `kUnkPenalty`).
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// The model of a `tokenizer.json`, as far as it is kept here.
@@ -49,7 +49,7 @@ impl CompactUnigram {
             .map(|((word, _), id)| (word.as_bytes(), id))
             .filter(|(word, _)| !word.is_empty())
             .collect();
-        // Of equal words the last counts.
+        // The last of equal words counts.
         sorted.sort_by(|(a, id), (b, other)| a.cmp(b).then(other.cmp(id)));
         sorted.dedup_by_key(|(word, _)| *word);
         if sorted.iter().any(|(word, _)| word.contains(&0)) {
@@ -111,7 +111,7 @@ impl CompactUnigram {
     }
 }
 
-/// Of equal ways the first stays.
+/// The first of equal ways stays.
 fn reach(end: &mut Option<Best>, way: Best) {
     if end.is_none_or(|known| way.score > known.score) {
         *end = Some(way);

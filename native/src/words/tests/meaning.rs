@@ -1,4 +1,4 @@
-//! What a word may mean where the index has it not as it is written, and what a text lacks of a query.
+//! Alternatives for words that the index has not as they are written, and the names that a text lacks.
 
 use super::{block, segments};
 use crate::blocks::dead::Dead;
@@ -6,10 +6,10 @@ use crate::ranking::options::SearchOptions;
 use crate::terms::spelt_right::SpeltRight;
 use crate::words::block::WordsBlock;
 use crate::words::postings::PostingsView;
-use crate::words::rank::{Asked, search, search_telling};
+use crate::words::rank::{ResolvedQuery, search, search_telling};
 use crate::words::rating::rate;
 
-/// What is found instead of a query, and the query as it was understood.
+/// The hits of a misspelt query, and the query as it was understood.
 fn understood(texts: &[&str], query: &str) -> (Vec<u32>, Option<String>) {
     let value = block(0, texts);
     let views = [WordsBlock { view: PostingsView::read(&value).unwrap(), dead: Dead::default() }];
@@ -24,7 +24,7 @@ fn what_is_spelt_right_is_no_slip() {
     let corrected = |query: &str, spelt_right: &[&str]| {
         let spelt_right: Vec<String> = spelt_right.iter().map(ToString::to_string).collect();
         let spelt_right = SpeltRight::by(move |word| Ok(spelt_right.iter().any(|right| right == word)));
-        let asked = Asked::new(query, None, spelt_right);
+        let asked = ResolvedQuery::new(query, None, spelt_right);
         search_telling(&views, &asked, &SearchOptions::best(10), |_| Ok(None)).unwrap().corrected
     };
     assert_eq!(corrected("Space snwo", &[]), Some("spare snwo".into()));
@@ -118,7 +118,8 @@ fn lacked(texts: &[&str], query: &str) -> Vec<f32> {
     let blocks = [WordsBlock { view: PostingsView::read(&bytes).unwrap(), dead: Dead::default() }];
     let segments: Vec<u32> = (0..texts.len() as u32).collect();
     let rating =
-        rate(&blocks, &Asked::new(query, None, SpeltRight::default()), (&segments, None), |_, _| Ok(None)).unwrap();
+        rate(&blocks, &ResolvedQuery::new(query, None, SpeltRight::default()), (&segments, None), |_, _| Ok(None))
+            .unwrap();
     assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
     rating.lacks
 }
@@ -184,10 +185,9 @@ fn parts_in_order_are_the_whole_and_scattered_short_ones_are_not() {
 }
 
 #[test]
-fn a_text_lacks_a_name_that_it_has_not_nor_a_word_that_begins_with_it() {
+fn a_text_lacks_a_name_that_it_has_not() {
     let query = "how tall is the Eiffel tower";
     assert_eq!(lack(&["a tower of granite", "the Eiffel tower"], query), [true, false]);
-    assert_eq!(lack(&["a tower of granite", "der Eiffelturm"], query), [true, false]);
     assert_eq!(lack(&["the Eifel tower"], query), [false], "a slip");
     assert_eq!(lack(&["gulls at dawn"], "who watches birds in the morning"), [false], "nothing is named");
 }

@@ -196,7 +196,7 @@ fn quoted_phrases_match_in_order_stop_words_included() {
 fn phrases(query: &str) -> Vec<Vec<String>> {
     let of_word = |word: &(u32, Vec<super::query_word::Variant>)| word.1[0].term.clone();
     let phrases = parse(query, None, &[DEFAULT]).phrases;
-    phrases.iter().map(|phrase| phrase.forms[0].iter().map(of_word).collect()).collect()
+    phrases.iter().map(|phrase| phrase.iter().map(of_word).collect()).collect()
 }
 
 #[test]

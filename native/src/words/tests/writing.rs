@@ -1,14 +1,7 @@
-//! One thing written in several ways, and blocks from before each was known.
-
-use std::collections::HashMap;
+//! One thing written in several ways.
 
 use super::{block, segments};
-use crate::blocks::dead::Dead;
-use crate::terms::analysis::Terms;
-use crate::terms::language::DEFAULT;
-use crate::terms::written::{Form, former_words, undivided_words, words};
-use crate::words::build::{AnalysedText, encode};
-use crate::words::merge::merge;
+use crate::terms::surface_forms::{Form, words};
 
 #[test]
 fn what_is_written_as_one_is_found_first_and_by_its_parts() {
@@ -54,51 +47,6 @@ fn a_moment_is_found_by_its_date_and_by_its_time() {
     assert_eq!(segments(&[&value], "\"2026-03-14\" \"2026-03-12\""), [] as [u32; 0]);
 }
 
-/// A block as it was written before wholes had parts.
-fn undivided_block(first: u32, texts: &[&str]) -> Vec<u8> {
-    let analyser = Terms::of(DEFAULT);
-    let analysed = texts.iter().map(|text| {
-        let words = undivided_words(text);
-        let length = words.len() as u32;
-        let mut terms: HashMap<String, Vec<u32>> = HashMap::new();
-        words.iter().for_each(|word| terms.entry(analyser.term(word)).or_default().push(word.position));
-        AnalysedText { language: DEFAULT, length, terms: terms.into_iter().collect() }
-    });
-    encode(&(first..).zip(analysed).collect::<Vec<_>>())
-}
-
-#[test]
-fn blocks_from_before_letters_were_written_in_one_way_are_searched_as_they_were() {
-    let texts = ["وصلت السفينة رقم ٤٧٣١", "کتاب قدیمی", "臺灣的圖書館", "Unter\u{ad}nehmen in Kyritz"];
-    let analyser = Terms::of(DEFAULT);
-    let analysed = texts.iter().map(|text| {
-        let words = former_words(text).unwrap_or_else(|| words(text));
-        let mut terms: HashMap<String, Vec<u32>> = HashMap::new();
-        for word in &words {
-            let term = analyser.former_term(word).unwrap_or_else(|| analyser.term(word));
-            terms.entry(term).or_default().push(word.position);
-        }
-        AnalysedText { language: DEFAULT, length: words.len() as u32, terms: terms.into_iter().collect() }
-    });
-    let former = encode(&(0..).zip(analysed).collect::<Vec<_>>());
-    let latter = block(4, &texts);
-    let former: [&[u8]; 1] = [&former];
-    for (query, found_before, found_now) in [
-        ("٤٧٣١", vec![0], vec![4]),
-        ("4731", vec![], vec![4]),
-        ("کتاب", vec![1], vec![5]),
-        ("كتاب", vec![], vec![5]),
-        ("圖書館", vec![2], vec![6]),
-        ("\"圖書館\"", vec![2], vec![6]),
-        ("\"图书馆\"", vec![], vec![6]),
-        // As a slip of one letter.
-        ("Unternehmen", vec![3], vec![7]),
-    ] {
-        assert_eq!(segments(&former, query), found_before, "{query}");
-        assert_eq!(segments(&[&latter], query), found_now, "{query}");
-    }
-}
-
 #[test]
 fn a_number_is_found_by_any_way_to_write_it() {
     for (text, queries) in [
@@ -117,30 +65,6 @@ fn a_number_is_found_by_any_way_to_write_it() {
         for query in queries {
             assert_eq!(segments(&[&value], query).first(), Some(&1), "{query}");
         }
-    }
-}
-
-#[test]
-fn blocks_from_before_wholes_had_parts_are_searched_as_they_were_also_once_merged() {
-    let texts = ["see commons.wikimedia.org for the pictures", "the function readFile of snake_case", "Node.js 1,234"];
-    let former = undivided_block(0, &texts);
-    let latter = block(3, &texts);
-    let both: [(&[u8], Dead<'_>); 2] = [(&former, Dead::default()), (&latter, Dead::default())];
-    let merged = merge(&both).unwrap().unwrap();
-    for (query, expected) in [
-        ("commons.wikimedia.org", vec![0, 3]),
-        ("wikimedia", vec![3]),
-        ("readFile", vec![1, 4]),
-        ("Node.js", vec![2, 5]),
-        ("1,234", vec![2, 5]),
-        ("\"see commons.wikimedia.org for the pictures\"", vec![0, 3]),
-        ("\"function readFile of\"", vec![1, 4]),
-        ("\"commons wikimedia\"", vec![3]),
-    ] {
-        let mut apart = segments(&[&former, &latter], query);
-        assert_eq!(segments(&[&merged], query), apart, "{query}");
-        apart.sort_unstable();
-        assert_eq!(apart, expected, "{query}");
     }
 }
 

@@ -3,8 +3,8 @@
 
 /// Where a Segment belongs. Outside recordings place and moment are the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// What is one hit.
+pub struct HitGroup {
+    /// The first Segment of what is one hit.
     pub place: u32,
     /// The shot of a recording.
     pub moment: u32,

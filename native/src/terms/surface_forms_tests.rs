@@ -77,13 +77,6 @@ fn what_shows_nothing_is_no_part_of_a_word_and_a_seam_divides_and_joins() {
 }
 
 #[test]
-fn former_words_are_those_of_blocks_from_before() {
-    let of = |text: &str| former_words(text).map(|words| words.into_iter().map(|word| word.text).collect::<Vec<_>>());
-    assert_eq!(of("٤٧٣١"), Some(vec!["٤٧٣١".to_owned()]));
-    assert_eq!(of("naïve 1,299"), None);
-}
-
-#[test]
 fn words_that_are_merely_joined_stay_words() {
     assert_eq!(written("a well-known e-mail"), ["a", "[wellknown]", "well", "known", "[email]", "e", "mail"]);
     assert_eq!(
@@ -99,15 +92,6 @@ fn a_whole_counts_once_for_the_length_of_its_text() {
     assert_eq!(length("snake_case 2024-05-17 1,234 C++"), 4);
     assert_eq!(length("a well-known word"), 4);
     assert_eq!(length("東京都"), 2);
-}
-
-#[test]
-fn the_words_of_former_blocks_are_among_the_words() {
-    let text = "See commons.wikimedia.org, snake_case, camelCase and 1,234.";
-    let all: Vec<String> = words(text).into_iter().map(|word| word.text).collect();
-    for word in undivided_words(text) {
-        assert!(all.contains(&word.text), "{}", word.text);
-    }
 }
 
 #[test]

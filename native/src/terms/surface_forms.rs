@@ -55,19 +55,8 @@ pub enum Form {
 
 /// The words of a text, in order; wholes before their parts.
 pub fn words(text: &str) -> Vec<Word> {
-    let text = normalised(text);
-    words_of(&text, numbers(&text))
-}
-
-/// The words as they were before letters were written in one way: blocks that were written then hold no others. None if they
-/// are the same.
-pub fn former_words(text: &str) -> Option<Vec<Word>> {
-    let former = composed(text);
-    (normalised(text) != former).then(|| words_of(&former, vec![]))
-}
-
-fn words_of(text: &str, numbers: Vec<Number>) -> Vec<Word> {
-    let numbers = numbers.into_iter().peekable();
+    let text = &*normalised(text);
+    let numbers = numbers(text).into_iter().peekable();
     let mut reader =
         Reader { text, words: vec![], position: 0, run: vec![], group: vec![], row: None, numbers, groups: 0 };
     let mut end = 0;
@@ -96,19 +85,6 @@ fn words_of(text: &str, numbers: Vec<Number>) -> Vec<Word> {
     reader.end_run();
     reader.end_group();
     reader.words
-}
-
-/// The words of a text as they were before wholes had parts: blocks that were written then hold no others.
-pub fn undivided_words(text: &str) -> Vec<Word> {
-    let text = composed(text);
-    let spaced = text.unicode_words().filter(|word| !word.chars().next().is_some_and(is_unspaced));
-    spaced
-        .zip(0..)
-        .map(|(word, position)| {
-            let text = lowered(word);
-            Word { text, position, form: Form::Spaced, counts: true, parts: 1, group: position }
-        })
-        .collect()
 }
 
 struct Reader<'a> {
@@ -361,5 +337,5 @@ pub fn lowered(word: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "written_tests.rs"]
+#[path = "surface_forms_tests.rs"]
 mod tests;

@@ -2,13 +2,13 @@
 
 /// Ranges of Segments, first and last, ascending. None touches another.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Within {
+pub struct SegmentFilter {
     ranges: Vec<(u32, u32)>,
     segments: u64,
 }
 
-impl Within {
-    /// Of ranges (first, last) in any order. Those that overlap or touch become one.
+impl SegmentFilter {
+    /// A filter of ranges (first, last) in any order. Those that overlap or touch become one.
     pub fn of_ranges(mut ranges: Vec<(u32, u32)>) -> Self {
         if !ranges.is_sorted() {
             ranges.sort_unstable();
@@ -20,7 +20,7 @@ impl Within {
         of
     }
 
-    /// Of ascending Segments.
+    /// A filter of ascending Segments.
     pub fn of_segments(segments: impl IntoIterator<Item = u32>) -> Self {
         let mut of = Self::default();
         for segment in segments {
@@ -111,18 +111,18 @@ mod tests {
         ) {
             let ranges = |of: Vec<(u32, u32)>| of.into_iter().map(|(at, more)| (at, at + more)).collect::<Vec<_>>();
             let (one, two) = (ranges(one), ranges(two));
-            let (sets, withins) = ([set_of(&one), set_of(&two)], [Within::of_ranges(one), Within::of_ranges(two)]);
+            let (sets, withins) = ([set_of(&one), set_of(&two)], [SegmentFilter::of_ranges(one), SegmentFilter::of_ranges(two)]);
             for (set, within) in sets.iter().zip(&withins) {
                 prop_assert_eq!(&set_of(within.ranges()), set);
                 prop_assert_eq!(within.segments(), set.len() as u64);
                 prop_assert!(within.ranges().windows(2).all(|pair| pair[0].1 + 1 < pair[1].0));
-                prop_assert_eq!(&Within::of_segments(set.iter().copied()), within);
+                prop_assert_eq!(&SegmentFilter::of_segments(set.iter().copied()), within);
                 prop_assert!((0..220).all(|segment| within.has(segment) == set.contains(&segment)));
                 let cut: Vec<(u32, u32)> = within.ranges_in(first, first + more).collect();
                 prop_assert_eq!(set_of(&cut), set.range(first..=first + more).copied().collect());
             }
             let both: BTreeSet<u32> = sets[0].intersection(&sets[1]).copied().collect();
-            prop_assert_eq!(withins[0].and(&withins[1]), Within::of_segments(both));
+            prop_assert_eq!(withins[0].and(&withins[1]), SegmentFilter::of_segments(both));
         }
     }
 }

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use super::block::WordsBlock;
 use super::occurrences::Found;
 use crate::error::Result;
-use crate::ranking::within::Within;
-use crate::terms::written::{lowered, normalised, words};
+use crate::ranking::segment_filter::SegmentFilter;
+use crate::terms::surface_forms::{lowered, normalised, words};
 
 /// Segments with the stems of all words that are looked at. More, and the words are too common.
 const READ_MAX: usize = 1_000;
@@ -17,11 +17,11 @@ pub const RARE_MAX: usize = 10;
 /// The segments, ascending, that have every word of a query as it is written, if they are few. `found`: the query's words.
 /// `within`: the segments that may be found; None: all.
 /// `text_of`: the words of a segment; it may say None where nothing that is stored of them may have the words.
-pub fn as_written(
+pub fn exact_matches(
     blocks: &[WordsBlock<'_>],
     query: &str,
     found: &[Found<'_>],
-    within: Option<&Within>,
+    within: Option<&SegmentFilter>,
     mut text_of: impl FnMut(u32, &Runs) -> Result<Option<String>>,
 ) -> Result<Vec<u32>> {
     let mut sought: Vec<&Found<'_>> = found.iter().filter(|word| word.written.is_some()).collect();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn words_with_the_same_stem_are_not_as_written() {
+    fn words_with_the_same_stem_are_no_exact_match() {
         assert!(has("The Bridges of", "bridges") && has("bridges, names", "Bridges"));
         assert!(!has("a bridge, bridged", "bridges"));
         assert!(has("Anna Bridges", "Anna Bridges") && !has("Anna bridged", "Anna Bridges"));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_written_is_never_ruled_out_by_its_letters() {
+    fn an_exact_match_is_never_ruled_out_by_its_letters() {
         let may = |texts: &[&str], words: &[&str]| Runs::of(words.iter().copied()).may_be_in(texts);
         for (text, query) in [
             ("The Bridges of", "bridges"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_wholes_are_as_written_and_joined_parts_are_not() {
+    fn parts_of_wholes_match_exactly_and_joined_parts_do_not() {
         assert!(has("https://commons.wikimedia.org/wiki", "wikimedia") && !has("wikimedias", "wikimedia"));
         assert!(has("fileName here", "name"));
         assert!(has("IL6", "IL-6") && has("IL-6 levels", "IL-6"));
