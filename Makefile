@@ -220,10 +220,11 @@ neon:
 	@command -v qemu-aarch64 >/dev/null && command -v aarch64-linux-gnu-gcc >/dev/null || { \
 	  echo "sudo apt-get install -y --no-install-recommends qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross" >&2; exit 3; }
 	@rustup target list --installed | grep -q $(ARM_TARGET) || rustup target add $(ARM_TARGET)
+	CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
 	CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
-	cargo test --manifest-path native/Cargo.toml --release --locked --package farthing-kernels-check --target $(ARM_TARGET) -- \
-	  kernels:: encoder::lanes:: encoder::forward::tests::the_shipped_models_vectors_have_their_golden_bits
+	cargo test --manifest-path native/Cargo.toml --release --locked --lib --package farthing-core --package farthing-encoder --target $(ARM_TARGET) -- \
+	  kernels:: lanes:: forward::tests::the_shipped_models_vectors_have_their_golden_bits
 
 SANITIZER_TOOLCHAIN ?= nightly
 # Writers, readers, merges, disposals and closings at once, under ThreadSanitizer: STRESS_ROUNDS=2000 SEED=7

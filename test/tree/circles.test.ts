@@ -5,7 +5,7 @@ import { betweenFolders, circlesIn } from './graph.ts';
 
 /**
  * No circle of imports between files, or between folders (a folder is the files directly in it), in TypeScript; imports of types count.
- * The native part has its own: native-circles.test.ts. No folder of code has more than FILES_MAX files.
+ * No folder of code has more than FILES_MAX files.
  */
 
 const FILES_MAX = 18;

@@ -1,13 +1,10 @@
-//! The native core of Farthing, in plain Rust. `napi/` converts and checks at the boundary to JavaScript.
+//! The index of Farthing and its searches, in plain Rust. `napi` converts and checks at the boundary to JavaScript.
 //!
 //! `search` answers from a snapshot of `shard`, which is an open index; `store`, `blocks`, `words`, `scan`, `write` and
-//! `derive` are its parts, on the ground of `ranking` and `threads`. The other folders stand on their own. `test/tree/native-circles.test.ts` has the
-//! table of which folder may use which.
+//! `derive` are its parts, on the ground of `ranking` and `threads`. The other folders stand on their own.
 
 pub mod blocks;
-pub mod confine;
 pub mod derive;
-pub mod encoder;
 pub mod error;
 pub mod filter;
 pub mod kernels;

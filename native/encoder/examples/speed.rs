@@ -1,5 +1,5 @@
 //! Speed of the encoder's forward pass alone, one thread: the shipped text model, texts of so many tokens, and products a
-//! second. `cargo run --release -p farthing-core --example encoder_speed -- TOKENS…` (16x10: sixteen texts of ten tokens in
+//! second. `cargo run --release -p farthing-encoder --example speed -- TOKENS…` (16x10: sixteen texts of ten tokens in
 //! one run). KERNELS=amx-int8,avx512vnni: several kernels in turns, pass by pass; without it the one that the process chooses.
 //! COLD=1: other memory is read before each pass, so that no weight is in the caches. SECONDS=2 for each kernel and load.
 
@@ -7,10 +7,10 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use farthing_core::encoder::forward::network::encode;
-use farthing_core::encoder::forward::packed::Packed;
-use farthing_core::encoder::forward::scratch::Scratch;
-use farthing_core::encoder::lanes::kernel::{Kernel, by_name, chosen, refused_tiles};
+use farthing_encoder::forward::network::encode;
+use farthing_encoder::forward::packed::Packed;
+use farthing_encoder::forward::scratch::Scratch;
+use farthing_encoder::lanes::kernel::{Kernel, by_name, chosen, refused_tiles};
 
 #[path = "shared/shipped.rs"]
 mod shipped;

@@ -1,20 +1,20 @@
-//! The share of each step in the encoder's forward pass: `cargo run --release -p farthing-core --example encoder_steps -- TOKENS…`.
-//! KERNELS as for `encoder_speed`. Microseconds: the median of many passes.
+//! The share of each step in the encoder's forward pass: `cargo run --release -p farthing-encoder --example steps -- TOKENS…`.
+//! KERNELS as for `speed`. Microseconds: the median of many passes.
 
 use std::error::Error;
 use std::time::Instant;
 
-use farthing_core::encoder::forward::attention::{KEYS_TOGETHER, Tile};
-use farthing_core::encoder::forward::embedding::embed;
-use farthing_core::encoder::forward::feed_forward::{CHUNK, Inner, Keep, activate};
-use farthing_core::encoder::forward::linear::{AddTo, multiply};
-use farthing_core::encoder::forward::norm::normalise;
-use farthing_core::encoder::forward::packed::Packed;
-use farthing_core::encoder::forward::projection::Project;
-use farthing_core::encoder::forward::scratch::Scratch;
-use farthing_core::encoder::lanes::isa::{Isa, LANES, Pass};
-use farthing_core::encoder::lanes::kernel::{Kernel, by_name, chosen};
-use farthing_core::encoder::lanes::tile::{Tiling, tiles};
+use farthing_encoder::forward::attention::{KEYS_TOGETHER, Tile};
+use farthing_encoder::forward::embedding::embed;
+use farthing_encoder::forward::feed_forward::{CHUNK, Inner, Keep, activate};
+use farthing_encoder::forward::linear::{AddTo, multiply};
+use farthing_encoder::forward::norm::normalise;
+use farthing_encoder::forward::packed::Packed;
+use farthing_encoder::forward::projection::Project;
+use farthing_encoder::forward::scratch::Scratch;
+use farthing_encoder::lanes::isa::{Isa, LANES, Pass};
+use farthing_encoder::lanes::kernel::{Kernel, by_name, chosen};
+use farthing_encoder::lanes::tile::{Tiling, tiles};
 
 #[path = "shared/shipped.rs"]
 mod shipped;

@@ -2,8 +2,8 @@
 
 use std::sync::OnceLock;
 
-use super::priority::lower_priority;
-use super::thread_pool::{ThreadPool, Work, perform};
+use farthing_threads::priority::lower_priority;
+use farthing_threads::thread_pool::{ThreadPool, Work, perform};
 
 struct Job {
     /// Address of the queue that the work is for.

@@ -3,8 +3,8 @@
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
-use super::thread_pool::{ThreadPool, Work, perform};
 use crate::error::{Result, ShardError};
+use farthing_threads::thread_pool::{ThreadPool, Work, perform};
 
 /// Searches that may wait; more are refused as overload.
 pub const WAITING_MAX: usize = 1024;

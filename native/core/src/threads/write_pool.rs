@@ -5,8 +5,8 @@
 
 use std::sync::OnceLock;
 
-use super::priority::lower_priority;
-use super::thread_pool::{ThreadPool, Work, perform};
+use farthing_threads::priority::lower_priority;
+use farthing_threads::thread_pool::{ThreadPool, Work, perform};
 
 /// Threads of each kind. Two, so that one index's long write does not hold up those of all others.
 pub(crate) const THREADS: usize = 2;

@@ -2,12 +2,12 @@
 
 use std::error::Error;
 
-use farthing_core::encoder::bert::matched::{DescribedPooling, Description, matched};
-use farthing_core::encoder::bert::pattern::Inputs;
-use farthing_core::encoder::forward::packed::Packed;
-use farthing_core::encoder::onnx::file::ModelFile;
+use farthing_encoder::bert::matched::{DescribedPooling, Description, matched};
+use farthing_encoder::bert::pattern::Inputs;
+use farthing_encoder::forward::packed::Packed;
+use farthing_encoder::onnx::file::ModelFile;
 
-const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/all-MiniLM-L6-v2/model_int8.onnx");
+const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/all-MiniLM-L6-v2/model_int8.onnx");
 
 /// The model, packed. `MODEL` names another file: of the same model on a machine without the tree, or of another one whose
 /// inputs and output have these names.

@@ -3,7 +3,7 @@
 use super::linear::linear;
 use super::pattern::Pattern;
 use super::weights::Attention;
-use crate::encoder::onnx::refusal::{Matched, Refusal, require};
+use crate::onnx::refusal::{Matched, Refusal, require};
 
 const BY_HEADS: [i64; 4] = [0, 2, 1, 3];
 const BY_HEADS_TURNED: [i64; 4] = [0, 2, 3, 1];
@@ -40,7 +40,7 @@ pub fn attention<'g>(pattern: &Pattern<'g>, value: &str) -> Matched<(Attention, 
     Ok((Attention { query, key, value, heads, scale }, input))
 }
 
-fn value_of<'g>(node: &'g crate::encoder::onnx::graph::Node<'g>) -> Matched<&'g str> {
+fn value_of<'g>(node: &'g crate::onnx::graph::Node<'g>) -> Matched<&'g str> {
     node.outputs.first().map_or_else(|| Refusal::because("a node has no output"), |output| Ok(*output))
 }
 

@@ -2,9 +2,9 @@
 
 use super::pattern::Pattern;
 use super::weights::{Linear, NIBBLE_ZERO};
-use crate::encoder::onnx::graph::Node;
-use crate::encoder::onnx::refusal::{Matched, require};
-use crate::encoder::onnx::tensor::{Element, Tensor};
+use crate::onnx::graph::Node;
+use crate::onnx::refusal::{Matched, require};
+use crate::onnx::tensor::{Element, Tensor};
 
 /// Largest byte of an int8 weight.
 const STEPS: f32 = 127.0;

@@ -4,9 +4,9 @@ use super::blocks::BlockSizes;
 use super::norm::norm;
 use super::pattern::Pattern;
 use super::weights::{Embedding, Table, Values};
-use crate::encoder::onnx::graph::Node;
-use crate::encoder::onnx::refusal::{Matched, Refusal, require};
-use crate::encoder::onnx::tensor::{Element, Tensor};
+use crate::onnx::graph::Node;
+use crate::onnx::refusal::{Matched, Refusal, require};
+use crate::onnx::tensor::{Element, Tensor};
 
 /// What one term of the sum is.
 enum Term {

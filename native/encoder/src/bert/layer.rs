@@ -5,7 +5,7 @@ use super::linear::linear;
 use super::norm::norm;
 use super::pattern::Pattern;
 use super::weights::{Layer, Linear, Norm};
-use crate::encoder::onnx::refusal::{Matched, require};
+use crate::onnx::refusal::{Matched, require};
 
 /// Whether a value is the output of a layer: a norm of a sum with a linear layer. An embedding has none.
 pub fn is_layer(pattern: &Pattern<'_>, value: &str) -> bool {

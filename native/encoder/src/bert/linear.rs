@@ -3,8 +3,8 @@
 use super::blocks::block_product;
 use super::pattern::Pattern;
 use super::weights::Linear;
-use crate::encoder::onnx::refusal::{Matched, require};
-use crate::encoder::onnx::tensor::Element;
+use crate::onnx::refusal::{Matched, require};
+use crate::onnx::tensor::Element;
 
 /// A linear layer and its input.
 pub fn linear<'g>(pattern: &Pattern<'g>, value: &str) -> Matched<(Linear, &'g str)> {

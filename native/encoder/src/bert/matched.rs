@@ -5,9 +5,9 @@ use super::layer::{is_layer, layer};
 use super::pattern::{Inputs, Pattern};
 use super::pooling::mean_in_graph;
 use super::weights::{Bert, Linear, Norm, Pooling};
-use crate::encoder::onnx::file::ModelFile;
-use crate::encoder::onnx::graph::Graph;
-use crate::encoder::onnx::refusal::{Matched, Refusal, require};
+use crate::onnx::file::ModelFile;
+use crate::onnx::graph::Graph;
+use crate::onnx::refusal::{Matched, Refusal, require};
 
 /// What a caller knows of a model beside its file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

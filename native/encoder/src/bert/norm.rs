@@ -2,8 +2,8 @@
 
 use super::pattern::Pattern;
 use super::weights::Norm;
-use crate::encoder::onnx::graph::Node;
-use crate::encoder::onnx::refusal::{Matched, Refusal, require};
+use crate::onnx::graph::Node;
+use crate::onnx::refusal::{Matched, Refusal, require};
 
 /// A layer norm and its input.
 pub fn norm<'g>(pattern: &Pattern<'g>, value: &str) -> Matched<(Norm, &'g str)> {

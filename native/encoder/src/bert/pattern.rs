@@ -2,10 +2,10 @@
 
 use std::cell::Cell;
 
-use crate::encoder::onnx::file::ModelFile;
-use crate::encoder::onnx::graph::{Graph, Node};
-use crate::encoder::onnx::refusal::{Matched, Refusal, require};
-use crate::encoder::onnx::tensor::Tensor;
+use crate::onnx::file::ModelFile;
+use crate::onnx::graph::{Graph, Node};
+use crate::onnx::refusal::{Matched, Refusal, require};
+use crate::onnx::tensor::Tensor;
 
 /// Names of a model's inputs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]

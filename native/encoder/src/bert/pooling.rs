@@ -1,7 +1,7 @@
 //! The pooling that a graph itself has: the mean of its tokens' vectors, at unit length.
 
 use super::pattern::Pattern;
-use crate::encoder::onnx::refusal::{Matched, require};
+use crate::onnx::refusal::{Matched, require};
 
 /// The tokens' vectors whose mean is a graph's output.
 pub fn mean_in_graph<'g>(pattern: &Pattern<'g>, output: &str) -> Matched<&'g str> {

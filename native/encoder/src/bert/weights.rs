@@ -1,7 +1,7 @@
 //! The weights of a model, as its file has them.
 
-use crate::encoder::onnx::file::Part;
-use crate::encoder::onnx::half::wide;
+use crate::onnx::file::Part;
+use crate::onnx::half::wide;
 
 /// `y = x · weights · scales + bias`, for each output.
 #[derive(Debug, Clone)]

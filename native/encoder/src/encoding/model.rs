@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use crate::encoder::bert::matched::{Description, matched};
-use crate::encoder::forward::packed::Packed;
-use crate::encoder::lanes::kernel::{self, Kernel};
-use crate::encoder::onnx::file::ModelFile;
-use crate::encoder::onnx::refusal::{Matched, Refusal};
+use crate::bert::matched::{Description, matched};
+use crate::forward::packed::Packed;
+use crate::lanes::kernel::{self, Kernel};
+use crate::onnx::file::ModelFile;
+use crate::onnx::refusal::{Matched, Refusal};
 
 /// What the vectors of this encoder are called in the identity of the spaces that they fill. Another name goes with every
 /// change of bits.

@@ -5,12 +5,12 @@ use std::sync::mpsc::channel;
 use super::model::Model;
 use super::text_encoder::TextEncoder;
 use super::threads::{Use, run};
-use crate::encoder::bert::matched::{DescribedPooling, Description};
-use crate::encoder::bert::pattern::Inputs;
-use crate::encoder::forward::scratch::Scratch;
+use crate::bert::matched::{DescribedPooling, Description};
+use crate::bert::pattern::Inputs;
+use crate::forward::scratch::Scratch;
 use crate::text::tokenize::TokenRules;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../models/all-MiniLM-L6-v2");
+const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/all-MiniLM-L6-v2");
 
 fn description() -> Description {
     let inputs = Inputs { ids: "input_ids".into(), mask: Some("attention_mask".into()), types: None };
@@ -69,10 +69,7 @@ fn the_threads_give_the_bits_of_the_caller() {
     let (sender, receiver) = channel();
     for of in [Use::Query, Use::Passage, Use::Query] {
         let (encoder, texts, sender) = (encoder.clone(), texts.clone(), sender.clone());
-        run(of, move |scratch| {
-            sender.send(encoder.encode(&texts, "", scratch)).unwrap();
-        })
-        .unwrap();
+        assert!(run(of, move |scratch| sender.send(encoder.encode(&texts, "", scratch)).unwrap()));
     }
     for _ in 0..3 {
         assert_eq!(receiver.recv().unwrap().unwrap().vectors, expected.vectors);

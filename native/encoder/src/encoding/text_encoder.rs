@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use super::clock::thread_milliseconds;
 use super::model::Model;
-use crate::encoder::bert::matched::Description;
-use crate::encoder::forward::network::encode;
-use crate::encoder::forward::scratch::Scratch;
-use crate::encoder::onnx::refusal::{Matched, Refusal, require};
-use crate::error::{Result, ShardError};
+use crate::bert::matched::Description;
+use crate::forward::network::encode;
+use crate::forward::scratch::Scratch;
+use crate::onnx::refusal::{Matched, Refusal, require};
 use crate::text::tokenize::{TextTokenizer, TokenRules};
 
 /// A run takes texts until it has this many tokens: with more, a product gains nothing, and its values leave the second
@@ -61,10 +60,10 @@ impl TextEncoder {
     /// Encodes texts, each after the prefix and cut to the limit.
     ///
     /// # Errors
-    /// `internal` if a text cannot be tokenised, or its tokens are not the model's.
-    pub fn encode(&self, texts: &[String], prefix: &str, scratch: &mut Scratch) -> Result<Encoded> {
+    /// Tokens that are not the model's.
+    pub fn encode(&self, texts: &[String], prefix: &str, scratch: &mut Scratch) -> Result<Encoded, String> {
         let begun = thread_milliseconds();
-        let ids = texts.iter().map(|text| self.tokens(text, prefix)).collect::<Result<Vec<_>>>()?;
+        let ids = texts.iter().map(|text| self.tokens(text, prefix)).collect::<Result<Vec<_>, _>>()?;
         let width = self.dimensions();
         let mut encoded = Encoded { vectors: vec![0.0; texts.len() * width], ..Encoded::default() };
         let mut start = 0;
@@ -88,15 +87,14 @@ impl TextEncoder {
         Ok(encoded)
     }
 
-    fn tokens(&self, text: &str, prefix: &str) -> Result<Vec<u32>> {
+    fn tokens(&self, text: &str, prefix: &str) -> Result<Vec<u32>, String> {
         let ids = match prefix {
             "" => self.tokenizer.encode(text),
             _ => self.tokenizer.encode(&format!("{prefix}{text}")),
-        }
-        .map_err(ShardError::internal)?;
+        };
         let words = self.model.packed.words();
         if ids.is_empty() || ids.iter().any(|id| *id as usize >= words) {
-            return Err(ShardError::internal("The tokens of a text are not those of its model."));
+            return Err("The tokens of a text are not those of its model.".into());
         }
         Ok(ids)
     }

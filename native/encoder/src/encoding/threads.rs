@@ -7,10 +7,9 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::thread::available_parallelism;
 
-use crate::encoder::forward::scratch::Scratch;
-use crate::error::{Result, ShardError};
-use crate::threads::priority::lower_priority_to;
-use crate::threads::thread_pool::{ThreadPool, perform};
+use crate::forward::scratch::Scratch;
+use farthing_threads::priority::lower_priority_to;
+use farthing_threads::thread_pool::{ThreadPool, perform};
 
 /// What texts are encoded for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,17 +32,11 @@ thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Runs work with the memory of one of the threads, first come, first served.
-///
-/// # Errors
-/// `overloaded` when too much work waits; it is dropped then.
-pub fn run(of: Use, work: impl FnOnce(&mut Scratch) + Send + 'static) -> Result<()> {
+/// Runs work with the memory of one of the threads, first come, first served. False when too much work waits: it is dropped then.
+#[must_use]
+pub fn run(of: Use, work: impl FnOnce(&mut Scratch) + Send + 'static) -> bool {
     let task: Task = Box::new(|| SCRATCH.with_borrow_mut(work));
-    if pool(of).push_below(WAITING_MAX, task) {
-        Ok(())
-    } else {
-        Err(ShardError::new("overloaded", "Too many texts are waiting to be encoded."))
-    }
+    pool(of).push_below(WAITING_MAX, task)
 }
 
 fn pool(of: Use) -> &'static ThreadPool<Task> {

@@ -1,6 +1,6 @@
 //! Functions of one number, as polynomials.
 
-use crate::encoder::lanes::isa::Isa;
+use crate::lanes::isa::Isa;
 
 /// 2^f for f in −½..=½ by Lawson's minimax fit: relative error 7.5e-5, a hundredth of a byte's step.
 const POWER: [f32; 4] = [0.999_928_07, 0.693_261, 0.242_611_13, 0.055_171_67];

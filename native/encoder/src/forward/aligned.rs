@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 
-use crate::encoder::lanes::isa::Line;
+use crate::lanes::isa::Line;
 
 const LINE: usize = 64;
 

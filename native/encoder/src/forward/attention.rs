@@ -7,8 +7,8 @@ use super::packed::Packed;
 use super::places::{Places, Text};
 use super::projection::{HeadPlace, Heads};
 use super::quantised::{Quantised, put};
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
+use crate::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
 
 /// What is added to the scores of keys that only pad a block.
 const ABSENT: f32 = -1e30;

@@ -4,7 +4,7 @@ use super::norm::normalise;
 use super::packed::Packed;
 use super::places::Places;
 use super::quantised::Quantised;
-use crate::encoder::lanes::isa::{Isa, Line};
+use crate::lanes::isa::{Isa, Line};
 
 /// Writes the vector of each token, and its bytes. The ids are those of [`Places::add`]'s texts, in order.
 #[inline(always)]

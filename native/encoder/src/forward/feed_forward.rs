@@ -7,8 +7,8 @@ use super::aligned::Aligned;
 use super::linear::{AddTo, Epilogue, multiply};
 use super::packed::PackedLayer;
 use super::quantised::Quantised;
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::COLUMNS;
+use crate::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::tile::COLUMNS;
 
 /// Lines of a token in one panel.
 const PANEL_LINES: usize = COLUMNS / LANES;

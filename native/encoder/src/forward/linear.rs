@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::packed::{Columns, PackedLinear};
 use super::quantised::Quantised;
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
+use crate::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
 
 /// Sums that start at zero.
 pub const ZEROS: [i32; ROWS_MAX] = [0; ROWS_MAX];

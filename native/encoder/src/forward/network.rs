@@ -9,8 +9,8 @@ use super::packed::{Packed, PackedLayer};
 use super::pooling::pool;
 use super::projection::Project;
 use super::scratch::Scratch;
-use crate::encoder::lanes::isa::{Isa, LANES, Pass};
-use crate::encoder::lanes::kernel::Kernel;
+use crate::lanes::isa::{Isa, LANES, Pass};
+use crate::lanes::kernel::Kernel;
 
 /// Encodes the texts of one run together.
 ///

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::packed::PackedNorm;
 use super::quantised::Quantised;
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::isa::{Isa, LANES, Line};
 
 /// Sums of vectors are kept in this many registers, whose additions do not wait for each other.
 const CHAINS: usize = 4;

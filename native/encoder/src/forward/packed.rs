@@ -2,9 +2,9 @@
 
 use super::aligned::Aligned;
 use super::large_pages::in_large_pages;
-use crate::encoder::bert::weights::{Bert, Embedding, Layer, Linear, Norm, Pooling};
-use crate::encoder::lanes::isa::{LANES, Line};
-use crate::encoder::lanes::tile::{COLUMNS, QUAD};
+use crate::bert::weights::{Bert, Embedding, Layer, Linear, Norm, Pooling};
+use crate::lanes::isa::{LANES, Line};
+use crate::lanes::tile::{COLUMNS, QUAD};
 
 /// Bytes behind the last panel: a kernel may read one of a depth that is a multiple of 64.
 const BEHIND: usize = 64 * COLUMNS;

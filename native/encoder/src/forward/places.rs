@@ -1,6 +1,6 @@
 //! Where the tokens of a run's texts stand.
 
-use crate::encoder::lanes::tile::COLUMNS;
+use crate::lanes::tile::COLUMNS;
 
 /// A text of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

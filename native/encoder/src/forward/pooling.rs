@@ -2,8 +2,8 @@
 
 use super::norm::sum_of;
 use super::places::Text;
-use crate::encoder::bert::weights::Pooling;
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
+use crate::bert::weights::Pooling;
+use crate::lanes::isa::{Isa, LANES, Line};
 
 /// Writes the text's vector. One without a direction becomes a fixed one.
 #[inline(always)]

@@ -6,8 +6,8 @@ use super::aligned::Aligned;
 use super::linear::Epilogue;
 use super::packed::Packed;
 use super::places::{Places, Text};
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::{COLUMNS, QUAD, Tiling};
+use crate::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::tile::{COLUMNS, QUAD, Tiling};
 
 /// Largest signed byte.
 const STEPS: f32 = 127.0;

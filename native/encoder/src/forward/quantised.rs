@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::aligned::Aligned;
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
-use crate::encoder::lanes::tile::Tiling;
+use crate::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::tile::Tiling;
 
 /// Smallest range of a token's values: with a smaller one, its inverse would not be finite.
 const RANGE_MIN: f32 = 1e-20;

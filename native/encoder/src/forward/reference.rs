@@ -1,6 +1,6 @@
 //! The same network in plain f64, for the tests: no bytes between the layers, no tiles, no lanes.
 
-use crate::encoder::bert::weights::{Attention, Bert, Embedding, Layer, Linear, Norm, Pooling, Table, Values};
+use crate::bert::weights::{Attention, Bert, Embedding, Layer, Linear, Norm, Pooling, Table, Values};
 
 type Matrix = Vec<Vec<f64>>;
 

@@ -7,7 +7,7 @@ use super::packed::Packed;
 use super::places::Places;
 use super::projection::Heads;
 use super::quantised::Quantised;
-use crate::encoder::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::isa::{Isa, LANES, Line};
 
 #[derive(Default)]
 pub struct Scratch {

@@ -9,11 +9,11 @@ use super::network::encode;
 use super::packed::Packed;
 use super::reference::{self, Sizes, random};
 use super::scratch::Scratch;
-use crate::encoder::bert::matched::matched;
-use crate::encoder::bert::tests as model_file;
-use crate::encoder::bert::weights::{Bert, Pooling};
-use crate::encoder::lanes::isa::{Isa, Line, Pass};
-use crate::encoder::lanes::kernel::{Kernel, available, by_name};
+use crate::bert::matched::matched;
+use crate::bert::tests as model_file;
+use crate::bert::weights::{Bert, Pooling};
+use crate::lanes::isa::{Isa, Line, Pass};
+use crate::lanes::kernel::{Kernel, available, by_name};
 
 fn shipped() -> &'static (Bert, Packed) {
     static SHIPPED: OnceLock<(Bert, Packed)> = OnceLock::new();
@@ -49,7 +49,7 @@ fn cosine(a: &[f32], b: &[f64]) -> f64 {
 }
 
 const MULTILINGUAL: &str = "models/multilingual-e5-small/model_q4.onnx";
-const BLOCKS_VECTORS: &str = "native/fixtures/blocks/vectors.json";
+const BLOCKS_VECTORS: &str = "native/encoder/fixtures/blocks/vectors.json";
 
 const BGE_SMALL: Sizes =
     Sizes { hidden: 384, heads: 12, inner: 1536, layers: 12, words: 500, positions: 64, pooling: Pooling::First };

@@ -119,9 +119,9 @@ pub trait Tiling: Copy {
 /// What the tilings have in common whose sums are in vector registers.
 macro_rules! in_registers {
     () => {
-        const ROWS: usize = crate::encoder::lanes::tile::ROWS;
+        const ROWS: usize = crate::lanes::tile::ROWS;
         const GRAIN: usize = 1;
-        const DEPTH: usize = crate::encoder::lanes::tile::QUAD;
+        const DEPTH: usize = crate::lanes::tile::QUAD;
         const OFFSET: i32 = 128;
         type Ready = ();
 

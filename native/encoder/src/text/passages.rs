@@ -37,9 +37,9 @@ pub const JOINT: &str = "\n\n";
 const TITLE_SHARE: usize = 4;
 
 /// Cuts a document into passages of at most the measure's limit, which includes the title line and special tokens.
-pub fn cut(measure: &Measure, title: Option<&str>, blocks: &[Block]) -> Result<Vec<Passage>, String> {
+pub fn cut(measure: &Measure, title: Option<&str>, blocks: &[Block]) -> Vec<Passage> {
     let title = match title.map(str::trim).filter(|title| !title.is_empty()) {
-        Some(title) => shortened(measure, title, measure.capacity() / TITLE_SHARE)?,
+        Some(title) => shortened(measure, title, measure.capacity() / TITLE_SHARE),
         None => String::new(),
     };
     let head = if title.is_empty() { String::new() } else { format!("{title}\n") };
@@ -48,7 +48,7 @@ pub fn cut(measure: &Measure, title: Option<&str>, blocks: &[Block]) -> Result<V
         let Some(first) = run.first() else { continue };
         let start = first.start;
         let text = run.iter().map(|block| block.text.as_str()).collect::<Vec<_>>().join(JOINT);
-        for (from, to, before) in spans(measure, &head, &text)? {
+        for (from, to, before) in spans(measure, &head, &text) {
             let part = &text[from..to];
             passages.push(Passage {
                 text: part.to_owned(),
@@ -60,13 +60,13 @@ pub fn cut(measure: &Measure, title: Option<&str>, blocks: &[Block]) -> Result<V
             });
         }
     }
-    Ok(passages)
+    passages
 }
 
 /// Byte ranges of a text's passages, without white space at their ends, and the UTF-16 units before each.
-fn spans(measure: &Measure, head: &str, text: &str) -> Result<Vec<(usize, usize, u32)>, String> {
-    let capacity = measure.capacity().saturating_sub(measure.tokens(head)?).max(1);
-    let pieces = pieces(measure, text, capacity)?;
+fn spans(measure: &Measure, head: &str, text: &str) -> Vec<(usize, usize, u32)> {
+    let capacity = measure.capacity().saturating_sub(measure.tokens(head)).max(1);
+    let pieces = pieces(measure, text, capacity);
     let total: usize = pieces.iter().map(|piece| piece.tokens).sum();
     // Nearly equal lengths: a last passage of a few words would mean little on its own.
     let target = total.div_ceil(total.div_ceil(capacity).max(1));
@@ -77,7 +77,7 @@ fn spans(measure: &Measure, head: &str, text: &str) -> Result<Vec<(usize, usize,
         let mut end = next + packed(&pieces[next..], capacity, target);
         // The tokens of the parts may not add up to those of the whole, so the whole is counted.
         while end > next + 1
-            && !measure.fits(&format!("{head}{}", text[pieces[next].start..pieces[end - 1].end].trim()))?
+            && !measure.fits(&format!("{head}{}", text[pieces[next].start..pieces[end - 1].end].trim()))
         {
             end -= 1;
         }
@@ -90,7 +90,7 @@ fn spans(measure: &Measure, head: &str, text: &str) -> Result<Vec<(usize, usize,
         }
         next = end;
     }
-    Ok(found)
+    found
 }
 
 /// Number of pieces in the next passage: as many as fit, up to the target. It ends at the last paragraph's end if that
@@ -118,16 +118,16 @@ fn trimmed(text: &str, start: usize, end: usize) -> (usize, usize) {
 }
 
 /// The longest start of a title, in whole words, of at most `most` tokens.
-fn shortened(measure: &Measure, title: &str, most: usize) -> Result<String, String> {
+fn shortened(measure: &Measure, title: &str, most: usize) -> String {
     let line = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().take(most.saturating_mul(16)).collect();
-    let ends = measure.ends(&line)?;
+    let ends = measure.ends(&line);
     if ends.len() <= most {
-        return Ok(line);
+        return line;
     }
     let reached = most.checked_sub(1).and_then(|last| ends.get(last)).copied().unwrap_or(0);
     let whole = line.split_word_bound_indices().map(|(at, _)| at).take_while(|&at| at <= reached).last().unwrap_or(0);
-    Ok(line[..if whole == 0 { reached } else { whole }].trim_end().to_owned())
+    line[..if whole == 0 { reached } else { whole }].trim_end().to_owned()
 }
 
 fn utf16(text: &str) -> u32 {

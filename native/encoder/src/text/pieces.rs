@@ -17,7 +17,7 @@ impl Measure {
     pub fn capacity(&self) -> usize {
         match self {
             Self::Model { tokenizer, prefix } => {
-                let taken = tokenizer.added() + tokenizer.ends(prefix).map_or(0, |ends| ends.len());
+                let taken = tokenizer.added() + tokenizer.ends(prefix).len();
                 tokenizer.limit().saturating_sub(taken).max(1)
             }
             Self::Words { limit } => (*limit).max(1),
@@ -25,28 +25,28 @@ impl Measure {
     }
 
     /// Byte offsets at which the tokens of a text end.
-    pub fn ends(&self, text: &str) -> Result<Vec<usize>, String> {
+    pub fn ends(&self, text: &str) -> Vec<usize> {
         match self {
             Self::Model { tokenizer, .. } => tokenizer.ends(text),
-            Self::Words { .. } => Ok(text
+            Self::Words { .. } => text
                 .split_word_bound_indices()
                 .filter(|(_, word)| !word.trim().is_empty())
                 .map(|(at, word)| at + word.len())
-                .collect()),
+                .collect(),
         }
     }
 
     /// Number of tokens of a text, without special tokens and prefix.
-    pub fn tokens(&self, text: &str) -> Result<usize, String> {
-        Ok(self.ends(text)?.len())
+    pub fn tokens(&self, text: &str) -> usize {
+        self.ends(text).len()
     }
 
     /// Whether the text is within the limit.
-    pub fn fits(&self, text: &str) -> Result<bool, String> {
+    pub fn fits(&self, text: &str) -> bool {
         match self {
-            Self::Model { tokenizer, prefix } if prefix.is_empty() => Ok(tokenizer.count(text)? <= tokenizer.limit()),
-            Self::Model { tokenizer, prefix } => Ok(tokenizer.count(&format!("{prefix}{text}"))? <= tokenizer.limit()),
-            Self::Words { limit } => Ok(self.tokens(text)? <= *limit),
+            Self::Model { tokenizer, prefix } if prefix.is_empty() => tokenizer.count(text) <= tokenizer.limit(),
+            Self::Model { tokenizer, prefix } => tokenizer.count(&format!("{prefix}{text}")) <= tokenizer.limit(),
+            Self::Words { limit } => self.tokens(text) <= *limit,
         }
     }
 }
@@ -65,20 +65,20 @@ pub struct Piece {
 const TOKEN_BYTES_MAX: usize = 16;
 
 /// Pieces of at most `capacity` tokens that cover the whole text, in order.
-pub fn pieces(measure: &Measure, text: &str, capacity: usize) -> Result<Vec<Piece>, String> {
+pub fn pieces(measure: &Measure, text: &str, capacity: usize) -> Vec<Piece> {
     let mut found = Vec::new();
     for (start, end) in paragraphs(text) {
         let paragraph = joined_lines(&text[start..end]);
         for (at, sentence) in paragraph.split_sentence_bound_indices() {
             for (from, to) in bounded(sentence, capacity * TOKEN_BYTES_MAX) {
-                cut_to_capacity(measure, &sentence[from..to], start + at + from, capacity, &mut found)?;
+                cut_to_capacity(measure, &sentence[from..to], start + at + from, capacity, &mut found);
             }
         }
         if let Some(last) = found.last_mut() {
             last.ends_paragraph = true;
         }
     }
-    Ok(found)
+    found
 }
 
 /// Byte ranges of paragraphs, each with the blank lines that follow it.
@@ -145,17 +145,11 @@ fn bounded(sentence: &str, most: usize) -> Vec<(usize, usize)> {
 
 /// Adds the sentence as one piece, or as parts of at most `capacity` tokens, cut between words if a part has more than
 /// one.
-fn cut_to_capacity(
-    measure: &Measure,
-    sentence: &str,
-    base: usize,
-    capacity: usize,
-    found: &mut Vec<Piece>,
-) -> Result<(), String> {
+fn cut_to_capacity(measure: &Measure, sentence: &str, base: usize, capacity: usize, found: &mut Vec<Piece>) {
     let mut start = 0;
     while start < sentence.len() {
         let rest = &sentence[start..];
-        let ends = measure.ends(rest)?;
+        let ends = measure.ends(rest);
         let (length, tokens) = if ends.len() <= capacity {
             (rest.len(), ends.len())
         } else {
@@ -167,7 +161,6 @@ fn cut_to_capacity(
         found.push(Piece { start: base + start, end: base + start + length, tokens, ends_paragraph: false });
         start += length;
     }
-    Ok(())
 }
 
 /// The start of the last word at or before `reached`, or `reached` if there is only one word.
