@@ -10,7 +10,7 @@ import type { ItemId } from '../../src/protocol/id.ts';
 import type { Collection } from './collection.ts';
 import type { Asked } from './questions.ts';
 
-/** Evidence of one list for a place: `ListEvidence` in `native/src/search/evidence.rs`. */
+/** Evidence of one list for a place: `ListEvidence` in `native/core/src/search/evidence.rs`. */
 export interface ListEvidence {
   readonly score: number;
   readonly held: number;

@@ -20,7 +20,7 @@ import { fitted } from './fitted.ts';
 
 const SETS = ['photos', 'stamps'];
 const SIZES = [1, 2, 4, 10, 20];
-/** As in native/src/picture/fingerprint.rs. */
+/** As in native/core/src/picture/fingerprint.rs. */
 const NEAR_BITS_MAX = 20;
 const ASKED = { tenant: 'calibration' };
 

@@ -1,7 +1,7 @@
 import type { ItemId } from './id.ts';
 
 export const ITEM_STATES = ['pending', 'searchable', 'failed'] as const;
-/** Names of an Item beside its first one, as `native/src/write/aliases.rs` has it. */
+/** Names of an Item beside its first one, as `native/core/src/write/aliases.rs` has it. */
 export const ALIASES_MAX = 16;
 
 export type ItemState = (typeof ITEM_STATES)[number];

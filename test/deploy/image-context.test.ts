@@ -12,7 +12,7 @@ const WANTED = [
   'models/manifest.json',
   'models/all/model_int8.onnx',
   'native/Cargo.toml',
-  'native/src/lib.rs',
+  'native/core/src/lib.rs',
   'package.json',
   'package-lock.json',
   'samples/tea.txt',

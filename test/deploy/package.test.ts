@@ -46,7 +46,7 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   t.notOk(existsSync(join(folder, 'node_modules/@x402')), 'the client brings what it uses');
   t.notMatch(readFileSync(join(installed, 'package.json'), 'utf8'), /https?:/);
   const notices = readFileSync(join(installed, 'THIRD-PARTY-NOTICES.txt'), 'utf8');
-  for (const part of ['preact', 'viem', 'tokenizers'])
+  for (const part of ['preact', 'viem', 'heed'])
     t.match(notices, new RegExp(`^${part} [\\d.]+ \\(`, 'm'), 'whose code is inside is named');
 
   const environment = {

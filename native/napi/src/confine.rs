@@ -1,5 +1,5 @@
-use farthing_core::confine::confinement;
-use farthing_core::confine::protection::Protection;
+use farthing_confine::confinement;
+use farthing_confine::protection::Protection;
 use napi_derive::napi;
 
 /// Rights of a confined process.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use farthing_core::encoder::encoding::text_encoder::{Encoded, TextEncoder};
-use farthing_core::encoder::forward::scratch::Scratch;
-use farthing_core::error::{Result, catch_panic};
+use farthing_core::error::{Result, ShardError, catch_panic};
 use farthing_core::search::task::pending::{PendingAnswer, PendingSearch};
+use farthing_encoder::encoding::text_encoder::{Encoded, TextEncoder};
+use farthing_encoder::forward::scratch::Scratch;
 
 use super::listener::{Listener, News};
 
@@ -28,7 +28,7 @@ impl Call {
     pub fn perform(self, encoder: &TextEncoder, scratch: &mut Scratch) {
         let count = self.count();
         let Self { call, texts, prefix, searches, listener } = self;
-        let outcome = catch_panic(|| encoder.encode(&texts, &prefix, scratch));
+        let outcome = catch_panic(|| encoder.encode(&texts, &prefix, scratch).map_err(ShardError::internal));
         let at = Instant::now();
         match outcome {
             Ok(encoded) => {

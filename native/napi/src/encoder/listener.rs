@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use farthing_core::encoder::encoding::text_encoder::Encoded;
 use farthing_core::error::Result;
 use farthing_core::search::task::pending::PendingAnswer;
+use farthing_encoder::encoding::text_encoder::Encoded;
 use napi::bindgen_prelude::{Float32Array, FnArgs, Function};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi::{Env, Status, sys};

@@ -1,10 +1,15 @@
-use farthing_core::encoder::encoding::threads::{self, Use};
-use farthing_core::encoder::forward::scratch::Scratch;
-use farthing_core::error::catch_panic;
+use farthing_core::error::{ShardError, catch_panic};
+use farthing_encoder::encoding::threads::{self, Use};
+use farthing_encoder::forward::scratch::Scratch;
 use napi::bindgen_prelude::{Object, ToNapiValue};
-use napi::{Env, JsDeferred, Result};
+use napi::{Env, Error, JsDeferred, Result};
 
 use crate::error::js_error;
+
+/// Too much work waits.
+pub fn overloaded() -> Error {
+    js_error(ShardError::new("overloaded", "Too many texts are waiting to be encoded."))
+}
 
 /// Runs work on one of the encoder's threads, and turns what it gives into JavaScript's on the caller's. A panic becomes an
 /// error, so that the promise is always settled.
@@ -21,8 +26,8 @@ pub fn off_thread<'env, T: Send + 'static, J: ToNapiValue + 'static>(
         Ok(found) => deferred.resolve(Box::new(move |_| convert(found))),
         Err(error) => deferred.reject(js_error(error)),
     };
-    if let Err(error) = threads::run(of, task) {
-        refused.reject(js_error(error));
+    if !threads::run(of, task) {
+        refused.reject(overloaded());
     }
     Ok(promise)
 }

@@ -1,11 +1,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use farthing_core::encoder::encoding::threads::Use;
-use farthing_core::error::ShardError;
-use farthing_core::text::passages::{self, Block, Passage};
-use farthing_core::text::pieces::Measure;
-use farthing_core::text::tokenize::TextTokenizer;
+use farthing_encoder::encoding::threads::Use;
+use farthing_encoder::text::passages::{self, Block, Passage};
+use farthing_encoder::text::pieces::Measure;
+use farthing_encoder::text::tokenize::TextTokenizer;
 use napi::bindgen_prelude::Object;
 use napi::{Env, Result};
 use napi_derive::napi;
@@ -64,7 +63,7 @@ impl PassageCutter {
             Use::Passage,
             move |_| {
                 let blocks: Vec<Block> = blocks.into_iter().map(Block::from).collect();
-                passages::cut(&measure, title.as_deref(), &blocks).map_err(ShardError::internal)
+                Ok(passages::cut(&measure, title.as_deref(), &blocks))
             },
             |passages| Ok(passages.into_iter().map(DocumentPassage::from).collect::<Vec<_>>()),
         )

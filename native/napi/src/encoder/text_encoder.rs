@@ -1,22 +1,22 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use farthing_core::encoder::bert::matched::{DescribedPooling, Description};
-use farthing_core::encoder::bert::pattern::Inputs;
-use farthing_core::encoder::encoding::clock::thread_milliseconds;
-use farthing_core::encoder::encoding::model::ARITHMETIC;
-use farthing_core::encoder::encoding::text_encoder::TextEncoder;
-use farthing_core::encoder::encoding::threads::{self, Use};
-use farthing_core::encoder::forward::scratch::Scratch;
-use farthing_core::encoder::lanes::kernel;
 use farthing_core::error::ShardError;
+use farthing_encoder::bert::matched::{DescribedPooling, Description};
+use farthing_encoder::bert::pattern::Inputs;
+use farthing_encoder::encoding::clock::thread_milliseconds;
+use farthing_encoder::encoding::model::ARITHMETIC;
+use farthing_encoder::encoding::text_encoder::TextEncoder;
+use farthing_encoder::encoding::threads::{self, Use};
+use farthing_encoder::forward::scratch::Scratch;
+use farthing_encoder::lanes::kernel;
 use napi::bindgen_prelude::{ClassInstance, Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
 
 use super::call::Call;
 use super::listener::{Arguments, Listener};
-use super::off_thread::off_thread;
+use super::off_thread::{off_thread, overloaded};
 use crate::error::{internal, js_error};
 use crate::search::pending::NativePendingSearch;
 use crate::text::tokenize::TokenizerRules;
@@ -112,10 +112,11 @@ impl NativeTextEncoder {
         let count = work.count();
         listener.begin(env, count);
         let encoder = self.inner.clone();
-        threads::run(of, move |scratch: &mut Scratch| work.perform(&encoder, scratch)).map_err(|error| {
+        if !threads::run(of, move |scratch: &mut Scratch| work.perform(&encoder, scratch)) {
             listener.end(env, count);
-            js_error(error)
-        })
+            return Err(overloaded());
+        }
+        Ok(())
     }
 
     /// Elements of a vector.

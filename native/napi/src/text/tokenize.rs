@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use farthing_core::terms::spelt_right::SpeltRight;
-use farthing_core::text::tokenize::{self, TokenRules};
+use farthing_encoder::text::tokenize::{self, TokenRules};
 use napi::Result;
 use napi::bindgen_prelude::{BigInt64ArraySlice, Uint32Array};
 use napi_derive::napi;
@@ -37,7 +37,7 @@ impl TextTokenizer {
     pub fn new(path: String, rules: TokenizerRules) -> Result<Self> {
         let inner = tokenize::TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)?;
         let vocabulary = inner.clone();
-        let spelt_right = SpeltRight::by(move |word| vocabulary.has_whole(word));
+        let spelt_right = SpeltRight::by(move |word| Ok(vocabulary.has_whole(word)));
         Ok(Self { inner, spelt_right })
     }
 
@@ -47,7 +47,7 @@ impl TextTokenizer {
         let rows = texts.iter().map(|text| {
             if prefix.is_empty() { self.inner.encode(text) } else { self.inner.encode(&format!("{prefix}{text}")) }
         });
-        Ok(TokenBatch { rows: rows.collect::<std::result::Result<_, String>>().map_err(internal)? })
+        Ok(TokenBatch { rows: rows.collect() })
     }
 }
 

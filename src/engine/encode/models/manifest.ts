@@ -56,7 +56,7 @@ const ModelFile = closed({
   remote: Type.Optional(RelativePath),
 });
 
-/** What says how likely a passage is to answer: `native/src/search/curve.rs`. */
+/** What says how likely a passage is to answer: `native/core/src/search/curve.rs`. */
 export const CURVE_FEATURES = ['lead', 'held', 'missing', 'written', 'cosine', 'cosine_lead'] as const;
 
 /** What log-odds are made of. With a lead that counts more, a hit is likelier: they have the order of the passages. */

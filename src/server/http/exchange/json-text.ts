@@ -1,6 +1,6 @@
 import { JsonArray } from '@farthing/engine/json-array';
 
-/** Decimals of a number; more are noise, and amounts of money have six. `native/src/search/json_number.rs` does the same. */
+/** Decimals of a number; more are noise, and amounts of money have six. `native/core/src/search/json_number.rs` does the same. */
 const DIGITS = 6;
 const UNITS = 10 ** DIGITS;
 /** JSON that may hold a number to round; a text that looks like one only costs a second pass. */

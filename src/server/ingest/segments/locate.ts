@@ -72,7 +72,7 @@ export function namePassage(
   return { text: name, words, locator, place: placeOfNotes(pictures), text_source: 'metadata' };
 }
 
-/** Words by which a file's name is found: the name, and the name without its ending. `native/src/store/titles.rs` does the same. */
+/** Words by which a file's name is found: the name, and the name without its ending. `native/core/src/store/titles.rs` does the same. */
 export function wordsOfName(name: string): string {
   const end = name.lastIndexOf('.');
   return end > 0 ? `${name}\n${name.slice(0, end)}` : name;

@@ -1,0 +1,4 @@
+//! Pools of threads for index and encoder, and the priority of their work.
+
+pub mod priority;
+pub mod thread_pool;
