@@ -163,21 +163,21 @@ impl<'a> Found<'a> {
     /// Has every list of a kind rate the Segments that one of them names.
     fn rate_kind(&mut self, kind: Kind, named: SegmentSet, rates: &impl Rates, scales: &mut [Scale]) -> Result<()> {
         let lists = self.lists_of(kind);
-        let mut asked = RatedSegments::default();
+        let mut rated = RatedSegments::default();
         for head in lists.iter().flat_map(|at| &self.heads[*at]) {
-            asked.push(head.segment, self.of_moment[&head.at.moment], head.at.note);
+            rated.push(head.segment, self.of_moment[&head.at.moment], head.at.note);
         }
-        asked.sort();
+        rated.sort();
         let mut written = SegmentSet::default();
         for list in &lists {
             if self.lists[*list].unrated {
                 self.take(*list);
                 continue;
             }
-            let rating = rates.rate(*list, &asked.segments)?;
+            let rating = rates.rate(*list, &rated.segments)?;
             scales[*list].information = f64::from(rating.information);
             scales[*list].sample = rating.sample.into();
-            self.apply(*list, &rating, &asked);
+            self.apply(*list, &rating, &rated);
             written.extend(rating.written.iter().filter(|segment| !named.contains(segment)));
         }
         if written.is_empty() {
@@ -200,10 +200,10 @@ impl<'a> Found<'a> {
     }
 
     /// Notes what a list says of each moment: of its Segment that has the words as they are written, or else of its best one.
-    fn apply(&mut self, list: usize, rating: &Rating, asked: &RatedSegments) {
+    fn apply(&mut self, list: usize, rating: &Rating, rated: &RatedSegments) {
         let value = |values: &[f32], at: usize| values.get(at).map_or(0.0, |value| f64::from(*value));
         let ranks: SegmentMap<u32> = self.heads[list].iter().map(|head| (head.at.moment, head.rank)).collect();
-        for (at, (segment, (candidate, note))) in asked.segments.iter().zip(&asked.of).enumerate() {
+        for (at, (segment, (candidate, note))) in rated.segments.iter().zip(&rated.of).enumerate() {
             let score = value(&rating.scores, at);
             if score.is_nan() {
                 continue;

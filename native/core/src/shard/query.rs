@@ -60,30 +60,30 @@ pub struct WordsQuery {
     text: String,
     language: Option<Language>,
     spelt_right: SpeltRight,
-    asked: Arc<Mutex<Option<AskedOf>>>,
+    resolved: Arc<Mutex<Option<ResolvedIn>>>,
 }
 
-/// A query with the state of the index that it was asked of.
+/// A query with the state of the index that it was resolved in.
 #[derive(Debug)]
-struct AskedOf {
+struct ResolvedIn {
     state: usize,
-    asked: Arc<ResolvedQuery>,
+    resolved: Arc<ResolvedQuery>,
 }
 
 impl WordsQuery {
     /// `language`: that of the text, if it is certain. `spelt_right`: its words that are no slips.
     pub fn new(text: String, language: Option<Language>, spelt_right: SpeltRight) -> Self {
-        Self { text, language, spelt_right, asked: Arc::default() }
+        Self { text, language, spelt_right, resolved: Arc::default() }
     }
 
     /// The query of one state of an index: always the same index.
-    pub(super) fn asked(&self, state: usize) -> Arc<ResolvedQuery> {
-        let mut last = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn resolved(&self, state: usize) -> Arc<ResolvedQuery> {
+        let mut last = self.resolved.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = last.as_ref().filter(|last| last.state == state) {
-            return last.asked.clone();
+            return last.resolved.clone();
         }
-        let asked = Arc::new(ResolvedQuery::new(&self.text, self.language, self.spelt_right.clone()));
-        *last = Some(AskedOf { state, asked: asked.clone() });
-        asked
+        let resolved = Arc::new(ResolvedQuery::new(&self.text, self.language, self.spelt_right.clone()));
+        *last = Some(ResolvedIn { state, resolved: resolved.clone() });
+        resolved
     }
 }

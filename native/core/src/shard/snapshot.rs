@@ -66,7 +66,7 @@ impl Snapshot {
             let options = SearchOptions { k, ..options.clone() };
             match query {
                 Query::Vector { space, vector } => self.vector_list(space, vector, &options, enough),
-                Query::Words(words) => self.words_list(&words.asked(self.state()), &options),
+                Query::Words(words) => self.words_list(&words.resolved(self.state()), &options),
                 Query::Picture { fingerprint, digest } => self.picture_list(fingerprint, digest, &options),
             }
         };
@@ -101,7 +101,7 @@ impl Snapshot {
                         },
                     )
                 };
-                words_rating::rate(&self.words_blocks()?, &words.asked(self.state()), (segments, within), text_of)
+                words_rating::rate(&self.words_blocks()?, &words.resolved(self.state()), (segments, within), text_of)
             }
             Query::Picture { .. } => Ok(Rating::default()),
         }
@@ -183,8 +183,8 @@ impl Snapshot {
         vector_search::probe(self.queue.store(), &self.txn, self.space(space)?, vector, options)
     }
 
-    fn words_list(&self, asked: &ResolvedQuery, options: &SearchOptions) -> Result<Ranking> {
-        rank::search_telling(&self.words_blocks()?, asked, options, |correction| self.spelt(correction))
+    fn words_list(&self, query: &ResolvedQuery, options: &SearchOptions) -> Result<Ranking> {
+        rank::search_telling(&self.words_blocks()?, query, options, |correction| self.spelt(correction))
     }
 
     /// Number of the last commit that it sees: snapshots of an index with the same number see the same.
