@@ -10,33 +10,6 @@ slotLogContract('in memory', () => new MemoryKv(engine));
 
 const NODE = { cluster: 'test', node: 'n1', slots: 40, onLost: () => undefined };
 
-t.test('what comes while a transaction runs goes into the next, of all slots together', async (t) => {
-  const kv = new MemoryKv();
-  const logs = await openSlotLogs({ ...NODE, kv });
-  const before = kv.commits;
-  const first = logs[0]!.append(Buffer.from('alone'));
-  await new Promise(setImmediate);
-  const later = logs.map((log) => log.append(Buffer.from('together')));
-  await Promise.all([first, ...later].map(({ safe }) => safe));
-  t.equal(kv.commits - before, 2);
-});
-
-t.test('a large crowd of entries is written in several transactions, none too large', async (t) => {
-  const kv = new MemoryKv();
-  const sizes: number[] = [];
-  const commit = kv.commit.bind(kv);
-  kv.commit = (transaction) => {
-    sizes.push(transaction.puts?.length ?? 0);
-    return commit(transaction);
-  };
-  const logs = await openSlotLogs({ ...NODE, slots: 128, kv });
-  const safe = Array.from({ length: 500 }, (_, index) => logs[index % 128]!.append(Buffer.alloc(10)).safe);
-  await Promise.all(safe);
-  t.ok(Math.max(...sizes) <= 120);
-  t.throws(() => logs[0]!.append(Buffer.alloc(2 ** 20)), /too large for the log/);
-  await logs[0]!.append(Buffer.alloc(10)).safe;
-});
-
 t.test('lost answers lose and double nothing, whatever became of the questions', async (t) => {
   for (let seed = 1; seed <= 50; seed++) {
     const random = new Random(seed);
@@ -127,15 +100,4 @@ t.test('a claim whose answer was lost, and that arrives late, is claimed over', 
   const [log] = await openSlotLogs({ ...NODE, slots: 2, kv });
   t.equal(claims, 3);
   await log!.append(Buffer.from('of the owner')).safe;
-});
-
-t.test('slots that another process claims time and again are not claimed', async (t) => {
-  const engine = new MemoryEngine();
-  const kv = new MemoryKv(engine);
-  const commit = kv.commit.bind(kv);
-  kv.commit = async (transaction) => {
-    if (transaction.puts?.[0]?.key.includes('/owner/')) engine.commit({ ...transaction, when: [] });
-    return commit(transaction);
-  };
-  await t.rejects(openSlotLogs({ ...NODE, slots: 2, kv }), /another process claims these slots/);
 });

@@ -11,8 +11,6 @@ import {
   paidRoute,
   raw,
   startNodes,
-  TOKEN,
-  WORKSPACE,
   workspaceRoute,
 } from './nodes.ts';
 
@@ -234,26 +232,6 @@ t.test('an answer that comes before the end of an upload reaches the client', as
   }
 });
 
-t.test('a large download arrives whole', async (t) => {
-  const piece = Buffer.alloc(64 * 1024, 'abc');
-  const count = 400;
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('GET', '/file', () => ({
-      status: 200,
-      headers: { 'Content-Type': 'text/plain' },
-      content: {
-        bytes: count * piece.length,
-        pieces: pieces(...Array(count).fill(piece)),
-        close: async () => undefined,
-      },
-    })),
-  ]);
-  const { body, headers } = await raw(a.url + inWorkspace('/file'));
-  t.equal(body.length, count * piece.length);
-  t.ok(body.subarray(0, 3).equals(Buffer.from('abc')));
-  t.ok(headers.includes(String(count * piece.length)), 'with its length');
-});
-
 t.test('an answer of unknown length that its owner breaks off is broken off for the client', async (t) => {
   const { a, b } = await startNodes(t, () => [
     workspaceRoute('GET', '/lines', () => ({
@@ -310,24 +288,6 @@ t.test('each event of a stream comes through before the next one', async (t) => 
   }
   t.equal((await reader.read()).done, true);
   t.equal(closed, 1);
-});
-
-t.test('a token that the owner accepted is known from then on, until it is refused', async (t) => {
-  let isOver = false;
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('GET', '/usage', (exchange) => {
-      if (isOver) throw new FarthingError('workspace_unauthorized', 'No.');
-      exchange.body.proved(WORKSPACE);
-      return { status: 200, headers: {}, body: {} };
-    }),
-  ]);
-  const ask = () => raw(a.url + inWorkspace('/usage'));
-  t.notOk(a.forwarding.known.has(WORKSPACE, TOKEN));
-  await ask();
-  t.ok(a.forwarding.known.has(WORKSPACE, TOKEN));
-  isOver = true;
-  t.equal((await ask()).status, 401);
-  t.notOk(a.forwarding.known.has(WORKSPACE, TOKEN));
 });
 
 /** Without what differs between two answers to the same request. */

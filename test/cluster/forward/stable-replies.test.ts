@@ -3,7 +3,7 @@ import t from 'tap';
 import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import type { Exchange } from '../../../src/server/http/exchange/exchange.ts';
-import type { EventsReply, Reply } from '../../../src/server/http/exchange/reply.ts';
+import type { Reply } from '../../../src/server/http/exchange/reply.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };
 /** A request, with or without a payment. */
@@ -69,27 +69,4 @@ t.test('whether a payment is charged whose answer may never be told is not known
     const reply = Promise.resolve(safeAnswers(handle, log)(paid, {}));
     await t.rejects(reply, { code: 'settlement_pending', retryAfterS: 2 });
   }
-});
-
-t.test('each event waits for the log', async (t) => {
-  let calls = 0;
-  const events = (async function* () {
-    yield { event: 'job', data: { number: 1 } };
-    yield { event: 'job', data: { number: 2 } };
-  })();
-  const stable = async () => {
-    calls += 1;
-    if (calls === 3) throw new Error('fenced');
-  };
-  const reply = (await safeAnswers(() => ({ status: 200, headers: {}, events, close: () => undefined }), {
-    stable,
-  })(exchange, {})) as EventsReply;
-  const told: object[] = [];
-  await t.rejects(
-    (async () => {
-      for await (const { data } of reply.events) told.push(data);
-    })(),
-    /fenced/,
-  );
-  t.same(told, [{ number: 1 }]);
 });

@@ -189,21 +189,6 @@ if (withoutEtcd !== undefined) {
     }
   });
 
-  t.test('a request for the slot of a killed server waits for its next owner', async (t) => {
-    const { start } = clusterOf('killed');
-    const a = await start(t, 'a');
-    const b = await start(t, 'b');
-    await b.node.event('slot_taken');
-    const workspaces = await rented(b.url);
-    a.node.child.kill('SIGKILL');
-    await Promise.all(
-      [...workspaces].map(async ([what, workspace]) => {
-        const { status, body } = await at(b.url, workspace).search({ query: what });
-        t.same([status, body.hits?.[0]?.item.name], [200, `${what}.txt`]);
-      }),
-    );
-  });
-
   t.test('a receipt names the server whose disk may have a copy, until that server is back', async (t) => {
     const { start, dataOf } = clusterOf('receipts');
     const a = await start(t, 'a');

@@ -243,28 +243,4 @@ if (withoutEtcd !== undefined) {
       t.equal((await seen.search({ query: 'gulls' })).body.hits[0].item.name, 'stays.txt');
     },
   );
-
-  t.test('what is missing is named', async (t) => {
-    const target = join(folder, 'never');
-    t.match(await runCommand({}, ['cluster', 'backup', target]), {
-      status: 2,
-      explained: /FARTHING_CLUSTER/,
-    });
-    const noObjects = { FARTHING_CLUSTER: common.FARTHING_CLUSTER };
-    t.match(await runCommand(noObjects, ['cluster', 'backup', target]), {
-      status: 2,
-      explained: /Set FARTHING_OBJECTS/,
-    });
-    const otherKey = { ...common, FARTHING_CLUSTER_KEY: 'ab'.repeat(32) };
-    t.match(await runCommand(otherKey, ['cluster', 'backup', target]), {
-      status: 1,
-      explained: /FARTHING_CLUSTER_KEY: the key [0-9a-f]+ of other starts is missing/,
-    });
-    const absent = { ...common, FARTHING_CLUSTER: 'etcd://127.0.0.1:1/nowhere' };
-    t.match(await runCommand(absent, ['cluster', 'backup', target]), {
-      status: 1,
-      explained: /ECONNREFUSED/,
-    });
-    t.notOk(existsSync(target));
-  });
 }
