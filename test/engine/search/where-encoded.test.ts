@@ -8,7 +8,7 @@ import type { SearchInput } from '../../../src/protocol/search.ts';
 import { Owners } from '../../../src/queues/owners.ts';
 import type { Extractor } from '../../../src/readers/extractor.ts';
 import { openEmbedded } from '../encode/rig/embedded.ts';
-import { itemOf, passage, SPACES } from '../shard/fixtures.ts';
+import { itemOf, passage } from '../shard/fixtures.ts';
 import '../../rig/teardown-order.ts';
 
 /** Searches that the native encoder's thread goes on with, and the same ones with ONNX Runtime, or with vectors handed back: one contract. */
@@ -137,30 +137,6 @@ for (const provider of ['native', 'cpu'] as const) {
     t.equal(rig.begun, goesOn ? 36 : 0);
   });
 
-  t.test(`${provider}: what was committed while a query waited is found`, async (t) => {
-    const rig = rigOf(t, encoder);
-    await rig.append('ws_a', 'a', TEXTS[0]!);
-    rig.before = () => rig.append('ws_a', 'b', TEXTS[1]!);
-    t.equal((await run(rig, { query: 'gulls', k: 9 })).hits.length, 2);
-  });
-
-  t.test(`${provider}: a long search is answered apart from the encoder's thread`, async (t) => {
-    const rig = rigOf(t, encoder);
-    const { text_semantic: vector } = await encoder.encodeQuery('text', TEXTS[0]!, { tenant: 'ws_a' });
-    const passages = Array.from({ length: 120 }, (_, place) =>
-      passage('a', TEXTS[0]!, { place, vectors: { text_semantic: vector! } }),
-    );
-    await rig.tenants.use('ws_a', { create: true }, (shard) =>
-      shard.append(itemOf('a', { segments: 120 }), passages),
-    );
-    const [few, many] = [
-      await run(rig, { query: 'gulls', k: 100 }),
-      await run(rig, { query: 'gulls', k: 1000 }),
-    ];
-    t.strictSame([few.hits.length, many.hits.length], [100, 120]);
-    t.same(many.hits.toJSON().slice(0, 100), few.hits.toJSON());
-  });
-
   t.test(`${provider}: an index that was closed meanwhile is opened and searched`, async (t) => {
     const rig = rigOf(t, encoder);
     await rig.append('ws_a', 'a', TEXTS[0]!);
@@ -226,19 +202,5 @@ for (const provider of ['native', 'cpu'] as const) {
     const answered = outcomes.filter((outcome) => outcome === 1).length;
     t.ok(answered >= 3 && answered < 40, `${answered} were answered`);
     t.equal(outcomes.filter((outcome) => outcome === 'overloaded').length, 40 - answered);
-  });
-
-  t.test(`${provider}: vectors that the index cannot compare are the same error`, async (t) => {
-    const rig = rigOf(t, encoder, SPACES);
-    await rig.tenants.use('ws_a', { create: true }, (shard) =>
-      shard.append(itemOf('a'), [passage('a', TEXTS[0]!)]),
-    );
-    for (const told of [true, false]) {
-      rig.told = told;
-      await t.rejects(run(rig, { query: 'gulls', k: 3 }), {
-        code: 'internal',
-        detail: /384 dimensions instead of 8/,
-      });
-    }
   });
 }

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { EffectRef, WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Address } from '../../../src/protocol/address.ts';
-import type { StepId, WorkspaceId } from '../../../src/protocol/id.ts';
+import type { WorkspaceId } from '../../../src/protocol/id.ts';
 import { ReserveReturns } from '../../../src/server/purchases/reserve-returns.ts';
 import { chargesOf } from '../../payment/rig/gate-rig.ts';
 import { sign, v2Header } from '../../payment/rig/payments.ts';
@@ -40,13 +40,6 @@ t.test('minutes of a workspace elsewhere are paid once and added once', async (t
   t.equal(chargesOf(nodes.rig), 1);
 });
 
-t.test('what the workspace refuses is told, and costs nothing', async (t) => {
-  const nodes = await opened(t);
-  nodes.id = `ws_${'0'.repeat(32)}`;
-  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'workspace_unauthorized');
-  t.equal(chargesOf(nodes.rig), 0);
-});
-
 for (const fate of ['away', 'lost'] as const)
   t.test(
     `a workspace whose server is ${fate} when it is asked costs nothing, and the payment stays good`,
@@ -64,20 +57,6 @@ for (const fate of ['away', 'lost'] as const)
       t.equal(nodes.pending, 0);
     },
   );
-
-t.test('a workspace that moves for long is another time’s', async (t) => {
-  const nodes = await opened(t);
-  nodes.isMoving = true;
-  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
-  t.equal(chargesOf(nodes.rig), 0);
-});
-
-t.test('what may not be told is not bought: another server may have the workspace by then', async (t) => {
-  const nodes = await opened(t);
-  nodes.stable = () => Promise.reject(Object.assign(new Error('taken over'), { code: 'interrupted' }));
-  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
-  t.equal(chargesOf(nodes.rig), 0);
-});
 
 for (const fate of ['away', 'lost'] as const)
   t.test(`once it is paid, minutes are added when a server that was ${fate} is there again`, async (t) => {
@@ -250,34 +229,3 @@ t.test(
     t.equal(rig.prepaid.refundable(payer) - had, 2000n, 'told twice, and had once');
   },
 );
-
-t.test('a wallet whose books are away holds up no other', async (t) => {
-  const owed = Array.from({ length: 100 }, (_, at) => ({
-    step: `ws_${'0'.repeat(32)}/${String(at).padStart(32, '0')}` as StepId,
-    payer: `0x${'1'.repeat(40)}` as Address,
-    money: 'play',
-    amount: 1n,
-    time: 0,
-  }));
-  const away = new Set(owed.slice(0, 90).map(({ step }) => step));
-  const had: StepId[] = [];
-  const returns = new ReserveReturns({
-    workspaces: {
-      returns: (limit, after = '' as StepId) => owed.filter(({ step }) => step > after).slice(0, limit),
-      returned: async (step) => void had.push(step),
-    },
-    gate: {
-      takeBack: async ({ step }) => {
-        if (away.has(step)) throw new Error('away');
-      },
-    },
-    store: {},
-    leadsHere: () => true,
-    returnTo: () => Promise.reject(new Error('all are here')),
-    log: () => undefined,
-  });
-  await returns.deliver();
-  t.equal(had.length, 0, 'the first round has none but theirs');
-  await returns.deliver();
-  t.equal(had.length, 10);
-});

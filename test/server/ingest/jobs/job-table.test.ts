@@ -35,21 +35,6 @@ t.test('a job takes every allowed step, and no other; its end is on the disk', a
   await t.rejects(jobs.create({ id: taken.id, tenant: TENANT, item: newId('item') }), /exists/);
 });
 
-t.test('what a job reaches while its row is written is not lost', async (t) => {
-  const store = openStore(t.testdir());
-  t.teardown(() => store.close());
-  const jobs = new JobTable(store, { now: () => 0 });
-  const { id } = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item'), held: true });
-  const released = jobs.change(id, { held: undefined });
-  await jobs.move(id, 'extracting');
-  jobs.setProgress(id, 0.2, 3);
-  await released;
-  t.match(jobs.get(id), { state: 'extracting', progress: 0.2, segments: 3 });
-  t.notOk(jobs.get(id)?.held);
-  await jobs.move(id, 'failed');
-  t.match(store.table<Job>('jobs').get(id), { state: 'failed', segments: 3 });
-});
-
 t.test('the end of a job whose item is searchable is told before its row is written', async (t) => {
   const store = openStore(t.testdir());
   t.teardown(() => store.close());
@@ -65,22 +50,6 @@ t.test('the end of a job whose item is searchable is told before its row is writ
   t.match(await waiting, { state: 'searchable', progress: 1, segments: 4 });
   await written;
   t.match(rows.get(id), { state: 'searchable', progress: 1, segments: 4 });
-});
-
-t.test('a job whose item is searchable passes through its remaining states', async (t) => {
-  const store = openStore(t.testdir());
-  t.teardown(() => store.close());
-  const jobs = new JobTable(store, { now: () => 0 });
-  for (const state of JOB_STATES) {
-    const job = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
-    await store.table<Job>('jobs').put(job.id, { ...job, state });
-    await jobs.finish(job.id, { segments: 7, not_read: [] });
-    const ended = ['failed', 'cancelled', 'searchable'].includes(state);
-    t.match(
-      jobs.get(job.id),
-      ended ? { state, segments: 0 } : { state: 'searchable', segments: 7, progress: 1 },
-    );
-  }
 });
 
 t.test('old ended jobs are pruned; young, running and owing ones stay', async (t) => {

@@ -109,14 +109,6 @@ t.test('bytes that the tenant already has become no second item', async (t) => {
   t.equal(filesOf(server.dataFolder, workspace.id).length, 3, 'tea, the archive, and what was new');
 });
 
-t.test('an archive in an archive whose files are all there already is no failure', async (t) => {
-  const workspace = await new TestAgent(server.url).rent();
-  await workspace.ingest('tea.txt', 'Green tea is brewed at 80 degrees.');
-  const inner = zipOf({ 'copy.txt': 'Green tea is brewed at 80 degrees.' });
-  const { body } = await upload(workspace, 'outer.zip', zipOf({ 'inner.zip': inner }));
-  t.match(body, { job: { state: 'searchable' }, item: { state: 'searchable', members: 1 } });
-});
-
 t.test('an archive with nothing readable fails with its file’s reason, and leaves only that', async (t) => {
   const agent = new TestAgent(server.url);
   const first = await agent.ingest('bad.zip', new Uint8Array(zipOf({ 'a.bin': Buffer.alloc(3000, 1) })));
