@@ -8,6 +8,7 @@ import {
   attacked,
   type Headers,
   nowSeconds as now,
+  refusalsOf,
   same,
   inXPayment as x,
 } from './rig/attacks.ts';
@@ -262,7 +263,7 @@ const ATTACKS: Attacks = {
     );
     bought += PRICE;
     const answers = new Set(seen.filter(({ status }) => status < 300).map(({ text }) => text));
-    const others = same(seen.filter(({ status }) => status >= 300).map(({ outcome }) => outcome));
+    const others = same(refusalsOf(seen));
     return `one charge, ${answers.size} answer, the others ${others}`;
   },
 };

@@ -201,29 +201,3 @@ t.test('nonce and key of a contract wallet’s payment open nothing without its 
   t.equal((await buy(rig, { ...key, xPayment: v1Header(guessed) })).body.error, 'invalid_signature');
   t.equal(asked.length, 2);
 });
-
-t.test('a refused signature is remembered for half a minute', async (t) => {
-  const asked: Payment[] = [];
-  const rig = openRig(t, { facilitator: () => believing(asked) });
-  const at = Date.now();
-  rig.clock.now = () => at + rig.clock.offsetMs;
-  const bad = { ...(await sign(wallet())), signature: `0xbad0${'ab'.repeat(66)}` as const };
-  const ask = async () => (await buy(rig, { xPayment: v1Header(bad) })).body.error;
-  t.same(await Promise.all([ask(), ask(), ask()]), Array(3).fill('invalid_signature'));
-  t.equal(await ask(), 'invalid_signature');
-  const before = asked.length;
-  t.ok(before <= 2, 'as many as one payer may have asked at once');
-  rig.clock.offsetMs = 31_000;
-  t.equal(await ask(), 'invalid_signature');
-  t.equal(asked.length, before + 1);
-});
-
-t.test('a copy of a payment with another window is not proved by the first', async (t) => {
-  const asked: Payment[] = [];
-  const rig = openRig(t, { facilitator: () => believing(asked) });
-  const payload = { ...(await sign(wallet())), signature: `0x${'ab'.repeat(66)}` as const };
-  t.equal((await buy(rig, { xPayment: v1Header(payload) })).status, 200);
-  const other = { ...payload.authorization, validAfter: '1' };
-  await buy(rig, { xPayment: v1Header({ ...payload, authorization: other }) });
-  t.equal(asked.length, 2);
-});

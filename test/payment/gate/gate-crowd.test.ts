@@ -55,22 +55,6 @@ t.test('one payer has an eighth of the purchases that may run, and the others go
   t.equal((await buy(rig, await asking(account))).status, 200, 'its places are free again');
 });
 
-t.test('wallets that never paid have half of the purchases that may run', async (t) => {
-  const rig = openRig(t, { purchasesMax: PURCHASES_MAX });
-  const regular = wallet();
-  t.equal((await buy(rig, await asking(regular))).status, 200);
-  const held = heldWork();
-  const bought = Array.from({ length: PURCHASES_MAX / 2 }, async () =>
-    buy(rig, await asking(wallet(), { run: held.run })),
-  );
-  await held.running(PURCHASES_MAX / 2);
-  t.equal(await codeOf(buy(rig, await asking())), 'overloaded');
-  t.equal((await buy(rig, await asking(regular))).status, 200);
-  held.end();
-  for (const { status } of await Promise.all(bought)) t.equal(status, 200);
-  t.equal((await buy(rig, await asking())).status, 200);
-});
-
 /** Tells of the settlements of some payers nothing. */
 function silentFor(isSilent: (payer: string) => boolean) {
   return (local: LocalFacilitator): Facilitator => ({

@@ -8,6 +8,7 @@ import {
   attacked,
   type Headers,
   nowSeconds as now,
+  refusalsOf,
   same,
   inXPayment as x,
 } from '../rig/attacks.ts';
@@ -106,7 +107,7 @@ const ATTACKS: Attacks = {
     const all = await Promise.all(Array.from({ length: 20 }, () => voucher({ value })));
     const seen = await Promise.all(all.map((headers) => refund(headers, usd)));
     const paid = seen.filter(({ status }) => status === 200).length;
-    const others = same(seen.filter(({ status }) => status !== 200).map(({ outcome }) => outcome));
+    const others = same(refusalsOf(seen));
     return `${paid} refund, the others ${others}, and a search ${(await search(await voucher())).outcome}`;
   },
 };

@@ -8,8 +8,8 @@ import { tokenDomain } from '../../rig/sign-transfer.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
-import { addressOf, PRICE, type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { buy, buyAndLose, codeOf, making, numberedWork } from '../rig/requests.ts';
+import { addressOf, PRICE, type Signing, sign, v2Header, wallet } from '../rig/payments.ts';
+import { buy, codeOf, making, numberedWork } from '../rig/requests.ts';
 
 /** Prepaid money at the gate: spent once, and never lost. By whom and how often it cannot be spent: `prepaid-attacks.test.ts`. */
 
@@ -78,13 +78,6 @@ t.test('an answer is paid from the balance, without the facilitator', async (t) 
   t.same([settled.count, prepaid.count, prepaid.amount], [0, 1, String(PRICE)], 'no money came in');
 });
 
-t.test('clients of x402 v1 spend it too: the signature says in which coin', async (t) => {
-  const rig = openRig(t);
-  const account = await payer(rig);
-  t.equal((await buy(rig, { xPayment: v1Header((await voucher(account)).signed) })).status, 200);
-  t.equal(leftOf(rig, account), 9n);
-});
-
 t.test('an empty balance is told to its owner, and the authorization stays good', async (t) => {
   const rig = openRig(t);
   const account = await payer(rig, 1);
@@ -97,17 +90,6 @@ t.test('an empty balance is told to its owner, and the authorization stays good'
   });
   await rig.prepaid.commit(await rig.prepaid.begin('add', addressOf(account), PRICE));
   t.equal((await buy(rig, second)).status, 200);
-});
-
-t.test('failed work costs nothing, and the same voucher buys another time', async (t) => {
-  const rig = openRig(t);
-  const account = await payer(rig);
-  const one = await voucher(account);
-  const failing = () => Promise.reject(Object.assign(new Error('no'), { code: 'broken' }));
-  t.equal(await codeOf(buy(rig, { ...one, run: failing })), 'broken');
-  t.equal(leftOf(rig, account), 10n);
-  t.equal((await buy(rig, one)).status, 200);
-  t.equal(leftOf(rig, account), 9n);
 });
 
 t.test('work that fails after its charge was sure gives the money back', async (t) => {
@@ -144,25 +126,6 @@ t.test('of purchases at once no more are made than there is money for', async (t
   t.equal(leftOf(rig, account), 0n);
   const made = answers.filter(({ status }) => status === 201).length;
   t.same(rig.things.states(), Array(made).fill('committed'), 'nothing is left of the others');
-});
-
-t.test('a lost answer is had again with a fresh voucher, which is not spent', async (t) => {
-  const rig = openRig(t);
-  const account = await payer(rig);
-  rig.index(account);
-  const lost = await buyAndLose(rig, await voucher(account));
-  const again = await buy(rig, await voucher(account));
-  t.equal(again.body.work, lost.body.work);
-  t.equal(leftOf(rig, account), 9n);
-});
-
-t.test('money that was not used for long is not spent until some is added', async (t) => {
-  const rig = openRig(t);
-  const account = await payer(rig);
-  rig.clock.offsetMs = 91 * 86_400_000;
-  t.equal(leftOf(rig, account), 0n);
-  await rig.prepaid.commit(await rig.prepaid.begin('add', addressOf(account), PRICE));
-  t.equal(leftOf(rig, account), 11n);
 });
 
 t.test('money that was not used for long can be had back', async (t) => {

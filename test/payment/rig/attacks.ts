@@ -55,10 +55,14 @@ export async function attacked(t: Test, times: Parameters<typeof startTestServer
   };
 }
 
+/** How those of many requests at once were refused that a busy machine did not send away. */
+export const refusalsOf = (seen: readonly Seen[]): readonly string[] =>
+  seen.flatMap(({ status, outcome }) => (status < 300 || outcome === '503 overloaded' ? [] : [outcome]));
+
 /** What many copies at once came to. */
 export function atOnce(seen: readonly Seen[]): string {
   const answers = new Set(seen.filter(({ status }) => status === 200).map(({ text }) => text));
-  const others = seen.filter(({ status }) => status !== 200).map(({ outcome }) => outcome);
+  const others = refusalsOf(seen);
   const known = others.every((outcome) => outcome === '402 authorization_already_used');
   return `one charge, ${answers.size} answer, ${known ? 'any others 402 authorization_already_used' : same(others)}`;
 }

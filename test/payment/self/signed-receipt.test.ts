@@ -46,18 +46,6 @@ t.test('a paid answer has a signed receipt', { skip: noChain ?? false }, async (
   t.equal(await receiptIn(refused), undefined, 'what is not paid for has none');
 });
 
-t.test('a receipt that somebody changed is refused', { skip: noChain ?? false }, async (t) => {
-  const { agent } = await paidServer(t);
-  const rented = await agent.post('/agent/v1/workspaces', { ttl_minutes: 20 });
-  const settlement = JSON.parse(Buffer.from(rented.headers.get('PAYMENT-RESPONSE')!, 'base64').toString());
-  const { receipt } = settlement.extensions['offer-receipt'].info;
-  const [header, claims, signature] = receipt.signature.split('.');
-  const other = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), payer: PAY_TO };
-  receipt.signature = [header, Buffer.from(JSON.stringify(other)).toString('base64url'), signature].join('.');
-  const forged = Buffer.from(JSON.stringify(settlement)).toString('base64');
-  await t.rejects(receiptIn({ headers: new Headers({ 'PAYMENT-RESPONSE': forged }) }));
-});
-
 t.test('play money has no signed receipt: nothing was paid', async (t) => {
   const server = await startTestServer(t);
   const rented = await new TestAgent(server.url).post('/agent/v1/workspaces', { ttl_minutes: 20 });

@@ -384,23 +384,6 @@ t.test('an account nonce that went to another transaction of the key is made up 
   t.equal(await chain.balance(PAY_TO), PRICE);
 });
 
-t.test('a gas wallet without ETH sells nothing, and says where to send it', { skip }, async (t) => {
-  const chain = await startChain(t);
-  const key = await chain.gasKey(0n);
-  const { facilitator, settler } = await openSelfRig(t, { chain, key });
-  const { address } = privateKeyToAccount(key);
-  await t.rejects(facilitator.connect(), { code: 'facilitator_unavailable' });
-  t.match(facilitator.health().obstacle, new RegExp(`${address.toLowerCase()} has 0 ETH`));
-  const payment = await pay(chain);
-  await t.rejects(facilitator.settle(payment, TERMS), { code: 'facilitator_unavailable' });
-  await chain.control.setBalance({ address, value: 10n ** 16n });
-  await facilitator.connect();
-  t.equal(facilitator.health().obstacle, undefined);
-  t.match(facilitator.health().gas, { eth: '0.01', network: 'eip155:8453' });
-  t.match(await facilitator.settle(payment, TERMS), { kind: 'settled' });
-  t.ok(settler.gas()!.settlements_left > 1000);
-});
-
 t.test('an authorization that is valid from now on waits for the chain’s clock', { skip }, async (t) => {
   const { chain, facilitator } = await openSelfRig(t);
   const payment = await pay(chain, { validAfter: BigInt(Math.floor(Date.now() / 1000)) });
