@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { FollowedIndexes, keepIndexesAlone } from '../../../src/cluster/content/followed-indexes.ts';
+import { FollowedIndexes } from '../../../src/cluster/content/followed-indexes.ts';
 import type { Change } from '../../../src/cluster/log/changes.ts';
 import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
 import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
@@ -17,7 +17,7 @@ const GIBIBYTE = 2 ** 30;
 
 async function following(
   t: Test,
-  { bytesMax = GIBIBYTE, freeBytesMin = 0, spaces = SPACES, objects = (all: Objects) => all } = {},
+  { bytesMax = GIBIBYTE, freeBytesMin = 0, objects = (all: Objects) => all } = {},
 ) {
   const kept = new KeptTenants(t);
   const { tenants, clusterKeys } = await kept.open();
@@ -27,7 +27,7 @@ async function following(
     slots: 1,
     clusterKeys,
     objects: objects(kept.objects),
-    spaces,
+    spaces: SPACES,
     folders: [disk],
     open: (folder, wanted) => tenants.openApart(folder, wanted),
     bytesMax,
@@ -116,29 +116,6 @@ t.test('an index of a Tenant that ends goes, by the books or when its server ask
   t.same(readdirSync(disk), ['ws_c'], 'and it does not come back while they do not');
   await followed.remove(0, 'ws_unknown');
   t.same(followed.figures.behind, 0);
-});
-
-t.test('a former owner keeps its indexes as it begins to follow, and nothing else', async (t) => {
-  const { kept, tenants, followed, disk, level } = await following(t);
-  for (const tenant of ['ws_a', 'ws_b']) await write(tenants, tenant, 'x', LONG);
-  await followed.add(0, kept.rows.store);
-  await level();
-  await followed.leave(0);
-  cpSync(join(disk, 'ws_b'), join(disk, 'ws_ended'), { recursive: true });
-  mkdirSync(join(disk, '.disposing-ws_c', 'shard'), { recursive: true });
-  mkdirSync(join(disk, 'ws_a', 'files'));
-  writeFileSync(join(disk, 'ws_a', 'files', 'x'), 'a stored file');
-  await write(tenants, 'ws_b', 'y');
-  kept.events.length = 0;
-  await keepIndexesAlone(disk);
-  t.same(readdirSync(join(disk, 'ws_a')).sort(), ['kept.json', 'shard']);
-  await followed.add(0, kept.rows.store);
-  await level();
-  t.same(readdirSync(disk).sort(), ['ws_a', 'ws_b'], 'what ended meanwhile is gone');
-  t.notOk(kept.has('index_restored'), 'no index is made again');
-  await followed.leave(0);
-  const late = await takenOver(kept, disk, 'ws_b');
-  t.same([late.found.length, late.isMade], [2, false], 'it has what was written meanwhile');
 });
 
 t.test('what does not fit is left out, and what is used takes the place of what is not', async (t) => {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import t from 'tap';
 import { FarthingError } from '../../../src/protocol/error.ts';
 import { attachmentHeaders } from '../../../src/server/http/exchange/attachment.ts';
@@ -189,35 +188,6 @@ t.test('a client cannot pass for a server', async (t) => {
     );
 });
 
-t.test('a large upload arrives whole, with its length or in chunks', async (t) => {
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('POST', '/ingest', async (exchange) => {
-      const digest = createHash('sha256');
-      let bytes = 0;
-      for await (const piece of exchange.body.pieces()) {
-        digest.update(piece);
-        bytes += piece.byteLength;
-      }
-      return { status: 200, headers: {}, body: { bytes, sha256: digest.digest('hex') } };
-    }),
-  ]);
-  const body = Buffer.alloc(20_000_000, 'words and ');
-  const expected = { bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') };
-  const framings: Record<string, string>[] = [{}, { 'transfer-encoding': 'chunked' }];
-  const sent = framings.map(async (headers) => {
-    const { status, body: answer } = await raw(a.url + inWorkspace('/ingest'), {
-      method: 'POST',
-      headers,
-      body,
-    });
-    return { status, ...JSON.parse(answer.toString()) };
-  });
-  t.same(await Promise.all(sent), [
-    { status: 200, ...expected },
-    { status: 200, ...expected },
-  ]);
-});
-
 t.test('an answer that comes before the end of an upload reaches the client', async (t) => {
   const { a } = await startNodes(t, () => [
     workspaceRoute('POST', '/ingest', async (exchange) => {
@@ -229,30 +199,6 @@ t.test('an answer that comes before the end of an upload reaches the client', as
   for (let time = 0; time < 3; time++) {
     const answer = await raw(a.url + inWorkspace('/ingest'), { method: 'POST', body });
     t.match([answer.status, JSON.parse(answer.body.toString())], [413, { code: 'tenant_full' }]);
-  }
-});
-
-t.test('an answer of unknown length that its owner breaks off is broken off for the client', async (t) => {
-  const { a, b } = await startNodes(t, () => [
-    workspaceRoute('GET', '/lines', () => ({
-      status: 200,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-      content: {
-        bytes: undefined,
-        pieces: pieces('{}\n'),
-        isComplete: () => false,
-        close: async () => undefined,
-      },
-    })),
-  ]);
-  for (const { url } of [b, a]) {
-    const lines = async () => {
-      const answer = await fetch(url + inWorkspace('/lines'), { headers: BEARER });
-      const text = await answer.text();
-      // Broken off before its head came, it is a refusal.
-      if (!answer.ok) throw new Error(text);
-    };
-    await t.rejects(lines());
   }
 });
 

@@ -8,7 +8,10 @@ import type { Reply } from '../../../src/server/http/exchange/reply.ts';
 const ANSWER = { status: 200, headers: {}, body: {} };
 /** A request, with or without a payment. */
 const exchangeOf = (paymentSignature?: string) =>
-  ({ payment: new RequestPayment({ paymentSignature }) }) as Partial<Exchange> as Exchange;
+  ({
+    head: { method: 'POST', path: '/' },
+    payment: new RequestPayment({ paymentSignature }),
+  }) as Partial<Exchange> as Exchange;
 const exchange = exchangeOf();
 
 /** A log that is stable when it is told to be. */
@@ -68,5 +71,28 @@ t.test('whether a payment is charged whose answer may never be told is not known
     log.reject(new Error('fenced'));
     const reply = Promise.resolve(safeAnswers(handle, log)(paid, {}));
     await t.rejects(reply, { code: 'settlement_pending', retryAfterS: 2 });
+  }
+});
+
+t.test('a request that runs is given up; what it still answers counts as not delivered', async (t) => {
+  for (const [paymentSignature, code] of [
+    [undefined, 'books_unavailable'],
+    ['x', 'settlement_pending'],
+  ] as const) {
+    const delivered: boolean[] = [];
+    const { promise, resolve } = Promise.withResolvers<typeof ANSWER & { delivered(whole: boolean): void }>();
+    let lag = 0;
+    const answering = Promise.resolve(
+      safeAnswers(
+        () => promise,
+        { lagMs: () => lag },
+        { lagMsMax: 10, lookMs: 1 },
+      )(exchangeOf(paymentSignature), {}),
+    );
+    lag = 11;
+    await t.rejects(answering, { code, retryAfterS: 5 });
+    resolve({ ...ANSWER, delivered: (whole) => delivered.push(whole) });
+    await setImmediate();
+    t.same(delivered, [false]);
   }
 });

@@ -74,59 +74,6 @@ t.test('the paid minutes begin at commit, and the record has every field', async
   t.strictSame(world.workspaces.views.headers(other.id), { 'X-Workspace-TTL-Seconds': '900' });
 });
 
-t.test('usage shows time, money, contents and latency; counts outlive a restart', async (t) => {
-  const world = await openWorld(t);
-  const { id } = await world.active({ spendLimit: 20_000n });
-  t.match(await world.workspaces.views.usage(id), {
-    searches: 0,
-    items: 0,
-    segments: 0,
-    bytes: 0,
-    latency_ms: { p50: null },
-  });
-  world.tenants.ingest(id, 'a'.repeat(64));
-  world.workspaces.activity.countIngest(id);
-  for (let index = 1; index <= 100; index += 1) {
-    world.workspaces.activity.countSearch(id, { query: `q${index}`, k: 30, hits: 2, latency_ms: index });
-  }
-  world.minutes(1);
-  await world.workspaces.sweep();
-  world.restart();
-  const usage = await world.workspaces.views.usage(id);
-  const { latency_ms, ...rest } = usage;
-  t.strictSame(rest, {
-    id,
-    state: 'active',
-    created_at: '2026-11-21T09:00:00.000Z',
-    expires_at: '2026-11-21T09:15:00.000Z',
-    ttl_seconds_left: 840,
-    spend_usd: '0.0175',
-    spend_limit_usd: '0.02',
-    reserve: { minutes: 0, usd: '0' },
-    searches: 100,
-    ingests: 1,
-    items: 1,
-    segments: 2,
-    bytes: 100,
-  });
-  t.ok(latency_ms.p50! >= 50 && latency_ms.p50! < 55);
-  t.equal(latency_ms.max, 100);
-  const page = await world.workspaces.activity.history(id, { limit: 2 });
-  t.strictSame(page.entries[0], {
-    at: '2026-11-21T09:00:00.000Z',
-    query: 'q100',
-    k: 30,
-    hits: 2,
-    latency_ms: 100,
-  });
-  world.workspaces.activity.countSearch(id, { image_sha256: 'b'.repeat(64), k: 1, hits: 0, latency_ms: 3 });
-  t.match(
-    (await world.workspaces.activity.history(id, { limit: 1 })).entries,
-    [{ image_sha256: 'b'.repeat(64), hits: 0 }],
-    'not flushed yet',
-  );
-});
-
 t.test('neither token nor query ever reaches the shared state', async (t) => {
   const folder = t.testdir();
   const world = await World.open(folder);

@@ -12,40 +12,6 @@ async function refusal(work: () => Promise<unknown>) {
   return undefined;
 }
 
-t.test('an extension adds to what is left at commit, and its record is the step’s', async (t) => {
-  const world = await openWorld(t);
-  const { id } = await world.active({ ttlMinutes: 10, spendLimit: 100_000n });
-  world.minutes(4);
-  const { step } = await world.workspaces.extend(id, { payer: PAYER });
-  t.equal(world.workspaces.views.show(id)?.ttl_seconds_left, 360, 'nothing is added before the payment');
-  world.minutes(1);
-  const record = await world.workspaces.commitExtension(step);
-  t.strictSame(record, {
-    id,
-    state: 'active',
-    created_at: '2026-11-21T09:00:00.000Z',
-    expires_at: '2026-11-21T09:25:00.000Z',
-    ttl_minutes_asked: null,
-    ttl_minutes: 15,
-    ttl_seconds_left: 1200,
-    price_usd: '0.0075',
-    spend_usd: '0.0225',
-    spend_limit_usd: '0.1',
-    reserve: { minutes: 0, usd: '0' },
-    limits: { file_bytes_max: 1000 },
-  });
-  world.minutes(1);
-  for (const again of [world.workspaces.commitExtension(step), world.workspaces.reissueExtension(step)]) {
-    t.match(await again, {
-      ttl_seconds_left: 1140,
-      spend_usd: '0.0225',
-      price_usd: '0.0075',
-      ttl_minutes: 15,
-    });
-  }
-  t.equal((await refusal(() => world.workspaces.undoExtension(step)))?.code, 'internal', 'a paid step stays');
-});
-
 t.test('racing extensions together never exceed the spend limit', async (t) => {
   const world = await openWorld(t);
   const { id } = await world.active({ spendLimit: 17_500n + 5n * 7_500n });
