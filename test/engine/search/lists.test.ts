@@ -4,7 +4,7 @@ import { IndexModels } from '../../../src/engine/encode/index-models.ts';
 import { servedLists } from '../../../src/engine/search/lists.ts';
 import { planLists } from '../../../src/engine/search/plan.ts';
 import type { SpaceSpec } from '../../../src/engine/space.ts';
-import { LISTS, type ListName, QUERY_INPUTS, type SpaceName } from '../../../src/protocol/family.ts';
+import type { SpaceName } from '../../../src/protocol/family.ts';
 
 const settings = { weight: 1, calibration: { a: 1, b: 0 } };
 const list = { ...settings, weight: 0.5 };
@@ -82,13 +82,4 @@ t.test('an index is searched with its own models, and says which of them are los
     detail: /is not installed any more/,
   });
   t.equal(models.previousCount, 1);
-});
-
-t.test('a search asks the lists that apply to it, in the order of the table', async (t) => {
-  const all = encoder([space('text_semantic'), pictures(), space('visual_words')]);
-  const names = (input: { query?: string; image?: Uint8Array }): ListName[] =>
-    planLists({ ...input, k: 1 }, all).map(({ name }) => name);
-  t.strictSame(names({ query: 'x' }), ['text_semantic', 'visual_words', 'raw_words']);
-  t.strictSame(names({ image: new Uint8Array(1) }), ['visual_picture', 'raw_picture']);
-  for (const name of names({ query: 'x' })) t.equal(QUERY_INPUTS[LISTS[name].asksWith], 'text');
 });

@@ -11,13 +11,13 @@ import { JobTurns } from '../../../src/server/ingest/jobs/job-turns.ts';
 import { INGEST_LIMITS, type IngestLimits } from '../../../src/server/ingest/ports/limits.ts';
 import type { StagedUpload } from '../../../src/server/ingest/ports/ports.ts';
 import { openStore, type Store } from '../../../src/server/state/store.ts';
-import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants, TEXT } from './stand-ins.ts';
+import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants } from './stand-ins.ts';
 import '../../rig/teardown-order.ts';
 
 const PAYER: Address = `0x${'a'.repeat(40)}`;
 const TENANT = payerTenantId(PAYER);
 const OTHER_TENANT = payerTenantId(`0x${'b'.repeat(40)}`);
-const A_WHILE_MS = 20_000;
+const A_WHILE_MS = 60_000;
 
 interface Rig {
   readonly ingest: Ingest;
@@ -113,57 +113,6 @@ function files({ tenants }: Rig, tenant = TENANT): string[] {
     return existsSync(folder) ? readdirSync(folder) : [];
   });
 }
-
-t.test('an accepted file becomes a searchable item with its passages, families and title', async (t) => {
-  const rig = openRig(t, {}, '2030-01-01T00:00:00.000Z');
-  const upload = await rig.tenants.stage(TENANT, 'some words', 'näme.txt');
-  const opened = await inspected(rig.ingest, TENANT, upload);
-  const { item, job, duplicate } = await rig.ingest.accept(TENANT, upload, opened, { held: false });
-  t.match(
-    { item, job, duplicate },
-    { item: { state: 'pending', name: 'näme.txt' }, job: { state: 'accepted' }, duplicate: false },
-  );
-  const ended = await rig.ingest.waitFor(job.id, A_WHILE_MS);
-  t.match(ended, { state: 'searchable', progress: 1, segments: 2 });
-  t.notOk(ended?.error);
-  const stored = rig.tenants.shard(TENANT).stored.get(item.id);
-  t.match(stored?.item, {
-    state: 'searchable',
-    families: ['text_semantic', 'raw'],
-    segments: 2,
-    title: 'A title',
-    expires_at: '2030-01-01T00:00:00.000Z',
-    bytes: 10,
-  });
-  t.equal(stored?.segments[0]?.words, 'A title\nFirst passage.\nnäme.txt\nnäme');
-  t.equal(stored?.segments[1]?.record.text, 'Second passage.');
-  t.ok(rig.tenants.fileExists(TENANT, item.id), 'the file is kept under the id of its item');
-  t.same(files(rig), [item.id], 'nothing stays in incoming');
-});
-
-t.test('the same bytes give the existing item, pending or searchable, in sequence or at once', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const first = await rig.add('the same');
-  const second = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
-  t.match(second, {
-    duplicate: { duplicate: true, item: { id: first.item, state: 'pending' }, job: { id: first.id } },
-  });
-  rig.extractor.go();
-  await rig.ingest.waitFor(first.id, A_WHILE_MS);
-  const third = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
-  t.match(third, { duplicate: { item: { id: first.item, state: 'searchable' } } });
-
-  const uploads = await Promise.all([1, 2, 3].map(() => rig.tenants.stage(TENANT, 'at once')));
-  const answers = await Promise.all(
-    uploads.map(async (upload) => rig.ingest.accept(TENANT, upload, TEXT, { held: false })),
-  );
-  t.equal(new Set(answers.map(({ item }) => item.id)).size, 1);
-  t.equal(answers.filter(({ duplicate }) => !duplicate).length, 1);
-
-  const elsewhere = await rig.ingest.inspect(OTHER_TENANT, await rig.tenants.stage(OTHER_TENANT, 'the same'));
-  t.ok('info' in elsewhere, 'another tenant knows nothing of it');
-});
 
 t.test('an unreadable file fails its job with the code, is removed, and gives one credit', async (t) => {
   const rig = openRig(t);
@@ -434,26 +383,4 @@ t.test('an index takes nothing of a nested archive that would exceed its quota',
   await untilNoneRuns(other);
   t.same(other.credits, [`${PAYER} ${late.job.id}`]);
   t.same(files(other), []);
-});
-
-t.test('waiting ends with the time given, with the signal, and with the server', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const job = await rig.add('slow');
-  // Once the paused reader has the file, nothing more happens to it.
-  while (rig.ingest.job(job.id)?.progress !== 0.15) await new Promise(setImmediate);
-  t.match(await rig.ingest.waitFor(job.id, 10), { state: 'extracting', progress: 0.15 });
-  const controller = new AbortController();
-  const left = rig.ingest.waitFor(job.id, A_WHILE_MS, controller.signal);
-  controller.abort();
-  t.match(await left, { state: 'extracting' });
-  const stopped = rig.ingest.waitFor(job.id, A_WHILE_MS);
-  rig.ingest.stopWaiting();
-  t.match(await stopped, { state: 'extracting' });
-  t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'extracting' }, 'who comes later neither');
-  const { signal } = new AbortController();
-  t.match(await rig.ingest.watch(job.id, 10, signal).next(), { done: true });
-  await rig.ingest.close();
-  t.throws(() => rig.ingest.admit(TENANT), { code: 'interrupted' });
-  t.equal(await rig.ingest.waitFor(newId('job'), 10), undefined);
 });

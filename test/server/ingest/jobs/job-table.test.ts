@@ -1,39 +1,13 @@
 import t from 'tap';
 import type { Address } from '../../../../src/protocol/address.ts';
 import { type JobId, newId, payerTenantId } from '../../../../src/protocol/id.ts';
-import { isEnded, JOB_STATES, type Job, type JobState, jobMayPass } from '../../../../src/protocol/job.ts';
+import type { Job, JobState } from '../../../../src/protocol/job.ts';
 import { JobTable } from '../../../../src/server/ingest/jobs/job-table.ts';
 import { openStore } from '../../../../src/server/state/store.ts';
 
 const HOUR_MS = 3_600_000;
 const PAYER = `0x${'a'.repeat(40)}` as const;
 const TENANT = payerTenantId(PAYER);
-
-t.test('a job takes every allowed step, and no other; its end is on the disk', async (t) => {
-  const store = openStore(t.testdir());
-  t.teardown(() => store.close());
-  const rows = store.table<Job>('jobs');
-  const jobs = new JobTable(store, { now: () => 0 });
-  for (const from of JOB_STATES) {
-    for (const to of JOB_STATES) {
-      const id = newId('job');
-      const job = await jobs.create({ id, tenant: TENANT, item: newId('item') });
-      await rows.put(id, { ...job, state: from });
-      if (jobMayPass(from, to)) t.match(await jobs.move(id, to), { state: to });
-      else await t.rejects(jobs.move(id, to), /may not go/);
-      t.equal(jobs.get(id)?.state, jobMayPass(from, to) ? to : from, `${from} to ${to}`);
-      t.equal(rows.get(id)?.state, jobMayPass(from, to) && isEnded(to) ? to : from);
-    }
-  }
-  const path: JobState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
-  t.ok(
-    path.slice(1).every((to, index) => jobMayPass(path[index]!, to)),
-    'the path of a good file is allowed',
-  );
-  await t.rejects(jobs.move(newId('job'), 'failed'), /does not exist/);
-  const taken = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
-  await t.rejects(jobs.create({ id: taken.id, tenant: TENANT, item: newId('item') }), /exists/);
-});
 
 t.test('the end of a job whose item is searchable is told before its row is written', async (t) => {
   const store = openStore(t.testdir());

@@ -124,22 +124,6 @@ t.test('an archive with nothing readable fails with its file’s reason, and lea
   );
 });
 
-t.test('an unreadable archive inside an archive leaves nothing behind', async (t) => {
-  const workspace = await new TestAgent(server.url).rent();
-  const unreadable = zipOf({ 'a.bin': Buffer.alloc(3000, 1), 'b.bin': Buffer.alloc(3000, 2) });
-  const { body } = await upload(
-    workspace,
-    'outer.zip',
-    zipOf({ 'a.txt': 'Readable words.', 'inner.zip': unreadable }),
-  );
-  t.match(body, { item: { members: 2, members_failed: 1 }, job: { state: 'searchable' } });
-  const { items } = (await workspace.send('GET', '/items?limit=200')).body;
-  t.same(items.map(({ name }: { name: string }) => name).sort(), ['a.txt', 'inner.zip', 'outer.zip']);
-  t.equal(filesOf(server.dataFolder, workspace.id).length, 2);
-  await workspace.send('DELETE', `/items/${body.item.id}`);
-  t.same((await workspace.send('GET', '/items')).body.items, []);
-});
-
 t.test('cancelling an archive removes everything unpacked from it', async (t) => {
   const workspace = await new TestAgent(server.url).rent();
   const many = Object.fromEntries(
