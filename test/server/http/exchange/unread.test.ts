@@ -112,23 +112,6 @@ t.test('nothing is served behind an answer that is not read', async (t) => {
   t.notOk(handled['/small'], 'in a later one');
 });
 
-t.test('heads that are not read end their connection, too', async (t) => {
-  const { port, handled } = await serve(t);
-  const socket = await unread(t, port);
-  let isOver = false;
-  socket.once('close', () => {
-    isOver = true;
-  });
-  const many = get('/small', '', 'HEAD').repeat(16);
-  while (!isOver) {
-    if (socket.destroyed) break;
-    socket.write(many, () => undefined);
-    await new Promise(setImmediate);
-    if ((handled['/small'] ?? 0) > 20_000) break;
-  }
-  t.ok(isOver, `after ${handled['/small']} of them`);
-});
-
 t.test('what waits has a budget, over which connections end; what is shared counts once', async (t) => {
   const { port, handled, left } = await serve(t);
   const connections = 10;
