@@ -163,12 +163,6 @@ t.test('PayAI: a token for each call, and none without a key', async (t) => {
   t.same(new Set(server.calls.slice(-4).map(({ token }) => token)), new Set(['']));
 });
 
-t.test('another key signs nothing that is taken', async (t) => {
-  const server = await serve(t, cdpRule(generateKeyPairSync('ed25519').publicKey, 'EdDSA'));
-  const client = await clientOf(`cdp@${server.url}`, { CDP_KEY_ID: ID, CDP_KEY_SECRET: CDP_ED25519 });
-  t.same(await callAll(client), TURNED_AWAY);
-});
-
 t.test('a header of one’s own goes to the first address alone, and a user to its own', async (t) => {
   const config = readConfig({
     FARTHING_FACILITATOR: 'payai,https://a:b%40@one.example/x,https://two.example/,https://three.example',

@@ -11,6 +11,7 @@ import {
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { Payment } from '../../../src/payment/payment.ts';
+import { deep } from '../../rig/deep.ts';
 import { type SignedTransfer, tokenDomain, transferOf, transferTypedData } from '../../rig/sign-transfer.ts';
 import { noChain, type WalletFactory } from '../chain/chain.ts';
 import { startPaidServer } from '../chain/paid-server.ts';
@@ -39,12 +40,13 @@ async function signAsContract(
   return { signature, authorization: ofContract };
 }
 
+/** One for each claim; each claim with both in `make test-deep`. */
 const THROUGH = [
   ['through a facilitator', {}],
   ['through this server itself', { FACILITATOR: 'self' }],
 ] as const;
 
-for (const [through, own] of THROUGH) {
+for (const [through, own] of deep([THROUGH[0]], [...THROUGH])) {
   const name = `contract wallets pay by their owner’s signature alone, ${through}; chain and books agree`;
   t.test(name, { skip: noChain ?? false }, async (t) => {
     const { chain, merchant, server, booksAtEnd } = await startPaidServer(t, own);
@@ -100,7 +102,7 @@ for (const [through, own] of THROUGH) {
   });
 }
 
-for (const [through, own] of THROUGH) {
+for (const [through, own] of deep([THROUGH[1]], [...THROUGH])) {
   const name = `a wallet not deployed yet pays (ERC-6492) through its factory, called once, ${through}`;
   t.test(name, { skip: noChain ?? false }, async (t) => {
     let factory!: WalletFactory;
@@ -165,31 +167,6 @@ function believing(asked: Payment[]): Facilitator {
     health: () => ({ kind: 'remote', movesMoney: false }),
   };
 }
-
-t.test('signatures of contract wallets (ERC-1271, ERC-6492) go to the facilitator whole', async (t) => {
-  const asked: Payment[] = [];
-  const rig = openRig(t, { facilitator: () => believing(asked) });
-  const inner = `0x${'ab'.repeat(66)}` as const;
-  const deploy = { address: wallet().address, data: '0x12345678' } as const;
-  for (const signature of [inner, serializeErc6492Signature({ ...deploy, signature: inner })]) {
-    asked.length = 0;
-    const payload = { ...(await sign(wallet())), signature: signature.toLowerCase() as Hex };
-    t.equal((await buy(rig, { xPayment: v1Header(payload) })).status, 200);
-    t.same(
-      asked.map((payment) => payment.signature),
-      [payload.signature],
-      'once, before the body is read',
-    );
-    t.equal((await buy(rig, { xPayment: v1Header(payload) })).body.error, 'authorization_already_used');
-    t.equal(asked.length, 1, 'a copy of a proved payment is proved');
-  }
-  const bad = { ...(await sign(wallet())), signature: `0xbad0${'ab'.repeat(66)}` as const };
-  const refused = await buy(rig, {
-    xPayment: v1Header(bad),
-    onPrepare: () => void t.fail('the body was read'),
-  });
-  t.equal(refused.body.error, 'invalid_signature');
-});
 
 t.test('nonce and key of a contract wallet’s payment open nothing without its signature', async (t) => {
   const asked: Payment[] = [];

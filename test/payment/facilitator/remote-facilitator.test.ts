@@ -1,5 +1,4 @@
 import t from 'tap';
-import { openRig } from '../rig/gate-rig.ts';
 import { paid, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 import { type Asking, buy, codeOf, making } from '../rig/requests.ts';
@@ -143,14 +142,6 @@ t.test(
   },
 );
 
-t.test('a first facilitator that is gone costs nothing but a moment', async (t) => {
-  const rig = await openRemoteRig(t, { secondOfSameLedger: true });
-  await rig.server.close();
-  t.equal((await buy(rig, await paid())).status, 200);
-  t.match(rig.gate.health().facilitator, { obstacle: undefined });
-  t.equal(rig.charges(), 1);
-});
-
 t.test(
   'one that turned a settlement away and settled it all the same is found out by the next',
   async (t) => {
@@ -181,30 +172,6 @@ t.test(
     t.notOk(alone.gate.health().facilitator.obstacle);
   },
 );
-
-t.test('a crash while a settlement is out is settled at the next start', async (t) => {
-  const rig = await openRemoteRig(t);
-  const account = wallet();
-  rig.server.behaviour.settle = 'drops_after';
-  t.equal(await codeOf(buy(rig, { ...(await paid(account)), ...making(rig) })), 'settlement_pending');
-  await rig.gate.close();
-
-  const after = openRig(t, {
-    clock: rig.clock,
-    folder: rig.folder,
-    store: rig.store,
-    facilitator: () => rig.facilitator,
-  });
-  await after.gate.recover();
-  t.equal(await codeOf(buy(after, { ...(await paid(account)), ...making(rig) })), 'settlement_pending');
-  rig.server.behaviour.settle = 'none';
-  const retry = await buyPatiently(after, {
-    ...(await paid(account)),
-    ...making(rig),
-  });
-  t.match(retry, { status: 201, body: { id: 'one' } });
-  t.equal(rig.charges(), 1);
-});
 
 t.test('after a silent facilitator’s window the answer is delivered, presumed paid', async (t) => {
   const rig = await openRemoteRig(t);

@@ -95,19 +95,6 @@ t.test(
   },
 );
 
-t.test('what cannot be prepaid costs nothing', async (t) => {
-  const agent = new TestAgent(server.url);
-  const post = (json: object) => agent.post('/agent/v1/prepaid', json);
-  t.match(await post({ usd: 0.01 }), { status: 400, body: { code: 'field_invalid', charged: false } });
-  t.match(await post({}), { status: 400, body: { code: 'field_invalid' } });
-  const rich = new Farthing({ baseUrl: server.url, account: agent.account, maxPriceUsd: '1000' });
-  t.equal(await codeOf(rich.prepay('101')), 'payment_refused', 'play money is 100');
-  t.equal((await rich.prepay('60')).prepaid_usd, '60');
-  const more = await codeOf(rich.prepay('41'));
-  t.ok(['prepaid_limit_exceeded', 'payment_refused'].includes(more), more);
-  t.equal((await rich.prepay('40')).prepaid_usd, '100');
-});
-
 t.test('the books tell money that came in from money that was spent', async (t) => {
   await server.stop();
   const books = await openBooks(server.dataFolder);

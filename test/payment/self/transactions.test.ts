@@ -102,14 +102,18 @@ t.test('what was signed is sent by the next start, whenever the last one ended',
     await chain.control.setAutomine(false);
     if (crash === 'not sent') node.loses = 'eth_sendRawTransaction';
     t.match(await before.facilitator.settle(payment, TERMS), { kind: 'unknown' }, crash);
+    const pooled = async () => {
+      const pool = (await chain.control.request({ method: 'txpool_content' as never })) as {
+        pending: Record<string, Record<string, { hash: `0x${string}` }>>;
+      };
+      return Object.entries(pool.pending).flatMap(([from, transactions]) =>
+        from.toLowerCase() === address.toLowerCase() ? Object.values(transactions) : [],
+      );
+    };
+    if (crash !== 'not sent') await eventually(async () => (await pooled()).length === 1);
     await before.close();
     node.loses = undefined;
-    const pool = (await chain.control.request({ method: 'txpool_content' as never })) as {
-      pending: Record<string, Record<string, { hash: `0x${string}` }>>;
-    };
-    const waiting = Object.entries(pool.pending).flatMap(([from, transactions]) =>
-      from.toLowerCase() === address.toLowerCase() ? Object.values(transactions) : [],
-    );
+    const waiting = await pooled();
     t.equal(waiting.length, crash === 'not sent' ? 0 : 1, crash);
     if (crash === 'dropped') await chain.control.dropTransaction({ hash: waiting[0]!.hash });
     if (crash === 'mined') await chain.control.mine({ blocks: 1 });

@@ -66,14 +66,3 @@ t.test('what cannot be a payment is malformed', async (t) => {
   t.equal(fault(encode({ x402Version: 3 })), 'unsupported_version');
   t.equal(fault(encode({})), 'unsupported_version');
 });
-
-t.test('the same keys in different objects, and braces in strings, are no repetition', async (t) => {
-  const object = {
-    x402Version: 1,
-    scheme: 'exact',
-    network: 'base',
-    payload,
-    extensions: { a: { info: '{"a":1,"a":2}' }, b: [{ a: 1 }, { a: 2 }] },
-  };
-  t.equal(fault(encode(object)), 'none');
-});
