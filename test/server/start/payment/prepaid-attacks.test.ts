@@ -1,6 +1,7 @@
 import t from 'tap';
-import { prepaidOn } from '../../../src/payment/asset.ts';
-import { type SignedTransfer, tokenDomain } from '../../rig/sign-transfer.ts';
+import { prepaidOn } from '../../../../src/payment/asset.ts';
+import { PRICE, type Signing, sign, v1Header, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { type SignedTransfer, tokenDomain } from '../../../rig/sign-transfer.ts';
 import {
   type Attacks,
   asDocumented,
@@ -11,8 +12,7 @@ import {
   refusalsOf,
   same,
   inXPayment as x,
-} from '../rig/attacks.ts';
-import { PRICE, type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+} from './attacks.ts';
 
 /** The rows on prepaid money of docs/attacks.md, over HTTP against the whole server, in their order. */
 

@@ -1,8 +1,8 @@
 import { extractReceiptFromResponse, verifyReceiptSignatureJWS } from '@x402/extensions/offer-receipt';
 import t, { type Test } from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-import { noChain, startChain } from '../chain/chain.ts';
-import { PAY_TO } from '../rig/payments.ts';
+import { noChain, startChain } from '../../../payment/chain/chain.ts';
+import { PAY_TO } from '../../../payment/rig/payments.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** The extension `offer-receipt` of x402, read and verified by the protocol's own package. */
 

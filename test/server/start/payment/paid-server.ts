@@ -1,10 +1,10 @@
 import type { Test } from 'tap';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type Asset, assetOn, BASE_USDC } from '../../../src/payment/asset.ts';
-import { openBooks } from '../../rig/stopped-books.ts';
-import { startTestServer } from '../../rig/test-server.ts';
-import { type Chain, startChain } from './chain.ts';
+import { type Asset, assetOn, BASE_USDC } from '../../../../src/payment/asset.ts';
+import { type Chain, startChain } from '../../../payment/chain/chain.ts';
+import { openBooks } from '../../../rig/stopped-books.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** A chain, a facilitator on it, and a server that is paid through it, or that settles itself with FACILITATOR=self. `factories`: as of `Chain.facilitator`. */
 export async function startPaidServer(

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-import { PAY_TO, PRICE, type Signing, sign } from './payments.ts';
+import { PAY_TO, PRICE, type Signing, sign } from '../../../payment/rig/payments.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** The attacks of docs/attacks.md, over HTTP against a whole server. */
 
@@ -73,7 +73,7 @@ export async function asDocumented(
   attacks: Attacks,
   isAsked: (section: string) => boolean,
 ): Promise<void> {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/attacks.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/attacks.md'), 'utf8');
   const sections = page.split(/^## /m).filter((section) => isAsked(section.split('\n', 1)[0]!));
   const rows = sections.join('').matchAll(/^\| (?!attack |---)(.+?) \| (.+?) \|$/gm);
   const table = new Map([...rows].map(([, attack, outcome]) => [attack!, outcome!.replaceAll('`', '')]));

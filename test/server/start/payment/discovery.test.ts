@@ -10,10 +10,10 @@ import {
 } from '@x402/extensions/payment-identifier';
 import { wrapFetchWithPayment } from '@x402/fetch';
 import t from 'tap';
-import { Journal } from '../../../src/payment/records/journal.ts';
-import { openStore } from '../../../src/server/state/store.ts';
-import { startTestServer } from '../../rig/test-server.ts';
-import { wallet } from '../rig/payments.ts';
+import { Journal } from '../../../../src/payment/records/journal.ts';
+import { openStore } from '../../../../src/server/state/store.ts';
+import { wallet } from '../../../payment/rig/payments.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** What the paid routes of the whole server tell catalogues, clients of the extensions, and browsers. */
 

@@ -8,13 +8,13 @@ import {
   toEventSelector,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
-import { onlyDeep } from '../../rig/deep.ts';
-import { TestAgent } from '../../rig/test-server.ts';
-import { payV1 } from '../rig/legacy-client.ts';
-import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { noChain, startChain } from './chain.ts';
+import { BASE_USDC } from '../../../../src/payment/asset.ts';
+import { RpcWitness, TOPICS } from '../../../../src/payment/facilitator/rpc-witness.ts';
+import { noChain, startChain } from '../../../payment/chain/chain.ts';
+import { payV1 } from '../../../payment/rig/legacy-client.ts';
+import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { onlyDeep } from '../../../rig/deep.ts';
+import { TestAgent } from '../../../rig/test-server.ts';
 import { startPaidServer } from './paid-server.ts';
 
 /** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */

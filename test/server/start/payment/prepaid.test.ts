@@ -1,10 +1,10 @@
 import t from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { Farthing, type FarthingError } from '../../../src/client/index.ts';
-import { PREPAID_CONTRACT } from '../../../src/protocol/money.ts';
-import { openBooks } from '../../rig/stopped-books.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-import { runCommand } from '../../server/operator/commands/run-command.ts';
+import { Farthing, type FarthingError } from '../../../../src/client/index.ts';
+import { PREPAID_CONTRACT } from '../../../../src/protocol/money.ts';
+import { openBooks } from '../../../rig/stopped-books.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { runCommand } from '../../operator/commands/run-command.ts';
 
 /** Prepaid money over HTTP, with the client and with an unmodified one. */
 

@@ -8,16 +8,21 @@ import {
   parseAbiParameters,
   serializeErc6492Signature,
 } from 'viem';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
-import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
-import type { Payment } from '../../../src/payment/payment.ts';
-import { deep } from '../../rig/deep.ts';
-import { type SignedTransfer, tokenDomain, transferOf, transferTypedData } from '../../rig/sign-transfer.ts';
-import { noChain, type WalletFactory } from '../chain/chain.ts';
-import { startPaidServer } from '../chain/paid-server.ts';
-import { openRig } from '../rig/gate-rig.ts';
-import { type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { buy } from '../rig/requests.ts';
+import { BASE_USDC } from '../../../../src/payment/asset.ts';
+import type { Facilitator } from '../../../../src/payment/facilitator/facilitator.ts';
+import type { Payment } from '../../../../src/payment/payment.ts';
+import { noChain, type WalletFactory } from '../../../payment/chain/chain.ts';
+import { openRig } from '../../../payment/rig/gate-rig.ts';
+import { type Signing, sign, v1Header, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { buy } from '../../../payment/rig/requests.ts';
+import { deep } from '../../../rig/deep.ts';
+import {
+  type SignedTransfer,
+  tokenDomain,
+  transferOf,
+  transferTypedData,
+} from '../../../rig/sign-transfer.ts';
+import { startPaidServer } from './paid-server.ts';
 
 /** Wallets that are contracts pay through a facilitator that asks the chain about their signatures. */
 
