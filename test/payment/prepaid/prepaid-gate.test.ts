@@ -48,8 +48,7 @@ t.test('an answer is paid from the balance, without the facilitator', async (t) 
   const asked: string[] = [];
   const rig = openRig(t, {
     facilitator: (local) => ({
-      outcomeIsKnowable: false,
-      verifiesContractWallets: true,
+      ...forgetful(local),
       verify: async () => {
         asked.push('verify');
         return { valid: true };
@@ -58,9 +57,6 @@ t.test('an answer is paid from the balance, without the facilitator', async (t) 
         asked.push('settle');
         return { kind: 'settled', transaction: '0x1' };
       },
-      reconcile: async () => ({ kind: 'absent' }),
-      connect: async () => undefined,
-      health: () => local.health(),
     }),
   });
   const account = await payer(rig);

@@ -24,14 +24,6 @@ const described = (description: string, service?: ServiceCard, bodyNetworks: 'v1
   return { body: answer.body, resource, answer };
 };
 
-t.test('an overlong description is cut to what catalogues take', async (t) => {
-  for (const service of [undefined, { name: 'Pumps', description: 'Manuals of our pumps.' }]) {
-    const { body, resource } = described('x'.repeat(900), service);
-    t.equal(String(body.description).length, 500);
-    t.equal(resource.description, body.description);
-  }
-});
-
 t.test(
   'a facilitator is told what the 402 says: resource, name, cut description, discovery of v1 and v2',
   async (t) => {

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
 import type { AgentCard } from '../../../../src/protocol/schema/service.ts';
-import { DESCRIPTIONS } from '../../../../src/server/http/docs/operation-descriptions.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** What somebody finds who knows the server's address alone. */
@@ -66,15 +65,9 @@ t.test('crawlers, browsers and catalogues find what they look for', async (t) =>
   t.equal((await fetch(`${bare.url}/.well-known/security.txt`)).status, 404, 'no contact, no page');
 });
 
-t.test('the description names the operator, guides, and describes each operation', async (t) => {
-  const { info, paths } = (await (await get('/openapi.json')).json()) as {
-    info: Record<string, unknown>;
-    paths: Record<string, Record<string, { operationId: string; description?: string }>>;
-  };
+t.test('the description names the operator, and guides', async (t) => {
+  const { info } = (await (await get('/openapi.json')).json()) as { info: object };
   t.match(info, { contact: { email: 'operator@example.org' }, 'x-guidance': /agents\.md/ });
-  const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  for (const { operationId, description } of operations) t.ok(description, operationId);
-  t.same(operations.map(({ operationId }) => operationId).toSorted(), Object.keys(DESCRIPTIONS).toSorted());
 });
 
 t.test('who reads the guide knows whether its client can pay', async (t) => {
@@ -92,17 +85,6 @@ t.test(
       status: 400,
       body: { field: 'families', allowed: ['visual', 'text_semantic', 'raw'] },
     });
-    for (const [field, value] of Object.entries({
-      k: 0,
-      query: 5,
-      exact: 'yes',
-      families: [],
-      min_confidence: 2,
-    }))
-      t.match(await ask({ query: 'x', [field]: value }), {
-        status: 400,
-        body: { code: 'field_invalid', field },
-      });
     t.match((await ask({ q: 'x' })).body.detail, /query/);
     t.match((await ask({ query: 'x', familes: ['raw'] })).body.warnings, [/families/]);
   },
