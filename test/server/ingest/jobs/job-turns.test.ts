@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Address } from '../../../../src/protocol/address.ts';
-import { newId, payerTenantId, type TenantId } from '../../../../src/protocol/id.ts';
+import { newId, type TenantId } from '../../../../src/protocol/id.ts';
 import { Owners } from '../../../../src/queues/owners.ts';
 import { JobTurns } from '../../../../src/server/ingest/jobs/job-turns.ts';
 
@@ -37,16 +37,6 @@ function openTurns(places: number) {
   return { turns, owners, begun, workspaceOf, push, end };
 }
 
-t.test('jobs of all slots share the places, and owners take turns', async (t) => {
-  const { begun, push, end } = openTurns(2);
-  const [greedy, other] = [newId('workspace'), newId('workspace')];
-  for (const name of ['a', 'b', 'c']) push(greedy, name, 1);
-  push(other, 'd', 1);
-  t.same(begun, ['a', 'd'], 'one owner leaves a place to the others');
-  for (const name of ['a', 'd', 'b', 'c']) await end(name, 1);
-  t.same(begun, ['a', 'd', 'b', 'c']);
-});
-
 t.test('five workspaces of one payer have the turns of one', async (t) => {
   const { begun, workspaceOf, push, end } = openTurns(1);
   const five = Array.from({ length: 5 }, () => workspaceOf(1));
@@ -67,19 +57,6 @@ t.test('a short text waits behind none of eight owners’ long ones', async (t) 
   await end('short', 0.1);
   push(neighbour, 'scan');
   t.equal(begun.at(-1), 'scan', 'nor does a file of any kind of who was quick before');
-});
-
-t.test('who said little and took long stands behind the others', async (t) => {
-  const { begun, workspaceOf, push, end } = openTurns(2);
-  const [liar, honest] = [workspaceOf(1), workspaceOf(2)];
-  push(liar, 'lie');
-  await end('lie', 300);
-  push(honest, 'first', 1);
-  push(liar, 'lie again');
-  push(liar, 'and again');
-  push(honest, 'second', 1);
-  await end('first', 1);
-  t.same(begun, ['lie', 'first', 'lie again', 'second']);
 });
 
 t.test('room for jobs: the owner of the most is refused, who has none finds room', (t) => {
@@ -109,27 +86,4 @@ t.test('room for jobs: the owner of the most is refused, who has none finds room
   for (let payer = 7; payer < 57; payer++)
     t.ok(fill([workspaceOf(payer)]) >= 1, 'fifty more payers that send all they can shut nobody out');
   t.end();
-});
-
-t.test('wallets that have not paid share as one', (t) => {
-  const { turns, owners } = openTurns(2);
-  const wallet = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
-  const unfinished = [1, 2, 3, 4].map((number) => payerTenantId(wallet(number)));
-  turns.join(() => unfinished);
-  t.throws(() => turns.admit(payerTenantId(wallet(5)), 8), { code: 'overloaded' });
-  owners.paid(wallet(5));
-  t.doesNotThrow(() => turns.admit(payerTenantId(wallet(5)), 8));
-  t.end();
-});
-
-t.test('a job whose wallet pays while it waits can be taken out', async (t) => {
-  const { turns, owners, push, begun, end } = openTurns(1);
-  const wallet: Address = '0x0000000000000000000000000000000000000007';
-  push(newId('workspace'), 'first', 1);
-  const waiting = push(payerTenantId(wallet), 'waiting', 1);
-  owners.paid(wallet);
-  t.ok(turns.remove(waiting));
-  t.notOk(turns.remove(waiting));
-  await end('first', 1);
-  t.same(begun, ['first']);
 });

@@ -9,10 +9,10 @@ import { systemClock } from '../../../../src/protocol/clock.ts';
 import { Credits } from '../../../../src/server/purchases/credits.ts';
 import { openStore } from '../../../../src/server/state/store.ts';
 import { noChain } from '../../../payment/chain/chain.ts';
-import { startPaidServer } from '../../../payment/chain/paid-server.ts';
 import { addressOf, paymentOf, sign, v2Header, wallet } from '../../../payment/rig/payments.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { startPaidServer } from '../../start/payment/paid-server.ts';
 import { runCommand } from './run-command.ts';
 
 t.test(

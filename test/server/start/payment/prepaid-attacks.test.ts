@@ -1,6 +1,7 @@
 import t from 'tap';
-import { prepaidOn } from '../../../src/payment/asset.ts';
-import { type SignedTransfer, tokenDomain } from '../../rig/sign-transfer.ts';
+import { prepaidOn } from '../../../../src/payment/asset.ts';
+import { PRICE, type Signing, sign, v1Header, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { type SignedTransfer, tokenDomain } from '../../../rig/sign-transfer.ts';
 import {
   type Attacks,
   asDocumented,
@@ -8,10 +9,10 @@ import {
   attacked,
   type Headers,
   nowSeconds as now,
+  refusalsOf,
   same,
   inXPayment as x,
-} from '../rig/attacks.ts';
-import { PRICE, type Signing, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+} from './attacks.ts';
 
 /** The rows on prepaid money of docs/attacks.md, over HTTP against the whole server, in their order. */
 
@@ -106,7 +107,7 @@ const ATTACKS: Attacks = {
     const all = await Promise.all(Array.from({ length: 20 }, () => voucher({ value })));
     const seen = await Promise.all(all.map((headers) => refund(headers, usd)));
     const paid = seen.filter(({ status }) => status === 200).length;
-    const others = same(seen.filter(({ status }) => status !== 200).map(({ outcome }) => outcome));
+    const others = same(refusalsOf(seen));
     return `${paid} refund, the others ${others}, and a search ${(await search(await voucher())).outcome}`;
   },
 };

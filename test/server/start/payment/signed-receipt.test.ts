@@ -1,8 +1,8 @@
 import { extractReceiptFromResponse, verifyReceiptSignatureJWS } from '@x402/extensions/offer-receipt';
 import t, { type Test } from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-import { noChain, startChain } from '../chain/chain.ts';
-import { PAY_TO } from '../rig/payments.ts';
+import { noChain, startChain } from '../../../payment/chain/chain.ts';
+import { PAY_TO } from '../../../payment/rig/payments.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** The extension `offer-receipt` of x402, read and verified by the protocol's own package. */
 
@@ -44,18 +44,6 @@ t.test('a paid answer has a signed receipt', { skip: noChain ?? false }, async (
 
   const refused = await agent.post(`/agent/v1/workspaces/${rented.body.id}/nothing`, {});
   t.equal(await receiptIn(refused), undefined, 'what is not paid for has none');
-});
-
-t.test('a receipt that somebody changed is refused', { skip: noChain ?? false }, async (t) => {
-  const { agent } = await paidServer(t);
-  const rented = await agent.post('/agent/v1/workspaces', { ttl_minutes: 20 });
-  const settlement = JSON.parse(Buffer.from(rented.headers.get('PAYMENT-RESPONSE')!, 'base64').toString());
-  const { receipt } = settlement.extensions['offer-receipt'].info;
-  const [header, claims, signature] = receipt.signature.split('.');
-  const other = { ...JSON.parse(Buffer.from(claims, 'base64url').toString()), payer: PAY_TO };
-  receipt.signature = [header, Buffer.from(JSON.stringify(other)).toString('base64url'), signature].join('.');
-  const forged = Buffer.from(JSON.stringify(settlement)).toString('base64');
-  await t.rejects(receiptIn({ headers: new Headers({ 'PAYMENT-RESPONSE': forged }) }));
 });
 
 t.test('play money has no signed receipt: nothing was paid', async (t) => {

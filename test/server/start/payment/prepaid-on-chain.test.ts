@@ -1,10 +1,10 @@
 import t from 'tap';
-import { Farthing } from '../../../src/client/index.ts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-import { runCommand } from '../../server/operator/commands/run-command.ts';
-import { noChain } from '../chain/chain.ts';
-import { startPaidServer } from '../chain/paid-server.ts';
-import { wallet } from '../rig/payments.ts';
+import { Farthing } from '../../../../src/client/index.ts';
+import { noChain } from '../../../payment/chain/chain.ts';
+import { wallet } from '../../../payment/rig/payments.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { runCommand } from '../../operator/commands/run-command.ts';
+import { startPaidServer } from './paid-server.ts';
 
 t.test(
   'money in advance that a facilitator says it moved, and did not, is neither spent nor had back',

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-import { PAY_TO, PRICE, type Signing, sign } from './payments.ts';
+import { PAY_TO, PRICE, type Signing, sign } from '../../../payment/rig/payments.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** The attacks of docs/attacks.md, over HTTP against a whole server. */
 
@@ -55,10 +55,14 @@ export async function attacked(t: Test, times: Parameters<typeof startTestServer
   };
 }
 
+/** How those of many requests at once were refused that a busy machine did not send away. */
+export const refusalsOf = (seen: readonly Seen[]): readonly string[] =>
+  seen.flatMap(({ status, outcome }) => (status < 300 || outcome === '503 overloaded' ? [] : [outcome]));
+
 /** What many copies at once came to. */
 export function atOnce(seen: readonly Seen[]): string {
   const answers = new Set(seen.filter(({ status }) => status === 200).map(({ text }) => text));
-  const others = seen.filter(({ status }) => status !== 200).map(({ outcome }) => outcome);
+  const others = refusalsOf(seen);
   const known = others.every((outcome) => outcome === '402 authorization_already_used');
   return `one charge, ${answers.size} answer, ${known ? 'any others 402 authorization_already_used' : same(others)}`;
 }
@@ -69,7 +73,7 @@ export async function asDocumented(
   attacks: Attacks,
   isAsked: (section: string) => boolean,
 ): Promise<void> {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/attacks.md'), 'utf8');
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/attacks.md'), 'utf8');
   const sections = page.split(/^## /m).filter((section) => isAsked(section.split('\n', 1)[0]!));
   const rows = sections.join('').matchAll(/^\| (?!attack |---)(.+?) \| (.+?) \|$/gm);
   const table = new Map([...rows].map(([, attack, outcome]) => [attack!, outcome!.replaceAll('`', '')]));

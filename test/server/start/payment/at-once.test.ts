@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { StartChanges } from '../../../src/server/start/start.ts';
-import { onlyDeep } from '../../rig/deep.ts';
-import { TestAgent, type TestAnswer } from '../../rig/test-server.ts';
-import { noChain } from './chain.ts';
+import type { StartChanges } from '../../../../src/server/start/start.ts';
+import { noChain } from '../../../payment/chain/chain.ts';
+import { onlyDeep } from '../../../rig/deep.ts';
+import { TestAgent, type TestAnswer } from '../../../rig/test-server.ts';
 import { startPaidServer } from './paid-server.ts';
 
 /** A crowd of purchases at once, on a chain that takes its time. */

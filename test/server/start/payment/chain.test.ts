@@ -8,12 +8,13 @@ import {
   toEventSelector,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { BASE_USDC } from '../../../src/payment/asset.ts';
-import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
-import { TestAgent } from '../../rig/test-server.ts';
-import { payV1 } from '../rig/legacy-client.ts';
-import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
-import { noChain, startChain } from './chain.ts';
+import { BASE_USDC } from '../../../../src/payment/asset.ts';
+import { RpcWitness, TOPICS } from '../../../../src/payment/facilitator/rpc-witness.ts';
+import { noChain, startChain } from '../../../payment/chain/chain.ts';
+import { payV1 } from '../../../payment/rig/legacy-client.ts';
+import { addressOf, paymentOf, sign, v1Header, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { onlyDeep } from '../../../rig/deep.ts';
+import { TestAgent } from '../../../rig/test-server.ts';
 import { startPaidServer } from './paid-server.ts';
 
 /** Payments on a real chain: anvil with the id of Base, a USDC, a facilitator of the protocol's own packages, the whole server. */
@@ -29,20 +30,16 @@ const receiptOf = (headers: Headers) =>
     payer: string;
   };
 
-for (const [NETWORK, own] of [
-  ['eip155:8453', undefined],
-  ['eip155:84532', undefined],
-  ['eip155:8453', 'self'],
-  ['eip155:84532', 'self'],
-  ['eip155:8453', 'cdp'],
-  ['eip155:84532', 'cdp'],
-  ['eip155:8453', 'payai'],
-  ['eip155:84532', 'payai'],
+for (const [NETWORK, own, skip] of [
+  ['eip155:8453', undefined, noChain],
+  ['eip155:84532', 'self', noChain],
+  ['eip155:84532', undefined, noChain ?? onlyDeep],
+  ['eip155:8453', 'self', noChain ?? onlyDeep],
 ] as const) {
-  const through = `through ${own === 'self' ? 'this server itself' : (own ?? 'a facilitator')}`;
+  const through = `through ${own === 'self' ? 'this server itself' : 'a facilitator'}`;
   const name = `v1 and v2 clients pay for every route on ${NETWORK} ${through}; the chain’s balances equal our books`;
-  t.test(name, { skip: noChain ?? false }, async (t) => {
-    const { chain, merchant, server, booksAtEnd, behind } = await startPaidServer(t, {
+  t.test(name, { skip: skip ?? false }, async (t) => {
+    const { chain, merchant, server, booksAtEnd } = await startPaidServer(t, {
       NETWORK,
       X402_BODY_NETWORK: 'base',
       ...(own && { FACILITATOR: own }),
@@ -88,7 +85,6 @@ for (const [NETWORK, own] of [
         .filter((entry) => entry.kind === 'settled' && entry.payer === payer.toLowerCase())
         .reduce((all, { amount }) => all + BigInt(amount), 0n);
     t.same([totals.settled.count, totals.pending.count, totals.presumed.count], [10, 0, 0]);
-    if (behind) t.ok(behind.passed >= 20 && behind.turnedAway === 0, 'each call had a good token');
     t.equal(await chain.balance(merchant), BigInt(totals.settled.amount), 'the merchant');
     t.equal(PURSE - (await chain.balance(agent.account.address)), sum(agent.account.address), 'the v2 payer');
     t.equal(PURSE - (await chain.balance(legacy.address)), sum(legacy.address), 'the v1 payer');

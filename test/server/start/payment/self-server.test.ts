@@ -1,8 +1,8 @@
 import t from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
-import { startTestServer, TestAgent } from '../../rig/test-server.ts';
-import { noChain, startChain } from '../chain/chain.ts';
-import { PAY_TO } from '../rig/payments.ts';
+import { noChain, startChain } from '../../../payment/chain/chain.ts';
+import { PAY_TO } from '../../../payment/rig/payments.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** A whole server that settles itself. */
 

@@ -1,6 +1,17 @@
 import t from 'tap';
-import type { SignedTransfer } from '../rig/sign-transfer.ts';
-import { openBooks } from '../rig/stopped-books.ts';
+import { SetClock } from '../../../payment/rig/gate-rig.ts';
+import {
+  addressOf,
+  PAY_TO,
+  PRICE,
+  type Signing,
+  sign,
+  v1Header,
+  v2Header,
+  wallet,
+} from '../../../payment/rig/payments.ts';
+import type { SignedTransfer } from '../../../rig/sign-transfer.ts';
+import { openBooks } from '../../../rig/stopped-books.ts';
 import {
   type Attacks,
   asDocumented,
@@ -8,11 +19,10 @@ import {
   attacked,
   type Headers,
   nowSeconds as now,
+  refusalsOf,
   same,
   inXPayment as x,
-} from './rig/attacks.ts';
-import { SetClock } from './rig/gate-rig.ts';
-import { addressOf, PAY_TO, PRICE, type Signing, sign, v1Header, v2Header, wallet } from './rig/payments.ts';
+} from './attacks.ts';
 
 /** The attack table of docs/attacks.md, over HTTP against the whole server: each row is sent here and its outcome compared. */
 
@@ -262,7 +272,7 @@ const ATTACKS: Attacks = {
     );
     bought += PRICE;
     const answers = new Set(seen.filter(({ status }) => status < 300).map(({ text }) => text));
-    const others = same(seen.filter(({ status }) => status >= 300).map(({ outcome }) => outcome));
+    const others = same(refusalsOf(seen));
     return `one charge, ${answers.size} answer, the others ${others}`;
   },
 };

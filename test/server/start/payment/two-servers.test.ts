@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { startTestServer } from '../../rig/test-server.ts';
-import { addressOf, sign, v2Header, wallet } from '../rig/payments.ts';
-import { noChain } from './chain.ts';
+import { noChain } from '../../../payment/chain/chain.ts';
+import { addressOf, sign, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 import { startPaidServer } from './paid-server.ts';
 
 /** Two servers that know nothing of each other, and one authorization: it names the wallet that is paid, and no server. */
