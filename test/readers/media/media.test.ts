@@ -10,7 +10,7 @@ import { MediaFile } from '../../../src/readers/media/ffmpeg.ts';
 import { cueText } from '../../../src/readers/media/subtitles.ts';
 import { tagBlock, titleTag } from '../../../src/readers/media/tags.ts';
 import { fromRaw } from '../../../src/readers/picture/picture-content.ts';
-import { deep } from '../../rig/deep.ts';
+import { deep, onlyDeep } from '../../rig/deep.ts';
 import { testExtractor } from '../../rig/readers.ts';
 import { coveredFlac, coveredMp3, coveredOpus } from '../samples/covers.ts';
 import { FILM_SOUND_RATE, writeFilm } from '../samples/films.ts';
@@ -267,7 +267,7 @@ t.test('pictures, sound and cues count from one start; gaps in the sound are sil
 
 t.test(
   'a preview is decoded from the key frame before it; after many pixels only key frames are decoded',
-  { skip: needsShared },
+  { skip: onlyDeep || needsShared },
   async (t) => {
     const times = (second: number, decodedPixelsMax?: number): number[] => {
       const file = new MediaFile(`${SAMPLES}/video/bottle-detection.mp4`, 'mov,mp4,m4a,3gp,3g2,mj2');
