@@ -173,6 +173,7 @@ const REQUESTS: readonly HostileCase[] = [
   },
   {
     name: 'a length that is too short',
+    costly: true,
     waits: true,
     expect: ['request_malformed', 'body_too_slow', 'closed', '400'],
     send: (target) =>
