@@ -112,6 +112,21 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   },
   text: {
     // HTML: elements part words as the standard renders them
+    'page.html': {
+      says: [
+        'A & B',
+        'First paragraph with a link.',
+        '- one\n',
+        '- two',
+        'Name | Size\nOak | 30 m',
+        'A tree',
+      ],
+      hides: ['alert', 'evil', 'Home', 'secret', 'example', '.x'],
+      notRead: ['navigation left_out 1', 'hidden_text hidden 1'],
+    },
+    'list-headings.html': {
+      says: ['Lighthouse\nLighthouse\n\nTall.\n- Piers', 'Lighthouse › West pier', 'Harbour', 'Said'],
+    },
     'list-of-terms.html': { says: ['keelhauler\nwinch\nmizzenport\nlantern'] },
     'details-and-an-address.html': { says: ['14 Cobbler Row\nHours\n\nTen.'] },
     'figure.html': { says: ['a grey heron\nweir'] },
@@ -192,6 +207,36 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'malformed-feed.xml': { says: ['Tea & biscuits', 'the looms.'], notRead: ['markup damaged -'] },
     'article.xml': { says: ['Quill', 'Results', 'Looms in 3 were H2O-hot.', 'Funded.', 'A loom.'] },
     // mail: the text that says more, in its own character set
+    'entity.xml': { says: ['Boats', 'Two &x; oars\n\nOne mast'], hides: ['bomb'] },
+    // A quote counts only at the start of a cell, and only when it is closed.
+    'quotes.csv': {
+      says: [
+        'Part: 7" pipe | Note: 2" wide\n',
+        '"open\n',
+        'Note: a "b", c\n| Part: "x"y | Note: two lines\n',
+      ],
+    },
+    'mail.eml': {
+      says: [
+        'Plans for the lighthouse',
+        'From: Ada Löw ada@example.org\nTo: Ben ben@example.org, Cleo',
+        'Attachments: costs.csv',
+        'The lamp is repaired on Thursday, says the café owner.',
+      ],
+    },
+    'html-alone.eml': { says: ['Only words.'], hides: ['alert'] },
+    // RTF: letters of every code page, and what stands beside the text
+    'fields.rtf': { says: ['Café', 'Two {braces} and €uro.'], hides: ['Times', 'generator'] },
+    'fonts.rtf': { says: ['café Свет é'] },
+    'signs.rtf': { says: ['It’s “here”—or ‘there’ 1–2 • x-y zw'] },
+    'cyrillic.rtf': { says: ['Свет'] },
+    'japanese.rtf': { says: ['燈御 x灯!'] },
+    'polish.rtf': { says: ['łódź'] },
+    'header.rtf': { says: ['Lease', 'One.', 'Header and footer', 'Wexcombe mill'] },
+    'notes.rtf': { says: ['Note: Of oak.\n\n stands.\n\nComment: Not ours.\n\n Still.'] },
+    'box.rtf': { says: ['In a box.', 'After.'] },
+    'hidden.rtf': { says: ['One two.'], notRead: ['hidden_text hidden 2', 'revisions left_out 1'] },
+    'pictures.rtf': { says: ['Shown.'], notRead: ['pictures unsupported 1', 'attachments unsupported 1'] },
     'stub.eml': { says: ['Your barometer waits at the Trelawney kiosk.', 'Please enable HTML.'] },
     'no-character-set-named.eml': { says: ['灯台の'], notRead: ['charset guessed -'] },
     'utf-16.eml': { says: ['Subject: Looms', 'The looms were stopped.'] },
@@ -285,6 +330,7 @@ const TYPES: Readonly<Record<string, RegExp>> = {
   vcf: /vcard/,
   xml: /\/xml/,
   eml: /rfc822/,
+  rtf: /rtf/,
 };
 
 for (const [folder, cases] of Object.entries(CASES))
@@ -322,6 +368,9 @@ t.test('files inside files are members; one with a password is refused alone', a
   t.match(await unpackBytes(fileOf('other', 'mixed-password.zip')), [
     { path: 'open.txt', text: /Cressida Bulmer/ },
     { path: 'locked.txt', refused: 'file_encrypted' },
+  ]);
+  t.same(await unpackBytes(fileOf('text', 'mail.eml')), [
+    { path: 'costs.csv', text: 'part,price\nlens,400\nbulb,12\n' },
   ]);
   t.match(await unpackBytes(fileOf('other', 'zip64.zip')), [{ path: 'a.txt', text: /looms of Ormskirk/ }]);
   t.match(await unpackBytes(fileOf('../samples/formats/application', 'vnd.ms-outlook')), [
