@@ -103,11 +103,6 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   );
   t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
   t.match(found.content[1], { type: 'resource_link', name: 'almanac.pdf', mimeType: 'application/pdf' });
-  t.match(await host.call('search', { query: QUESTION, k: 'many' }), {
-    isError: true,
-    structuredContent: { error: { code: 'field_invalid' } },
-  });
-
   const rent = { ttl_minutes: 20 };
   const rented = await host.call(
     'workspace_create',
@@ -178,10 +173,6 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
     { id: string },
   ];
   t.match(textOf(await inside.call('item_read', { item: pdf, page: 2 })), /^\(page 2.*\)\n\S/);
-  t.match(await inside.call('item_read', { item: pdf, page: 999 }), {
-    isError: true,
-    content: [{ text: 'field_invalid: page: there is no text at page 999 of this item.' }],
-  });
   t.match(await inside.call('item_delete', { item: after }), { structuredContent: { state: 'deleted' } });
   t.match(await inside.call('item_read', { item: after }), {
     isError: true,
@@ -285,18 +276,6 @@ t.test('over stdio it pays from a local wallet within its budget', async (t) => 
   const found = await host.call('search', { query: QUESTION, k: 1 });
   t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
   t.notMatch(JSON.stringify(found), /gull\.txt/, 'the workspace is meant');
-  const shown = await host.call('search', { query: QUESTION, k: 1, thumbnails: 8 });
-  t.same(
-    shown.content.map(({ type }) => type),
-    ['text', 'image', 'resource_link', 'resource_link'],
-  );
-  const { uri } = shown.content[3] as { uri: string };
-  t.match((await host.client.readResource({ uri }, PATIENT)).contents, [{ mimeType: 'image/webp' }]);
-  const [{ id: pdf }] = (await host.call('item_list', {})).structuredContent!.items as [{ id: string }];
-  t.match(textOf(await host.call('item_read', { item: pdf })), /^\(page 1.*\)\n\S/);
-  t.match(await host.call('workspace_extend', { ttl_minutes: 5 }), {
-    structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
-  });
   t.match(
     await agent.run(['workspace', 'usage']),
     { code: 2 },
@@ -308,10 +287,6 @@ t.test('over stdio it pays from a local wallet within its budget', async (t) => 
     textOf(over),
     /budget_exceeded: The price is 0\.04 USD and 0\.01 of the budget of 0\.06 USD are left/,
   );
-  t.match(await host.call('ingest', { path: '/no/such/file' }), {
-    isError: true,
-    content: [{ text: /cannot be read/ }],
-  });
   const { id } = rented.structuredContent as { id: string };
   t.match(await host.call('workspace_dispose', { workspace: id }), {
     structuredContent: { claims: { workspace: id } },

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { onlyDeep } from '../../rig/deep.ts';
 import { testExtractor } from '../../rig/readers.ts';
 import { maskedSvg, selfDrawingPdf } from '../samples/hostile.ts';
 import '../../rig/teardown-order.ts';
@@ -10,6 +11,7 @@ t.setTimeout(180_000);
 
 t.test(
   'a file that draws without end is opened by its headers, and stands behind others’ files',
+  { skip: onlyDeep },
   async (t) => {
     const folder = t.testdir({});
     const { extractor } = testExtractor(t);
