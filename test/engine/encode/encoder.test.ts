@@ -141,19 +141,6 @@ t.test('cancelled work is refused with its reason and never encoded', async (t) 
   t.ok(encoder.counters().tokens - before < 200 * 60, 'only what ran already was encoded');
 });
 
-t.test('queries over the bound are refused at once, and every accepted one is answered', async (t) => {
-  const small = await openEmbedded({ queryQueueMax: 8 });
-  t.teardown(() => small.close());
-  const all = await Promise.allSettled(
-    Array.from({ length: 100 }, (_, index) => small.encodeQuery('text', `query ${index}`, { tenant })),
-  );
-  const refused = all.filter((one) => one.status === 'rejected');
-  t.ok(refused.length > 50);
-  for (const { reason } of refused) t.match(reason, { code: 'overloaded', retryAfterS: Number });
-  for (const one of all) if (one.status === 'fulfilled') t.equal(one.value.text_semantic!.length, 384);
-  t.doesNotThrow(() => small.admitQuery({ tenant }));
-});
-
 t.test('closing answers waiting queries, gives up waiting work of ingests, and refuses more', async (t) => {
   const closing = await openEmbedded();
   const queries = Array.from({ length: 20 }, (_, index) =>
