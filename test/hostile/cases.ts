@@ -1,16 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { zipOf } from '../readers/samples/archives.ts';
-import {
-  bombPdf,
-  emptyPdf,
-  laughingPdf,
-  maskedSvg,
-  millionPagesPdf,
-  pixelFlood,
-  scriptedPdf,
-  selfDrawingPdf,
-} from '../readers/samples/hostile.ts';
+import { bombPdf, emptyPdf, hostileFile } from '../readers/samples/hostile.ts';
 import { DAMAGED, file, GIVEN_UP, type HostileCase, TOO_LARGE } from './case.ts';
 import {
   concatPlaylist,
@@ -48,7 +39,7 @@ const docx = (body: string): string =>
   `<?xml version="1.0"?><w:document xmlns:w="w"><w:body>${body}</w:body></w:document>`;
 
 const FILES: readonly HostileCase[] = [
-  file('a pixel flood: 60,000²', pixelFlood(60_000, 60_000), TOO_LARGE),
+  file('a pixel flood: 60,000²', hostileFile('pixel-flood.png'), TOO_LARGE),
   file('a zip bomb: 4 GiB of 260 kB', () => zipBomb(4), TOO_LARGE),
   file('a zip of one member of 5 GB', fiveGigabyteZip(), TOO_LARGE),
   file('zip in zip, 2 deep', nestedZip(2), ['read']),
@@ -59,13 +50,13 @@ const FILES: readonly HostileCase[] = [
     ['read'],
   ),
   file('tar of links, and files through them', ({ canary }) => linkedTar(canary), ['read']),
-  file('a PDF of a million pages', millionPagesPdf(), TOO_LARGE),
+  file('a PDF of a million pages', hostileFile('million-pages.pdf'), TOO_LARGE),
   file('a PDF with an endless stream', endlessPdf(), ['read', ...GIVEN_UP]),
   file('a PDF that unfolds to 2 GB', () => bombPdf(2048), GIVEN_UP),
-  file('a PDF that draws 10⁹ forms', laughingPdf(9), [...GIVEN_UP, 'read']),
-  file('a PDF whose form draws itself', selfDrawingPdf(), ['read', ...GIVEN_UP]),
-  file('an SVG of nested masks', maskedSvg(24), ['read', ...GIVEN_UP]),
-  file('a PDF with JavaScript', scriptedPdf('scripted words'), ['read']),
+  file('a PDF that draws 10⁹ forms', hostileFile('billion-forms.pdf'), [...GIVEN_UP, 'read']),
+  file('a PDF whose form draws itself', hostileFile('self-drawing.pdf'), ['read', ...GIVEN_UP]),
+  file('an SVG of nested masks', hostileFile('masks.svg'), ['read', ...GIVEN_UP]),
+  file('a PDF with JavaScript', hostileFile('scripted.pdf'), ['read']),
   file('a PDF without pages', emptyPdf(), ['file_corrupt']),
   file('a page of a million nested elements', `<!doctype html><body>${'<div>'.repeat(1_000_000)}`, TOO_LARGE),
   file(

@@ -9,7 +9,7 @@ import { onlyDeep } from '../rig/deep.ts';
 import { eventually } from '../rig/eventually.ts';
 import { testExtractor } from '../rig/readers.ts';
 import { zipOf } from './samples/archives.ts';
-import { bombPdf, emptyPdf, laughingPdf, pixelFlood } from './samples/hostile.ts';
+import { bombPdf, emptyPdf, hostileFile } from './samples/hostile.ts';
 
 const SHARED = '../shared/data';
 const needsShared = existsSync(SHARED) ? false : 'the shared sample files are not here';
@@ -117,7 +117,7 @@ t.test('empty, damaged and encrypted files are told apart', async (t) => {
 });
 
 t.test('a picture to search with that claims too much, or is none, is refused', async (t) => {
-  const flood = pixelFlood(60_000, 60_000);
+  const flood = hostileFile('pixel-flood.png');
   for (const bytes of [
     flood,
     readFileSync('samples/rocket.jpg').subarray(0, 5000),
@@ -166,7 +166,7 @@ t.test('a long text is read by its job, and a damaged picture refused when it is
 t.test('a file that breaks its reader harms no other file', async (t) => {
   const others = readers();
   const fragile = started(t, { filesPerChild: 3 });
-  const endless = file(laughingPdf(12));
+  const endless = file(hostileFile('endless-forms.pdf'));
   const pdf = { kind: 'document', mediaType: 'application/pdf' } as const;
   const isReading = (): Promise<void> =>
     eventually(() => readdirSync(join(fragile.scratchFolder, 'extract-0')).length > 0);
