@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { zipOf } from '../readers/samples/archives.ts';
-import { bombPdf, emptyPdf, hostileFile } from '../readers/samples/hostile.ts';
+import { bombPdf, emptyPdf, hostileFile, manyParts } from '../readers/samples/hostile.ts';
 import { DAMAGED, file, GIVEN_UP, type HostileCase, TOO_LARGE } from './case.ts';
 import {
   concatPlaylist,
@@ -15,7 +15,6 @@ import {
   linkingHtml,
   linkingSvg,
   manyFiles,
-  manyParts,
   nestedZip,
   polyglot,
   referringMp4,

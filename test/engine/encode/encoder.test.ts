@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import * as ort from 'onnxruntime-node';
 import t from 'tap';
-import { familyReports } from '../../../src/engine/search/families.ts';
-import { servedLists } from '../../../src/engine/search/lists.ts';
 import { native } from '../../../src/native/index.ts';
 import { FarthingError } from '../../../src/protocol/error.ts';
 import { cosine, MODELS, openEmbedded } from './rig/embedded.ts';
@@ -75,44 +73,6 @@ t.test('a text over the limit is cut, not refused', async (t) => {
 t.test('an empty text and one of strange characters have a direction', async (t) => {
   for (const text of ['', ' ', '\u0000\u{1F600}\uD800', '[SEP][CLS]'])
     t.ok(Math.abs(cosine(await textOf(text), await textOf(text)) - 1) < 1e-5);
-});
-
-t.test('every family reports its model, provider and warm-up', async (t) => {
-  t.match(familyReports(encoder), [
-    {
-      family: 'visual',
-      available: true,
-      model: 'mobilenet-v2',
-      provider: 'cpu',
-      warmup_ms: Number,
-      words: true,
-      pictures: true,
-    },
-    {
-      family: 'text_semantic',
-      available: true,
-      model: 'all-MiniLM-L6-v2',
-      provider: /^(native|cpu)$/,
-      words: true,
-      pictures: false,
-    },
-    { family: 'raw', available: true, words: true, pictures: true },
-  ]);
-  t.strictSame(
-    encoder.spaces.map(({ name, dimensions }) => [name, dimensions]),
-    [
-      ['text_semantic', 384],
-      ['visual_picture', 1280],
-      ['visual_words', 384],
-    ],
-  );
-  t.strictSame([...servedLists(encoder).keys()].sort(), [
-    'raw_picture',
-    'raw_words',
-    'text_semantic',
-    'visual_picture',
-    'visual_words',
-  ]);
 });
 
 t.test('many pictures come back in their order', async (t) => {

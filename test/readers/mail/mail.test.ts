@@ -1,7 +1,7 @@
 import t from 'tap';
 import { looksLikeMail } from '../../../src/readers/mail/mail.ts';
-import { manyParts } from '../../hostile/files.ts';
 import { openBytes, readBytes } from '../../rig/readers.ts';
+import { manyParts } from '../samples/hostile.ts';
 
 t.test('text that mentions fields is no mail', async (t) => {
   t.notOk(looksLikeMail('Subject: the weather\n\nIt rains.'));
