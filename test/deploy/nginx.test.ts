@@ -41,7 +41,7 @@ async function startNginx(t: Pick<Test, 'teardown'>, folder: string, port: numbe
     nginx.kill('SIGTERM');
     return ended;
   });
-  return ended;
+  return { ended };
 }
 
 t.test(
@@ -52,7 +52,7 @@ t.test(
     const url = `https://127.0.0.1:${port}`;
     const server = await startTestServer(t, { BASE_URL: url });
     const folder = join(server.dataFolder, '../nginx');
-    const ended = await startNginx(t, folder, port, server.url);
+    const { ended } = await startNginx(t, folder, port, server.url);
     // The certificate is the test's own.
     process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     t.teardown(() => {

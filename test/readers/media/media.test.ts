@@ -101,18 +101,6 @@ t.test('a cover is a picture of its recording, whatever the format', async (t) =
   }
 });
 
-t.test('a playlist is read as text and never followed', async (t) => {
-  for (const playlist of [
-    '#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\nfile:///etc/hostname\n',
-    'ffconcat version 1.0\nfile /etc/hostname\n',
-  ]) {
-    const path = join(t.testdir(), 'list');
-    writeFileSync(path, playlist);
-    t.match(await extractor.open(path, {}), { mediaType: 'text/plain' });
-    t.throws(() => new MediaFile(path, 'mov,mp4,m4a,3gp,3g2,mj2'), { code: 'file_corrupt' });
-  }
-});
-
 t.test('a decoder that is not in the list never runs; the list names those that do', async (t) => {
   const isUsed = (name: string) =>
     Codec.getCodecList().some((codec) => codec.name === name && Codec.findDecoder(codec.id)?.name === name);

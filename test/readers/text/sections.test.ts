@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
-import { readHtml } from '../../../src/readers/text/html.ts';
 import { looksLikeMarkdown, readMarkdown } from '../../../src/readers/text/markdown.ts';
 import { readPlain } from '../../../src/readers/text/plain.ts';
 
@@ -41,18 +40,4 @@ t.test('a short first line above an empty one is the title of plain text', async
   t.same(readPlain('No title, just\ntwo lines.'), { blocks: [{ text: 'No title, just\ntwo lines.' }] });
   t.same(readPlain(`${'long '.repeat(100)}\n\nThe text.`).title, undefined);
   t.same(readPlain('  \n '), { blocks: [] });
-});
-
-t.test('nested and unclosed markup is read, up to a limit', async (t) => {
-  const nested = (depth: number) =>
-    `<html><body>${'<div>'.repeat(depth)}deep text${'</div>'.repeat(depth)}<p>after</p></body></html>`;
-  t.throws(() => readHtml(nested(20_000)), { code: 'document_too_large' }, 'deeper than any page is');
-  t.match(
-    readHtml(nested(900))
-      .blocks.map(({ text }) => text)
-      .join(),
-    /after/,
-  );
-  t.ok(readMarkdown('[['.repeat(20_000)).blocks.length <= 1);
-  t.ok(readMarkdown(`# t\n\n${'**a '.repeat(20_000)}`).blocks.length <= 1);
 });
