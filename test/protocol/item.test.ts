@@ -1,5 +1,6 @@
 import t from 'tap';
-import { ITEM_STATES, type Item, itemMayPass, movedItem } from '../../src/protocol/item.ts';
+import { ITEM_STATES, itemMayPass, movedItem } from '../../src/protocol/item.ts';
+import type { Item } from '../../src/protocol/schema/items.ts';
 
 t.test('an item takes every allowed step, and no other', async (t) => {
   const lawful = ['pending searchable', 'pending failed'];
