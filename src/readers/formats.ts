@@ -23,7 +23,7 @@ const ODF = 'application/vnd.oasis.opendocument';
  * Formats with a signature come before those that are guessed from text; plain text is the last.
  *
  * A new format takes a module with its reader (text/csv.ts is a short one), a line here, a sample in
- * test/readers/samples/formats.ts, its name in docs/api.md, and a test of what it reads.
+ * test/readers/samples/formats, its name in docs/api.md, and a test of what it reads.
  */
 export const FORMATS: readonly Format[] = [
   format('application/pdf', 'PDF', async () => (await import('./pdf/pdf.ts')).pdf),

@@ -25,19 +25,6 @@ const bounds =
 const taken = (queue: WorkQueue<string>, entries: number, cost?: number) =>
   queue.pull(bounds(entries, cost)).flatMap((piece) => piece.entries);
 
-t.test('tenants are served in turn, however much work one has', async (t) => {
-  const queue = new WorkQueue<string>(100);
-  queue.add(work('heavy', ['h1', 'h2', 'h3', 'h4']));
-  queue.add(work('heavy', ['h5']));
-  queue.add(work('light', ['l1']));
-  t.strictSame(taken(queue, 2), ['l1', 'h1']);
-  queue.add(work('light', ['l2']));
-  t.strictSame(taken(queue, 1), ['l2']);
-  t.strictSame(taken(queue, 9), ['h2', 'h3', 'h4', 'h5']);
-  t.strictSame(taken(queue, 9), []);
-  t.equal(queue.depth, 0);
-});
-
 t.test('a few words come before the long texts of owners that have had as much', async (t) => {
   const queue = new WorkQueue<string>(100);
   const long = 'x'.repeat(400);
@@ -85,40 +72,6 @@ t.test('an entry that does not fit any more comes first in the next pull', async
   t.strictSame(taken(queue, 9, 4), ['yyy']);
 });
 
-t.test('cancelled work is skipped', async (t) => {
-  const queue = new WorkQueue<string>(100);
-  const [gone, wanted] = [work('a', ['g1', 'g2']), work('a', ['w1'])];
-  queue.add(gone);
-  queue.add(wanted);
-  t.strictSame(taken(queue, 1), ['g1']);
-  gone.gone = true;
-  t.strictSame(taken(queue, 9), ['w1']);
-  t.equal(queue.depth, 0);
-});
-
-t.test('a full queue refuses and says when to come again', async (t) => {
-  const queue = new WorkQueue<string>(2);
-  queue.admit('a', 'searches', 3);
-  queue.add(work('a', ['1']));
-  queue.add(work('b', ['2']));
-  t.throws(() => queue.admit('c', 'searches', 3), { code: 'overloaded', retryAfterS: 3, status: 503 });
-  t.strictSame(taken(queue, 1), ['1']);
-  t.doesNotThrow(() => queue.admit('c', 'searches', 3));
-});
-
-t.test('one owner leaves room, and a short wait, to whoever has nothing waiting', async (t) => {
-  const queue = new WorkQueue<string>(8);
-  const refused = { code: 'overloaded' };
-  for (let number = 0; number < 4; number++) {
-    queue.admit('heavy', 'searches', 3);
-    queue.add(work('heavy', [`h${number}`]));
-  }
-  t.throws(() => queue.admit('heavy', 'searches', 3), refused, 'half of all places');
-  t.equal(queue.depthBefore('heavy'), 4);
-  t.equal(queue.depthBefore('light'), 1);
-  t.doesNotThrow(() => queue.admit('light', 'searches', 3));
-});
-
 t.test('repeated pieces come first, and alone', async (t) => {
   const queue = new WorkQueue<string>(100);
   const broken = work('a', ['1', '2']);
@@ -131,14 +84,4 @@ t.test('repeated pieces come first, and alone', async (t) => {
     [[['1'], 1]],
   );
   t.strictSame(taken(queue, 9), ['2']);
-});
-
-t.test('waiting work can be removed when the queue closes', async (t) => {
-  const queue = new WorkQueue<string>(100);
-  const [first, second] = [work('a', ['1', '2']), work('b', ['3'])];
-  queue.add(first);
-  queue.add(second);
-  queue.repeat({ work: first, entries: ['1'], attempts: 0 });
-  t.strictSame(new Set(queue.drain()), new Set([first, second]));
-  t.equal(queue.depth, 0);
 });
