@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { Share } from '../../../src/cluster/forward/share.ts';
 import { sharesOf } from '../../../src/server/http/body/shared-bytes.ts';
 import { BEARER, inWorkspace, startNodes, workspaceRoute } from './nodes.ts';
 import { relayBefore } from './relay.ts';
@@ -91,31 +90,6 @@ t.test('connections to an owner are used again', async (t) => {
   }
   t.equal(relay.connections(), 1);
 });
-
-t.test(
-  'while little is under way nobody is asked who they are; then each sender has its share',
-  async (t) => {
-    const share = new Share(16, 2);
-    const asked: string[] = [];
-    const take = (sender: string) =>
-      share.enter(() => {
-        asked.push(sender);
-        return sender;
-      });
-    const first = Array.from({ length: 4 }, () => take('many'));
-    t.ok(first.every(Boolean));
-    t.same(asked, []);
-    t.same(
-      ['many', 'many', 'many', 'one', 'many', 'two'].map((sender) => take(sender) !== undefined),
-      [true, true, false, true, false, true],
-    );
-    t.equal(share.count, 8);
-    for (const giveBack of first) giveBack!();
-    t.equal(share.count, 4);
-    t.notOk(take('many'));
-    t.ok(take('three'));
-  },
-);
 
 t.test(
   'bodies that wait for an owner count, and whose they are is known where their token was accepted',

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { native } from '../../../src/native/index.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
-import { Crowd } from '../../../src/payment/gate/crowd.ts';
+import { PurchaseLimits } from '../../../src/payment/gate/purchase-limits.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import { forgetful, openRig } from '../rig/gate-rig.ts';
@@ -12,8 +12,8 @@ import { ask as asked, buy, codeOf, numberedWork } from '../rig/requests.ts';
 /** Several gates in one process, one for each slot. */
 
 t.test('gates share the places of strangers: a second slot gives none more', async (t) => {
-  const crowd = new Crowd(16);
-  const rigs = [openRig(t, { crowd }), openRig(t, { crowd })];
+  const purchaseLimits = new PurchaseLimits(16);
+  const rigs = [openRig(t, { purchaseLimits }), openRig(t, { purchaseLimits })];
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const begun: Promise<void>[] = [];
   const ask = async (number: number) => {

@@ -1,5 +1,3 @@
-import { FairQueue } from '@farthing/queues/fair-queue';
-
 /** Utilization of the event loop above which it counts as busy. */
 const BUSY_SHARE = 0.75;
 const LOOK_EVERY_MS = 200;
@@ -7,8 +5,6 @@ const REFUSAL_MS = 2000;
 /** Each delayed refusal holds a connection. */
 const DELAYED_MAX = 2048;
 const REFUSALS_PER_TURN = 8;
-/** Calls that begin while the loop is busy; one takes about five milliseconds in all. */
-const CALLS_PER_SECOND = 50;
 
 /** Whether the event loop has time to spare. */
 export class LoopLoad {
@@ -70,43 +66,6 @@ export class DelayedRefusals {
     const now = performance.now();
     for (let count = 0; count < REFUSALS_PER_TURN && (this.#waiting[0]?.dueAt ?? now + 1) <= now; count++)
       this.#waiting.shift()!.go();
-    this.#schedule();
-  };
-}
-
-/** Begins costly calls, one in each turn of the loop; while it is busy, `CALLS_PER_SECOND`. Owners take turns. */
-export class PacedCalls {
-  readonly #load: Pick<LoopLoad, 'isBusy'>;
-  readonly #waiting = new FairQueue<() => void>();
-  /** A call began in this turn, or others wait. */
-  #isScheduled = false;
-
-  constructor(load: Pick<LoopLoad, 'isBusy'>) {
-    this.#load = load;
-  }
-
-  /** Resolves when the call may begin. The caller bounds the waiting ones. */
-  begin(owner: string): Promise<void> {
-    const begun =
-      this.#isScheduled || this.#load.isBusy
-        ? new Promise<void>((resolve) => void this.#waiting.push(owner, resolve))
-        : Promise.resolve();
-    this.#schedule();
-    return begun;
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    if (this.#load.isBusy) setTimeout(this.#next, 1000 / CALLS_PER_SECOND);
-    else setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    this.#isScheduled = false;
-    const call = this.#waiting.take();
-    if (!call) return;
-    call();
     this.#schedule();
   };
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DelayedRefusals, LoopLoad, PacedCalls } from '../../../../src/server/http/exchange/loop-load.ts';
+import { DelayedRefusals, LoopLoad } from '../../../../src/server/http/exchange/loop-load.ts';
 
 t.test('a loop that only works is busy, one that waits is not', async (t) => {
   let clock = 0;
@@ -19,34 +19,6 @@ t.test('a loop that only works is busy, one that waits is not', async (t) => {
   do await new Promise((next) => setTimeout(next, 50));
   while (look() && ++waits < 100);
   t.ok(waits < 100);
-});
-
-t.test('one call begins in each turn of the loop', async (t) => {
-  const paced = new PacedCalls({ isBusy: false });
-  let begun = 0;
-  const calls = Array.from({ length: 3 }, () => paced.begin('owner').then(() => ++begun));
-  await null;
-  const seen = [begun];
-  for (let turn = 0; turn < 2; turn++) {
-    await new Promise((next) => setImmediate(next));
-    seen.push(begun);
-  }
-  await Promise.all(calls);
-  t.same(seen, [1, 2, 3]);
-});
-
-t.test('while the loop is busy calls begin one after the other, owners in turns', async (t) => {
-  const load = { isBusy: true };
-  const paced = new PacedCalls(load);
-  const begun: string[] = [];
-  const begin = (owner: string) => paced.begin(owner).then(() => begun.push(owner));
-  const waiting = Promise.all(['many', 'many', 'many', 'one'].map(begin));
-  await null;
-  t.same(begun, [], 'none of them at once');
-  await waiting;
-  t.equal(begun.join(' '), 'many one many many');
-  load.isBusy = false;
-  await begin('later');
 });
 
 t.test('refusals wait while the loop is busy, other answers and further ones do not', async (t) => {

@@ -3,15 +3,15 @@ import t from 'tap';
 import type { Address } from '../../../../src/protocol/address.ts';
 import { newId, payerTenantId, type TenantId } from '../../../../src/protocol/id.ts';
 import { Owners } from '../../../../src/queues/owners.ts';
-import { JobTurns } from '../../../../src/server/ingest/jobs/job-turns.ts';
+import { JobLimits } from '../../../../src/server/ingest/jobs/job-limits.ts';
 
-/** Turns of jobs that take as long as the test says, and workspaces by who paid for them. */
-function openTurns(places: number) {
+/** Limits of jobs that take as long as the test says, and workspaces by who paid for them. */
+function openLimits(atOnceMax: number) {
   const payers = new Map<string, Address>();
   const owners = new Owners();
   owners.join((id) => payers.get(id));
   const clock = { ms: 0 };
-  const turns = new JobTurns(places, owners, () => clock.ms);
+  const limits = new JobLimits(atOnceMax, owners, () => clock.ms);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const workspaceOf = (payer: number) => {
@@ -24,9 +24,9 @@ function openTurns(places: number) {
       begun.push(name);
       return new Promise<void>((resolve) => ends.set(name, resolve));
     };
-    const job = { tenant, seconds, begin };
-    turns.push(job);
-    return job;
+    const controller = new AbortController();
+    const { signal } = controller;
+    return { controller, run: limits.run(tenant, begin, { seconds, signal }) };
   };
   /** A job that runs ends, after so many seconds. */
   const end = async (name: string, seconds = 0) => {
@@ -34,21 +34,11 @@ function openTurns(places: number) {
     ends.get(name)!();
     await setImmediate();
   };
-  return { turns, owners, begun, workspaceOf, push, end };
+  return { limits, owners, begun, workspaceOf, push, end };
 }
 
-t.test('jobs of all slots share the places, and owners take turns', async (t) => {
-  const { begun, push, end } = openTurns(2);
-  const [greedy, other] = [newId('workspace'), newId('workspace')];
-  for (const name of ['a', 'b', 'c']) push(greedy, name, 1);
-  push(other, 'd', 1);
-  t.same(begun, ['a', 'd'], 'one owner leaves a place to the others');
-  for (const name of ['a', 'd', 'b', 'c']) await end(name, 1);
-  t.same(begun, ['a', 'd', 'b', 'c']);
-});
-
 t.test('five workspaces of one payer have the turns of one', async (t) => {
-  const { begun, workspaceOf, push, end } = openTurns(1);
+  const { begun, workspaceOf, push, end } = openLimits(1);
   const five = Array.from({ length: 5 }, () => workspaceOf(1));
   for (const [number, workspace] of five.entries()) push(workspace, `many${number}`, 1);
   const neighbour = workspaceOf(2);
@@ -58,7 +48,7 @@ t.test('five workspaces of one payer have the turns of one', async (t) => {
 });
 
 t.test('a short text waits behind none of eight owners’ long ones', async (t) => {
-  const { begun, workspaceOf, push, end } = openTurns(4);
+  const { begun, workspaceOf, push, end } = openLimits(4);
   for (let payer = 1; payer <= 8; payer++) push(workspaceOf(payer), `long${payer}`, 70);
   t.same(begun, ['long1', 'long2', 'long3'], 'a place stays free');
   const neighbour = workspaceOf(9);
@@ -69,29 +59,16 @@ t.test('a short text waits behind none of eight owners’ long ones', async (t) 
   t.equal(begun.at(-1), 'scan', 'nor does a file of any kind of who was quick before');
 });
 
-t.test('who said little and took long stands behind the others', async (t) => {
-  const { begun, workspaceOf, push, end } = openTurns(2);
-  const [liar, honest] = [workspaceOf(1), workspaceOf(2)];
-  push(liar, 'lie');
-  await end('lie', 300);
-  push(honest, 'first', 1);
-  push(liar, 'lie again');
-  push(liar, 'and again');
-  push(honest, 'second', 1);
-  await end('first', 1);
-  t.same(begun, ['lie', 'first', 'lie again', 'second']);
-});
-
 t.test('room for jobs: the owner of the most is refused, who has none finds room', (t) => {
-  const { turns, workspaceOf } = openTurns(2);
+  const { limits, workspaceOf } = openLimits(2);
   const unfinished: TenantId[] = [];
-  turns.join(() => unfinished);
+  limits.join(() => unfinished);
   const fill = (tenants: readonly TenantId[]) => {
     let count = 0;
     for (let tries = 0; tries < 1000; tries++) {
       const tenant = tenants[tries % tenants.length]!;
       try {
-        turns.admit(tenant, 1000);
+        limits.refuseBeyond(tenant, 1000);
       } catch {
         continue;
       }
@@ -102,7 +79,7 @@ t.test('room for jobs: the owner of the most is refused, who has none finds room
   };
   const five = Array.from({ length: 5 }, () => workspaceOf(1));
   t.equal(fill(five), 500, 'five workspaces of one payer have half');
-  t.throws(() => turns.admit(five[0]!, 1000), { code: 'overloaded', retryAfterS: 5 });
+  t.throws(() => limits.refuseBeyond(five[0]!, 1000), { code: 'overloaded', retryAfterS: 5 });
   const others = [2, 3, 4, 5].map(workspaceOf);
   t.ok(fill(others) >= 4 * 50);
   t.ok(fill([workspaceOf(6)]) >= 30);
@@ -112,24 +89,22 @@ t.test('room for jobs: the owner of the most is refused, who has none finds room
 });
 
 t.test('wallets that have not paid share as one', (t) => {
-  const { turns, owners } = openTurns(2);
+  const { limits, owners } = openLimits(2);
   const wallet = (number: number): Address => `0x${number.toString(16).padStart(40, '0')}`;
   const unfinished = [1, 2, 3, 4].map((number) => payerTenantId(wallet(number)));
-  turns.join(() => unfinished);
-  t.throws(() => turns.admit(payerTenantId(wallet(5)), 8), { code: 'overloaded' });
+  limits.join(() => unfinished);
+  t.throws(() => limits.refuseBeyond(payerTenantId(wallet(5)), 8), { code: 'overloaded' });
   owners.paid(wallet(5));
-  t.doesNotThrow(() => turns.admit(payerTenantId(wallet(5)), 8));
+  t.doesNotThrow(() => limits.refuseBeyond(payerTenantId(wallet(5)), 8));
   t.end();
 });
 
-t.test('a job whose wallet pays while it waits can be taken out', async (t) => {
-  const { turns, owners, push, begun, end } = openTurns(1);
-  const wallet: Address = '0x0000000000000000000000000000000000000007';
+t.test('a job that is stopped before its turn never begins', async (t) => {
+  const { push, begun, end } = openLimits(1);
   push(newId('workspace'), 'first', 1);
-  const waiting = push(payerTenantId(wallet), 'waiting', 1);
-  owners.paid(wallet);
-  t.ok(turns.remove(waiting));
-  t.notOk(turns.remove(waiting));
+  const { controller, run } = push(newId('workspace'), 'waiting', 1);
+  controller.abort(new Error('stopped'));
+  await t.rejects(run, /stopped/);
   await end('first', 1);
   t.same(begun, ['first']);
 });

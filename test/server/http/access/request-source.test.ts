@@ -5,7 +5,7 @@ import { HttpPeerCalls } from '../../../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../../../src/cluster/peers/peer-signature.ts';
 import type { RequestPayment } from '../../../../src/payment/wire/request-payment.ts';
 import { answeredHere } from '../../../../src/server/http/access/forward.ts';
-import { Senders } from '../../../../src/server/http/access/sender.ts';
+import { RequestSource } from '../../../../src/server/http/access/request-source.ts';
 import type { Services } from '../../../../src/server/http/access/services.ts';
 
 let lookedUp = 0;
@@ -24,14 +24,14 @@ const services = {
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
-const newSenders = () => new Senders(services.gate, answeredHere(services));
+const newSource = () => new RequestSource(services.gate, answeredHere(services));
 
-function sender(path: string, headers: Record<string, string> = {}, query = '', senders = newSenders()) {
+function sender(path: string, headers: Record<string, string> = {}, query = '', source = newSource()) {
   const head = { method: 'POST', path, query, headers: new Map(Object.entries(headers)) };
   const xPayment = headers['x-payment'];
   const isPresent = (xPayment ?? headers['payment-signature']) !== undefined;
   const payment = { isPresent, xPayment } as unknown as RequestPayment;
-  return senders.of({ head, payment, header: (name: string) => headers[name] });
+  return source.of({ head, payment, header: (name: string) => headers[name] });
 }
 
 t.test('a workspace is a sender where its token opens it, and a wallet that has paid', async (t) => {
@@ -60,9 +60,9 @@ t.test('whoever brings nothing waits behind no made-up payment', async (t) => {
 });
 
 t.test('a token that opened its workspace is looked up once, another one each time', async (t) => {
-  const senders = newSenders();
+  const source = newSource();
   const ask = (token: string) =>
-    sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', senders);
+    sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', source);
   const before = lookedUp;
   for (let time = 0; time < 3; time++) ask('good');
   t.equal(lookedUp - before, 1);
@@ -70,7 +70,7 @@ t.test('a token that opened its workspace is looked up once, another one each ti
   t.equal(lookedUp - before, 4);
 });
 
-t.test('where other servers have slots, they are senders, and the tokens that they accepted', async (t) => {
+t.test('where other servers have slots, they are source, and the tokens that they accepted', async (t) => {
   const signatures = new PeerSignatures(peerKeysOf('a'.repeat(64)), 'a');
   const elsewhere: ServicesBySlot = {
     front: services,
@@ -81,9 +81,9 @@ t.test('where other servers have slots, they are senders, and the tokens that th
   t.teardown(() => calls.close());
   const forward = new SlotForward(elsewhere, { calls, signatures });
   const { known } = forward.forwarding!;
-  const senders = new Senders(services.gate, forward);
+  const source = new RequestSource(services.gate, forward);
   const search = (token: string) =>
-    sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', senders);
+    sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${token}` }, '', source);
   t.equal(search('good'), '', 'nobody accepted it yet');
   known.remember('ws_1', 'good');
   t.equal(search('good'), 'its payer');
@@ -93,7 +93,7 @@ t.test('where other servers have slots, they are senders, and the tokens that th
   const path = '/peer/v1/hear';
   const signed = signatures.sign('a', { method: 'POST', path, about: 'body 00' });
   const call = (header: string) =>
-    sender(path, { 'farthing-peer': header, 'farthing-digest': '00' }, '', senders);
+    sender(path, { 'farthing-peer': header, 'farthing-digest': '00' }, '', source);
   t.equal(call(signed), 'peers');
   t.equal(call('v1 a 1 made-up'), sender('/healthz'));
 });

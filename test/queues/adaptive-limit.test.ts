@@ -1,5 +1,5 @@
 import t from 'tap';
-import { GradientLimit } from '../../../src/payment/facilitator/gradient-limit.ts';
+import { AdaptiveLimit } from '../../src/queues/adaptive-limit.ts';
 
 const MOST = 64;
 
@@ -18,7 +18,7 @@ function oneByOne(eachMs: number): Peer {
 /** Makes calls of a peer on a clock of its own, as many at a time as are wanted and the limit lets. @returns the limit in the end */
 async function limitAfter(calls: number, peer: Peer, wanted = MOST): Promise<number> {
   let now = 0;
-  const limit = new GradientLimit(MOST, () => now);
+  const limit = new AdaptiveLimit(MOST, () => now);
   const inside: { readonly at: number; readonly answer: () => Promise<void> }[] = [];
   const begin = () => {
     let answered!: () => void;
@@ -74,7 +74,7 @@ t.test('a peer that has become slower for good gets more again, hours later', as
 });
 
 t.test('a call that fails is one that has ended', async (t) => {
-  const limit = new GradientLimit(2, () => 0);
+  const limit = new AdaptiveLimit(2, () => 0);
   await t.rejects(
     limit.measured(() => Promise.reject(new Error('no answer'))),
     /no answer/,
