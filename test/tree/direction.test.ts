@@ -44,7 +44,6 @@ const DOORS = ['operator/commands/command.ts', 'operator/doctor/doctor.ts', 'ser
 /** Packages that only one folder may import. Everything else is free. */
 const OWNED: readonly { readonly pattern: RegExp; readonly owners: readonly string[] }[] = [
   { pattern: /^uWebSockets\.js$/, owners: ['http'] },
-  { pattern: /^piscina$/, owners: ['encode'] },
   // OCR runs in the confined processes that read files.
   { pattern: /^onnxruntime-node$/, owners: ['encode', 'extract'] },
   { pattern: /^lmdb$/, owners: ['state'] },

@@ -170,7 +170,7 @@ export class PaymentGate {
   /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
   recover(): Promise<void> {
     for (const payer of this.#records.journal.recentPayers(REMEMBERED_ENTRIES))
-      this.#deps.purchaseLimits.owners.paid(payer);
+      this.#deps.purchaseLimits.owners.markPaying(payer);
     const { facilitator, answers, log } = this.#deps;
     this.#recovered = recoverPayments({
       records: this.#records,
@@ -252,7 +252,7 @@ export class PaymentGate {
 
   /** Another server of the cluster charged the wallet: it is no stranger here either. */
   paidElsewhere(payer: Address): void {
-    this.#deps.purchaseLimits.owners.paid(payer);
+    this.#deps.purchaseLimits.owners.markPaying(payer);
   }
 
   /** Deletes expired records and answers now. */
@@ -369,7 +369,7 @@ export class PaymentGate {
         purchase.releaseUncharged(bought.answer);
         return undeliverable(bought.answer);
       }
-      purchaseLimits.owners.paid(payment.payer);
+      purchaseLimits.owners.markPaying(payment.payer);
       const answer = this.#deliveries.withReceipt(bought.answer, bought.record, payment);
       purchase.release(answer);
       return this.#deliveries.ofPurchase(purchase, answer);

@@ -1,3 +1,6 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { TurnLimit } from '@farthing/queues/turn-limit';
+
 /** Utilization of the event loop above which it counts as busy. */
 const BUSY_SHARE = 0.75;
 const LOOK_EVERY_MS = 200;
@@ -29,14 +32,11 @@ export class LoopLoad {
   }
 }
 
-/**
- * Delays refusals while the loop is busy, which slows clients that retry immediately. A few end in each turn of the loop.
- */
+/** Delays refusals while the loop is busy, which slows clients that retry immediately. A few end in each turn of the loop. */
 export class DelayedRefusals {
   readonly #load: Pick<LoopLoad, 'isBusy'>;
-  /** In the order in which they may go. */
-  readonly #waiting: { readonly dueAt: number; readonly go: () => void }[] = [];
-  #isScheduled = false;
+  readonly #ending = new TurnLimit(REFUSALS_PER_TURN);
+  #delayed = 0;
 
   constructor(load: Pick<LoopLoad, 'isBusy'>) {
     this.#load = load;
@@ -45,27 +45,10 @@ export class DelayedRefusals {
   /** Resolves when an answer may be sent: at once, unless it is a 429 or 503 of a busy loop. */
   async wait(status: number): Promise<void> {
     if (status !== 429 && status !== 503) return;
-    if (!this.#load.isBusy || this.#waiting.length >= DELAYED_MAX) return;
-    await new Promise<void>((go) => {
-      this.#waiting.push({ dueAt: performance.now() + REFUSAL_MS, go });
-      this.#schedule();
-    });
+    if (!this.#load.isBusy || this.#delayed >= DELAYED_MAX) return;
+    this.#delayed += 1;
+    await pause(REFUSAL_MS);
+    await this.#ending.enter('all');
+    this.#delayed -= 1;
   }
-
-  #schedule(): void {
-    const [first] = this.#waiting;
-    if (this.#isScheduled || !first) return;
-    this.#isScheduled = true;
-    const leftMs = first.dueAt - performance.now();
-    if (leftMs > 0) setTimeout(this.#next, leftMs);
-    else setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    this.#isScheduled = false;
-    const now = performance.now();
-    for (let count = 0; count < REFUSALS_PER_TURN && (this.#waiting[0]?.dueAt ?? now + 1) <= now; count++)
-      this.#waiting.shift()!.go();
-    this.#schedule();
-  };
 }

@@ -94,7 +94,7 @@ t.test('wallets that have not paid share as one', (t) => {
   const unfinished = [1, 2, 3, 4].map((number) => payerTenantId(wallet(number)));
   limits.join(() => unfinished);
   t.throws(() => limits.refuseBeyond(payerTenantId(wallet(5)), 8), { code: 'overloaded' });
-  owners.paid(wallet(5));
+  owners.markPaying(wallet(5));
   t.doesNotThrow(() => limits.refuseBeyond(payerTenantId(wallet(5)), 8));
   t.end();
 });
