@@ -8,7 +8,7 @@ import {
 } from '../../../../src/server/http/exchange/fair-acceptor.ts';
 
 /** Requests that come in one turn of the event loop, and in which later turn each begins. */
-function queued(acceptor: Turns, senders: readonly string[]): string[] {
+function queued(acceptor: FairAcceptor, senders: readonly string[]): string[] {
   const begun: string[] = [];
   for (const sender of senders) void acceptor.enter(sender).then(() => begun.push(sender));
   return begun;
