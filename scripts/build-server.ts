@@ -34,7 +34,6 @@ const KEPT_APART = [
   'node-av',
   'onnxruntime-node',
   'pino',
-  'piscina',
   'sharp',
   'tesseract.js-core',
   'uWebSockets.js',

@@ -5,8 +5,8 @@ import { native } from '../../../src/native/index.ts';
 import { type Asset, BASE_USDC, prepaidOn } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
-import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { PaymentGate } from '../../../src/payment/gate/gate.ts';
+import { PurchaseLimits } from '../../../src/payment/gate/purchase-limits.ts';
 import { PrepaidBalances } from '../../../src/payment/prepaid/balances.ts';
 import { withPrepaid } from '../../../src/payment/prepaid/with-prepaid.ts';
 import type { EffectHandler } from '../../../src/payment/purchase.ts';
@@ -64,7 +64,7 @@ export interface RigOptions {
   seenStore?: (store: Store) => Store;
   purchasesMax?: number;
   /** Shared with other rigs; absent: its own. */
-  crowd?: Crowd;
+  purchaseLimits?: PurchaseLimits;
   /** Default false. */
   answersAfterNote?: boolean;
   /** Absent: nothing is extended. */
@@ -119,7 +119,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
-    crowd: options.crowd ?? new Crowd(options.purchasesMax ?? 1000),
+    purchaseLimits: options.purchaseLimits ?? new PurchaseLimits(options.purchasesMax ?? 1000),
     log: () => undefined,
   });
   t.teardown(async () => {

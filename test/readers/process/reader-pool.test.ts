@@ -64,6 +64,7 @@ t.test('a task that is aborted before its turn never starts; one too many is ref
   await t.rejects(run('b'), { code: 'overloaded', retryAfterS: 2 });
   controller.abort(new Error('no longer wanted'));
   await t.rejects(aborted, /no longer wanted/);
+  await t.rejects(run('a', { signal: controller.signal }), /no longer wanted/);
   t.equal(pool.depth, 2);
   held[0]!.end();
   await first;

@@ -7,7 +7,7 @@ import { FarthingError } from '../../../src/protocol/error.ts';
 import { newId, payerTenantId, type TenantId } from '../../../src/protocol/id.ts';
 import type { Job } from '../../../src/protocol/job.ts';
 import { Ingest } from '../../../src/server/ingest/ingest.ts';
-import { JobTurns } from '../../../src/server/ingest/jobs/job-turns.ts';
+import { JobLimits } from '../../../src/server/ingest/jobs/job-limits.ts';
 import { INGEST_LIMITS, type IngestLimits } from '../../../src/server/ingest/ports/limits.ts';
 import type { StagedUpload } from '../../../src/server/ingest/ports/ports.ts';
 import { openStore, type Store } from '../../../src/server/state/store.ts';
@@ -56,7 +56,7 @@ function openRig(
       expiry: () => expiry,
       limits: { ...INGEST_LIMITS, ...limits },
       // Both have paid.
-      turns: new JobTurns(limits?.jobsAtOnce ?? INGEST_LIMITS.jobsAtOnce, { of: (tenant) => tenant }),
+      jobLimits: new JobLimits(limits?.jobsAtOnce ?? INGEST_LIMITS.jobsAtOnce, { of: (tenant) => tenant }),
       newCredit: async (payer, job) => void credits.push(`${payer} ${job}`),
       log: (event) => void events.push(event as { event: string }),
     });

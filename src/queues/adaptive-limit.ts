@@ -1,12 +1,12 @@
 /** How much longer than the fastest call one may take before it counts as waiting behind others. */
 const TOLERANCE = 1.5;
-/** Of a new estimate in the limit: single slow calls move it little. */
+/** Weight of a new estimate: single slow calls move the limit little. */
 const SMOOTHING = 0.2;
 /** The fastest call is remembered for one to two hours. */
 const FASTEST_MS = 3_600_000;
 /** A single slow call takes away no more than this share leaves. */
 const GRADIENT_MIN = 0.25;
-/** Of the root of the limit: what may wait inside. With all of it a peer that takes one call after the other would always have four. */
+/** Part of the limit's root that may wait inside. With all of it a peer that takes one call after the other would always have four. */
 const QUEUE_SHARE = 0.5;
 const FIRST = 4;
 const LEAST = 2;
@@ -15,7 +15,7 @@ const LEAST = 2;
  * How many calls may be inside a peer at a time, by how long they take: fewer while they wait there for each other, more while
  * more are wanted and none waits. The gradient rule of Netflix's concurrency-limits, limit × fastest / measured + √limit, with less of both.
  */
-export class GradientLimit {
+export class AdaptiveLimit {
   readonly #most: number;
   readonly #now: () => number;
   #limit: number;

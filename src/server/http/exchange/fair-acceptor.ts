@@ -13,7 +13,7 @@ const WAITING_MAX = 16_384;
 /** A request with credentials that has waited for longer is refused. */
 export const WAIT_MS_MAX = 2000;
 /**
- * The same once its sender's line has not been empty for a second, though some have left it: more comes than can be answered, and waiting
+ * The same once its sender has had requests waiting for a second, though some were served: more comes than can be answered, and waiting
  * helps nobody. The number tells this from a process that stood still.
  */
 export const OVERLOADED_WAIT_MS_MAX = 100;
@@ -36,20 +36,19 @@ export type Place =
   | 'later';
 
 interface Waiting {
+  readonly sender: string;
   /** Time of the clock; infinite for one that may wait for any time. */
   readonly since: number;
   readonly begin: () => void;
   readonly refuse: (error: FarthingError) => void;
 }
 
-/** What waits of one sender. */
-interface Line {
-  /** Since when it has not been empty. */
+/** A sender some of whose requests wait. */
+interface Sender {
+  /** Since when some have waited. */
   readonly since: number;
-  /** How many have left it since then. */
-  left: number;
-  /** The oldest first; never empty. */
-  readonly waiting: Waiting[];
+  /** How many have left the queue since then. */
+  served: number;
 }
 
 /**
@@ -58,10 +57,15 @@ interface Line {
  * turn, and nothing overtakes them. Under overload, requests with credentials are refused after two seconds, or waits would grow
  * without end. The others are cheap, and a refused health check would make a supervisor end a busy server.
  */
-export class Turns {
-  /** One entry for each request that waits. */
-  readonly #senders = new FairQueue<{ readonly sender: string }>({ waitingMax: WAITING_MAX });
-  readonly #lines = new Map<string, Line>();
+export class FairAcceptor {
+  readonly #queue = new FairQueue<Waiting>({
+    waitingMax: WAITING_MAX,
+    newestFirst: ({ sender, since }) => {
+      const waited = this.#loopAt - since;
+      return waited > NEWEST_FIRST_MS && waited <= this.#waitMsMaxOf(sender);
+    },
+  });
+  readonly #senders = new Map<string, Sender>();
   readonly #now: () => number;
   #number = 0;
   #weight = 0;
@@ -69,6 +73,8 @@ export class Turns {
   #address: string | undefined;
   #isOfOneAddress = true;
   #ending = false;
+  /** Time at the end of this turn. */
+  #loopAt = 0;
 
   /** @param now milliseconds of a clock that never goes back */
   constructor(now: () => number = () => performance.now()) {
@@ -93,7 +99,7 @@ export class Turns {
       this.#address ??= address;
       this.#isOfOneAddress &&= this.#address === address;
     }
-    if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#senders.size > 0) return 'later';
+    if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#queue.size > 0) return 'later';
     this.#weight += hasCredentials ? WEIGHT_WITH_CREDENTIALS : 1;
     return this.#weight >= WEIGHT_PER_TURN_MAX ? 'last' : 'now';
   }
@@ -102,13 +108,12 @@ export class Turns {
    * Resolves in the first later turn that has room. Rejects with `overloaded` if too many wait, or after `WAIT_MS_MAX` with credentials.
    * @param sender senders take turns; requests of one sender wait for each other
    */
-  next(sender: string, hasCredentials = false): Promise<void> {
+  enter(sender: string, hasCredentials = false): Promise<void> {
     return new Promise((begin, refuse) => {
-      if (!this.#senders.push(sender, { sender })) return refuse(tooMany());
       const now = this.#now();
-      const line = this.#lines.get(sender) ?? { since: now, left: 0, waiting: [] };
-      line.waiting.push({ since: hasCredentials ? now : Number.POSITIVE_INFINITY, begin, refuse });
-      this.#lines.set(sender, line);
+      const since = hasCredentials ? now : Number.POSITIVE_INFINITY;
+      if (!this.#queue.enter(sender, { sender, since, begin, refuse })) return refuse(tooMany());
+      if (!this.#senders.has(sender)) this.#senders.set(sender, { since: now, served: 0 });
     });
   }
 
@@ -124,17 +129,19 @@ export class Turns {
     this.#weight = 0;
     this.#address = undefined;
     this.#isOfOneAddress = true;
+    this.#loopAt = this.#now();
     const begun = new Map<string, number>();
-    const hasPlace = ({ sender }: { sender: string }) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
-    const now = this.#now();
+    const mayBegin = ({ sender }: Waiting) => (begun.get(sender) ?? 0) < OF_SENDER_PER_TURN_MAX;
     let [count, refused] = [0, 0];
     while (count < WAITING_PER_TURN_MAX && refused < REFUSED_PER_TURN_MAX) {
-      const next = this.#senders.take(hasPlace);
+      const next = this.#queue.take(mayBegin);
       if (!next) break;
-      const { sender } = next;
-      const begin = this.#take(sender, now);
-      if (!begin) {
+      const { sender, since, begin, refuse } = next;
+      const isLate = this.#loopAt - since > this.#waitMsMaxOf(sender);
+      this.#countServed(sender);
+      if (isLate) {
         refused += 1;
+        refuse(tooMany());
         continue;
       }
       count += 1;
@@ -145,20 +152,15 @@ export class Turns {
     if (begun.size > 0 || refused > 0) this.#endLater();
   }
 
-  /** Takes out a sender's next request. @returns undefined where it had waited too long, and is refused */
-  #take(sender: string, now: number): (() => void) | undefined {
-    const line = this.#lines.get(sender)!;
-    const { since, waiting } = line;
-    const isOverloaded = now - since > OVERLOADED_AFTER_MS && line.left >= OVERLOADED_AFTER;
-    const waitMsMax = isOverloaded ? OVERLOADED_WAIT_MS_MAX : WAIT_MS_MAX;
-    line.left += 1;
-    const waited = now - waiting[0]!.since;
-    const isNewestFirst = waited > NEWEST_FIRST_MS && waited <= waitMsMax;
-    const { begin, refuse } = (isNewestFirst ? waiting.pop() : waiting.shift())!;
-    if (waiting.length === 0) this.#lines.delete(sender);
-    if (waited <= waitMsMax) return begin;
-    refuse(tooMany());
-    return undefined;
+  #waitMsMaxOf(sender: string): number {
+    const { since, served } = this.#senders.get(sender)!;
+    const isOverloaded = this.#loopAt - since > OVERLOADED_AFTER_MS && served >= OVERLOADED_AFTER;
+    return isOverloaded ? OVERLOADED_WAIT_MS_MAX : WAIT_MS_MAX;
+  }
+
+  #countServed(sender: string): void {
+    if (this.#queue.waitingOf(sender) === 0) this.#senders.delete(sender);
+    else this.#senders.get(sender)!.served += 1;
   }
 }
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { RequestPayment } from '../../../../src/payment/wire/request-payment.ts';
 import { answeredHere } from '../../../../src/server/http/access/forward.ts';
-import { Senders } from '../../../../src/server/http/access/sender.ts';
+import { RequestSource } from '../../../../src/server/http/access/request-source.ts';
 import type { Services } from '../../../../src/server/http/access/services.ts';
 
 const PAYER = '0x00000000000000000000000000000000000000aa';
@@ -16,14 +16,14 @@ const services = {
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
-const newSenders = () => new Senders(services.gate, answeredHere(services));
+const newSource = () => new RequestSource(services.gate, answeredHere(services));
 
-function sender(path: string, headers: Record<string, string> = {}, query = '', senders = newSenders()) {
+function sender(path: string, headers: Record<string, string> = {}, query = '', source = newSource()) {
   const head = { method: 'POST', path, query, headers: new Map(Object.entries(headers)) };
   const xPayment = headers['x-payment'];
   const isPresent = (xPayment ?? headers['payment-signature']) !== undefined;
   const payment = { isPresent, xPayment } as unknown as RequestPayment;
-  return senders.of({ head, payment, header: (name: string) => headers[name] });
+  return source.of({ head, payment, header: (name: string) => headers[name] });
 }
 
 t.test('a workspace is a sender where its token opens it, and a wallet that has paid', async (t) => {

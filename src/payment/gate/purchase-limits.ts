@@ -1,9 +1,9 @@
 import type { Address } from '@farthing/protocol/address';
 import { FarthingError } from '@farthing/protocol/error';
-import { Owners } from '@farthing/queues/owners';
+import { Owners } from '@farthing/protocol/owners';
 import type { InFlightRequests } from './in-flight-requests.ts';
 import type { Settlements } from './settlements.ts';
-import { VerificationLines } from './verifications.ts';
+import { VerifyQueues } from './verifications.ts';
 
 /** A gate's purchases. */
 export interface GateCounts {
@@ -14,26 +14,26 @@ export interface GateCounts {
 /** Purchases that may be in flight for each that may run: those of unknown outcome are a few kilobytes each. */
 const UNFINISHED_FACTOR = 16;
 /** No payer has more than this part of the purchases in flight, so that at least eight can pay. */
-const OF_ONE_PAYER = 1 / 8;
+const PAYER_PART = 1 / 8;
 /** All wallets together that never paid have this part of those that run. */
-const OF_STRANGERS = 1 / 2;
+const UNPROVEN_PART = 1 / 2;
 
 /**
- * Shares out the purchases that may run at once in all gates of a process: several sets of books multiply no limit. A payment of
- * unknown outcome runs nothing, but is kept until its window ends: it takes a place of its payer only.
+ * Bounds the purchases that run at once in all gates of a process: several sets of books multiply no limit. A payment of
+ * unknown outcome runs nothing, but is kept until its window ends: it counts for its payer only.
  */
-export class Crowd {
+export class PurchaseLimits {
   readonly owners: Owners;
-  readonly lines: VerificationLines;
+  readonly verifyQueues: VerifyQueues;
   readonly #purchasesMax: number;
   readonly #gates = new Set<GateCounts>();
-  #strangers = 0;
+  #unproven = 0;
 
   /** @param purchasesMax purchases that may run at once */
   constructor(purchasesMax: number, owners = new Owners()) {
     this.#purchasesMax = purchasesMax;
     this.owners = owners;
-    this.lines = new VerificationLines(owners);
+    this.verifyQueues = new VerifyQueues(owners);
   }
 
   /** @returns takes it out again */
@@ -42,9 +42,14 @@ export class Crowd {
     return () => void this.#gates.delete(gate);
   }
 
-  /** @param gate the payer's. @throws overloaded when one more purchase of this payer is too many */
-  admit(payer: Address, { inFlight }: GateCounts): void {
+  /**
+   * @param gate the payer's
+   * @returns leaves, once the purchase has its outcome
+   * @throws overloaded when one more purchase of this payer is too many
+   */
+  enter(payer: Address, { inFlight }: GateCounts): () => void {
     const purchasesMax = this.#purchasesMax;
+    const unproven = this.owners.knows(payer) ? 0 : 1;
     let inAll = 0;
     let pending = 0;
     for (const gate of this.#gates) {
@@ -54,21 +59,14 @@ export class Crowd {
     if (
       inAll - pending >= purchasesMax ||
       inAll >= UNFINISHED_FACTOR * purchasesMax ||
-      inFlight.purchaseCountOf(payer) >= OF_ONE_PAYER * purchasesMax ||
-      (!this.owners.knows(payer) && this.#strangers >= OF_STRANGERS * purchasesMax)
+      inFlight.purchaseCountOf(payer) >= PAYER_PART * purchasesMax ||
+      (unproven > 0 && this.#unproven >= UNPROVEN_PART * purchasesMax)
     )
       throw tooBusy();
-  }
-
-  /** Counts the purchase while it runs, from its claim until its outcome. */
-  async run<T>(payer: Address, purchase: () => Promise<T>): Promise<T> {
-    if (this.owners.knows(payer)) return await purchase();
-    this.#strangers += 1;
-    try {
-      return await purchase();
-    } finally {
-      this.#strangers -= 1;
-    }
+    this.#unproven += unproven;
+    return () => {
+      this.#unproven -= unproven;
+    };
   }
 }
 

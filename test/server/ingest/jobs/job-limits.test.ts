@@ -2,16 +2,16 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Address } from '../../../../src/protocol/address.ts';
 import { newId, type TenantId } from '../../../../src/protocol/id.ts';
-import { Owners } from '../../../../src/queues/owners.ts';
-import { JobTurns } from '../../../../src/server/ingest/jobs/job-turns.ts';
+import { Owners } from '../../../../src/protocol/owners.ts';
+import { JobLimits } from '../../../../src/server/ingest/jobs/job-limits.ts';
 
-/** Turns of jobs that take as long as the test says, and workspaces by who paid for them. */
-function openTurns(places: number) {
+/** Limits of jobs that take as long as the test says, and workspaces by who paid for them. */
+function openLimits(atOnceMax: number) {
   const payers = new Map<string, Address>();
   const owners = new Owners();
   owners.join((id) => payers.get(id));
   const clock = { ms: 0 };
-  const turns = new JobTurns(places, owners, () => clock.ms);
+  const limits = new JobLimits(atOnceMax, owners, () => clock.ms);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const workspaceOf = (payer: number) => {
@@ -24,9 +24,9 @@ function openTurns(places: number) {
       begun.push(name);
       return new Promise<void>((resolve) => ends.set(name, resolve));
     };
-    const job = { tenant, seconds, begin };
-    turns.push(job);
-    return job;
+    const controller = new AbortController();
+    const { signal } = controller;
+    return { controller, run: limits.run(tenant, begin, { seconds, signal }) };
   };
   /** A job that runs ends, after so many seconds. */
   const end = async (name: string, seconds = 0) => {
@@ -34,11 +34,11 @@ function openTurns(places: number) {
     ends.get(name)!();
     await setImmediate();
   };
-  return { turns, owners, begun, workspaceOf, push, end };
+  return { limits, owners, begun, workspaceOf, push, end };
 }
 
 t.test('five workspaces of one payer have the turns of one', async (t) => {
-  const { begun, workspaceOf, push, end } = openTurns(1);
+  const { begun, workspaceOf, push, end } = openLimits(1);
   const five = Array.from({ length: 5 }, () => workspaceOf(1));
   for (const [number, workspace] of five.entries()) push(workspace, `many${number}`, 1);
   const neighbour = workspaceOf(2);
@@ -48,7 +48,7 @@ t.test('five workspaces of one payer have the turns of one', async (t) => {
 });
 
 t.test('a short text waits behind none of eight owners’ long ones', async (t) => {
-  const { begun, workspaceOf, push, end } = openTurns(4);
+  const { begun, workspaceOf, push, end } = openLimits(4);
   for (let payer = 1; payer <= 8; payer++) push(workspaceOf(payer), `long${payer}`, 70);
   t.same(begun, ['long1', 'long2', 'long3'], 'a place stays free');
   const neighbour = workspaceOf(9);
@@ -60,15 +60,15 @@ t.test('a short text waits behind none of eight owners’ long ones', async (t) 
 });
 
 t.test('room for jobs: the owner of the most is refused, who has none finds room', (t) => {
-  const { turns, workspaceOf } = openTurns(2);
+  const { limits, workspaceOf } = openLimits(2);
   const unfinished: TenantId[] = [];
-  turns.join(() => unfinished);
+  limits.join(() => unfinished);
   const fill = (tenants: readonly TenantId[]) => {
     let count = 0;
     for (let tries = 0; tries < 1000; tries++) {
       const tenant = tenants[tries % tenants.length]!;
       try {
-        turns.admit(tenant, 1000);
+        limits.refuseBeyond(tenant, 1000);
       } catch {
         continue;
       }
@@ -79,7 +79,7 @@ t.test('room for jobs: the owner of the most is refused, who has none finds room
   };
   const five = Array.from({ length: 5 }, () => workspaceOf(1));
   t.equal(fill(five), 500, 'five workspaces of one payer have half');
-  t.throws(() => turns.admit(five[0]!, 1000), { code: 'overloaded', retryAfterS: 5 });
+  t.throws(() => limits.refuseBeyond(five[0]!, 1000), { code: 'overloaded', retryAfterS: 5 });
   const others = [2, 3, 4, 5].map(workspaceOf);
   t.ok(fill(others) >= 4 * 50);
   t.ok(fill([workspaceOf(6)]) >= 30);

@@ -8,10 +8,10 @@ export interface Work<Entry> {
   /** Entries of one kind can share a task. */
   readonly kind: string;
   readonly entries: readonly Entry[];
-  /** Cost of each entry, in the unit of a pull's budget. */
+  /** Part of a batch's budget that each entry takes. */
+  size(entry: Entry): number;
+  /** Cost of each entry, by which owners take turns: as that of so many tokens. */
   cost(entry: Entry): number;
-  /** Work of each entry, by which owners take turns: as that of so many tokens. */
-  weight(entry: Entry): number;
   /** True once it is cancelled. */
   cancelled(): boolean;
 }
@@ -24,12 +24,12 @@ export interface Piece<Entry> {
   readonly attempts: number;
 }
 
-export interface PullBounds {
+export interface BatchBounds {
   readonly entries: number;
-  readonly cost: number;
+  readonly size: number;
 }
 
-/** A call, and its first entry that was not pulled. */
+/** A call, and its first entry that was not taken. */
 interface Call<Entry> {
   readonly work: Work<Entry>;
   readonly next: number;
@@ -41,11 +41,10 @@ const TURN = 512;
 const QUICK = 128;
 
 /**
- * Work that waits for a worker, bounded, with the owners served in turn, the one with the least work first: a heavy one delays another
- * by one turn at most, a light one by none that has not begun, and leaves room for its first call.
- * Cancelled work is dropped when its turn comes.
+ * Batches of the calls that wait for a worker, in a fair queue: a worker takes parts of several calls of one kind. A heavy owner delays
+ * another by one turn at most, a light one by none that has not begun.
  */
-export class WorkQueue<Entry> {
+export class BatchQueue<Entry> {
   readonly #callsMax: number;
   readonly #calls = new FairQueue<Call<Entry>>({
     quickCost: QUICK,
@@ -77,7 +76,7 @@ export class WorkQueue<Entry> {
    * @param tooLong true: what waits would keep another call of the owner waiting for too long
    * @throws FarthingError `overloaded` when the owner has as many calls waiting as there is room for.
    */
-  admit(tenant: string, what: string, retryAfterS: number, tooLong = false): void {
+  refuseBeyond(tenant: string, what: string, retryAfterS: number, tooLong = false): void {
     if (hasRoom(this.#calls.waitingOf(tenant), this.depth, this.#callsMax) && !tooLong) return;
     throw new FarthingError(
       'overloaded',
@@ -86,13 +85,13 @@ export class WorkQueue<Entry> {
     );
   }
 
-  add(work: Work<Entry>): void {
+  enter(work: Work<Entry>): void {
     const call = { work, next: 0 };
-    this.#calls.push(work.tenant, call, turnOf(call));
+    this.#calls.enter(work.tenant, call, costOf(call));
   }
 
-  /** Puts a piece before everything else. It is pulled alone: if it breaks its worker again, it breaks nothing else. */
-  repeat(piece: Piece<Entry>): void {
+  /** Puts a piece before everything else. It is taken alone: if it breaks its worker again, it breaks nothing else. */
+  enterAgain(piece: Piece<Entry>): void {
     this.#repeated.push({ ...piece, attempts: piece.attempts + 1 });
   }
 
@@ -100,33 +99,32 @@ export class WorkQueue<Entry> {
    * The next pieces, of one kind and within its bounds; the first entry is never too large. Empty when nothing waits.
    * @param onlyQuick whether only what takes a few milliseconds
    */
-  pull(boundsOf: (kind: string) => PullBounds, onlyQuick = false): Piece<Entry>[] {
+  take(boundsOf: (kind: string) => BatchBounds, onlyQuick = false): Piece<Entry>[] {
     for (let piece = onlyQuick ? undefined : this.#repeated.shift(); piece; piece = this.#repeated.shift())
       if (!piece.work.cancelled()) return [piece];
     const pieces: Piece<Entry>[] = [];
     let kind: string | undefined;
     let entries = 0;
-    let cost = 0;
+    let size = 0;
     const fits = ({ work, next }: Call<Entry>): boolean => {
       if (entries === 0) return true;
       const bounds = boundsOf(work.kind);
-      const price = work.cost(work.entries[next]!);
-      return work.kind === kind && entries < bounds.entries && cost + price <= bounds.cost;
+      const more = work.size(work.entries[next]!);
+      return work.kind === kind && entries < bounds.entries && size + more <= bounds.size;
     };
-    const take = () => this.#calls.take(fits, onlyQuick);
-    for (let call = take(); call; call = take()) {
+    for (let call = this.#calls.take(fits, onlyQuick); call; call = this.#calls.take(fits, onlyQuick)) {
       const { work, next } = call;
       kind ??= work.kind;
       let end = next;
       while (end < work.entries.length && fits({ work, next: end })) {
-        cost += work.cost(work.entries[end]!);
+        size += work.size(work.entries[end]!);
         entries += 1;
         end += 1;
       }
       if (end > next) pieces.push({ work, entries: work.entries.slice(next, end), attempts: 0 });
       if (end === work.entries.length) continue;
       const rest = { work, next: end };
-      this.#calls.putBack(work.tenant, rest, turnOf(rest));
+      this.#calls.enterAgain(work.tenant, rest, costOf(rest));
     }
     return pieces;
   }
@@ -138,10 +136,9 @@ export class WorkQueue<Entry> {
   }
 }
 
-/** Work of the next turn of a call, in tokens. */
-function turnOf<Entry>({ work, next }: Call<Entry>): number {
-  let weight = 0;
-  for (let at = next; at < work.entries.length && weight < TURN; at++)
-    weight += work.weight(work.entries[at]!);
-  return weight;
+/** Cost of the next turn of a call, in tokens. */
+function costOf<Entry>({ work, next }: Call<Entry>): number {
+  let cost = 0;
+  for (let at = next; at < work.entries.length && cost < TURN; at++) cost += work.cost(work.entries[at]!);
+  return cost;
 }

@@ -6,16 +6,16 @@ import type { Services } from './services.ts';
 import { bearerToken } from './workspace-access.ts';
 
 const WORKSPACE = /^\/agent\/v1\/workspaces\/([^/]+)/;
-/** Strangers, however many tokens and payments they make up. */
-const ANYBODY = '';
-/** Who brings neither: an answer costs little, and waits behind no made-up payment. */
+/** All whose credentials prove nothing, however many tokens and payments they make up. */
+const UNPROVEN = '';
+/** Requests without credentials: an answer costs little, and waits behind no made-up payment. */
 const UNPAID = 'unpaid';
 /** Calls of other servers: they wait behind no client. */
 const PEERS = 'peers';
 const REMEMBERED_MAX = 1024;
 
-/** Tells whose turn a request takes where many came at once. */
-export class Senders {
+/** Tells whom a request is from, where many share what they wait for. */
+export class RequestSource {
   readonly #gate: Pick<Services['gate'], 'knownPayer' | 'owners'>;
   readonly #forward: Forward;
   /** Looking a token up in the books costs more than the rest. */
@@ -37,11 +37,11 @@ export class Senders {
     // Which wallets have paid, all gates of a process know.
     if (token === undefined) {
       const payer = this.#gate.knownPayer(exchange.payment);
-      return payer ? payerTenantId(payer) : ANYBODY;
+      return payer ? payerTenantId(payer) : UNPROVEN;
     }
     const { path, query } = exchange.head;
     const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
-    return workspace && this.#opens(workspace, token) ? this.#gate.owners.of(workspace) : ANYBODY;
+    return workspace && this.#opens(workspace, token) ? this.#gate.owners.of(workspace) : UNPROVEN;
   }
 
   #opens(workspace: string, token: string): boolean {

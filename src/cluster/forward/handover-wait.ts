@@ -1,15 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FarthingError } from '@farthing/protocol/error';
-import type { Exchange } from '@farthing/server/http/exchange/exchange';
-import { Share } from './share.ts';
-
-export interface SlotWaitLimits {
-  /** A slot that is on its way between two servers is waited for. */
-  readonly waitMsMax: number;
-  /** Requests that wait for one, and of these those of one sender once a quarter of all wait. */
-  readonly waitingMax: number;
-  readonly ofSenderWaitingMax: number;
-}
 
 /** Before the same owner is asked again; longer each time. A new one has to open its slot first. */
 const AGAIN_MS = 20;
@@ -17,42 +7,18 @@ const AGAIN_MS_MAX = 200;
 const MOVES_APART_MS = 5;
 const RETRY_AFTER_S = 2;
 
-/** Requests that wait until their slots come to rest. */
-export class SlotWaits {
-  readonly #limits: SlotWaitLimits;
-  readonly #share: Share;
-  readonly #senderOf: (exchange: Exchange) => string;
-
-  constructor(limits: SlotWaitLimits, senderOf: (exchange: Exchange) => string) {
-    this.#limits = limits;
-    this.#share = new Share(limits.waitingMax, limits.ofSenderWaitingMax);
-    this.#senderOf = senderOf;
-  }
-
-  /** Requests that wait. */
-  get count(): number {
-    return this.#share.count;
-  }
-
-  /** The waits of one request. */
-  of(exchange: Exchange): SlotWait {
-    const enter = () => this.#share.enter(() => this.#senderOf(exchange));
-    return new SlotWait(exchange.signal, enter, this.#limits.waitMsMax);
-  }
-}
-
-/** One request's waits: it counts from the first to the end. Nothing of the request happens while it waits. */
-export class SlotWait {
+/** One request's waits for slots to come to rest: it is inside from the first wait to the end. Nothing of the request happens meanwhile. */
+export class HandoverWait {
   readonly #signal: AbortSignal;
-  readonly #takeRoom: () => (() => void) | undefined;
+  readonly #enter: () => (() => void) | undefined;
   readonly #until: number;
   #leave: (() => void) | undefined;
   #pauses = 0;
   #moves = 0;
 
-  constructor(signal: AbortSignal, takeRoom: () => (() => void) | undefined, waitMsMax: number) {
+  constructor(signal: AbortSignal, enter: () => (() => void) | undefined, waitMsMax: number) {
     this.#signal = signal;
-    this.#takeRoom = takeRoom;
+    this.#enter = enter;
     this.#until = performance.now() + waitMsMax;
   }
 
@@ -60,12 +26,12 @@ export class SlotWait {
   async until(moved: Promise<void>): Promise<void> {
     // A promise that is over too early must not keep the loop from all else.
     if (this.#moves++ > 0) await pause(MOVES_APART_MS);
-    await this.#race(moved, this.#enter());
+    await this.#race(moved, this.#msToWait());
   }
 
   /** Until the slot has moved, or it is worth to ask the same owner again. @throws as `until` */
   async untilAgain(moved: Promise<void>): Promise<void> {
-    const ms = Math.min(AGAIN_MS * 2 ** this.#pauses++, AGAIN_MS_MAX, this.#enter());
+    const ms = Math.min(AGAIN_MS * 2 ** this.#pauses++, AGAIN_MS_MAX, this.#msToWait());
     if (await this.#race(moved, ms)) this.#pauses = 0;
   }
 
@@ -92,12 +58,12 @@ export class SlotWait {
     this.#leave = undefined;
   }
 
-  /** @returns milliseconds that are left */
-  #enter(): number {
+  /** Enters, and tells how long it may wait. @throws as `until` */
+  #msToWait(): number {
     const leftMs = this.#until - performance.now();
     if (leftMs <= 0) throw slotMoves();
-    this.#leave ??= this.#takeRoom();
-    if (!this.#leave) throw crowded();
+    this.#leave ??= this.#enter();
+    if (!this.#leave) throw tooManyWait();
     return leftMs;
   }
 }
@@ -111,6 +77,6 @@ export function slotMoves(): FarthingError {
   );
 }
 
-export function crowded(): FarthingError {
+export function tooManyWait(): FarthingError {
   return new FarthingError('overloaded', 'Too many requests wait for other servers. Try again in a moment.');
 }

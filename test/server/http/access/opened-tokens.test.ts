@@ -1,5 +1,5 @@
 import t from 'tap';
-import { OpenedTokens } from '../../src/server/http/access/opened-tokens.ts';
+import { OpenedTokens } from '../../../../src/server/http/access/opened-tokens.ts';
 
 t.test('as many tokens are remembered as find room, the latest ones', async (t) => {
   const opened = new OpenedTokens(2);
