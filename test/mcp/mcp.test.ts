@@ -285,7 +285,7 @@ t.test('over stdio it pays from a local wallet within its budget', async (t) => 
   t.ok(over.isError);
   t.match(
     textOf(over),
-    /budget_exceeded: The price is 0\.04 USD and 0\.01 of the budget of 0\.06 USD are left/,
+    /budget_exceeded: The price is 0\.04 USD and 0\.0125 of the budget of 0\.06 USD are left/,
   );
   const { id } = rented.structuredContent as { id: string };
   t.match(await host.call('workspace_dispose', { workspace: id }), {
