@@ -158,7 +158,7 @@ t.test('an archive interrupted by the end of the server resumes, each file once'
   const first = await startTestServer(t, { DATA_DIR: folder });
   const workspace = await new TestAgent(first.url).rent();
   const many = Object.fromEntries(
-    Array.from({ length: 60 }, (_, index) => [
+    Array.from({ length: 30 }, (_, index) => [
       `${index}.txt`,
       `Note ${index}: words about sheep number ${index}.`,
     ]),
@@ -176,6 +176,6 @@ t.test('an archive interrupted by the end of the server resumes, each file once'
     await new Promise((resolve) => setTimeout(resolve, 50));
     job = await ask(`/jobs/${body.job_id}`);
   }
-  t.match(job, { state: 'searchable', segments: 60 });
-  t.equal((await ask<{ items: object[] }>('/items?limit=200')).items.length, 61);
+  t.match(job, { state: 'searchable', segments: 30 });
+  t.equal((await ask<{ items: object[] }>('/items?limit=200')).items.length, 31);
 });
