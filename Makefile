@@ -137,7 +137,7 @@ python: .build/python/pins ## Python's packages for the tests of its client, qui
 	.build/python/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas
+python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas, and its blocking half from the async one
 	@node --no-warnings scripts/python-answers.ts
 
 GENERATOR := .build/openapi-generator/openapi-generator-cli-7.25.0.jar

@@ -1,11 +1,12 @@
 import t from 'tap';
 import { hitLines, hitList } from '../../src/cli/search/hits.ts';
-import { clockTime, place } from '../../src/cli/search/place.ts';
-import { bytesText, durationText, timeText } from '../../src/cli/terminal/figures.ts';
+import { place } from '../../src/cli/search/place.ts';
+import { durationText, timeText } from '../../src/cli/terminal/figures.ts';
 import { progressBar } from '../../src/cli/terminal/progress.ts';
 import { aligned } from '../../src/cli/terminal/table.ts';
 import { clean, clip, clipName, MARK, widthOf, wrap, wrapWords } from '../../src/cli/wording/text.ts';
 import type { Hit } from '../../src/client/index.ts';
+import { bytesText, clockText } from '../../src/protocol/figures.ts';
 
 const SNIPPET = 'Bees dance to tell each other where the food is, and how far it is from their hive.';
 const START = SNIPPET.indexOf('dance');
@@ -70,7 +71,7 @@ t.test('a place is a page, a time or a heading', async (t) => {
   t.equal(place({ page: 3 }), 'p. 3');
   t.equal(place({ page: 3, page_kind: 'slide' }), 'slide 3');
   t.equal(place({ time_s: 61.7 }), '1:01');
-  t.equal(clockTime(3_723), '1:02:03');
+  t.equal(clockText(3_723), '1:02:03');
   t.equal(place({ heading: 'Bees' }), '“Bees”');
   t.equal(place({}), '');
 });

@@ -1,6 +1,7 @@
+import { bytesText, clockText, counted } from '@farthing/protocol/figures';
 import type { Snapshot } from '@farthing/protocol/schema/operator';
 import type { ComponentChildren } from 'preact';
-import { counted, formatBytes, formatClock, formatMs, formatShare } from '../../model/figures/format.ts';
+import { formatMs, formatShare } from '../../model/figures/format.ts';
 import { Panel } from './panel.tsx';
 
 /** What the curves do not show. */
@@ -22,12 +23,12 @@ function Now({ snapshot }: { snapshot: Snapshot }) {
   return (
     <Panel title="Now">
       <dl class="usage">
-        <Row name="Up" value={formatClock(uptime_s)} />
+        <Row name="Up" value={clockText(uptime_s)} />
         <Row name="Requests" value={String(traffic.requests)} />
-        <Row name="Memory" value={formatBytes(memory_bytes)} />
+        <Row name="Memory" value={bytesText(memory_bytes)} />
         <Row
           name="Disk"
-          value={`${formatBytes(disk.free_bytes)} free of ${formatBytes(disk.total_bytes)}`}
+          value={`${bytesText(disk.free_bytes)} free of ${bytesText(disk.total_bytes)}`}
           state={disk.free_bytes < DISK_LOW * disk.total_bytes ? 'bad' : undefined}
         />
         <Row
