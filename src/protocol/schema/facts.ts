@@ -9,9 +9,9 @@ type Unit =
   | 'share'
   | 'count'
   | 'counted'
+  | 'counted'
   | 'seconds'
   | 'duration'
-  | 'minutes'
   | 'median'
   | 'time'
   | 'bytes'
@@ -26,10 +26,10 @@ export interface Shown {
   readonly as?: Unit;
   /** Its name in a row, or the word beside its figure. */
   readonly label?: string;
-  /** For `counted`: one of them, and several where that is not one with an s. */
+  /** What is counted: one of them, and several where that is not one with an s. */
   readonly noun?: readonly [one: string, several?: string];
-  /** Fields of the same record behind its value, each at `{}` of a text. */
-  readonly beside?: readonly { readonly field: string; readonly text: string }[];
+  /** Behind its value: texts with other fields of the record, such as ` of {limit}`. Without the field there is no text. */
+  readonly beside?: readonly string[];
   /** Explains it to who points at it. */
   readonly title?: string;
   /** The value that goes without saying in texts. */
@@ -70,7 +70,7 @@ export function factsOf(
   const say = (field: ShownField): string | undefined => {
     const value = values[field.name];
     if (value === undefined || value === null || value === field.usual) return undefined;
-    const words = voice[field.as ?? 'text'];
+    const words = voice[field.noun ? 'counted' : (field.as ?? 'text')];
     return words ? words(value, field) : String(value);
   };
   return fields
@@ -80,9 +80,10 @@ export function factsOf(
       if (inner && !as) return factsOf(inner, (values[name] ?? {}) as object, surface, voice);
       const value = say(field);
       if (value === undefined) return [];
-      const others = beside.map(({ field: other, text }) => {
+      const others = beside.map((text) => {
+        const [place, other] = /\{(\w+)\}/.exec(text)!;
         const said = say(fields.find((each) => each.name === other)!);
-        return said === undefined ? '' : text.replace('{}', said);
+        return said === undefined ? '' : text.replace(place, said);
       });
       return [{ name, label, value, beside: others.join(''), title }];
     });

@@ -60,11 +60,7 @@ export const ItemSchema = Type.Object(
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
     state: shown(OneOf(ITEM_STATES), { on: ['line', 'list'], usual: 'searchable' }),
     families: Type.Array(FamilySchema),
-    segments: shown(Count('Searchable pieces.'), {
-      on: ['page'],
-      as: 'counted',
-      noun: ['segment'],
-    }),
+    segments: shown(Count('Searchable pieces.'), { on: ['page'], noun: ['segment'] }),
     created_at: Timestamp('When it was accepted.'),
     expires_at: Type.Union([Timestamp('When it will be disposed of.'), Type.Null()]),
     title: Type.Optional(Type.String()),
@@ -85,7 +81,6 @@ export const ItemSchema = Type.Object(
     ),
     pages: shown(Type.Optional(Count('Pages, for paged documents.')), {
       on: ['line', 'list'],
-      as: 'counted',
       noun: ['page'],
     }),
     duration_s: shown(Type.Optional(Type.Number()), { on: ['line', 'list'], as: 'seconds' }),
@@ -107,12 +102,7 @@ export const ItemSchema = Type.Object(
       Type.Optional(
         Count('Number of files inside. Each is an item; `families` and `segments` cover all of them.'),
       ),
-      {
-        on: ['line', 'page'],
-        as: 'counted',
-        noun: ['file inside', 'files inside'],
-        beside: [{ field: 'members_failed', text: ', {} failed' }],
-      },
+      { on: ['line', 'page'], noun: ['file inside', 'files inside'], beside: [', {members_failed} failed'] },
     ),
     members_failed: shown(
       Type.Optional(Count('Number of members that could not be read; see their `error`.')),

@@ -23,11 +23,10 @@ export const ReserveSchema = Type.Object(
   {
     minutes: shown(Count('Minutes in reserve that are not used: the last of `ttl_seconds_left`.'), {
       on: ['terminal', 'page'],
-      as: 'counted',
       noun: ['minute'],
       label: 'in reserve',
       usual: 0,
-      beside: [{ field: 'usd', text: ', {}' }],
+      beside: [', {usd}'],
     }),
     usd: shown(Money('What goes back to the prepaid money of who paid for them, unless they are used.'), {
       on: [],
@@ -76,13 +75,13 @@ export const UsageSchema = Type.Object(
       on: ['terminal'],
       as: 'duration',
       label: 'time left',
-      beside: [{ field: 'expires_at', text: ', until {}' }],
+      beside: [', until {expires_at}'],
     }),
     spend_usd: shown(Money('Spent so far, without what is in reserve.'), {
       on: ['terminal', 'page'],
       as: 'usd',
       label: 'spent',
-      beside: [{ field: 'spend_limit_usd', text: ' of at most {}' }],
+      beside: [' of at most {spend_limit_usd}'],
     }),
     spend_limit_usd: shown(Type.Union([Money('Cap on the spend, with what is in reserve.'), Type.Null()]), {
       on: [],
@@ -92,14 +91,14 @@ export const UsageSchema = Type.Object(
     searches: shown(Count('Searches answered.'), {
       on: ['terminal', 'page'],
       as: 'count',
-      beside: [{ field: 'latency_ms', text: ', half of them within {}' }],
+      beside: [', half of them within {latency_ms}'],
     }),
     ingests: shown(Count('Files accepted.'), { on: ['page'], as: 'count', label: 'uploads' }),
     items: shown(Count('Items searchable.'), {
       on: ['terminal', 'page'],
       as: 'count',
       label: 'files',
-      beside: [{ field: 'bytes', text: ', {}' }],
+      beside: [', {bytes}'],
     }),
     segments: shown(Count('Segments searchable.'), {
       on: ['page'],
@@ -163,7 +162,6 @@ const Inventory = (how: Shown) => shown(Type.Union([Count(), Type.Null()]), how)
 
 export const ReceiptClaimsSchema = Type.Object(
   {
-    iss: shown(Type.String({ description: 'The server that signed it.' }), { on: ['page'], label: 'issuer' }),
     sub: Id<WorkspaceId>(),
     iat: Type.Integer({ description: 'When it was signed, in seconds since 1970.' }),
     workspace: shown(Id<WorkspaceId>(), { on: ['page'] }),
@@ -177,26 +175,22 @@ export const ReceiptClaimsSchema = Type.Object(
     reason: shown(Type.Optional(Type.String({ description: 'Why it ended.' })), { on: ['page'] }),
     items: Inventory({
       on: ['page'],
-      as: 'counted',
       noun: ['item'],
       label: 'contents',
-      beside: [
-        { field: 'segments', text: ', {}' },
-        { field: 'bytes', text: ', {}' },
-      ],
+      beside: [', {segments}', ', {bytes}'],
     }),
-    segments: Inventory({ on: [], as: 'counted', noun: ['segment'] }),
+    segments: Inventory({ on: [], noun: ['segment'] }),
     bytes: Inventory({ on: [], as: 'bytes' }),
     items_sha256: Type.Union([Type.String(), Type.Null()]),
     searches: shown(Count(), {
       on: ['page'],
-      as: 'counted',
       noun: ['search', 'searches'],
       label: 'used',
-      beside: [{ field: 'ingests', text: ', {}' }],
+      beside: [', {ingests}'],
     }),
-    ingests: shown(Count(), { on: [], as: 'counted', noun: ['upload'] }),
+    ingests: shown(Count(), { on: [], noun: ['upload'] }),
     spend_usd: shown(Money('What it cost.'), { on: ['page'], as: 'usd', label: 'paid' }),
+    iss: shown(Type.String({ description: 'The server that signed it.' }), { on: ['page'], label: 'issuer' }),
     copies: Type.Optional(
       Type.Object(
         {

@@ -618,8 +618,6 @@ class ReceiptClaims(TypedDict):
     """Content of a disposal receipt. Counts are null if the index could not be read: its folder is destroyed all
     the same."""
 
-    iss: str
-    """The server that signed it."""
     sub: str
     iat: int
     """When it was signed, in seconds since 1970."""
@@ -640,6 +638,8 @@ class ReceiptClaims(TypedDict):
     ingests: int
     spend_usd: str
     """What it cost."""
+    iss: str
+    """The server that signed it."""
     copies: NotRequired[ReceiptClaimsCopies]
     """Encrypted copies beyond the server’s disk, which were destroyed, too."""
     kept: list[ReceiptClaimsKept]
