@@ -9,7 +9,6 @@ type Unit =
   | 'share'
   | 'count'
   | 'counted'
-  | 'counted'
   | 'seconds'
   | 'duration'
   | 'median'
