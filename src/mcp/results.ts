@@ -242,11 +242,6 @@ function hitLine(hit: Hit, index: number): string {
 
 /** Each kind of value as a model reads it. */
 const VOICE: Voice = {
-  share: (share: number, { name }) => `${name} ${share.toFixed(2)}`,
-  count: String,
-  counted: (count: number, { noun: [one, several = `${one}s`] = [''] }) =>
-    `${count} ${count === 1 ? one : several}`,
-  seconds: (seconds: number) => `${Math.round(seconds)} s`,
   moments: (moments: Required<Hit>['moments'], { most }) =>
     `also at ${moments
       .slice(0, most)

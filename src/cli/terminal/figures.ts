@@ -1,5 +1,5 @@
 import type { Hit } from '@farthing/client';
-import { bytesText, clockText, counted, usdText } from '@farthing/protocol/figures';
+import { clockText, counted } from '@farthing/protocol/figures';
 import type { Voice } from '@farthing/protocol/schema/facts';
 
 /** Figures as a terminal shows them. */
@@ -28,12 +28,8 @@ export function timeText(timestamp: string, now = new Date()): string {
 
 /** Each kind of value in a terminal. */
 export const VOICE: Voice = {
-  count: (count: number) => count.toLocaleString('en-US'),
-  counted: (count: number, { noun: [one, several] = [''] }) => counted(count, one, several),
   duration: durationText,
   time: (time: string) => timeText(time),
-  bytes: bytesText,
-  usd: usdText,
   median: ({ p50 }: { readonly p50: number | null }) => (p50 === null ? undefined : `${p50.toFixed(1)} ms`),
   moments: momentsText,
 };

@@ -1,3 +1,5 @@
+import { bytesText, counted, usdText } from '../figures.ts';
+
 /** How people and models see the fields of an answer: each field's schema says it, and each surface has one renderer. */
 
 /** `line`: in a model's text; `data`: in its data, `list` in that of a list; `terminal`: a row or note of the command line; `page`: of the console. */
@@ -58,6 +60,16 @@ export type Voice = {
   readonly [U in Unit]?: (value: any, field: ShownField) => string | undefined;
 };
 
+/** Words that a surface has unless it has its own. */
+const PLAIN: Voice = {
+  share: (share: number, { name }) => `${name} ${share.toFixed(2)}`,
+  count: (count: number) => count.toLocaleString('en-US'),
+  counted: (count: number, { noun: [one, several] = [''] }) => counted(count, one, several),
+  seconds: (seconds: number) => `${Math.round(seconds)} s`,
+  bytes: bytesText,
+  usd: usdText,
+};
+
 /** The fields of a record that a surface shows, in words and in the order of their schema. */
 export function factsOf(
   fields: readonly ShownField[],
@@ -69,7 +81,8 @@ export function factsOf(
   const say = (field: ShownField): string | undefined => {
     const value = values[field.name];
     if (value === undefined || value === null || value === field.usual) return undefined;
-    const words = voice[field.noun ? 'counted' : (field.as ?? 'text')];
+    const unit = field.noun ? 'counted' : (field.as ?? 'text');
+    const words = voice[unit] ?? PLAIN[unit];
     return words ? words(value, field) : String(value);
   };
   return fields

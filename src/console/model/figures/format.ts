@@ -1,4 +1,3 @@
-import { bytesText, counted, usdText } from '@farthing/protocol/figures';
 import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
 import type { Voice } from '@farthing/protocol/schema/facts';
 
@@ -42,9 +41,5 @@ export function formatTime(rfc3339: unknown): string {
 /** Each kind of value on the page. */
 export const VOICE: Voice = {
   share: (share: number, { label }) => `${formatShare(share)} ${label}`.trim(),
-  count: (count: number) => count.toLocaleString('en-US'),
-  counted: (count: number, { noun: [one, several] = [''] }) => counted(count, one, several),
   time: formatTime,
-  bytes: bytesText,
-  usd: usdText,
 };
