@@ -64,7 +64,7 @@ export type Voice = {
 const PLAIN: Voice = {
   share: (share: number, { name }) => `${name} ${share.toFixed(2)}`,
   count: (count: number) => count.toLocaleString('en-US'),
-  counted: (count: number, { noun: [one, several] = [''] }) => counted(count, one, several),
+  counted: (count: number, { noun }) => counted(count, noun?.[0] ?? '', noun?.[1]),
   seconds: (seconds: number) => `${Math.round(seconds)} s`,
   bytes: bytesText,
   usd: usdText,
