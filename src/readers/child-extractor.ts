@@ -13,7 +13,7 @@ import type {
 import { type ErrorCode, errorCode, FarthingError } from '@farthing/protocol/error';
 import { addNotRead, type NotRead, type UnreadReason } from '@farthing/protocol/file/not-read';
 import type { Preview } from '@farthing/protocol/file/preview';
-import { Owners } from '@farthing/protocol/owners';
+import { Owners } from '@farthing/queues/owners';
 import type {
   ExtractOptions,
   Extractor,

@@ -7,7 +7,7 @@ import type {
   UnpackedMember,
 } from '@farthing/protocol/document';
 import type { Preview } from '@farthing/protocol/file/preview';
-import type { Owners } from '@farthing/protocol/owners';
+import type { Owners } from '@farthing/queues/owners';
 import type { ConfinementReport } from './process/messages.ts';
 
 /** Reads strangers' files, in child processes that can do nothing else. */

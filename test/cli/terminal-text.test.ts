@@ -2,7 +2,6 @@ import t from 'tap';
 import { hitLines, hitList } from '../../src/cli/search/hits.ts';
 import { MARK, widthOf } from '../../src/cli/wording/text.ts';
 import type { Hit } from '../../src/client/index.ts';
-import { bytesText, clockText } from '../../src/protocol/figures.ts';
 
 const SNIPPET = 'Bees dance to tell each other where the food is, and how far it is from their hive.';
 const START = SNIPPET.indexOf('dance');

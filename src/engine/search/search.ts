@@ -4,7 +4,7 @@ import { roundedMs } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '@farthing/protocol/family';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
-import type { Owners } from '@farthing/protocol/owners';
+import type { Owners } from '@farthing/queues/owners';
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '@farthing/protocol/schema/search';
 import type { SearchInput, Verdict } from '@farthing/protocol/search';
 import { Limit } from '@farthing/queues/limit';

@@ -1,7 +1,7 @@
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import { formatUsd } from '@farthing/protocol/money';
-import type { Owners } from '@farthing/protocol/owners';
+import type { Owners } from '@farthing/queues/owners';
 import { ASSETS, prepaidOn } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { PaymentRefused } from '../fault.ts';

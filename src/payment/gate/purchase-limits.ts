@@ -1,6 +1,6 @@
 import type { Address } from '@farthing/protocol/address';
 import { FarthingError } from '@farthing/protocol/error';
-import { Owners } from '@farthing/protocol/owners';
+import { Owners } from '@farthing/queues/owners';
 import type { InFlightRequests } from './in-flight-requests.ts';
 import type { Settlements } from './settlements.ts';
 import { VerifyQueues } from './verifications.ts';

@@ -4,7 +4,7 @@ import type { FileInfo } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import type { JobId, LeadsHere, TenantId } from '@farthing/protocol/id';
 import { isEnded, type Job } from '@farthing/protocol/job';
-import { Owners } from '@farthing/protocol/owners';
+import { Owners } from '@farthing/queues/owners';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { Store } from '../state/store.ts';
 import { filesIn } from './items/files.ts';

@@ -1,6 +1,6 @@
 import type { IndexModels, IndexSpaces } from '@farthing/engine/encode/index-models';
 import type { Tenants } from '@farthing/engine/shard/tenants';
-import type { Owners } from '@farthing/protocol/owners';
+import type { Owners } from '@farthing/queues/owners';
 import type { IngestEncoder } from '../ingest/ports/ports.ts';
 
 /** Encodes for ingests, each index by its own models. The first text of an index decides on its text model. */

@@ -17,7 +17,7 @@ import type { SignClaims } from '@farthing/payment/wire/signed-receipt';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
-import type { Owners } from '@farthing/protocol/owners';
+import type { Owners } from '@farthing/queues/owners';
 import type { FacilitatorCall } from '../metrics/metrics.ts';
 import { observeFacilitator } from '../metrics/observed-facilitator.ts';
 import { ConfigError } from '../settings/config.ts';

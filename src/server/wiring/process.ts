@@ -9,7 +9,7 @@ import { Search } from '@farthing/engine/search/search';
 import type { IndexKeeper } from '@farthing/engine/shard/keeper';
 import { openTenants, type Tenants } from '@farthing/engine/shard/tenants';
 import { type Clock, systemClock } from '@farthing/protocol/clock';
-import { Owners } from '@farthing/protocol/owners';
+import { Owners } from '@farthing/queues/owners';
 import { openExtractor } from '@farthing/readers/child-extractor';
 import type { Extractor } from '@farthing/readers/extractor';
 import type { Logger } from 'pino';

@@ -2,7 +2,7 @@ import t from 'tap';
 import { Search } from '../../../src/engine/search/search.ts';
 import { openTenants } from '../../../src/engine/shard/tenants.ts';
 import type { PictureContent } from '../../../src/protocol/document.ts';
-import { Owners } from '../../../src/protocol/owners.ts';
+import { Owners } from '../../../src/queues/owners.ts';
 import type { Extractor } from '../../../src/readers/extractor.ts';
 import { openEmbedded } from '../encode/rig/embedded.ts';
 import { itemOf, passage } from '../shard/fixtures.ts';

@@ -4,7 +4,7 @@ import type { QueryEncoder } from '../../../src/engine/encode/index-models.ts';
 import { Search, type SearchResult } from '../../../src/engine/search/search.ts';
 import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
 import type { SpaceSpec } from '../../../src/engine/space.ts';
-import { Owners } from '../../../src/protocol/owners.ts';
+import { Owners } from '../../../src/queues/owners.ts';
 import type { SearchInput } from '../../../src/protocol/search.ts';
 import type { Extractor } from '../../../src/readers/extractor.ts';
 import { deep } from '../../rig/deep.ts';

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { FarthingError } from '@farthing/protocol/error';
-import { Owners } from '@farthing/protocol/owners';
+import { Owners } from '@farthing/queues/owners';
 import { Limit } from '@farthing/queues/limit';
 import type { ManifestModel } from '../models/manifest.ts';
 import { readManifest } from '../models/read-manifest.ts';

@@ -1,6 +1,6 @@
 import { FarthingError } from '@farthing/protocol/error';
 import type { TenantId } from '@farthing/protocol/id';
-import type { Owners } from '@farthing/protocol/owners';
+import type { Owners } from '@farthing/queues/owners';
 import { hasRoom } from '@farthing/queues/fair-queue';
 import { Limit } from '@farthing/queues/limit';
 

@@ -4,7 +4,7 @@ import type { SegmentInput } from '../../../../src/engine/shard/shard.ts';
 import { openTenants, type Tenants } from '../../../../src/engine/shard/tenants.ts';
 import type { PictureContent } from '../../../../src/protocol/document.ts';
 import { VECTOR_LISTS } from '../../../../src/protocol/family.ts';
-import { Owners } from '../../../../src/protocol/owners.ts';
+import { Owners } from '../../../../src/queues/owners.ts';
 import type { Item } from '../../../../src/protocol/schema/items.ts';
 import type { Locator, SegmentRecord } from '../../../../src/protocol/schema/search.ts';
 import type { SearchInput } from '../../../../src/protocol/search.ts';

@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { Cors } from '../../../../src/server/http/exchange/cors.ts';
 import { listen } from '../../../../src/server/http/exchange/server.ts';
-import { UnsentBytes } from '../../../../src/server/http/exchange/unsent-bytes.ts';
 import { eventually } from '../../../rig/eventually.ts';
 
 /** Answers that nobody reads: one waits for each connection, within a budget, and nothing behind it is served. */

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Address } from '../../../../src/protocol/address.ts';
 import { newId, type TenantId } from '../../../../src/protocol/id.ts';
-import { Owners } from '../../../../src/protocol/owners.ts';
+import { Owners } from '../../../../src/queues/owners.ts';
 import { JobLimits } from '../../../../src/server/ingest/jobs/job-limits.ts';
 
 /** Limits of jobs that take as long as the test says, and workspaces by who paid for them. */
