@@ -1,6 +1,6 @@
-import { forgetOldest } from './forget-oldest.ts';
 import type { Address } from '@farthing/protocol/address';
 import { isPayer, payerTenantId, type TenantId, type WorkspaceId, walletOf } from '@farthing/protocol/id';
+import { forgetOldest } from './forget-oldest.ts';
 
 /** All whose wallets have not paid: a wallet costs nothing, so they share as one. */
 const UNPROVEN = 'unproven';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
-import type { Owners } from '@farthing/queues/owners';
 import { AdaptiveLimit } from '@farthing/queues/adaptive-limit';
 import { forgetOldest } from '@farthing/queues/forget-oldest';
 import { Limit, type LimitOptions } from '@farthing/queues/limit';
+import type { Owners } from '@farthing/queues/owners';
 import type { Facilitator } from '../facilitator/facilitator.ts';
 import { faultOf } from '../facilitator/reasons.ts';
 import { PaymentRefused } from '../fault.ts';

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { FarthingError } from '@farthing/protocol/error';
-import { Owners } from '@farthing/queues/owners';
 import { Limit } from '@farthing/queues/limit';
+import { Owners } from '@farthing/queues/owners';
 import type { ManifestModel } from '../models/manifest.ts';
 import { readManifest } from '../models/read-manifest.ts';
 import { Verification } from '../models/verification.ts';

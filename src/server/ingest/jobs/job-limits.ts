@@ -1,8 +1,8 @@
 import { FarthingError } from '@farthing/protocol/error';
 import type { TenantId } from '@farthing/protocol/id';
-import type { Owners } from '@farthing/queues/owners';
 import { hasRoom } from '@farthing/queues/fair-queue';
 import { Limit } from '@farthing/queues/limit';
+import type { Owners } from '@farthing/queues/owners';
 
 /** A job estimated at no more than this does not wait behind long ones. */
 const QUICK_SECONDS = 2;
