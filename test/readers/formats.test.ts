@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { FORMATS, READABLE_NAMES, READABLE_TYPES } from '../../src/readers/formats.ts';
+import { FORMATS, HOW_READ, READABLE_NAMES, READABLE_TYPES } from '../../src/readers/formats.ts';
 import { recordingType } from '../../src/readers/media/recordings.ts';
 import { describeApi } from '../../src/server/http/docs/openapi.ts';
 import { openBytes, readBytes, recognisedType, unpackBytes } from '../rig/readers.ts';
@@ -37,9 +37,13 @@ t.test('each sample is recognised as its own format, and read', async (t) => {
   }
 });
 
-t.test('docs/api.md and the description of an upload list the names of the table', async (t) => {
-  const page = readFileSync('docs/api.md', 'utf8').replace(/\s+/g, ' ');
-  t.ok(page.includes(READABLE_NAMES), `docs/api.md says: ${READABLE_NAMES}`);
+t.test('docs/api.md, docs/files.md and the description of an upload say what the table says', async (t) => {
+  const page = (name: string) => readFileSync(`docs/${name}`, 'utf8').replace(/\s+/g, ' ');
+  t.ok(page('api.md').includes(READABLE_NAMES), 'the names: make docs');
+  for (const [names, how] of Object.entries(HOW_READ))
+    t.ok(page('files.md').includes(`| ${names} | ${how} |`.replaceAll('  |', ' |')), `${names}: make docs`);
+  const described = Object.keys(HOW_READ).join(', ').split(', ').sort();
+  t.same(described, FORMATS.flatMap(({ name }) => name.split(', ')).sort(), 'each name once');
   const description = describeApi(
     [
       {
