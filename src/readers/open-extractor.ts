@@ -25,29 +25,29 @@ import type {
 } from './extractor.ts';
 import { languageFault } from './ocr/languages.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
-import { Collector } from './process/collector.ts';
+import { CachedOpens, type ReadFile } from './process/cached-open.ts';
+import { Collector, MemberWriter } from './process/collector.ts';
 import { listen } from './process/listening.ts';
-import { MemberWriter } from './process/member-writer.ts';
 import type { ConfinementReport, Reply, Task } from './process/messages.ts';
-import { ReadAlong, type ReadFile } from './process/read-along.ts';
 import type { ReaderPool } from './process/reader-pool.ts';
-import { ReaderPools } from './process/reader-pools.ts';
+import { Readers } from './process/readers.ts';
 
 /** For work whose Tenant is not stated. */
 const ANY_TENANT = '';
 
 export function openExtractor(options: ExtractorOptions): Extractor {
-  return new ChildExtractor(options);
+  return new ProcessExtractor(options);
 }
 
-class ChildExtractor implements Extractor {
+class ProcessExtractor implements Extractor {
   readonly #limits: ExtractLimits;
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
-  readonly #pools: ReaderPools;
+  readonly #readers: Readers;
+  readonly #recognises: boolean;
   readonly #owners: Pick<Owners, 'of'>;
   readonly #listeningTurnMs: number | undefined;
-  readonly #readAlong = new ReadAlong();
+  readonly #cachedOpens = new CachedOpens();
 
   constructor(options: ExtractorOptions) {
     const { limits, pictureSpec, languages = [], readers = 1, log } = options;
@@ -58,7 +58,8 @@ class ChildExtractor implements Extractor {
     this.#log = log;
     this.#listeningTurnMs = options.listeningTurnMs;
     this.#owners = options.owners ?? new Owners();
-    this.#pools = new ReaderPools({ ...options, languages, readers });
+    this.#recognises = languages.length > 0;
+    this.#readers = new Readers({ ...options, languages, readers });
   }
 
   async open(path: string, { name, tenant = ANY_TENANT, signal }: OpenOptions): Promise<FileInfo> {
@@ -79,7 +80,7 @@ class ChildExtractor implements Extractor {
     const { mediaType } = fileInfo;
     if (!isRecording(fileInfo)) return fileInfo;
     const recording = { task: 'open-recording', path, mediaType } as const;
-    return this.#open(this.#pools.mediaOpenings, tenant, recording, size, signal);
+    return this.#open(this.#readers.pools.mediaOpenings, tenant, recording, size, signal);
   }
 
   /** A file that decodes for too long is opened again, without decoding anything. */
@@ -89,7 +90,7 @@ class ChildExtractor implements Extractor {
     size: number,
     signal: AbortSignal | undefined,
   ): Promise<FileInfo> {
-    const { openings } = this.#pools;
+    const { openings } = this.#readers.pools;
     try {
       return await this.#open(openings, tenant, task, size, signal);
     } catch (error) {
@@ -119,14 +120,14 @@ class ChildExtractor implements Extractor {
       signal,
     );
     if (!fileInfo) throw noAnswer();
-    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, scenes, notRead, collector });
+    if (wasRead) this.#cachedOpens.keep(fileInfo, { title, textless, scenes, notRead, collector });
     return fileInfo;
   }
 
   async extract(path: string, fileInfo: FileInfo, options: ExtractOptions = {}): Promise<Extracted> {
-    const along = this.#readAlong.take(fileInfo);
-    const isUsable = along && (along.collector.pictures.length === 0 || this.#isCurrent(options.spec));
-    const read = isUsable ? along : await this.#read(path, fileInfo, options);
+    const cached = this.#cachedOpens.take(fileInfo);
+    const isUsable = cached && (cached.collector.pictures.length === 0 || this.#isCurrent(options.spec));
+    const read = isUsable ? cached : await this.#read(path, fileInfo, options);
     const { title = fileInfo.title, notRead = [], collector } = read;
     const recognises = options.recognise ?? true;
     const unrecognised = recognises ? await this.#recognise(path, fileInfo, read, options) : [];
@@ -139,7 +140,7 @@ class ChildExtractor implements Extractor {
     };
   }
 
-  /** Whether pictures that were read along look as they are wanted. */
+  /** Whether pictures that were read when the file was opened look as they are wanted. */
   #isCurrent(spec: PictureSpec | undefined): boolean {
     return spec === undefined || isDeepStrictEqual(spec, this.#pictureSpec);
   }
@@ -156,7 +157,9 @@ class ChildExtractor implements Extractor {
       onSound ? undefined : onProgress,
     );
     const { mediaType, duration_s } = fileInfo;
-    const pool = isRecording(fileInfo) ? this.#pools.mediaExtractions : this.#pools.extractions;
+    const pool = isRecording(fileInfo)
+      ? this.#readers.pools.mediaExtractions
+      : this.#readers.pools.extractions;
     const owner = this.#owners.of(tenant);
     const limits = {
       secondsMax: this.#limits.extractSecondsMax,
@@ -188,7 +191,7 @@ class ChildExtractor implements Extractor {
     const { mediaType, members = 0 } = fileInfo;
     const writer = new MemberWriter(members, this.#limits, target, onMember);
     try {
-      await this.#pools.extractions.run(this.#owners.of(tenant), {
+      await this.#readers.pools.extractions.run(this.#owners.of(tenant), {
         task: { task: 'unpack', path, mediaType },
         file: path,
         secondsMax: this.#limits.extractSecondsMax,
@@ -213,10 +216,10 @@ class ChildExtractor implements Extractor {
     { textless = [], scenes = [], collector }: ReadFile,
     { tenant = ANY_TENANT, signal, onProgress }: ExtractOptions,
   ): Promise<readonly NotRead[]> {
-    const { recogniser } = this.#pools;
+    const { recogniser } = this.#readers.pools;
     // A picture has no pages: its words alone were not read.
     const unread = kind === 'picture' ? unreadWords : unreadPages;
-    if (!recogniser) return unread(textless.length, 'unsupported');
+    if (!this.#recognises) return unread(textless.length, 'unsupported');
     const limit = this.#limits.recognisedPagesMax;
     const pages = textless.length + scenes.length;
     if (pages > limit) this.#log({ event: 'pages_not_recognised', pages, limit_pages: limit });
@@ -279,7 +282,7 @@ class ChildExtractor implements Extractor {
     try {
       const { querySecondsMax: secondsMax } = this.#limits;
       const work = { task, body: bytes, secondsMax, signal, onReply };
-      await this.#pools.queries.run(this.#owners.of(tenant), work);
+      await this.#readers.pools.queries.run(this.#owners.of(tenant), work);
     } catch (error) {
       if (signal?.aborted) throw error;
       const code = errorCode(error);
@@ -294,7 +297,7 @@ class ChildExtractor implements Extractor {
 
   async preview(path: string, { tenant = ANY_TENANT, ...place }: PreviewTask): Promise<Preview> {
     let preview: Preview | undefined;
-    const { mediaOpenings, previews } = this.#pools;
+    const { mediaOpenings, previews } = this.#readers.pools;
     await (place.mediaType.startsWith('video/') ? mediaOpenings : previews).run(this.#owners.of(tenant), {
       task: { task: 'preview', path, ...place },
       file: path,
@@ -308,23 +311,23 @@ class ChildExtractor implements Extractor {
   }
 
   canOpen(): Promise<void> {
-    return this.#pools.openings.warm();
+    return this.#readers.pools.openings.warm();
   }
 
   warm(): Promise<void> {
-    return this.#pools.warm();
+    return this.#readers.warm();
   }
 
   confinement(): ConfinementReport | undefined {
-    return this.#pools.confinement;
+    return this.#readers.confinement;
   }
 
   depths(): { queries: number; opening: number; extracting: number } {
-    return this.#pools.depths();
+    return this.#readers.depths();
   }
 
   close(): Promise<void> {
-    return this.#pools.close();
+    return this.#readers.close();
   }
 }
 

@@ -263,7 +263,7 @@ t.test('the text of a PDF is read, its scripts do not run', async (t) => {
 
 t.test('a file that breaks its reader harms no other file', async (t) => {
   const others = readers();
-  const fragile = started(t, { filesPerChild: 3 });
+  const fragile = started(t, { filesPerProcess: 3 });
   const endless = file(laughingPdf(12));
   const pdf = { kind: 'document', mediaType: 'application/pdf' } as const;
   const isReading = (): Promise<void> =>

@@ -19,7 +19,7 @@ import type { Preview } from '@farthing/protocol/file/preview';
 import { type Box, PAGE_KINDS, TEXT_SOURCES } from '@farthing/protocol/file/segment';
 import type { ConfinementReport, Reply } from './messages.ts';
 
-/** Checks everything in a child's message: a decoder may have been taken over. @throws TypeError. */
+/** Checks everything in a reader process's message: a decoder may have been taken over. @throws TypeError. */
 export function readReply(header: unknown, body: Buffer): Reply {
   const message = asObject(header);
   switch (message.reply) {

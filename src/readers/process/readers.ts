@@ -1,11 +1,25 @@
+/**
+ * The way of a file through a reader process, from the top; each names only what is below it:
+ *
+ *     open-extractor ─ cached-open     contents read when a file was opened, until they are asked for
+ *       │   └ listening ─ collector    what replies give, with the limits enforced once more
+ *     readers                          a pool for each kind of work
+ *     reader-pool                      owners take turns for its readers
+ *     pooled-reader ─ task-limits      one reader process, kept ready; killed at a limit, and replaced
+ *     reader-process ─ read-reply      spawned; every reply is checked
+ *     messages                         what goes over the pipe
+ *       ║ pipe
+ *     reader-bootstrap → reader-main   the reader process: closes what it inherited; loads a program, is confined, performs tasks
+ *     reader.ts, picture/query-reader, ocr/recogniser, media/media   the programs
+ */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExtractLimits, PictureSpec } from '@farthing/protocol/document';
 import type { ConfinementReport, Settings } from './messages.ts';
+import { PooledReader } from './pooled-reader.ts';
 import { ReaderPool } from './reader-pool.ts';
-import { WarmReader } from './warm-reader.ts';
 
-export interface ReaderPoolsOptions {
+export interface ReadersOptions {
   readonly pictureSpec: PictureSpec | undefined;
   readonly limits: ExtractLimits;
   /** Emptied at the start. */
@@ -17,77 +31,56 @@ export interface ReaderPoolsOptions {
 }
 
 interface PoolOptions {
+  /** Of its processes, for the log. */
+  readonly name: string;
   readonly program: Settings['program'];
   readonly waitingMax: number;
-  /** Processes; absent: two. One owner occupies all but one of them. */
-  readonly readers?: number;
-  /** Undefined: no reader is kept for quick tasks, since none is quick. */
-  readonly quickSeconds?: number | undefined;
+  /** As many processes as files are read at the same time; absent: two. One owner occupies all but one of them. */
+  readonly byFiles?: true;
+  /** None of its tasks is quick: no process is kept for quick ones. */
+  readonly isSlow?: true;
   readonly niceness?: number;
   /** The first of its processes stays, however long it has nothing to do. */
-  readonly keepsOne?: boolean;
+  readonly keepsOne?: true;
 }
 
-const QUERIES_WAITING_MAX = 64;
+/** Ingest gives way to queries, as the encoder's ingest workers do. */
+const INGEST = { waitingMax: 1024, niceness: 10 } as const;
 /** Sixteen Tenants may have as many uploads at once as each may by default. */
 const OPENINGS_WAITING_MAX = 256;
-const PREVIEWS_WAITING_MAX = 64;
-const EXTRACTIONS_WAITING_MAX = 1024;
+
+const POOLS = {
+  /** For pictures of queries. */
+  queries: { name: 'query', program: 'queries', waitingMax: 64, keepsOne: true },
+  openings: {
+    name: 'open',
+    program: 'reader',
+    waitingMax: OPENINGS_WAITING_MAX,
+    byFiles: true,
+    keepsOne: true,
+  },
+  mediaOpenings: { name: 'open-media', program: 'media', waitingMax: OPENINGS_WAITING_MAX },
+  extractions: { ...INGEST, name: 'extract', program: 'reader', byFiles: true },
+  mediaExtractions: { ...INGEST, name: 'extract-media', program: 'media' },
+  recogniser: { ...INGEST, name: 'recognise', program: 'recogniser', isSlow: true },
+  previews: { ...INGEST, name: 'preview', program: 'reader', waitingMax: 64 },
+} satisfies Record<string, PoolOptions>;
+
 /** An owner occupies all but one of them: a file that takes long delays only its own owner's files. */
 const READERS_MIN = 2;
 /** Most files take less. */
 const QUICK_SECONDS = 1;
-/** Ingest gives way to queries, as the encoder's ingest workers do. */
-const INGEST_NICENESS = 10;
 /** Readers that not every upload needs take 60 to 300 MiB each. A start takes half a second. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /** The processes that read files, by what they read. Each starts with the first task that needs it, or by `warm`. */
-export class ReaderPools {
-  /** For pictures of queries. */
-  readonly queries: ReaderPool;
-  readonly openings: ReaderPool;
-  readonly extractions: ReaderPool;
-  readonly previews: ReaderPool;
-  readonly mediaOpenings: ReaderPool;
-  readonly mediaExtractions: ReaderPool;
-  /** Undefined without languages. */
-  readonly recogniser: ReaderPool | undefined;
-  readonly #options: ReaderPoolsOptions;
+export class Readers {
+  readonly pools: Readonly<Record<keyof typeof POOLS, ReaderPool>>;
 
-  constructor(options: ReaderPoolsOptions) {
-    const { scratchFolder, languages, readers } = options;
-    this.#options = options;
-    rmSync(scratchFolder, { recursive: true, force: true });
-    this.queries = this.#pool('query', {
-      program: 'queries',
-      waitingMax: QUERIES_WAITING_MAX,
-      keepsOne: true,
-    });
-    this.openings = this.#pool('open', {
-      program: 'reader',
-      waitingMax: OPENINGS_WAITING_MAX,
-      readers,
-      keepsOne: true,
-    });
-    this.mediaOpenings = this.#pool('open-media', {
-      program: 'media',
-      waitingMax: OPENINGS_WAITING_MAX,
-    });
-    const ingest = { waitingMax: EXTRACTIONS_WAITING_MAX, niceness: INGEST_NICENESS };
-    this.extractions = this.#pool('extract', { ...ingest, program: 'reader', readers });
-    this.mediaExtractions = this.#pool('extract-media', { ...ingest, program: 'media' });
-    if (languages.length > 0)
-      this.recogniser = this.#pool('recognise', {
-        ...ingest,
-        program: 'recogniser',
-        quickSeconds: undefined,
-      });
-    this.previews = this.#pool('preview', {
-      program: 'reader',
-      waitingMax: PREVIEWS_WAITING_MAX,
-      niceness: INGEST_NICENESS,
-    });
+  constructor(options: ReadersOptions) {
+    rmSync(options.scratchFolder, { recursive: true, force: true });
+    const pools = Object.entries(POOLS).map(([key, pool]) => [key, poolOf(pool, options)]);
+    this.pools = Object.fromEntries(pools);
   }
 
   /**
@@ -95,54 +88,40 @@ export class ReaderPools {
    * where they are opened; the rest is read in a job, which may wait for its process, as a second file does that comes at once.
    */
   async warm(): Promise<void> {
-    await this.openings.warm();
-    await this.queries.warm();
+    await this.pools.openings.warm();
+    await this.pools.queries.warm();
   }
 
   /** How the processes are confined; undefined until one has started. */
   get confinement(): ConfinementReport | undefined {
-    return this.openings.confinement ?? this.queries.confinement;
+    return this.pools.openings.confinement ?? this.pools.queries.confinement;
   }
 
   depths(): { queries: number; opening: number; extracting: number } {
+    const { queries, openings, mediaOpenings, extractions, mediaExtractions } = this.pools;
     return {
-      queries: this.queries.depth,
-      opening: this.openings.depth + this.mediaOpenings.depth,
-      extracting: this.extractions.depth + this.mediaExtractions.depth,
+      queries: queries.depth,
+      opening: openings.depth + mediaOpenings.depth,
+      extracting: extractions.depth + mediaExtractions.depth,
     };
   }
 
   async close(): Promise<void> {
-    const pools = [
-      this.queries,
-      this.openings,
-      this.mediaOpenings,
-      this.extractions,
-      this.mediaExtractions,
-      this.recogniser,
-      this.previews,
-    ];
-    await Promise.all(pools.map((pool) => pool?.close()));
+    await Promise.all(Object.values(this.pools).map((pool) => pool.close()));
   }
+}
 
-  #pool(
-    name: string,
-    { program, readers = READERS_MIN, niceness = 0, keepsOne = false, ...pool }: PoolOptions,
-  ): ReaderPool {
-    const { limits, scratchFolder, languages, pictureSpec, log } = this.#options;
-    const count = Math.max(READERS_MIN, readers);
-    const warmReaders = Array.from({ length: count }, (_, index) => {
-      const readerName = `${name}-${index}`;
-      const scratch = join(scratchFolder, readerName);
-      mkdirSync(scratch, { recursive: true, mode: 0o700 });
-      const settings = { program, languages, pictureSpec, limits, scratch, niceness };
-      return new WarmReader({
-        name: readerName,
-        settings,
-        log,
-        ...(!(keepsOne && index === 0) && { idleMsMax: IDLE_MS_MAX }),
-      });
-    });
-    return new ReaderPool({ readers: warmReaders, quickSeconds: QUICK_SECONDS, ...pool });
-  }
+function poolOf(pool: PoolOptions, options: ReadersOptions): ReaderPool {
+  const { log, scratchFolder, readers, languages, pictureSpec, limits } = options;
+  const { program, niceness = 0, waitingMax } = pool;
+  const count = Math.max(READERS_MIN, pool.byFiles ? readers : 0);
+  const all = Array.from({ length: count }, (_, index) => {
+    const name = `${pool.name}-${index}`;
+    const scratch = join(scratchFolder, name);
+    mkdirSync(scratch, { recursive: true, mode: 0o700 });
+    const idleMsMax = pool.keepsOne && index === 0 ? undefined : IDLE_MS_MAX;
+    const settings = { program, languages, pictureSpec, limits, scratch, niceness };
+    return new PooledReader({ name, settings, log, idleMsMax });
+  });
+  return new ReaderPool({ readers: all, waitingMax, ...(!pool.isSlow && { quickSeconds: QUICK_SECONDS }) });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { Deadline, ProcessorBudget } from '../../../src/readers/process/deadline.ts';
+import { Deadline, ProcessorBudget } from '../../../src/readers/process/task-limits.ts';
 
 t.test('a deadline comes, but not while it is held or after its end', async (t) => {
   await new Promise<void>((over) => new Deadline(1, over));
