@@ -145,7 +145,7 @@ fits: .build/fits/pins ## scikit-learn for the benches that fit confidence (need
 	.build/fits/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas
+python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas, and its blocking half from the async one
 	@node --no-warnings scripts/python-answers.ts
 
 GENERATOR := .build/openapi-generator/openapi-generator-cli-7.25.0.jar

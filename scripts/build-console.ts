@@ -7,6 +7,7 @@ import { basename, join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { noteBundled } from './packages/bundled.ts';
+import { computed } from './packages/computed.ts';
 import { readWords } from './words.ts';
 
 readWords({ command: 'build-console.ts', does: 'Builds the console into .build/console.' });
@@ -35,6 +36,7 @@ const { outputFiles, metafile } = await build({
   splitting: true,
   format: 'esm',
   target: ['es2022', 'chrome115', 'firefox115', 'safari16.4'],
+  plugins: [computed],
   jsx: 'automatic',
   jsxImportSource: 'preact',
   minify: true,

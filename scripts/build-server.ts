@@ -7,6 +7,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 import { noteBundled } from './packages/bundled.ts';
+import { computed } from './packages/computed.ts';
 import { readWords } from './words.ts';
 
 readWords({ command: 'build-server.ts', does: 'Builds the server’s programs into .build/server.' });
@@ -34,7 +35,6 @@ const KEPT_APART = [
   'node-av',
   'onnxruntime-node',
   'pino',
-  'piscina',
   'sharp',
   'tesseract.js-core',
   'uWebSockets.js',
@@ -78,7 +78,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node22',
   external: KEPT_APART,
-  plugins: [addresses],
+  plugins: [computed, addresses],
   // Packages in the older form call `require`.
   banner: {
     js: "import { createRequire as requireOf } from 'node:module';\nconst require = requireOf(import.meta.url);",

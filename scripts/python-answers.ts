@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TSchema } from '@sinclair/typebox';
@@ -7,12 +7,34 @@ import { FamilySchema } from '../src/protocol/schema/fields.ts';
 import { readWords } from './words.ts';
 
 /**
- * Writes the wire's shapes as Python's types, for the client in clients/python: `make python-answers`. A test compares them.
+ * Writes what is made of the client in clients/python: the wire's shapes as Python's types, and the blocking client from the async one.
+ * `make python-answers`. A test compares them.
  */
 
-export const ANSWERS_FILE = fileURLToPath(
-  new URL('../clients/python/src/farthing/answers.py', import.meta.url),
-);
+const fileOf = (name: string) =>
+  fileURLToPath(new URL(`../clients/python/src/farthing/${name}`, import.meta.url));
+export const ANSWERS_FILE = fileOf('answers.py');
+export const CLIENT_FILE = fileOf('client.py');
+
+/** The async client's words, and those of the blocking one. */
+const BLOCKING: readonly (readonly [RegExp, string])[] = [
+  [
+    /^.*\n/,
+    '"""The blocking client, made from the async one (aio.py): `make python-answers` writes this file."""\n',
+  ],
+  [/^(?:from \.renting import| {4}@renting).*\n/gm, ''],
+  [/\basync (?=def|with)|\bawait /g, ''],
+  [/\brun_async\b/g, 'run'],
+  [/\bAsync(?=Farthing|Workspace|Client)/g, ''],
+  [/\b__a(?=enter__|exit__)/g, '__'],
+  [/\baclose\b/g, 'close'],
+];
+
+/** The blocking client as a Python module. */
+export function blockingClient(): string {
+  const source = readFileSync(fileOf('aio.py'), 'utf8');
+  return BLOCKING.reduce((text, [from, to]) => text.replace(from, to), source);
+}
 
 /** What the client answers with; what these refer to comes along. */
 const ANSWERS = [
@@ -180,7 +202,8 @@ function docstring(text: string): string[] {
 if (process.argv[1] && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
   readWords({
     command: 'python-answers.ts',
-    does: 'Writes the types of the Python client from the wire’s schemas.',
+    does: 'Writes the types of the Python client from the wire’s schemas, and its blocking half.',
   });
   writeFileSync(ANSWERS_FILE, pythonAnswers());
+  writeFileSync(CLIENT_FILE, blockingClient());
 }

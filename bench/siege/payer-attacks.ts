@@ -1,4 +1,4 @@
-import { maskedSvg, selfDrawingPdf } from '../../test/readers/samples/hostile.ts';
+import { hostileFile } from '../../test/readers/samples/hostile.ts';
 import { BenchWorkspace } from '../rig/agent.ts';
 import { bearer, post, type Target } from './requests.ts';
 import type { Attack, Strangers } from './strangers.ts';
@@ -46,7 +46,7 @@ export const PAYER_ATTACKS: Readonly<Record<string, Attack>> = {
   'long texts of 50 payers': uploads(50, 1024, longText),
   'files of eight payers that draw without end': uploads(8, 64, (number) =>
     number % 2 === 0
-      ? [`${number}.svg`, Buffer.concat([maskedSvg(24), Buffer.from(`<!-- ${number} -->`)])]
-      : [`${number}.pdf`, Buffer.concat([selfDrawingPdf(), Buffer.from(`% ${number}\n`)])],
+      ? [`${number}.svg`, Buffer.concat([hostileFile('masks.svg'), Buffer.from(`<!-- ${number} -->`)])]
+      : [`${number}.pdf`, Buffer.concat([hostileFile('self-drawing.pdf'), Buffer.from(`% ${number}\n`)])],
   ),
 };

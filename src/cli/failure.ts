@@ -1,6 +1,6 @@
 import type { ClientCode, FarthingError } from '@farthing/client';
+import { usdText } from '@farthing/protocol/figures';
 import { UsageError } from './commands/command-set.ts';
-import { usdText } from './terminal/figures.ts';
 import { EXIT, type Io } from './terminal/io.ts';
 import { say } from './terminal/say.ts';
 import { styleFor } from './terminal/style.ts';

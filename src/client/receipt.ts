@@ -44,7 +44,8 @@ export async function verifyDisposal(
   workspace: string,
 ): Promise<DisposalAnswer> {
   try {
-    return { ...disposal, claims: await verifyReceipt(disposal.receipt, keys, workspace) };
+    const claims = await verifyReceipt(disposal.receipt, keys, workspace);
+    return { ...disposal, claims: claims as unknown as DisposalAnswer['claims'] };
   } catch (error) {
     if (!(error instanceof FarthingError)) throw error;
     throw new FarthingError(error.code, error.detail, { facts: { disposal }, cause: error.cause });

@@ -36,35 +36,17 @@ export type SearchQuery = string | SearchOptions;
 
 /** The request's body. @throws search_empty */
 export async function searchBody(query: SearchQuery): Promise<string> {
-  const {
-    query: words,
-    queries,
-    fused,
-    passages,
-    maxChars: max_chars,
-    image,
-    families,
-    k,
-    filter,
-    exact,
-    minConfidence: min_confidence,
-  }: SearchOptions = typeof query === 'string' ? { query } : query;
-  if (words === undefined && image === undefined && queries === undefined)
+  const { image, idempotencyKey, signal, ...options }: SearchOptions =
+    typeof query === 'string' ? { query } : query;
+  if (options.query === undefined && image === undefined && options.queries === undefined)
     throw new FarthingError('search_empty', 'Give a query, an image, or both, or queries.');
   const image_b64 = image && (await base64(image));
-  return JSON.stringify({
-    query: words,
-    image_b64,
-    queries,
-    fused,
-    families,
-    k,
-    filter,
-    passages,
-    max_chars,
-    exact,
-    min_confidence,
-  });
+  return JSON.stringify({ ...Object.fromEntries(Object.entries(options).map(asField)), image_b64 });
+}
+
+/** `maxChars` is `max_chars` on the wire. */
+function asField([option, value]: [string, unknown]): [string, unknown] {
+  return [option.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value];
 }
 
 const PIECE = 0x8000;

@@ -1,28 +1,15 @@
-import type { ItemsAnswer, ItemTextAnswer } from '@farthing/client';
-import { sayNotRead } from '@farthing/protocol/file/not-read';
+import type { ItemsAnswer, ItemTextAnswer, Locator } from '@farthing/client';
+import { dataOf } from '@farthing/protocol/schema/facts';
+import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { Answered } from './backend.ts';
-import { result, whereOf } from './results.ts';
+import { factsLine, namesOf, result, whereOf } from './results.ts';
 
 /** One line a file. */
 export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallToolResult {
-  const items = body.items.map(({ id, name, aliases, media_type, state, pages, duration_s, not_read }) => ({
-    id,
-    name,
-    ...(aliases && { aliases }),
-    media_type,
-    state,
-    ...(pages !== undefined && { pages }),
-    ...(duration_s !== undefined && { duration_s }),
-    ...(not_read && { not_read }),
-  }));
-  const lines = items.map(
-    ({ id, name, aliases = [], state, pages, duration_s, media_type, not_read = [] }) => {
-      const length = duration_s === undefined ? media_type : `${Math.round(duration_s)} s`;
-      const size = pages === undefined ? length : `${pages} pages`;
-      const unread = not_read.length === 0 ? '' : `; not read: ${not_read.map(sayNotRead).join('; ')}`;
-      return `${[`${[name, ...aliases].join(' = ')} (${id})`, size, ...(state === 'searchable' ? [] : [state])].join(', ')}${unread}`;
-    },
+  const items = body.items.map((item) => dataOf(SHOWN_FIELDS.item, item, true));
+  const lines = body.items.map(
+    (item) => `${namesOf(item)} (${item.id}), ${factsLine(SHOWN_FIELDS.item, item)}`,
   );
   if (items.length === 0) lines.push('There are no files.');
   if (body.next !== null) lines.push(`There are more: after "${body.next}".`);
@@ -31,9 +18,9 @@ export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallTo
 
 /** The text, with a line for each new place. */
 export function itemTextResult({ body, receipt }: Answered<ItemTextAnswer>): CallToolResult {
-  const passages = body.passages.map(({ text, locator: { page, page_kind, time_s, heading } }) => ({
+  const passages = body.passages.map(({ text, locator }) => ({
     text,
-    locator: { page, page_kind, time_s, heading },
+    locator: dataOf(SHOWN_FIELDS.locator, locator) as Locator,
   }));
   let place = '';
   const lines = passages.flatMap(({ text, locator }) => {

@@ -41,26 +41,17 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
   };
   const ownerOf = (scope: Scope) => (scope.workspace === undefined ? client : needed(scope));
   return {
-    search: async (
-      {
-        query,
-        queries,
-        fused,
-        passages,
-        max_chars: maxChars,
-        image_path,
-        families,
-        k = TOOL_K_DEFAULT,
-        filter,
-        exact,
-        min_confidence: minConfidence = floorOf(image_path !== undefined),
-      },
-      scope,
-    ) => {
+    search: async ({ image_path, image_b64, thumbnails, max_chars, min_confidence, ...others }, scope) => {
       const image = image_path === undefined ? undefined : await readFile(image_path);
       const workspace = await chosen(scope);
-      const texts = { queries, fused, passages, maxChars };
-      const request = { query, image, ...texts, families, k, filter, exact, minConfidence, signal };
+      const request = {
+        k: TOOL_K_DEFAULT,
+        ...others,
+        image,
+        maxChars: max_chars,
+        minConfidence: min_confidence ?? floorOf(image !== undefined),
+        signal,
+      };
       const body = await (workspace ?? client).search(request).catch(asArgument);
       return { body, scope: { workspace: workspace?.id }, warning: workspace?.warning };
     },

@@ -1,9 +1,11 @@
-import type { AcceptedIngest, AskedQuestion, Hit, SearchAnswer } from '@farthing/client';
+import type { AcceptedIngest, AskedQuestion, Hit, Item, SearchAnswer } from '@farthing/client';
 import { correctedText } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
 import { hasPicture } from '@farthing/client/preview';
 import { brief } from '@farthing/protocol/brief';
 import { sayNotRead } from '@farthing/protocol/file/not-read';
+import { dataOf, factsOf, type ShownField, type Voice } from '@farthing/protocol/schema/facts';
+import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import { isWorthShowing, looksAlike } from '@farthing/protocol/search';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
@@ -18,7 +20,6 @@ const SHARE_OF_FIRST = 0.2;
 /** Shown where none is likely to answer. */
 const NEAREST = 3;
 const SNIPPET_LENGTH_MAX = 400;
-const MOMENTS_SHOWN = 5;
 
 /** What a call says of the hits that it wants. */
 interface ShownBy {
@@ -107,33 +108,13 @@ function worthwhile({ hits, answered }: Shown): readonly Hit[] {
 }
 
 /** What a program needs of a hit; boxes, scores and digests are in the answer over HTTP. */
-function hitData({
-  item,
-  locator,
-  confidence,
-  likeness,
-  family,
-  snippet,
-  moments,
-  queries,
-  ...hit
-}: Hit): object {
-  const { id, name, aliases, media_type } = item;
-  const { page, page_kind, time_s, time_end_s, heading } = locator;
-  return {
-    item: { id, name, ...(aliases && { aliases }), media_type },
-    locator: { page, page_kind, time_s, time_end_s, heading },
-    confidence: Number(confidence.toFixed(3)),
-    ...(likeness !== undefined && { likeness: Number(likeness.toFixed(3)) }),
-    family,
-    ...(hit.text !== undefined
-      ? { text: hit.text, text_from: hit.text_from, text_next: hit.text_next }
-      : snippet !== undefined && { snippet: brief(snippet, SNIPPET_LENGTH_MAX) }),
+function hitData({ snippet, text_source, ...hit }: Hit): object {
+  return dataOf(SHOWN_FIELDS.hit, {
+    ...hit,
     // Other text is what the file says; this is what a model heard.
-    ...(hit.text_source === 'speech' && { text_source: 'speech', speech_confidence: hit.speech_confidence }),
-    ...(queries && { queries }),
-    ...(moments && { moments: moments.slice(0, MOMENTS_SHOWN) }),
-  };
+    ...(text_source === 'speech' && { text_source }),
+    ...(hit.text === undefined && snippet && { snippet: brief(snippet, SNIPPET_LENGTH_MAX) }),
+  });
 }
 
 /** The best hits; other thumbnails have addresses of the same form. */
@@ -169,10 +150,7 @@ export function ingestResult(
     const text = brief(`The file was not added: ${job.error?.detail ?? `its job is ${job.state}`}`);
     return { ...result(text, { ...body }, receipt), isError: true };
   }
-  const { id, name, aliases = [], media_type, segments, pages, not_read = [] } = item;
-  const counted = (count: number, noun: string) => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  const size = `${counted(segments, 'segment')}${pages === undefined ? '' : `, ${counted(pages, 'page')}`}`;
-  const called = [name, ...aliases].join(' = ');
+  const { id, name, media_type } = item;
   const words = duplicate ? 'was there already' : `is ${job.state}`;
   const link: ContentBlock = {
     type: 'resource_link',
@@ -180,8 +158,14 @@ export function ingestResult(
     name,
     mimeType: media_type,
   };
-  const unread = not_read.length === 0 ? '' : ` Not read: ${not_read.map(sayNotRead).join('; ')}.`;
-  return result(`${called} ${words} (${size}).${unread}`, { ...body }, receipt, [link]);
+  // The job's state says it.
+  const facts = factsLine(SHOWN_FIELDS.item, { ...item, state: undefined });
+  return result(`${namesOf(item)} ${words}: ${facts}.`, { ...body }, receipt, [link]);
+}
+
+/** `notes.txt = copy.txt` */
+export function namesOf({ name, aliases = [] }: Pick<Item, 'name' | 'aliases'>): string {
+  return [name, ...aliases].join(' = ');
 }
 
 /** Any other answer: its members, one per line. */
@@ -249,16 +233,29 @@ function unansweredLine({ reason, hits }: Shown): string {
   return hits.length === 0 ? why : `${why} The nearest:`;
 }
 
-function hitLine(
-  { item, locator, confidence, likeness, snippet, text, moments = [] }: Hit,
-  index: number,
-): string {
-  const alike = likeness === undefined ? '' : `, likeness ${likeness.toFixed(2)}`;
-  const others = moments.slice(0, MOMENTS_SHOWN).map(({ time_s }) => `${Math.round(time_s)} s`);
-  const also = others.length === 0 ? '' : `, also at ${others.join(', ')}`;
+function hitLine(hit: Hit, index: number): string {
+  const { item, locator, snippet, text } = hit;
   const passage = snippet && `: ${brief(snippet.replace(/\s+/g, ' '), SNIPPET_LENGTH_MAX)}`;
   const said = text === undefined ? (passage ?? '') : `:\n${text}`;
-  return `${index + 1}. ${item.name}${whereOf(locator)}, confidence ${confidence.toFixed(2)}${alike}${also}, ${item.id}${said}`;
+  return `${index + 1}. ${item.name}${whereOf(locator)}, ${factsLine(SHOWN_FIELDS.hit, hit)}, ${item.id}${said}`;
+}
+
+/** Each kind of value as a model reads it. */
+const VOICE: Voice = {
+  moments: (moments: Required<Hit>['moments'], { most }) =>
+    `also at ${moments
+      .slice(0, most)
+      .map(({ time_s }) => `${Math.round(time_s)} s`)
+      .join(', ')}`,
+  not_read: (parts: Required<Item>['not_read']) =>
+    parts.length === 0 ? undefined : `not read: ${parts.map(sayNotRead).join('; ')}`,
+};
+
+/** The fields of a record that its line has. */
+export function factsLine(fields: readonly ShownField[], record: object): string {
+  return factsOf(fields, record, 'line', VOICE)
+    .map(({ value, beside }) => value + beside)
+    .join(', ');
 }
 
 /** ` (page 3, Bees)`; empty without a place. */

@@ -15,7 +15,7 @@ import {
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import type { Scope } from './backend.ts';
 import { readResource, resourceTemplates } from './resources.ts';
-import { failureResult } from './results.ts';
+import { failureResult, recordResult } from './results.ts';
 import {
   type ArgumentsOf,
   type Backend,
@@ -104,7 +104,7 @@ async function call<Name extends ToolName>(
   const args = checked as ArgumentsOf<Name>;
   const calls: ToolCalls = backend;
   const answered = await calls[name](args, { workspace, token });
-  const result = await TOOLS[name].result(backend, answered, args);
+  const result = (await TOOLS[name].result?.(backend, answered, args)) ?? recordResult(answered);
   return answered.warning === undefined
     ? result
     : { ...result, content: [...result.content, { type: 'text', text: answered.warning }] };

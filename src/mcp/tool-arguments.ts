@@ -2,18 +2,9 @@ import type { AskedQuestion } from '@farthing/client';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
 import { METADATA_FIELDS_MAX, type Metadata } from '@farthing/protocol/labels/metadata';
-import {
-  CHARS_MAX,
-  CHARS_MIN,
-  CONFIDENCE_FLOOR,
-  FAMILIES_ASKED_MAX,
-  K_MAX,
-  K_MIN,
-  PASSAGES_MAX,
-  QUERIES_MAX,
-  QUERY_LENGTH_MAX,
-} from '@farthing/protocol/search';
-import { Type } from '@sinclair/typebox';
+import { SearchRequestSchema } from '@farthing/protocol/schema/requests';
+import { CONFIDENCE_FLOOR, FAMILIES_ASKED_MAX, QUERIES_MAX } from '@farthing/protocol/search';
+import { type TSchema, Type } from '@sinclair/typebox';
 import { toolFilter } from './tool-filter.ts';
 
 export const ID_LENGTH_MAX = 128;
@@ -32,8 +23,12 @@ export const optionalText = (description: string, maxLength?: number) =>
 export const shown = (type: string, description?: string) => ({ type, ...(description && { description }) });
 export const money = shown('string', 'US dollars, as a decimal.');
 
+/** A field of a request as a tool takes it: what a model reads of it is short. */
+const said = <S extends TSchema>(schema: S, description: string): S => ({ ...schema, description });
+const { query, k, fused, passages, max_chars, exact, min_confidence } = SearchRequestSchema.properties;
+
 export const searchArguments = Type.Object({
-  query: optionalText('What to look for, in words.', QUERY_LENGTH_MAX),
+  query: said(query, 'What to look for, in words.'),
   image_path: optionalText('Path of a picture to search with.', PATH_LENGTH_MAX),
   image_b64: optionalText('Base64 of a picture to search with.'),
   families: Type.Optional(
@@ -42,13 +37,7 @@ export const searchArguments = Type.Object({
       description: 'Default: all that apply.',
     }),
   ),
-  k: Type.Optional(
-    Type.Integer({
-      minimum: K_MIN,
-      maximum: K_MAX,
-      description: `Hits at most; default ${TOOL_K_DEFAULT}, without those far less likely than the first.`,
-    }),
-  ),
+  k: said(k, `Hits at most; default ${TOOL_K_DEFAULT}, without those far less likely than the first.`),
   queries: Type.Optional(
     Type.Unsafe<readonly AskedQuestion[]>({
       type: 'array',
@@ -58,26 +47,10 @@ export const searchArguments = Type.Object({
         'Several questions in one call, instead of query: texts, or {query, families, k, filter}. Paid once.',
     }),
   ),
-  fused: Type.Optional(
-    Type.Boolean({
-      description: 'With queries: one list for all, such as several wordings of one question.',
-    }),
-  ),
+  fused: said(fused, 'With queries: one list for all, such as several wordings of one question.'),
   filter: Type.Optional(toolFilter),
-  passages: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: PASSAGES_MAX,
-      description: 'Show whole passages instead of snippets, with so many on each side.',
-    }),
-  ),
-  max_chars: Type.Optional(
-    Type.Integer({
-      minimum: CHARS_MIN,
-      maximum: CHARS_MAX,
-      description: 'Characters of all passages together: the best first, whole sentences.',
-    }),
-  ),
+  passages: said(passages, 'Show whole passages instead of snippets, with so many on each side.'),
+  max_chars: said(max_chars, 'Characters of all passages together: the best first, whole sentences.'),
   thumbnails: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -85,18 +58,13 @@ export const searchArguments = Type.Object({
       description: 'Of how many hits pictures are shown, too (in a workspace); default 0: they are linked.',
     }),
   ),
-  exact: Type.Optional(
-    Type.Boolean({
-      description:
-        'Prove that each list has its best rows, in large indexes too. Says nothing about relevance.',
-    }),
+  exact: said(
+    exact,
+    'Prove that each list has its best rows, in large indexes too. Says nothing about relevance.',
   ),
-  min_confidence: Type.Optional(
-    Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}, with a picture also those that look alike.`,
-    }),
+  min_confidence: said(
+    min_confidence,
+    `Leave out hits of less confidence; default ${CONFIDENCE_FLOOR}, with a picture also those that look alike.`,
   ),
 });
 

@@ -14,7 +14,7 @@ import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Static, TObject, TProperties } from '@sinclair/typebox';
 import type { Answered, ItemSource, Scope } from './backend.ts';
 import { itemListResult, itemTextResult } from './item-results.ts';
-import { ingestResult, recordResult, searchResult } from './results.ts';
+import { ingestResult, searchResult } from './results.ts';
 import {
   createArguments,
   deleteArguments,
@@ -45,7 +45,8 @@ interface Definition<Arguments, Answer> {
   /** JSON Schemas of those members of the answer that a model should know. */
   readonly gives: Readonly<Partial<Record<keyof Answer, object>>>;
   readonly hints: Tool['annotations'];
-  result(
+  /** Default: its members, one per line. */
+  result?(
     source: ItemSource,
     answered: Answered<Answer>,
     args: Arguments,
@@ -127,7 +128,6 @@ const DEFINED = {
       capability_token: shown('string', 'Shown once: give it to the other tools as `token`.'),
     },
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-    result: (_source, answered) => recordResult(answered),
   }),
   workspace_extend: define<typeof extendArguments, WorkspaceAnswer>(extendArguments, {
     title: 'Extend a workspace',
@@ -141,7 +141,6 @@ const DEFINED = {
       price_usd: money,
     },
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
-    result: (_source, answered) => recordResult(answered),
   }),
   workspace_end_reserve: define<typeof noArguments, ReserveEndedAnswer>(noArguments, {
     title: 'End the reserve of a workspace',
@@ -155,7 +154,6 @@ const DEFINED = {
       returned_usd: money,
     },
     hints: { readOnlyHint: false, destructiveHint: false, idempotentHint: true },
-    result: (_source, answered) => recordResult(answered),
   }),
   workspace_usage: define<typeof noArguments, UsageAnswer>(noArguments, {
     title: 'Usage of a workspace',
@@ -163,7 +161,6 @@ const DEFINED = {
     scope: 'chosen',
     gives: { id: shown('string'), ttl_seconds_left: shown('integer'), spend_usd: money },
     hints: { readOnlyHint: true, idempotentHint: true },
-    result: (_source, answered) => recordResult(answered),
   }),
   workspace_dispose: define<typeof noArguments, DisposalAnswer>(noArguments, {
     title: 'Destroy a workspace',
@@ -173,7 +170,6 @@ const DEFINED = {
     needs: ['workspace'],
     gives: { id: shown('string'), receipt: shown('string', 'Compact JWS.'), claims: shown('object') },
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-    result: (_source, answered) => recordResult(answered),
   }),
   item_list: define<typeof listArguments, ItemsAnswer>(listArguments, {
     title: 'List the files',
@@ -207,7 +203,6 @@ const DEFINED = {
     needs: ['item'],
     gives: { id: shown('string'), state: shown('string') },
     hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: true },
-    result: (_source, answered) => recordResult(answered),
   }),
 };
 

@@ -4,35 +4,37 @@ export interface FairQueueOptions<Entry> {
    * any number of entries of a few others.
    */
   readonly waitingMax?: number;
-  /** Entries that may be out at a time, each from `take` to `done`, and of one owner. */
-  readonly takenMax?: number;
-  readonly ownerTakenMax?: number;
+  /** Entries that may be inside at a time, each from `take` to `leave`, and of one owner. A bound that adapts is read at each `take`. */
+  readonly insideMax?: number | { readonly value: number };
+  readonly ownerInsideMax?: number;
   /**
-   * What is quick: of `takenMax` one is kept for entries of at most this cost. Of owners that have had as much, the one with the smaller
-   * entry comes first; an entry waits for others of this cost at most, and not longer.
+   * One place inside is kept for entries of at most this cost. Among owners that have had as much, the one with the smaller entry
+   * comes first. An entry waits for others of this cost at most, and not longer.
    */
   readonly quickCost?: number;
   /** True for a cancelled entry. It is dropped when its turn comes, and costs its owner no turn. */
   readonly isCancelled?: (entry: Entry) => boolean;
+  /** Whether an owner's newest entry goes before this one, its oldest. Absent: the oldest goes first. */
+  readonly newestFirst?: (oldest: Entry) => boolean;
 }
 
 interface Waiting<Entry> {
   readonly entry: Entry;
-  /** What it will cost, where that is known. */
-  readonly cost?: number;
+  /** The expected cost, where it is known. */
+  readonly cost: number | undefined;
 }
 
-/** What an owner has had. */
+/** The costs of one owner's entries. */
 interface Account {
-  /** Its costs. One that comes back starts no lower than those that are served. */
+  /** Sum of the costs. An owner that comes back starts no lower than those that are served. */
   used: number;
-  taken: number;
-  /** What its entries cost of late; undefined before the first. */
-  usual?: number;
+  inside: number;
+  /** Moving average of its entries; undefined before the first. */
+  averageCost?: number;
 }
 
-/** An entry that was taken. */
-interface Out {
+/** An entry that was taken and has not left. */
+interface Leased {
   readonly account: Account;
   readonly expected: number;
   readonly isQuick: boolean;
@@ -40,24 +42,27 @@ interface Out {
 
 /** Accounts that are remembered before idle ones are forgotten. */
 const REMEMBERED_MAX = 4096;
-/** Of the newest cost in what is usual. */
+/** Weight of the newest cost in the moving average. */
 const NEWEST = 0.3;
 
 /**
- * The line under everything that is shared. It serves the owner that has had the least, by what its entries have cost, or by their number
- * where no costs are told. Who has had much waits only while others do. Entries of one owner stay in order. A bound that is absent is
- * infinite. Costs are of any unit.
+ * Fair queue by cost. It serves the owner whose entries have cost the least, or were the fewest where no costs are given. A heavy owner
+ * waits only while others have entries. Entries of one owner stay in order. A bound that is absent is infinite. Costs are of any unit.
+ *
+ *     enter ──→ waiting ── take ──→ inside ──→ leave, with its cost
+ *       │          └──→ leave, before its turn
+ *       └──→ refused: no room for more of this owner
  */
 export class FairQueue<Entry extends object> {
   /** Waiting entries by owner; no list is empty. */
   readonly #waiting = new Map<string, Waiting<Entry>[]>();
   readonly #accounts = new Map<string, Account>();
-  /** Those out, of a queue that bounds them. */
-  readonly #out = new Map<Entry, Out>();
+  /** Entries inside, of a queue that bounds them. */
+  readonly #leased = new Map<Entry, Leased>();
   readonly #options: FairQueueOptions<Entry>;
   #size = 0;
-  #slowOut = 0;
-  /** What the owner of the last entry had had by then. */
+  #slowInside = 0;
+  /** Costs of the last entry's owner, when it was taken. */
   #level = 0;
   #pruneAbove = REMEMBERED_MAX;
 
@@ -68,6 +73,11 @@ export class FairQueue<Entry extends object> {
   /** Entries that wait. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Entries inside, of a queue that bounds them. */
+  get inside(): number {
+    return this.#leased.size;
   }
 
   /** Owners with entries that wait. */
@@ -94,36 +104,28 @@ export class FairQueue<Entry extends object> {
     return before;
   }
 
-  /**
-   * @param cost what it will cost, if its size tells
-   * @returns false, and adds nothing, when the owner has as many entries waiting as there is room for
-   */
-  push(owner: string, entry: Entry, cost?: number): boolean {
+  /** @param cost the expected cost @returns false where it is refused: there is no room for another entry of the owner */
+  enter(owner: string, entry: Entry, cost?: number): boolean {
     const { waitingMax = Number.POSITIVE_INFINITY } = this.#options;
-    const waiting = this.#waiting.get(owner);
-    if (!hasRoom(waiting?.length ?? 0, this.#size, waitingMax)) return false;
-    if (waiting) waiting.push({ entry, cost });
-    else this.#begin(owner, { entry, cost });
+    if (!hasRoom(this.waitingOf(owner), this.#size, waitingMax)) return false;
+    this.#listOf(owner).push({ entry, cost });
     this.#size++;
     return true;
   }
 
-  /** Makes an entry its owner's first again: the rest of one that was taken in part. It counts against no bound. @param cost as `push` has it */
-  putBack(owner: string, entry: Entry, cost?: number): void {
-    const waiting = this.#waiting.get(owner);
-    if (waiting) waiting.unshift({ entry, cost });
-    else this.#begin(owner, { entry, cost });
+  /** Makes an entry its owner's first again: the rest of one that was taken in part. It counts against no bound. */
+  enterAgain(owner: string, entry: Entry, cost?: number): void {
+    this.#listOf(owner).unshift({ entry, cost });
     this.#size++;
   }
 
   /**
-   * The first entry of the owner that has had the least, or, of equal ones, has waited longest for its turn. An owner whose first entry
-   * does not suit, or which has too many entries out, is passed over and keeps its turn.
+   * The next entry of the owner that has had the least, or, among equal ones, has waited longest for its turn. An owner whose first
+   * entry does not suit, or which has too many entries inside, is passed over and keeps its turn.
    * @param onlyQuick whether what is not quick is passed over, too
    */
   take(suits: (entry: Entry) => boolean = () => true, onlyQuick = false): Entry | undefined {
-    const { takenMax = Number.POSITIVE_INFINITY } = this.#options;
-    if (this.#out.size >= takenMax) return undefined;
+    if (this.#leased.size >= this.#insideMax) return undefined;
     let next: { owner: string; waiting: Waiting<Entry>[]; account: Account; turn: number } | undefined;
     for (const [owner, waiting] of this.#waiting) {
       const account = this.#accounts.get(owner)!;
@@ -134,34 +136,29 @@ export class FairQueue<Entry extends object> {
       const turn = account.used + this.#headStart(first, account);
       if ((!next || turn < next.turn) && suits(first.entry)) next = { owner, waiting, account, turn };
     }
-    return next && this.#give(next.owner, next.waiting, next.account);
+    return next && this.#lease(next.owner, next.waiting, next.account);
   }
 
-  /** An entry that was taken is finished. @param cost what it has cost; absent: what was expected */
-  done(entry: Entry, cost?: number): void {
-    const out = this.#out.get(entry);
-    if (!out) return;
-    this.#out.delete(entry);
-    const { account, expected, isQuick } = out;
-    if (!isQuick) this.#slowOut--;
-    account.taken--;
-    if (cost === undefined) return;
+  /**
+   * An entry inside has ended, or one that waits gives up its turn.
+   * @param cost what an entry inside has cost; absent: as expected
+   * @returns whether it waited
+   */
+  leave(entry: Entry, cost?: number): boolean {
+    const leased = this.#leased.get(entry);
+    if (!leased) return this.#leaveWaiting(entry);
+    this.#leased.delete(entry);
+    const { account, expected, isQuick } = leased;
+    if (!isQuick) this.#slowInside--;
+    account.inside--;
+    if (cost === undefined) return false;
     account.used += cost - expected;
-    account.usual = account.usual === undefined ? cost : NEWEST * cost + (1 - NEWEST) * account.usual;
+    account.averageCost =
+      account.averageCost === undefined ? cost : NEWEST * cost + (1 - NEWEST) * account.averageCost;
+    return false;
   }
 
-  /** Takes an entry out before its turn. @returns false when it is not waiting. */
-  remove(owner: string, entry: Entry): boolean {
-    const waiting = this.#waiting.get(owner) ?? [];
-    const index = waiting.findIndex((each) => each.entry === entry);
-    if (index < 0) return false;
-    waiting.splice(index, 1);
-    if (waiting.length === 0) this.#waiting.delete(owner);
-    this.#size--;
-    return true;
-  }
-
-  /** Takes out all entries that wait. */
+  /** All entries that wait leave. */
   drain(): Entry[] {
     const entries = [...this.#waiting.values()].flat().map(({ entry }) => entry);
     this.#waiting.clear();
@@ -169,65 +166,86 @@ export class FairQueue<Entry extends object> {
     return entries;
   }
 
-  #begin(owner: string, first: Waiting<Entry>): void {
-    this.#waiting.set(owner, [first]);
+  get #insideMax(): number {
+    const { insideMax = Number.POSITIVE_INFINITY } = this.#options;
+    return typeof insideMax === 'number' ? insideMax : insideMax.value;
+  }
+
+  #listOf(owner: string): Waiting<Entry>[] {
+    const known = this.#waiting.get(owner);
+    if (known) return known;
+    const waiting: Waiting<Entry>[] = [];
+    this.#waiting.set(owner, waiting);
     const account = this.#accounts.get(owner);
-    if (account) {
-      account.used = Math.max(account.used, this.#level);
-      return;
+    if (account) account.used = Math.max(account.used, this.#level);
+    else {
+      if (this.#accounts.size >= this.#pruneAbove) this.#forgetIdle();
+      this.#accounts.set(owner, { used: this.#level, inside: 0 });
     }
-    if (this.#accounts.size >= this.#pruneAbove) this.#forgetIdle();
-    this.#accounts.set(owner, { used: this.#level, taken: 0 });
+    return waiting;
+  }
+
+  #leaveWaiting(entry: Entry): boolean {
+    for (const [owner, waiting] of this.#waiting) {
+      const index = waiting.findIndex((each) => each.entry === entry);
+      if (index < 0) continue;
+      waiting.splice(index, 1);
+      if (waiting.length === 0) this.#waiting.delete(owner);
+      this.#size--;
+      return true;
+    }
+    return false;
   }
 
   #mayGo(first: Waiting<Entry>, account: Account): boolean {
-    const { takenMax, ownerTakenMax = Number.POSITIVE_INFINITY, quickCost } = this.#options;
-    if (account.taken >= ownerTakenMax) return false;
-    if (takenMax === undefined || quickCost === undefined || this.#slowOut < takenMax - 1) return true;
+    const { insideMax, ownerInsideMax = Number.POSITIVE_INFINITY, quickCost } = this.#options;
+    if (account.inside >= ownerInsideMax) return false;
+    if (insideMax === undefined || quickCost === undefined || this.#slowInside < this.#insideMax - 1)
+      return true;
     return this.#isQuick(first, account);
   }
 
-  /** By what its size tells and what its owner's usually cost: an owner without a history is believed where the size tells. */
-  #isQuick({ cost }: Waiting<Entry>, { usual }: Account): boolean {
+  /** By its size and its owner's average: an owner without a history is believed where the size is known. */
+  #isQuick({ cost }: Waiting<Entry>, { averageCost }: Account): boolean {
     const { quickCost = Number.POSITIVE_INFINITY } = this.#options;
-    return Math.max(cost ?? 0, usual ?? cost ?? Number.POSITIVE_INFINITY) <= quickCost;
+    return Math.max(cost ?? 0, averageCost ?? cost ?? Number.POSITIVE_INFINITY) <= quickCost;
   }
 
-  /** What others may have before an entry that costs as much. Where nothing tells its cost, it waits for no more than its turn. */
+  /** Cost that others may have before this entry. One of unknown cost waits for no more than its turn. */
   #headStart(first: Waiting<Entry>, account: Account): number {
     const { quickCost = 0 } = this.#options;
-    return first.cost === undefined && account.usual === undefined
+    return first.cost === undefined && account.averageCost === undefined
       ? 0
       : Math.min(expectedOf(first, account), quickCost);
   }
 
-  #give(owner: string, waiting: Waiting<Entry>[], account: Account): Entry {
-    const first = waiting.shift()!;
+  #lease(owner: string, waiting: Waiting<Entry>[], account: Account): Entry {
+    const { insideMax, ownerInsideMax, newestFirst } = this.#options;
+    const next = (newestFirst?.(waiting[0]!.entry) ? waiting.pop() : waiting.shift())!;
     this.#size--;
     // Behind those who have had as much.
     this.#waiting.delete(owner);
     if (waiting.length > 0) this.#waiting.set(owner, waiting);
-    const expected = expectedOf(first, account);
+    const expected = expectedOf(next, account);
     this.#level = account.used;
     account.used += expected;
-    const { takenMax, ownerTakenMax } = this.#options;
-    if (takenMax !== undefined || ownerTakenMax !== undefined) {
-      const isQuick = this.#isQuick(first, account);
-      this.#out.set(first.entry, { account, expected, isQuick });
-      if (!isQuick) this.#slowOut++;
-      account.taken++;
+    if (insideMax !== undefined || ownerInsideMax !== undefined) {
+      const isQuick = this.#isQuick(next, account);
+      this.#leased.set(next.entry, { account, expected, isQuick });
+      if (!isQuick) this.#slowInside++;
+      account.inside++;
     }
-    return first.entry;
+    return next.entry;
   }
 
-  /** One that has had no more than others is as good as a new one. The next pass waits until the number has doubled. */
+  /** An owner that has had no more than others is as good as a new one. The next pass waits until the number has doubled. */
   #forgetIdle(): void {
-    for (const [owner, { used, taken }] of this.#accounts)
-      if (taken === 0 && used <= this.#level && !this.#waiting.has(owner)) this.#accounts.delete(owner);
+    for (const [owner, { used, inside }] of this.#accounts)
+      if (inside === 0 && used <= this.#level && !this.#waiting.has(owner)) this.#accounts.delete(owner);
     this.#pruneAbove = Math.max(REMEMBERED_MAX, this.#accounts.size * 2);
   }
 
-  /** Drops what was cancelled before the owner's first entry that was not. */
+  /** Drops cancelled entries before the owner's first that is not. */
   #dropCancelled(owner: string, waiting: Waiting<Entry>[]): void {
     while (waiting[0] && this.#options.isCancelled?.(waiting[0].entry)) {
       waiting.shift();
@@ -237,9 +255,9 @@ export class FairQueue<Entry extends object> {
   }
 }
 
-/** What it costs at most by its size, or what its owner's usually cost, if that is less: `done` corrects it. */
-const expectedOf = ({ cost }: Waiting<object>, { usual }: Account): number =>
-  Math.min(cost ?? usual ?? 1, usual ?? Number.POSITIVE_INFINITY);
+/** The cost by its size, or its owner's average if that is less: `leave` corrects it. */
+const expectedOf = ({ cost }: Waiting<object>, { averageCost }: Account): number =>
+  Math.min(cost ?? averageCost ?? 1, averageCost ?? Number.POSITIVE_INFINITY);
 
 /** How fast room becomes scarce for those who hold some. */
 const SCARCITY = 4;

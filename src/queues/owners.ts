@@ -1,9 +1,9 @@
+import { forgetOldest } from './forget-oldest.ts';
 import type { Address } from '@farthing/protocol/address';
 import { isPayer, payerTenantId, type TenantId, type WorkspaceId, walletOf } from '@farthing/protocol/id';
-import { forgetOldest } from './forget-oldest.ts';
 
 /** All whose wallets have not paid: a wallet costs nothing, so they share as one. */
-export const STRANGERS = 'strangers';
+const UNPROVEN = 'unproven';
 
 /** Wallets that are known to have paid, and workspaces whose payer is known: about 100 bytes each. */
 const REMEMBERED_MAX = 100_000;
@@ -26,7 +26,7 @@ export class Owners {
   /** The owner of a Tenant. A workspace whose payer was not stored owns itself; what is no Tenant stays as it is. */
   of(tenant: string): string {
     const id = tenant as TenantId;
-    if (isPayer(id)) return this.knows(walletOf(id)) ? id : STRANGERS;
+    if (isPayer(id)) return this.knows(walletOf(id)) ? id : UNPROVEN;
     const known = this.#payers.get(id);
     if (known !== undefined) return known;
     for (const payerOf of this.#books) {
@@ -45,8 +45,8 @@ export class Owners {
     return this.#paid.has(payer);
   }
 
-  /** The wallet was charged: from now on it is no stranger. The one that paid longest ago is forgotten first. */
-  paid(payer: Address): void {
+  /** The wallet was charged: from now on it is known. The one that paid longest ago is forgotten first. */
+  markPaying(payer: Address): void {
     this.#paid.delete(payer);
     this.#paid.add(payer);
     forgetOldest(this.#paid, REMEMBERED_MAX);

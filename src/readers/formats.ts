@@ -23,7 +23,7 @@ const ODF = 'application/vnd.oasis.opendocument';
  * Formats with a signature come before those that are guessed from text; plain text is the last.
  *
  * A new format takes a module with its reader (text/csv.ts is a short one), a line here and one in `HOW_READ`, a sample in
- * test/readers/samples/formats.ts, and a test of what it reads. `make docs` writes its name and how it is read into the documentation.
+ * test/readers/samples/formats, and a test of what it reads. `make docs` writes its name and how it is read into the documentation.
  */
 export const FORMATS: readonly Format[] = [
   format('application/pdf', 'PDF', async () => (await import('./pdf/pdf.ts')).pdf),

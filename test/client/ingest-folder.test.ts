@@ -46,19 +46,3 @@ t.test('a price that is declined sends nothing', async (t) => {
   t.match(summary, { ingested: 0, failed: [] });
   t.equal(client.spending.spentUsd, '0');
 });
-
-t.test('in a workspace files cost nothing, and each workspace gets its own', async (t) => {
-  const folder = t.testdir(FILES);
-  const client = farthing();
-  for (let round = 0; round < 2; round += 1) {
-    const workspace = await client.workspaces.create();
-    const { keep, told } = priceTold();
-    await workspace.ingestFolder(folder, { onPrice: keep });
-    t.match(told(), { files: 3, uploaded: 0, usd: '0' });
-    t.equal((await workspace.items()).items.length, 2);
-  }
-});
-
-t.test('a folder that is not there is an error of its own', async (t) => {
-  await t.rejects(farthing().ingestFolder(join(t.testdirName, 'absent')), { code: 'source_unreadable' });
-});

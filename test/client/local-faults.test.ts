@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { Farthing } from '../../src/client/index.ts';
-import { localBackend } from '../../src/mcp/local-backend.ts';
-import { nearest } from '../../src/protocol/nearest.ts';
 import { listening } from '../rig/ports.ts';
 import { startTestServer } from '../rig/test-server.ts';
 
@@ -62,41 +60,4 @@ t.test('a file that vanishes before it is sent was not paid for', async (t) => {
   const after = await client.ingest(new Blob(['Fog horns.']), { name: 'horn.txt', wait: false });
   t.equal(after.charged, true);
   t.match(client.spending, { spentUsd: '0.03', heldUsd: '0' }, 'its payment is used for the next one');
-});
-
-t.test('minutes that nobody means are refused before they are paid for', async (t) => {
-  const client = clientOf();
-  for (const ttlMinutes of [-5, 0, 1.5, Number.NaN])
-    await t.rejects(client.workspaces.rent({ ttlMinutes }), {
-      code: 'field_invalid',
-      message: /ttlMinutes: send a whole number from 1 on/,
-    });
-  t.match(client.spending, NOTHING);
-});
-
-t.test('what a tool does not have is not named, and the nearest name is', async (t) => {
-  const client = clientOf();
-  const workspace = await client.workspaces.create();
-  const backend = localBackend({
-    client,
-    keeper: {
-      current: () => workspace.id,
-      find: async () => workspace,
-      add: async () => undefined,
-      remove: async () => undefined,
-    },
-    readFile: async () => new TextEncoder().encode('no picture'),
-    signal: new AbortController().signal,
-  });
-  await workspace.ingest(new Blob(['Tides follow the moon.']), { name: 'tides.txt' });
-  await t.rejects(backend.search({ image_path: 'x.jpg' }, {}), { message: /^(?!.*image_b64)/ });
-  for (const [typed, meant] of [
-    ['q', 'query'],
-    ['K', 'k'],
-    ['qurey', 'query'],
-    ['minutes', 'ttl_minutes'],
-    ['z', undefined],
-    ['', undefined],
-  ] as const)
-    t.equal(nearest(typed, ['query', 'k', 'ttl_minutes', 'families']), meant, typed);
 });

@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { noChain } from '../payment/chain/chain.ts';
-import { startPaidServer } from '../payment/chain/paid-server.ts';
 import { onlyDeep } from '../rig/deep.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
+import { startPaidServer } from '../server/start/payment/paid-server.ts';
 import { type Client, KINDS } from './published/install.ts';
 
 /**

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import t from 'tap';
-import { ANSWERS_FILE, pythonAnswers } from '../../scripts/python-answers.ts';
+import { ANSWERS_FILE, blockingClient, CLIENT_FILE, pythonAnswers } from '../../scripts/python-answers.ts';
 import { deep, onlyDeep } from '../rig/deep.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 import { pythonWith } from '../rig/python.ts';
@@ -30,8 +30,9 @@ const env = {
 const run = (...words: string[]) => outputOf(python, words, { cwd: folder, env });
 const without = (...modules: string[]) => absent || pythonWith(...modules).absent;
 
-t.test('its types are the server’s schemas', async (t) => {
+t.test('its types are the server’s schemas, and its blocking half is its async one', async (t) => {
   t.equal(readFileSync(ANSWERS_FILE, 'utf8'), pythonAnswers(), 'make python-answers writes them');
+  t.equal(readFileSync(CLIENT_FILE, 'utf8'), blockingClient());
 });
 
 t.test('its own tests pass', { skip: absent }, async (t) => {

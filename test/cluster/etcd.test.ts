@@ -1,7 +1,7 @@
 import t from 'tap';
 import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
 import { Etcd } from '../../src/cluster/stores/etcd.ts';
-import { AnswerLostError, untilAnswered } from '../../src/cluster/stores/kv.ts';
+import { untilAnswered } from '../../src/cluster/stores/kv.ts';
 import { EtcdServers, withoutEtcd } from './etcd-servers.ts';
 import { slotLogContract } from './slot-log-contract.ts';
 import '../rig/teardown-order.ts';
@@ -92,28 +92,5 @@ if (withoutEtcd !== undefined) {
     await patient(() => put('watched/a/1'));
     await patient(() => kv.range('a', 'b'));
     t.equal(count, ended, 'nothing is told once it has ended');
-  });
-
-  t.test('an engine that is away has lost the answer', async (t) => {
-    const kv = new Etcd(['http://127.0.0.1:9']);
-    t.teardown(() => kv.close());
-    const error = await kv.range('a', 'b').catch((error: unknown) => error);
-    t.ok(error instanceof AnswerLostError);
-  });
-
-  t.test('a closed one is not asked for ever: what it was asked stays unanswered', async (t) => {
-    const [kv, open] = [new Etcd(['http://127.0.0.1:9']), new Etcd(['http://127.0.0.1:9'])];
-    t.teardown(() => open.close());
-    let isSettled = false;
-    const settled = () => {
-      isSettled = true;
-    };
-    untilAnswered(
-      () => kv.range('a', 'b'),
-      () => undefined,
-    ).then(settled, settled);
-    kv.close();
-    for (let turn = 0; turn < 3; turn += 1) await open.range('a', 'b').catch(() => undefined);
-    t.notOk(isSettled);
   });
 }

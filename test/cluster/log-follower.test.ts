@@ -146,43 +146,6 @@ t.test('a copy is not whole that lacks what went into a snapshot while it was re
   t.same([copy.words, copy.position], [['up to 4'], log!.position]);
 });
 
-t.test('a copy that is of another log, or ahead of it, is made again', async (t) => {
-  const { logs, follower, look, append } = await followed(t);
-  await append(logs[0]!, ...numbers(1, 3));
-  for (const position of [
-    { number: 2, hash: 'ab'.repeat(32) },
-    { number: 9, hash: 'ab'.repeat(32) },
-    { number: -1, hash: '' },
-  ]) {
-    const copy = Object.assign(new WordsCopy(), { position, words: ['of another'] });
-    follower.add(0, copy);
-    await look();
-    t.same(copy.words, numbers(1, 3));
-    // The same where it has changed below a copy that was right.
-    copy.position = { number: 3, hash: 'cd'.repeat(32) };
-    await look();
-    t.same(copy.words, numbers(1, 3));
-    await follower.remove(0);
-  }
-});
-
-t.test('while the engine is away the copies stay, and go on when it is back', async (t) => {
-  const { logs, follower, look, append, reading, events } = await followed(t);
-  const copy = new WordsCopy();
-  follower.add(0, copy);
-  await append(logs[0]!, 'entry 1');
-  await look();
-  reading.fate = () => 'never done';
-  await append(logs[0]!, 'entry 2');
-  await look();
-  await look();
-  t.same(copy.words, numbers(1, 1));
-  reading.fate = () => 'answered';
-  await look();
-  t.same([copy.words, copy.cleared], [numbers(1, 2), 0]);
-  t.same(events, []);
-});
-
 t.test('an entry that is damaged is applied nowhere, and told once', async (t) => {
   const { kv, logs, follower, look, append, events } = await followed(t);
   const copy = new WordsCopy();
@@ -204,21 +167,4 @@ t.test('an entry that is damaged is applied nowhere, and told once', async (t) =
   await kv.commit({ when: [], puts: [{ key, value }] });
   await look();
   t.same(copy.words, numbers(1, 2));
-});
-
-t.test('what cannot be applied is tried again; nothing is applied once a log is not followed', async (t) => {
-  const { logs, follower, look, append, events } = await followed(t);
-  const copy = new WordsCopy();
-  follower.add(0, copy);
-  await append(logs[0]!, 'entry 1');
-  copy.fails = true;
-  await look();
-  t.match(events, [{ event: 'log_not_followed', slot: 0, error: /the disk is full/ }]);
-  copy.fails = false;
-  await look();
-  t.same(copy.words, numbers(1, 1));
-  await follower.remove(0);
-  await append(logs[0]!, 'entry 2');
-  await look();
-  t.same(copy.words, numbers(1, 1));
 });

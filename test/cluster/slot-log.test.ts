@@ -1,6 +1,5 @@
 import t from 'tap';
 import { openSlotLogs } from '../../src/cluster/log/slot-logs.ts';
-import { AnswerLostError } from '../../src/cluster/stores/kv.ts';
 import { Random } from '../rig/random.ts';
 import { MemoryEngine, MemoryKv } from './memory-kv.ts';
 import { slotLogContract } from './slot-log-contract.ts';
@@ -9,33 +8,6 @@ const engine = new MemoryEngine();
 slotLogContract('in memory', () => new MemoryKv(engine));
 
 const NODE = { cluster: 'test', node: 'n1', slots: 40, onLost: () => undefined };
-
-t.test('what comes while a transaction runs goes into the next, of all slots together', async (t) => {
-  const kv = new MemoryKv();
-  const logs = await openSlotLogs({ ...NODE, kv });
-  const before = kv.commits;
-  const first = logs[0]!.append(Buffer.from('alone'));
-  await new Promise(setImmediate);
-  const later = logs.map((log) => log.append(Buffer.from('together')));
-  await Promise.all([first, ...later].map(({ safe }) => safe));
-  t.equal(kv.commits - before, 2);
-});
-
-t.test('a large crowd of entries is written in several transactions, none too large', async (t) => {
-  const kv = new MemoryKv();
-  const sizes: number[] = [];
-  const commit = kv.commit.bind(kv);
-  kv.commit = (transaction) => {
-    sizes.push(transaction.puts?.length ?? 0);
-    return commit(transaction);
-  };
-  const logs = await openSlotLogs({ ...NODE, slots: 128, kv });
-  const safe = Array.from({ length: 500 }, (_, index) => logs[index % 128]!.append(Buffer.alloc(10)).safe);
-  await Promise.all(safe);
-  t.ok(Math.max(...sizes) <= 120);
-  t.throws(() => logs[0]!.append(Buffer.alloc(2 ** 20)), /too large for the log/);
-  await logs[0]!.append(Buffer.alloc(10)).safe;
-});
 
 t.test('lost answers lose and double nothing, whatever became of the questions', async (t) => {
   for (let seed = 1; seed <= 50; seed++) {
@@ -60,82 +32,4 @@ t.test('lost answers lose and double nothing, whatever became of the questions',
       );
     }
   }
-});
-
-t.test('an engine whose answers are lost is read to the end', async (t) => {
-  const kv = new MemoryKv();
-  const [written] = await openSlotLogs({ ...NODE, slots: 1, kv });
-  await written!.append(Buffer.alloc(10)).safe;
-  await written!.trim(written!.position, [Buffer.from('snapshot')]);
-  const { position } = written!.append(Buffer.from('entry'));
-  await written!.stable();
-  for (let seed = 1; seed <= 10; seed++) {
-    const random = new Random(seed);
-    const events: object[] = [];
-    const [log] = await openSlotLogs({ ...NODE, slots: 1, kv, log: (event) => events.push(event) });
-    kv.fate = () => (random.hits(0.5) ? 'never done' : 'answered');
-    const found: string[] = [];
-    const { entries } = await log!.open(undefined);
-    for await (const entry of entries) found.push(Buffer.from(entry).toString());
-    t.same(found, ['snapshot', 'entry']);
-    t.ok((await log!.open(position)).kept);
-    kv.fate = () => 'answered';
-    for (const event of events) t.match(event, { event: 'log_answer_lost' });
-  }
-});
-
-t.test('the parts of a snapshot stay as they are while another of the same place fails', async (t) => {
-  const kv = new MemoryKv();
-  const [log] = await openSlotLogs({ ...NODE, slots: 1, kv });
-  await log!.append(Buffer.alloc(10)).safe;
-  await log!.trim(log!.position, [Buffer.from('snapshot')]);
-  const [next] = await openSlotLogs({ ...NODE, slots: 1, kv });
-  await (await next!.open(undefined)).entries.next();
-  const commit = kv.commit.bind(kv);
-  kv.commit = (transaction) => {
-    const isPart = transaction.puts?.[0]?.key.includes('/part/');
-    return isPart ? commit(transaction) : Promise.reject(new AnswerLostError('no answer'));
-  };
-  // The same rows in another order, as another release may write them.
-  await next!.trim(log!.position, [Buffer.from('tohspans')]).catch(() => undefined);
-  kv.commit = commit;
-  const [reader] = await openSlotLogs({ ...NODE, slots: 1, kv });
-  const found: string[] = [];
-  for await (const entry of (await reader!.open(undefined)).entries)
-    found.push(Buffer.from(entry).toString());
-  t.same(found, ['snapshot']);
-});
-
-t.test('a claim whose answer was lost, and that arrives late, is claimed over', async (t) => {
-  const kv = new MemoryKv();
-  await openSlotLogs({ ...NODE, slots: 2, kv });
-  const commit = kv.commit.bind(kv);
-  let late: (() => Promise<unknown>) | undefined;
-  let claims = 0;
-  kv.commit = async (transaction) => {
-    if (!transaction.puts?.[0]?.key.includes('/owner/')) return commit(transaction);
-    claims += 1;
-    if (claims === 1) {
-      late = () => commit(transaction);
-      throw new AnswerLostError('lost on its way');
-    }
-    // The owners have been read.
-    await late?.();
-    late = undefined;
-    return commit(transaction);
-  };
-  const [log] = await openSlotLogs({ ...NODE, slots: 2, kv });
-  t.equal(claims, 3);
-  await log!.append(Buffer.from('of the owner')).safe;
-});
-
-t.test('slots that another process claims time and again are not claimed', async (t) => {
-  const engine = new MemoryEngine();
-  const kv = new MemoryKv(engine);
-  const commit = kv.commit.bind(kv);
-  kv.commit = async (transaction) => {
-    if (transaction.puts?.[0]?.key.includes('/owner/')) engine.commit({ ...transaction, when: [] });
-    return commit(transaction);
-  };
-  await t.rejects(openSlotLogs({ ...NODE, slots: 2, kv }), /another process claims these slots/);
 });

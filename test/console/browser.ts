@@ -39,7 +39,7 @@ export function notBuilt(): string | undefined {
 }
 
 function chromiumPath(): string | undefined {
-  return PLACES.find(isThere);
+  return process.env.CHROMIUM_BINARY ?? PLACES.find(isThere);
 }
 
 function isThere(path: string): boolean {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import sharp from 'sharp';
@@ -11,7 +11,6 @@ import { walk } from './walk.ts';
 /**
  * Pictures of every state of the console, at two sizes in light and dark, as WebP below 100 kB:
  * `node test/console/screenshots.ts FOLDER [wide|narrow] [light|dark]`. Takes some minutes; docs/pictures has a few of them.
- * `sheet.webp` shows twelve of each size and scheme side by side: look at it before and after a change of the console.
  */
 
 // The test server brings the test runner along, which else stops this program after half a minute.
@@ -20,23 +19,6 @@ t.setTimeout(0);
 const BYTES_MAX = 100_000;
 const SIZES = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const;
 const SCHEMES = ['light', 'dark'] as const;
-const ON_SHEET = [
-  'start',
-  'files-failed',
-  'words',
-  'as-code',
-  'hit-page',
-  'hit-text',
-  'films-and-pictures',
-  'no-good-match',
-  'search-failed',
-  'receipt',
-  'time-over',
-];
-/** Of one picture on the sheet, in pixels. */
-const CELL = { width: 390, height: 420, gap: 10 };
-const SHEET_BYTES_MAX = 2_000_000;
-
 const [folder, ...wanted] = process.argv.slice(2);
 const lacking = missing() ?? (folder === undefined ? 'Name the folder that they go into.' : undefined);
 if (lacking !== undefined || folder === undefined) {
@@ -59,7 +41,6 @@ try {
       await take(`${size}-${colorScheme}`, { viewport, colorScheme });
     }
   }
-  await keepSheet(folder);
 
   async function take(screen: string, options: NonNullable<Parameters<typeof visit>[2]>): Promise<void> {
     const shift = { milliseconds: 0 };
@@ -84,37 +65,6 @@ try {
 } finally {
   for (const end of ends) await end();
   await rm(scratch, { recursive: true, force: true });
-}
-
-/** Twelve states a row of each size and scheme that was taken, as `sheet.webp`. */
-async function keepSheet(folder: string): Promise<void> {
-  const present = new Set(await readdir(folder));
-  const rows = Object.keys(SIZES)
-    .flatMap((size) => SCHEMES.map((scheme) => `${size}-${scheme}`))
-    .map((screen) => ON_SHEET.map((state) => `${screen}-${state}.webp`))
-    .filter((names) => names.every((name) => present.has(name)));
-  const { width, height, gap } = CELL;
-  const cells = rows.flatMap((names, row) =>
-    names.map(async (name, column) => ({
-      input: await sharp(join(folder, name)).resize({ width, height, fit: 'inside' }).toBuffer(),
-      left: column * (width + gap),
-      top: row * (height + gap),
-    })),
-  );
-  if (cells.length === 0) return;
-  const sheet = sharp({
-    create: {
-      width: ON_SHEET.length * (width + gap),
-      height: rows.length * (height + gap),
-      channels: 3,
-      background: '#808080',
-    },
-  });
-  const png = await sheet
-    .composite(await Promise.all(cells))
-    .png()
-    .toBuffer();
-  await keepSmall(png, resolve(folder, 'sheet.webp'), SHEET_BYTES_MAX);
 }
 
 /** The best quality that is small enough. */

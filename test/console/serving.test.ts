@@ -1,13 +1,10 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import t from 'tap';
 import { startTestServer } from '../rig/test-server.ts';
 import { get } from '../server/http/raw-get.ts';
 import { BUILT, notBuilt, PATIENCE_MS } from './browser.ts';
-
-/** Compressed, with everything that the page loads before anybody does anything. */
-const FIRST_VIEW_BYTES_MAX = 150_000;
 
 t.setTimeout(PATIENCE_MS);
 /** What browsers ask for, and other clients do not. */
@@ -57,22 +54,4 @@ t.test('assets are immutable, and compressed as the client accepts', async (t) =
   }
   t.equal((await fetch(`${server.url}/assets/..%2findex.html`)).status, 404);
   t.equal((await fetch(`${server.url}/assets/main.js`)).status, 404);
-});
-
-t.test('the first view is small', async (t) => {
-  const page = readFileSync(join(BUILT, 'index.html'), 'utf8');
-  const named = [...page.matchAll(/\/assets\/[\w.-]+/g)].map(([path]) => path);
-  const loaded = new Set(named);
-  // A set grows while it is walked: what the scripts import from the start is loaded as well.
-  for (const path of loaded) {
-    if (!path.endsWith('.js')) continue;
-    const script = readFileSync(join(BUILT, path), 'utf8');
-    for (const [, name] of script.matchAll(/(?:from|import)"\/assets\/([\w.-]+)"/g))
-      loaded.add(`/assets/${name}`);
-  }
-  t.ok(loaded.size > named.length, 'a shared piece is among them');
-  const sizes = ['/index.html', ...loaded].map((path) => statSync(join(BUILT, `${path}.br`)).size);
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  t.comment(`${total} bytes of brotli in ${sizes.length} files`);
-  t.ok(total <= FIRST_VIEW_BYTES_MAX, `${total} bytes`);
 });

@@ -1,7 +1,18 @@
 import type { Page, Request } from 'playwright-core';
 import { seen } from './browser.ts';
 import { docx, odd, sample, tone } from './files.ts';
-import { addFiles, answered, ask, closeHit, dropFile, rent, resultsSay, searchable, unfold } from './page.ts';
+import {
+  addFiles,
+  answered,
+  ask,
+  closeHit,
+  dropFile,
+  pastePicture,
+  rent,
+  resultsSay,
+  searchable,
+  unfold,
+} from './page.ts';
 
 export interface WalkOptions {
   /** Called at each state that is worth a look. */
@@ -74,6 +85,9 @@ async function filling(page: Page, stop: Stop, film: string): Promise<void> {
   await page.locator('.failure summary', { hasText: '2 files' }).click();
   await page.getByRole('button', { name: 'Remove 2' }).click();
   await page.locator('.failure').waitFor({ state: 'detached' });
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Save tea.txt' }).click();
+  if ((await saved).suggestedFilename() !== 'tea.txt') throw new Error('saved under another name');
   await page.getByLabel('Filter files by name').fill('che');
   await page.locator('.file').nth(1).waitFor({ state: 'detached' });
   await page.getByLabel('Filter files by name').fill('');
@@ -130,6 +144,12 @@ async function pictures(page: Page, stop: Stop): Promise<void> {
   await page.reload();
   await seen(page.getByAltText('Searching with chelsea.png'));
   await seen(page.locator('[data-layout="grid"] .hit', { hasText: 'chelsea.png' }));
+  await page.getByRole('button', { name: 'More like this: chelsea.png' }).click();
+  await page.locator('.hit', { hasText: 'chelsea.png' }).waitFor({ state: 'detached' });
+  await dropFile(page, '.search', 'dropped.png', sample('coffee.png'));
+  await seen(page.getByAltText('Searching with dropped.png'));
+  await pastePicture(page, sample('chelsea.png'));
+  await seen(page.locator('.hit').first().getByText('chelsea.png'));
   await page.getByRole('button', { name: 'Search without the picture' }).click();
 }
 

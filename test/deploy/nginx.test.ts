@@ -1,43 +1,29 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { makeCertificates, withoutOpenssl } from '../rig/certificates.ts';
 import { freePorts } from '../rig/ports.ts';
 import { startTestServer, TestAgent } from '../rig/test-server.ts';
 
 /** The proxy's configuration as the page for operators has it, in Debian's nginx: `NGINX_BINARY=/path/to/nginx` where it is not installed. */
 
 const NGINX = [process.env.NGINX_BINARY, '/usr/sbin/nginx'].find((path) => path && existsSync(path));
-const skip = NGINX === undefined && 'nginx is not installed (NGINX_BINARY=/path/to/nginx)';
+const absent = NGINX === undefined ? 'nginx is not installed (NGINX_BINARY=/path/to/nginx)' : undefined;
+const skip = absent ?? withoutOpenssl ?? false;
 const page = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
 
 /** The documented server block, its addresses replaced by the test's. */
 async function startNginx(t: Pick<Test, 'teardown'>, folder: string, port: number, upstream: string) {
   mkdirSync(folder, { recursive: true });
-  const key = join(folder, 'key.pem');
-  const certificate = join(folder, 'cert.pem');
-  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  spawnSync('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '2',
-    '-keyout',
-    key,
-    '-out',
-    certificate,
-    ...subject,
-  ]);
+  const { cert, key } = makeCertificates(join(folder, 'certificates'));
   const block = /```nginx\n([\s\S]*?)```/
     .exec(page)![1]!
     .replace('listen 443', `listen 127.0.0.1:${port}`)
     .replace('http://127.0.0.1:8402', upstream)
-    .replace('server_name', `ssl_certificate ${certificate};\n  ssl_certificate_key ${key};\n  server_name`);
+    .replace('server_name', `ssl_certificate ${cert};\n  ssl_certificate_key ${key};\n  server_name`);
   const own = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${folder}/${name};`,
   );
@@ -55,7 +41,7 @@ async function startNginx(t: Pick<Test, 'teardown'>, folder: string, port: numbe
     nginx.kill('SIGTERM');
     return ended;
   });
-  return { certificate, ended };
+  return { ended };
 }
 
 t.test(
@@ -100,12 +86,6 @@ t.test(
       status: 200,
       body: { hits: [{}] },
     });
-    const wrong = await fetch(`${url}/agent/v1/workspaces/${workspace.id}/usage`, {
-      headers: { Authorization: 'Bearer fws_wrong' },
-    });
-    t.equal(wrong.status, 401);
-    await wrong.arrayBuffer();
-
     const padded = Buffer.from(JSON.stringify({ x402Version: 1, padding: 'x'.repeat(8_500) })).toString(
       'base64',
     );

@@ -6,10 +6,8 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import sharp from 'sharp';
 import t from 'tap';
 import { docBlocks } from '../client/doc-blocks.ts';
-import { writeFilm } from '../readers/samples/films.ts';
 import { onlyDeep } from '../rig/deep.ts';
 import { emptyFolder, install, typeFaults } from './packed.ts';
 
@@ -81,7 +79,7 @@ t.test('the packed files serve and search in an empty folder', { skip: onlyDeep 
   await farthing('ingest', '--yes', '--recursive', kinds);
   for (const [words, name] of [
     ['mizzenport', 'caption.heic'],
-    ['a helmsman who sings', 'film.mkv'],
+    ['Loom song', 'song.mp3'],
     ['Skarvik', 'depots.parquet'],
   ] as const)
     t.match((await farthing('search', '--yes', '--json', words)).stdout, name, `${name} is read`);
@@ -126,16 +124,7 @@ async function filesOfKinds(folder: string): Promise<string> {
   const extract = join(root, 'test/readers');
   await copyFile(join(extract, 'picture/heic/caption.heic'), join(kinds, 'caption.heic'));
   await copyFile(join(extract, 'reports/other/depots.parquet'), join(kinds, 'depots.parquet'));
-  const [width, height] = [96, 64];
-  const data = await sharp({ create: { width, height, channels: 3, background: '#7f3f1f' } })
-    .jpeg()
-    .toBuffer();
-  writeFilm(join(kinds, 'film.mkv'), 'matroska', {
-    width,
-    height,
-    frames: [0, 500, 1000].map((ms) => ({ ms, data })),
-    cues: [{ ms: 0, data: Buffer.from('The helmsman sings quietly.'), lasts: 1000 }],
-  });
+  await copyFile(join(extract, 'media/covers/song.mp3'), join(kinds, 'song.mp3'));
   return kinds;
 }
 

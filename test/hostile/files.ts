@@ -65,13 +65,6 @@ export function manyFiles(count: number): Buffer {
   );
 }
 
-/** A mail of as many parts, each of one letter. */
-export function manyParts(count: number): string {
-  const head = 'From: a@b.c\r\nTo: d@e.f\r\nDate: Sun, 1 Nov 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\n';
-  const part = '--parts\r\n\r\nx\r\n';
-  return `${head}Content-Type: multipart/mixed; boundary=parts\r\n\r\n${part.repeat(count)}--parts--\r\n`;
-}
-
 /** Links in a tar, and files that would be written through them. */
 export function linkedTar(canary: string): Buffer {
   return Buffer.concat([

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { oldSlides, oldWorkbook, outlookMail } from '../readers/samples/legacy.ts';
+import { FORMAT_SAMPLES } from '../readers/samples/formats.ts';
 import { DAMAGED, file, GIVEN_UP, type HostileCase, TOO_LARGE } from './case.ts';
 import {
   boastfulParquet,
@@ -19,23 +19,8 @@ export const READER_CASES: readonly HostileCase[] = [
   file('a Parquet file that unfolds', readFileSync('test/readers/reports/other/unfolding.parquet'), ANY),
   file('a Parquet file with a footer of 2 GiB', boastfulParquet(), [...TOO_LARGE, ...DAMAGED]),
   file('a SQLite database whose pages go round', circularSqlite(), ANY),
-  file('an XLS whose sectors go round', circularSectors(oldWorkbook('biff8')), ANY),
-  file(
-    'a PPT whose sectors go round',
-    circularSectors(oldSlides([{ title: 'Plan', text: 'Words.', box: 'More.' }])),
-    ANY,
-  ),
-  file(
-    'a MSG whose sectors go round',
-    circularSectors(
-      outlookMail({ subject: 'Lease', body: 'Words.', sender: 'Ann', file: 'a.txt', content: 'Ten.' }),
-    ),
-    ANY,
-  ),
-  file(
-    'a DOC whose sectors go round',
-    circularSectors(readFileSync('test/readers/reports/other/olefile-test.doc')),
-    ANY,
+  ...['msword', 'vnd.ms-excel', 'vnd.ms-outlook', 'vnd.ms-powerpoint'].map((type) =>
+    file(`sectors that go round: ${type}`, circularSectors(FORMAT_SAMPLES[`application/${type}`]!), ANY),
   ),
   file('an RTF of two million groups', `{\\rtf1 words ${'{'.repeat(2_000_000)}`, ANY),
   file('an RTF that skips 2 GiB', '{\\rtf1 words \\bin2147483647 more}', ANY),

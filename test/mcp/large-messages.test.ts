@@ -54,26 +54,6 @@ async function longestJson(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-t.test('an answer stays short however many faults a message has', async (t) => {
-  const faulty = Array(300).fill({});
-  for (const [name, body] of Object.entries({
-    families: search({ families: faulty }),
-    icons: initialize(faulty),
-    experimental: message('initialize', {
-      protocolVersion: 'x'.repeat(50_000),
-      capabilities: { experimental: Object.fromEntries(faulty.map((_, index) => [index, 0])) },
-    }),
-    tool: message('tools/call', { name: 'x'.repeat(60_000) }),
-    resource: message('resources/read', { uri: `http://${'x'.repeat(60_000)}` }),
-    method: message('x'.repeat(60_000), {}),
-  })) {
-    const { bytes, status, body: answer } = await post(body);
-    t.equal(status, 200, name);
-    t.ok(answer.error ?? answer.result.isError, name);
-    t.ok(bytes < 1500, `${name}: ${bytes} bytes`);
-  }
-});
-
 t.test('without picture or file a message has at most 64 KiB and 1,024 values', async (t) => {
   const bodies = {
     families: search({ families: Array(2 ** 19).fill({}) }),
@@ -139,20 +119,6 @@ t.test('files and pictures pass through whole and unparsed', async (t) => {
     }
   });
   t.ok(longest < REST_BYTES_MAX, `${longest} characters of JSON`);
-});
-
-t.test('a picture or file that cannot be used is refused by its name', async (t) => {
-  const { inside } = await rented();
-  for (const [name, given, error] of [
-    ['search', { image_b64: '%%%' }, { code: 'image_unreadable' }],
-    ['search', { image_b64: 5 }, { code: 'field_invalid', detail: /^image_b64: send a text/ }],
-    ['ingest', { content_b64: '%%%' }, { code: 'field_invalid', detail: /^content_b64: / }],
-    ['ingest', {}, { code: 'field_invalid', detail: /one of text and content_b64/ }],
-    ['ingest', { text: 'a', content_b64: 'YQ==' }, { code: 'field_invalid', detail: /one of/ }],
-    ['workspace_usage', { text: 'a' }, { code: 'field_invalid', detail: /There is no argument "text"/ }],
-  ] as const) {
-    t.match(await inside(call(name, given)), { error });
-  }
 });
 
 async function rented() {

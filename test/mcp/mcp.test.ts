@@ -13,7 +13,7 @@ import t, { type Test } from 'tap';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { PREPAID_CONTRACT } from '../../src/protocol/money.ts';
 import { Agent } from '../cli/cli-agent.ts';
-import { startTestServer, TestAgent } from '../rig/test-server.ts';
+import { startTestServer } from '../rig/test-server.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 const almanac = resolve(import.meta.dirname, '../../samples/almanac.pdf');
@@ -30,7 +30,9 @@ const NAMES = [
   'item_read',
   'item_delete',
 ];
-const server = await startTestServer(t);
+/** As agents see it; resources are read below its path. */
+const ADDRESS = 'https://files.example/farthing';
+const server = await startTestServer(t, { BASE_URL: ADDRESS });
 
 /** A call may wait for an ingest on a busy machine. */
 const PATIENT = { timeout: 300_000 };
@@ -44,15 +46,10 @@ class TestHost {
   }
 }
 
-async function overHttp(
-  t: Pick<Test, 'teardown'>,
-  query = '',
-  token?: string,
-  { url: base } = server,
-): Promise<TestHost> {
+async function overHttp(t: Pick<Test, 'teardown'>, query = '', token?: string): Promise<TestHost> {
   const host = new TestHost();
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const url = new URL(`${base}/mcp${query}`);
+  const url = new URL(`${server.url}/mcp${query}`);
   await host.client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
   t.teardown(() => host.client.close());
   return host;
@@ -106,11 +103,6 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   );
   t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
   t.match(found.content[1], { type: 'resource_link', name: 'almanac.pdf', mimeType: 'application/pdf' });
-  t.match(await host.call('search', { query: QUESTION, k: 'many' }), {
-    isError: true,
-    structuredContent: { error: { code: 'field_invalid' } },
-  });
-
   const rent = { ttl_minutes: 20 };
   const rented = await host.call(
     'workspace_create',
@@ -132,7 +124,7 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   const slip = await inside.call('search', { query: 'pufin' });
   t.match(slip.structuredContent, { corrected: 'puffin' });
   t.match(textOf(slip), /^Understood as: puffin\n/);
-  t.match(hits.content[1], { uri: `${server.url}/agent/v1/workspaces/${id}/items/` });
+  t.match(hits.content[1], { uri: `${ADDRESS}/agent/v1/workspaces/${id}/items/` });
   await inside.call('ingest', file);
   const shown = await inside.call('search', { query: QUESTION, k: 1, thumbnails: 1 });
   const [image, , link] = shown.content.slice(1);
@@ -149,6 +141,8 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   const [item] = (await inside.client.readResource({ uri: uri.replace(/\/preview.*$/, '') })).contents;
   t.match(JSON.parse((item as { text: string }).text), { name: 'almanac.pdf', pages: Number });
   await t.rejects(host.client.readResource({ uri }), { message: /unauthorized/ }, 'not without the token');
+  const elsewhere = uri.replace('/farthing', '');
+  await t.rejects(inside.client.readResource({ uri: elsewhere }), { message: /no resource/ });
   const byCall = await host.call('search', {
     query: QUESTION,
     k: 1,
@@ -161,9 +155,7 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   await t.rejects(inside.client.readResource({ uri: 'file:///etc/passwd' }), { message: /no resource/ });
   const { resourceTemplates } = await inside.client.listResourceTemplates();
   t.ok(
-    resourceTemplates.every(({ uriTemplate }) =>
-      uriTemplate.startsWith(`${server.url}/agent/v1/workspaces/`),
-    ),
+    resourceTemplates.every(({ uriTemplate }) => uriTemplate.startsWith(`${ADDRESS}/agent/v1/workspaces/`)),
   );
   const own = await payFor(await host.call('search', {}));
   const linked = await host.call('search', { query: QUESTION, k: 1, thumbnails: 1 }, own);
@@ -181,10 +173,6 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
     { id: string },
   ];
   t.match(textOf(await inside.call('item_read', { item: pdf, page: 2 })), /^\(page 2.*\)\n\S/);
-  t.match(await inside.call('item_read', { item: pdf, page: 999 }), {
-    isError: true,
-    content: [{ text: 'field_invalid: page: there is no text at page 999 of this item.' }],
-  });
   t.match(await inside.call('item_delete', { item: after }), { structuredContent: { state: 'deleted' } });
   t.match(await inside.call('item_read', { item: after }), {
     isError: true,
@@ -213,22 +201,6 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
   t.match(await inside.call('workspace_dispose', { workspace: id }), {
     structuredContent: { claims: { workspace: id } },
   });
-});
-
-t.test('resources are read below a public address that has a path', async (t) => {
-  const address = 'https://files.example/farthing';
-  const behind = await startTestServer(t, { BASE_URL: address });
-  const { id, token } = await new TestAgent(behind.url).rent();
-  const host = await overHttp(t, `?workspace=${id}`, token, behind);
-  await host.call('ingest', { content_b64: readFileSync(almanac, 'base64'), name: 'almanac.pdf' });
-  const { content } = await host.call('search', { query: QUESTION, k: 1 });
-  const [, item, thumbnail] = content as { uri: string }[];
-  t.ok(item!.uri.startsWith(`${address}/agent/v1/workspaces/${id}/items/`), item!.uri);
-  const [read] = (await host.client.readResource(item!)).contents;
-  t.match(JSON.parse((read as { text: string }).text), { name: 'almanac.pdf' });
-  t.match((await host.client.readResource(thumbnail!)).contents, [{ mimeType: 'image/webp' }]);
-  const elsewhere = item!.uri.replace('/farthing', '');
-  await t.rejects(host.client.readResource({ uri: elsewhere }), { message: /no resource/ });
 });
 
 t.test('clients that announce large bodies and send none do not block others', async (t) => {
@@ -304,18 +276,6 @@ t.test('over stdio it pays from a local wallet within its budget', async (t) => 
   const found = await host.call('search', { query: QUESTION, k: 1 });
   t.match(textOf(found), /^1\. almanac\.pdf \(page \d+/m);
   t.notMatch(JSON.stringify(found), /gull\.txt/, 'the workspace is meant');
-  const shown = await host.call('search', { query: QUESTION, k: 1, thumbnails: 8 });
-  t.same(
-    shown.content.map(({ type }) => type),
-    ['text', 'image', 'resource_link', 'resource_link'],
-  );
-  const { uri } = shown.content[3] as { uri: string };
-  t.match((await host.client.readResource({ uri }, PATIENT)).contents, [{ mimeType: 'image/webp' }]);
-  const [{ id: pdf }] = (await host.call('item_list', {})).structuredContent!.items as [{ id: string }];
-  t.match(textOf(await host.call('item_read', { item: pdf })), /^\(page 1.*\)\n\S/);
-  t.match(await host.call('workspace_extend', { ttl_minutes: 5 }), {
-    structuredContent: { ttl_minutes: 5, price_usd: '0.0025' },
-  });
   t.match(
     await agent.run(['workspace', 'usage']),
     { code: 2 },
@@ -325,12 +285,8 @@ t.test('over stdio it pays from a local wallet within its budget', async (t) => 
   t.ok(over.isError);
   t.match(
     textOf(over),
-    /budget_exceeded: The price is 0\.04 USD and 0\.01 of the budget of 0\.06 USD are left/,
+    /budget_exceeded: The price is 0\.04 USD and 0\.0125 of the budget of 0\.06 USD are left/,
   );
-  t.match(await host.call('ingest', { path: '/no/such/file' }), {
-    isError: true,
-    content: [{ text: /cannot be read/ }],
-  });
   const { id } = rented.structuredContent as { id: string };
   t.match(await host.call('workspace_dispose', { workspace: id }), {
     structuredContent: { claims: { workspace: id } },

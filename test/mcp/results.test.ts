@@ -2,7 +2,6 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import t from 'tap';
 import type { Hit, SearchAnswer } from '../../src/client/index.ts';
 import type { ItemSource } from '../../src/mcp/backend.ts';
-import { itemListResult, itemTextResult } from '../../src/mcp/item-results.ts';
 import { searchResult } from '../../src/mcp/results.ts';
 
 /** Results are read by models: what is said must be short and enough. */
@@ -65,16 +64,6 @@ t.test('a picture that looks like the one asked with is shown, however sure it i
   t.equal((all.structuredContent!.hits as unknown[]).length, 3, 'unless asked for');
 });
 
-t.test('where nothing is likely to answer, the nearest three are named', async (t) => {
-  const text = textOf(
-    await show(
-      Array.from({ length: 30 }, () => hitOf(0.04)),
-      false,
-    ),
-  );
-  t.match(text, /^Probably not in these files.* The nearest:\n1\. .*\n2\. .*\n3\. .*\n27 less likely/);
-});
-
 t.test('a film is one line with its other moments, and data has no digests, boxes or scores', async (t) => {
   const moments = [
     { time_s: 62.4, confidence: 0.5 },
@@ -85,14 +74,6 @@ t.test('a film is one line with its other moments, and data has no digests, boxe
   t.match(textOf(result), /^1\. film\.mp4 \(30 s\), confidence 0\.90, also at 62 s, 5 s, item_0\.9: word/);
   t.ok(textOf(result).length < 600);
   t.notMatch(JSON.stringify(result.structuredContent), /sha256|box|score|bounds|timing/);
-});
-
-t.test('a text names each place once, and says how to go on', async (t) => {
-  const passages = [1, 1, 2].map((page) => ({ text: `On page ${page}.`, locator: { page } }));
-  const text = itemTextResult({ body: { id: 'item_1', passages, next: 3 } as never, scope: {} });
-  t.equal(textOf(text), '(page 1)\nOn page 1.\nOn page 1.\n(page 2)\nOn page 2.\nThere is more: from 3.');
-  const list = itemListResult({ body: { items: [], next: null }, scope: {} });
-  t.equal(textOf(list), 'There are no files.');
 });
 
 t.test(

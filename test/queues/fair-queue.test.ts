@@ -12,9 +12,9 @@ function queueOf(options: FairQueueOptions<Entry> = {}) {
   const queue = new FairQueue<Entry>(options);
   const ownerOf = ({ name }: Entry) => name.slice(0, 1);
   const out = new Map<string, Entry>();
-  const push = (name: string, cost?: number): Entry | undefined => {
+  const enter = (name: string, cost?: number): Entry | undefined => {
     const entry = { name };
-    return queue.push(ownerOf(entry), entry, cost) ? entry : undefined;
+    return queue.enter(ownerOf(entry), entry, cost) ? entry : undefined;
   };
   const take = (count: number, suits?: (entry: Entry) => boolean) =>
     Array.from({ length: count }, () => {
@@ -22,55 +22,54 @@ function queueOf(options: FairQueueOptions<Entry> = {}) {
       if (entry) out.set(entry.name, entry);
       return entry?.name;
     });
-  const done = (name: string, cost?: number) => queue.done(out.get(name)!, cost);
-  return { queue, push, take, done };
+  const leave = (name: string, cost?: number) => queue.leave(out.get(name)!, cost);
+  return { queue, enter, take, leave };
 }
 
 t.test('owners are served in turn, and each one’s entries stay in order', async (t) => {
-  const { queue, push, take } = queueOf();
-  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) push(name);
+  const { queue, enter, take } = queueOf();
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) enter(name);
   t.equal(queue.size, 6);
   t.same(take(2), ['a1', 'b1']);
-  push('d1');
+  enter('d1');
   t.same(take(6), ['c1', 'd1', 'a2', 'b2', 'a3', undefined]);
   t.equal(queue.size, 0);
 });
 
 t.test('an entry can be taken out before its turn', async (t) => {
-  const { queue, push, take } = queueOf();
-  const [first, only] = [push('a1'), push('b1')];
-  push('a2');
-  t.ok(queue.remove('b', only!));
-  t.notOk(queue.remove('b', only!));
-  t.notOk(queue.remove('c', first!));
-  t.ok(queue.remove('a', first!));
+  const { queue, enter, take } = queueOf();
+  const [first, only] = [enter('a1'), enter('b1')];
+  enter('a2');
+  t.ok(queue.leave(only!));
+  t.notOk(queue.leave(only!));
+  t.ok(queue.leave(first!));
   t.equal(queue.size, 1);
   t.same(take(2), ['a2', undefined]);
 });
 
 t.test('a cancelled entry is dropped, and costs its owner no turn', async (t) => {
-  const { queue, push, take } = queueOf({ isCancelled: ({ cancelled }) => cancelled === true });
-  const all = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => push(name));
+  const { queue, enter, take } = queueOf({ isCancelled: ({ cancelled }) => cancelled === true });
+  const all = ['a1', 'a2', 'a3', 'b1', 'c1'].map((name) => enter(name));
   for (const index of [0, 1, 4]) all[index]!.cancelled = true;
   t.same(take(3), ['a3', 'b1', undefined]);
   t.equal(queue.size, 0);
 });
 
 t.test('an owner with all the entries out that it may have waits until one is done', async (t) => {
-  const { push, take, done } = queueOf({ ownerTakenMax: 2 });
-  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1']) push(name);
+  const { enter, take, leave } = queueOf({ ownerInsideMax: 2 });
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1']) enter(name);
   t.same(take(4), ['a1', 'b1', 'a2', undefined]);
-  done('b1');
+  leave('b1');
   t.same(take(1), [undefined], 'the end of another’s entry is not its own');
-  done('a1');
+  leave('a1');
   t.same(take(2), ['a3', undefined]);
-  done('a2');
+  leave('a2');
   t.same(take(1), ['a4']);
 });
 
 t.test('an owner that is passed over keeps its turn', async (t) => {
-  const { push, take } = queueOf();
-  for (const name of ['a1', 'b1', 'b2', 'c1', 'a2']) push(name);
+  const { enter, take } = queueOf();
+  for (const name of ['a1', 'b1', 'b2', 'c1', 'a2']) enter(name);
   t.same(
     take(3, ({ name }) => name !== 'a1'),
     ['b1', 'c1', 'b2'],
@@ -79,37 +78,43 @@ t.test('an owner that is passed over keeps its turn', async (t) => {
 });
 
 t.test('the rest of an entry comes before its owner’s others, after the other owners’ turns', async (t) => {
-  const { queue, push, take } = queueOf();
-  for (const name of ['a1', 'a2', 'b1']) push(name);
+  const { queue, enter, take } = queueOf();
+  for (const name of ['a1', 'a2', 'b1']) enter(name);
   t.same(take(1), ['a1']);
-  queue.putBack('a', { name: 'a1, rest' });
+  queue.enterAgain('a', { name: 'a1, rest' });
   t.equal(queue.size, 3);
   t.same(take(3), ['b1', 'a1, rest', 'a2']);
-  queue.putBack('a', { name: 'a2, rest' });
+  queue.enterAgain('a', { name: 'a2, rest' });
   t.same(take(1), ['a2, rest'], 'also when nothing else of it waits');
 });
 
+t.test('an owner’s newest entry may go before its oldest', async (t) => {
+  const { enter, take } = queueOf({ newestFirst: ({ name }) => name === 'a1' });
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2']) enter(name);
+  t.same(take(5), ['a3', 'b1', 'a2', 'b2', 'a1']);
+});
+
 t.test('turns go by cost: one large entry counts as many small ones', async (t) => {
-  const { push, take } = queueOf();
-  for (const name of ['a1', 'a2']) push(name, 10);
-  for (const name of ['b1', 'b2', 'b3', 'b4']) push(name, 3);
+  const { enter, take } = queueOf();
+  for (const name of ['a1', 'a2']) enter(name, 10);
+  for (const name of ['b1', 'b2', 'b3', 'b4']) enter(name, 3);
   t.same(take(6), ['a1', 'b1', 'b2', 'b3', 'b4', 'a2']);
 });
 
 t.test(
   'what an entry has cost counts, not what was expected: who took long stands behind the others',
   async (t) => {
-    const { push, take, done } = queueOf({ takenMax: 1 });
-    for (const name of ['a1', 'a2', 'b1', 'b2', 'b3']) push(name, 1);
+    const { enter, take, leave } = queueOf({ insideMax: 1 });
+    for (const name of ['a1', 'a2', 'b1', 'b2', 'b3']) enter(name, 1);
     t.same(take(1), ['a1']);
-    done('a1', 20);
+    leave('a1', 20);
     for (const name of ['b1', 'b2', 'b3']) {
       t.same(take(1), [name]);
-      done(name, 1);
+      leave(name, 1);
     }
-    push('c1');
+    enter('c1');
     t.same(take(1), ['c1'], 'one that comes later goes before it, too');
-    done('c1', 1);
+    leave('c1', 1);
     t.same(take(1), ['a2'], 'and it goes on when nobody else waits');
   },
 );
@@ -117,21 +122,21 @@ t.test(
 t.test(
   'what is quick comes first where owners have had as much; what is not waits for so much of it at most',
   async (t) => {
-    const { push, take, done } = queueOf({ takenMax: 2, quickCost: 2 });
-    push('a1', 60);
-    for (let number = 1; number <= 9; number++) push(`b${number}`, 0.5);
+    const { enter, take, leave } = queueOf({ insideMax: 2, quickCost: 2 });
+    enter('a1', 60);
+    for (let number = 1; number <= 9; number++) enter(`b${number}`, 0.5);
     t.same(take(1), ['b1']);
-    done('b1');
+    leave('b1');
     t.same(take(1), ['b2']);
-    done('b2');
+    leave('b2');
     for (const name of ['b3', 'a1', 'b4']) {
       t.same(take(1), [name]);
-      done(name);
+      leave(name);
     }
     const other = queueOf({ quickCost: 2 });
-    for (const name of ['a1', 'b1']) other.push(name, 60);
+    for (const name of ['a1', 'b1']) other.enter(name, 60);
     t.equal(other.queue.take(undefined, true), undefined, 'only what is quick');
-    other.push('c1', 1);
+    other.enter('c1', 1);
     t.equal(other.queue.take(undefined, true)?.name, 'c1');
     t.equal(other.queue.owners, 2);
   },
@@ -143,13 +148,13 @@ t.test(
     for (let seed = 1; seed <= 50; seed++) {
       const random = new Random(seed);
       const quickCost = random.below(10);
-      const { queue, push } = queueOf({ quickCost });
+      const { queue, enter } = queueOf({ quickCost });
       const costs = new Map<string, number>();
       const had = new Map<string, number>();
       let serial = 0;
       const more = (owner: string) => {
         const cost = 1 + random.below(owner === 'a' ? 40 : 8);
-        const entry = push(`${owner}${++serial}`, cost)!;
+        const entry = enter(`${owner}${++serial}`, cost)!;
         costs.set(entry.name, cost);
       };
       for (const owner of ['a', 'b', 'c']) {
@@ -170,44 +175,44 @@ t.test(
 );
 
 t.test('an owner that was away has no more than its turn', async (t) => {
-  const { push, take } = queueOf();
-  for (let number = 0; number < 5; number++) push(`a${number}`);
+  const { enter, take } = queueOf();
+  for (let number = 0; number < 5; number++) enter(`a${number}`);
   take(4);
-  push('b1');
-  push('b2');
-  push('b3');
+  enter('b1');
+  enter('b2');
+  enter('b3');
   t.same(take(4), ['b1', 'a4', 'b2', 'b3']);
 });
 
 t.test('a place is kept for what is quick, by its size and by what its owner’s entries cost', async (t) => {
-  const { push, take, done } = queueOf({ takenMax: 3, quickCost: 1 });
-  for (const name of ['a1', 'b1', 'c1', 'd1']) push(name, 60);
+  const { enter, take, leave } = queueOf({ insideMax: 3, quickCost: 1 });
+  for (const name of ['a1', 'b1', 'c1', 'd1']) enter(name, 60);
   t.same(take(3), ['a1', 'b1', undefined], 'however many are slow');
-  push('e1');
+  enter('e1');
   t.same(take(1), [undefined], 'one of unknown size, whose owner is unknown, may be slow');
-  push('f1', 0.1);
+  enter('f1', 0.1);
   t.same(take(2), ['f1', undefined]);
-  done('f1', 0.1);
-  push('f2');
+  leave('f1', 0.1);
+  enter('f2');
   t.same(take(1), ['f2'], 'its owner’s are quick');
-  done('f2', 60);
-  push('f3', 0.1);
+  leave('f2', 60);
+  enter('f3', 0.1);
   t.same(take(1), [undefined], 'its size was a lie');
-  done('a1', 60);
+  leave('a1', 60);
   t.same(take(2), ['e1', undefined], 'one of unknown size may be quick: it comes before large ones');
 });
 
 t.test('an owner may have as many waiting as there is room for, so that others find room', async (t) => {
-  const { queue, push, take } = queueOf({ waitingMax: 8 });
-  const waits = (names: string[]) => names.filter((name) => push(name));
+  const { queue, enter, take } = queueOf({ waitingMax: 8 });
+  const waits = (names: string[]) => names.filter((name) => enter(name));
   t.same(waits(['a1', 'a2', 'a3', 'a4', 'a5']), ['a1', 'a2', 'a3', 'a4'], 'one alone has half');
   t.same(waits(['b1', 'b2', 'b3']), ['b1', 'b2'], 'the next half of the rest');
-  t.notOk(push('a5'));
+  t.notOk(enter('a5'));
   t.same(waits(['c1', 'c2', 'd1', 'e1']), ['c1', 'd1'], 'then it is full');
   t.equal(queue.size, 8);
   t.same(take(1), ['a1']);
-  t.notOk(push('a5'), 'what becomes free is not for the owner of the most');
-  t.ok(push('e1'));
+  t.notOk(enter('a5'), 'what becomes free is not for the owner of the most');
+  t.ok(enter('e1'));
 });
 
 /** Places that are for owners that hold nothing. */
@@ -255,8 +260,8 @@ t.test('in whatever waves others come, an owner that holds nothing finds room', 
 });
 
 t.test('what waits can be taken out when the queue closes', async (t) => {
-  const { queue, push, take } = queueOf();
-  for (const name of ['a1', 'b1', 'a2']) push(name);
+  const { queue, enter, take } = queueOf();
+  for (const name of ['a1', 'b1', 'a2']) enter(name);
   take(1);
   t.same(new Set(queue.drain().map(({ name }) => name)), new Set(['b1', 'a2']));
   t.equal(queue.size, 0);

@@ -4,30 +4,19 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { FORMATS, HOW_READ, READABLE_NAMES, READABLE_TYPES } from '../../src/readers/formats.ts';
 import { recordingType } from '../../src/readers/media/recordings.ts';
-import { describeApi } from '../../src/server/http/docs/openapi.ts';
 import { openBytes, readBytes, recognisedType, unpackBytes } from '../rig/readers.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 
-t.test('each format has one line in the table, and a sample', async (t) => {
+t.test('each format has one line in the table; its sample is recognised as it, and read', async (t) => {
   t.equal(new Set(READABLE_TYPES).size, FORMATS.length);
-  t.same(Object.keys(FORMAT_SAMPLES), READABLE_TYPES, 'in the same order');
-});
-
-t.test('each sample is recognised as its own format, and read', async (t) => {
   for (const { mediaType, isArchive } of FORMATS) {
-    const sample = await FORMAT_SAMPLES[mediaType]?.();
-    if (sample === undefined) continue;
-    const bytes = Buffer.from(sample);
+    const bytes = FORMAT_SAMPLES[mediaType]!;
     t.equal(await recognisedType(bytes), mediaType, mediaType);
     if (recordingType(mediaType)) {
       t.match(await openBytes(bytes), { mediaType, kind: /video|audio/ });
     } else if (isArchive) {
       const members = await unpackBytes(bytes);
-      if (mediaType === 'application/mbox')
-        t.same(
-          members.map(({ path }) => path),
-          ['0001.eml', '0002.eml'],
-        );
+      if (mediaType === 'application/mbox') t.match(members, [{ path: '0001.eml' }, { path: '0002.eml' }]);
       else t.same(members, [{ path: 'a.txt', text: 'Words.' }], mediaType);
     } else {
       const { fileInfo, blocks, pictures } = await readBytes(bytes);
@@ -37,33 +26,14 @@ t.test('each sample is recognised as its own format, and read', async (t) => {
   }
 });
 
-t.test('docs/api.md, docs/files.md and the description of an upload say what the table says', async (t) => {
+t.test('docs/api.md and docs/files.md say what the table says', (t) => {
   const page = (name: string) => readFileSync(`docs/${name}`, 'utf8').replace(/\s+/g, ' ');
   t.ok(page('api.md').includes(READABLE_NAMES), 'the names: make docs');
   for (const [names, how] of Object.entries(HOW_READ))
     t.ok(page('files.md').includes(`| ${names} | ${how} |`.replaceAll('  |', ' |')), `${names}: make docs`);
   const described = Object.keys(HOW_READ).join(', ').split(', ').sort();
   t.same(described, FORMATS.flatMap(({ name }) => name.split(', ')).sort(), 'each name once');
-  const description = describeApi(
-    [
-      {
-        method: 'POST',
-        path: '/upload',
-        operation: {
-          operationId: 'upload',
-          summary: 'Upload',
-          tag: 'Per request',
-          security: 'token',
-          requestBody: 'upload',
-          success: { status: 204, description: 'Done.' },
-          errors: [],
-        },
-        handle: () => Promise.reject(new Error('only described')),
-      },
-    ],
-    { baseUrl: 'http://localhost', notes: '', guidance: '', contact: '' },
-  );
-  t.match(JSON.stringify(description), READABLE_NAMES);
+  t.end();
 });
 
 /** Loads a module in another process and lists the packages that it loads. */

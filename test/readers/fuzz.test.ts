@@ -4,20 +4,18 @@ import t from 'tap';
 import { ERRORS } from '../../src/protocol/error.ts';
 import type { Extractor } from '../../src/readers/extractor.ts';
 import { deep } from '../rig/deep.ts';
+import { Random } from '../rig/random.ts';
 import { testExtractor } from '../rig/readers.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 
 /** Randomly changed files of every format. FUZZ_SECONDS sets the duration; FUZZ_SEED repeats a run. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? deep(4, 60));
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
-interface Seed {
-  readonly name: string;
-  readonly bytes: () => string | Buffer | Promise<Buffer>;
-}
-
 const FOLDERS = [
   'samples',
-  ...['docx', 'other', 'packages', 'pdf', 'xlsx'].map((kind) => `test/readers/reports/${kind}`),
+  ...['docx', 'office', 'other', 'packages', 'pdf', 'text', 'xlsx'].map(
+    (kind) => `test/readers/reports/${kind}`,
+  ),
   ...['pdf', 'office', 'image', 'audio', 'video'].map((kind) => `../shared/data/samples/${kind}`),
 ];
 
@@ -29,21 +27,24 @@ t.test(`every changed file is read or refused by code (FUZZ_SEED=${SEED})`, asyn
       .filter((name) => /\.\w{3,7}$/.test(name))
       .map((name) => join(folder, name)),
   );
-  const seeds: Seed[] = [
-    ...files.map((name) => ({ name, bytes: () => readFileSync(name) })),
-    ...Object.entries(FORMAT_SAMPLES).map(([name, bytes]) => ({ name, bytes })),
+  const seeds: readonly (readonly [name: string, bytes?: Buffer])[] = [
+    ...files.map((name) => [name] as const),
+    ...Object.entries(FORMAT_SAMPLES),
   ];
-  const random = randomNumbers(SEED);
+  const random = new Random(SEED);
   const path = join(t.testdirName, 'changed');
   const outcomes = new Map<string, number>();
   const end = performance.now() + SECONDS * 1000;
   for (let count = 0; count === 0 || performance.now() < end; count++) {
-    const seed = seeds[Math.floor(random() * seeds.length)]!;
-    writeFileSync(path, changed(Buffer.from(await seed.bytes()), random));
+    const [name, bytes = readFileSync(name)] = seeds[random.below(seeds.length)]!;
+    writeFileSync(
+      path,
+      changed(bytes, () => random.next()),
+    );
     const outcome = await outcomeOf(extractor, path, `${path}.member`);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     if (outcome !== 'read' && (!Object.hasOwn(ERRORS, outcome) || outcome === 'internal'))
-      t.fail(`change ${count} of ${seed.name} ended as ${outcome}`);
+      t.fail(`change ${count} of ${name} ended as ${outcome}`);
   }
   t.comment(JSON.stringify(Object.fromEntries(outcomes)));
   t.match(await extractor.open('samples/tea.txt', {}), { mediaType: 'text/plain' });
@@ -76,15 +77,4 @@ function changed(bytes: Buffer, random: () => number): Buffer {
     copy[Math.floor(where)] = Math.floor(random() * 256);
   }
   return copy;
-}
-
-/** Mulberry32: the same numbers on every machine. */
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

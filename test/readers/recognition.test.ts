@@ -6,7 +6,7 @@ import { SourceFile } from '../../src/readers/reading/source-file.ts';
 import { decodeText } from '../../src/readers/text/charset.ts';
 import { deep } from '../rig/deep.ts';
 import { Random } from '../rig/random.ts';
-import { openBytes, recognisedType } from '../rig/readers.ts';
+import { recognisedType } from '../rig/readers.ts';
 import { encodedIn } from './samples/encoded-in.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
 import { NOISE } from './samples/noise.ts';
@@ -27,13 +27,13 @@ t.test('no format takes the sample of another one for its own', async (t) => {
     const reader = await (await load())(mediaType);
     for (const [other, sample] of Object.entries(FORMAT_SAMPLES)) {
       if (KIN(other) === KIN(mediaType)) continue;
-      const file = new SourceFile(Buffer.from(await sample()));
+      const file = new SourceFile(sample);
       t.equal(await reader.sniff(file), false, `${mediaType} is asked for ${other}`);
     }
   }
 });
 
-const BUFFERS = deep(2_500, 10_000);
+const BUFFERS = deep(340, 10_000);
 
 t.test(`${BUFFERS} buffers of noise, pixels and sound are no text`, async (t) => {
   const kinds = Object.entries(NOISE);
@@ -61,24 +61,6 @@ function isPlainText(bytes: Buffer): boolean {
   });
 }
 
-t.test('bitmaps with a fault are damaged pictures, not text', async (t) => {
-  const bmp = Buffer.from((await FORMAT_SAMPLES['image/bmp']!()) as Buffer);
-  const pixels = Buffer.alloc(300 * 1024, 'pixels without low values: ÀÈÌÒÙ', 'latin1');
-  for (const [fault, at, value] of [
-    ['compressed', 30, 1],
-    ['of an unknown depth', 28, 23],
-    ['of an unknown header', 14, 41],
-    ['truncated', 22, 1_000_000],
-    ['without a width', 18, 0],
-  ] as const) {
-    const bytes = Buffer.concat([bmp, pixels]);
-    bytes.writeUInt8(value & 0xff, at);
-    if (value > 255) bytes.writeInt32LE(value, at);
-    t.equal(await recognisedType(bytes), 'image/bmp', fault);
-    if (fault !== 'of an unknown header') await t.rejects(openBytes(bytes), { code: 'file_corrupt' }, fault);
-  }
-});
-
 t.test('text that begins as a signature does is text', async (t) => {
   for (const start of [
     'BM',
@@ -105,52 +87,27 @@ t.test('a zero byte is in no text but UTF-16', async (t) => {
   await t.rejects(recognisedType(Buffer.concat([words, Buffer.of(0)])), { code: 'media_type_unsupported' });
 });
 
-/** Names of countries, a long text in each language that needs a character set. */
-const LANGUAGES: readonly (readonly [charset: string, languages: readonly string[]])[] = [
-  ['windows-1250', ['cs', 'pl', 'hu', 'sk', 'hr']],
-  ['windows-1251', ['ru', 'uk', 'bg', 'sr']],
-  ['windows-1252', ['de', 'fr', 'es', 'fi', 'sv']],
-  ['windows-1253', ['el']],
-  ['windows-1254', ['tr']],
-  ['windows-1255', ['he']],
-  ['windows-1256', ['ar']],
-  ['windows-1257', ['lt', 'lv', 'et']],
-  ['windows-874', ['th']],
-  ['iso-8859-2', ['cs', 'pl']],
-  ['iso-8859-5', ['ru', 'bg']],
-  ['iso-8859-6', ['ar']],
-  ['iso-8859-7', ['el']],
-  ['iso-8859-8', ['he']],
-  ['iso-8859-15', ['de', 'fr']],
-  ['koi8-r', ['ru']],
-  ['ibm866', ['ru']],
-  ['shift_jis', ['ja']],
-  ['euc-jp', ['ja']],
-  ['gbk', ['zh']],
-  ['big5', ['zh-TW']],
-  ['euc-kr', ['ko']],
-];
+/** Languages that need a character set, beside those of `text/charset.test.ts`. */
+const LANGUAGES = {
+  'windows-1257': 'lt',
+  'windows-874': 'th',
+  'iso-8859-5': 'bg',
+  'iso-8859-6': 'ar',
+  'iso-8859-7': 'el',
+  'iso-8859-8': 'he',
+  'iso-8859-15': 'fr',
+  shift_jis: 'ja',
+  gbk: 'zh',
+  'euc-kr': 'ko',
+};
 
-t.test('text in an old character set is text', async (t) => {
-  for (const [charset, languages] of LANGUAGES) {
-    for (const language of languages) {
-      const names = countriesIn(language);
-      const layouts = {
-        'one line': names.join(', '),
-        'a line each': names.join('\n'),
-        'no white space': JSON.stringify(names),
-        columns: names.map((name) => `${name.padEnd(50)}|\n`).join(''),
-      };
-      for (const [layout, text] of Object.entries(layouts))
-        t.ok(decodeText(encodedIn(charset, text)), `${language} in ${charset}, ${layout}`);
-    }
-  }
-  const japanese = countriesIn('ja').join('\n');
-  for (const charset of ['shift_jis', 'euc-jp']) t.equal(decodeText(encodedIn(charset, japanese)), japanese);
-});
-
-function countriesIn(language: string): string[] {
-  const names = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
+t.test('text in an old character set is text, in lines, in columns and without white space', async (t) => {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
-  return letters.flatMap((first) => letters.flatMap((second) => names.of(first + second) ?? []));
-}
+  for (const [charset, language] of Object.entries(LANGUAGES)) {
+    const countries = new Intl.DisplayNames(language, { type: 'region', fallback: 'none' });
+    const names = letters.flatMap((first) => letters.flatMap((second) => countries.of(first + second) ?? []));
+    const columns = names.map((name) => `${name.padEnd(50)}|\n`).join('');
+    for (const text of [names.join('\n'), JSON.stringify(names), columns])
+      t.ok(decodeText(encodedIn(charset, text)), `${language} in ${charset}: ${text.slice(0, 20)}`);
+  }
+});

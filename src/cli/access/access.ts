@@ -1,7 +1,7 @@
 import { Farthing, FarthingError, type Workspace } from '@farthing/client';
+import { usdText } from '@farthing/protocol/figures';
 import { formatUsd } from '@farthing/protocol/money';
 import { UsageError } from '../commands/command-set.ts';
-import { usdText } from '../terminal/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { amountOf, Consent } from './consent.ts';

@@ -1,7 +1,7 @@
 import { FarthingError } from '@farthing/client';
+import { usdText } from '@farthing/protocol/figures';
 import { type AtomicAmount, formatUsd, parseUsd } from '@farthing/protocol/money';
 import { UsageError } from '../commands/command-set.ts';
-import { usdText } from '../terminal/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { ask } from '../terminal/say.ts';
 

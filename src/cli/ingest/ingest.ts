@@ -1,8 +1,8 @@
 import type { IngestOutcome, NamedSource } from '@farthing/client';
+import { counted } from '@farthing/protocol/figures';
 import type { NotRead } from '@farthing/protocol/file/not-read';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { UsageError } from '../commands/command-set.ts';
-import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import { say } from '../terminal/say.ts';

@@ -1,7 +1,8 @@
 import { FarthingError } from '@farthing/client';
+import { bytesText, counted, usdText } from '@farthing/protocol/figures';
 import { formatUsd, parseUsd } from '@farthing/protocol/money';
 import { type Access, inWorkspace } from '../access/access.ts';
-import { bytesText, counted, durationText, usdText } from '../terminal/figures.ts';
+import { durationText } from '../terminal/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';

@@ -1,6 +1,6 @@
 import { FarthingError } from '@farthing/client';
 import { ERRORS, type ErrorCode } from '@farthing/protocol/error';
-import { counted } from '../terminal/figures.ts';
+import { counted } from '@farthing/protocol/figures';
 import { clean, clipName, wrapWords } from '../wording/text.ts';
 import { pathOfKey } from './files.ts';
 

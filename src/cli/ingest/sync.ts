@@ -1,7 +1,7 @@
 import type { IngestOutcome, Metadata, SyncPlan } from '@farthing/client';
+import { bytesText, counted } from '@farthing/protocol/figures';
 import { type Access, inWorkspace } from '../access/access.ts';
 import { UsageError } from '../commands/command-set.ts';
-import { bytesText, counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import { say } from '../terminal/say.ts';

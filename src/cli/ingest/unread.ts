@@ -1,5 +1,5 @@
+import { counted } from '@farthing/protocol/figures';
 import { type NotRead, sayNotRead } from '@farthing/protocol/file/not-read';
-import { counted } from '../terminal/figures.ts';
 import { wrapWords } from '../wording/text.ts';
 import { nameOf } from './refusals.ts';
 

@@ -1,16 +1,18 @@
 import type { Hit } from '@farthing/client';
+import { factsOf } from '@farthing/protocol/schema/facts';
+import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import { looksAlike } from '@farthing/protocol/search';
+import { VOICE } from '../terminal/figures.ts';
 import type { Terminal } from '../terminal/io.ts';
 import { styleFor } from '../terminal/style.ts';
 import { clean, clip, clipName, MARK, widthOf, wrap } from '../wording/text.ts';
-import { clockTime, place } from './place.ts';
+import { place } from './place.ts';
 
 /** Wider lines are hard to read. */
 const COLUMNS_MAX = 100;
 /** A narrower terminal shows confidence on its own line, and one more line of the snippet. */
 const WIDE_COLUMNS = 80;
 const BAR_CELLS = 5;
-const MOMENTS_SHOWN = 5;
 
 /** Words for a probability, each with the lowest that it stands for. */
 const LIKELIHOODS = [
@@ -52,22 +54,15 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
   const passage = hit.snippet === hit.item.name ? '' : markedSnippet(hit);
   const short = passage === '' ? [] : style.marked(wrap(passage, inner, isWide ? 2 : 3));
   const lines = hit.text === undefined ? short : wholeText(hit.text, inner);
-  const others = momentsText(hit);
-  if (others !== '') lines.unshift(style.dim(clip(others, inner)));
+  const facts = factsOf(SHOWN_FIELDS.hit, hit, 'terminal', VOICE);
+  if (facts.length > 0)
+    lines.unshift(style.dim(clip(clean(facts.map(({ value }) => value).join(', ')), inner)));
   return [...head, ...lines.map((line) => indent + line), ''].join('\n');
 }
 
 /** A whole text, its passages in lines of their own. */
 function wholeText(text: string, columns: number): string[] {
   return text.split('\n').flatMap((passage) => wrap(clean(passage), columns, Number.POSITIVE_INFINITY));
-}
-
-/** The other moments of a film or recording, in order of time. */
-function momentsText({ moments = [] }: Hit): string {
-  if (moments.length === 0) return '';
-  const best = moments.slice(0, MOMENTS_SHOWN).toSorted((a, b) => a.time_s - b.time_s);
-  const more = moments.length - best.length;
-  return `also at ${best.map(({ time_s }) => clockTime(time_s)).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 /** `▰▰▰▱▱` */

@@ -3,6 +3,7 @@ import type { SearchAnswer } from '@farthing/client';
 import { correctedText } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
+import { counted } from '@farthing/protocol/figures';
 import { type Filter, readFilter } from '@farthing/protocol/labels/filter';
 import { nearest } from '@farthing/protocol/nearest';
 import {
@@ -15,7 +16,6 @@ import {
 } from '@farthing/protocol/search';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { UsageError } from '../commands/command-set.ts';
-import { counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { styleFor } from '../terminal/style.ts';

@@ -1,28 +1,12 @@
-/** Figures as people read them. */
+import type { Hit } from '@farthing/client';
+import { clockText, counted } from '@farthing/protocol/figures';
+import type { Voice } from '@farthing/protocol/schema/facts';
 
-const UNITS = ['bytes', 'kB', 'MB', 'GB', 'TB'];
-const STEP = 1000;
+/** Figures as a terminal shows them. */
+
 const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const DAY_S = 24 * HOUR_S;
-
-/** `1 file`, `2 files` */
-export function counted(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count.toLocaleString('en-US')} ${count === 1 ? singular : plural}`;
-}
-
-/** `0.90 USD`, `0.0175 USD` @param usd a decimal */
-export function usdText(usd: string): string {
-  const [whole, cents = ''] = usd.split('.');
-  return `${whole}.${cents.padEnd(2, '0')} USD`;
-}
-
-/** `1.2 MB` */
-export function bytesText(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
-  const value = bytes / STEP ** power;
-  return `${power === 0 || value >= 10 ? Math.round(value) : value.toFixed(1)} ${UNITS[power]}`;
-}
 
 /** `43 minutes`, rounded down: what is left is never promised too high. */
 export function durationText(seconds: number): string {
@@ -40,4 +24,22 @@ export function timeText(timestamp: string, now = new Date()): string {
   const clock = `${two(time.getHours())}:${two(time.getMinutes())}`;
   if (time.toDateString() === now.toDateString()) return clock;
   return `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())} ${clock}`;
+}
+
+/** Each kind of value in a terminal. */
+export const VOICE: Voice = {
+  duration: durationText,
+  time: (time: string) => timeText(time),
+  median: ({ p50 }: { readonly p50: number | null }) => (p50 === null ? undefined : `${p50.toFixed(1)} ms`),
+  moments: momentsText,
+};
+
+/** The other moments of a film or recording, in order of time. */
+function momentsText(
+  moments: Required<Hit>['moments'],
+  { most }: { readonly most?: number | undefined },
+): string {
+  const best = moments.slice(0, most).toSorted((a, b) => a.time_s - b.time_s);
+  const more = moments.length - best.length;
+  return `also at ${best.map(({ time_s }) => clockText(time_s)).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

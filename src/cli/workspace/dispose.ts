@@ -1,11 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DisposalAnswer, FarthingError, UsageAnswer, Workspace } from '@farthing/client';
+import { counted } from '@farthing/protocol/figures';
 import { inWorkspace } from '../access/access.ts';
 import { makeFolder, stateFile } from '../access/folders.ts';
 import { markEnded } from '../access/workspace-memory.ts';
 import { UsageError } from '../commands/command-set.ts';
-import { counted, durationText } from '../terminal/figures.ts';
+import { durationText } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ask, fitted, say } from '../terminal/say.ts';
 import type { Call } from '../words/specs.ts';

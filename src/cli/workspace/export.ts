@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { IngestOutcome } from '@farthing/client';
+import { bytesText, counted } from '@farthing/protocol/figures';
 import { explainSpending, inWorkspace } from '../access/access.ts';
 import { UsageError } from '../commands/command-set.ts';
 import { nameOf, refusalsText } from '../ingest/refusals.ts';
 import { outcomeJson } from '../ingest/sync.ts';
-import { bytesText, counted } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import type { Call } from '../words/specs.ts';

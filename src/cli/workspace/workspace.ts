@@ -1,4 +1,6 @@
-import type { UsageAnswer } from '@farthing/client';
+import { counted, usdText } from '@farthing/protocol/figures';
+import { factsOf } from '@farthing/protocol/schema/facts';
+import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import {
   type Access,
   type AccessValues,
@@ -19,7 +21,7 @@ import {
   useNone,
 } from '../access/workspace-memory.ts';
 import { UsageError } from '../commands/command-set.ts';
-import { bytesText, counted, durationText, timeText, usdText } from '../terminal/figures.ts';
+import { durationText, timeText, VOICE } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
@@ -139,28 +141,10 @@ function endOf(workspace: KnownWorkspace | EndedWorkspace): End | undefined {
 export async function workspaceUsage({ words, values }: Call<'workspace usage'>, io: Io): Promise<number> {
   const access = await openWorkspace(words, values, io);
   const answer = await inWorkspace(access, io, () => access.workspace.usage());
-  show(values.json, io, { ...answer }, usageText(answer));
+  const rows = factsOf(SHOWN_FIELDS.usage, answer, 'terminal', VOICE);
+  const text = aligned(rows.map(({ label, value, beside }) => [label, value + beside]));
+  show(values.json, io, { ...answer }, text);
   return EXIT.done;
-}
-
-function usageText(usage: UsageAnswer): string {
-  const { p50 } = usage.latency_ms;
-  return aligned([
-    ['workspace', usage.id],
-    ['time left', `${durationText(usage.ttl_seconds_left)}, until ${timeText(usage.expires_at)}`],
-    ...(usage.reserve.minutes === 0
-      ? []
-      : [['in reserve', `${counted(usage.reserve.minutes, 'minute')}, ${usdText(usage.reserve.usd)}`]]),
-    [
-      'spent',
-      `${usdText(usage.spend_usd)}${usage.spend_limit_usd === null ? '' : ` of at most ${usdText(usage.spend_limit_usd)}`}`,
-    ],
-    ['files', `${usage.items.toLocaleString('en-US')}, ${bytesText(usage.bytes)}`],
-    [
-      'searches',
-      `${usage.searches.toLocaleString('en-US')}${p50 === null ? '' : `, half of them within ${p50.toFixed(1)} ms`}`,
-    ],
-  ]);
 }
 
 /** `workspace extend [ID]` */

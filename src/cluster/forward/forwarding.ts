@@ -1,5 +1,6 @@
 import { FarthingError } from '@farthing/protocol/error';
 import { isPayer, payerTenantId, type TenantId, walletOf } from '@farthing/protocol/id';
+import { InFlightLimit } from '@farthing/queues/in-flight-limit';
 import { OpenedTokens } from '@farthing/server/http/access/opened-tokens';
 import { bearerToken } from '@farthing/server/http/access/workspace-access';
 import type { Exchange } from '@farthing/server/http/exchange/exchange';
@@ -10,12 +11,11 @@ import { PeerAwayError, type PeerCalls, PeerLostError } from '../peers/peer-call
 import { PeerConnections } from '../peers/peer-connections.ts';
 import type { PeerSignatures } from '../peers/peer-signature.ts';
 import { DeliveryReports } from './deliveries.ts';
+import { HandoverWait, slotMoves, tooManyWait } from './handover-wait.ts';
 import { OwnerRequest, type PassedBody, type Sent } from './owner-request.ts';
 import { ACCEPTED_HEADER, DELIVERY_HEADER } from './passed-headers.ts';
 import { type AnswerHere, OWNS_CALL, PeerRequests } from './peer-requests.ts';
-import { Share } from './share.ts';
 import type { ServicesBySlot, SlotServices } from './slot-places.ts';
-import { crowded, type SlotWait, type SlotWaitLimits, SlotWaits, slotMoves } from './waits.ts';
 
 export interface ForwardingOptions {
   readonly slots: ServicesBySlot;
@@ -29,11 +29,16 @@ export interface ForwardingOptions {
   readonly limits?: Partial<ForwardingLimits>;
 }
 
-export interface ForwardingLimits extends SlotWaitLimits {
+export interface ForwardingLimits {
+  /** A slot that is on its way between two servers is waited for. */
+  readonly waitMsMax: number;
+  /** Requests that wait for one, and of these those of one sender once a quarter of all wait. */
+  readonly waitingMax: number;
+  readonly ofSenderWaitingMax: number;
   /** Requests at other servers, and of these those of one sender once there is a quarter of all. */
   readonly underWayMax: number;
   readonly ofSenderUnderWayMax: number;
-  /** An owner that lost its slot and is silent for so long stands still, or is cut off. */
+  /** Give up on an owner that lost its slot and has been silent this long. */
   readonly silentMsMax: number;
   /** Between two looks at those. */
   readonly lookMs: number;
@@ -73,20 +78,21 @@ export class Forwarding {
   /** What other servers pass on to this one. */
   readonly ofPeers: PeerRequests;
   readonly #options: ForwardingOptions;
-  readonly #waits: SlotWaits;
-  readonly #senders: Senders;
+  /** Requests that wait for their slots to come to rest. */
+  readonly #waiting: InFlightLimit;
+  readonly #deps: SenderDeps;
 
   constructor(options: ForwardingOptions) {
-    const { slots, calls, signatures, senderOf } = options;
+    const { slots, calls, signatures } = options;
     const limits = { ...LIMITS, ...options.limits };
     this.#options = options;
-    this.#waits = new SlotWaits(limits, senderOf);
-    this.#senders = {
+    this.#waiting = new InFlightLimit(limits.waitingMax, limits.ofSenderWaitingMax);
+    this.#deps = {
       ...options,
       limits,
       known: this.known,
       connections: new PeerConnections(options.ca),
-      share: new Share(limits.underWayMax, limits.ofSenderUnderWayMax),
+      inFlight: new InFlightLimit(limits.underWayMax, limits.ofSenderUnderWayMax),
       reports: new DeliveryReports(calls),
       streams: new Set(),
     };
@@ -95,12 +101,12 @@ export class Forwarding {
 
   /** Requests that wait for their slots to come to rest. */
   get waiting(): number {
-    return this.#waits.count;
+    return this.#waiting.inside;
   }
 
   /** Requests that are at other servers. */
   get underWay(): number {
-    return this.#senders.share.count;
+    return this.#deps.inFlight.inside;
   }
 
   /**
@@ -114,8 +120,9 @@ export class Forwarding {
     if ('services' in place) return here(place.services);
     // Made-up payments stay here.
     if (destination.isPaid && !slots.front.gate.isGenuine(exchange.payment)) return here(slots.front);
-    const wait = this.#waits.of(exchange);
-    const request = new ForwardedRequest(exchange, destination, wait, this.#senders);
+    const enter = () => this.#waiting.enter(() => this.#deps.senderOf(exchange));
+    const wait = new HandoverWait(exchange.signal, enter, this.#deps.limits.waitMsMax);
+    const request = new ForwardedRequest(exchange, destination, wait, this.#deps);
     let outcome: ForwardedEvent['outcome'] = 'answered';
     try {
       return await request.answer(here);
@@ -130,24 +137,24 @@ export class Forwarding {
 
   /** This server stops: event streams would keep it until their jobs end. Their clients connect again, elsewhere. */
   endStreams(): void {
-    for (const request of this.#senders.streams) request.destroy();
+    for (const request of this.#deps.streams) request.destroy();
   }
 
   /** Ends the reports that are under way. Answers of this server that wait for one count as lost. */
   async close(): Promise<void> {
-    await this.#senders.reports.whenIdle();
+    await this.#deps.reports.whenIdle();
     this.ofPeers.close();
-    this.#senders.connections.close();
+    this.#deps.connections.close();
   }
 }
 
-/** What requests are sent with. */
-interface Senders extends Pick<ForwardingOptions, 'slots' | 'calls' | 'signatures' | 'senderOf'> {
+/** Sends requests to other servers. */
+interface SenderDeps extends Pick<ForwardingOptions, 'slots' | 'calls' | 'signatures' | 'senderOf'> {
   readonly limits: ForwardingLimits;
   /** Of workspaces at other servers. */
   readonly known: OpenedTokens;
   readonly connections: PeerConnections;
-  readonly share: Share;
+  readonly inFlight: InFlightLimit;
   readonly reports: DeliveryReports;
   /** Event streams of other servers that are passed on. */
   readonly streams: Set<OwnerRequest>;
@@ -183,19 +190,19 @@ type State =
 class ForwardedRequest {
   readonly #exchange: Exchange;
   readonly #destination: Destination;
-  readonly #wait: SlotWait;
-  readonly #senders: Senders;
+  readonly #wait: HandoverWait;
+  readonly #deps: SenderDeps;
   readonly #token: string | undefined;
   /** All of a small body, once it was read. */
   #body: Buffer | undefined;
   #wasSentTwice = false;
   #state: State = { name: 'locating' };
 
-  constructor(exchange: Exchange, destination: Destination, wait: SlotWait, senders: Senders) {
+  constructor(exchange: Exchange, destination: Destination, wait: HandoverWait, deps: SenderDeps) {
     this.#exchange = exchange;
     this.#destination = destination;
     this.#wait = wait;
-    this.#senders = senders;
+    this.#deps = deps;
     this.#token = destination.isPaid ? undefined : bearerToken(exchange);
   }
 
@@ -232,7 +239,7 @@ class ForwardedRequest {
 
   #locate(): State {
     this.#exchange.signal.throwIfAborted();
-    const place = this.#senders.slots.of(this.#destination.key);
+    const place = this.#deps.slots.of(this.#destination.key);
     if ('services' in place) return { name: 'here', services: place.services };
     if ('moving' in place) return { name: 'waiting', moved: place.moving, asksAgain: false };
     return { name: 'sending', ...place };
@@ -243,11 +250,11 @@ class ForwardedRequest {
     const again: State = { name: 'waiting', moved, asksAgain: true };
     if (this.#isStreamed && !(await this.#isOwner(peer))) return again;
     const body = await this.#readBody();
-    const leave = this.#senders.share.enter(() => this.#senders.senderOf(this.#exchange));
-    if (!leave) throw crowded();
+    const leave = this.#deps.inFlight.enter(() => this.#deps.senderOf(this.#exchange));
+    if (!leave) throw tooManyWait();
     let isPassedOn = false;
     try {
-      const request = new OwnerRequest(this.#exchange, body, { peer, ...this.#senders });
+      const request = new OwnerRequest(this.#exchange, body, { peer, ...this.#deps });
       const unwatch = this.#watch(request, peer);
       const end = () => {
         unwatch();
@@ -284,7 +291,7 @@ class ForwardedRequest {
     peer: Peer,
     end: () => void,
   ): Promise<RelayedReply | undefined> {
-    const { streams, reports } = this.#senders;
+    const { streams, reports } = this.#deps;
     const { headers } = response;
     const id = headers[DELIVERY_HEADER] as string | undefined;
     if (headers['content-type']?.startsWith('text/event-stream')) streams.add(request);
@@ -300,7 +307,7 @@ class ForwardedRequest {
 
   /** Gives up an owner that stands still, once its slot is elsewhere. @returns ends it */
   #watch(request: OwnerRequest, peer: Peer): () => void {
-    const { slots, limits } = this.#senders;
+    const { slots, limits } = this.#deps;
     let movedAt: number | undefined;
     const timer = setInterval(() => {
       const place = slots.of(this.#destination.key);
@@ -330,7 +337,7 @@ class ForwardedRequest {
   /** Whether a server says that it has the slot. */
   async #isOwner(peer: Peer): Promise<boolean> {
     try {
-      const answer = await this.#senders.calls.call(peer, OWNS_CALL, { key: this.#destination.key });
+      const answer = await this.#deps.calls.call(peer, OWNS_CALL, { key: this.#destination.key });
       return (answer as { owns?: unknown }).owns === true;
     } catch (error) {
       this.#exchange.signal.throwIfAborted();
@@ -343,7 +350,7 @@ class ForwardedRequest {
   #countBytesForSender(): void {
     const { body } = this.#exchange;
     const { key, isPaid } = this.#destination;
-    const { slots, known } = this.#senders;
+    const { slots, known } = this.#deps;
     if (body.complete) return;
     if (isPaid) {
       const payer = slots.front.gate.knownPayer(this.#exchange.payment);
@@ -353,7 +360,7 @@ class ForwardedRequest {
 
   #remember(status: number, isAccepted: boolean): void {
     const { key, isPaid } = this.#destination;
-    const { slots, known } = this.#senders;
+    const { slots, known } = this.#deps;
     const tenant = key as TenantId;
     if (isPaid && isAccepted && isPayer(tenant)) slots.front.gate.paidElsewhere(walletOf(tenant));
     if (this.#token === undefined) return;

@@ -1,7 +1,7 @@
 import { FarthingError } from '@farthing/protocol/error';
 import { parseId, payerTenantId } from '@farthing/protocol/id';
 import type { Forward } from '@farthing/server/http/access/forward';
-import { Senders } from '@farthing/server/http/access/sender';
+import { RequestSource } from '@farthing/server/http/access/request-source';
 import type { Services } from '@farthing/server/http/access/services';
 import { bearerToken } from '@farthing/server/http/access/workspace-access';
 import type { Exchange } from '@farthing/server/http/exchange/exchange';
@@ -37,8 +37,8 @@ export class SlotForward implements Forward {
     this.#sharing = sharing;
     this.peerRoutes = [];
     if (!sharing) return;
-    const senders = new Senders(slots.front.gate, this);
-    this.forwarding = new Forwarding({ ...sharing, slots, senderOf: (exchange) => senders.of(exchange) });
+    const source = new RequestSource(slots.front.gate, this);
+    this.forwarding = new Forwarding({ ...sharing, slots, senderOf: (exchange) => source.of(exchange) });
     const handlers = { ...sharing.handlers, ...this.forwarding.ofPeers.handlers };
     this.peerRoutes = peerRoutes(handlers, sharing.signatures, slots.front.onFault);
   }

@@ -1,11 +1,13 @@
+import { availableParallelism } from 'node:os';
 import { crossing, native } from '@farthing/native';
 import { roundedMs } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '@farthing/protocol/family';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
+import type { Owners } from '@farthing/queues/owners';
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '@farthing/protocol/schema/search';
 import type { SearchInput, Verdict } from '@farthing/protocol/search';
-import type { Owners } from '@farthing/queues/owners';
+import { Limit } from '@farthing/queues/limit';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
 import { JsonArray } from '../json-array.ts';
@@ -20,7 +22,6 @@ import { encodeQuery, listSpaces, listVectors, type QueryPictures } from './quer
 import type { RecallProbe } from './recall-probe.ts';
 import { isQuestion } from './relevance.ts';
 import { boundsOf, scansOf, unprovedLists } from './scan.ts';
-import { ScanQueue } from './scan-queue.ts';
 
 /** An answer before it is known whether it is charged. */
 export interface SearchResult extends Omit<SearchAnswer, 'hits' | 'charged' | 'warnings' | 'answers'> {
@@ -87,10 +88,19 @@ interface Answered {
 /** As long as a verification may wait. */
 const PAID_WAIT_MS_MAX = 5000;
 
+/** Scans inside at once: as many as the index has threads for long ones. More wait; beyond `waitingMax` they are refused. */
+const SCAN_LIMITS = { insideMax: Math.min(4, availableParallelism()), waitingMax: 1024 };
+
 /** Encode → scan → fuse, in one Tenant's index. */
 export class Search {
   readonly #deps: SearchDeps;
-  readonly #scans = new ScanQueue();
+  /**
+   * Searches that do not run on an encoder's thread: words alone, pictures, or vectors of ONNX Runtime. One owner's many searches with a
+   * thousand hits delay another's by one of them.
+   */
+  readonly #scans = new Limit(SCAN_LIMITS, tooManyScans);
+  /** Whether a scan has held up this turn of the event loop. */
+  #heldTurn = false;
 
   constructor(deps: SearchDeps) {
     this.#deps = deps;
@@ -214,17 +224,28 @@ export class Search {
     { vectors, known }: { readonly vectors: readonly ListVector[]; readonly known: readonly SpaceSpec[] },
     signal: AbortSignal,
   ): Promise<Searched | undefined> {
-    return this.#scans.run(this.#deps.owners.of(tenant), async (alone) => {
+    return this.#scans.run(this.#deps.owners.of(tenant), async () => {
+      const mayBlock = this.#mayHoldTurn();
       if (signal.aborted) throw clientLeft();
       return this.#deps.tenants.useIfThere(tenant, (shard) => {
         // A payer's next index may have other models.
         if (!vectors.every(({ space }) => modelOf(shard.spaces, space) === modelOf(known, space)))
           return undefined;
         return withSnapshot(shard, (snapshot) =>
-          unlessLeft(signal, async () => snapshot.search(search, vectors, { signal, mayBlock: alone })),
+          unlessLeft(signal, async () => snapshot.search(search, vectors, { signal, mayBlock })),
         );
       });
     });
+  }
+
+  /** Whether a scan is alone, and may hold up the event loop for a short time: once in each of its turns. */
+  #mayHoldTurn(): boolean {
+    if (this.#heldTurn || this.#scans.inside > 1) return false;
+    this.#heldTurn = true;
+    setImmediate(() => {
+      this.#heldTurn = false;
+    });
+    return true;
   }
 
   async #stateOf(tenant: string): Promise<IndexState> {
@@ -304,6 +325,10 @@ function verdictOf({ found, confidence, filteredOut }: Searched, answeredMin: nu
 
 function clientLeft(): FarthingError {
   return new FarthingError('request_malformed', 'The client closed the connection.');
+}
+
+function tooManyScans(): FarthingError {
+  return new FarthingError('overloaded', 'Too many searches are waiting. Try again.', { retryAfterS: 1 });
 }
 
 function emptyResult(started: number): SearchResult {

@@ -23,12 +23,12 @@ import { clientGone, type PaidAttempt, type PaidRequest, waitUnlessGone } from '
 import { Checkout, termsOf } from './checkout.ts';
 import { checkAmount, checkCoin, checkGenuine, checkWindow, waitForBegin } from './checks.ts';
 import { ContractWallets } from './contract-wallets.ts';
-import { type Crowd, type GateCounts, tooBusy } from './crowd.ts';
 import { Deliveries, undeliverable } from './deliveries.ts';
 import { EarlierRequests } from './earlier-requests.ts';
 import { Effects } from './effects.ts';
 import { InFlightPurchase } from './in-flight-purchase.ts';
 import { InFlightRequests } from './in-flight-requests.ts';
+import { type GateCounts, type PurchaseLimits, tooBusy } from './purchase-limits.ts';
 import { recoverPayments } from './recovery.ts';
 import { Repetitions } from './repetitions.ts';
 import { Settlements } from './settlements.ts';
@@ -54,7 +54,7 @@ export interface GateDeps {
   readonly answerKeepMinutes: number;
   readonly journalLimits: JournalLimits;
   /** Bounds the paid requests that run at once, in this gate and those that share it; more are refused before any money moves. */
-  readonly crowd: Crowd;
+  readonly purchaseLimits: PurchaseLimits;
   /** Signs receipts as this server. Absent: they are not signed. */
   readonly sign?: SignClaims | undefined;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
@@ -84,7 +84,7 @@ export class PaymentGate {
   readonly #verifications: Verifications;
   readonly #contractWallets: ContractWallets;
   readonly #counts: GateCounts;
-  readonly #leaveCrowd: () => void;
+  readonly #leaveLimits: () => void;
   readonly #deliveries: Deliveries;
   readonly #earlier: EarlierRequests;
   readonly #challenges: Challenges;
@@ -116,10 +116,10 @@ export class PaymentGate {
     this.#records = records;
     this.#effects = effects;
     this.#settlements = settlements;
-    const verifications = new Verifications({ facilitator, clock, lines: deps.crowd.lines });
+    const verifications = new Verifications({ facilitator, clock, queues: deps.purchaseLimits.verifyQueues });
     this.#verifications = verifications;
     this.#counts = { inFlight, settlements };
-    this.#leaveCrowd = deps.crowd.join(this.#counts);
+    this.#leaveLimits = deps.purchaseLimits.join(this.#counts);
     this.#contractWallets = new ContractWallets({
       facilitator,
       verifications,
@@ -150,7 +150,7 @@ export class PaymentGate {
 
   /** Who pays for which Tenant. */
   get owners(): Owners {
-    return this.#deps.crowd.owners;
+    return this.#deps.purchaseLimits.owners;
   }
 
   /** The 402 for a request without a usable payment. @param wallet may have prepaid money: such a payment is offered, too */
@@ -170,7 +170,7 @@ export class PaymentGate {
   /** Finishes what a crash left; to be called before the first request. Effects that no payment knows are undone. */
   recover(): Promise<void> {
     for (const payer of this.#records.journal.recentPayers(REMEMBERED_ENTRIES))
-      this.#deps.crowd.owners.paid(payer);
+      this.#deps.purchaseLimits.owners.markPaying(payer);
     const { facilitator, answers, log } = this.#deps;
     this.#recovered = recoverPayments({
       records: this.#records,
@@ -209,7 +209,7 @@ export class PaymentGate {
    * such wallet is not parsed.
    */
   knownPayer(sent: RequestPayment): Address | undefined {
-    const { owners } = this.#deps.crowd;
+    const { owners } = this.#deps.purchaseLimits;
     if (!sent.mayBeFrom((payer) => owners.knows(payer))) return undefined;
     try {
       const payer = sent.parsed()?.payment.payer;
@@ -252,7 +252,7 @@ export class PaymentGate {
 
   /** Another server of the cluster charged the wallet: it is no stranger here either. */
   paidElsewhere(payer: Address): void {
-    this.#deps.crowd.owners.paid(payer);
+    this.#deps.purchaseLimits.owners.markPaying(payer);
   }
 
   /** Deletes expired records and answers now. */
@@ -272,7 +272,7 @@ export class PaymentGate {
     await this.#sweep.close();
     await this.#settlements.close();
     await this.#inFlight.noted();
-    this.#leaveCrowd();
+    this.#leaveLimits();
   }
 
   async #handle(request: PaidRequest, seen: { payment?: Payment }): Promise<GateAnswer> {
@@ -357,19 +357,19 @@ export class PaymentGate {
   /** A purchase of its own: the claim in memory is made before anything is awaited. */
   async #purchase(attempt: PaidAttempt): Promise<GateAnswer> {
     const { payment, request, requestHash, key, keyHash } = attempt;
-    const { crowd } = this.#deps;
-    crowd.admit(payment.payer, this.#counts);
+    const { purchaseLimits } = this.#deps;
+    const leave = purchaseLimits.enter(payment.payer, this.#counts);
     const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
     purchase.attend(request.signal);
     this.#inFlight.add(purchase);
     try {
-      const bought = await crowd.run(payment.payer, () => this.#checkout.run(purchase, attempt));
+      const bought = await this.#checkout.run(purchase, attempt).finally(leave);
       if (!bought.charged) {
         this.#inFlight.remove(purchase);
         purchase.releaseUncharged(bought.answer);
         return undeliverable(bought.answer);
       }
-      crowd.owners.paid(payment.payer);
+      purchaseLimits.owners.markPaying(payment.payer);
       const answer = this.#deliveries.withReceipt(bought.answer, bought.record, payment);
       purchase.release(answer);
       return this.#deliveries.ofPurchase(purchase, answer);

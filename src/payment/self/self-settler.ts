@@ -2,7 +2,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import { forgetOldest } from '@farthing/queues/forget-oldest';
-import { Turnstile, type TurnstileLimits } from '@farthing/queues/turnstile';
+import { Limit } from '@farthing/queues/limit';
 import type { Asset } from '../asset.ts';
 import { type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
 import { Circuit } from '../facilitator/circuit.ts';
@@ -42,7 +42,7 @@ type Begun =
   | { readonly told?: undefined; readonly outcome: Promise<Outcome> };
 
 /** Nodes keep few transactions of one account (geth: 16 for certain, and 64 more): the others wait here, payers in turn. */
-const PLACES: TurnstileLimits = { insideMax: 64, ownerInsideMax: 32, waitingMax: 1024, waitMsMax: 30_000 };
+const SETTLE_LIMITS = { insideMax: 64, ownerInsideMax: 32, waitingMax: 1024, waitMsMax: 30_000 };
 /** Beyond these nothing more is signed: transactions that were given up by those who waited for them. */
 const STUCK_MAX = 256;
 /** How long a wallet that made a transaction fail buys nothing. */
@@ -68,7 +68,7 @@ export class SelfSettler implements Settler {
   readonly #beginning = new Map<string, Promise<Begun>>();
   /** Wallets that are asked for nothing until a time, in milliseconds since the epoch. */
   readonly #barred = new Map<Address, number>();
-  readonly #places = new Turnstile(PLACES, () => new Error('too many settlements wait'));
+  readonly #settling = new Limit(SETTLE_LIMITS, () => new Error('too many settlements wait'));
 
   constructor(deps: SelfSettlerDeps) {
     this.#deps = deps;
@@ -144,7 +144,7 @@ export class SelfSettler implements Settler {
     const over = new AbortController();
     const ending = setTimeout(() => over.abort(), deadlineMs);
     try {
-      return await this.#places.pass(payment.payer, () => this.#settleUntil(payment, terms, until), {
+      return await this.#settling.run(payment.payer, () => this.#settleUntil(payment, terms, until), {
         signal: over.signal,
         left: () => new Error('it waited too long for a place'),
       });

@@ -1,5 +1,6 @@
 import { Kind, type SchemaOptions, type Static, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { FAMILIES, FAMILY_TABLE } from '../family.ts';
+import type { Shown } from './facts.ts';
 
 /**
  * A wire's shape stands once, as a schema: it validates requests, describes them in /openapi.json, and is the type that the server,
@@ -33,6 +34,15 @@ TypeRegistry.Set<{ readonly enum: readonly unknown[] }>(ONE_OF, (schema, value) 
 /** One of some strings. */
 export const OneOf = <const T extends string>(values: readonly T[], options?: SchemaOptions) =>
   Type.Unsafe<T>({ type: 'string', enum: values, ...options, [Kind]: ONE_OF });
+
+/** A symbol's value is no part of the wire's description. */
+const SHOWN = Symbol('shown');
+
+/** A field with how people and models see it. A field without it is in the answer and shown nowhere else. */
+export const shown = <S extends TSchema>(schema: S, how: Shown): S => ({ ...schema, [SHOWN]: how });
+/** A field of a model's data alone. */
+export const inData = <S extends TSchema>(schema: S): S => shown(schema, { on: ['data'] });
+export const shownOf = (schema: TSchema) => (schema as { [SHOWN]?: Shown })[SHOWN];
 
 export const described = (description: string) => ({ description });
 

@@ -9,9 +9,11 @@ import {
   described,
   FamilySchema,
   Id,
+  inData,
   OneOf,
   Ref,
   type Shape,
+  shown,
   Timestamp,
   Warnings,
 } from './fields.ts';
@@ -41,20 +43,24 @@ const NotReadList = Type.Optional(
 
 export const ItemSchema = Type.Object(
   {
-    id: Id<ItemId>(),
-    name: Type.String({ description: 'File name as sent.' }),
-    aliases: Type.Optional(
-      Type.Array(Type.String(), {
-        maxItems: ALIASES_MAX,
-        description: 'Other names under which the same bytes were sent. It is found by each of them.',
-      }),
+    id: inData(Id<ItemId>()),
+    name: inData(Type.String({ description: 'File name as sent.' })),
+    aliases: inData(
+      Type.Optional(
+        Type.Array(Type.String(), {
+          maxItems: ALIASES_MAX,
+          description: 'Other names under which the same bytes were sent. It is found by each of them.',
+        }),
+      ),
     ),
-    media_type: Type.String({ description: 'As recognised from the content.' }),
+    media_type: shown(Type.String({ description: 'As recognised from the content.' }), {
+      on: ['line', 'data'],
+    }),
     bytes: Count('Size of the file.'),
     sha256: Type.String({ pattern: '^[0-9a-f]{64}$' }),
-    state: OneOf(ITEM_STATES),
+    state: shown(OneOf(ITEM_STATES), { on: ['line', 'list'], usual: 'searchable' }),
     families: Type.Array(FamilySchema),
-    segments: Count('Searchable pieces.'),
+    segments: shown(Count('Searchable pieces.'), { on: ['page'], noun: ['segment'] }),
     created_at: Timestamp('When it was accepted.'),
     expires_at: Type.Union([Timestamp('When it will be disposed of.'), Type.Null()]),
     title: Type.Optional(Type.String()),
@@ -73,12 +79,15 @@ export const ItemSchema = Type.Object(
         described('Character set of a text file.'),
       ),
     ),
-    pages: Type.Optional(Count('Pages, for paged documents.')),
-    duration_s: Type.Optional(Type.Number()),
+    pages: shown(Type.Optional(Count('Pages, for paged documents.')), {
+      on: ['line', 'list'],
+      noun: ['page'],
+    }),
+    duration_s: shown(Type.Optional(Type.Number()), { on: ['line', 'list'], as: 'seconds' }),
     not_searchable: Type.Optional(
       Type.Array(Type.String(), described('Contents that cannot be searched here, such as `speech`.')),
     ),
-    not_read: NotReadList,
+    not_read: shown(NotReadList, { on: ['line', 'list'], as: 'not_read' }),
     speech: Type.Optional(
       Type.Array(
         Type.Object({ time_s: Type.Number(), time_end_s: Type.Number() }),
@@ -89,10 +98,16 @@ export const ItemSchema = Type.Object(
     height: Type.Optional(Count('Pixels.')),
     parent_item_id: Type.Optional(Id<ItemId>('Id of the archive or mail that contained it.')),
     path: Type.Optional(Type.String({ description: 'Path in the archive.' })),
-    members: Type.Optional(
-      Count('Number of files inside. Each is an item; `families` and `segments` cover all of them.'),
+    members: shown(
+      Type.Optional(
+        Count('Number of files inside. Each is an item; `families` and `segments` cover all of them.'),
+      ),
+      { on: ['line', 'page'], noun: ['file inside', 'files inside'], beside: [', {members_failed} failed'] },
     ),
-    members_failed: Type.Optional(Count('Number of members that could not be read; see their `error`.')),
+    members_failed: shown(
+      Type.Optional(Count('Number of members that could not be read; see their `error`.')),
+      { on: [], as: 'count', usual: 0 },
+    ),
     members_duplicate: Type.Optional(
       Count('Number of members that were already there; they have no new item.'),
     ),

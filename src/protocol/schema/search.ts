@@ -2,18 +2,31 @@ import { type Static, Type } from '@sinclair/typebox';
 import { FAMILIES, type Family, LIST_NAMES, SEGMENT_KINDS } from '../family.ts';
 import { PAGE_KINDS, TEXT_SOURCES } from '../file/segment.ts';
 import { SCAN_METHODS, UNANSWERED_REASONS } from '../search.ts';
-import { Charged, Count, described, FamilySchema, OneOf, Ref, type Shape, Warnings } from './fields.ts';
+import {
+  Charged,
+  Count,
+  described,
+  FamilySchema,
+  inData,
+  OneOf,
+  Ref,
+  type Shape,
+  shown,
+  Warnings,
+} from './fields.ts';
 import { ItemSchema } from './items.ts';
 
 const Share = Type.Number({ minimum: 0, maximum: 1 });
 
 export const LocatorSchema = Type.Object(
   {
-    page: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Page of the file, from 1, for paged documents.' }),
+    page: inData(
+      Type.Optional(
+        Type.Integer({ minimum: 1, description: 'Page of the file, from 1, for paged documents.' }),
+      ),
     ),
-    page_kind: Type.Optional(
-      OneOf(PAGE_KINDS, { description: 'Unit of `page` when it is not a printed page.' }),
+    page_kind: inData(
+      Type.Optional(OneOf(PAGE_KINDS, { description: 'Unit of `page` when it is not a printed page.' })),
     ),
     box: Type.Optional(
       Type.Object(
@@ -21,11 +34,11 @@ export const LocatorSchema = Type.Object(
         described('Position of the text as fractions of the page, from its top left corner.'),
       ),
     ),
-    time_s: Type.Optional(Type.Number({ description: 'Start in seconds, for time-based media.' })),
-    time_end_s: Type.Optional(Type.Number({ description: 'End in seconds.' })),
+    time_s: inData(Type.Optional(Type.Number({ description: 'Start in seconds, for time-based media.' }))),
+    time_end_s: inData(Type.Optional(Type.Number({ description: 'End in seconds.' }))),
     char_start: Type.Optional(Count('First character of the passage, in UTF-16 code units.')),
     char_end: Type.Optional(Count('End of the passage, exclusive.')),
-    heading: Type.Optional(Type.String({ description: 'Heading above the passage.' })),
+    heading: inData(Type.Optional(Type.String({ description: 'Heading above the passage.' }))),
   },
   { $id: 'Locator' },
 );
@@ -130,26 +143,42 @@ export type Moment = Shape<typeof MomentSchema>;
 
 export const HitSchema = Type.Object(
   {
-    item: Ref(ItemSchema),
-    confidence: Type.Number({
-      minimum: 0,
-      maximum: 1,
-      description: 'Estimated probability that this hit answers. Never rises down the list.',
-    }),
-    family: FamilySchema,
-    likeness: Type.Optional(
+    item: inData(Ref(ItemSchema)),
+    confidence: shown(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description:
-          'Asked with a picture: how alike the two look. 1 for the same picture, .5 and more for one of much the same thing, .1 to .4 for any other. `confidence` is how likely it is the same.',
+        description: 'Estimated probability that this hit answers. Never rises down the list.',
       }),
+      {
+        on: ['line', 'data', 'page'],
+        as: 'share',
+        label: '',
+        title: 'How likely it is that this hit answers',
+      },
     ),
-    locator: Ref(LocatorSchema),
+    family: inData(FamilySchema),
+    likeness: shown(
+      Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description:
+            'Asked with a picture: how alike the two look. 1 for the same picture, .5 and more for one of much the same thing, .1 to .4 for any other. `confidence` is how likely it is the same.',
+        }),
+      ),
+      {
+        on: ['line', 'data', 'page'],
+        as: 'share',
+        label: 'alike',
+        title: 'How alike the two pictures look; the first figure is how likely they are the same',
+      },
+    ),
+    locator: inData(Ref(LocatorSchema)),
     score: Type.Number({
       description: 'Log-odds of `confidence`, unrounded: orders the hits.',
     }),
-    snippet: Type.Optional(Type.String({ description: 'Part of the passage, for text.' })),
+    snippet: inData(Type.Optional(Type.String({ description: 'Part of the passage, for text.' }))),
     highlights: Type.Optional(
       Type.Array(
         Type.Unsafe<[start: number, end: number]>(
@@ -160,46 +189,55 @@ export const HitSchema = Type.Object(
         ),
       ),
     ),
-    text: Type.Optional(
-      Type.String({
-        description:
-          'With `passages` or `max_chars`: the whole passage and those around it, a line each. Hits whose passages follow each other are one hit.',
-      }),
+    text: inData(
+      Type.Optional(
+        Type.String({
+          description:
+            'With `passages` or `max_chars`: the whole passage and those around it, a line each. Hits whose passages follow each other are one hit.',
+        }),
+      ),
     ),
-    text_from: Type.Optional(Count('Number of the first passage of `text` in the item.')),
-    text_next: Type.Optional(
-      Count('Number of the passage behind `text`: `/items/{id}/text?from=` continues there.'),
+    text_from: inData(Type.Optional(Count('Number of the first passage of `text` in the item.'))),
+    text_next: inData(
+      Type.Optional(Count('Number of the passage behind `text`: `/items/{id}/text?from=` continues there.')),
     ),
-    text_source: Type.Optional(
-      OneOf(TEXT_SOURCES, {
-        description:
-          'Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata.',
-      }),
+    text_source: inData(
+      Type.Optional(
+        OneOf(TEXT_SOURCES, {
+          description:
+            'Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata.',
+        }),
+      ),
     ),
     ocr_confidence: Type.Optional(
       Type.Number({ minimum: 0, maximum: 1, description: 'OCR’s own confidence in the text.' }),
     ),
-    speech_confidence: Type.Optional(
-      Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description: 'Of `speech`, which a model heard: its own confidence in the text.',
-      }),
+    speech_confidence: inData(
+      Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description: 'Of `speech`, which a model heard: its own confidence in the text.',
+        }),
+      ),
     ),
-    moments: Type.Optional(
-      Type.Array(
-        Ref(MomentSchema),
-        described(
-          'Of a film or sound recording, which is one hit: its other moments that were found, best first. `locator` is the best one.',
+    moments: shown(
+      Type.Optional(
+        Type.Array(
+          Ref(MomentSchema),
+          described(
+            'Of a film or sound recording, which is one hit: its other moments that were found, best first. `locator` is the best one.',
+          ),
         ),
       ),
+      { on: ['line', 'data', 'terminal'], as: 'moments', most: 5 },
     ),
     segments: Type.Integer({
       minimum: 1,
       description: 'Segments of the same page, section, film or recording folded into this hit.',
     }),
-    queries: Type.Optional(
-      Type.Array(Count(), described('Of fused answers: the questions that found it, from 0.')),
+    queries: inData(
+      Type.Optional(Type.Array(Count(), described('Of fused answers: the questions that found it, from 0.'))),
     ),
     explanation: Type.Optional(Ref(HitExplanationSchema)),
   },
@@ -209,21 +247,8 @@ export const HitSchema = Type.Object(
 /** What is found: its Segment, and how it was ranked. */
 export type Hit = Shape<typeof HitSchema>;
 
-/** What a search makes of a hit; the rest of it is stored with the Segment. */
-type MadeBySearch =
-  | 'item'
-  | 'confidence'
-  | 'family'
-  | 'likeness'
-  | 'score'
-  | 'segments'
-  | 'moments'
-  | 'snippet'
-  | 'highlights'
-  | 'explanation';
-
 /** What a Shard stores of a Segment besides its vectors and postings. All but `item`, `place` and `text` is shown in hits as it is. */
-export type SegmentRecord = Omit<Hit, MadeBySearch> & {
+export type SegmentRecord = Pick<Hit, 'locator' | 'text_source' | 'ocr_confidence' | 'speech_confidence'> & {
   readonly item: string;
   /** Page, shot or section of the Item: hits of one place are folded into one. */
   readonly place: number;

@@ -1,5 +1,5 @@
 import type { Job } from '../job.ts';
-import type { IngestAnswer, Item, PublicJob } from './items.ts';
+import { type IngestAnswer, type Item, JobSchema, type PublicJob } from './items.ts';
 
 /** Items and jobs as answers show them. */
 
@@ -11,31 +11,11 @@ export function shownItem(item: Item, expiresAt: string | null): Item {
   return { ...item, expires_at: expiresAt ?? item.expires_at };
 }
 
-/** A job as its owner sees it: no tenant, no file name, no content. */
-export function shownJob({
-  id,
-  item,
-  state,
-  progress,
-  segments,
-  created_at,
-  updated_at,
-  time_left_s,
-  not_read,
-  error,
-}: Job): PublicJob {
-  return {
-    id,
-    item,
-    state,
-    progress,
-    segments,
-    ...(time_left_s !== undefined && { time_left_s }),
-    created_at,
-    updated_at,
-    ...(not_read && { not_read }),
-    ...(error && { error }),
-  };
+/** A job as its owner sees it: what its schema has. No tenant, no file name, no content. */
+export function shownJob(job: Job): PublicJob {
+  const given: Readonly<Record<string, unknown>> = { ...job };
+  const names = Object.keys(JobSchema.properties).filter((name) => given[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, given[name]])) as unknown as PublicJob;
 }
 
 /** The answer to an ingest; without the item when its index has ended. */

@@ -43,8 +43,8 @@ export class ReaderPool {
     this.#idle = [...readers];
     this.#queue = new FairQueue({
       waitingMax,
-      takenMax: readers.length,
-      ownerTakenMax: Math.max(1, readers.length - 1),
+      insideMax: readers.length,
+      ownerInsideMax: Math.max(1, readers.length - 1),
       ...(readers.length > 1 && { quickCost: quickSeconds }),
     });
   }
@@ -79,10 +79,10 @@ export class ReaderPool {
     return new Promise((resolve, reject) => {
       const onAbort = (): void => {
         clearTimeout(waiting.growth);
-        if (this.#queue.remove(owner, waiting)) reject(waits?.reason);
+        if (this.#queue.leave(waiting)) reject(waits?.reason);
       };
       const waiting: Waiting = { task, waits, resolve, reject, onAbort };
-      if (!this.#queue.push(owner, waiting)) return reject(full());
+      if (!this.#queue.enter(owner, waiting)) return reject(full());
       waits?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
       if (this.#queue.waitingOf(owner) > 0 && this.#idle.length > 0) this.#growFor(waiting);
@@ -134,7 +134,7 @@ export class ReaderPool {
       .perform(task)
       .then(resolve, reject)
       .finally(() => {
-        this.#queue.done(waiting, reader.lastSeconds);
+        this.#queue.leave(waiting, reader.lastSeconds);
         // The first comes first: its process has started, and those of the others end when they have nothing to do.
         this.#idle.push(reader);
         this.#idle.sort((one, next) => this.#readers.indexOf(one) - this.#readers.indexOf(next));

@@ -4,15 +4,15 @@ import type { FileInfo } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import type { JobId, LeadsHere, TenantId } from '@farthing/protocol/id';
 import { isEnded, type Job } from '@farthing/protocol/job';
-import type { Item } from '@farthing/protocol/schema/items';
 import { Owners } from '@farthing/queues/owners';
+import type { Item } from '@farthing/protocol/schema/items';
 import type { Store } from '../state/store.ts';
 import { filesIn } from './items/files.ts';
 import { Acceptance, type IngestAnswer } from './jobs/acceptance.ts';
 import { JobsAwaitingPayment } from './jobs/awaiting-payment.ts';
 import { JobEnds, stackOf } from './jobs/job-ends.ts';
+import { JobLimits } from './jobs/job-limits.ts';
 import { JobTable } from './jobs/job-table.ts';
-import { JobTurns } from './jobs/job-turns.ts';
 import { JobRunner } from './jobs/runner.ts';
 import { Replacing } from './members/replacing.ts';
 import type { IngestLimits } from './ports/limits.ts';
@@ -40,7 +40,7 @@ export interface IngestDeps {
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
   /** Shared with the process's other books; absent: its own. */
-  readonly turns?: JobTurns;
+  readonly jobLimits?: JobLimits;
   /** Whether an id leads to these books; absent: every id does. */
   readonly leadsHere?: LeadsHere;
   readonly newCredit: NewCredit;
@@ -61,14 +61,14 @@ export class Ingest {
   readonly #jobs: JobTable;
   readonly #ends: JobEnds;
   readonly #replacing: Replacing;
-  readonly #turns: JobTurns;
+  readonly #jobLimits: JobLimits;
   readonly #runner: JobRunner;
   readonly #awaitingPayment: JobsAwaitingPayment;
   readonly #acceptance: Acceptance;
   /** With retries, for work that has no client to try again. */
   readonly #tenants: IngestTenants;
   readonly #closing = new AbortController();
-  readonly #leaveTurns: () => void;
+  readonly #leaveLimits: () => void;
   #accepted = 0;
 
   constructor(deps: IngestDeps) {
@@ -80,7 +80,7 @@ export class Ingest {
     const stored = { files, jobs: this.#jobs };
     this.#replacing = new Replacing({ files, tenants: this.#tenants });
     this.#ends = new JobEnds({ ...stored, tenants: this.#tenants, newCredit, log });
-    this.#turns = deps.turns ?? new JobTurns(limits.jobsAtOnce, new Owners());
+    this.#jobLimits = deps.jobLimits ?? new JobLimits(limits.jobsAtOnce, new Owners());
     this.#runner = new JobRunner({
       ...stored,
       tenants: this.#tenants,
@@ -90,11 +90,11 @@ export class Ingest {
       listening,
       ends: this.#ends,
       replacing: this.#replacing,
-      turns: this.#turns,
+      jobLimits: this.#jobLimits,
       log,
     });
     this.#awaitingPayment = new JobsAwaitingPayment();
-    this.#leaveTurns = this.#turns.join(() => [
+    this.#leaveLimits = this.#jobLimits.join(() => [
       ...this.#runner.tenants(),
       ...this.#awaitingPayment.tenants(),
     ]);
@@ -124,7 +124,7 @@ export class Ingest {
   admit(tenant: TenantId): void {
     this.#closing.signal.throwIfAborted();
     const { jobsPerTenantMax, jobsMax } = this.#deps.limits;
-    this.#turns.admit(tenant, jobsMax);
+    this.#jobLimits.refuseBeyond(tenant, jobsMax);
     if (this.#acceptance.unfinished(tenant).length >= jobsPerTenantMax) {
       throw new FarthingError(
         'rate_limited',
@@ -261,7 +261,7 @@ export class Ingest {
       new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: RETRY_AFTER_S }),
     );
     await this.#runner.close();
-    this.#leaveTurns();
+    this.#leaveLimits();
     this.stopWaiting();
   }
 

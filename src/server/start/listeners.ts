@@ -5,7 +5,7 @@ import { assetOn } from '@farthing/payment/asset';
 import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
 import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import type { Forward } from '../http/access/forward.ts';
-import { Senders } from '../http/access/sender.ts';
+import { RequestSource } from '../http/access/request-source.ts';
 import type { Services } from '../http/access/services.ts';
 import { sharesOf } from '../http/body/shared-bytes.ts';
 import { Cors } from '../http/exchange/cors.ts';
@@ -44,14 +44,14 @@ const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../../.build/console');
 export function openInterface({ runtime, services, forward, mcp }: ListenerDeps): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services;
-  const senders = new Senders(services.gate, forward);
+  const source = new RequestSource(services.gate, forward);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
     cors: new Cors(settings.CORS_ORIGINS),
     bodies: sharesOf(limits.bodiesBytesMax),
     bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
-    senderOf: (exchange) => senders.of(exchange),
+    senderOf: (exchange) => source.of(exchange),
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,

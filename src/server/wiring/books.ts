@@ -272,7 +272,7 @@ async function noteModels({ runtime, models }: Ground): Promise<void> {
 
 function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerIndex): Ingest {
   const { runtime, store, others, credits } = ground;
-  const { settings, clock, tenants, files, encoders, extractor, listening, limits, jobTurns, metrics } =
+  const { settings, clock, tenants, files, encoders, extractor, listening, limits, jobLimits, metrics } =
     runtime;
   return new Ingest({
     tenants,
@@ -285,7 +285,7 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     expiry: (tenant) =>
       isPayer(tenant) ? payerIndex.expiryAfterIngest(tenant) : workspaces.views.expiry(tenant),
     limits: limits.ingest,
-    turns: jobTurns,
+    jobLimits,
     leadsHere: others.leadsHere,
     newCredit: async (payer, job) => {
       await credits.newCredit(payer, job);

@@ -1,6 +1,6 @@
 import { toTimestamp } from '@farthing/protocol/clock';
+import type { KeptFact } from '@farthing/protocol/schema/workspaces';
 import type { Settings } from '../settings/settings.ts';
-import type { KeptFact } from '../workspace/disposal/receipt-claims.ts';
 
 const DAY_MS = 86_400_000;
 

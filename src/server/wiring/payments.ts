@@ -5,8 +5,8 @@ import { SELF } from '@farthing/payment/facilitator/facilitators';
 import { LocalFacilitator } from '@farthing/payment/facilitator/local-facilitator';
 import { RemoteFacilitator } from '@farthing/payment/facilitator/remote-facilitator';
 import { RpcWitness } from '@farthing/payment/facilitator/rpc-witness';
-import { Crowd } from '@farthing/payment/gate/crowd';
 import { PaymentGate } from '@farthing/payment/gate/gate';
+import { PurchaseLimits } from '@farthing/payment/gate/purchase-limits';
 import { payToFault } from '@farthing/payment/pay-to';
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { withPrepaid } from '@farthing/payment/prepaid/with-prepaid';
@@ -40,7 +40,7 @@ export interface PaymentsOptions {
   readonly settlementWaitSecondsMax?: number;
 }
 
-/** The payments of all books: one facilitator, and one crowd of payers. */
+/** The payments of all books: one facilitator, and one set of limits. */
 export interface Payments {
   /** Opens the gate of a set of books. @param handlers commit and undo the effects of payments @param prepaid lies in the same books */
   gate(store: Store, handlers: EffectHandlers, prepaid: PrepaidBalances): PaymentGate;
@@ -75,7 +75,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
   const judgesAnyLength = settings.FACILITATOR.length > 0 && settings.RPC_URL.length > 0;
   const signatures = new SignatureCheck(native, { judgesAnyLength });
   const payTo = (settings.PAY_TO.toLowerCase() || PLAY_RECIPIENT) as Address;
-  const crowd = new Crowd(PURCHASES_MAX, owners);
+  const purchaseLimits = new PurchaseLimits(PURCHASES_MAX, owners);
   const answers = new AnswerStore({ tenants, bytesPerTenantMax: ANSWER_BYTES_PER_TENANT_MAX });
   const asset = assetOn(settings.NETWORK);
   const knows = (payer: Address) => owners.knows(payer);
@@ -119,7 +119,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
         answers,
         answerKeepMinutes: ANSWER_KEEP_MINUTES,
         journalLimits: { keepDays: settings.JOURNAL_KEEP_DAYS, entriesMax: JOURNAL_ENTRIES_MAX },
-        crowd,
+        purchaseLimits,
         // Nothing was paid with play money: a receipt would be false.
         ...(remote && { sign: options.sign }),
         log,

@@ -18,7 +18,7 @@ import { SharedBytes } from '../http/body/shared-bytes.ts';
 import { didOf } from '../http/pages/did.ts';
 import { filesIn } from '../ingest/items/files.ts';
 import { Previews } from '../ingest/items/previews.ts';
-import { JobTurns } from '../ingest/jobs/job-turns.ts';
+import { JobLimits } from '../ingest/jobs/job-limits.ts';
 import type { StoredFiles } from '../ingest/ports/ports.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -85,7 +85,7 @@ export interface Runtime extends Omit<ProcessOptions, 'tenantLimits'> {
   readonly files: StoredFiles;
   readonly search: Search;
   readonly previews: Previews;
-  readonly jobTurns: JobTurns;
+  readonly jobLimits: JobLimits;
   readonly payments: Payments;
   readonly signer: ReceiptSigner;
   /** As `eventLog`. */
@@ -161,7 +161,7 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     files,
     search: new Search({ tenants, encoders, extractor, owners, observe: metrics.searched, probe }),
     previews: new Previews({ tenants, files, extractor }),
-    jobTurns: new JobTurns(limits.ingest.jobsAtOnce, owners),
+    jobLimits: new JobLimits(limits.ingest.jobsAtOnce, owners),
     owners,
     payments,
     signer,

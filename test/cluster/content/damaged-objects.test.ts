@@ -1,18 +1,15 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { KeptFiles } from '../../../src/cluster/content/kept-files.ts';
-import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
-import { S3Objects } from '../../../src/cluster/stores/objects/s3.ts';
 import type { Tenants } from '../../../src/engine/shard/tenants.ts';
 import { idFrom, type TenantId } from '../../../src/protocol/id.ts';
 import { filesIn } from '../../../src/server/ingest/items/files.ts';
 import { itemOf, passage } from '../../engine/shard/fixtures.ts';
-import { GarageServer, withoutGarage } from '../objects/garage-server.ts';
 import '../../rig/teardown-order.ts';
 import { KeptTenants } from './kept-tenants.ts';
 
-/** One bit of one object is flipped, in a folder and in a bucket: an error that names the object, and nothing of it is served. */
+/** One bit of one object is flipped, an error that names the object, and nothing of it is served. */
 
 const TENANT = idFrom('workspace', 'a'.repeat(32)) as TenantId;
 const ITEM = idFrom('item', 'b'.repeat(32));
@@ -87,57 +84,33 @@ async function passagesOf(kept: KeptTenants): Promise<unknown> {
 /** Bits of the first byte, of the nonce, of what was sealed, and of the tag. */
 const bitsOf = (bytes: Uint8Array) => [0, 40, 4 * bytes.length, 8 * bytes.length - 1];
 
-function flipsIn(name: string, objectsOf: (t: Test) => Promise<Objects | undefined>): void {
-  for (const [kind, make] of Object.entries(KINDS))
-    t.test(`${name}: a flipped bit in ${kind} is an error with its place`, async (t) => {
-      const kept = new KeptTenants(t, await objectsOf(t));
-      const { objects } = kept;
-      const read = await make(kept);
-      const names = await objects.list(`t/${TENANT}/`);
-      t.equal(names.length, 1);
-      kept.loseDisk();
-      const whole = await read();
-      for (const object of names) {
-        const bytes = (await objects.get(object))!;
-        for (const bit of bitsOf(bytes)) {
-          const flipped = Buffer.from(bytes);
-          flipped[bit >> 3]! ^= 1 << (bit & 7);
-          await objects.remove(object);
-          await objects.put(object, flipped);
-          kept.loseDisk();
-          const error = (await read().then(
-            (served) => t.fail(`bit ${bit}: ${JSON.stringify(served)} was served`),
-            (thrown: unknown) => thrown,
-          )) as Error & { readonly code?: string };
-          t.equal(error.code, 'shard_corrupt');
-          t.ok((error.cause as Error).message.includes(object), `${(error.cause as Error).message} names it`);
-        }
+for (const [kind, make] of Object.entries(KINDS))
+  t.test(`a flipped bit in ${kind} is an error with its place`, async (t) => {
+    const kept = new KeptTenants(t);
+    const { objects } = kept;
+    const read = await make(kept);
+    const names = await objects.list(`t/${TENANT}/`);
+    t.equal(names.length, 1);
+    kept.loseDisk();
+    const whole = await read();
+    for (const object of names) {
+      const bytes = (await objects.get(object))!;
+      for (const bit of bitsOf(bytes)) {
+        const flipped = Buffer.from(bytes);
+        flipped[bit >> 3]! ^= 1 << (bit & 7);
         await objects.remove(object);
-        await objects.put(object, bytes);
+        await objects.put(object, flipped);
+        kept.loseDisk();
+        const error = (await read().then(
+          (served) => t.fail(`bit ${bit}: ${JSON.stringify(served)} was served`),
+          (thrown: unknown) => thrown,
+        )) as Error & { readonly code?: string };
+        t.equal(error.code, 'shard_corrupt');
+        t.ok((error.cause as Error).message.includes(object), `${(error.cause as Error).message} names it`);
       }
-      kept.loseDisk();
-      t.same(await read(), whole, 'and nothing else was wrong');
-    });
-}
-
-flipsIn('in a folder', async () => undefined);
-
-if (withoutGarage !== undefined) {
-  t.pass('a flipped bit in a bucket', { skip: withoutGarage });
-} else {
-  const garage = await GarageServer.start(join(t.testdir({}), 'garage'));
-  t.teardown(() => garage.stop());
-  let buckets = 0;
-  flipsIn('in a bucket of Garage', async () => {
-    buckets += 1;
-    await garage.bucket(`flipped-${buckets}`);
-    return new S3Objects({
-      endpoint: garage.endpoint,
-      bucket: `flipped-${buckets}`,
-      prefix: 'farthing/',
-      region: 'garage',
-      accessKeyId: garage.keyId,
-      secretAccessKey: garage.secret,
-    });
+      await objects.remove(object);
+      await objects.put(object, bytes);
+    }
+    kept.loseDisk();
+    t.same(await read(), whole, 'and nothing else was wrong');
   });
-}

@@ -1,7 +1,7 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { FollowedIndexes, keepIndexesAlone } from '../../../src/cluster/content/followed-indexes.ts';
+import { FollowedIndexes } from '../../../src/cluster/content/followed-indexes.ts';
 import type { Change } from '../../../src/cluster/log/changes.ts';
 import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
 import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
@@ -17,7 +17,7 @@ const GIBIBYTE = 2 ** 30;
 
 async function following(
   t: Test,
-  { bytesMax = GIBIBYTE, freeBytesMin = 0, spaces = SPACES, objects = (all: Objects) => all } = {},
+  { bytesMax = GIBIBYTE, freeBytesMin = 0, objects = (all: Objects) => all } = {},
 ) {
   const kept = new KeptTenants(t);
   const { tenants, clusterKeys } = await kept.open();
@@ -27,7 +27,7 @@ async function following(
     slots: 1,
     clusterKeys,
     objects: objects(kept.objects),
-    spaces,
+    spaces: SPACES,
     folders: [disk],
     open: (folder, wanted) => tenants.openApart(folder, wanted),
     bytesMax,
@@ -118,120 +118,6 @@ t.test('an index of a Tenant that ends goes, by the books or when its server ask
   t.same(followed.figures.behind, 0);
 });
 
-t.test('a Tenant that ended and came again has another key: its index is followed with that', async (t) => {
-  const { kept, tenants, followed, disk, level, told } = await following(t);
-  await write(tenants, 'payer_a', 'x', LONG);
-  await followed.add(0, kept.rows.store);
-  await level();
-  await tenants.dispose('payer_a', { mayReturn: true });
-  told(['content', 'payer_a']);
-  await level();
-  await write(tenants, 'payer_a', 'y', `${LONG} again`);
-  told(['content', 'payer_a']);
-  await level();
-  t.match(followed.figures, { current: 1, left_out: 0 });
-  t.notOk(kept.has('index_not_followed'));
-  await followed.leave(0);
-  const late = await takenOver(kept, disk, 'payer_a');
-  t.same(late, { found: [`${LONG} again`], isMade: false });
-});
-
-t.test('one whose end and new beginning come in one look is followed, too', async (t) => {
-  const { kept, tenants, followed, disk, level, told } = await following(t);
-  await write(tenants, 'payer_a', 'x', LONG);
-  await followed.add(0, kept.rows.store);
-  await level();
-  // The books here lag: they name what ended until they name what came again.
-  await followed.remove(0, 'payer_a');
-  t.notOk(existsSync(join(disk, 'payer_a')));
-  await tenants.dispose('payer_a', { mayReturn: true });
-  await write(tenants, 'payer_a', 'y', LONG);
-  told(['content', 'payer_a']);
-  await level();
-  t.match(followed.figures, { current: 1, left_out: 0 });
-});
-
-t.test('a former owner keeps its indexes as it begins to follow, and nothing else', async (t) => {
-  const { kept, tenants, followed, disk, level } = await following(t);
-  for (const tenant of ['ws_a', 'ws_b']) await write(tenants, tenant, 'x', LONG);
-  await followed.add(0, kept.rows.store);
-  await level();
-  await followed.leave(0);
-  cpSync(join(disk, 'ws_b'), join(disk, 'ws_ended'), { recursive: true });
-  mkdirSync(join(disk, '.disposing-ws_c', 'shard'), { recursive: true });
-  mkdirSync(join(disk, 'ws_a', 'files'));
-  writeFileSync(join(disk, 'ws_a', 'files', 'x'), 'a stored file');
-  await write(tenants, 'ws_b', 'y');
-  kept.events.length = 0;
-  await keepIndexesAlone(disk);
-  t.same(readdirSync(join(disk, 'ws_a')).sort(), ['kept.json', 'shard']);
-  await followed.add(0, kept.rows.store);
-  await level();
-  t.same(readdirSync(disk).sort(), ['ws_a', 'ws_b'], 'what ended meanwhile is gone');
-  t.notOk(kept.has('index_restored'), 'no index is made again');
-  await followed.leave(0);
-  const late = await takenOver(kept, disk, 'ws_b');
-  t.same([late.found.length, late.isMade], [2, false], 'it has what was written meanwhile');
-});
-
-t.test('books that were begun again lack a Tenant that has ended since: its index goes', async (t) => {
-  const { kept, tenants, followed, disk, level } = await following(t);
-  for (const tenant of ['ws_a', 'ws_b', 'ws_c']) await write(tenants, tenant, 'x', LONG);
-  await followed.add(0, kept.rows.store);
-  await level();
-  // What the books said meanwhile is in a snapshot, and told by nothing.
-  await followed.leave(0);
-  await tenants.dispose('ws_a');
-  await followed.remove(0, 'ws_a');
-  t.same(readdirSync(disk).sort(), ['ws_b', 'ws_c'], 'when its server asks, before they are taken up again');
-  await tenants.dispose('ws_b');
-  await followed.add(0, kept.rows.store);
-  await level();
-  t.same(readdirSync(disk), ['ws_c'], 'and where it has not asked');
-});
-
-t.test('a snapshot that comes while an index is made has it made again', async (t) => {
-  let reading: (() => Promise<void>) | undefined;
-  const { kept, tenants, followed, disk, level } = await following(t, {
-    objects: (all) =>
-      Object.assign(Object.create(all), {
-        get: async (name: string) => {
-          const found = await all.get(name);
-          const once = reading;
-          reading = undefined;
-          await once?.();
-          return found;
-        },
-      }),
-  });
-  await write(tenants, 'ws_a', 'a', LONG);
-  const { keeper } = await kept.open();
-  const home = join(kept.disk, 'ws_a');
-  // The writes that the books had when it began are behind a snapshot when they are read.
-  reading = async () => {
-    await write(tenants, 'ws_a', 'b');
-    await tenants.use('ws_a', {}, (shard) => keeper.takeSnapshot('ws_a', home, shard));
-  };
-  await followed.add(0, kept.rows.store);
-  await level();
-  t.equal(reading, undefined);
-  await followed.leave(0);
-  const { found } = await takenOver(kept, disk, 'ws_a');
-  t.same(found.sort(), [LONG, 'passage b'].sort());
-});
-
-t.test('an index of other models than those in use is followed, and keeps them', async (t) => {
-  const [text, ...rest] = SPACES;
-  const { kept, tenants, followed, disk, level } = await following(t, {
-    spaces: [{ ...text!, modelSha256: 'ef'.repeat(32) }, ...rest],
-  });
-  await write(tenants, 'ws_a', 'a');
-  await followed.add(0, kept.rows.store);
-  await level();
-  t.match(followed.figures, { current: 1, left_out: 0 });
-  t.same(readdirSync(disk), ['ws_a']);
-});
-
 t.test('what does not fit is left out, and what is used takes the place of what is not', async (t) => {
   // Of one with a short passage, as measured by this test's first part.
   let bytes = 0;
@@ -301,25 +187,4 @@ t.test('an object that is gone costs its index alone, until the books name anoth
   told(['content', 'ws_a']);
   await level();
   t.match(followed.figures, { current: 2, left_out: 0 });
-});
-
-t.test('an object that its owner has replaced since is no failure', async (t) => {
-  const gone: string[] = [];
-  const { kept, tenants, followed, level } = await following(t, {
-    objects: (all) =>
-      Object.assign(Object.create(all), {
-        get: async (name: string) => {
-          // Once: what is asked for is no longer there, and the books here name it still.
-          if (gone.push(name) === 1) return undefined;
-          return all.get(name);
-        },
-      }),
-  });
-  await write(tenants, 'ws_a', 'a', LONG);
-  await write(tenants, 'ws_b', 'b', LONG);
-  await followed.add(0, kept.rows.store);
-  await level();
-  t.match(followed.figures, { current: 2, behind: 0, left_out: 0 });
-  t.ok(gone.length > 1);
-  t.notOk(kept.has('index_not_followed'), 'nothing is told');
 });

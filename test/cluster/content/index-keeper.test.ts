@@ -1,9 +1,9 @@
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import type { Shard } from '../../../src/engine/shard/shard.ts';
 import type { Tenants } from '../../../src/engine/shard/tenants.ts';
-import { itemOf, passage, SPACES, towards } from '../../engine/shard/fixtures.ts';
+import { itemOf, passage, towards } from '../../engine/shard/fixtures.ts';
 import '../../rig/teardown-order.ts';
 import { eventually } from '../../rig/eventually.ts';
 import { KeptTenants } from './kept-tenants.ts';
@@ -131,68 +131,6 @@ t.test(
   },
 );
 
-t.test('a write that the index refuses is not in the log either', async (t) => {
-  const kept = new KeptTenants(t);
-  const first = (await kept.open()).tenants;
-  await first.use(TENANT, { create: true }, async (shard) => {
-    await shard.append(itemOf('a'), [passage('a', 'a passage')]);
-    const wrong = passage('a', 'another', { vectors: { text_semantic: new Float32Array(3) } });
-    await t.rejects(shard.append(itemOf('a'), [wrong]));
-    await t.rejects(shard.append(itemOf('b'), [{ ...wrong, record: { ...wrong.record, item: 'b' } }]));
-  });
-  const before = await shown(first);
-  await first.close();
-  kept.loseDisk();
-  const second = (await kept.open()).tenants;
-  t.same(await shown(second), before);
-  await second.close();
-});
-
-t.test('while the store is away nothing is written here either', async (t) => {
-  const kept = new KeptTenants(t);
-  const { tenants } = await kept.open();
-  await tenants.use(TENANT, { create: true }, (shard) =>
-    shard.append(itemOf('a'), [passage('a', 'a passage')]),
-  );
-  rmSync(kept.objectsFolder, { recursive: true });
-  await tenants.use(TENANT, {}, async (shard) => {
-    await t.rejects(shard.append(itemOf('b'), [passage('b', LONG)]), { code: 'objects_unavailable' });
-    t.equal(shard.item('b'), undefined);
-  });
-  await tenants.close();
-});
-
-t.test('a missing object and two that were exchanged are errors', async (t) => {
-  const kept = new KeptTenants(t);
-  const first = (await kept.open()).tenants;
-  await first.use(TENANT, { create: true }, async (shard) => {
-    await shard.append(itemOf('a'), [passage('a', LONG)]);
-    await shard.append(itemOf('b'), [passage('b', LONG.toUpperCase())]);
-  });
-  await first.close();
-  const [one, other] = kept.objectFiles as [string, string];
-  const [oneBytes, otherBytes] = [readFileSync(one), readFileSync(other)];
-  const damages = {
-    missing: () => rmSync(one),
-    exchanged: () => {
-      writeFileSync(one, otherBytes);
-      writeFileSync(other, oneBytes);
-    },
-  };
-  for (const [what, damage] of Object.entries(damages)) {
-    damage();
-    kept.loseDisk();
-    const { tenants } = await kept.open();
-    await t.rejects(shown(tenants), { code: 'shard_corrupt' }, what);
-    await tenants.close();
-    writeFileSync(one, oneBytes);
-    writeFileSync(other, otherBytes);
-  }
-  const { tenants } = await kept.open();
-  t.equal((await shown(tenants)).items.length, 2, 'the disk alone was never wrong');
-  await tenants.close();
-});
-
 t.test('a disposal leaves no object, row or key; who comes back has another key', async (t) => {
   const kept = new KeptTenants(t);
   const { tenants } = await kept.open();
@@ -207,66 +145,6 @@ t.test('a disposal leaves no object, row or key; who comes back has another key'
   await tenants.use(TENANT, { create: true }, fill);
   t.not(kept.rows.keys.get(TENANT)!.sealed, sealed);
   await tenants.close();
-});
-
-t.test('a disposal that a crash cut short anywhere goes on', async (t) => {
-  const kept = new KeptTenants(t);
-  const first = (await kept.open()).tenants;
-  await first.use(TENANT, { create: true }, fill);
-  await first.close();
-  // Folder and objects are gone, the rows are not.
-  kept.loseDisk();
-  for (const path of kept.objectFiles) rmSync(path);
-  const second = (await kept.open()).tenants;
-  await second.dispose(TENANT);
-  t.same([kept.rows.heads.count(), kept.rows.keys.count(), kept.rows.items.count()], [0, 0, 0]);
-  await second.dispose(TENANT);
-  await second.close();
-});
-
-t.test('a Tenant whose first write was cut short is empty, and can be written', async (t) => {
-  const kept = new KeptTenants(t);
-  const first = await kept.open();
-  const blocked = first.tenants.use(TENANT, { create: true }, (shard) => {
-    rmSync(kept.objectsFolder, { recursive: true });
-    return shard.append(itemOf('a'), [passage('a', LONG)]);
-  });
-  await t.rejects(blocked, { code: 'objects_unavailable' });
-  await first.tenants.close();
-  t.ok(kept.rows.keys.get(TENANT), 'it has a key, and no write');
-  kept.loseDisk();
-  mkdirSync(kept.objectsFolder);
-  const { tenants } = await kept.open();
-  t.same((await shown(tenants)).items, []);
-  await tenants.use(TENANT, {}, fill);
-  t.equal((await shown(tenants)).items.length, 4);
-  await tenants.close();
-});
-
-t.test('an index that is made again keeps its model, and takes more of it', async (t) => {
-  const kept = new KeptTenants(t);
-  const first = (await kept.open()).tenants;
-  await first.use(TENANT, { create: true }, (shard) =>
-    shard.append(itemOf('a'), [passage('a', 'of the former model')]),
-  );
-  await first.close();
-  kept.loseDisk();
-  const [text, ...rest] = SPACES;
-  const second = (await kept.open([{ ...text!, modelSha256: 'ef'.repeat(32) }, ...rest])).tenants;
-  const models = (tenants: Tenants) =>
-    tenants.use(TENANT, {}, ({ spaces }) => spaces.find(({ name }) => name === 'text_semantic'));
-  t.same(await models(second), text);
-  await second.use(TENANT, {}, (shard) =>
-    shard.append(itemOf('b'), [
-      passage('b', 'of the same model', { vectors: { text_semantic: towards(0.3) } }),
-    ]),
-  );
-  await second.close();
-  kept.loseDisk();
-  const third = (await kept.open([{ ...text!, modelSha256: 'cd'.repeat(32) }, ...rest])).tenants;
-  t.same(await models(third), text);
-  t.equal((await shown(third)).found.length, 2);
-  await third.close();
 });
 
 t.test('what a write that was cut short left in the store is removed with the next snapshot', async (t) => {

@@ -22,8 +22,8 @@ export class KeptTenants {
   readonly events: Record<string, unknown>[] = [];
   readonly #clusterKey = randomBytes(32).toString('hex');
 
-  /** Closes with the test. @param objects absent: those of a folder */
-  constructor(t: Test, objects?: Objects) {
+  /** Closes with the test. */
+  constructor(t: Test) {
     const folder = t.testdir({});
     const store = openStore(join(folder, 'state'));
     t.teardown(() => store.close());
@@ -31,7 +31,7 @@ export class KeptTenants {
     this.objectsFolder = join(folder, 'objects');
     this.disk = join(folder, 'disk');
     mkdirSync(this.objectsFolder);
-    this.objects = objects ?? new FolderObjects(this.objectsFolder);
+    this.objects = new FolderObjects(this.objectsFolder);
   }
 
   /** As a start does. */

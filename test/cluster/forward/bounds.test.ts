@@ -1,9 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import t from 'tap';
-import { Share } from '../../../src/cluster/forward/share.ts';
-import { sharesOf } from '../../../src/server/http/body/shared-bytes.ts';
 import { BEARER, inWorkspace, startNodes, workspaceRoute } from './nodes.ts';
-import { relayBefore } from './relay.ts';
 
 /** What a server holds of what it passes on. */
 
@@ -71,89 +68,6 @@ t.test('a download is taken from the owner no faster than the client takes it', 
   }
   t.ok(got >= MUCH_BYTES);
 });
-
-t.test('connections to an owner are used again', async (t) => {
-  const { a, b, reach } = await startNodes(t, () => [
-    workspaceRoute('POST', '/search', async (exchange) => {
-      await exchange.body.whole(1000);
-      return { status: 200, headers: {}, body: {} };
-    }),
-  ]);
-  const relay = await relayBefore(t, b.port);
-  reach('b', relay.url);
-  for (let time = 0; time < 20; time++) {
-    const answer = await fetch(a.url + inWorkspace('/search'), {
-      method: 'POST',
-      headers: BEARER,
-      body: '{}',
-    });
-    await answer.arrayBuffer();
-  }
-  t.equal(relay.connections(), 1);
-});
-
-t.test(
-  'while little is under way nobody is asked who they are; then each sender has its share',
-  async (t) => {
-    const share = new Share(16, 2);
-    const asked: string[] = [];
-    const take = (sender: string) =>
-      share.enter(() => {
-        asked.push(sender);
-        return sender;
-      });
-    const first = Array.from({ length: 4 }, () => take('many'));
-    t.ok(first.every(Boolean));
-    t.same(asked, []);
-    t.same(
-      ['many', 'many', 'many', 'one', 'many', 'two'].map((sender) => take(sender) !== undefined),
-      [true, true, false, true, false, true],
-    );
-    t.equal(share.count, 8);
-    for (const giveBack of first) giveBack!();
-    t.equal(share.count, 4);
-    t.notOk(take('many'));
-    t.ok(take('three'));
-  },
-);
-
-t.test(
-  'bodies that wait for an owner count, and whose they are is known where their token was accepted',
-  async (t) => {
-    const shares = sharesOf(3 * 2 ** 20);
-    const moving = new Promise<void>(() => undefined);
-    const { a, place } = await startNodes(
-      t,
-      () => [
-        workspaceRoute('GET', '/usage', (exchange) => {
-          exchange.body.proved('known');
-          return { status: 200, headers: {}, body: {} };
-        }),
-        workspaceRoute('POST', '/ingest', () => t.fail() as never),
-      ],
-      { waitMsMax: 500 },
-      { bodies: shares },
-    );
-    const upload = async () => {
-      const asked = fetch(a.url + inWorkspace('/ingest'), {
-        method: 'POST',
-        headers: BEARER,
-        body: Buffer.alloc(200_000),
-      });
-      while (shares.unproved.bytes + shares.proved.bytes === 0) await new Promise(setImmediate);
-      const part = shares.proved.bytes > 0 ? 'proved' : 'unproved';
-      t.equal((await asked).status, 503);
-      return part;
-    };
-    place({ moving });
-    t.equal(await upload(), 'unproved');
-    place('b');
-    await fetch(a.url + inWorkspace('/usage'), { headers: BEARER });
-    place({ moving });
-    t.equal(await upload(), 'proved');
-    t.equal(shares.proved.bytes + shares.unproved.bytes, 0);
-  },
-);
 
 /** The figure, once it has not changed over many turns of the loop. */
 async function whenSteady(figure: () => number): Promise<number> {

@@ -1,4 +1,3 @@
-import { connect } from 'node:net';
 import t from 'tap';
 import { freePorts } from '../../rig/ports.ts';
 import { BEARER, inWorkspace, JOB, PAYMENT, paidRoute, startNodes, workspaceRoute } from './nodes.ts';
@@ -193,34 +192,6 @@ t.test('a request waits for a slot on its way, unread, and is answered by its ne
   }
 });
 
-t.test('a slot that does not come to rest is told, and too many do not wait for it', async (t) => {
-  const limits = { waitMsMax: 300, waitingMax: 8, ofSenderWaitingMax: 4 };
-  const { a, place } = await startNodes(
-    t,
-    () => [paidRoute('POST', SEARCH, () => t.fail() as never)],
-    limits,
-  );
-  place({ moving: new Promise(() => undefined) });
-  const asked = Array.from({ length: 8 }, () =>
-    fetch(a.url + SEARCH, { method: 'POST', headers: PAID, body: '{}' }).then(told),
-  );
-  const answers = await Promise.all(asked);
-  const codes = answers.map(({ code }) => code).sort();
-  t.same([...new Set(answers.map(({ status, charged }) => `${status} ${charged}`))], ['503 false']);
-  t.same(
-    codes.filter((code) => code === 'overloaded').length,
-    2,
-    'two of a quarter, and four more of one sender',
-  );
-  t.same(codes.filter((code) => code === 'books_unavailable').length, 6);
-  t.ok(answers.every(({ again }) => Number(again) >= 1));
-  t.equal(a.forwarding.waiting, 0);
-  place({ moving: Promise.resolve() });
-  t.match(await told(await fetch(a.url + SEARCH, { method: 'POST', headers: PAID })), {
-    code: 'books_unavailable',
-  });
-});
-
 t.test('an owner that stands still is given up once its slot is elsewhere, and not before', async (t) => {
   const { hang, ran } = hanging();
   const limits = { silentMsMax: 400, lookMs: 50 };
@@ -321,28 +292,5 @@ t.test('the owner’s work ends when the client leaves', async (t) => {
   while (a.answered.length === 0) await new Promise(setImmediate);
   t.match(a.answered, [{ status: 499, code: 'client_left' }]);
   t.match(a.forwarded, [{ outcome: 'left' }]);
-  t.same(a.faults, []);
-});
-
-t.test('an upload whose client leaves ends at the owner', async (t) => {
-  const noticed = Promise.withResolvers<unknown>();
-  const begun = Promise.withResolvers<void>();
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('POST', '/ingest', async (exchange) => {
-      try {
-        for await (const _ of exchange.body.pieces()) begun.resolve();
-      } catch (error) {
-        noticed.resolve(error);
-        throw error;
-      }
-      return { status: 200, headers: {}, body: {} };
-    }),
-  ]);
-  const socket = connect(a.port, '127.0.0.1');
-  const head = `POST ${inWorkspace('/ingest')} HTTP/1.1\r\nHost: a\r\nAuthorization: ${BEARER.authorization}\r\n`;
-  socket.write(`${head}Content-Length: 1000000\r\n\r\n${'x'.repeat(1000)}`);
-  await begun.promise;
-  socket.destroy();
-  t.match(await noticed.promise, { message: /closed the connection/ });
   t.same(a.faults, []);
 });

@@ -71,31 +71,3 @@ t.test('a client that waits for leave to send its body gets it', async (t) => {
     t.match(answers(heard), [{ bytes }]);
   }
 });
-
-t.test('one connection has one request after the other, with bodies of every kind', async (t) => {
-  const { a } = await startNodes(t, () => [echo]);
-  const socket = connect(a.port, '127.0.0.1');
-  t.teardown(() => socket.destroy());
-  const heard = async (count: number, sofar = '') => {
-    let text = sofar;
-    while (answers(text).length < count)
-      text += String(await new Promise((resolve) => socket.once('data', resolve)));
-    return text;
-  };
-  let text = '';
-  for (const [index, bytes] of [0, 5, 300_000, 7].entries()) {
-    socket.write(head(inWorkspace(`/echo/${index}`), `Content-Length: ${bytes}`) + 'x'.repeat(bytes));
-    text = await heard(index + 1, text);
-    t.match(answers(text).at(-1), { rest: String(index), bytes });
-  }
-});
-
-t.test('an owner may take longer than a connection may be idle', async (t) => {
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('GET', '/slow', async () => {
-      await new Promise((resolve) => setTimeout(resolve, 6000));
-      return { status: 200, headers: {}, body: { slow: true } };
-    }),
-  ]);
-  t.same(await (await fetch(a.url + inWorkspace('/slow'), { headers: BEARER })).json(), { slow: true });
-});

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import t from 'tap';
 import { FarthingError } from '../../../src/protocol/error.ts';
 import { attachmentHeaders } from '../../../src/server/http/exchange/attachment.ts';
@@ -11,8 +10,6 @@ import {
   paidRoute,
   raw,
   startNodes,
-  TOKEN,
-  WORKSPACE,
   workspaceRoute,
 } from './nodes.ts';
 
@@ -191,35 +188,6 @@ t.test('a client cannot pass for a server', async (t) => {
     );
 });
 
-t.test('a large upload arrives whole, with its length or in chunks', async (t) => {
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('POST', '/ingest', async (exchange) => {
-      const digest = createHash('sha256');
-      let bytes = 0;
-      for await (const piece of exchange.body.pieces()) {
-        digest.update(piece);
-        bytes += piece.byteLength;
-      }
-      return { status: 200, headers: {}, body: { bytes, sha256: digest.digest('hex') } };
-    }),
-  ]);
-  const body = Buffer.alloc(20_000_000, 'words and ');
-  const expected = { bytes: body.length, sha256: createHash('sha256').update(body).digest('hex') };
-  const framings: Record<string, string>[] = [{}, { 'transfer-encoding': 'chunked' }];
-  const sent = framings.map(async (headers) => {
-    const { status, body: answer } = await raw(a.url + inWorkspace('/ingest'), {
-      method: 'POST',
-      headers,
-      body,
-    });
-    return { status, ...JSON.parse(answer.toString()) };
-  });
-  t.same(await Promise.all(sent), [
-    { status: 200, ...expected },
-    { status: 200, ...expected },
-  ]);
-});
-
 t.test('an answer that comes before the end of an upload reaches the client', async (t) => {
   const { a } = await startNodes(t, () => [
     workspaceRoute('POST', '/ingest', async (exchange) => {
@@ -231,50 +199,6 @@ t.test('an answer that comes before the end of an upload reaches the client', as
   for (let time = 0; time < 3; time++) {
     const answer = await raw(a.url + inWorkspace('/ingest'), { method: 'POST', body });
     t.match([answer.status, JSON.parse(answer.body.toString())], [413, { code: 'tenant_full' }]);
-  }
-});
-
-t.test('a large download arrives whole', async (t) => {
-  const piece = Buffer.alloc(64 * 1024, 'abc');
-  const count = 400;
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('GET', '/file', () => ({
-      status: 200,
-      headers: { 'Content-Type': 'text/plain' },
-      content: {
-        bytes: count * piece.length,
-        pieces: pieces(...Array(count).fill(piece)),
-        close: async () => undefined,
-      },
-    })),
-  ]);
-  const { body, headers } = await raw(a.url + inWorkspace('/file'));
-  t.equal(body.length, count * piece.length);
-  t.ok(body.subarray(0, 3).equals(Buffer.from('abc')));
-  t.ok(headers.includes(String(count * piece.length)), 'with its length');
-});
-
-t.test('an answer of unknown length that its owner breaks off is broken off for the client', async (t) => {
-  const { a, b } = await startNodes(t, () => [
-    workspaceRoute('GET', '/lines', () => ({
-      status: 200,
-      headers: { 'Content-Type': 'application/x-ndjson' },
-      content: {
-        bytes: undefined,
-        pieces: pieces('{}\n'),
-        isComplete: () => false,
-        close: async () => undefined,
-      },
-    })),
-  ]);
-  for (const { url } of [b, a]) {
-    const lines = async () => {
-      const answer = await fetch(url + inWorkspace('/lines'), { headers: BEARER });
-      const text = await answer.text();
-      // Broken off before its head came, it is a refusal.
-      if (!answer.ok) throw new Error(text);
-    };
-    await t.rejects(lines());
   }
 });
 
@@ -310,24 +234,6 @@ t.test('each event of a stream comes through before the next one', async (t) => 
   }
   t.equal((await reader.read()).done, true);
   t.equal(closed, 1);
-});
-
-t.test('a token that the owner accepted is known from then on, until it is refused', async (t) => {
-  let isOver = false;
-  const { a } = await startNodes(t, () => [
-    workspaceRoute('GET', '/usage', (exchange) => {
-      if (isOver) throw new FarthingError('workspace_unauthorized', 'No.');
-      exchange.body.proved(WORKSPACE);
-      return { status: 200, headers: {}, body: {} };
-    }),
-  ]);
-  const ask = () => raw(a.url + inWorkspace('/usage'));
-  t.notOk(a.forwarding.known.has(WORKSPACE, TOKEN));
-  await ask();
-  t.ok(a.forwarding.known.has(WORKSPACE, TOKEN));
-  isOver = true;
-  t.equal((await ask()).status, 401);
-  t.notOk(a.forwarding.known.has(WORKSPACE, TOKEN));
 });
 
 /** Without what differs between two answers to the same request. */

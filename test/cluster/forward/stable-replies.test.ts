@@ -3,12 +3,15 @@ import t from 'tap';
 import { safeAnswers } from '../../../src/cluster/forward/safe-answers.ts';
 import { RequestPayment } from '../../../src/payment/wire/request-payment.ts';
 import type { Exchange } from '../../../src/server/http/exchange/exchange.ts';
-import type { EventsReply, Reply } from '../../../src/server/http/exchange/reply.ts';
+import type { Reply } from '../../../src/server/http/exchange/reply.ts';
 
 const ANSWER = { status: 200, headers: {}, body: {} };
 /** A request, with or without a payment. */
 const exchangeOf = (paymentSignature?: string) =>
-  ({ payment: new RequestPayment({ paymentSignature }) }) as Partial<Exchange> as Exchange;
+  ({
+    head: { method: 'POST', path: '/' },
+    payment: new RequestPayment({ paymentSignature }),
+  }) as Partial<Exchange> as Exchange;
 const exchange = exchangeOf();
 
 /** A log that is stable when it is told to be. */
@@ -71,25 +74,25 @@ t.test('whether a payment is charged whose answer may never be told is not known
   }
 });
 
-t.test('each event waits for the log', async (t) => {
-  let calls = 0;
-  const events = (async function* () {
-    yield { event: 'job', data: { number: 1 } };
-    yield { event: 'job', data: { number: 2 } };
-  })();
-  const stable = async () => {
-    calls += 1;
-    if (calls === 3) throw new Error('fenced');
-  };
-  const reply = (await safeAnswers(() => ({ status: 200, headers: {}, events, close: () => undefined }), {
-    stable,
-  })(exchange, {})) as EventsReply;
-  const told: object[] = [];
-  await t.rejects(
-    (async () => {
-      for await (const { data } of reply.events) told.push(data);
-    })(),
-    /fenced/,
-  );
-  t.same(told, [{ number: 1 }]);
+t.test('a request that runs is given up; what it still answers counts as not delivered', async (t) => {
+  for (const [paymentSignature, code] of [
+    [undefined, 'books_unavailable'],
+    ['x', 'settlement_pending'],
+  ] as const) {
+    const delivered: boolean[] = [];
+    const { promise, resolve } = Promise.withResolvers<typeof ANSWER & { delivered(whole: boolean): void }>();
+    let lag = 0;
+    const answering = Promise.resolve(
+      safeAnswers(
+        () => promise,
+        { lagMs: () => lag },
+        { lagMsMax: 10, lookMs: 1 },
+      )(exchangeOf(paymentSignature), {}),
+    );
+    lag = 11;
+    await t.rejects(answering, { code, retryAfterS: 5 });
+    resolve({ ...ANSWER, delivered: (whole) => delivered.push(whole) });
+    await setImmediate();
+    t.same(delivered, [false]);
+  }
 });

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { applyEntries, entriesOf, recordedStore } from '../../../src/cluster/log/recorded-store.ts';
+import { applyEntries, recordedStore } from '../../../src/cluster/log/recorded-store.ts';
 import type { SlotLog } from '../../../src/cluster/log/slot-log.ts';
 import { openSlotLogs } from '../../../src/cluster/log/slot-logs.ts';
-import { positionOf } from '../../../src/server/state/log-position.ts';
 import { openStore, type RawStore } from '../../../src/server/state/store.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { storeContract } from '../../server/state/store-contract.ts';
@@ -81,18 +80,6 @@ t.test('what is made again from the log is the same, byte by byte', async (t) =>
   t.same(rowsOf(await madeAgain(t, kv)), rowsOf(inner));
 });
 
-t.test('a snapshot holds the same rows, and the place is kept apart', async (t) => {
-  const inner = openCopy(t);
-  const store = recordedStore(inner, await openLog());
-  const table = store.table<string>('texts');
-  for (let number = 0; number < 50; number++) await table.put(String(number), 'x'.repeat(1000));
-  const parts = [...entriesOf(inner, 10_000)];
-  t.equal(parts.length, 5);
-  const copy = openCopy(t);
-  await applyEntries(copy, parts, positionOf(inner)!);
-  t.same(rowsOf(copy), rowsOf(inner));
-});
-
 t.test('a promise resolves only once the log has the transaction, which is read before', async (t) => {
   const kv = new MemoryKv();
   const log = await openLog(kv);
@@ -108,13 +95,4 @@ t.test('a promise resolves only once the log has the transaction, which is read 
   away = false;
   await Promise.all([written, stable]);
   t.same((await madeAgain(t, kv)).table('numbers').get('a'), 1);
-});
-
-t.test('a transaction that is too large for the log is not made', async (t) => {
-  const store = recordedStore(openCopy(t), await openLog());
-  const table = store.table<string>('texts');
-  await t.rejects(table.put('large', 'x'.repeat(2 ** 20)), /too large for the log/);
-  t.equal(table.get('large'), undefined);
-  await table.put('small', 'x');
-  t.equal(table.get('small'), 'x');
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { agreeOnModels, forgetModels } from '../../../src/cluster/members/agreed-models.ts';
+import { agreeOnModels } from '../../../src/cluster/members/agreed-models.ts';
 import { MemoryKv } from '../memory-kv.ts';
 
 const space = (name: string, weights: string) => ({ name, weights, modelSha256: `of ${weights}` });
@@ -22,12 +22,4 @@ t.test('of servers that start at once one decides', async (t) => {
   const kv = new MemoryKv();
   const found = await Promise.all([OWN, OTHER].map((spaces) => agreeOnModels(kv, 'one', spaces)));
   t.equal(found.filter((difference) => difference === undefined).length, 1);
-});
-
-t.test('once they are forgotten the next server decides', async (t) => {
-  const kv = new MemoryKv();
-  await agreeOnModels(kv, 'one', OWN);
-  await forgetModels(kv, 'one');
-  t.equal(await agreeOnModels(kv, 'one', OTHER), undefined);
-  t.type(await agreeOnModels(kv, 'one', OWN), 'string');
 });

@@ -2,9 +2,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { agreeOnConfig, raiseFormat, readUpgrade } from '../../../src/cluster/members/cluster-config.ts';
 import { Membership } from '../../../src/cluster/members/membership.ts';
-import { FORMAT_ROWS } from '../../../src/cluster/members/node-rows.ts';
 import { Etcd } from '../../../src/cluster/stores/etcd.ts';
-import type { Kv, KvOutcome } from '../../../src/cluster/stores/kv.ts';
+import type { Kv } from '../../../src/cluster/stores/kv.ts';
 import { EtcdServers, withoutEtcd } from '../etcd-servers.ts';
 import { MemoryKv } from '../memory-kv.ts';
 
@@ -81,24 +80,6 @@ function contract(name: string, open: (t: Test) => Kv): void {
     // And the other way round: it is raised while one joins.
     once = () => raiseFormat(kv, id);
     await t.rejects(joins('n3', NOW, meanwhile), { message: /has format 3/ });
-  });
-
-  t.test(`${name}: what a former process said of itself late changes nothing`, async (t) => {
-    const { kv, cluster: id, joins } = cluster(t);
-    await joins('n1', NOW);
-    const asked = Promise.withResolvers<() => Promise<KvOutcome>>();
-    const slow: Kv = Object.create(kv);
-    slow.ranges = (ranges) => kv.ranges(ranges);
-    slow.commit = (transaction) => {
-      asked.resolve(() => kv.commit(transaction));
-      return new Promise(() => undefined);
-    };
-    void joins('n1', FAKE_FUTURE, slow);
-    const arrives = await asked.promise;
-    await joins('n1', NOW);
-    t.match(await arrives(), { done: false });
-    const key = FORMAT_ROWS.key(id, 'n1');
-    t.same(FORMAT_ROWS.parse(key, (await kv.range(key, `${key}\0`))[0]!.value), NOW);
   });
 
   t.test(`${name}: a server that runs learns of a raise`, async (t) => {

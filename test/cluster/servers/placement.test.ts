@@ -5,10 +5,6 @@ const SLOTS = Array.from({ length: 1000 }, (_, slot) => slot);
 const nodes = (...ids: string[]) => ids.map((id) => ({ id, weight: 100 }));
 const ownersAmong = (of: Parameters<typeof ranked>[1]) => SLOTS.map((slot) => ranked(slot, of)[0]!);
 
-t.test('every node computes the same, in whatever order it knows the others', async (t) => {
-  for (const slot of SLOTS) t.same(ranked(slot, nodes('a', 'b', 'c')), ranked(slot, nodes('c', 'a', 'b')));
-});
-
 t.test('a node that goes leaves its slots to those that were second, and nothing else moves', async (t) => {
   for (const slot of SLOTS) {
     const [first, second] = ranked(slot, nodes('a', 'b', 'c', 'd'));
@@ -25,8 +21,4 @@ t.test('shares follow the weights', async (t) => {
   const share = owners.filter((id) => id === 'b').length / SLOTS.length;
   // Five standard deviations of 1,000 draws are .07.
   t.ok(Math.abs(share - 0.75) < 0.07, String(share));
-});
-
-t.test('without nodes nobody has a slot', async (t) => {
-  t.same(ranked(1, []), []);
 });

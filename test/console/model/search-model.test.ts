@@ -4,14 +4,6 @@ import { readAddress, writeAddress } from '../../../src/console/model/search/add
 import { asCurl, asTypeScript } from '../../../src/console/model/search/as-code.ts';
 import { filterOf } from '../../../src/console/model/search/only.ts';
 import { passageIn } from '../../../src/console/model/search/passage.ts';
-import {
-  deeper,
-  foundItems,
-  isShown,
-  kindCounts,
-  layoutOf,
-  momentsOf,
-} from '../../../src/console/model/search/results.ts';
 
 const hit = (name: string, media_type: string, more: object = {}) =>
   ({
@@ -23,9 +15,6 @@ const hit = (name: string, media_type: string, more: object = {}) =>
     ...more,
   }) as unknown as Hit;
 const TEXT = hit('a.txt', 'text/plain', { snippet: 'one two' });
-const PAGE = hit('b.pdf', 'application/pdf', { snippet: 'three' });
-const PICTURE = hit('c.png', 'image/png');
-const FILM = hit('d.mp4', 'video/mp4', { locator: { time_s: 9 }, moments: [{ time_s: 2, confidence: 0.1 }] });
 
 t.test('an address says what it was made of, whatever the words', async (t) => {
   const picture = 'ab'.repeat(32);
@@ -74,47 +63,6 @@ t.test('what only some files are to be found by is the API’s filter', async (t
   const code = { baseUrl: 'http://localhost', workspace: 'ws_1', asked };
   t.match(asCurl(code), '"filter":{"name":"*a*"}');
   t.match(asTypeScript(code), '  filter: {"name":"*a*"},');
-});
-
-t.test('words are a list, pictures a grid', async (t) => {
-  const words = { query: 'x', families: [], k: 30 };
-  const picture = { ...words, query: '', picture: {} as never };
-  t.equal(layoutOf(words, { hits: [TEXT, PICTURE] }), 'list');
-  t.equal(layoutOf(words, { hits: [PICTURE, PICTURE] }), 'grid');
-  t.equal(layoutOf(words, { hits: [] }), 'list');
-  t.equal(layoutOf(picture, { hits: [PAGE, PICTURE] }), 'grid');
-  t.equal(layoutOf({ ...picture, query: 'x' }, { hits: [PAGE, PICTURE] }), 'list');
-});
-
-t.test('hits are told apart by kind and file', async (t) => {
-  const hits = [TEXT, PICTURE, PAGE, FILM, TEXT];
-  t.same(kindCounts(hits), [
-    { kind: 'text', count: 3 },
-    { kind: 'picture', count: 1 },
-    { kind: 'film', count: 1 },
-  ]);
-  t.same(
-    foundItems(hits).map(({ name, count }) => `${name} ${count}`),
-    ['a.txt 2', 'c.png 1', 'b.pdf 1', 'd.mp4 1'],
-  );
-  t.same(
-    hits.filter((one) => isShown(one, { kind: 'text', item: 'item_b.pdf' })),
-    [PAGE],
-  );
-  t.same(
-    momentsOf(FILM).map(({ time_s }) => time_s),
-    [2, 9],
-    'in order of time, the best among them',
-  );
-  const byName = hit('d.mp4', 'video/mp4', { moments: [{ time_s: 2, confidence: 0.1 }] });
-  t.same(momentsOf(byName), [{ time_s: 2, confidence: 0.1 }], 'a film that is found by its name');
-  t.same(momentsOf(TEXT), []);
-});
-
-t.test('a deeper search is offered while there may be more', async (t) => {
-  t.equal(deeper(30, 30), 100);
-  t.equal(deeper(30, 29), undefined);
-  t.equal(deeper(1000, 1000), undefined);
 });
 
 t.test('a passage is found in its file with its marks, or not at all', async (t) => {

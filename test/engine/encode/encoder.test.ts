@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import * as ort from 'onnxruntime-node';
 import t from 'tap';
-import { familyReports } from '../../../src/engine/search/families.ts';
-import { servedLists } from '../../../src/engine/search/lists.ts';
 import { native } from '../../../src/native/index.ts';
 import { FarthingError } from '../../../src/protocol/error.ts';
 import { cosine, MODELS, openEmbedded } from './rig/embedded.ts';
@@ -68,17 +66,6 @@ t.test('a query has exactly the same vector, whatever other queries run', async 
   }
 });
 
-t.test('passages have the vectors of the model by itself, in their order', async (t) => {
-  const texts = ['A short one.', 'A longer one, about the moon and its craters.', 'Moss grows on stones.'];
-  const done: number[] = [];
-  const { text_semantic: vectors } = await encoder.encodeIngest('text', texts, {
-    tenant,
-    onProgress: (rows) => done.push(rows),
-  });
-  for (const [index, text] of texts.entries()) t.ok(cosine(vectors![index]!, await bare(text)) > 0.99999);
-  t.equal(done.at(-1), 3);
-});
-
 t.test('a text over the limit is cut, not refused', async (t) => {
   t.equal((await textOf('moon '.repeat(50_000))).length, 384);
 });
@@ -88,56 +75,6 @@ t.test('an empty text and one of strange characters have a direction', async (t)
     t.ok(Math.abs(cosine(await textOf(text), await textOf(text)) - 1) < 1e-5);
 });
 
-t.test('words of a picture are searched with the query that searches text', async (t) => {
-  const { text_semantic, visual_words } = await encoder.encodeQuery('text', 'a cat', { tenant });
-  t.equal(visual_words, text_semantic);
-});
-
-t.test('every family reports its model, provider and warm-up', async (t) => {
-  t.match(familyReports(encoder), [
-    {
-      family: 'visual',
-      available: true,
-      model: 'mobilenet-v2',
-      provider: 'cpu',
-      warmup_ms: Number,
-      words: true,
-      pictures: true,
-    },
-    {
-      family: 'text_semantic',
-      available: true,
-      model: 'all-MiniLM-L6-v2',
-      provider: /^(native|cpu)$/,
-      words: true,
-      pictures: false,
-    },
-    { family: 'raw', available: true, words: true, pictures: true },
-  ]);
-  t.strictSame(
-    encoder.spaces.map(({ name, dimensions }) => [name, dimensions]),
-    [
-      ['text_semantic', 384],
-      ['visual_picture', 1280],
-      ['visual_words', 384],
-    ],
-  );
-  t.strictSame([...servedLists(encoder).keys()].sort(), [
-    'raw_picture',
-    'raw_words',
-    'text_semantic',
-    'visual_picture',
-    'visual_words',
-  ]);
-});
-
-t.test('pictures of a wrong size are refused before they reach a worker', async (t) => {
-  await t.rejects(encoder.encodeIngest('picture', [new Uint8Array(10)], { tenant }), {
-    code: 'internal',
-    message: /150528/,
-  });
-});
-
 t.test('many pictures come back in their order', async (t) => {
   const pictures = Array.from({ length: 10 }, (_, index) => new Uint8Array(224 * 224 * 3).fill(index * 25));
   const { visual_picture: all } = await encoder.encodeIngest('picture', pictures, { tenant });
@@ -145,15 +82,6 @@ t.test('many pictures come back in their order', async (t) => {
     const { visual_picture: one } = await encoder.encodeQuery('picture', pictures[index]!, { tenant });
     t.ok(cosine(one!, all![index]!) > 0.9999);
   }
-});
-
-t.test('no inputs give no rows', async (t) => {
-  t.strictSame(await encoder.encodeIngest('text', [], { tenant }), { text_semantic: [] });
-  t.strictSame(await encoder.encodeIngest('picture', [], { tenant }), {
-    visual_picture: [],
-    visual_words: [],
-  });
-  t.strictSame(await encoder.cutPassages({ blocks: [] }), []);
 });
 
 t.test('cancelled work is refused with its reason and never encoded', async (t) => {
@@ -171,24 +99,6 @@ t.test('cancelled work is refused with its reason and never encoded', async (t) 
   await encoder.encodeIngest('text', ['the next one'], { tenant });
   t.equal(encoder.queueDepths().ingest, 0);
   t.ok(encoder.counters().tokens - before < 200 * 60, 'only what ran already was encoded');
-});
-
-t.test('padding stays under 15 %', async (t) => {
-  const { tokens, padding } = encoder.counters();
-  t.ok(padding / (tokens + padding) < 0.15);
-});
-
-t.test('queries over the bound are refused at once, and every accepted one is answered', async (t) => {
-  const small = await openEmbedded({ queryQueueMax: 8 });
-  t.teardown(() => small.close());
-  const all = await Promise.allSettled(
-    Array.from({ length: 100 }, (_, index) => small.encodeQuery('text', `query ${index}`, { tenant })),
-  );
-  const refused = all.filter((one) => one.status === 'rejected');
-  t.ok(refused.length > 50);
-  for (const { reason } of refused) t.match(reason, { code: 'overloaded', retryAfterS: Number });
-  for (const one of all) if (one.status === 'fulfilled') t.equal(one.value.text_semantic!.length, 384);
-  t.doesNotThrow(() => small.admitQuery({ tenant }));
 });
 
 t.test('closing answers waiting queries, gives up waiting work of ingests, and refuses more', async (t) => {

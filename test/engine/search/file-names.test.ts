@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import sharp from 'sharp';
 import t from 'tap';
 import type { SearchAnswer } from '../../../src/protocol/schema/search.ts';
-import { writeFilm } from '../../readers/samples/films.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Files are known by their names, beside what they show or say. */
@@ -16,37 +14,9 @@ const add = async (into: typeof workspace, name: string, content: string | Uint8
   const { body } = await into.ingest(name, content);
   if (body.job?.state !== 'searchable') throw new Error(`${name}: ${JSON.stringify(body)}`);
 };
-const plain = (hue: number) =>
-  sharp({ create: { width: 160, height: 96, channels: 3, background: `hsl(${hue}, 70%, 50%)` } });
-
 await add(workspace, 'scatterplot_of-rainfall.png', photograph('coffee.png'));
 await add(workspace, 'DSC_0042.jpg', photograph('rocket.jpg'));
 await add(workspace, 'IMG_20260714_1512.jpg', photograph('hot_dog.jpg'));
-await add(
-  workspace,
-  'dated.jpg',
-  new Uint8Array(
-    await plain(20)
-      .withExif({ IFD0: { ImageDescription: 'Picnic at Walberswick' } })
-      .jpeg()
-      .toBuffer(),
-  ),
-);
-const path = join(folder, 'harbour.mkv');
-const frames = await Promise.all(
-  [0, 90, 180, 270].map(async (hue, at) => ({
-    ms: at * 4000,
-    data: await plain(hue).jpeg().toBuffer(),
-    lasts: 4000,
-  })),
-);
-writeFilm(path, 'matroska', {
-  width: 160,
-  height: 96,
-  frames,
-  cues: [{ ms: 9000, data: Buffer.from('The ferry leaves at noon.'), lasts: 2000 }],
-});
-await add(workspace, 'harbour-walk.mkv', new Uint8Array(readFileSync(path)));
 await add(workspace, 'rain.txt', 'The wettest month was November, with 214 mm.');
 
 const search = async (request: object): Promise<SearchAnswer> => (await workspace.search(request)).body;
@@ -119,18 +89,4 @@ t.test('what a text says comes before what another is called', async (t) => {
 t.test('another name than is there answers nothing', async (t) => {
   for (const query of ['DSC_0043.jpg', 'histogram.png'])
     t.match(await search({ query }), { answered: false }, query);
-});
-
-t.test('a film is one hit, by its name as by what is said in it', async (t) => {
-  const byName = await search({ query: 'harbour walk' });
-  t.match(byName, { answered: true, hits: [{ item: { name: 'harbour-walk.mkv' } }] });
-  t.equal(named(byName, 'harbour-walk.mkv').length, 1);
-  t.match(byName.hits[0], { locator: { time_s: 0 } }, 'by its name it is shown from the beginning');
-  const [said] = (await search({ query: 'when does the ferry leave?' })).hits;
-  t.match(said, { item: { name: 'harbour-walk.mkv' }, locator: { time_s: 9 } });
-});
-
-t.test('the name lies beside what else is noted of a picture', async (t) => {
-  const [hit] = (await search({ query: 'picnic at Walberswick' })).hits;
-  t.match(hit, { item: { name: 'dated.jpg' }, text_source: 'metadata' });
 });

@@ -1,18 +1,10 @@
 import t from 'tap';
 import type { Encoder, ServedSpace } from '../../../src/engine/encode/encoder.ts';
 import { IndexModels } from '../../../src/engine/encode/index-models.ts';
-import { ENCODING_ROLES, type EncodingRole } from '../../../src/engine/encode/models/manifest.ts';
-import { familyReports } from '../../../src/engine/search/families.ts';
 import { servedLists } from '../../../src/engine/search/lists.ts';
 import { planLists } from '../../../src/engine/search/plan.ts';
 import type { SpaceSpec } from '../../../src/engine/space.ts';
-import {
-  LISTS,
-  type ListName,
-  QUERY_INPUTS,
-  SPACE_NAMES,
-  type SpaceName,
-} from '../../../src/protocol/family.ts';
+import type { SpaceName } from '../../../src/protocol/family.ts';
 
 const settings = { weight: 1, calibration: { a: 1, b: 0 } };
 const list = { ...settings, weight: 0.5 };
@@ -46,12 +38,6 @@ const encoder = (spaces: readonly ServedSpace[], missing: Encoder['missing'] = [
 const spacesOf = (served: ReturnType<typeof servedLists>) =>
   Object.fromEntries([...served].map(([name, { space }]) => [name, space]));
 
-t.test('each space of the table is filled by the models of one role', async (t) => {
-  const roles: readonly EncodingRole[] = Object.values(ENCODING_ROLES);
-  const filled = roles.flatMap(({ space, bridge }) => [space, ...(bridge ? [bridge] : [])]);
-  t.strictSame([...filled].sort(), [...SPACE_NAMES].sort());
-});
-
 t.test(
   'labels serve words of pictures in their own space, a joint model in that of its pictures',
   async (t) => {
@@ -70,42 +56,6 @@ t.test(
     t.equal(served.get('visual_picture')!.languages, undefined);
   },
 );
-
-t.test('without models the content itself is searched, and each list names what is missing', async (t) => {
-  const missing: Encoder['missing'] = [
-    { space: 'text_semantic', asksWith: 'text', reason: 'no text' },
-    { space: 'visual_picture', asksWith: 'picture', reason: 'no pictures' },
-    { space: 'visual_picture', asksWith: 'text', reason: 'no words' },
-  ];
-  const none = encoder([], missing);
-  t.strictSame([...servedLists(none).keys()], ['raw_words', 'raw_picture']);
-  const refused = (families: readonly ('visual' | 'text_semantic')[], query?: string) => () =>
-    planLists({ families, k: 1, ...(query ? { query } : { image: new Uint8Array(1) }) }, none);
-  t.throws(refused(['visual'], 'a cat'), { code: 'family_unavailable', detail: /visual .*: no words\./ });
-  t.throws(refused(['visual']), { code: 'family_unavailable', detail: /visual .*: no pictures\./ });
-  t.throws(refused(['text_semantic']), { code: 'family_not_applicable' });
-  t.match(familyReports(none), [
-    { family: 'visual', available: false, reason: 'no words; no pictures' },
-    { family: 'text_semantic', available: false, reason: 'no text', words: false },
-    { family: 'raw', available: true, words: true, pictures: true, reason: undefined },
-  ]);
-});
-
-t.test('a family that lacks one use says which, and what its provider went through', async (t) => {
-  const missing: Encoder['missing'] = [{ space: 'visual_words', asksWith: 'text', reason: 'no labels' }];
-  const [visual] = familyReports(encoder([pictures({ notes: ['cuda was lost'] })], missing));
-  t.strictSame(visual, {
-    family: 'visual',
-    available: true,
-    reason: 'words: no labels; cuda was lost',
-    model: 'model of visual_picture',
-    revision: '1',
-    provider: 'cpu',
-    warmup_ms: 1.23,
-    words: false,
-    pictures: true,
-  });
-});
 
 t.test('an index is searched with its own models, and says which of them are lost', async (t) => {
   const current = encoder([space('text_semantic'), pictures(), space('visual_words')]);
@@ -132,13 +82,4 @@ t.test('an index is searched with its own models, and says which of them are los
     detail: /is not installed any more/,
   });
   t.equal(models.previousCount, 1);
-});
-
-t.test('a search asks the lists that apply to it, in the order of the table', async (t) => {
-  const all = encoder([space('text_semantic'), pictures(), space('visual_words')]);
-  const names = (input: { query?: string; image?: Uint8Array }): ListName[] =>
-    planLists({ ...input, k: 1 }, all).map(({ name }) => name);
-  t.strictSame(names({ query: 'x' }), ['text_semantic', 'visual_words', 'raw_words']);
-  t.strictSame(names({ image: new Uint8Array(1) }), ['visual_picture', 'raw_picture']);
-  for (const name of names({ query: 'x' })) t.equal(QUERY_INPUTS[LISTS[name].asksWith], 'text');
 });

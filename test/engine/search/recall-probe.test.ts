@@ -65,18 +65,3 @@ t.test('every third search by bits is proved in the background', async (t) => {
   probe.consider('ws_a', [(await searched(tenants)).list]);
   t.equal(seen.length, 3, 'nothing runs after it was closed');
 });
-
-t.test('a proved list is not probed, and a probe of a disposed tenant reports nothing', async (t) => {
-  const tenants = await tenantsWith(t, {});
-  const seen: ProbedEvent[] = [];
-  const probe = new RecallProbe({ tenants, every: 1, observe: (event) => seen.push(event) });
-  const { ranking, list } = await searched(tenants);
-  t.match(ranking, { exact: true, method: 'proved' });
-  probe.consider('ws_a', []);
-  probe.consider('ws_a', [list]);
-  await probe.whenIdle();
-  await tenants.dispose('ws_a');
-  probe.consider('ws_a', [list]);
-  await probe.close();
-  t.same(seen, []);
-});

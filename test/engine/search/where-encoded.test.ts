@@ -4,11 +4,12 @@ import type { QueryEncoder } from '../../../src/engine/encode/index-models.ts';
 import { Search, type SearchResult } from '../../../src/engine/search/search.ts';
 import { openTenants, type Tenants } from '../../../src/engine/shard/tenants.ts';
 import type { SpaceSpec } from '../../../src/engine/space.ts';
-import type { SearchInput } from '../../../src/protocol/search.ts';
 import { Owners } from '../../../src/queues/owners.ts';
+import type { SearchInput } from '../../../src/protocol/search.ts';
 import type { Extractor } from '../../../src/readers/extractor.ts';
+import { deep } from '../../rig/deep.ts';
 import { openEmbedded } from '../encode/rig/embedded.ts';
-import { itemOf, passage, SPACES } from '../shard/fixtures.ts';
+import { itemOf, passage } from '../shard/fixtures.ts';
 import '../../rig/teardown-order.ts';
 
 /** Searches that the native encoder's thread goes on with, and the same ones with ONNX Runtime, or with vectors handed back: one contract. */
@@ -95,7 +96,7 @@ function shown({ hits, explanation, latency_ms: _, timing: __, ...rest }: Search
   return { ...rest, hits: hits.toJSON(), lists: explanation?.lists, segments: explanation?.segments };
 }
 
-for (const provider of ['native', 'cpu'] as const) {
+for (const provider of deep(['native'] as const, ['native', 'cpu'] as const)) {
   const goesOn = provider === 'native';
   const encoder = await openEmbedded({ provider });
   t.teardown(() => encoder.close());
@@ -137,40 +138,6 @@ for (const provider of ['native', 'cpu'] as const) {
     t.equal(rig.begun, goesOn ? 36 : 0);
   });
 
-  t.test(`${provider}: what was committed while a query waited is found`, async (t) => {
-    const rig = rigOf(t, encoder);
-    await rig.append('ws_a', 'a', TEXTS[0]!);
-    rig.before = () => rig.append('ws_a', 'b', TEXTS[1]!);
-    t.equal((await run(rig, { query: 'gulls', k: 9 })).hits.length, 2);
-  });
-
-  t.test(`${provider}: a long search is answered apart from the encoder's thread`, async (t) => {
-    const rig = rigOf(t, encoder);
-    const { text_semantic: vector } = await encoder.encodeQuery('text', TEXTS[0]!, { tenant: 'ws_a' });
-    const passages = Array.from({ length: 120 }, (_, place) =>
-      passage('a', TEXTS[0]!, { place, vectors: { text_semantic: vector! } }),
-    );
-    await rig.tenants.use('ws_a', { create: true }, (shard) =>
-      shard.append(itemOf('a', { segments: 120 }), passages),
-    );
-    const [few, many] = [
-      await run(rig, { query: 'gulls', k: 100 }),
-      await run(rig, { query: 'gulls', k: 1000 }),
-    ];
-    t.strictSame([few.hits.length, many.hits.length], [100, 120]);
-    t.same(many.hits.toJSON().slice(0, 100), few.hits.toJSON());
-  });
-
-  t.test(`${provider}: an index that was closed meanwhile is opened and searched`, async (t) => {
-    const rig = rigOf(t, encoder);
-    await rig.append('ws_a', 'a', TEXTS[0]!);
-    const open = await run(rig, QUERIES[0]!);
-    rig.before = () => rig.tenants.closeIdle(0);
-    const closed = await run(rig, QUERIES[0]!);
-    t.same(shown(closed), shown(open));
-    t.equal(rig.begun, goesOn ? 2 : 0);
-  });
-
   t.test(`${provider}: an index that was disposed of meanwhile is empty`, async (t) => {
     const rig = rigOf(t, encoder);
     await rig.append('ws_a', 'a', TEXTS[0]!);
@@ -209,36 +176,5 @@ for (const provider of ['native', 'cpu'] as const) {
       clients.map((_, number) => (number % 2 ? 'left' : 1)),
     );
     t.equal(rig.encoder.queueDepths().queries, 0);
-  });
-
-  t.test(`${provider}: a full queue refuses, and answers what it has taken`, async (t) => {
-    const small = await openEmbedded({ provider, queryQueueMax: 8 });
-    t.teardown(() => small.close());
-    const rig = rigOf(t, small);
-    await rig.append('ws_a', 'a', TEXTS[0]!);
-    const searches = Array.from({ length: 40 }, () =>
-      run(rig, { query: 'gulls', k: 9 }).then(
-        ({ hits }) => hits.length,
-        (error: { code: string }) => error.code,
-      ),
-    );
-    const outcomes = await Promise.all(searches);
-    const answered = outcomes.filter((outcome) => outcome === 1).length;
-    t.ok(answered >= 3 && answered < 40, `${answered} were answered`);
-    t.equal(outcomes.filter((outcome) => outcome === 'overloaded').length, 40 - answered);
-  });
-
-  t.test(`${provider}: vectors that the index cannot compare are the same error`, async (t) => {
-    const rig = rigOf(t, encoder, SPACES);
-    await rig.tenants.use('ws_a', { create: true }, (shard) =>
-      shard.append(itemOf('a'), [passage('a', TEXTS[0]!)]),
-    );
-    for (const told of [true, false]) {
-      rig.told = told;
-      await t.rejects(run(rig, { query: 'gulls', k: 3 }), {
-        code: 'internal',
-        detail: /384 dimensions instead of 8/,
-      });
-    }
   });
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { Shard } from '../../../src/engine/shard/shard.ts';
 import type { Snapshot } from '../../../src/engine/shard/snapshot.ts';
-import { errorCode } from '../../../src/protocol/error.ts';
 import { itemOf, openFor, passage, sha256, towards } from './fixtures.ts';
 import '../../rig/teardown-order.ts';
 
@@ -106,50 +105,6 @@ t.test('an item that is appended again replaces its earlier version', async (t) 
   });
 });
 
-t.test('items are found by their digest while pending or searchable, not once failed', async (t) => {
-  await withShard(t, async (shard) => {
-    await shard.putItem(itemOf('a', { state: 'pending' }));
-    t.equal(shard.itemsByDigest(sha256('a'))[0]?.state, 'pending');
-    await shard.putItem(itemOf('a', { state: 'failed' }));
-    t.same(shard.itemsByDigest(sha256('a')), []);
-    t.same(shard.itemsByDigest('no digest'), []);
-    t.equal(shard.item('a')?.state, 'failed');
-  });
-});
-
-t.test('items are listed in order of insertion, page by page', async (t) => {
-  await withShard(t, async (shard) => {
-    const ids = ['m', 'z', 'a', 'q', 'b'];
-    await Promise.all(ids.map((id) => shard.putItem(itemOf(id, { state: 'pending' }))));
-    const first = shard.items({ limit: 2 }).map(({ id }) => id);
-    const rest = shard.items({ after: 'z', limit: 10 }).map(({ id }) => id);
-    t.same([...first, ...rest], ids);
-  });
-});
-
-t.test('far pictures are never returned', async (t) => {
-  await withShard(t, async (shard) => {
-    const picture = (byte: number): Uint8Array => new Uint8Array(16).fill(byte);
-    const digest = (text: string): Uint8Array => createHash('sha256').update(text).digest();
-    const near = picture(0b10101010);
-    near[0] = 0b10101011;
-    const inputs = [near, picture(0b01010101), picture(0b10101010)].map((fingerprint, index) => {
-      return {
-        record: { item: 'a', locator: {}, place: index },
-        fingerprint,
-        digest: digest(`${index}`),
-        vectors: {},
-      };
-    });
-    await shard.append(itemOf('a'), inputs);
-    look(shard, (snapshot) => {
-      const found = snapshot.searchPicture(picture(0b10101010), digest('another file'), 5);
-      t.same([...found.segments], [2, 0]);
-      t.ok(found.scores[0]! < 1 && found.scores[1]! < found.scores[0]!);
-    });
-  });
-});
-
 t.test('an item that cannot be indexed is refused and leaves no trace', async (t) => {
   await withShard(t, async (shard) => {
     const bad = (vector: Float32Array): Promise<void> => {
@@ -167,37 +122,6 @@ t.test('an item that cannot be indexed is refused and leaves no trace', async (t
       t.equal(snapshot.searchWords('fine', 5).segments.length, 0);
       t.throws(() => snapshot.searchVector('text_semantic', new Float32Array(8).fill(Number.NaN), 5));
       t.throws(() => snapshot.searchVector('text_semantic', towards(0), -1));
-    });
-  });
-});
-
-t.test('a closed snapshot refuses to read', async (t) => {
-  await withShard(t, async (shard) => {
-    const snapshot = shard.snapshot();
-    snapshot.close();
-    snapshot.close();
-    try {
-      snapshot.counts();
-      t.fail('it read');
-    } catch (error) {
-      t.equal(errorCode(error), 'internal');
-    }
-  });
-});
-
-t.test('many segments at once and many items at once are all there', async (t) => {
-  await withShard(t, async (shard) => {
-    const segments = Array.from({ length: 1500 }, (_, index) =>
-      passage('big', `number${index}`, { place: index }),
-    );
-    const small = Array.from({ length: 100 }, (_, index) =>
-      shard.append(itemOf(`i${index}`), [passage(`i${index}`, 'small')]),
-    );
-    await Promise.all([shard.append(itemOf('big'), segments), ...small]);
-    look(shard, (snapshot) => {
-      t.same(snapshot.counts(), { items: 101, segments: 1600, bytes: 10_100 });
-      t.equal(snapshot.searchWords('small', 1000).segments.length, 100);
-      t.equal(snapshot.searchVector('text_semantic', towards(0), 1600).segments.length, 1600);
     });
   });
 });

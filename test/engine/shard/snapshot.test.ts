@@ -55,35 +55,6 @@ t.test('a long scan leaves the event loop free, and gives the same hits as a sho
   });
 });
 
-t.test('many words, and phrases, are searched on another thread where few words are not', async (t) => {
-  const tenants = openFor(t, 4, WIDE);
-  await tenants.use('ws_a', { create: true }, async (shard) => {
-    const words = 'ab cd '.repeat(100);
-    await shard.append(
-      itemOf('a', { segments: ROWS }),
-      Array.from({ length: ROWS }, () => passage('a', words, { vectors: {} })),
-    );
-    const snapshot = shard.snapshot();
-    t.teardown(() => snapshot.close());
-    const apart = async (query: string) => {
-      const list = snapshot.rank({ words: query }, { depth: 5 }, NEVER);
-      t.ok((await list).segments.length > 0, query.slice(0, 20));
-      return list instanceof Promise;
-    };
-    t.equal(await apart('ab cd'), false);
-    t.equal(await apart('"ab cd"'), true);
-    t.equal(await apart('"ab cd" '.repeat(1024)), true);
-    t.equal(await apart('ab cd 5" disk'), true, 'a quote may begin a phrase');
-    t.equal(await apart(Array.from({ length: 1200 }, (_, index) => `ab${index || ''}`).join(' ')), true);
-    const given = new AbortController();
-    const long = Promise.resolve(
-      snapshot.rank({ words: '"ab cd" '.repeat(1024) }, { depth: 5 }, given.signal),
-    );
-    given.abort();
-    t.ok(['finished', 'interrupted'].includes((await long.then(() => 'finished', errorCode)) ?? ''));
-  });
-});
-
 t.test('a cancelled scan ends, and its snapshot can be closed while it runs', async (t) => {
   await withLargeShard(t, async (shard) => {
     const question = { space: 'wide', vector: row(5) };
@@ -108,17 +79,5 @@ t.test('a cancelled scan ends, and its snapshot can be closed while it runs', as
     running.abort();
     for (const outcome of await Promise.all(outcomes))
       t.ok(['finished', 'interrupted'].includes(outcome ?? ''));
-  });
-});
-
-t.test('after a long scan a snapshot can be read until it is closed', async (t) => {
-  await withLargeShard(t, async (shard) => {
-    const snapshot = shard.snapshot();
-    snapshot.counts();
-    await Promise.resolve(snapshot.rank({ space: 'wide', vector: row(1) }, { depth: 5 }, NEVER));
-    const first = Uint32Array.of(0);
-    t.equal(snapshot.hits(first).length, 1, 'afterwards it is read as before');
-    snapshot.close();
-    t.throws(() => snapshot.hits(first), { code: 'internal' });
   });
 });

@@ -3,12 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Shard } from '../../../src/engine/shard/shard.ts';
 import { openTenants } from '../../../src/engine/shard/tenants.ts';
-import { FarthingError } from '../../../src/protocol/error.ts';
 import { itemOf, open, openFor, passage } from './fixtures.ts';
 import '../../rig/teardown-order.ts';
 
 const ABSENT = { code: 'not_found' };
-const STOPPING = { code: 'interrupted' };
 
 async function fill(shard: Shard): Promise<void> {
   await shard.append(itemOf('a'), [passage('a', 'some words')]);
@@ -26,32 +24,6 @@ t.test('an absent tenant is created only on request', async (t) => {
   t.equal(tenants.exists('ws_a'), true);
   t.throws(() => tenants.folder('../elsewhere'));
   t.throws(() => tenants.folder(''));
-});
-
-t.test('appended items are there after closing and opening', async (t) => {
-  const folder = t.testdir();
-  const first = open(folder);
-  await first.use('ws_a', { create: true }, fill);
-  await first.close();
-  await t.rejects(
-    first.use('ws_a', {}, () => 1),
-    STOPPING,
-  );
-  const second = open(folder);
-  t.teardown(() => second.close());
-  const found = await second.use('ws_a', {}, (shard) => {
-    const snapshot = shard.snapshot();
-    const { segments } = snapshot.searchWords('words', 5);
-    snapshot.close();
-    return [...segments];
-  });
-  t.same(found, [0]);
-});
-
-t.test('tenants do not see each other', async (t) => {
-  const tenants = openFor(t);
-  await tenants.use('ws_a', { create: true }, fill);
-  t.equal(await tenants.use('ws_b', { create: true }, (shard) => shard.item('a')), undefined);
 });
 
 t.test('no more indexes are open than allowed, and all can be used', async (t) => {
@@ -78,18 +50,6 @@ t.test('an index in use is not closed for another, whose use is refused as overl
     await fill(shard);
   });
   t.equal(await tenants.use('ws_b', { create: true }, () => 1), 1);
-});
-
-t.test('many first uses at once open an index once', async (t) => {
-  const tenants = openFor(t);
-  const uses = Array.from({ length: 20 }, (_, index) => {
-    return tenants.use('ws_a', { create: true }, (shard) =>
-      shard.append(itemOf(`i${index}`), [passage(`i${index}`, 'x')]),
-    );
-  });
-  await Promise.all(uses);
-  t.equal(tenants.openCount, 1);
-  t.equal(await tenants.use('ws_a', {}, (shard) => shard.items({ limit: 100 }).length), 20);
 });
 
 t.test('a disposal waits for running work, and leaves nothing', async (t) => {
@@ -124,18 +84,6 @@ t.test('a disposal waits for running work, and leaves nothing', async (t) => {
   );
   await tenants.dispose('ws_a');
   t.same(readdirSync(folder), [], 'once more changes nothing');
-});
-
-t.test('an absent or disposed tenant is undefined to a use that allows for its absence', async (t) => {
-  const tenants = openFor(t);
-  t.equal(await tenants.useIfThere('ws_a', () => 1), undefined);
-  t.equal(tenants.exists('ws_a'), false, 'asking makes nothing');
-  await tenants.use('ws_a', { create: true }, fill);
-  t.equal(await tenants.useIfThere('ws_a', (shard) => shard.item('a')?.id), 'a');
-  const failing = () => Promise.reject(new FarthingError('not_found', 'A failure of the work itself.'));
-  await t.rejects(tenants.useIfThere('ws_a', failing), ABSENT);
-  await tenants.dispose('ws_a');
-  t.equal(await tenants.useIfThere('ws_a', () => 1), undefined);
 });
 
 t.test('an interrupted disposal is finished at start', async (t) => {
@@ -190,33 +138,6 @@ t.test('an index keeps its model after a change, and an empty kind takes the one
     snapshot.close();
   });
   await tenants.use('ws_new', { create: true }, (shard) => t.strictSame(shard.spaces, spaces));
-});
-
-t.test('a disposed tenant stays gone, unless it may return', async (t) => {
-  const tenants = openFor(t);
-  for (const tenant of ['ws_a', 'payer_b']) await tenants.use(tenant, { create: true }, () => undefined);
-  await tenants.dispose('ws_a');
-  await tenants.dispose('payer_b', { mayReturn: true });
-  await t.rejects(
-    tenants.use('ws_a', { create: true }, () => 1),
-    { code: 'not_found' },
-  );
-  t.equal(await tenants.use('payer_b', { create: true }, () => 2), 2);
-});
-
-t.test('a closed tenant is never reported as absent, and is not disposed of', async (t) => {
-  const folder = t.testdir();
-  const tenants = open(folder);
-  await tenants.use('ws_a', { create: true }, () => undefined);
-  await tenants.close();
-  await t.rejects(
-    tenants.useIfThere('ws_a', () => 1),
-    STOPPING,
-  );
-  await t.rejects(tenants.dispose('ws_a'), STOPPING);
-  const again = open(folder);
-  t.teardown(() => again.close());
-  t.equal(await again.useIfThere('ws_a', () => 1), 1);
 });
 
 t.test('idle indexes are closed, those in use are not, and all can be opened again', async (t) => {

@@ -3,10 +3,7 @@ import t from 'tap';
 import { native } from '../../../src/native/index.ts';
 import { BASE_USDC } from '../../../src/payment/asset.ts';
 import type { Facilitator, Settlement, Verification } from '../../../src/payment/facilitator/facilitator.ts';
-import {
-  LOCAL_TRANSACTION_PREFIX,
-  LocalFacilitator,
-} from '../../../src/payment/facilitator/local-facilitator.ts';
+import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import { faultOf } from '../../../src/payment/facilitator/reasons.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import type { Payment, Terms } from '../../../src/payment/payment.ts';
@@ -161,30 +158,3 @@ for (const [name, make] of [
     t.match(await facilitator.settle(never, TERMS), { kind: 'refused' }, 'not after its end');
   });
 }
-
-t.test('the local facilitator gives unseen wallets play money and marks transactions', async (t) => {
-  const { ledger } = ledgerOf(t);
-  const payment = await pay();
-  t.equal(ledger.balance(payment.payer), 100_000_000n);
-  const settled = await ledger.settle(payment, TERMS);
-  t.match(settled, { kind: 'settled', extra: { moneyMoved: false } });
-  t.ok(
-    settled.kind === 'settled' &&
-      settled.transaction.startsWith(LOCAL_TRANSACTION_PREFIX) &&
-      settled.transaction.length === 66,
-  );
-  t.equal(ledger.balance(PAY_TO), 100_000_000n + PRICE - 100_000_000n);
-});
-
-t.test('one nonce with two amounts settles only once', async (t) => {
-  const { ledger } = ledgerOf(t);
-  const account = wallet();
-  const nonce = `0x${'5'.repeat(64)}` as const;
-  await ledger.settle(await pay({ nonce }, account), TERMS);
-  const second = await pay({ nonce, value: 1n }, account);
-  t.match(await ledger.settle(second, { ...TERMS, amount: 1n }), {
-    kind: 'refused',
-    reason: 'authorization_already_used',
-  });
-  t.match(await ledger.reconcile(second), { kind: 'absent' });
-});

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { openRig } from '../rig/gate-rig.ts';
-import { encode, paid, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { paid, receiptOf, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 import { type Asking, buy, codeOf, making } from '../rig/requests.ts';
 
@@ -16,25 +15,6 @@ t.test('a payment goes through a facilitator over HTTP, in the version that the 
   );
   t.equal(rig.charges(), 2);
   t.match(rig.gate.health().facilitator, { kind: 'remote', movesMoney: true });
-});
-
-t.test('a verify that fails is tried twice, and the same payment works later', async (t) => {
-  const rig = await openRemoteRig(t);
-  rig.server.behaviour.verify = 'error_500';
-  const payment = await paid();
-  t.equal(await codeOf(buy(rig, payment)), 'facilitator_unavailable');
-  t.equal(rig.server.seen.verify.length, 2);
-  t.ok(rig.gate.health().facilitator.trouble);
-  rig.server.behaviour.verify = 'none';
-  t.equal((await buy(rig, payment)).status, 200);
-  t.equal(rig.charges(), 1);
-});
-
-t.test('a facilitator that is not there is a 503 that took no money', async (t) => {
-  const rig = await openRemoteRig(t);
-  await rig.server.close();
-  t.equal(await codeOf(buy(rig, await paid())), 'facilitator_unavailable');
-  await t.rejects(rig.facilitator.connect(), { code: 'facilitator_unavailable' });
 });
 
 for (const mode of ['pure', 'effect'] as const) {
@@ -59,17 +39,6 @@ for (const mode of ['pure', 'effect'] as const) {
     });
   });
 }
-
-t.test('a settle that certainly was not acted upon is undone, a 503, and free again', async (t) => {
-  const rig = await openRemoteRig(t);
-  rig.server.behaviour.settle = 'turned_away';
-  const asking: Asking = { ...(await paid()), ...making(rig) };
-  t.equal(await codeOf(buy(rig, asking)), 'facilitator_unavailable');
-  t.same(rig.things.states(), []);
-  rig.server.behaviour.settle = 'none';
-  t.equal((await buy(rig, asking)).status, 201);
-  t.equal(rig.charges(), 1);
-});
 
 t.test('a settlement whose transaction was reverted is a 402 at once, and free again', async (t) => {
   const rig = await openRemoteRig(t);
@@ -99,14 +68,6 @@ t.test('a refusal that comes of a node that is behind is settled once more, and 
       rig.server.behaviour.of = undefined;
       if (status === 402) t.equal((await buy(rig, asking)).status, 200, 'it is free again');
     }
-});
-
-t.test('an authorization that is valid from now on waits for the chain’s clock and for ours', async (t) => {
-  const rig = await openRemoteRig(t);
-  const inS = (seconds: number) => BigInt(Math.floor(Date.now() / 1000) + seconds);
-  t.equal((await buy(rig, await paid(wallet(), { validAfter: inS(2) }))).status, 200, 'two seconds ahead');
-  const later = await buy(rig, await paid(wallet(), { validAfter: inS(20) }));
-  t.equal(later.body.error, 'authorization_not_yet_valid', 'twenty seconds ahead');
 });
 
 t.test('a nonce gone at the first settlement is a 402, unless it paid us', async (t) => {
@@ -181,14 +142,6 @@ t.test(
   },
 );
 
-t.test('a first facilitator that is gone costs nothing but a moment', async (t) => {
-  const rig = await openRemoteRig(t, { secondOfSameLedger: true });
-  await rig.server.close();
-  t.equal((await buy(rig, await paid())).status, 200);
-  t.match(rig.gate.health().facilitator, { obstacle: undefined });
-  t.equal(rig.charges(), 1);
-});
-
 t.test(
   'one that turned a settlement away and settled it all the same is found out by the next',
   async (t) => {
@@ -219,48 +172,6 @@ t.test(
     t.notOk(alone.gate.health().facilitator.obstacle);
   },
 );
-
-t.test('what a facilitator says about the catalogue is shown, if it is small', async (t) => {
-  const rig = await openRemoteRig(t);
-  const told = { bazaar: { status: 'rejected', rejectedReason: 'schema' } };
-  rig.server.behaviour.extensions = encode(told);
-  t.equal((await buy(rig, await paid())).status, 200);
-  t.same(rig.gate.health().facilitator.extensions, told);
-  t.match(
-    rig.facilitatorEvents.filter(({ event }) => event === 'facilitator_extensions'),
-    { length: 1 },
-    'once',
-  );
-  for (const unusable of [encode({ bazaar: 'x'.repeat(4000) }), 'no base64 of JSON']) {
-    rig.server.behaviour.extensions = unusable;
-    t.equal((await buy(rig, await paid())).status, 200);
-    t.same(rig.gate.health().facilitator.extensions, told);
-  }
-});
-
-t.test('a crash while a settlement is out is settled at the next start', async (t) => {
-  const rig = await openRemoteRig(t);
-  const account = wallet();
-  rig.server.behaviour.settle = 'drops_after';
-  t.equal(await codeOf(buy(rig, { ...(await paid(account)), ...making(rig) })), 'settlement_pending');
-  await rig.gate.close();
-
-  const after = openRig(t, {
-    clock: rig.clock,
-    folder: rig.folder,
-    store: rig.store,
-    facilitator: () => rig.facilitator,
-  });
-  await after.gate.recover();
-  t.equal(await codeOf(buy(after, { ...(await paid(account)), ...making(rig) })), 'settlement_pending');
-  rig.server.behaviour.settle = 'none';
-  const retry = await buyPatiently(after, {
-    ...(await paid(account)),
-    ...making(rig),
-  });
-  t.match(retry, { status: 201, body: { id: 'one' } });
-  t.equal(rig.charges(), 1);
-});
 
 t.test('after a silent facilitator’s window the answer is delivered, presumed paid', async (t) => {
   const rig = await openRemoteRig(t);

@@ -64,26 +64,6 @@ async function serveNode(t: Test, payment: Payment, plan: Plan) {
 const payment = paymentOf(await paid());
 const settled = { kind: 'settled', transaction: HASH } as const;
 
-t.test(
-  'the newest ten blocks are looked at first, and a plan of five is halved to, and remembered',
-  async (t) => {
-    for (const [blocksMax, looks] of [
-      [2000n, [10n]],
-      [10n, [10n]],
-      [5n, [10n, 5n]],
-      [1n, [10n, 5n, 2n, 1n]],
-    ] as const) {
-      const node = await serveNode(t, payment, { blocksMax, usedAgo: 0n });
-      const witness = new RpcWitness({ urls: [node.url] });
-      t.same(await witness.look(payment), settled);
-      t.same(node.looks, looks, `a plan of ${blocksMax} blocks`);
-      node.looks.length = 0;
-      t.same(await witness.look(payment), settled);
-      t.same(node.looks, [looks.at(-1)], 'the second time');
-    }
-  },
-);
-
 t.test('an older use is searched in growing steps, as far as the plan allows', async (t) => {
   const node = await serveNode(t, payment, { usedAgo: 20_000n });
   t.same(await new RpcWitness({ urls: [node.url] }).look(payment), settled);

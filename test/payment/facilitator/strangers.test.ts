@@ -80,20 +80,6 @@ t.test('time-outs of made-up signatures open no circuit', async (t) => {
   t.notOk(rig.facilitatorEvents.some(({ event }) => event === 'facilitator_circuit_open'));
 });
 
-t.test('an open circuit lets contract wallets through as rarely, and they are not its trial', async (t) => {
-  const rig = await openRemoteRig(t);
-  rig.freeze();
-  rig.server.behaviour.verify = 'drops_before';
-  for (let payment = 0; payment < 5; payment++) await paysOf(rig).catch(() => {});
-  const asked = rig.server.seen.verify.length;
-  t.equal(await codeOf(buy(rig, madeUp())), 'facilitator_unavailable');
-  t.equal(rig.server.seen.verify.length, asked, 'it is left alone');
-  rig.clock.offsetMs += 61_000;
-  t.equal(await codeOf(buy(rig, madeUp())), 'facilitator_unavailable');
-  rig.server.behaviour.verify = 'none';
-  t.equal((await paysOf(rig)).status, 200, 'the trial is left for who pays');
-});
-
 t.test(
   '1,000 empty wallets at a facilitator that does not answer them refuse nobody who has paid',
   async (t) => {

@@ -27,13 +27,6 @@ t.test('a balance that the chain shows too low, too, is a refusal at once', asyn
   t.equal(rig.server.seen.settle.length, 1);
 });
 
-t.test('a low balance proves nothing about another reason', async (t) => {
-  const poor: Sighting = { kind: 'unused', chainTimeS: 0n, balance: 0n };
-  const rig = await openRemoteRig(t, { witness: { look: async () => poor } });
-  rig.server.behaviour.settle = 'bad_request_unsettled';
-  t.equal(await codeOf(buy(rig, await askingOf(rig))), 'settlement_pending');
-});
-
 t.test('an unused authorization is pending until its window is over by the time of the chain', async (t) => {
   let behindS = 0;
   const rig = await openRemoteRig(t, {
@@ -59,20 +52,6 @@ t.test('an unused authorization is pending until its window is over by the time 
   t.equal((await buy(rig, asking)).body.error, 'authorization_expired', 'undone: it never happened');
   t.match(rig.gate.journal.totals(), { refused: { count: 1 }, pending: { count: 0 }, settled: { count: 0 } });
   t.equal(rig.charges(), 0);
-});
-
-t.test('a settlement made long after its refusal is found, and answered', async (t) => {
-  const rig = await openRemoteRig(t, { chain: 'asked' });
-  const account = wallet();
-  rig.index(account);
-  rig.server.behaviour.settle = 'bad_request_unsettled';
-  const payment = await askingOf(rig, account);
-  t.equal(await codeOf(buy(rig, payment)), 'settlement_pending');
-  // The facilitator uses the authorization that it held back, and goes on lying.
-  rig.server.behaviour.settle = 'settled_400';
-  const answer = await buyPatiently(rig, await askingOf(rig, account));
-  t.equal(answer.status, 200);
-  t.equal(rig.charges(), 1);
 });
 
 t.test('a settlement that only a used nonce speaks for is told as unproven', async (t) => {

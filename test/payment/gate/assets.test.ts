@@ -1,19 +1,9 @@
 import t from 'tap';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
-import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { type SignedTransfer, signTransfer, tokenDomain } from '../../rig/sign-transfer.ts';
-import { forgetful, type GateRig, openRig, SetClock } from '../rig/gate-rig.ts';
-import {
-  MAX_TIMEOUT_SECONDS,
-  PAY_TO,
-  PRICE,
-  receiptOf,
-  v1Header,
-  v2Header,
-  wallet,
-} from '../rig/payments.ts';
-import { outsideFacilitator } from '../rig/remote-rig.ts';
-import { buy, codeOf } from '../rig/requests.ts';
+import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
+import { PAY_TO, PRICE, receiptOf, v1Header, v2Header, wallet } from '../rig/payments.ts';
+import { buy } from '../rig/requests.ts';
 
 /** Several coins at once: two on one network, and one on another. */
 
@@ -34,7 +24,6 @@ const ELSEWHERE: Asset = {
   displayedAddress: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
 };
 const ASSETS = [BASE_USDC, SECOND, ELSEWHERE];
-const KEY = 'an-idempotency-key';
 
 const signIn = (asset: Asset, account = wallet(), nonce?: `0x${string}`): Promise<SignedTransfer> =>
   signTransfer(account, tokenDomain(asset), { to: PAY_TO, value: PRICE, ...(nonce && { nonce }) });
@@ -124,52 +113,4 @@ t.test('the same nonce in two coins is two payments', async (t) => {
     t.equal((await buy(rig, { paymentSignature })).body.error, 'authorization_already_used');
   }
   t.equal(transfers.length, 2);
-});
-
-t.test('play money of one wallet is spent in every coin, and a nonce once', async (t) => {
-  const rig = openRig(t, { assets: ASSETS });
-  const account = wallet();
-  const nonce = `0x${'7'.repeat(64)}` as const;
-  const pay = async (asset: Asset) =>
-    buy(rig, { paymentSignature: v2Header(await signIn(asset, account, nonce), naming(asset)) });
-  t.equal((await pay(BASE_USDC)).status, 200);
-  t.equal(
-    (await pay(SECOND)).body.error,
-    'authorization_already_used',
-    'never served for the first transfer',
-  );
-  t.equal([...rig.local.transfers()].length, 1);
-});
-
-t.test('an answer again, asked for with another coin and after a start, has its own receipt', async (t) => {
-  const rig = openRig(t, { assets: ASSETS });
-  const account = wallet();
-  rig.index(account);
-  const ask = async (at: GateRig, asset: Asset) =>
-    buy(at, {
-      paymentSignature: v2Header(await signIn(asset, account), naming(asset)),
-      idempotencyKey: KEY,
-    });
-  const first = await ask(rig, SECOND);
-  await rig.gate.close();
-  const later = openRig(t, { assets: ASSETS, store: rig.store, folder: rig.folder });
-  await later.gate.recover();
-  const again = await ask(later, ELSEWHERE);
-  t.same(again.body, first.body);
-  t.equal(receiptOf(again)?.network, SECOND.network);
-  t.equal([...later.gate.journal.entries()].length, 1);
-});
-
-t.test('a facilitator that does not settle one of the networks says so at the start', async (t) => {
-  const { server } = await outsideFacilitator(t);
-  const facilitator = new RemoteFacilitator({
-    facilitators: [{ url: server.url }],
-    assets: ASSETS,
-    payTo: PAY_TO,
-    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
-    clock: new SetClock(),
-    log: () => {},
-  });
-  t.equal(await codeOf(facilitator.connect()), 'facilitator_unavailable');
-  t.match(facilitator.health().trouble, /eip155:137/);
 });

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import t from 'tap';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
-import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
 import { addressOf, paid, wallet } from '../rig/payments.ts';
@@ -55,22 +54,6 @@ t.test('one payer has an eighth of the purchases that may run, and the others go
   t.equal((await buy(rig, await asking(account))).status, 200, 'its places are free again');
 });
 
-t.test('wallets that never paid have half of the purchases that may run', async (t) => {
-  const rig = openRig(t, { purchasesMax: PURCHASES_MAX });
-  const regular = wallet();
-  t.equal((await buy(rig, await asking(regular))).status, 200);
-  const held = heldWork();
-  const bought = Array.from({ length: PURCHASES_MAX / 2 }, async () =>
-    buy(rig, await asking(wallet(), { run: held.run })),
-  );
-  await held.running(PURCHASES_MAX / 2);
-  t.equal(await codeOf(buy(rig, await asking())), 'overloaded');
-  t.equal((await buy(rig, await asking(regular))).status, 200);
-  held.end();
-  for (const { status } of await Promise.all(bought)) t.equal(status, 200);
-  t.equal((await buy(rig, await asking())).status, 200);
-});
-
 /** Tells of the settlements of some payers nothing. */
 function silentFor(isSilent: (payer: string) => boolean) {
   return (local: LocalFacilitator): Facilitator => ({
@@ -91,16 +74,4 @@ t.test('payments of unknown outcome take no place of those that run', async (t) 
   for (const payer of payers) t.equal(await codeOf(buy(rig, await asking(payer))), 'settlement_pending');
   t.match(rig.gate.health(), { pending: payers.length, running: 0 });
   t.equal((await buy(rig, await asking())).status, 200);
-});
-
-t.test('a wallet that has paid is no stranger after a start', async (t) => {
-  const account = wallet();
-  const before = openRig(t, { purchasesMax: PURCHASES_MAX, answersAfterNote: true });
-  t.equal((await buy(before, await asking(account))).status, 200);
-  const crowd = new Crowd(PURCHASES_MAX);
-  const after = openRig(t, { store: before.store, folder: before.folder, crowd });
-  t.equal(crowd.owners.knows(addressOf(account)), false);
-  await after.gate.recover();
-  t.equal(crowd.owners.knows(addressOf(account)), true);
-  t.equal(crowd.owners.knows(addressOf(wallet())), false);
 });

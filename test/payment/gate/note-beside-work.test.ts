@@ -5,7 +5,7 @@ import type { WorkOutcome } from '../../../src/payment/purchase.ts';
 import { FarthingError } from '../../../src/protocol/error.ts';
 import { chargesOf, forgetful, openRig } from '../rig/gate-rig.ts';
 import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
-import { ask, buy, numberedWork } from '../rig/requests.ts';
+import { ask, buy } from '../rig/requests.ts';
 
 /** The note that a settlement needs, written while the work still runs. */
 
@@ -25,17 +25,6 @@ async function untilState(stateNow: () => string | undefined, state: string): Pr
   while (stateNow() !== state) await turn();
 }
 
-t.test('work that is sure of its charge finds its payment noted before it ends', async (t) => {
-  const { rig, buying } = await bought(t, forgetful, async (willCharge, stateNow) => {
-    willCharge();
-    // It would wait for ever, were the note written behind it.
-    await untilState(stateNow, 'settling');
-    return numberedWork();
-  });
-  t.equal((await buying).status, 200);
-  t.equal(chargesOf(rig), 1);
-});
-
 t.test('work that fails after all is not charged, and leaves its authorization free', async (t) => {
   const { rig, buying, paymentSignature, stateNow } = await bought(
     t,
@@ -50,26 +39,6 @@ t.test('work that fails after all is not charged, and leaves its authorization f
   t.equal(chargesOf(rig), 0);
   t.equal(stateNow(), undefined);
   t.equal((await buy(rig, { paymentSignature })).status, 200);
-});
-
-t.test('nothing is noted for work that is sure before its payment is verified', async (t) => {
-  const refusing = (local: Facilitator): Facilitator => ({
-    ...forgetful(local),
-    verify: async () => ({ valid: false, reason: 'insufficient_funds' }),
-  });
-  const states = new Set<string | undefined>();
-  const { rig, buying, stateNow } = await bought(t, refusing, async (willCharge, stateNow) => {
-    willCharge();
-    for (let turns = 0; turns < 50; turns++) {
-      await turn();
-      states.add(stateNow());
-    }
-    return numberedWork();
-  });
-  t.match(await buying, { status: 402, body: { error: 'insufficient_funds' } });
-  t.notOk(states.has('settling'));
-  t.equal(stateNow(), undefined);
-  t.equal(chargesOf(rig), 0);
 });
 
 t.test('where answers come after the note of their settlement, the books have it before', async (t) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { AnswerStore } from '../../../src/payment/records/answers.ts';
@@ -14,19 +14,6 @@ function open(t: Teardown, bytesPerTenantMax = 10_000) {
     answers: new AnswerStore({ tenants: { folder: (tenant) => join(folder, tenant) }, bytesPerTenantMax }),
   };
 }
-
-t.test('an answer is given back as it was kept, and gone when removed', async (t) => {
-  const { answers, folder } = open(t);
-  t.equal(await answers.find('alice', 'p1'), undefined);
-  t.equal(await answers.keep('alice', 'p1', answer), true);
-  t.same(await answers.find('alice', 'p1'), answer);
-  t.equal(await answers.keep('alice', 'p1', { ...answer, status: 201 }), true);
-  t.equal((await answers.find('alice', 'p1'))?.status, 201);
-  const [name] = readdirSync(join(folder, 'alice', 'answers'));
-  t.equal(statSync(join(folder, 'alice', 'answers', name!)).mode & 0o777, 0o600);
-  await answers.remove('alice', 'p1');
-  t.equal(await answers.find('alice', 'p1'), undefined);
-});
 
 t.test('a Tenant without a folder gets none from its answers', async (t) => {
   const { answers, folder } = open(t);

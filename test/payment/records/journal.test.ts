@@ -71,35 +71,6 @@ t.test('a payment is refunded once, also when its entries are gone', async (t) =
   t.same([...journal.refunds()], [{ payer: paid.payer, amount: paid.amount, transaction: '0xaa' }]);
 });
 
-t.test('what was settled is summed by day, newest first', async (t) => {
-  const store = openStore(join(temporaryFolder(t), 'state'));
-  t.teardown(() => store.close());
-  const journal = new Journal(store);
-  const at = (time: string) => Date.parse(time);
-  await store.transaction(() => {
-    journal.append(entry({ nonce: '1', time: at('2026-11-20T23:59:59Z') }));
-    journal.append(entry({ nonce: '2', time: at('2026-11-22T00:00:00Z') }));
-    journal.append(entry({ nonce: '3', time: at('2026-11-22T12:00:00Z'), amount: '10' }));
-    journal.append(entry({ nonce: '4', time: at('2026-11-22T12:00:00Z'), kind: 'refused' }));
-  });
-  t.same(journal.days(5), [
-    { day: '2026-11-22', settled: { count: 2, amount: '6010' } },
-    { day: '2026-11-20', settled: { count: 1, amount: '6000' } },
-  ]);
-  t.equal(journal.days(1).length, 1);
-});
-
-t.test('sums are exact beyond what a double can count', async (t) => {
-  const store = openStore(join(temporaryFolder(t), 'state'));
-  t.teardown(() => store.close());
-  const journal = new Journal(store);
-  await store.transaction(() => {
-    journal.append(entry({ amount: '9007199254740993' }));
-    journal.append(entry({ amount: '9007199254740993' }));
-  });
-  t.equal(journal.totals().settled.amount, '18014398509481986');
-});
-
 t.test('old entries and too many are dropped; the totals still reconcile', async (t) => {
   const store = openStore(join(temporaryFolder(t), 'state'));
   t.teardown(() => store.close());

@@ -44,8 +44,6 @@ export interface FacilitatorServer {
     held?: Promise<void>;
     /** Of the kinds, by version of the protocol; absent: Base. */
     networks?: readonly [v1: string, v2: string];
-    /** Header `EXTENSION-RESPONSES` of its answers. */
-    extensions?: string;
     verify: Misbehaviour;
     settle: Misbehaviour;
     /** What goes wrong for some payments alone. */
@@ -119,7 +117,6 @@ export async function serveFacilitator(
       }));
       return reply(response, 200, { kinds, extensions: [], signers: {} });
     }
-    if (behaviour.extensions !== undefined) response.setHeader('EXTENSION-RESPONSES', behaviour.extensions);
     const path = request.url === '/verify' ? 'verify' : 'settle';
     const sent = JSON.parse(await bodyOf(request)) as Sent;
     seen[path].push(sent);

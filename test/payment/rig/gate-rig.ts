@@ -5,8 +5,8 @@ import { native } from '../../../src/native/index.ts';
 import { type Asset, BASE_USDC, prepaidOn } from '../../../src/payment/asset.ts';
 import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
-import { Crowd } from '../../../src/payment/gate/crowd.ts';
 import { PaymentGate } from '../../../src/payment/gate/gate.ts';
+import { PurchaseLimits } from '../../../src/payment/gate/purchase-limits.ts';
 import { PrepaidBalances } from '../../../src/payment/prepaid/balances.ts';
 import { withPrepaid } from '../../../src/payment/prepaid/with-prepaid.ts';
 import type { EffectHandler } from '../../../src/payment/purchase.ts';
@@ -35,7 +35,6 @@ export interface GateRig {
   readonly prepaid: PrepaidBalances;
   readonly things: StoredThings;
   readonly clock: SetClock;
-  readonly events: Record<string, unknown>[];
   readonly folder: string;
   /** Makes the folder that a Tenant with an index has. */
   index(account: PrivateKeyAccount): void;
@@ -65,11 +64,7 @@ export interface RigOptions {
   seenStore?: (store: Store) => Store;
   purchasesMax?: number;
   /** Shared with other rigs; absent: its own. */
-  crowd?: Crowd;
-  /** Shared with other rigs; absent: its own. */
-  signatures?: SignatureCheck;
-  /** Default 0: who waits is told at once. */
-  holdMsMax?: number;
+  purchaseLimits?: PurchaseLimits;
   /** Default false. */
   answersAfterNote?: boolean;
   /** Absent: nothing is extended. */
@@ -84,7 +79,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   const store = options.store ?? openStore(join(folder, 'state'));
   const seen = options.seenStore?.(store) ?? store;
   const clock = options.clock ?? new SetClock();
-  const signatures = options.signatures ?? new SignatureCheck(native);
+  const signatures = new SignatureCheck(native);
   const local = new LocalFacilitator({
     store: seen,
     clock,
@@ -94,7 +89,6 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   const things = new StoredThings(seen);
   const limits = { usdMax: 100_000_000n, idleDaysMax: 90 };
   const prepaid = new PrepaidBalances({ money: 'eip155:8453', store: seen, clock, limits });
-  const events: Record<string, unknown>[] = [];
   const answers = new AnswerStore({
     tenants: { folder: (tenant) => join(folder, 'tenants', tenant) },
     bytesPerTenantMax: 2 ** 20,
@@ -113,7 +107,8 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     facilitator: withPrepaid(options.facilitator?.(local) ?? local, prepaid, signatures),
     prepaid,
     answersAfterNote: options.answersAfterNote ?? false,
-    holdMsMax: options.holdMsMax ?? 0,
+    // Who waits is told at once.
+    holdMsMax: 0,
     handlers: {
       workspace_create: things,
       workspace_extend: options.extension ?? NEVER,
@@ -124,8 +119,8 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
     answers,
     answerKeepMinutes: 15,
     journalLimits: { keepDays: 400, entriesMax: 1_000_000 },
-    crowd: options.crowd ?? new Crowd(options.purchasesMax ?? 1000),
-    log: (event) => events.push(event),
+    purchaseLimits: options.purchaseLimits ?? new PurchaseLimits(options.purchasesMax ?? 1000),
+    log: () => undefined,
   });
   t.teardown(async () => {
     if (!options.dies) await gate.close();
@@ -133,7 +128,7 @@ export function openRig(t: Teardown, options: RigOptions = {}): GateRig {
   });
   const index = (account: PrivateKeyAccount) =>
     void mkdirSync(join(folder, 'tenants', payerTenantId(account.address)), { recursive: true });
-  return { gate, store, local, prepaid, things, clock, events, folder, index };
+  return { gate, store, local, prepaid, things, clock, folder, index };
 }
 
 /** Effects of these kinds are not made here. */

@@ -9,7 +9,7 @@ import {
   RemoteFacilitator,
   type RemoteFacilitatorDeps,
 } from '../../../src/payment/facilitator/remote-facilitator.ts';
-import { Crowd } from '../../../src/payment/gate/crowd.ts';
+import { PurchaseLimits } from '../../../src/payment/gate/purchase-limits.ts';
 import type { GateAnswer } from '../../../src/payment/purchase.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import type { Clock } from '../../../src/protocol/clock.ts';
@@ -72,7 +72,7 @@ export async function openRemoteRig(
   if (second) t.teardown(() => second.close());
   const deadlines = { verify: PATIENT_MS, settle: PATIENT_MS };
   if (silent) deadlines[silent] = IMPATIENT_MS;
-  const crowd = new Crowd(1000);
+  const purchaseLimits = new PurchaseLimits(1000);
   const facilitatorEvents: Readonly<Record<string, unknown>>[] = [];
   const facilitator = new RemoteFacilitator({
     facilitators: [{ url: server.url, authHeaders }, ...(second ? [{ url: second.url }] : []), ...further],
@@ -89,10 +89,15 @@ export async function openRemoteRig(
     log: (event) => facilitatorEvents.push(event),
     ...(chain && { witness: witnessOf(ledger, clock), confirmIntervalMs: 1 }),
     confirms: chain === 'asked before answers',
-    knows: (payer) => crowd.owners.knows(payer),
+    knows: (payer) => purchaseLimits.owners.knows(payer),
     ...parts,
   });
-  const rig = openRig(t, { clock, folder: temporaryFolder(t), facilitator: () => facilitator, crowd });
+  const rig = openRig(t, {
+    clock,
+    folder: temporaryFolder(t),
+    facilitator: () => facilitator,
+    purchaseLimits,
+  });
   return {
     ...rig,
     server,

@@ -102,14 +102,18 @@ t.test('what was signed is sent by the next start, whenever the last one ended',
     await chain.control.setAutomine(false);
     if (crash === 'not sent') node.loses = 'eth_sendRawTransaction';
     t.match(await before.facilitator.settle(payment, TERMS), { kind: 'unknown' }, crash);
+    const pooled = async () => {
+      const pool = (await chain.control.request({ method: 'txpool_content' as never })) as {
+        pending: Record<string, Record<string, { hash: `0x${string}` }>>;
+      };
+      return Object.entries(pool.pending).flatMap(([from, transactions]) =>
+        from.toLowerCase() === address.toLowerCase() ? Object.values(transactions) : [],
+      );
+    };
+    if (crash !== 'not sent') await eventually(async () => (await pooled()).length === 1);
     await before.close();
     node.loses = undefined;
-    const pool = (await chain.control.request({ method: 'txpool_content' as never })) as {
-      pending: Record<string, Record<string, { hash: `0x${string}` }>>;
-    };
-    const waiting = Object.entries(pool.pending).flatMap(([from, transactions]) =>
-      from.toLowerCase() === address.toLowerCase() ? Object.values(transactions) : [],
-    );
+    const waiting = await pooled();
     t.equal(waiting.length, crash === 'not sent' ? 0 : 1, crash);
     if (crash === 'dropped') await chain.control.dropTransaction({ hash: waiting[0]!.hash });
     if (crash === 'mined') await chain.control.mine({ blocks: 1 });
@@ -382,23 +386,6 @@ t.test('an account nonce that went to another transaction of the key is made up 
   t.match(await settling, { kind: 'settled' });
   t.ok(events.some(({ event }) => event === 'gas_key_used_elsewhere'));
   t.equal(await chain.balance(PAY_TO), PRICE);
-});
-
-t.test('a gas wallet without ETH sells nothing, and says where to send it', { skip }, async (t) => {
-  const chain = await startChain(t);
-  const key = await chain.gasKey(0n);
-  const { facilitator, settler } = await openSelfRig(t, { chain, key });
-  const { address } = privateKeyToAccount(key);
-  await t.rejects(facilitator.connect(), { code: 'facilitator_unavailable' });
-  t.match(facilitator.health().obstacle, new RegExp(`${address.toLowerCase()} has 0 ETH`));
-  const payment = await pay(chain);
-  await t.rejects(facilitator.settle(payment, TERMS), { code: 'facilitator_unavailable' });
-  await chain.control.setBalance({ address, value: 10n ** 16n });
-  await facilitator.connect();
-  t.equal(facilitator.health().obstacle, undefined);
-  t.match(facilitator.health().gas, { eth: '0.01', network: 'eip155:8453' });
-  t.match(await facilitator.settle(payment, TERMS), { kind: 'settled' });
-  t.ok(settler.gas()!.settlements_left > 1000);
 });
 
 t.test('an authorization that is valid from now on waits for the chain’s clock', { skip }, async (t) => {

@@ -32,17 +32,16 @@ t.test(
   },
 );
 
+/** Three lines of writing, as a PNG. */
+function writing(lines: readonly string[]): Promise<Buffer> {
+  const texts = lines.map((line, at) => `<text x="40" y="${100 + at * 90}" font-size="56">${line}</text>`);
+  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="400"><rect width="800" height="400" fill="white"/>${texts.join('')}</svg>`;
+  return sharp(Buffer.from(svg)).png().toBuffer();
+}
+
 t.test('a picture of text is read; a photograph is not', async (t) => {
   const written = join(t.testdir(), 'written.png');
-  const lines = ['The lighthouse keeper', 'counts forty gulls', 'every morning'];
-  const texts = lines.map((line, at) => `<text x="40" y="${100 + at * 90}" font-size="56">${line}</text>`);
-  await sharp(
-    Buffer.from(
-      `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="400"><rect width="800" height="400" fill="white"/>${texts.join('')}</svg>`,
-    ),
-  )
-    .png()
-    .toFile(written);
+  writeFileSync(written, await writing(['The lighthouse keeper', 'counts forty gulls', 'every morning']));
   const { blocks } = await read(written);
   if (blocks.length === 0) t.comment('without any font there is no writing to draw');
   else t.match(words({ blocks } as Extracted).toLowerCase(), /lighthouse keeper\s+counts forty gulls/);
@@ -68,52 +67,51 @@ t.test('a sign in a photograph is read; a photograph without one lacks no text',
   t.same([bare.blocks, bare.notRead], [[], []]);
 });
 
-t.test('photographs beyond the pages that are looked at for writing are said to be unread', async (t) => {
-  const photograph = await sharp('samples/rocket.jpg').resize(200, 200, { fit: 'cover' }).png().toBuffer();
-  const path = join(t.testdir(), 'three.tiff');
-  await sharp([photograph, photograph, photograph], { join: { animated: true } })
-    .tiff()
-    .toFile(path);
-  const unread = async (recognisedPagesMax: number) => {
-    const { extractor, read } = testExtractor(t, { languages: ['auto'], limits: { recognisedPagesMax } });
-    const { notRead } = await read(path);
-    await extractor.close();
-    return notRead;
-  };
-  t.same(await unread(2), [{ what: 'text', why: 'limit' }]);
-  t.same(await unread(3), []);
-});
+t.test(
+  'photographs beyond the pages that are looked at for writing are said to be unread',
+  { skip: onlyDeep },
+  async (t) => {
+    const photograph = await sharp('samples/rocket.jpg').resize(200, 200, { fit: 'cover' }).png().toBuffer();
+    const path = join(t.testdir(), 'three.tiff');
+    await sharp([photograph, photograph, photograph], { join: { animated: true } })
+      .tiff()
+      .toFile(path);
+    const unread = async (recognisedPagesMax: number) => {
+      const { extractor, read } = testExtractor(t, { languages: ['auto'], limits: { recognisedPagesMax } });
+      const { notRead } = await read(path);
+      await extractor.close();
+      return notRead;
+    };
+    t.same(await unread(2), [{ what: 'text', why: 'limit' }]);
+    t.same(await unread(3), []);
+  },
+);
 
-t.test('writing in the frames of an animation has their times, and in pages their numbers', async (t) => {
-  const folder = t.testdir();
-  const frames = ['morning ferry sails', 'evening ferry waits'].map((line) => {
-    const texts = [line, 'from the old harbour', 'to the new one'].map(
-      (each, at) => `<text x="40" y="${100 + at * 90}" font-size="56">${each}</text>`,
+t.test(
+  'writing in the frames of an animation has their times, and in pages their numbers',
+  { skip: onlyDeep },
+  async (t) => {
+    const folder = t.testdir();
+    const frames = ['morning ferry sails', 'evening ferry waits'].map((line) =>
+      writing([line, 'from the old harbour', 'to the new one']),
     );
-    return sharp(
-      Buffer.from(
-        `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="400"><rect width="800" height="400" fill="white"/>${texts.join('')}</svg>`,
-      ),
-    )
-      .png()
-      .toBuffer();
-  });
-  const all = sharp(await Promise.all(frames), { join: { animated: true } });
-  for (const [name, encoded] of [
-    ['two.webp', all.clone().webp({ lossless: true, delay: [2000, 2000] })],
-    ['two.gif', all.clone().gif({ delay: [2000, 2000], interFrameMaxError: 0 })],
-    ['two.tiff', all.clone().tiff()],
-  ] as const) {
-    const path = join(folder, name);
-    await encoded.toFile(path);
-    const { blocks, notRead, fileInfo } = await read(path);
-    if (blocks.length === 0) return t.comment('without any font there is no writing to draw');
-    const evening = blocks.find(({ text }) => /evening ferry/.test(text));
-    const isTimed = fileInfo.duration_s !== undefined;
-    t.match(evening, isTimed ? { time_s: 2, time_end_s: 4 } : { page: 2 }, name);
-    t.same(notRead, [], name);
-  }
-});
+    const all = sharp(await Promise.all(frames), { join: { animated: true } });
+    for (const [name, encoded] of [
+      ['two.webp', all.clone().webp({ lossless: true, delay: [2000, 2000] })],
+      ['two.gif', all.clone().gif({ delay: [2000, 2000], interFrameMaxError: 0 })],
+      ['two.tiff', all.clone().tiff()],
+    ] as const) {
+      const path = join(folder, name);
+      await encoded.toFile(path);
+      const { blocks, notRead, fileInfo } = await read(path);
+      if (blocks.length === 0) return t.comment('without any font there is no writing to draw');
+      const evening = blocks.find(({ text }) => /evening ferry/.test(text));
+      const isTimed = fileInfo.duration_s !== undefined;
+      t.match(evening, isTimed ? { time_s: 2, time_end_s: 4 } : { page: 2 }, name);
+      t.same(notRead, [], name);
+    }
+  },
+);
 
 /** Letters made of bars: x, y, width and height in fifths of the letter's height. */
 const BARS: Readonly<Record<string, readonly string[]>> = {
@@ -183,7 +181,7 @@ t.test('a PDF page of drawn letters is read; a picture far from the origin count
 const TURNED = '../shared/data';
 t.test(
   'a page that lies on its side or upside down is read, with boxes on the page as it is',
-  { skip: needsShared },
+  { skip: onlyDeep || needsShared },
   async (t) => {
     for (const [file, says] of [
       ['reports/fail/ocr-sideways.png', /Two hinges and a brass bolt/],
@@ -208,7 +206,7 @@ t.test(
   },
 );
 
-t.test('every page of a fax is read', { skip: needsShared }, async (t) => {
+t.test('every page of a fax is read', { skip: onlyDeep || needsShared }, async (t) => {
   const fax = await read(`${SAMPLES}/image/G31D_MULTI.TIF`);
   t.ok((fax.fileInfo.pages ?? 0) > 1);
   t.same(

@@ -3,7 +3,7 @@ import { inReadingOrder, linesOf } from '../../../src/readers/pdf/columns.ts';
 import { reflow } from '../../../src/readers/pdf/reflow.ts';
 import { hasShiftedLetters } from '../../../src/readers/pdf/shifted-map.ts';
 import { readBytes, recognisedType } from '../../rig/readers.ts';
-import { pdfOf, pdfStream, scriptedPdf } from '../samples/hostile.ts';
+import { hostileFile, pdfOf, pdfStream } from '../samples/hostile.ts';
 
 t.test('a hyphen at the end of a line stays where it belongs to the word', async (t) => {
   const other = 'Another line that is as long as all of the others.';
@@ -92,7 +92,7 @@ t.test('columns that are drawn row by row come apart, tables keep their rows', a
 t.test('text about PDFs is text; a PDF with bytes before it is a PDF', async (t) => {
   const prose = 'A file that begins with %PDF-1.7 is a PDF, and ends with %%EOF.';
   t.equal(await recognisedType(Buffer.from(prose)), 'text/plain');
-  const pdf = scriptedPdf('words');
+  const pdf = hostileFile('scripted.pdf');
   t.equal(await recognisedType(pdf), 'application/pdf');
   t.equal(await recognisedType(Buffer.concat([Buffer.from('\r\n'), pdf])), 'application/pdf');
   const lettered = pdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>']);

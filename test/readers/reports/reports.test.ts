@@ -1,17 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { NotRead } from '../../../src/protocol/file/not-read.ts';
 import { readBytes, unpackBytes } from '../../rig/readers.ts';
 import { zipOf } from '../samples/archives.ts';
-import { oldSlides, oldWorkbook, outlookMail } from '../samples/legacy.ts';
 
-/** Small files that say in their names what other systems got wrong about them: what must be found, and what is told instead. */
+/**
+ * Small files that say in their names what is hard about them, or what other systems got wrong: what must be found, in this order, what
+ * must not, and what is told as not read.
+ */
 interface Case {
   readonly says?: readonly (string | RegExp)[];
   readonly hides?: readonly string[];
-  readonly notRead?: readonly NotRead[];
+  /** Each: what, why, how many. */
+  readonly notRead?: readonly string[];
+  readonly pages?: number;
 }
+
+/** Of Office before 2007. */
+const OLD = ['pictures unsupported -', 'charts unsupported -'];
 
 const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   docx: {
@@ -22,24 +28,24 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'hidden.docx': {
       says: ['485,000 crowns'],
       hides: ['one crown'],
-      notRead: [{ what: 'hidden_text', count: 1, why: 'hidden' }],
+      notRead: ['hidden_text hidden 1'],
     },
     'nobreakhyphen.docx': { says: ['Spare part KX-4417', 'began 1-24 hours'] },
     'sym.docx': { says: ['40°C', 'Left Right', 'Vertragsstrafe'] },
   },
   xlsx: {
     'capital-shared.xlsx': { says: ['The Pilsworth barge carries slate | 5'] },
-    'formula.xlsx': { says: ['Gross: =B2+C2'], notRead: [{ what: 'formulas', count: 1, why: 'no_value' }] },
+    'formula.xlsx': { says: ['Gross: =B2+C2'], notRead: ['formulas no_value 1'] },
     'formulas-only.xlsx': {
       says: ['=TODAY() | =1+2'],
-      notRead: [{ what: 'formulas', count: 2, why: 'no_value' }],
+      notRead: ['formulas no_value 2'],
     },
     'note.xlsx': { says: ['Comment on B1 by Ilse: Disputed by Wexcombe'] },
     'percent.xlsx': { says: ['Yield: 7.50% | Price: $1,234.50', 'Yield: 30.00%'] },
     'phonetic.xlsx': { says: ['品名: 青銅の鐘 | 個数: 41'], hides: ['ヒンメイ'] },
     'phonetic-percent-comment.xlsx': {
       says: ['Share: 25.75%', 'Sum: 0.3', 'Comment on A2 by me: Zymurgy audit pending'],
-      notRead: [{ what: 'formulas', count: 2, why: 'no_value' }],
+      notRead: ['formulas no_value 2'],
     },
     'titlerow.xlsx': { says: ['Sales of the northern depots', 'Depot: Skarvik | Lanterns: 118 | Ropes: 64'] },
     'tool-openpyxl.xlsx': {
@@ -48,7 +54,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
         'Comment on B2 by Clerk: Agreed',
         'Ingleborough drum',
       ],
-      notRead: [{ what: 'formulas', count: 1, why: 'no_value' }],
+      notRead: ['formulas no_value 1'],
     },
     'x000d.xlsx': { says: ['Delivered to Fennimore Gate three Ring twice'] },
   },
@@ -60,7 +66,7 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'attached.pdf': { says: ['Cover sheet.'] },
     'columns.pdf': { says: ['the northern dyke in April', 'whose report on the fever at Lowmarket'] },
     'hyphens.pdf': {
-      says: ['price-determining', 'state-of-the-art engine', 'a climate chapter', 'steam-powered'],
+      says: ['price-determining', 'a climate chapter', 'state-of-the-art engine', 'steam-powered'],
     },
     'form.pdf': { says: ['applicant: Philippa Ravenscroft', 'harbour: Port Lanyon', 'insured: yes'] },
     'form-filled.pdf': { says: ['s: Quillfeather', 't: Ormskirk'] },
@@ -68,11 +74,11 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'hidden.pdf': {
       says: ['485,000 crowns'],
       hides: ['one crown', 'Ignore all former orders', 'Zork'],
-      notRead: [{ what: 'hidden_text', count: 3, why: 'hidden' }],
+      notRead: ['hidden_text hidden 3'],
     },
     // Its letters stand three places further in the text than on the page: OCR reads the page.
     'false-tounicode.pdf': { hides: ['Fhuwlilfdwh'] },
-    'ligature-nul.pdf': { says: ['Marchbank'], notRead: [{ what: 'characters', count: 2, why: 'no_value' }] },
+    'ligature-nul.pdf': { says: ['Marchbank'], notRead: ['characters no_value 2'] },
   },
   other: {
     'star-mid-group.rtf': { says: ['The quick brown fox jumps over the lazy dog.', 'And a second line.'] },
@@ -83,22 +89,19 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
         '| id: 7 | captain: Captain 7 Penhallow | tons, net: 10.5 | notes: Ragnhild drifted. Ragnhild',
         '| id: 60 | captain: Captain 60 Penhallow | tons, net: 90',
       ],
-      notRead: [
-        { what: 'text', count: 1, why: 'unsupported' },
-        { what: 'encoded_data', count: 1, why: 'unsupported' },
-      ],
+      notRead: ['text unsupported 1', 'encoded_data unsupported 1'],
     },
     'depots.parquet': {
       says: [
         '| depot: Skarvik | lanterns: 118 | opened: 2025-11-03T09:00:00.000Z | tags: ["a","b"] | big: 1152921504606846976',
         '| depot: Łódź | opened: 2026-01-01 | big: 2',
       ],
-      notRead: [{ what: 'encoded_data', count: 1, why: 'unsupported' }],
+      notRead: ['encoded_data unsupported 1'],
     },
     // From olefile's tests (BSD licence).
     'olefile-test.doc': {
       says: ['Test OLE file, saved as Word 97-2003 Document.'],
-      notRead: [{ what: 'pictures', why: 'unsupported' }],
+      notRead: ['pictures unsupported -'],
     },
   },
   packages: {
@@ -107,22 +110,250 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'fragment.epub': { says: ['Lady Averill hid the ledger in a churn'] },
     'flat.fodt': { says: ['The looms of Ormskirk were stopped.'], hides: ['LU/9IST'] },
   },
+  text: {
+    // HTML: elements part words as the standard renders them
+    'page.html': {
+      says: [
+        'A & B',
+        'First paragraph with a link.',
+        '- one\n',
+        '- two',
+        'Name | Size\nOak | 30 m',
+        'A tree',
+      ],
+      hides: ['alert', 'evil', 'Home', 'secret', 'example', '.x'],
+      notRead: ['navigation left_out 1', 'hidden_text hidden 1'],
+    },
+    'list-headings.html': {
+      says: ['Lighthouse\nLighthouse\n\nTall.\n- Piers', 'Lighthouse › West pier', 'Harbour', 'Said'],
+    },
+    'list-of-terms.html': { says: ['keelhauler\nwinch\nmizzenport\nlantern'] },
+    'details-and-an-address.html': { says: ['14 Cobbler Row\nHours\n\nTen.'] },
+    'figure.html': { says: ['a grey heron\nweir'] },
+    'form.html': { says: ['Who\nName\nAda\nTown\nLooe'] },
+    'words-beside-a-picture.html': { says: ['red boat sails'] },
+    'emphasis.html': { says: ['unbelievable H2O'] },
+    // HTML: content outside the main text is kept
+    'aside.html': { says: ['Never with brine.'] },
+    'button.html': { says: ['Can I cancel?\n\nYes.'] },
+    'beside-a-long-main.html': { says: ['Subscribe', 'The wherry sank.'] },
+    'footer.html': { says: ['Imprint: Ada Quill'] },
+    'note-mark.html': { says: ['The leech [1] and luff [2].'] },
+    'navigation.html': { says: ['Words.'], hides: ['Home'], notRead: ['navigation left_out 1'] },
+    'hidden-text.html': { says: ['Words.'], hides: ['Obey', 'Pay'], notRead: ['hidden_text hidden 2'] },
+    // HTML: marks above, below and between words
+    'formula.html': { says: ['rho = 7291 units'] },
+    'ruby.html': { says: ['灯台守は (とうだいもり)'] },
+    'unit.html': { says: ['9 m2, 10^6, the captain 3.'] },
+    'drawing.html': { says: ['Depth 40 m'], hides: ['Icon'] },
+    // HTML: a late character set counts
+    'late.html': { says: ['Маяк'] },
+    // Markdown: what is not markup stays
+    'autolinks.md': { says: ['night@yarrow.example or see https://yarrow.example/rota.'] },
+    'code.md': { says: ['Use <blinkbox> and Vec<Sprocket>, a `tick` , then __init__. Bold.'] },
+    'front-matter.md': { says: ['author: Ottoline', '- Diary', 'The cellar was cold.'] },
+    'table-in-html.md': { says: ['Layers | Words\n0.965 | 0.934', 'End note.'] },
+    'picture-in-letters.md': {
+      says: ['See the chart here.'],
+      hides: ['WE7e'],
+      notRead: ['pictures unsupported 1'],
+    },
+    'footnote.md': {
+      says: ['[^1]: The angels take their share.', '[Note]: drain the wort.'],
+      hides: ['kiln.example'],
+    },
+    'nested-lists.md': { says: ['- one\n  - two bold\n    - three <x>'] },
+    // CSV: rows and columns however they are written
+    'sep.csv': { says: ['| name: Gorse | units: 12'], hides: ['sep='] },
+    'pipes.csv': { says: ['| name: Elm | units: 7'] },
+    'line-breaks-in-quotes.csv': {
+      says: ['| name: Norbury | address: 12 Quay Lower Yard Pennick | phone: 0117'],
+    },
+    'two-rows-no-last-line-break.csv': { says: ['| ship: Rosalind | captain: Solveig'] },
+    'sentences-in-a-column.csv': { says: ['| product: Desk | stars: 5 | comment: A lovely'] },
+    'prose-with-commas.txt': { says: ['Dear Ada, hello'] },
+    'table-of-markdown.txt': { says: ['| c | d |'] },
+    // JSON: values with their names, escapes as letters
+    'lines.jsonl': { says: ['name: Café\nnote: От\n\nname: Bär'], notRead: ['markup damaged 1'] },
+    'deep-and-large.json': {
+      says: ['ship.crew.name: Ada\n\nship.crew.name: Bob', 'id: 12345678901234567890', 'tags: a, b'],
+    },
+    'notebook.json': {
+      says: ['We fit <x>.', 'plot(a)', '<Figure>'],
+      hides: ['WE7e', 'cell_type'],
+      notRead: ['pictures unsupported 1'],
+    },
+    'data-in-letters.json': { says: ['name: x'], hides: ['WE7e'], notRead: ['encoded_data left_out 1'] },
+    // calendars and cards
+    'folded-event.ics': {
+      says: [
+        'Start: 2026-03-11 09:00 UTC',
+        'Lighthouse refurbishment',
+        'Description: Bring, tea.',
+        'Ada: Q a@b.c',
+      ],
+      hides: ['UID'],
+    },
+    'card-with-a-photo.vcf': {
+      says: ['Name: Quill, Ada', 'Telephone: +44 1695 570000', 'Address: 1 Quay, Looe'],
+      hides: ['WE7e'],
+      notRead: ['encoded_data unsupported 1'],
+    },
+    // XML: attributes, inline marks, sections, damage
+    'attributes.xml': { says: ['name: Gadwall, tons: 412', 'Eustace'], hides: ['a1'] },
+    'no-declaration.xml': { says: ['The looms were stopped.'] },
+    'leading-line-break.xml': { says: ['words'] },
+    'utf-16.xml': { says: ['Łódź'] },
+    'malformed-feed.xml': { says: ['Tea & biscuits', 'the looms.'], notRead: ['markup damaged -'] },
+    'article.xml': { says: ['Quill', 'Results', 'Looms in 3 were H2O-hot.', 'Funded.', 'A loom.'] },
+    // mail: the text that says more, in its own character set
+    'entity.xml': { says: ['Boats', 'Two &x; oars\n\nOne mast'], hides: ['bomb'] },
+    // A quote counts only at the start of a cell, and only when it is closed.
+    'quotes.csv': {
+      says: [
+        'Part: 7" pipe | Note: 2" wide\n',
+        '"open\n',
+        'Note: a "b", c\n| Part: "x"y | Note: two lines\n',
+      ],
+    },
+    'mail.eml': {
+      says: [
+        'Plans for the lighthouse',
+        'From: Ada Löw ada@example.org\nTo: Ben ben@example.org, Cleo',
+        'Attachments: costs.csv',
+        'The lamp is repaired on Thursday, says the café owner.',
+      ],
+    },
+    'html-alone.eml': { says: ['Only words.'], hides: ['alert'] },
+    // RTF: letters of every code page, and what stands beside the text
+    'fields.rtf': { says: ['Café', 'Two {braces} and €uro.'], hides: ['Times', 'generator'] },
+    'fonts.rtf': { says: ['café Свет é'] },
+    'signs.rtf': { says: ['It’s “here”—or ‘there’ 1–2 • x-y zw'] },
+    'cyrillic.rtf': { says: ['Свет'] },
+    'japanese.rtf': { says: ['燈御 x灯!'] },
+    'polish.rtf': { says: ['łódź'] },
+    'header.rtf': { says: ['Lease', 'One.', 'Header and footer', 'Wexcombe mill'] },
+    'notes.rtf': { says: ['Note: Of oak.\n\n stands.\n\nComment: Not ours.\n\n Still.'] },
+    'box.rtf': { says: ['In a box.', 'After.'] },
+    'hidden.rtf': { says: ['One two.'], notRead: ['hidden_text hidden 2', 'revisions left_out 1'] },
+    'pictures.rtf': { says: ['Shown.'], notRead: ['pictures unsupported 1', 'attachments unsupported 1'] },
+    'stub.eml': { says: ['Your barometer waits at the Trelawney kiosk.', 'Please enable HTML.'] },
+    'no-character-set-named.eml': { says: ['灯台の'], notRead: ['charset guessed -'] },
+    'utf-16.eml': { says: ['Subject: Looms', 'The looms were stopped.'] },
+  },
+  limits: {
+    'pictures.odt': { notRead: ['pictures limit 70'] },
+    'pictures.fodt': { notRead: ['pictures limit 70'] },
+    'columns.sqlite': { notRead: ['text limit -'] },
+    'columns.xlsb': { notRead: ['text limit 2', 'pictures unsupported -', 'charts unsupported -'] },
+    'sheet-name.xlsx': { notRead: ['text limit 1'] },
+    'header.xlsx': { notRead: ['headers limit -'] },
+    'list-label.docx': { notRead: ['text limit 1'] },
+    'deep-slides.ppt': { notRead: ['text limit 1', 'pictures unsupported -', 'charts unsupported -'] },
+    'deep-groups.rtf': { notRead: ['text limit 1'] },
+    'frames.webp': { notRead: ['frames limit 100'] },
+    'files.pdf': { notRead: ['attachments limit 2'] },
+    'pinned-file.pdf': { notRead: ['attachments limit 1'] },
+    'title.html': { says: ['mizzen'] },
+    'title.docx': { says: ['mizzen'] },
+    'heading.html': { says: ['mizzen'] },
+    'heading-2.html': { says: ['mizzen'] },
+    'alt.html': { says: ['mizzen'] },
+    'field.html': { says: ['mizzen'] },
+    'receivers.eml': { says: ['mizzen'] },
+    'subject.eml': { says: ['mizzen'] },
+    'attribute.xml': { says: ['mizzen'] },
+    'behind-groups.rtf': { says: ['mizzen'], notRead: ['text limit 1', 'hidden_text hidden 1'] },
+  },
+  office: {
+    'sections.odt': { says: ['Boats', 'Rowing.', 'Oars', 'Two of them.'] },
+    'sheet.ods': { says: ['Prices', '| Fish | Price\n| Fish: Cod | Price: 7'], pages: 1 },
+    'slides.odp': { says: ['First', 'Two', 'Second'], pages: 2 },
+    'notes.odt': {
+      says: ['on a rock since 1850.\n\nA footnote.\n\nSeen from afar.\n\nA tower\n\nBoxed\n\nHow far?'],
+      hides: ['Taken back'],
+    },
+    'nested-table.odt': { says: ['| 1 | 2\n| 3 | four red white after'] },
+    'nested-table.ods': { says: ['| 1 | 2\n| 3 | four red white after'], pages: 1 },
+    'text-box.docx': { says: ['Boats', 'Before the box, after the box.\n\nBoxed'] },
+    'notes.docx': { says: ['On a rock since 1850.\n\nA footnote.\n\nAn endnote.\n\nMoved.'] },
+    'table.docx': { says: ['| Fish: Cod | Price: 7'] },
+    // Neither expanded nor fetched.
+    'entities.docx': { says: ['Before &b;&x; after'], hides: ['ha'] },
+    'values.ods': {
+      says: ['| 99.25 | 7% | 12.5 EUR | 2024-03-05 | 07:05:00 | true | keel | of:=1+1'],
+      notRead: ['formulas no_value 1'],
+    },
+    // Of two sheets, read once and without its codes.
+    'header.xlsx': { says: ['Header and footer\nBinnacle & Sons\nPage of'], pages: 2 },
+    'dates.xlsx': { says: ['| 2025-01-01 | 2025-01-01 18:00 | 45658.0 days | 12:00 | 45658'] },
+  },
+  '../samples/formats/application': {
+    'vnd.ms-excel': {
+      says: [
+        'Ledger',
+        'Fund: Dunmere Growth | Yield: 7.5% | Due: 2026-04-17',
+        '(hidden sheet)',
+        'Secret price | 12',
+      ],
+      pages: 2,
+      notRead: OLD,
+    },
+    'vnd.ms-excel.sheet.binary.macroenabled.12': {
+      says: [
+        'Ledger',
+        'Fund: Dunmere Growth | Yield: 7.5% | Due: 2026-04-17',
+        '(hidden sheet)',
+        'Secret price | 12',
+      ],
+      pages: 2,
+      notRead: OLD,
+    },
+    'vnd.ms-powerpoint': {
+      says: ['Harbour plan\nDredge the basin\nDraft of May', 'Costs\nNine crowns\nSee annex'],
+      pages: 2,
+      notRead: OLD,
+    },
+    'vnd.ms-outlook': { says: ['Lease', 'From: Ann', 'Attachments: terms.txt', 'We accept.'] },
+  },
+};
+
+/** Of the texts, which have no signature: as their contents tell. */
+const TYPES: Readonly<Record<string, RegExp>> = {
+  html: /html/,
+  md: /markdown/,
+  csv: /csv/,
+  txt: /plain/,
+  json: /json$/,
+  jsonl: /jsonl/,
+  ics: /calendar/,
+  vcf: /vcard/,
+  xml: /\/xml/,
+  eml: /rfc822/,
+  rtf: /rtf/,
 };
 
 for (const [folder, cases] of Object.entries(CASES))
   t.test(`${folder}: what a file says is read, what is not read is told`, async (t) => {
-    for (const [name, { says = [], hides = [], notRead = [] }] of Object.entries(cases)) {
+    for (const [name, { says = [], hides = [], notRead = [], pages }] of Object.entries(cases)) {
       const read = await readBytes(readFileSync(join(import.meta.dirname, folder, name)));
-      const text = [
-        read.title ?? '',
-        ...read.blocks.flatMap(({ heading = '', text }) => [heading, text]),
-      ].join('\n');
-      for (const words of says)
-        t.ok(typeof words === 'string' ? text.includes(words) : words.test(text), `${name} says ${words}`, {
-          text,
-        });
+      const { title = '', blocks, fileInfo } = read;
+      const text = [title, ...blocks.flatMap(({ heading = '', text }) => [heading, text])].join('\n');
+      let at = 0;
+      for (const words of says) {
+        const found = typeof words === 'string' ? text.indexOf(words, at) : text.search(words);
+        t.ok(found >= 0, `${name} says ${words}`, { text });
+        at = Math.max(at, found);
+      }
       for (const words of hides) t.notOk(text.includes(words), `${name} does not say ${words}`);
-      t.same(read.notRead, notRead, `${name} tells what was not read`);
+      t.ok(title.length <= 300, `the title of ${name} is short`);
+      if (pages) t.equal(fileInfo.pages, pages, name);
+      if (folder === 'text') t.match(fileInfo.mediaType, TYPES[name.split('.').at(-1)!], name);
+      t.same(
+        read.notRead.map(({ what, why, count = '-' }) => `${what} ${why} ${count}`),
+        notRead,
+        `${name} tells what was not read`,
+      );
     }
   });
 
@@ -138,15 +369,13 @@ t.test('files inside files are members; one with a password is refused alone', a
     { path: 'open.txt', text: /Cressida Bulmer/ },
     { path: 'locked.txt', refused: 'file_encrypted' },
   ]);
+  t.same(await unpackBytes(fileOf('text', 'mail.eml')), [
+    { path: 'costs.csv', text: 'part,price\nlens,400\nbulb,12\n' },
+  ]);
   t.match(await unpackBytes(fileOf('other', 'zip64.zip')), [{ path: 'a.txt', text: /looms of Ormskirk/ }]);
-  const mail = {
-    subject: 'Lease',
-    body: 'We accept.',
-    sender: 'Ann',
-    file: 'terms.txt',
-    content: 'Ten years.',
-  };
-  t.match(await unpackBytes(outlookMail(mail)), [{ path: 'terms.txt', text: 'Ten years.' }]);
+  t.match(await unpackBytes(fileOf('../samples/formats/application', 'vnd.ms-outlook')), [
+    { path: 'terms.txt', text: 'Ten years.' },
+  ]);
   const inner = zipOf({ 'word/document.xml': '<w:document xmlns:w="w"/>' });
   const outer = zipOf({
     'word/document.xml': '<w:document xmlns:w="w"><w:p><w:r><w:t>See inside.</w:t></w:r></w:p></w:document>',
@@ -157,38 +386,38 @@ t.test('files inside files are members; one with a password is refused alone', a
   t.match(await unpackBytes(outer), [{ path: 'Plan.docx' }]);
 });
 
-t.test('documents of Office before 2007 and mails of Outlook are read', async (t) => {
-  for (const form of ['biff8', 'xlsb'] as const) {
-    const { blocks } = await readBytes(oldWorkbook(form));
-    t.match(blocks, [
-      { heading: 'Ledger', page: 1, text: /Fund: Dunmere Growth \| Yield: 7.5% \| Due: 2026-04-17/ },
-      { heading: 'Old prices (hidden sheet)', page: 2, text: /Secret price \| 12/ },
-    ]);
-  }
-  const slides = [
-    { title: 'Harbour plan', text: 'Dredge the basin', box: 'Draft of May' },
-    { title: 'Costs', text: 'Nine crowns', box: 'See annex' },
-  ];
-  const { blocks, fileInfo } = await readBytes(oldSlides(slides));
-  t.match(fileInfo, { pages: 2, pageKind: 'slide' });
-  t.same(
-    blocks,
-    slides.map(({ title, text, box }, at) => ({
-      text: `${title}\n${text}\n${box}`,
-      page: at + 1,
-      heading: title,
-    })),
+t.test('subtitles of a file keep their times, speakers and words', async (t) => {
+  const srt =
+    '1\r\n00:00:04,000 --> 00:00:07,500\r\n<i>Good evening.</i>\r\n\r\n2\r\n00:01:12,250 --> 00:01:15,000\r\nThis astrolabe.\r\n';
+  t.same((await readBytes(Buffer.from(srt))).blocks, [
+    { text: 'Good evening.', time_s: 4, time_end_s: 7.5, source: 'subtitle' },
+    { text: 'This astrolabe.', time_s: 72.25, time_end_s: 75, source: 'subtitle' },
+  ]);
+  const vtt =
+    'WEBVTT\n\nNOTE not shown\n\n01:12.250 --> 01:15.000 line:0\n<v Guide>This <01:12.900><c>ginkgo</c> &amp; more.\n';
+  t.same((await readBytes(Buffer.from(vtt))).blocks, [
+    { text: 'Guide: This ginkgo & more.', time_s: 72.25, time_end_s: 75, source: 'subtitle' },
+  ]);
+});
+
+t.test('each mail of a mailbox is a file', async (t) => {
+  const mail = (subject: string, body: string) =>
+    `From a@b.c Mon Nov  3 10:00:00 2025\nFrom: a@b.c\nTo: d@e.f\nSubject: ${subject}\nDate: Mon, 3 Nov 2025 10:00:00 +0000\n\n${body}\n\n`;
+  const members = await unpackBytes(
+    Buffer.from(mail('one', '>From here it goes.') + mail('two', 'From the sea, 2025\nWords.')),
   );
-  const mail = {
-    subject: 'Lease',
-    body: 'We accept.',
-    sender: 'Ann',
-    file: 'terms.txt',
-    content: 'Ten years.',
-  };
-  const read = await readBytes(outlookMail(mail));
-  t.match(read, {
-    title: 'Lease',
-    blocks: [{ text: /From: Ann[\s\S]*Attachments: terms\.txt/ }, { text: 'We accept.' }],
-  });
+  t.same(
+    members.map(({ path }) => path),
+    ['0001.eml', '0002.eml'],
+  );
+  t.match(members[0]!.text, /^From: a@b\.c[\s\S]*\n\nFrom here it goes\./);
+  t.match(members[1]!.text, /From the sea, 2025\nWords\./);
+});
+
+t.test('what belongs to the HTML of a mail is a file inside it, unless it is a picture', async (t) => {
+  const part = (type: string, name: string) =>
+    `--r\nContent-Type: ${type}\nContent-Disposition: inline; filename="${name}"\nContent-ID: <${name}@x>\nContent-Transfer-Encoding: base64\n\nd29yZHM=\n`;
+  const source = `From: a@b.c\nTo: d@e.f\nSubject: s\nDate: Mon, 3 Nov 2025 10:00:00 +0000\nMIME-Version: 1.0\nContent-Type: multipart/related; boundary="r"\n\n--r\nContent-Type: text/html\n\n<p>The bill.</p>\n${part('application/pdf', 'bill.pdf')}${part('image/png', 'logo.png')}--r--\n`;
+  t.same(await unpackBytes(Buffer.from(source)), [{ path: 'bill.pdf', text: 'words' }]);
+  t.same((await readBytes(Buffer.from(source))).notRead, [{ what: 'pictures', count: 1, why: 'left_out' }]);
 });

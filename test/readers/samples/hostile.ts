@@ -1,27 +1,6 @@
-import { constants, crc32, deflateRawSync, deflateSync } from 'node:zlib';
-
-/** A PNG of a few bytes that claims to be `width` × `height` pixels. */
-export function pixelFlood(width: number, height: number): Buffer {
-  const header = Buffer.alloc(13);
-  header.writeUInt32BE(width, 0);
-  header.writeUInt32BE(height, 4);
-  header.set([8, 2, 0, 0, 0], 8);
-  return Buffer.concat([
-    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
-    pngChunk('IHDR', header),
-    pngChunk('IDAT', deflateSync(Buffer.alloc(100))),
-    pngChunk('IEND', Buffer.alloc(0)),
-  ]);
-}
-
-function pngChunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  const chunk = Buffer.alloc(body.length + 8);
-  chunk.writeUInt32BE(data.length, 0);
-  chunk.set(body, 4);
-  chunk.writeUInt32BE(crc32(body), body.length + 4);
-  return chunk;
-}
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { constants, deflateRawSync, deflateSync } from 'node:zlib';
 
 /** A PDF of these objects, the catalogue first, with a correct cross-reference table. */
 export function pdfOf(objects: readonly (string | Buffer)[]): Buffer {
@@ -57,78 +36,12 @@ export function pdfStream(content: Buffer, entries = ''): Buffer {
   ]);
 }
 
-const FONT = '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>';
-
-/** A PDF whose page draws a form that draws ten forms, and so on: 10^depth operations in a few hundred bytes. */
-export function laughingPdf(depth: number): Buffer {
-  const first = 5;
-  const forms = Array.from({ length: depth }, (_, index) => {
-    const isLast = index === depth - 1;
-    const content = isLast ? '0 0 m 9 9 l S '.repeat(50) : '/F Do '.repeat(10);
-    const resources = isLast ? '' : `/Resources << /XObject << /F ${first + index + 1} 0 R >> >>`;
-    return pdfStream(Buffer.from(content), `/Type /XObject /Subtype /Form /BBox [0 0 100 100] ${resources}`);
-  });
-  return pdfOf([
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R /Resources << /XObject << /F ${first} 0 R >> >> >>`,
-    pdfStream(Buffer.from('/F Do')),
-    ...forms,
-  ]);
-}
-
-/** A PDF whose page draws a form that draws itself, `times` over: PDFium ends at its own depth, which takes minutes. */
-export function selfDrawingPdf(times = 1_000): Buffer {
-  const resources = '/Resources << /XObject << /F 5 0 R >> >>';
-  return pdfOf([
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 200] /Contents 4 0 R ${resources} >>`,
-    pdfStream(Buffer.from('/F Do')),
-    pdfStream(
-      Buffer.from('/F Do '.repeat(times)),
-      `/Type /XObject /Subtype /Form /BBox [0 0 100 100] ${resources}`,
-    ),
-  ]);
-}
-
-/** An SVG of masks, each drawn twice by the next: 2^depth drawings in three kilobytes. */
-export function maskedSvg(depth = 20): Buffer {
-  const masks = Array.from({ length: depth }, (_, index) => {
-    const inner = index === 0 ? '' : ` mask="url(#m${index - 1})"`;
-    return `<mask id="m${index}">${`<rect width="99" height="99" fill="#fff"${inner}/>`.repeat(2)}</mask>`;
-  });
-  const rect = `<rect width="99" height="99" mask="url(#m${depth - 1})"/>`;
-  return Buffer.from(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99">${masks.join('')}${rect}</svg>`,
-  );
-}
-
-/** A PDF that lists one page a million times. */
-export function millionPagesPdf(): Buffer {
-  const kids = '5 0 R '.repeat(1000);
-  const branch = `<< /Type /Pages /Parent 2 0 R /Kids [${'4 0 R '.repeat(1000)}] /Count 1000 >>`;
-  return pdfOf([
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    `<< /Type /Pages /Kids [${kids}] /Count 1000000 >>`,
-    FONT,
-    '<< /Type /Page /Parent 5 0 R /MediaBox [0 0 100 100] >>',
-    branch,
-  ]);
-}
-
-/** A PDF of one page with text, and with scripts that viewers run when they open it. */
-export function scriptedPdf(text: string): Buffer {
-  const script =
-    "app.launchURL('http://127.0.0.1:9/'); this.submitForm('http://127.0.0.1:9/'); while (true) {}";
-  return pdfOf([
-    `<< /Type /Catalog /Pages 2 0 R /OpenAction << /S /JavaScript /JS (${script.replace(/[()\\]/g, '\\$&')}) >> >>`,
-    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> /AA << /O << /S /URI /URI (http://127.0.0.1:9/) >> >> >>',
-    pdfStream(Buffer.from(`BT /F1 12 Tf 20 100 Td (${text}) Tj ET`)),
-    FONT,
-  ]);
-}
+/**
+ * One of: `pixel-flood.png` (60,000² pixels in a few bytes), `million-pages.pdf` (one page, listed so often), `billion-forms.pdf` and
+ * `endless-forms.pdf` (forms that draw ten forms each, 9 and 12 deep), `self-drawing.pdf` (a form that draws itself a thousand times),
+ * `masks.svg` (each drawn twice by the next, 24 deep), `scripted.pdf` (with scripts that viewers run when they open it).
+ */
+export const hostileFile = (name: string): Buffer => readFileSync(join(import.meta.dirname, 'hostile', name));
 
 /** A PDF without pages. */
 export function emptyPdf(): Buffer {
@@ -153,4 +66,11 @@ export function bombPdf(megabytes: number): Buffer {
       Buffer.from('\nendstream'),
     ]),
   ]);
+}
+
+/** A mail of as many parts, each of one letter. */
+export function manyParts(count: number): string {
+  const head = 'From: a@b.c\r\nTo: d@e.f\r\nDate: Sun, 1 Nov 2026 10:00:00 +0000\r\nMIME-Version: 1.0\r\n';
+  const part = '--parts\r\n\r\nx\r\n';
+  return `${head}Content-Type: multipart/mixed; boundary=parts\r\n\r\n${part.repeat(count)}--parts--\r\n`;
 }

@@ -13,10 +13,6 @@ export const NOISE: Readonly<Record<string, MakeNoise>> = {
     const high = between(random, 0xa0, 0xff);
     return filled(random, () => between(random, low, high));
   },
-  'few values': (random) => {
-    const values = Array.from({ length: between(random, 2, 64) }, () => between(random, 0x20, 255));
-    return filled(random, () => values[between(random, 0, values.length - 1)]!);
-  },
   'few values and spaces, some rare': (random) => {
     const values = Array.from({ length: between(random, 2, 200) }, () => between(random, 0x20, 255));
     values[between(random, 0, Math.min(3, values.length - 1))] = 0x20;
@@ -43,14 +39,6 @@ export const NOISE: Readonly<Record<string, MakeNoise>> = {
       return value;
     });
   },
-  'pixels of a palette': (random) => {
-    const colours = Array.from({ length: between(random, 8, 64) }, () => between(random, 0x20, 255));
-    let value = 0;
-    return filled(random, () => {
-      if (random.next() < 0.7) value = colours[between(random, 0, colours.length - 1)]!;
-      return value;
-    });
-  },
   'grey pixels': (random) => {
     let value = between(random, 0x20, 255);
     const step = 1 + random.next() * 12;
@@ -58,19 +46,6 @@ export const NOISE: Readonly<Record<string, MakeNoise>> = {
       value = clipped(value + normal(random) * step, 0x20);
       return value;
     });
-  },
-  'pixels of three channels': (random) => {
-    const colour = [0, 0, 0].map(() => between(random, 0x20, 255));
-    const step = 0.3 + random.next() * 12;
-    return filled(random, (at) => {
-      colour[at % 3] = clipped(colour[at % 3]! + normal(random) * step, 0x20);
-      return colour[at % 3]!;
-    });
-  },
-  'a coloured surface': (random) => {
-    const colour = [0, 0, 0].map(() => between(random, 0x20, 255));
-    const spread = 1 + random.next() * 12;
-    return filled(random, (at) => clipped(colour[at % 3]! + normal(random) * spread, 0x20));
   },
   'a gradient': (random) => {
     const [from, to, width] = [
@@ -102,8 +77,6 @@ export const NOISE: Readonly<Record<string, MakeNoise>> = {
   },
   'random behind a mark of UTF-16': (random) =>
     Buffer.concat([Buffer.of(0xff, 0xfe), filled(random, () => between(random, 0, 255))]),
-  'random behind a mark of UTF-8': (random) =>
-    Buffer.concat([Buffer.of(0xef, 0xbb, 0xbf), filled(random, () => between(random, 1, 255))]),
 };
 
 function filled(random: Random, value: (at: number) => number): Buffer {

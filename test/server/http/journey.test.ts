@@ -4,8 +4,6 @@ import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { compactVerify, createLocalJWKSet } from 'jose';
 import t from 'tap';
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { payV1 } from '../../payment/rig/legacy-client.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** Whole journeys over real HTTP with real clients: what an agent does, and what it is charged. */
@@ -150,50 +148,6 @@ t.test('a workspace: rented, filled, searched, extended, disposed of with a rece
     'the same DELETE again: the same receipt',
   );
   t.equal((await call('GET', '/usage')).status, 401);
-});
-
-for (const network of ['eip155:8453', 'base']) {
-  t.test(`v1 and v2 clients pay with ${network} in the body`, async (t) => {
-    const { url } = network === 'base' ? await startTestServer(t, { X402_BODY_NETWORK: network }) : server;
-    const account = privateKeyToAccount(generatePrivateKey());
-    const ingested = await payV1(account, `${url}/agent/v1/ingest`, {
-      method: 'POST',
-      body: 'Tides follow the moon.',
-      headers: { Prefer: 'wait=60' },
-    });
-    t.equal(ingested.status, 200);
-    t.match(receiptOf(ingested.headers, 'X-PAYMENT-RESPONSE'), { success: true, network });
-    const searched = await payV1(account, `${url}/agent/v1/search`, {
-      method: 'POST',
-      body: '{"query":"what moves the sea?"}',
-    });
-    t.equal(searched.status, 200);
-    t.match(await searched.json(), { charged: true, hits: [{ snippet: /Tides/ }] });
-    t.match(await new TestAgent(url).ingest('moon.txt', 'A v2 client pays.'), { body: { charged: true } });
-    const rented = await payV1(account, `${url}/agent/v1/workspaces`, { method: 'POST', body: '' });
-    t.equal(rented.status, 201);
-    t.match(await rented.json(), { ttl_minutes_asked: null, ttl_minutes: 15, price_usd: '0.0175' });
-  });
-}
-
-t.test('pictures are found by picture and by describing them', async (t) => {
-  const workspace = await new TestAgent(server.url).rent();
-  const photographs = ['chelsea.png', 'coffee.png', 'rocket.jpg', 'hot_dog.jpg'];
-  for (const name of photographs)
-    t.match(await workspace.ingest(name, sample(name)), {
-      status: 200,
-      body: { job: { state: 'searchable' } },
-    });
-  for (const name of photographs) {
-    const image_b64 = Buffer.from(sample(name)).toString('base64');
-    t.match(await workspace.search({ image_b64 }), {
-      status: 200,
-      body: { hits: [{ item: { name }, family: 'raw' }] },
-    });
-  }
-  t.match(await workspace.search({ query: 'a tabby cat', families: ['visual'] }), {
-    body: { hits: [{ item: { name: 'chelsea.png' }, family: 'visual' }] },
-  });
 });
 
 t.test('any origin may call a server whose settings name none', async (t) => {

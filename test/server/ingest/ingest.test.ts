@@ -7,17 +7,17 @@ import { FarthingError } from '../../../src/protocol/error.ts';
 import { newId, payerTenantId, type TenantId } from '../../../src/protocol/id.ts';
 import type { Job } from '../../../src/protocol/job.ts';
 import { Ingest } from '../../../src/server/ingest/ingest.ts';
-import { JobTurns } from '../../../src/server/ingest/jobs/job-turns.ts';
+import { JobLimits } from '../../../src/server/ingest/jobs/job-limits.ts';
 import { INGEST_LIMITS, type IngestLimits } from '../../../src/server/ingest/ports/limits.ts';
 import type { StagedUpload } from '../../../src/server/ingest/ports/ports.ts';
 import { openStore, type Store } from '../../../src/server/state/store.ts';
-import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants, TEXT } from './stand-ins.ts';
+import { ARCHIVE, FakeEncoder, FakeExtractor, FakeTenants } from './stand-ins.ts';
 import '../../rig/teardown-order.ts';
 
 const PAYER: Address = `0x${'a'.repeat(40)}`;
 const TENANT = payerTenantId(PAYER);
 const OTHER_TENANT = payerTenantId(`0x${'b'.repeat(40)}`);
-const A_WHILE_MS = 20_000;
+const A_WHILE_MS = 60_000;
 
 interface Rig {
   readonly ingest: Ingest;
@@ -56,7 +56,7 @@ function openRig(
       expiry: () => expiry,
       limits: { ...INGEST_LIMITS, ...limits },
       // Both have paid.
-      turns: new JobTurns(limits?.jobsAtOnce ?? INGEST_LIMITS.jobsAtOnce, { of: (tenant) => tenant }),
+      jobLimits: new JobLimits(limits?.jobsAtOnce ?? INGEST_LIMITS.jobsAtOnce, { of: (tenant) => tenant }),
       newCredit: async (payer, job) => void credits.push(`${payer} ${job}`),
       log: (event) => void events.push(event as { event: string }),
     });
@@ -113,57 +113,6 @@ function files({ tenants }: Rig, tenant = TENANT): string[] {
     return existsSync(folder) ? readdirSync(folder) : [];
   });
 }
-
-t.test('an accepted file becomes a searchable item with its passages, families and title', async (t) => {
-  const rig = openRig(t, {}, '2030-01-01T00:00:00.000Z');
-  const upload = await rig.tenants.stage(TENANT, 'some words', 'näme.txt');
-  const opened = await inspected(rig.ingest, TENANT, upload);
-  const { item, job, duplicate } = await rig.ingest.accept(TENANT, upload, opened, { held: false });
-  t.match(
-    { item, job, duplicate },
-    { item: { state: 'pending', name: 'näme.txt' }, job: { state: 'accepted' }, duplicate: false },
-  );
-  const ended = await rig.ingest.waitFor(job.id, A_WHILE_MS);
-  t.match(ended, { state: 'searchable', progress: 1, segments: 2 });
-  t.notOk(ended?.error);
-  const stored = rig.tenants.shard(TENANT).stored.get(item.id);
-  t.match(stored?.item, {
-    state: 'searchable',
-    families: ['text_semantic', 'raw'],
-    segments: 2,
-    title: 'A title',
-    expires_at: '2030-01-01T00:00:00.000Z',
-    bytes: 10,
-  });
-  t.equal(stored?.segments[0]?.words, 'A title\nFirst passage.\nnäme.txt\nnäme');
-  t.equal(stored?.segments[1]?.record.text, 'Second passage.');
-  t.ok(rig.tenants.fileExists(TENANT, item.id), 'the file is kept under the id of its item');
-  t.same(files(rig), [item.id], 'nothing stays in incoming');
-});
-
-t.test('the same bytes give the existing item, pending or searchable, in sequence or at once', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const first = await rig.add('the same');
-  const second = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
-  t.match(second, {
-    duplicate: { duplicate: true, item: { id: first.item, state: 'pending' }, job: { id: first.id } },
-  });
-  rig.extractor.go();
-  await rig.ingest.waitFor(first.id, A_WHILE_MS);
-  const third = await rig.ingest.inspect(TENANT, await rig.tenants.stage(TENANT, 'the same'));
-  t.match(third, { duplicate: { item: { id: first.item, state: 'searchable' } } });
-
-  const uploads = await Promise.all([1, 2, 3].map(() => rig.tenants.stage(TENANT, 'at once')));
-  const answers = await Promise.all(
-    uploads.map(async (upload) => rig.ingest.accept(TENANT, upload, TEXT, { held: false })),
-  );
-  t.equal(new Set(answers.map(({ item }) => item.id)).size, 1);
-  t.equal(answers.filter(({ duplicate }) => !duplicate).length, 1);
-
-  const elsewhere = await rig.ingest.inspect(OTHER_TENANT, await rig.tenants.stage(OTHER_TENANT, 'the same'));
-  t.ok('info' in elsewhere, 'another tenant knows nothing of it');
-});
 
 t.test('an unreadable file fails its job with the code, is removed, and gives one credit', async (t) => {
   const rig = openRig(t);
@@ -246,28 +195,6 @@ t.test('bytes whose payment is open are waited for, and are a duplicate if it su
   t.ok('info' in (await waitingToo));
 });
 
-t.test('the same bytes wait for the payment of an upload that is being written', async (t) => {
-  const rig = openRig(t, { heldWaitSecondsMax: 1 });
-  const [upload, copy] = [await rig.tenants.stage(TENANT, 'twice'), await rig.tenants.stage(TENANT, 'twice')];
-  await rig.tenants.use(TENANT, { create: true }, () => undefined);
-  const second = new Promise<Awaited<ReturnType<Ingest['inspect']>>>((resolve) => {
-    rig.tenants.shard(TENANT).onPut = () => resolve(rig.ingest.inspect(TENANT, copy));
-  });
-  const { job } = await rig.ingest.accept(TENANT, upload, TEXT, { held: true });
-  await rig.ingest.release(job.id);
-  t.match(await second, { duplicate: { item: { id: job.item } } });
-});
-
-t.test('an acceptance that fails half-way does not block another upload of the same bytes', async (t) => {
-  const rig = openRig(t);
-  await rig.tenants.use(TENANT, { create: true }, () => undefined);
-  rig.tenants.shard(TENANT).recordFailure = new FarthingError('storage_full', 'no room');
-  await t.rejects(rig.add('no room for it', { held: true }), { code: 'storage_full' });
-  t.same([files(rig), rig.ingest.depths().held], [[], 0]);
-  rig.tenants.shard(TENANT).recordFailure = undefined;
-  t.match(await rig.add('no room for it', { held: true }), { state: 'accepted' });
-});
-
 t.test('interrupted jobs run again until too many attempts; one not begun has none', async (t) => {
   const rig = openRig(t, { attemptsMax: 2, jobsAtOnce: 1 });
   rig.extractor.hold();
@@ -286,25 +213,6 @@ t.test('interrupted jobs run again until too many attempts; one not begun has no
   t.same(rig.credits, [`${PAYER} ${begins}`]);
   rig.extractor.go();
   t.match(await rig.ingest.waitFor(waits, A_WHILE_MS), { state: 'searchable', attempts: 1 });
-});
-
-t.test('a start that ends before a file can be opened is no attempt at any job', async (t) => {
-  const rig = openRig(t, { attemptsMax: 1 });
-  rig.extractor.hold();
-  const job = await rig.add('interrupted');
-  for (let starts = 0; starts < 3; starts++) {
-    const start = Promise.withResolvers<void>();
-    rig.extractor.starting = start.promise;
-    await rig.restart();
-    t.match(rig.ingest.job(job.id), { state: 'accepted', attempts: undefined });
-    const closing = rig.ingest.close();
-    start.resolve();
-    await closing;
-  }
-  rig.extractor.starting = Promise.resolve();
-  rig.extractor.go();
-  await rig.restart();
-  t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable', attempts: 1 });
 });
 
 t.test('an interrupted job ends searchable after a restart; a committed one is done', async (t) => {
@@ -341,16 +249,6 @@ t.test('an acceptance that the end of the server cut short leaves nothing', asyn
   t.same(files(rig), [done.item]);
 });
 
-t.test('jobs of a tenant that is gone are forgotten at start', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const job = await rig.add('gone');
-  await rig.ingest.close();
-  rig.tenants.shards.delete(TENANT);
-  await rig.restart();
-  t.equal(rig.ingest.job(job.id), undefined);
-});
-
 t.test('a paid job whose index ended while the server was down gives a credit', async (t) => {
   const rig = openRig(t);
   rig.extractor.hold();
@@ -367,36 +265,6 @@ t.test('a paid job whose index ended while the server was down gives a credit', 
   t.same(rig.credits.slice(1), [`${PAYER} ${held.id}`], 'once');
 });
 
-t.test('a paid job whose index ended while its payment was open ends at its release', async (t) => {
-  const rig = openRig(t);
-  const job = await rig.add('late', { held: true, creditTo: PAYER });
-  rig.tenants.shards.delete(TENANT);
-  const released = await rig.ingest.release(job.id);
-  t.equal(released.item, undefined);
-  t.match(released.job.state, /^(failed|cancelled)$/, 'whether its turn came first');
-  t.same(rig.credits, [`${PAYER} ${job.id}`]);
-});
-
-t.test('a damaged index delays no other tenant; its job resumes once it is whole', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const broken = await rig.add('broken', { creditTo: PAYER });
-  const other = await rig.add('other', { tenant: OTHER_TENANT });
-  await rig.ingest.close();
-  rig.extractor.go();
-  rig.tenants.damaged.add(TENANT);
-  await rig.restart();
-  t.match(await rig.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
-  t.match(
-    rig.events.find(({ event }) => event === 'ingest_stuck'),
-    { error: /shard_corrupt/ },
-  );
-  t.match(rig.ingest.job(broken.id), { state: 'accepted' });
-  rig.tenants.damaged.clear();
-  await rig.restart();
-  t.match(await rig.ingest.waitFor(broken.id, A_WHILE_MS), { state: 'searchable' });
-});
-
 t.test('a payment settled during a start releases its job once', async (t) => {
   const rig = openRig(t);
   const job = await rig.add('paid', { held: true, creditTo: PAYER });
@@ -411,43 +279,6 @@ t.test('a payment settled during a start releases its job once', async (t) => {
     [],
   );
   t.equal(rig.ingest.depths().held, 0);
-});
-
-t.test('a cancelled job leaves nothing but its state, whether it waits or runs', async (t) => {
-  const rig = openRig(t, { jobsAtOnce: 1 });
-  rig.extractor.hold();
-  const running = await rig.add('running');
-  const waiting = await rig.add('waiting');
-  const told = rig.ingest.waitFor(waiting.id, A_WHILE_MS);
-  t.match(await rig.ingest.cancel(waiting.id), { state: 'cancelled' });
-  t.match(await told, { state: 'cancelled' });
-  t.match(await rig.ingest.cancel(running.id), { state: 'cancelled' });
-  t.equal(rig.tenants.shard(TENANT).stored.size, 0);
-  t.same(files(rig), []);
-  await t.rejects(rig.ingest.cancel(running.id), { code: 'job_ended' });
-  await t.rejects(rig.ingest.cancel(newId('job')), { code: 'job_not_found' });
-});
-
-t.test('a cancellation that fails can be asked for again', async (t) => {
-  const rig = openRig(t, { jobsAtOnce: 1 });
-  rig.extractor.hold();
-  await rig.add('running');
-  const waiting = await rig.add('waiting');
-  const shard = rig.tenants.shard(TENANT);
-  shard.recordFailure = new FarthingError('storage_full', 'no room');
-  await t.rejects(rig.ingest.cancel(waiting.id), { code: 'storage_full' });
-  t.match(rig.ingest.depths(), { queued: 0, running: 1 });
-  shard.recordFailure = undefined;
-  t.match(await rig.ingest.cancel(waiting.id), { state: 'cancelled' });
-});
-
-t.test('two cancellations of a job may run at once', async (t) => {
-  const rig = openRig(t, { jobsAtOnce: 1 });
-  rig.extractor.hold();
-  await rig.add('running');
-  const waiting = await rig.add('waiting');
-  const both = await Promise.all([rig.ingest.cancel(waiting.id), rig.ingest.cancel(waiting.id)]);
-  t.match(both, [{ state: 'cancelled' }, { state: 'cancelled' }]);
 });
 
 t.test('the jobs of a tenant can be cancelled together, and other tenants go on', async (t) => {
@@ -475,29 +306,6 @@ t.test('the jobs of a tenant can be cancelled together, and other tenants go on'
   );
   const owed = own.map(({ id }) => `${PAYER} ${id}`);
   t.same(rig.credits.sort(), owed.sort(), 'what was paid for and will not be done is a credit');
-});
-
-t.test('tenants take turns, however many files one of them sends', async (t) => {
-  const rig = openRig(t, { jobsAtOnce: 1 });
-  rig.extractor.hold();
-  const many = [];
-  for (let index = 0; index < 4; index++) many.push(await rig.add(`file ${index}`));
-  const single = await rig.add('single', { tenant: OTHER_TENANT });
-  rig.extractor.go();
-  await Promise.all([...many, single].map(({ id }) => rig.ingest.waitFor(id, A_WHILE_MS)));
-  const turn = rig.extractor.begun.findIndex((path) => path.includes(OTHER_TENANT));
-  t.ok(turn <= 2, `the other tenant's file is number ${turn + 1} of 5`);
-});
-
-t.test('a tenant whose files last leaves a place to the others', async (t) => {
-  const rig = openRig(t, { jobsAtOnce: 2 });
-  rig.extractor.hold();
-  for (const text of ['one', 'two', 'three']) await rig.add(text);
-  const other = await rig.add('other', { tenant: OTHER_TENANT });
-  while (!rig.extractor.begun.some((path) => path.includes(OTHER_TENANT))) await new Promise(setImmediate);
-  t.match(rig.ingest.depths(), { running: 2, queued: 2 });
-  rig.extractor.go();
-  t.match(await rig.ingest.waitFor(other.id, A_WHILE_MS), { state: 'searchable' });
 });
 
 t.test('too many jobs or a full encoder refuse a file before anything is stored', async (t) => {
@@ -575,70 +383,4 @@ t.test('an index takes nothing of a nested archive that would exceed its quota',
   await untilNoneRuns(other);
   t.same(other.credits, [`${PAYER} ${late.job.id}`]);
   t.same(files(other), []);
-});
-
-t.test('an overloaded reader or index delays a job and does not fail it', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const job = await rig.add('interrupted');
-  await rig.ingest.close();
-  rig.extractor.go();
-  // A restart opens the file again.
-  rig.extractor.overloads = 1;
-  await rig.restart();
-  rig.tenants.overloads = 1;
-  t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
-});
-
-t.test('a job fails even if its failure cannot be written into the index', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const job = await rig.add('broken', { creditTo: PAYER });
-  rig.extractor.failure = new FarthingError('file_corrupt', 'It is damaged.');
-  rig.tenants.shard(TENANT).recordFailure = new FarthingError('storage_full', 'no room');
-  rig.extractor.go();
-  t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'failed', error: { code: 'file_corrupt' } });
-  await untilNoneRuns(rig);
-  t.same(rig.credits, [`${PAYER} ${job.id}`]);
-  t.same(files(rig), []);
-  rig.tenants.shard(TENANT).recordFailure = undefined;
-  rig.extractor.failure = undefined;
-  const again = await rig.add('broken');
-  t.match(await rig.ingest.waitFor(again.id, A_WHILE_MS), { state: 'searchable' }, 'it is no duplicate');
-  t.equal(rig.tenants.shard(TENANT).item(job.item)?.state, 'failed');
-});
-
-t.test('waiting ends with the time given, with the signal, and with the server', async (t) => {
-  const rig = openRig(t);
-  rig.extractor.hold();
-  const job = await rig.add('slow');
-  // Once the paused reader has the file, nothing more happens to it.
-  while (rig.ingest.job(job.id)?.progress !== 0.15) await new Promise(setImmediate);
-  t.match(await rig.ingest.waitFor(job.id, 10), { state: 'extracting', progress: 0.15 });
-  const controller = new AbortController();
-  const left = rig.ingest.waitFor(job.id, A_WHILE_MS, controller.signal);
-  controller.abort();
-  t.match(await left, { state: 'extracting' });
-  const stopped = rig.ingest.waitFor(job.id, A_WHILE_MS);
-  rig.ingest.stopWaiting();
-  t.match(await stopped, { state: 'extracting' });
-  t.match(await rig.ingest.waitFor(job.id, A_WHILE_MS), { state: 'extracting' }, 'who comes later neither');
-  const { signal } = new AbortController();
-  t.match(await rig.ingest.watch(job.id, 10, signal).next(), { done: true });
-  await rig.ingest.close();
-  t.throws(() => rig.ingest.admit(TENANT), { code: 'interrupted' });
-  t.equal(await rig.ingest.waitFor(newId('job'), 10), undefined);
-});
-
-t.test('two sets of books in one process know nothing of each other', async (t) => {
-  const folder = t.testdir();
-  const first = openRig(t, { jobsMax: 1 }, null, join(folder, 'first'));
-  const second = openRig(t, { jobsMax: 1 }, null, join(folder, 'second'));
-  first.extractor.hold();
-  const running = await first.add('the same');
-  const job = await second.add('the same');
-  t.match(await second.ingest.waitFor(job.id, A_WHILE_MS), { state: 'searchable' });
-  t.equal(second.ingest.job(running.id), undefined);
-  await second.ingest.cancelTenant(TENANT);
-  t.match(first.ingest.job(running.id), { state: 'extracting' });
 });

@@ -19,11 +19,8 @@ import type {
 /** A Tenant's index in memory, with a real folder. It survives a crash of the Ingest over it. */
 export class FakeShard implements IngestShard {
   readonly stored = new Map<string, { item: Item; segments: readonly IngestSegment[] }>();
-  /** `failure` is thrown by appends, `recordFailure` by other writes. */
+  /** Thrown by appends. */
   failure: unknown;
-  recordFailure: unknown;
-  /** Called when a record becomes visible, which is before its writer continues. */
-  onPut: () => void = () => undefined;
 
   async append(item: Item, segments: readonly IngestSegment[]): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
@@ -31,9 +28,7 @@ export class FakeShard implements IngestShard {
   }
 
   async putItem(item: Item): Promise<void> {
-    if (this.recordFailure !== undefined) throw this.recordFailure;
     this.stored.set(item.id, { item, segments: [] });
-    this.onPut();
     await new Promise(setImmediate);
   }
 
@@ -46,7 +41,6 @@ export class FakeShard implements IngestShard {
   }
 
   async removeItem(id: string): Promise<boolean> {
-    if (this.recordFailure !== undefined) throw this.recordFailure;
     return this.stored.delete(id);
   }
 
@@ -76,10 +70,6 @@ export class FakeShard implements IngestShard {
 
 export class FakeTenants implements IngestTenants {
   readonly shards = new Map<string, FakeShard>();
-  /** Tenants whose index cannot be opened. */
-  readonly damaged = new Set<string>();
-  /** Number of uses that are refused from now on. */
-  overloads = 0;
   readonly #root: string;
 
   constructor(root: string) {
@@ -99,8 +89,6 @@ export class FakeTenants implements IngestTenants {
     { create }: { create?: boolean },
     work: (shard: IngestShard) => Promise<T> | T,
   ): Promise<T> {
-    if (this.overloads-- > 0) throw new FarthingError('overloaded', 'too many indexes');
-    if (this.damaged.has(tenant)) throw new FarthingError('shard_corrupt', 'damaged');
     if (create && !this.shards.has(tenant)) this.shards.set(tenant, new FakeShard());
     const shard = this.shards.get(tenant);
     if (!shard) throw new FarthingError('not_found', 'no such tenant');
@@ -108,7 +96,7 @@ export class FakeTenants implements IngestTenants {
   }
 
   async useIfThere<T>(tenant: string, work: (shard: IngestShard) => Promise<T> | T): Promise<T | undefined> {
-    if (!this.exists(tenant) && !this.damaged.has(tenant)) return undefined;
+    if (!this.exists(tenant)) return undefined;
     return this.use(tenant, {}, work);
   }
 
@@ -148,19 +136,12 @@ export class FakeExtractor implements IngestExtractor {
   failure: unknown;
   /** Facts of the next files; later ones are text. */
   readonly opens: FileInfo[] = [];
-  overloads = 0;
   #open = true;
   #waiting: (() => void)[] = [];
 
-  /** Files can be opened once it resolves. */
-  starting: Promise<void> = Promise.resolve();
-
-  canOpen(): Promise<void> {
-    return this.starting;
-  }
+  async canOpen(): Promise<void> {}
 
   async open(): Promise<FileInfo> {
-    if (this.overloads-- > 0) throw new FarthingError('overloaded', 'too many files');
     return this.opens.shift() ?? TEXT;
   }
 

@@ -1,9 +1,7 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
 import type { EffectRef, WorkOutcome } from '../../../src/payment/purchase.ts';
 import type { Address } from '../../../src/protocol/address.ts';
-import type { StepId, WorkspaceId } from '../../../src/protocol/id.ts';
+import type { WorkspaceId } from '../../../src/protocol/id.ts';
 import { ReserveReturns } from '../../../src/server/purchases/reserve-returns.ts';
 import { chargesOf } from '../../payment/rig/gate-rig.ts';
 import { sign, v2Header } from '../../payment/rig/payments.ts';
@@ -27,10 +25,6 @@ async function bought(nodes: TwoNodes, payment: string) {
   return answer;
 }
 
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await turn();
-}
-
 t.test('minutes of a workspace elsewhere are paid once and added once', async (t) => {
   const nodes = await opened(t);
   const answer = await bought(nodes, await signed(nodes));
@@ -38,13 +32,6 @@ t.test('minutes of a workspace elsewhere are paid once and added once', async (t
   t.equal(await nodes.minutesPaid(), 30);
   t.equal(nodes.pending, 0);
   t.equal(chargesOf(nodes.rig), 1);
-});
-
-t.test('what the workspace refuses is told, and costs nothing', async (t) => {
-  const nodes = await opened(t);
-  nodes.id = `ws_${'0'.repeat(32)}`;
-  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'workspace_unauthorized');
-  t.equal(chargesOf(nodes.rig), 0);
 });
 
 for (const fate of ['away', 'lost'] as const)
@@ -65,20 +52,6 @@ for (const fate of ['away', 'lost'] as const)
     },
   );
 
-t.test('a workspace that moves for long is another time’s', async (t) => {
-  const nodes = await opened(t);
-  nodes.isMoving = true;
-  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
-  t.equal(chargesOf(nodes.rig), 0);
-});
-
-t.test('what may not be told is not bought: another server may have the workspace by then', async (t) => {
-  const nodes = await opened(t);
-  nodes.stable = () => Promise.reject(Object.assign(new Error('taken over'), { code: 'interrupted' }));
-  t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
-  t.equal(chargesOf(nodes.rig), 0);
-});
-
 for (const fate of ['away', 'lost'] as const)
   t.test(`once it is paid, minutes are added when a server that was ${fate} is there again`, async (t) => {
     const nodes = await opened(t);
@@ -95,38 +68,6 @@ for (const fate of ['away', 'lost'] as const)
     t.equal(chargesOf(nodes.rig), 1);
     t.equal(nodes.pending, 0);
   });
-
-/** Refuses, or keeps what it is asked. */
-function facilitatorOf(local: Facilitator, settle: Facilitator['settle']): Facilitator {
-  return {
-    outcomeIsKnowable: false,
-    verifiesContractWallets: false,
-    verify: (payment, terms) => local.verify(payment, terms),
-    settle,
-    reconcile: async () => ({ kind: 'unknown', detail: 'not told' }),
-    connect: async () => undefined,
-    health: () => local.health(),
-  };
-}
-
-t.test('a refused settlement takes the minutes back, later where their server is away', async (t) => {
-  const nodes = await TwoNodes.open(t);
-  nodes.startPayers({
-    facilitator: (local) =>
-      facilitatorOf(local, async () => ({ kind: 'refused', reason: 'insufficient_funds' })),
-  });
-  nodes.workspaces.fates.set('extension-undo', 'away');
-  t.equal((await bought(nodes, await signed(nodes))).status, 402);
-  t.equal(nodes.pending, 1);
-  await nodes.pass(61);
-  t.equal(nodes.pending, 1, 'the payment knows of it');
-  nodes.workspaces.fates.clear();
-  await codeOf(
-    nodes.rig.gate.handle(nodes.request(await signed(nodes), { run: () => Promise.reject(new Error()) })),
-  );
-  await until(() => nodes.pending === 0);
-  t.equal(await nodes.minutesPaid(), 10);
-});
 
 t.test(
   'of a crash between the purchase and its note, the minutes are asked for half a minute later, and undone',
@@ -154,61 +95,6 @@ t.test(
     t.equal(nodes.pending, 0);
     t.match(nodes.events.at(-1), { event: 'effect_orphan_undone', kind: 'workspace_extend' });
     t.equal(chargesOf(nodes.rig), 0);
-  },
-);
-
-t.test('of a crash after the note the payment knows, and takes the minutes to their end', async (t) => {
-  const nodes = await TwoNodes.open(t);
-  const { promise: isSettling, resolve: settling } = Promise.withResolvers<void>();
-  nodes.startPayers({
-    dies: true,
-    facilitator: (local) =>
-      facilitatorOf(local, async (payment, terms) => {
-        await local.settle(payment, terms);
-        settling();
-        return new Promise(() => undefined);
-      }),
-  });
-  void nodes.rig.gate.handle(nodes.request(await signed(nodes)));
-  await isSettling;
-  nodes.startPayers();
-  await nodes.pass(61);
-  t.equal(nodes.pending, 1);
-  await nodes.rig.gate.recover();
-  t.equal(nodes.pending, 0);
-  t.equal(await nodes.minutesPaid(), 30);
-  t.equal(chargesOf(nodes.rig), 1);
-});
-
-t.test('while nobody has the payer’s books the minutes wait, and are asked for again', async (t) => {
-  const nodes = await opened(t);
-  await nodes.buy();
-  nodes.startPayers();
-  nodes.payers.fates.set('paid-effects', 'away');
-  await nodes.pass(300);
-  t.equal(nodes.pending, 1);
-  t.ok(nodes.events.every((event) => 'event' in event && event.event === 'effect_not_asked_for'));
-  nodes.payers.fates.clear();
-  await nodes.pass(30);
-  t.equal(nodes.pending, 0);
-});
-
-t.test(
-  'minutes that were told later than a purchase takes are not bought, so that they can be asked for',
-  async (t) => {
-    const nodes = await opened(t);
-    for (const late of [
-      { monotonic: 10_001, wall: 0 },
-      { monotonic: 0, wall: 10_001 },
-    ]) {
-      const times = [{ monotonic: 0, wall: 0 }, late];
-      nodes.now = () => times.shift()!;
-      t.equal(await codeOf(bought(nodes, await signed(nodes))), 'interrupted');
-    }
-    t.equal(chargesOf(nodes.rig), 0);
-    t.equal(nodes.pending, 2);
-    await nodes.pass(31);
-    t.equal(nodes.pending, 0);
   },
 );
 
@@ -250,34 +136,3 @@ t.test(
     t.equal(rig.prepaid.refundable(payer) - had, 2000n, 'told twice, and had once');
   },
 );
-
-t.test('a wallet whose books are away holds up no other', async (t) => {
-  const owed = Array.from({ length: 100 }, (_, at) => ({
-    step: `ws_${'0'.repeat(32)}/${String(at).padStart(32, '0')}` as StepId,
-    payer: `0x${'1'.repeat(40)}` as Address,
-    money: 'play',
-    amount: 1n,
-    time: 0,
-  }));
-  const away = new Set(owed.slice(0, 90).map(({ step }) => step));
-  const had: StepId[] = [];
-  const returns = new ReserveReturns({
-    workspaces: {
-      returns: (limit, after = '' as StepId) => owed.filter(({ step }) => step > after).slice(0, limit),
-      returned: async (step) => void had.push(step),
-    },
-    gate: {
-      takeBack: async ({ step }) => {
-        if (away.has(step)) throw new Error('away');
-      },
-    },
-    store: {},
-    leadsHere: () => true,
-    returnTo: () => Promise.reject(new Error('all are here')),
-    log: () => undefined,
-  });
-  await returns.deliver();
-  t.equal(had.length, 0, 'the first round has none but theirs');
-  await returns.deliver();
-  t.equal(had.length, 10);
-});

@@ -28,22 +28,6 @@ t.test('a failed job makes one credit, which is good for one ingest of its payer
   t.equal(await credits.use(payer), undefined, 'it is spent for good');
 });
 
-t.test('credits that were spent leave nothing behind, and those beside them are found', async (t) => {
-  const store = openStore(join(temporaryFolder(t), 'state'));
-  t.teardown(() => store.close());
-  const credits = new Credits({ store, clock: systemClock });
-  const payer = addressOf(wallet());
-  const spending = async (job: number) => {
-    await credits.newCredit(payer, `job_${job}`);
-    const credit = await credits.use(payer);
-    if (credit) await credits.spent(credit);
-  };
-  await Promise.all(Array.from({ length: 100 }, (_, job) => spending(job)));
-  t.equal(store.table('credits').count(), 0);
-  await credits.newCredit(payer, 'job_zzz');
-  t.equal((await credits.use(payer))?.id, `${payer}/job_zzz`);
-});
-
 t.test('a credit that was not used after all is open again, also after a crash', async (t) => {
   const credits = open(t);
   const payer = addressOf(wallet());

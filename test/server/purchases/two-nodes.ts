@@ -9,10 +9,8 @@ import { peerRoutes } from '../../../src/cluster/forward/peer-routes.ts';
 import type { Peer } from '../../../src/cluster/peers/peer.ts';
 import { HttpPeerCalls, PeerAwayError } from '../../../src/cluster/peers/peer-calls.ts';
 import { PeerSignatures, peerKeysOf } from '../../../src/cluster/peers/peer-signature.ts';
-import type { Facilitator } from '../../../src/payment/facilitator/facilitator.ts';
-import type { LocalFacilitator } from '../../../src/payment/facilitator/local-facilitator.ts';
 import type { Address } from '../../../src/protocol/address.ts';
-import { type Moment, moment } from '../../../src/protocol/clock.ts';
+import { moment } from '../../../src/protocol/clock.ts';
 import { Cors } from '../../../src/server/http/exchange/cors.ts';
 import { listen } from '../../../src/server/http/exchange/server.ts';
 import { WorkspaceExtension } from '../../../src/server/purchases/paid-workspace.ts';
@@ -77,15 +75,10 @@ export class TwoNodes {
   readonly world: World;
   readonly account = wallet();
   readonly events: object[] = [];
-  /** Of what the payers' server measures a purchase by. */
-  now: () => Moment = moment;
   /** Of the workspaces' server. */
   ms = 0;
   rig!: GateRig;
   extension!: WorkspaceExtension;
-  /** Rejects when what the workspaces' books say may not be told. */
-  stable: () => Promise<void> = async () => undefined;
-  isMoving = false;
   id = '';
   #orphans!: OrphanedExtensions;
   readonly #t: Test;
@@ -102,11 +95,9 @@ export class TwoNodes {
   private constructor(t: Test, world: World) {
     this.#t = t;
     this.world = world;
-    const moving = new Promise<void>(() => undefined);
-    this.payers = new Node('payers', (id) => {
-      if (id.startsWith('payer_')) return { services: this.#paid(this.world) };
-      return this.isMoving ? { moving } : { peer: this.workspaces.peer };
-    });
+    this.payers = new Node('payers', (id) =>
+      id.startsWith('payer_') ? { services: this.#paid(this.world) } : { peer: this.workspaces.peer },
+    );
     this.workspaces = new Node('workspaces', (id) =>
       id.startsWith('payer_') ? { peer: this.payers.peer } : { services: this.#rented() },
     );
@@ -114,15 +105,13 @@ export class TwoNodes {
   }
 
   /** Starts the payers' server, over what a former one left. */
-  startPayers(
-    options: { facilitator?: (local: LocalFacilitator) => Facilitator; dies?: boolean } = {},
-  ): void {
+  startPayers(options: { dies?: boolean } = {}): void {
     const former = this.rig as GateRig | undefined;
     this.extension = new WorkspaceExtension({
       workspaces: this.world.workspaces,
       leadsHere: (id) => id.startsWith('payer_'),
       extensionsOf: (id) => this.payers.across.extensionsOf(id),
-      now: () => this.now(),
+      now: moment,
     });
     // It has no workspaces.
     const extension = Object.assign(this.extension, { pending: async () => [] });
@@ -180,7 +169,7 @@ export class TwoNodes {
       workspaces: this.world.workspaces,
       purchases: { extension: none },
       gate: { openEffects: () => [], takeBack: () => Promise.reject(new Error('no wallet is here')) },
-      stable: () => this.stable(),
+      stable: async () => undefined,
     };
   }
 }

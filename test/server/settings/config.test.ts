@@ -81,11 +81,6 @@ t.test('the settings of a group have the names that the part which takes them kn
   t.same(groupOf(settings, 'metrics'), { port: 'off', host: '127.0.0.1', names: ['a', 'b'] });
 });
 
-t.test('variables that the commands and the native part read are not taken for settings', async (t) => {
-  const others = ['KERNEL', 'URL', 'WALLET', 'BUDGET_USD', 'MAX_PRICE_USD'].map((name) => `FARTHING_${name}`);
-  t.equal(fault(Object.fromEntries(others.map((name) => [name, '1']))), '');
-});
-
 t.test('a slip in a name without the prefix is reported with the setting that is near', async (t) => {
   const meant = (variable: string) => configNotices({ [variable]: '1' }).map(({ note }) => note);
   for (const [slip, setting] of [
@@ -99,19 +94,7 @@ t.test('a slip in a name without the prefix is reported with the setting that is
     ['SEARCH_PRICE', 'FARTHING_SEARCH_PRICE_USD'],
   ] as const)
     t.match(meant(slip), [new RegExp(`did you mean ${setting}\\?`)], slip);
-  for (const usual of [
-    'HOME',
-    'PATH',
-    'HOSTNAME',
-    'TERM',
-    'USER',
-    'PWD',
-    'SHELL',
-    'LANG',
-    'TMPDIR',
-    'NODE_ENV',
-    'LOGNAME',
-  ])
+  for (const usual of ['HOME', 'PATH', 'HOSTNAME', 'TERM', 'LANG', 'TMPDIR', 'NODE_ENV'])
     t.same(meant(usual), [], usual);
   t.match(
     fault({ NODE_ENV: 'production', FACILITATRO: 'https://facilitator.example' }),

@@ -62,28 +62,4 @@ t.test('pictures are found by descriptions in other languages', { skip }, async 
   t.same(await found(pictures), DESCRIPTIONS);
   t.equal(await openModels(), '1');
   t.same(await described(pictures, ENGLISH), english, 'an English description has its own model');
-
-  await t.test('also beside texts in one of them', async (t) => {
-    const german = await agent.rent({ ttl_minutes: 60 });
-    await german.ingest(
-      'text.txt',
-      'Der Teig für das Roggenbrot ruht über Nacht und wird bei 240 Grad gebacken.',
-    );
-    await ingestPictures(german);
-    t.same(await found(german), DESCRIPTIONS);
-    const { body } = await german.search({ query: 'eine getigerte Katze' });
-    t.equal(body.hits[0].item.name, 'a.png', 'of all families');
-    const { body: bread } = await german.search({ query: 'Wie heiß muss der Ofen für dunkles Brot sein?' });
-    t.equal(bread.hits[0].item.name, 'text.txt', 'a question finds the text');
-  });
-
-  await t.test('texts alone need no other model', async (t) => {
-    const texts = await agent.rent({ ttl_minutes: 60 });
-    await texts.ingest('text.txt', 'The tides follow the moon.');
-    const { body } = await texts.search({
-      query: 'Warum steigt und fällt das Wasser im Hafen?',
-      explain: true,
-    });
-    t.equal(body.explanation.tasks.length, 1, 'the query is encoded once');
-  });
 });

@@ -11,7 +11,6 @@ import { ServedProcess } from '../../rig/served-process.ts';
 import { TestAgent } from '../../rig/test-server.ts';
 
 const WARN = 40;
-const ERROR = 50;
 
 function written(level: string) {
   const lines: string[] = [];
@@ -19,23 +18,6 @@ function written(level: string) {
   let counted = 0;
   return { lines, event: eventLog({ logged: () => void counted++ }, log), counted: () => counted };
 }
-
-t.test('an event has one level, its own; what tells of an error is a warning', async (t) => {
-  const { lines, event } = written('warn');
-  event({ event: 'plain' });
-  event({ level: 'info', event: 'told' });
-  event({ level: 'warn', event: 'slow' });
-  event({ level: 'error', event: 'broken', error: new TypeError('x is undefined') });
-  event({ event: 'lost', error: 'Error: it is gone' });
-  const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
-  t.match(entries, [
-    { level: WARN, event: 'slow' },
-    { level: ERROR, event: 'broken', error: { type: 'TypeError', message: 'x is undefined' } },
-    { level: WARN, event: 'lost', error: 'Error: it is gone' },
-  ]);
-  t.equal(entries.length, 3);
-  for (const line of lines) t.equal(line.match(/"level":/g)?.length, 1);
-});
 
 t.test('what a full disk fails everywhere is counted each time, and logged once', async (t) => {
   const { lines, event, counted } = written('info');

@@ -16,9 +16,7 @@ const ALONE = { command: process.execPath, words: [LAUNCHER, 'serve'] };
 
 for (const [of, signal, { command, words }] of [
   ['the launcher', 'SIGTERM', ALONE],
-  ['the launcher', 'SIGINT', ALONE],
   ['the launcher', 'SIGKILL', ALONE],
-  ['npm’s shell', 'SIGTERM', NPM],
   ['npm’s shell', 'SIGKILL', NPM],
 ] as const)
   t.test(`${signal} of ${of} stops the server, which finishes its work`, async (t) => {

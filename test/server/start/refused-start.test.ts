@@ -6,7 +6,6 @@ import { spawnBuilt } from './built-process.ts';
 
 const { port } = await listening(t, createServer());
 const PATH = '/proc/farthing/data';
-const NO_FOLDER = `=${PATH}: no folder can be made there; set another one\n$`;
 
 /** Settings that cannot be served, and what is said of them. */
 const REFUSED: Readonly<Record<string, [environment: Record<string, string>, said: string]>> = {
@@ -14,16 +13,14 @@ const REFUSED: Readonly<Record<string, [environment: Record<string, string>, sai
     { PORT: String(port) },
     'FARTHING_HOST, FARTHING_PORT: cannot listen on [^\\n]+\n$',
   ],
-  "an address that is not this machine's": [
-    { HOST: '192.0.2.1' },
-    'FARTHING_HOST, FARTHING_PORT: cannot listen on [^\\n]+\n$',
-  ],
   "a port of the operator's page that another process has": [
     { ADMIN_PORT: String(port) },
     'FARTHING_ADMIN_PORT: cannot listen on [^\\n]+\n$',
   ],
-  'a data folder that cannot be made': [{ DATA_DIR: PATH }, `FARTHING_DATA_DIR${NO_FOLDER}`],
-  'a cache folder that cannot be made': [{ CACHE_DIR: PATH }, `FARTHING_CACHE_DIR${NO_FOLDER}`],
+  'a data folder that cannot be made': [
+    { DATA_DIR: PATH },
+    `FARTHING_DATA_DIR=${PATH}: no folder can be made there; set another one\n$`,
+  ],
   'a language of scans whose package is not here': [
     { OCR_LANGUAGES: 'eng,tlh' },
     'FARTHING_OCR_LANGUAGES: install @tesseract\\.js-data/tlh with npm',

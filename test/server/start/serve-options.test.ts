@@ -5,7 +5,6 @@ import { createInterface } from 'node:readline';
 import t from 'tap';
 import { builtServer } from '../../../scripts/built-server.ts';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
-import { runProgram } from '../../rig/run-program.ts';
 import { CACHE_DIR } from '../../rig/test-server.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../src/bin/farthing.js');
@@ -32,28 +31,4 @@ t.test('serve takes port, host and data folder, before the environment', async (
   t.notMatch(url, /:1$/);
   t.equal((await fetch(`${url}/healthz`)).status, 200);
   t.ok(existsSync(join(data, 'version')));
-});
-
-t.test('the server’s program itself takes no arguments, and says where its settings are', async (t) => {
-  const told = /npx farthing serve --help/;
-  for (const [word, status] of [
-    ['--help', 0],
-    ['--port', 2],
-    ['here', 2],
-  ] as const)
-    t.match(await runProgram(process.execPath, [builtServer(), word]), { status, output: told }, word);
-});
-
-t.test('what serve does not take is named, with what it takes', async (t) => {
-  const cases = [
-    [['--prot', '9000'], /^Unknown option '--prot'\.\n\nfarthing serve \[--port N\]/],
-    [['9000'], /^Unexpected argument '9000'\.\n\nfarthing serve/],
-    [['--port'], /^Option '--port <value>' argument missing\.\n\nfarthing serve/],
-  ] as const;
-  for (const [words, said] of cases) {
-    const { status, output } = await runProgram(process.execPath, [LAUNCHER, 'serve', ...words]);
-    t.equal(status, 2);
-    t.match(output, said);
-  }
-  t.match(await runProgram(process.execPath, [LAUNCHER, 'serve', '--help']), { status: 0, output: /--data/ });
 });

@@ -72,15 +72,6 @@ t.test('a payer of any slot may extend a workspace of any other', async (t) => {
   t.equal(status, 401);
 });
 
-t.test('gauges and readiness sum up', async (t) => {
-  const shown = await (await fetch(server.running.metricsUrl!)).text();
-  // Five workspaces, four uploads, four items, four searches and four extensions.
-  t.match(shown, /farthing_payments\{kind="settled"\} 21\n/);
-  t.match(shown, /farthing_jobs\{state="queued"\} 0\n/);
-  const { body } = await agents[0]!.get('/readyz');
-  t.equal(body.payment.pending, 0);
-});
-
 t.test('a backup of the running server has all slots, and a server starts from it', async (t) => {
   const copy = join(t.testdir({}), 'copy');
   const { status, explained } = await admin('backup', copy);

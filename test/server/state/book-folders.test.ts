@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { newId } from '../../../src/protocol/id.ts';
@@ -13,20 +13,6 @@ t.test('an id leads to one slot, and ids are spread evenly', async (t) => {
     counts.every((count) => count > 800 && count < 1200),
     String(counts),
   );
-});
-
-t.test('a new id leads to the slot that wants it', async (t) => {
-  for (let slot = 0; slot < 128; slot++) {
-    const id = newId('job', (drawn) => leadsTo(drawn, 128) === slot);
-    t.equal(leadsTo(id, 128), slot);
-  }
-});
-
-t.test('one slot lies in the data folder itself, without a trace of slots', async (t) => {
-  const data = t.testdir({});
-  t.same(await claimBookFolders(data, 1), [data]);
-  t.same(readdirSync(data), []);
-  t.same(await bookFolders(data), [data]);
 });
 
 t.test('several slots have a folder each, found again without the setting', async (t) => {

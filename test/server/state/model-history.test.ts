@@ -22,15 +22,6 @@ function historyOf(folder: string) {
   return { clock, open };
 }
 
-t.test('without a change an index may be extended for ever, and no model is kept', async (t) => {
-  const { open } = historyOf(t.testdir());
-  for (let start = 0; start < 3; start++) {
-    const history = await open(space('minilm'), LOOK);
-    t.same(history.replaced, []);
-    t.same([history.endsBy(0), history.endsBy(5 * DAY), history.previous()], [undefined, undefined, []]);
-  }
-});
-
 t.test('after a change older indexes end in time, and their model is named until then', async (t) => {
   const { clock, open } = historyOf(t.testdir());
   await open(space('minilm'), LOOK);
@@ -42,15 +33,4 @@ t.test('after a change older indexes end in time, and their model is named until
   t.same(history.previous(), [{ space: 'text_semantic', weights: 'minilm', until: 33 * DAY }]);
   clock.now = 33 * DAY;
   t.same(history.previous(), []);
-});
-
-t.test('a model that comes back is in use, for the indexes that it filled before as well', async (t) => {
-  const { clock, open } = historyOf(t.testdir());
-  await open(space('minilm'), LOOK);
-  clock.now = 3 * DAY;
-  await open(LOOK);
-  clock.now = 4 * DAY;
-  const history = await open(space('minilm'), LOOK);
-  t.same(history.previous(), []);
-  t.same([history.endsBy(2 * DAY), history.endsBy(4 * DAY)], [undefined, undefined]);
 });

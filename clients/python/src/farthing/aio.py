@@ -1,10 +1,8 @@
-"""The async client, for asyncio and trio. Its methods are those of the blocking one, to be awaited."""
+"""The async client, for asyncio and trio: the blocking one (client.py) is made from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Generator
 from types import TracebackType
-from typing import Any
 
 import httpx
 from typing_extensions import Self, Unpack
@@ -33,6 +31,7 @@ from .flow import run_async
 from .money import Budget, Spending, Usd
 from .operations import Image, PayerOperations, WorkspaceOperations, search_body
 from .payment import Account, Wallet
+from .renting import renting
 from .uploads import Labels, OnProgress, Source
 
 
@@ -101,23 +100,21 @@ class AsyncFarthing:
         """Prices, families and limits of the server. Free."""
         return await run_async(self._payer.ready(), self._http)
 
-    def rent(
+    @renting
+    async def rent(
         self,
         *,
         minutes: int | None = None,
         spend_limit_usd: Usd | None = None,
         idempotency_key: str | None = None,
-    ) -> Renting:
+    ) -> AsyncWorkspace:
         """Rents a workspace (15 minutes by default): uploads and searches in it are included.
 
         `async with farthing.rent(minutes=60) as workspace:` destroys it at the end; `await farthing.rent()` does not.
         """
-
-        async def rented() -> AsyncWorkspace:
-            token, record = await run_async(self._payer.rent(minutes, spend_limit_usd, idempotency_key), self._http)
-            return AsyncWorkspace(self._payer.calls, self._http, record["id"], token, record)
-
-        return Renting(rented)
+        flow = self._payer.rent(minutes, spend_limit_usd, idempotency_key)
+        token, record = await run_async(flow, self._http)
+        return AsyncWorkspace(self._payer.calls, self._http, record["id"], token, record)
 
     def open(self, workspace: str, token: str) -> AsyncWorkspace:
         """A workspace that exists. Sends nothing."""
@@ -136,27 +133,6 @@ class AsyncFarthing:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-class Renting:
-    """A workspace about to be rented: awaited, or entered."""
-
-    def __init__(self, rented: Callable[[], Coroutine[Any, Any, AsyncWorkspace]]) -> None:
-        self._rented = rented
-        self._workspace: AsyncWorkspace | None = None
-
-    def __await__(self) -> Generator[Any, None, AsyncWorkspace]:
-        return self._rented().__await__()
-
-    async def __aenter__(self) -> AsyncWorkspace:
-        self._workspace = await self._rented()
-        return self._workspace
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._workspace is not None:
-            await self._workspace.__aexit__(kind, error, trace)
 
 
 class AsyncWorkspace:

@@ -610,8 +610,56 @@ class DisposalReceipt(TypedDict):
     state: Literal["disposed"]
     receipt: str
     """Compact JWS (EdDSA); its key is at /.well-known/jwks.json."""
-    claims: dict[str, Any]
+    claims: ReceiptClaims
     """Content of the receipt, for reading."""
+
+
+class ReceiptClaims(TypedDict):
+    """Content of a disposal receipt. Counts are null if the index could not be read: its folder is destroyed all
+    the same."""
+
+    sub: str
+    iat: int
+    """When it was signed, in seconds since 1970."""
+    workspace: str
+    created_at: str
+    """When it was paid for."""
+    expires_at: str
+    """When it would have ended."""
+    disposed_at: str
+    """When its data was destroyed."""
+    reason: NotRequired[str]
+    """Why it ended."""
+    items: int | None
+    segments: int | None
+    bytes: int | None
+    items_sha256: str | None
+    searches: int
+    ingests: int
+    spend_usd: str
+    """What it cost."""
+    iss: str
+    """The server that signed it."""
+    copies: NotRequired[ReceiptClaimsCopies]
+    """Encrypted copies beyond the server’s disk, which were destroyed, too."""
+    kept: list[ReceiptClaimsKept]
+    """What outlives the workspace."""
+
+
+class ReceiptClaimsCopies(TypedDict):
+    """Encrypted copies beyond the server’s disk, which were destroyed, too."""
+
+    objects_left: int
+    key_destroyed: bool
+    removed_by: NotRequired[list[str]]
+    """Servers that had a copy."""
+
+
+class ReceiptClaimsKept(TypedDict):
+    what: str
+    why: str
+    until: str | None
+    """RFC 3339; null: no set end."""
 
 
 class Readiness(TypedDict):

@@ -1,4 +1,4 @@
-"""The blocking client."""
+"""The blocking client, made from the async one (aio.py): `make python-answers` writes this file."""
 
 from __future__ import annotations
 
@@ -108,9 +108,10 @@ class Farthing:
     ) -> Workspace:
         """Rents a workspace (15 minutes by default): uploads and searches in it are included.
 
-        `with farthing.rent(minutes=60) as workspace:` destroys it at the end.
+        `with farthing.rent(minutes=60) as workspace:` destroys it at the end; `farthing.rent()` does not.
         """
-        token, record = run(self._payer.rent(minutes, spend_limit_usd, idempotency_key), self._http)
+        flow = self._payer.rent(minutes, spend_limit_usd, idempotency_key)
+        token, record = run(flow, self._http)
         return Workspace(self._payer.calls, self._http, record["id"], token, record)
 
     def open(self, workspace: str, token: str) -> Workspace:
@@ -235,8 +236,9 @@ class Workspace:
 
         Raises receipt_invalid: the data is destroyed nevertheless; `facts["disposal"]` is the server's answer.
         """
-        self.disposal = run(self._of.dispose(), self._http)
-        return self.disposal
+        disposal = run(self._of.dispose(), self._http)
+        self.disposal = disposal
+        return disposal
 
     def receipt(self) -> DisposalReceipt:
         """The receipt of an ended workspace, for 24 hours, verified in the same way."""

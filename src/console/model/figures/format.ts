@@ -1,28 +1,12 @@
 import { type AtomicAmount, formatUsd } from '@farthing/protocol/money';
+import type { Voice } from '@farthing/protocol/schema/facts';
 
-/** Figures as people read them. */
+/** Figures as the page shows them. */
 
 /** Dollars with at least two decimals, without trailing zeros beyond. */
 export function formatPrice(amount: AtomicAmount): string {
   const [whole, fraction = ''] = formatUsd(amount).split('.');
   return `${whole}.${fraction.padEnd(2, '0')}`;
-}
-
-/** `1 file`, `2 files`. */
-export function counted(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count} ${count === 1 ? singular : plural}`;
-}
-
-export function formatBytes(bytes: number): string {
-  if (bytes < 1000) return `${bytes} B`;
-  const units = ['kB', 'MB', 'GB', 'TB'];
-  let value = bytes / 1000;
-  let unit = 0;
-  while (value >= 999.5 && unit < units.length - 1) {
-    value /= 1000;
-    unit += 1;
-  }
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 }
 
 export function formatMs(milliseconds: number): string {
@@ -33,14 +17,6 @@ export function formatMs(milliseconds: number): string {
 export function formatShare(share: number): string {
   const percent = Math.round(share * 100);
   return percent === 0 && share > 0 ? '< 1 %' : `${percent} %`;
-}
-
-/** 1:02:03 or 2:03. */
-export function formatClock(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
-  if (parts[0] === 0) parts.shift();
-  return parts.map((part, index) => (index === 0 ? String(part) : String(part).padStart(2, '0'))).join(':');
 }
 
 /** For screen readers: “4 minutes”. */
@@ -61,3 +37,9 @@ export function formatTime(rfc3339: unknown): string {
     ? String(rfc3339)
     : time.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 }
+
+/** Each kind of value on the page. */
+export const VOICE: Voice = {
+  share: (share: number, { label }) => `${formatShare(share)} ${label}`.trim(),
+  time: formatTime,
+};

@@ -21,7 +21,7 @@ export async function listFiles(): Promise<void> {
   } while (after !== undefined && items.length < LISTED_MAX);
   if (session.value.opened?.id !== opened.id) return;
   const { files, usage } = session.value;
-  const known = new Set(files.map(({ item }) => item));
+  const known = new Set(files.map(({ item }) => item?.id));
   const listed = items.toReversed().filter(({ id }) => !known.has(id));
   session.set({
     files: [...files, ...listed.map(entryOf)],
@@ -30,34 +30,10 @@ export async function listFiles(): Promise<void> {
   void followPending(opened.id);
 }
 
-function entryOf({
-  id,
-  name,
-  aliases,
-  path,
-  bytes,
-  state,
-  segments,
-  members,
-  members_failed,
-  not_read,
-  error,
-}: Item): FileEntry {
-  return {
-    key: id,
-    item: id,
-    name,
-    aliases,
-    path,
-    bytes,
-    state,
-    progress: state === 'searchable' ? 1 : 0,
-    segments,
-    members,
-    membersFailed: members_failed,
-    notRead: not_read,
-    why: error?.detail ?? (state === 'failed' ? 'It could not be read.' : undefined),
-  };
+function entryOf(item: Item): FileEntry {
+  const { id: key, name, path, bytes, state, error } = item;
+  const why = error?.detail ?? (state === 'failed' ? 'It could not be read.' : undefined);
+  return { key, item, name, path, bytes, state, progress: state === 'searchable' ? 1 : 0, why };
 }
 
 /** An earlier visit sent them: this page has no job to follow, so it asks for the items. */
@@ -69,7 +45,7 @@ async function followPending(workspace: string): Promise<void> {
     if (opened?.id !== workspace || pending.length === 0) return;
     for (const { item } of pending.slice(-PAGE)) {
       const now = await workspaceOf(opened)
-        .item(item!)
+        .item(item!.id)
         .catch(() => undefined);
       if (now && now.state !== 'pending') replace(entryOf(now));
     }

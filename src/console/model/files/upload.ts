@@ -57,7 +57,7 @@ export async function remove(entries: readonly FileEntry[]): Promise<void> {
     const waits = queue.findIndex((queued) => queued.key === key);
     if (waits >= 0) queue.splice(waits, 1);
     try {
-      if (item !== undefined) await workspaceOf(opened).remove(item);
+      if (item !== undefined) await workspaceOf(opened).remove(item.id);
       session.set({
         files: session.value.files.filter((file) => file.key !== key),
         said: `${name} is removed.`,
@@ -101,9 +101,7 @@ async function ingest(key: string, file: File, opened: OpenWorkspace): Promise<v
   try {
     const { item, duplicate } = await workspaceOf(opened).ingest(file, { onProgress });
     const state = duplicate ? 'duplicate' : item.state;
-    const { segments, members, members_failed: membersFailed, not_read: notRead } = item;
-    const aliases = [item.name, ...(item.aliases ?? [])].filter((name) => name !== file.name);
-    change(key, { aliases, state, progress: 1, segments, members, membersFailed, notRead, item: item.id });
+    change(key, { state, progress: 1, item });
     session.set({ said: `${file.name} is ${duplicate ? 'there already' : state}.` });
     await refreshUsage();
   } catch (error) {

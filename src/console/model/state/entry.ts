@@ -7,22 +7,14 @@ export interface FileEntry {
   /** The item's id, or a number of this page's until there is one. */
   readonly key: string;
   readonly name: string;
-  /** Other names of the same bytes. */
-  readonly aliases?: Item['aliases'];
   /** In the folder or archive that it came in. */
   readonly path?: string;
   readonly bytes: number;
   readonly state: FileState;
   /** 0..1 of the stage. */
   readonly progress: number;
-  /** Once it is accepted. */
-  readonly item?: string;
-  /** Of a searchable one. */
-  readonly segments?: number;
-  /** Files inside an archive or mail. */
-  readonly members?: number;
-  readonly membersFailed?: number;
-  readonly notRead?: Item['not_read'];
+  /** Once it is there. */
+  readonly item?: Item;
   /** Why it was refused or failed. */
   readonly why?: string;
   /** What was chosen, while this page has it: it can be sent again. */

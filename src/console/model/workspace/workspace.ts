@@ -1,6 +1,7 @@
 import { type DisposalAnswer, FarthingError } from '@farthing/client';
+import { counted } from '@farthing/protocol/figures';
 import { formatUsd } from '@farthing/protocol/money';
-import { counted, formatPrice, sayDuration } from '../figures/format.ts';
+import { formatPrice, sayDuration } from '../figures/format.ts';
 import { extensionPrice, priceOf } from '../figures/prices.ts';
 import { addFiles } from '../files/upload.ts';
 import { attempt, isUnauthorized } from '../server/attempt.ts';

@@ -1,7 +1,10 @@
+import { bytesText } from '@farthing/protocol/figures';
 import { sayNotRead } from '@farthing/protocol/file/not-read';
+import { factsOf } from '@farthing/protocol/schema/facts';
+import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import { memo } from 'preact/compat';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { counted, formatBytes } from '../../model/figures/format.ts';
+import { VOICE } from '../../model/figures/format.ts';
 import { saveItem } from '../../model/files/content.ts';
 import { isFailed } from '../../model/files/overview.ts';
 import { remove } from '../../model/files/upload.ts';
@@ -39,6 +42,7 @@ export const FileRow = memo(({ file }: { file: FileEntry }) => {
     remover.current?.focus();
   };
   const reached = STAGES.indexOf(state) + 1;
+  const others = item ? [item.name, ...(item.aliases ?? [])].filter((other) => other !== name) : [];
   const isThere = item !== undefined && (state === 'searchable' || state === 'duplicate');
   return (
     <li class="file" data-bad={isFailed(file)} data-state={state}>
@@ -52,7 +56,7 @@ export const FileRow = memo(({ file }: { file: FileEntry }) => {
             class="plain"
             aria-label={`Save ${path ?? name}`}
             title="Save the file"
-            onClick={() => void attempt(undefined, () => saveItem({ id: item, name }))}
+            onClick={() => void attempt(undefined, () => saveItem({ id: item.id, name }))}
           >
             <SaveIcon />
           </button>
@@ -71,12 +75,12 @@ export const FileRow = memo(({ file }: { file: FileEntry }) => {
       </span>
       <span class="file-state">
         {sayState(file)}
-        <span> · {formatBytes(bytes)}</span>
+        <span> · {bytesText(bytes)}</span>
       </span>
       {path !== undefined && path !== name && <span class="file-path">{path}</span>}
-      {(file.aliases ?? []).length > 0 && <span class="file-path">also {file.aliases!.join(', ')}</span>}
+      {others.length > 0 && <span class="file-path">also {others.join(', ')}</span>}
       {asks && <Question name={name} onNo={keep} onYes={() => void remove([file])} />}
-      {(file.notRead ?? []).map((part) => (
+      {(item?.not_read ?? []).map((part) => (
         <span key={`${part.what} ${part.why}`} class="file-unread">
           not read: {sayNotRead(part)}
         </span>
@@ -111,10 +115,11 @@ function Question({ name, onNo, onYes }: { name: string; onNo: () => void; onYes
   );
 }
 
-function sayState({ state, progress, segments, members, membersFailed = 0 }: FileEntry): string {
-  if (state === 'searchable' && members !== undefined)
-    return `${counted(members, 'file')} inside${membersFailed === 0 ? '' : `, ${membersFailed} failed`}`;
-  if (state === 'searchable' && segments !== undefined) return counted(segments, 'segment');
+function sayState({ state, progress, item }: FileEntry): string {
+  if (state === 'searchable' && item)
+    return factsOf(SHOWN_FIELDS.item, item, 'page', VOICE)
+      .map(({ value, beside }) => value + beside)
+      .join(' · ');
   const isRunning = state === 'sending' || STAGES.includes(state);
   return isRunning && progress > 0 ? `${WORDS[state]} ${Math.round(progress * 100)} %` : WORDS[state];
 }

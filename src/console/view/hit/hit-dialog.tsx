@@ -1,7 +1,7 @@
 import type { Hit } from '@farthing/client';
+import { bytesText } from '@farthing/protocol/figures';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatBytes } from '../../model/figures/format.ts';
 import { saveItem } from '../../model/files/content.ts';
 import { hasPagePicture, kindOf, momentsOf } from '../../model/search/results.ts';
 import { moreLike } from '../../model/search/search.ts';
@@ -114,7 +114,7 @@ function Body({ hit, at, onMoment, onLeave }: BodyProps) {
         <PassageText hit={hit} />
         <Confidence hit={hit} />
         <p class="quiet">
-          {hit.item.name} · {formatOf(hit.item)} · {formatBytes(hit.item.bytes)}
+          {hit.item.name} · {formatOf(hit.item)} · {bytesText(hit.item.bytes)}
         </p>
         <div class="buttons">
           <button

@@ -1,5 +1,6 @@
 import type { Hit } from '@farthing/client';
-import { formatClock, formatShare } from '../../model/figures/format.ts';
+import { clockText } from '@farthing/protocol/figures';
+import { formatShare } from '../../model/figures/format.ts';
 import { type FoundMoment, kindOf } from '../../model/search/results.ts';
 import { Thumbnail } from './thumbnail.tsx';
 
@@ -19,12 +20,12 @@ export function Moments({ hit, moments, onOpen }: MomentsProps) {
           <button
             type="button"
             data-best={time_s === hit.locator.time_s}
-            aria-label={`Play from ${formatClock(time_s)}, ${formatShare(confidence)}`}
+            aria-label={`Play from ${clockText(time_s)}, ${formatShare(confidence)}`}
             onClick={() => onOpen(time_s)}
           >
             {isFilm && <Thumbnail of={{ item: hit.item, locator: { time_s } }} />}
             <span class="moment-facts">
-              {formatClock(time_s)} <b>{formatShare(confidence)}</b>
+              {clockText(time_s)} <b>{formatShare(confidence)}</b>
             </span>
           </button>
         </li>

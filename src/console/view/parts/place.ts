@@ -1,9 +1,9 @@
 import type { Hit } from '@farthing/client';
-import { formatClock } from '../../model/figures/format.ts';
+import { clockText } from '@farthing/protocol/figures';
 
 /** Where in its file a hit is, in words. @param time another moment of it */
 export function placeOf({ item, locator }: Hit, time = locator.time_s): string {
-  if (time !== undefined) return `at ${formatClock(time)}${lengthOf(item.duration_s)}`;
+  if (time !== undefined) return `at ${clockText(time)}${lengthOf(item.duration_s)}`;
   if (locator.page !== undefined)
     return `${locator.page_kind ?? 'page'} ${locator.page}${item.pages === undefined ? '' : ` of ${item.pages}`}`;
   if (item.width !== undefined && item.height !== undefined) return `${item.width} × ${item.height} pixels`;
@@ -11,7 +11,7 @@ export function placeOf({ item, locator }: Hit, time = locator.time_s): string {
 }
 
 function lengthOf(seconds: number | undefined): string {
-  return seconds === undefined ? '' : ` of ${formatClock(seconds)}`;
+  return seconds === undefined ? '' : ` of ${clockText(seconds)}`;
 }
 
 export function titleOf({ item }: Hit): string {

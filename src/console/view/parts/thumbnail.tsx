@@ -1,6 +1,6 @@
 import type { Box, Hit } from '@farthing/client';
+import { clockText } from '@farthing/protocol/figures';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatClock } from '../../model/figures/format.ts';
 import { type PictureOf, previewOf } from '../../model/server/pictures.ts';
 import { session } from '../../model/state/session.ts';
 import { watchView } from './in-view.ts';
@@ -32,7 +32,7 @@ export function Thumbnail({ of, box, time }: ThumbnailProps) {
         </span>
       )}
       {!address && <StandIn of={of} word={address === null ? 'no preview' : formatOf(of.item)} />}
-      {time !== undefined && <span class="moment">{formatClock(time)}</span>}
+      {time !== undefined && <span class="moment">{clockText(time)}</span>}
     </span>
   );
 }

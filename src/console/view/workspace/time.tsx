@@ -1,5 +1,6 @@
+import { clockText } from '@farthing/protocol/figures';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { formatClock, formatPrice } from '../../model/figures/format.ts';
+import { formatPrice } from '../../model/figures/format.ts';
 import { extensionPrice } from '../../model/figures/prices.ts';
 import { refreshUsage } from '../../model/server/usage.ts';
 import { session } from '../../model/state/session.ts';
@@ -55,7 +56,7 @@ export function Clock() {
   if (left === undefined) return <span>–</span>;
   return (
     <span class="time-left" data-few={left < FEW_SECONDS} role="timer" aria-label={sayTimeLeft(left)}>
-      {formatClock(left)}
+      {clockText(left)}
     </span>
   );
 }

@@ -1,14 +1,14 @@
 import { join, resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { FarthingError } from '@farthing/protocol/error';
-import { FairQueue } from '@farthing/queues/fair-queue';
 import { Owners } from '@farthing/queues/owners';
+import { Limit } from '@farthing/queues/limit';
 import type { ManifestModel } from '../models/manifest.ts';
 import { readManifest } from '../models/read-manifest.ts';
 import { Verification } from '../models/verification.ts';
+import { TaskThread } from '../workers/task-thread.ts';
 import { Listener } from './listener.ts';
 import type { Written } from './speech-writer.ts';
-import type { Heard, ListenTask, VoiceResult, VoiceSettings, WriteTask } from './voice-thread.ts';
+import type { Heard, ListenTask, VoiceSettings, WriteTask } from './voice-thread.ts';
 
 export type { Said } from './listener.ts';
 export type { Stretch } from './stretches.ts';
@@ -22,7 +22,6 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-const CLOSE_LOOKS_EVERY_MS = 10;
 /** As long as readers of recordings stay. A start takes half a second of processor time. */
 const IDLE_MS_MAX = 10 * 60_000;
 
@@ -81,28 +80,19 @@ function settingsOf(
   };
 }
 
-interface Waiting {
-  readonly task: ListenTask | WriteTask;
-  readonly resolve: (result: Heard | Written) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** One thread; recordings take turns piece by piece, and their owners by the time that they took. */
 class ThreadListening implements Listening {
   readonly #settings: VoiceSettings;
   readonly #owners: Pick<Owners, 'of'>;
-  readonly #queue = new FairQueue<Waiting>({ takenMax: 1 });
-  /** The task that runs, and when it began. */
-  #running: { readonly waiting: Waiting; readonly began: number } | undefined;
-  readonly #idleMsMax: number;
-  #thread: Worker | undefined;
-  #idle: NodeJS.Timeout | undefined;
+  /** A recording has one task at a time, and jobs are bounded: so are the tasks that wait. */
+  readonly #limit = new Limit({ insideMax: 1 }, stopping);
+  readonly #thread: TaskThread<ListenTask | WriteTask>;
   #closed = false;
 
   constructor(settings: VoiceSettings, owners: Pick<Owners, 'of'>, idleMsMax: number) {
     this.#settings = settings;
     this.#owners = owners;
-    this.#idleMsMax = idleMsMax;
+    this.#thread = new TaskThread(new URL('./voice-thread.ts', import.meta.url), settings, idleMsMax);
   }
 
   get writes(): boolean {
@@ -114,12 +104,12 @@ class ThreadListening implements Listening {
     const owner = this.#owners.of(tenant);
     return new Listener({
       voice,
-      listen: async (task) => (await this.#run(owner, { kind: 'listen', ...task })) as Heard,
+      listen: (task) => this.#run<Heard>(owner, { kind: 'listen', ...task }),
       ...(writing && {
         writing: {
           secondsMax: writing.speech.seconds,
-          write: async (samples, before) =>
-            (await this.#run(owner, { kind: 'write', samples, ...(before && { before }) })) as Written,
+          write: (samples, before) =>
+            this.#run<Written>(owner, { kind: 'write', samples, ...(before && { before }) }),
         },
       }),
     });
@@ -128,72 +118,25 @@ class ThreadListening implements Listening {
   /** Waits for the running task. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const { reject } of this.#queue.drain()) reject(stopping());
-    while (this.#running) await new Promise((resume) => setTimeout(resume, CLOSE_LOOKS_EVERY_MS));
-    await this.#endThread();
+    this.#limit.refuseWaiting(stopping());
+    await this.#thread.rest();
   }
 
-  #run(owner: string, task: ListenTask | WriteTask): Promise<Heard | Written> {
-    if (this.#closed) return Promise.reject(stopping());
-    return new Promise((resolve, reject) => {
-      // A recording has one task at a time, and jobs are bounded: so is this queue.
-      this.#queue.push(owner, { task, resolve, reject });
-      this.#startNext();
+  #run<Result>(owner: string, task: ListenTask | WriteTask): Promise<Result> {
+    return this.#limit.run(owner, async (entered) => {
+      if (this.#closed) throw stopping();
+      const began = performance.now();
+      try {
+        return (await this.#thread.run(task)) as Result;
+      } catch (cause) {
+        throw new FarthingError('internal', 'The thread that listens to recordings failed.', { cause });
+      } finally {
+        entered.cost = performance.now() - began;
+      }
     });
-  }
-
-  #startNext(): void {
-    const waiting = this.#queue.take();
-    if (!waiting) return;
-    clearTimeout(this.#idle);
-    this.#running = { waiting, began: performance.now() };
-    this.#living().postMessage(waiting.task);
-  }
-
-  /** The running task is over; its owner has had its milliseconds. */
-  #end(end: (waiting: Waiting) => void): void {
-    if (!this.#running) return;
-    const { waiting, began } = this.#running;
-    this.#running = undefined;
-    this.#queue.done(waiting, performance.now() - began);
-    end(waiting);
-    this.#startNext();
-    if (!this.#running) this.#idle = setTimeout(() => this.#endThread(), this.#idleMsMax).unref();
-  }
-
-  /** Only between tasks: ending the thread inside a model's run would end the process. */
-  async #endThread(): Promise<void> {
-    clearTimeout(this.#idle);
-    const thread = this.#thread;
-    this.#thread = undefined;
-    await thread?.terminate();
-  }
-
-  #living(): Worker {
-    if (this.#thread) return this.#thread;
-    const thread = new Worker(new URL('./voice-thread.ts', import.meta.url), { workerData: this.#settings });
-    thread.unref();
-    thread.on('message', (message: VoiceResult) =>
-      this.#end(({ resolve, reject }) =>
-        'failure' in message ? reject(failed(message.failure)) : resolve(message.result),
-      ),
-    );
-    const end = (reason: unknown): void => {
-      if (this.#thread !== thread) return;
-      this.#thread = undefined;
-      this.#end(({ reject }) => reject(failed(reason)));
-    };
-    thread.on('error', end);
-    thread.on('exit', (code) => end(`it ended with ${code}`));
-    this.#thread = thread;
-    return thread;
   }
 }
 
 function stopping(): FarthingError {
   return new FarthingError('interrupted', 'The server is stopping.');
-}
-
-function failed(cause: unknown): FarthingError {
-  return new FarthingError('internal', 'The thread that listens to recordings failed.', { cause });
 }

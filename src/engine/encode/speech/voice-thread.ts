@@ -1,7 +1,8 @@
 import { setPriority } from 'node:os';
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import * as ort from 'onnxruntime-node';
 import type { ManifestVoice } from '../models/manifest.ts';
+import { answerTasks } from '../workers/task-thread.ts';
 import { type SpeechPaths, SpeechWriter, type Written } from './speech-writer.ts';
 
 /**
@@ -37,8 +38,6 @@ export interface Heard {
   readonly probabilities: Float32Array;
   readonly state: Float32Array;
 }
-
-export type VoiceResult = { readonly result: Heard | Written } | { readonly failure: string };
 
 /** The priority of the encoder's ingest workers: a search must not wait for it. */
 const NICENESS = 10;
@@ -82,10 +81,4 @@ async function write({ samples, before }: WriteTask): Promise<Written> {
   return writer.write(samples, before);
 }
 
-// One task is sent at a time.
-parentPort!.on('message', (task: ListenTask | WriteTask) => {
-  (task.kind === 'listen' ? listen(task) : write(task)).then(
-    (result: Heard | Written) => parentPort!.postMessage({ result } satisfies VoiceResult),
-    (error: unknown) => parentPort!.postMessage({ failure: String(error) } satisfies VoiceResult),
-  );
-});
+answerTasks((task: ListenTask | WriteTask) => (task.kind === 'listen' ? listen(task) : write(task)));

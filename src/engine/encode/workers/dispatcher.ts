@@ -1,10 +1,10 @@
 import { FarthingError, toFarthingError } from '@farthing/protocol/error';
 import type { Failure } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
+import { type BatchBounds, BatchQueue, type Piece } from './batch-queue.ts';
 import type { EncoderThread } from './encoder-thread.ts';
 import { CutJob, type EncoderTask, type VectorJob } from './job.ts';
 import { QueryPace } from './query-pace.ts';
-import { type Piece, type PullBounds, WorkQueue } from './work-queue.ts';
 
 type AnyJob = VectorJob | CutJob;
 
@@ -15,7 +15,7 @@ export interface DispatcherOptions {
   readonly queryWaitMsMax?: number;
   readonly ingestQueueMax: number;
   /** What one task may hold, by the name of its kind of work. */
-  readonly boundsOf: (name: string) => PullBounds;
+  readonly boundsOf: (name: string) => BatchBounds;
   /** Models that every worker must have open. */
   readonly models: readonly string[];
   readonly log: (event: object) => void;
@@ -51,8 +51,8 @@ const ATTEMPTS_MAX = 3;
  */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #queries: WorkQueue<number>;
-  readonly #ingest: WorkQueue<number>;
+  readonly #queries: BatchQueue<number>;
+  readonly #ingest: BatchQueue<number>;
   /** Threads that may get work; one that could not be restarted is left out. */
   readonly #threads: Set<EncoderThread>;
   /** Threads with a task, until its rows are copied out of their memory, or the failed worker answers again. */
@@ -67,8 +67,8 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    this.#queries = new WorkQueue(options.queryQueueMax);
-    this.#ingest = new WorkQueue(options.ingestQueueMax);
+    this.#queries = new BatchQueue(options.queryQueueMax);
+    this.#ingest = new BatchQueue(options.ingestQueueMax);
     // Query workers come first: the others run at a lower priority.
     this.#threads = new Set(
       [...options.threads].sort((a, b) => Number(a.role === 'ingest') - Number(b.role === 'ingest')),
@@ -97,12 +97,12 @@ export class Dispatcher {
     const retryAfterS = Math.max(1, Math.ceil(waitMs / 1000));
     // A few may always wait, however slow the last queries were.
     const tooLong = waitMs > most && before > QUERIES_WAITING_ANYWAY;
-    this.#queries.admit(tenant, 'searches', retryAfterS, tooLong);
+    this.#queries.refuseBeyond(tenant, 'searches', retryAfterS, tooLong);
   }
 
   admitIngest(tenant: string): void {
     this.#refuseWhenClosing();
-    this.#ingest.admit(tenant, 'ingests', 10);
+    this.#ingest.refuseBeyond(tenant, 'ingests', 10);
   }
 
   #refuseWhenClosing(): void {
@@ -128,9 +128,9 @@ export class Dispatcher {
     return this.#add(this.#ingest, job) as Promise<Awaited<J['result']>>;
   }
 
-  #add(queue: WorkQueue<number>, job: AnyJob): Promise<unknown> {
+  #add(queue: BatchQueue<number>, job: AnyJob): Promise<unknown> {
     if (!job.cancelled()) {
-      queue.add(job);
+      queue.enter(job);
       this.#pumpSoon();
     }
     return job.result;
@@ -152,13 +152,13 @@ export class Dispatcher {
       if (this.#busy.has(thread)) continue;
       let queue = this.#queries;
       let pieces: Piece<number>[] = [];
-      if (thread.role === 'query' || !this.#hasQueryWorkers()) pieces = queue.pull(boundsOf);
-      else if (this.#queryWorkersFallBehind()) pieces = queue.pull(oneOf(boundsOf));
+      if (thread.role === 'query' || !this.#hasQueryWorkers()) pieces = queue.take(boundsOf);
+      else if (this.#queryWorkersFallBehind()) pieces = queue.take(oneOf(boundsOf));
       if (pieces.length === 0 && thread.role === 'ingest') {
         queue = this.#ingest;
         const makesRoom = this.#ingestMakesRoom();
         // A few words of one owner do not wait for the long work of others.
-        if (!makesRoom || queue.owners > 1) pieces = queue.pull(boundsOf, makesRoom);
+        if (!makesRoom || queue.owners > 1) pieces = queue.take(boundsOf, makesRoom);
       }
       if (pieces.length === 0) continue;
       this.#occupy(thread, this.#serve(thread, queue, pieces));
@@ -197,7 +197,7 @@ export class Dispatcher {
     return count('ingest', this.#busy.keys()) >= most;
   }
 
-  async #serve(thread: EncoderThread, queue: WorkQueue<number>, pieces: Piece<number>[]): Promise<void> {
+  async #serve(thread: EncoderThread, queue: BatchQueue<number>, pieces: Piece<number>[]): Promise<void> {
     const started = performance.now();
     const ended = queue === this.#queries ? this.#pace.begin(started) : undefined;
     try {
@@ -233,12 +233,12 @@ export class Dispatcher {
   }
 
   /** Repeats a failed task entry by entry, so that in the end only the entry at fault fails. */
-  #repeat(queue: WorkQueue<number>, pieces: Piece<number>[], error: unknown): void {
+  #repeat(queue: BatchQueue<number>, pieces: Piece<number>[], error: unknown): void {
     for (const { work, entries, attempts } of pieces) {
       if (attempts + 1 >= ATTEMPTS_MAX) (work as AnyJob).fail(toFarthingError(error));
       else {
         this.#counters.repeatedPieces += 1;
-        for (const entry of entries) queue.repeat({ work, entries: [entry], attempts });
+        for (const entry of entries) queue.enterAgain({ work, entries: [entry], attempts });
       }
     }
   }
@@ -305,6 +305,6 @@ export class Dispatcher {
   }
 }
 
-function oneOf(boundsOf: (kind: string) => PullBounds): (kind: string) => PullBounds {
+function oneOf(boundsOf: (kind: string) => BatchBounds): (kind: string) => BatchBounds {
   return (kind) => ({ ...boundsOf(kind), entries: 1 });
 }

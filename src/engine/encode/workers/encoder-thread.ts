@@ -1,5 +1,4 @@
 import { awaitCrossing, type native } from '@farthing/native';
-import { Piscina } from 'piscina';
 import type { RunTotals, Use } from '../session/runner.ts';
 import type { NativeTextRunner } from '../text/native-text-runner.ts';
 import type { CutPassage, PlacedBlock } from '../text/passage.ts';
@@ -14,6 +13,7 @@ import type {
   TowerReport,
   WorkTotals,
 } from './protocol.ts';
+import { TaskThread } from './task-thread.ts';
 
 export interface EncoderThreadOptions {
   /** The native encoder's models, by the index of their tower. */
@@ -28,23 +28,20 @@ export interface EncoderThreadOptions {
 const WORKER = new URL('./worker.ts', import.meta.url);
 
 /**
- * A place for one task at a time, and its worker thread with their shared memory: a pool of one, so that each task's worker is known.
- * The worker starts with the first task that needs it. Waiting work stands in our queue, never in Piscina's. Piscina replaces a
- * worker that died. Texts whose models are all native go to the native encoder's threads in its place, and so do documents to be cut:
- * waking a worker's event loop takes longer than the hop there and back.
+ * Takes one task at a time, on a worker thread with shared memory. The dispatcher knows which thread has which task. Texts whose models
+ * are all native go to the native encoder's threads instead, and so do documents to be cut: waking a worker's event loop takes longer
+ * than the hop there and back.
  */
 export class EncoderThread {
   readonly role: Use;
   readonly input: Uint8Array;
   readonly output: Float32Array;
-  readonly #settings: ChoosingSettings;
   readonly #options: EncoderThreadOptions;
-  #pool: Piscina | undefined;
+  readonly #thread: TaskThread<Task>;
   #running: Promise<unknown> | undefined;
-  #idle: NodeJS.Timeout | undefined;
 
   constructor(settings: ChoosingSettings, options: EncoderThreadOptions = {}) {
-    this.#settings = settings;
+    this.#thread = new TaskThread(options.worker ?? WORKER, settings, options.idleMsMax);
     this.#options = options;
     this.role = settings.role;
     this.input = new Uint8Array(settings.input);
@@ -101,28 +98,8 @@ export class EncoderThread {
     return this.#hold(() => awaitCrossing(() => cutter.cut(title, blocks as PlacedBlock[])));
   }
 
-  async #run<T>(task: Task): Promise<T> {
-    clearTimeout(this.#idle);
-    try {
-      return await this.#hold(() => this.#worker().run(task) as Promise<T>);
-    } finally {
-      const { idleMsMax } = this.#options;
-      if (idleMsMax !== undefined) this.#idle = setTimeout(() => void this.rest(), idleMsMax).unref();
-    }
-  }
-
-  #worker(): Piscina {
-    if (this.#pool) return this.#pool;
-    this.#pool = new Piscina({
-      filename: (this.#options.worker ?? WORKER).href,
-      minThreads: 1,
-      maxThreads: 1,
-      workerData: this.#settings,
-      recordTiming: false,
-    });
-    // A worker may die while idle: the next task goes to its successor.
-    this.#pool.on('error', () => {});
-    return this.#pool;
+  #run<T>(task: Task): Promise<T> {
+    return this.#hold(() => this.#thread.run(task) as Promise<T>);
   }
 
   async #hold<T>(work: () => Promise<T>): Promise<T> {
@@ -138,11 +115,7 @@ export class EncoderThread {
 
   /** Waits for the running task, then ends the worker. The next task that needs one starts it again. */
   async rest(): Promise<void> {
-    // Ending it inside a model's run would end the process.
     while (this.#running) await this.#running.catch(() => {});
-    clearTimeout(this.#idle);
-    const pool = this.#pool;
-    this.#pool = undefined;
-    await pool?.destroy();
+    await this.#thread.rest();
   }
 }

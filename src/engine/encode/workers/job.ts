@@ -1,9 +1,9 @@
 import { FarthingError } from '@farthing/protocol/error';
 import type { CutPassage, PlacedBlock } from '../text/passage.ts';
 import type { QuerySearch } from '../text/query-search.ts';
+import type { Piece, Work } from './batch-queue.ts';
 import type { CutTask, EncodeTask } from './protocol.ts';
 import type { WorkKind, WorkName } from './work-kinds.ts';
-import type { Piece, Work } from './work-queue.ts';
 
 export interface JobOptions {
   readonly tenant: string;
@@ -67,8 +67,8 @@ abstract class Job<Result> implements Work<number> {
     else signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
+  abstract size(entry: number): number;
   abstract cost(entry: number): number;
-  abstract weight(entry: number): number;
   protected abstract finished(): Result;
 
   cancelled(): boolean {
@@ -148,7 +148,7 @@ export abstract class VectorJob extends Job<Vectors> {
   }
 }
 
-/** Characters of a token, about: estimates the cost of a text before it is tokenised. */
+/** Characters of a token, about: estimates the size of a text before it is tokenised. */
 const TOKEN_CHARACTERS = 4;
 /** Nearly no token is longer: characters beyond this many for each token of the limit are over every limit. */
 export const TOKEN_CHARACTERS_MAX = 16;
@@ -174,17 +174,17 @@ export class TextJob extends VectorJob {
     return this.#texts[entry]!.slice(0, this.work.tokensMax * TOKEN_CHARACTERS_MAX);
   }
 
-  cost(entry: number): number {
+  size(entry: number): number {
     return Math.min(this.work.tokensMax, 2 + Math.ceil(this.#texts[entry]!.length / TOKEN_CHARACTERS));
   }
 
-  weight(entry: number): number {
-    return this.cost(entry);
+  cost(entry: number): number {
+    return this.size(entry);
   }
 }
 
 /** A picture takes as long as so many tokens of a text, about. */
-const PICTURE_WEIGHT = 256;
+const PICTURE_COST = 256;
 
 /** Vectors of inputs of one fixed size, as pixels. */
 export class InputJob extends VectorJob {
@@ -211,12 +211,12 @@ export class InputJob extends VectorJob {
     return { kind: 'rows', tower: towers[0]!, use, count: inputs.length, bridged: parts.length > 1 };
   }
 
-  cost(): number {
+  size(): number {
     return 1;
   }
 
-  weight(): number {
-    return PICTURE_WEIGHT;
+  cost(): number {
+    return PICTURE_COST;
   }
 }
 
@@ -246,11 +246,11 @@ export class CutJob extends Job<CutPassage[][]> {
     this.advance(1);
   }
 
-  cost(): number {
+  size(): number {
     return 1;
   }
 
-  weight(slice: number): number {
+  cost(slice: number): number {
     return this.#slices[slice]!.reduce((sum, { text }) => sum + text.length, 0) / CUT_CHARACTERS;
   }
 

@@ -1,8 +1,8 @@
 import type { InputKind, SpaceName } from '@farthing/protocol/family';
 import { inputBytes, type Tower, type Towers } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
+import type { BatchBounds } from './batch-queue.ts';
 import { TASK_ROWS_MAX } from './protocol.ts';
-import type { PullBounds } from './work-queue.ts';
 
 /** One vector of a worker's row: its length, and the spaces that it belongs to. */
 export interface RowPart {
@@ -26,14 +26,14 @@ export interface WorkKind {
   /** Bytes of an input of fixed size; 0 for texts. */
   readonly inputBytes: number;
   /** What one task may hold. */
-  readonly bounds: PullBounds;
+  readonly bounds: BatchBounds;
 }
 
 export interface WorkKinds {
   /** Undefined where no tower does it. */
   of(use: Use, input: InputKind): WorkKind | undefined;
   /** What one task of a kind of work may hold, by its name. */
-  boundsOf(name: string): PullBounds;
+  boundsOf(name: string): BatchBounds;
 }
 
 /**
@@ -93,7 +93,7 @@ function partsOf(tower: Tower, use: Use): RowPart[] {
  */
 const INGEST_TASK = { entries: 16, tokens: 512 };
 
-function textBounds(use: Use, towers: readonly Tower[]): PullBounds {
+function textBounds(use: Use, towers: readonly Tower[]): BatchBounds {
   const candidates = towers.map((tower) => tower.candidates[0]!);
   const rows = Math.min(
     ...candidates.map(({ queryRows, ingestRows }) => (use === 'query' ? queryRows : ingestRows)),
@@ -104,7 +104,7 @@ function textBounds(use: Use, towers: readonly Tower[]): PullBounds {
     : taskBounds(INGEST_TASK.entries, INGEST_TASK.tokens);
 }
 
-function inputBounds(tower: Tower): PullBounds {
+function inputBounds(tower: Tower): BatchBounds {
   const inputs = inputsOfTask(tower);
   return taskBounds(inputs, inputs);
 }
@@ -116,6 +116,6 @@ export function inputsOfTask({ candidates }: Tower): number {
 }
 
 /** Bounds of a task, within what its shared memory holds. */
-export function taskBounds(entries: number, cost: number): PullBounds {
-  return { entries: Math.min(entries, TASK_ROWS_MAX), cost };
+export function taskBounds(entries: number, size: number): BatchBounds {
+  return { entries: Math.min(entries, TASK_ROWS_MAX), size };
 }

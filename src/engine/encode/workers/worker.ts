@@ -12,6 +12,7 @@ import type {
   TowerReport,
   WorkTotals,
 } from './protocol.ts';
+import { answerTasks } from './task-thread.ts';
 import { type OpenTower, openTower } from './warm-up.ts';
 
 /** The event loop, for which all clients wait, comes before one query, and a query before a long run of an ingest. */
@@ -104,15 +105,9 @@ class Worker {
   }
 }
 
-async function start(): Promise<(task: Task) => Promise<TaskResult>> {
-  const settings = workerData as ChoosingSettings;
-  const worker = new Worker(settings);
-  if (!settings.choosing) await worker.open();
-  // Not while it opens, which others wait for. On Linux, process 0 is the calling thread.
-  setPriority(0, NICENESS[settings.role]);
-  return (task) => worker.handle(task);
-}
-
-// Piscina awaits the export before it calls the worker ready. A failed start fails each task: if it threw here, Piscina
-// would start the worker again and again.
-export default start().catch((error: unknown) => (): Promise<TaskResult> => Promise.reject(error));
+const settings = workerData as ChoosingSettings;
+const worker = new Worker(settings);
+if (!settings.choosing) await worker.open();
+// Not while it opens, which others wait for. On Linux, process 0 is the calling thread.
+setPriority(0, NICENESS[settings.role]);
+answerTasks((task: Task) => worker.handle(task));

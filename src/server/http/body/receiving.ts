@@ -50,7 +50,7 @@ export class Receiving {
   }
 
   #hold(body: RequestBody): void {
-    if (body.hold()) this.#held.push(body.sender, body);
+    if (body.hold()) this.#held.enter(body.sender, body);
   }
 
   #endLater(): void {

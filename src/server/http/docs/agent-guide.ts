@@ -1,4 +1,6 @@
 import { formatUsd, type ShownPrice } from '@farthing/protocol/money';
+import { type Hit, HitSchema } from '@farthing/protocol/schema/search';
+import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import { READABLE_NAMES } from '@farthing/readers/formats';
 import type { Services } from '../access/services.ts';
 import { searchDiscovery } from './discovery.ts';
@@ -6,6 +8,12 @@ import { searchDiscovery } from './discovery.ts';
 export type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces' | 'terms' | 'limits'>;
 
 const MEBIBYTE = 2 ** 20;
+
+/** What its schema says of each figure of a hit that a model reads in its line. */
+const FIGURES_OF_A_HIT = SHOWN_FIELDS.hit
+  .filter(({ on }) => on.includes('line'))
+  .map(({ name }) => `- \`${name}\`: ${HitSchema.properties[name as keyof Hit].description}`)
+  .join('\n');
 
 /** `/llms.txt` (llmstxt.org): what this server is, with links to the rest. */
 export function llmsTxt({ baseUrl, terms }: Described): string {
@@ -149,11 +157,13 @@ A sample answer:
 ${JSON.stringify(searchDiscovery.outputExample, null, 1)}
 \`\`\`
 
-Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`snippet\` for text, and a \`confidence\` from 0 to 1: the estimated probability
-that this hit answers. It never rises down the list. Use it to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
+Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`snippet\` for text, and:
+
+${FIGURES_OF_A_HIT}
+
+Use \`confidence\` to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It is cautious, most of all in small indexes: read the first
 snippet before you give up. \`corrected\` is the query with misspellings corrected. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
-If you search with a picture, a hit also has a \`likeness\`: \`confidence\` says whether it is the same picture, \`likeness\` how alike the two look.
 
 \`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query, families, k, filter}\`. \`answers\` has the answer to each; with
 \`fused: true\` all are one list, for several wordings of one question.

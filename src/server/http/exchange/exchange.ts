@@ -6,10 +6,10 @@ import { newId } from '@farthing/protocol/id';
 import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
 import { jsonText } from './json-text.ts';
-import type { UnsentBytes } from './outgoing.ts';
 import { type Delivery, padded, writeAsItComes, writeHeadAlone, writePieces, writeWhole } from './pieces.ts';
 import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
 import { type TraceContext, traceOf, traceparentOf } from './trace.ts';
+import type { UnsentBytes } from './unsent-bytes.ts';
 
 /** Bodies up to this size are drained after an early answer; with larger ones the connection is closed. */
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;

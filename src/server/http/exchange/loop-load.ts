@@ -1,4 +1,5 @@
-import { FairQueue } from '@farthing/queues/fair-queue';
+import { setTimeout as pause } from 'node:timers/promises';
+import { TurnLimit } from '@farthing/queues/turn-limit';
 
 /** Utilization of the event loop above which it counts as busy. */
 const BUSY_SHARE = 0.75;
@@ -7,8 +8,6 @@ const REFUSAL_MS = 2000;
 /** Each delayed refusal holds a connection. */
 const DELAYED_MAX = 2048;
 const REFUSALS_PER_TURN = 8;
-/** Calls that begin while the loop is busy; one takes about five milliseconds in all. */
-const CALLS_PER_SECOND = 50;
 
 /** Whether the event loop has time to spare. */
 export class LoopLoad {
@@ -33,14 +32,11 @@ export class LoopLoad {
   }
 }
 
-/**
- * Delays refusals while the loop is busy, which slows clients that retry immediately. A few end in each turn of the loop.
- */
+/** Delays refusals while the loop is busy, which slows clients that retry immediately. A few end in each turn of the loop. */
 export class DelayedRefusals {
   readonly #load: Pick<LoopLoad, 'isBusy'>;
-  /** In the order in which they may go. */
-  readonly #waiting: { readonly dueAt: number; readonly go: () => void }[] = [];
-  #isScheduled = false;
+  readonly #ending = new TurnLimit(REFUSALS_PER_TURN);
+  #delayed = 0;
 
   constructor(load: Pick<LoopLoad, 'isBusy'>) {
     this.#load = load;
@@ -49,64 +45,10 @@ export class DelayedRefusals {
   /** Resolves when an answer may be sent: at once, unless it is a 429 or 503 of a busy loop. */
   async wait(status: number): Promise<void> {
     if (status !== 429 && status !== 503) return;
-    if (!this.#load.isBusy || this.#waiting.length >= DELAYED_MAX) return;
-    await new Promise<void>((go) => {
-      this.#waiting.push({ dueAt: performance.now() + REFUSAL_MS, go });
-      this.#schedule();
-    });
+    if (!this.#load.isBusy || this.#delayed >= DELAYED_MAX) return;
+    this.#delayed += 1;
+    await pause(REFUSAL_MS);
+    await this.#ending.enter('all');
+    this.#delayed -= 1;
   }
-
-  #schedule(): void {
-    const [first] = this.#waiting;
-    if (this.#isScheduled || !first) return;
-    this.#isScheduled = true;
-    const leftMs = first.dueAt - performance.now();
-    if (leftMs > 0) setTimeout(this.#next, leftMs);
-    else setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    this.#isScheduled = false;
-    const now = performance.now();
-    for (let count = 0; count < REFUSALS_PER_TURN && (this.#waiting[0]?.dueAt ?? now + 1) <= now; count++)
-      this.#waiting.shift()!.go();
-    this.#schedule();
-  };
-}
-
-/** Begins costly calls, one in each turn of the loop; while it is busy, `CALLS_PER_SECOND`. Owners take turns. */
-export class PacedCalls {
-  readonly #load: Pick<LoopLoad, 'isBusy'>;
-  readonly #waiting = new FairQueue<() => void>();
-  /** A call began in this turn, or others wait. */
-  #isScheduled = false;
-
-  constructor(load: Pick<LoopLoad, 'isBusy'>) {
-    this.#load = load;
-  }
-
-  /** Resolves when the call may begin. The caller bounds the waiting ones. */
-  begin(owner: string): Promise<void> {
-    const begun =
-      this.#isScheduled || this.#load.isBusy
-        ? new Promise<void>((resolve) => void this.#waiting.push(owner, resolve))
-        : Promise.resolve();
-    this.#schedule();
-    return begun;
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    if (this.#load.isBusy) setTimeout(this.#next, 1000 / CALLS_PER_SECOND);
-    else setImmediate(this.#next);
-  }
-
-  readonly #next = (): void => {
-    this.#isScheduled = false;
-    const call = this.#waiting.take();
-    if (!call) return;
-    call();
-    this.#schedule();
-  };
 }

@@ -3,18 +3,19 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
 import type { Timing } from '@farthing/protocol/schema/search';
+import { TurnLimit } from '@farthing/queues/turn-limit';
 import { Receiving } from '../body/receiving.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
 import { Exchange, hasCredentials, readHead } from './exchange.ts';
+import { FairAcceptor, type Place } from './fair-acceptor.ts';
 import { DelayedRefusals, LoopLoad } from './loop-load.ts';
-import { OutgoingPieces, UnsentBytes } from './outgoing.ts';
 import { isFault, problem } from './problem.ts';
 import type { Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { Router } from './router.ts';
 import type { TraceContext } from './trace.ts';
-import { type Place, Turns } from './turns.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
 
 /** Room for payments of 12 kB. uWebSockets.js reads this once, when it is loaded. */
 const HEADER_BYTES_MAX = 16 * 1024;
@@ -31,6 +32,8 @@ const UNSENT_BYTES_MAX = 64 * 2 ** 20;
  * read fast before.
  */
 const UNSENT_IN_KERNEL_BYTES_MAX = 16 * 1024;
+/** Pieces of stored files, of 64 KiB, that are written in one turn of the event loop: the kernel copies half a MiB in half a millisecond. */
+const PIECES_PER_TURN = 8;
 /** Interval of the check for slow bodies. */
 const RATE_SECONDS = 10;
 
@@ -155,9 +158,9 @@ class Connections {
   closing = false;
   readonly #options: ServerOptions;
   readonly #router: Router<Route>;
-  readonly #turns = new Turns();
+  readonly #acceptor = new FairAcceptor();
   readonly #refusals = new DelayedRefusals(new LoopLoad());
-  readonly #outgoing = new OutgoingPieces();
+  readonly #pieces = new TurnLimit(PIECES_PER_TURN);
   readonly #unsent = new UnsentBytes(sharesOf(UNSENT_BYTES_MAX));
   readonly #bodies: Shares;
   readonly #receiving = new Receiving();
@@ -171,8 +174,8 @@ class Connections {
 
   serve(response: HttpResponse, request: HttpRequest): void {
     const { head, fault } = readHead(request);
-    const turn = this.#turns.number;
-    const isInRead = () => this.#turns.number === turn;
+    const turn = this.#acceptor.number;
+    const isInRead = () => this.#acceptor.number === turn;
     const endsRead = (): boolean => isLastOfRead(false);
     // Paid answers are stored and compared, so they are never padded.
     const flushes = (): boolean => isLastOfRead(true) && isOfOneAddress && !exchange.payment.isPresent;
@@ -191,8 +194,8 @@ class Connections {
         bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
       },
     );
-    const place = this.#turns.place(hasCredentials(exchange) ? addressOf(response) : undefined);
-    const { isOfOneAddress } = this.#turns;
+    const place = this.#acceptor.place(hasCredentials(exchange) ? addressOf(response) : undefined);
+    const { isOfOneAddress } = this.#acceptor;
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
       return;
@@ -220,7 +223,7 @@ class Connections {
   }
 
   #turn(exchange: Exchange): Promise<void> {
-    return this.#turns.next(this.#options.senderOf?.(exchange) ?? '', hasCredentials(exchange));
+    return this.#acceptor.enter(this.#options.senderOf?.(exchange) ?? '', hasCredentials(exchange));
   }
 
   async #preflight(exchange: Exchange, place: Place): Promise<void> {
@@ -280,11 +283,11 @@ class Connections {
     } else if ('relayed' in reply) {
       let whole = false;
       try {
-        whole = await exchange.relay(reply, (owner) => this.#outgoing.next(owner));
+        whole = await exchange.relay(reply, (owner) => this.#pieces.enter(owner));
       } finally {
         reply.delivered(whole);
       }
-    } else if ('content' in reply) await exchange.sendContent(reply, (owner) => this.#outgoing.next(owner));
+    } else if ('content' in reply) await exchange.sendContent(reply, (owner) => this.#pieces.enter(owner));
     else if ('events' in reply) await exchange.stream(reply);
     else {
       const whole = await exchange.answer(reply);

@@ -5,17 +5,20 @@ import {
   McpRequestSchema,
   type SentMessage,
 } from '@farthing/protocol/schema/mcp';
-import { hasRoom } from '@farthing/queues/fair-queue';
+import { InFlightLimit } from '@farthing/queues/in-flight-limit';
+import { TurnLimit } from '@farthing/queues/turn-limit';
 import { Type } from '@sinclair/typebox';
 import type { HttpLimits } from '../access/services.ts';
 import { bearerToken } from '../access/workspace-access.ts';
 import { splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
-import { LoopLoad, PacedCalls } from '../exchange/loop-load.ts';
+import { LoopLoad } from '../exchange/loop-load.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 
 /** Calls that may run at once; a paid ingest may wait for its job for a minute. */
 const CALLS_MAX = 256;
+/** Calls that begin while the event loop is busy, otherwise one in each of its turns; one takes about five milliseconds in all. */
+const BUSY_CALLS_PER_SECOND = 50;
 /** All that bring no workspace's token, whether they pay or not. */
 const UNPROVED = 'unproved';
 /** Of a body that is no object: its first sign says whether it is a batch. */
@@ -71,8 +74,9 @@ export function mcpRoute(
   limits: HttpLimits,
   ownerOf: (workspace: string, token: string | undefined) => string | undefined,
 ): Route {
-  const calls = new Calls();
-  const paced = new PacedCalls(new LoopLoad());
+  const calls = new InFlightLimit(CALLS_MAX);
+  const load = new LoopLoad();
+  const pace = new TurnLimit(1, () => (load.isBusy ? 1000 / BUSY_CALLS_PER_SECOND : 0));
   return {
     method: 'POST',
     path: '/mcp',
@@ -83,9 +87,10 @@ export function mcpRoute(
       if (proved !== undefined) exchange.body.proved(proved);
       const body = await exchange.body.whole(limits.searchBodyBytesMax);
       const owner = proved ?? UNPROVED;
-      const leave = calls.enter(owner);
+      const leave = calls.enter(() => owner);
+      if (!leave) throw TOO_MANY;
       try {
-        await paced.begin(owner);
+        await pace.enter(owner);
         exchange.signal.throwIfAborted();
         const sent = await readMessage(body);
         const response = await answer(requestOf(exchange), sent, exchange.signal);
@@ -104,26 +109,6 @@ export function mcpRoute(
 
 /** Made once: making an error costs more than the rest of a refusal. */
 const TOO_MANY = new FarthingError('overloaded', 'Too many MCP calls are running. Try again in a moment.');
-
-/** Calls that run, by whom. */
-class Calls {
-  readonly #running = new Map<string, number>();
-  #sum = 0;
-
-  /** @returns to be called at the end of the call. @throws overloaded */
-  enter(owner: string): () => void {
-    const running = this.#running.get(owner) ?? 0;
-    if (!hasRoom(running, this.#sum, CALLS_MAX)) throw TOO_MANY;
-    this.#running.set(owner, running + 1);
-    this.#sum += 1;
-    return () => {
-      const left = this.#running.get(owner)! - 1;
-      if (left > 0) this.#running.set(owner, left);
-      else this.#running.delete(owner);
-      this.#sum -= 1;
-    };
-  }
-}
 
 async function readMessage(body: Buffer): Promise<SentMessage> {
   const { json, picture, text, content, isUnreadable } = await splitBody(body, true);

@@ -9,8 +9,8 @@ import type { IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { Progress, ReadDeps } from '../segments/read-and-encode.ts';
 import { type JobEnds, stackOf } from './job-ends.ts';
+import type { JobLimits } from './job-limits.ts';
 import type { JobTable } from './job-table.ts';
-import type { JobTurns, WaitingJob } from './job-turns.ts';
 
 export interface RunnerDeps extends ReadDeps {
   /** With retries: an admitted job must not fail because the server is overloaded. */
@@ -19,7 +19,7 @@ export interface RunnerDeps extends ReadDeps {
   readonly jobs: JobTable;
   readonly ends: JobEnds;
   readonly replacing: Replacing;
-  readonly turns: JobTurns;
+  readonly jobLimits: JobLimits;
   readonly log: (event: object) => void;
 }
 
@@ -39,7 +39,7 @@ class JobStopped extends Error {
   }
 }
 
-interface QueuedJob extends WaitingJob {
+interface QueuedJob {
   readonly job: Job;
   readonly info: FileInfo | undefined;
   /** Left over from a former process, whether begun or not. */
@@ -70,7 +70,7 @@ export class JobRunner {
   }
 
   *tenants(): Iterable<TenantId> {
-    for (const { tenant } of this.#entries.values()) yield tenant;
+    for (const { job } of this.#entries.values()) yield job.tenant;
   }
 
   ofTenant(tenant: TenantId): Unfinished[] {
@@ -85,45 +85,46 @@ export class JobRunner {
 
   /** Queues a job; `info` saves opening its file again, `bytes` of a text allow an estimate of its duration. Queueing twice has no effect. */
   start(job: Job, info?: FileInfo, bytes?: number): void {
-    this.#queue(job, info, { isResumed: false, seconds: secondsOf(info, bytes) });
+    this.#queue(job, info, false, secondsOf(info, bytes));
   }
 
   /** Queues a job of a former run of the server. It counts as an attempt once it begins. */
   resume(job: Job): void {
-    this.#queue(job, undefined, { isResumed: true });
+    this.#queue(job, undefined, true);
   }
 
   /** Cancels a job that waits or runs. When it resolves, only the job's row is left, or the job has ended otherwise. */
   async cancel(id: JobId): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return;
-    if (this.#deps.turns.remove(entry))
-      entry.running = this.#deps.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
-    else entry.controller.abort(new JobStopped('cancelled'));
+    entry.controller.abort(new JobStopped('cancelled'));
+    entry.running ??= this.#deps.ends.cancel(entry.job).finally(() => this.#entries.delete(id));
     await entry.running;
   }
 
   /** Stops running jobs; they resume at the next start. */
   async close(): Promise<void> {
     this.#closed = true;
-    const running = [...this.#entries.values()].filter((entry) => entry.running);
-    for (const entry of running) entry.controller.abort(new JobStopped('server-stops'));
-    await Promise.allSettled(running.map((entry) => entry.running));
-    for (const entry of this.#entries.values()) this.#deps.turns.remove(entry);
+    const entries = [...this.#entries.values()];
+    for (const { controller } of entries) controller.abort(new JobStopped('server-stops'));
+    await Promise.allSettled(entries.map(({ running }) => running));
     this.#entries.clear();
   }
 
-  #queue(job: Job, info: FileInfo | undefined, how: Pick<QueuedJob, 'isResumed' | 'seconds'>): void {
+  #queue(job: Job, info: FileInfo | undefined, isResumed: boolean, seconds?: number): void {
     if (this.#closed || this.#entries.has(job.id)) return;
-    const begin = () => this.#begin(entry);
     const controller = new AbortController();
-    const entry: QueuedJob = { job, info, ...how, tenant: job.tenant, controller, begin };
+    const entry: QueuedJob = { job, info, isResumed, controller };
     this.#entries.set(job.id, entry);
-    this.#deps.turns.push(entry);
+    const { signal } = controller;
+    // It rejects only where the job left before its turn.
+    this.#deps.jobLimits
+      .run(job.tenant, () => this.#begin(entry), { seconds, signal })
+      .catch(() => undefined);
   }
 
   #begin(entry: QueuedJob): Promise<void> {
-    if (this.#closed) return Promise.resolve();
+    if (entry.controller.signal.aborted) return Promise.resolve();
     this.#running++;
     entry.running = this.#run(entry).finally(() => {
       this.#running--;

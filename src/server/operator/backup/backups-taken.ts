@@ -1,6 +1,6 @@
 import { toTimestamp } from '@farthing/protocol/clock';
+import type { KeptFact } from '@farthing/protocol/schema/workspaces';
 import type { Store, Table } from '../../state/store.ts';
-import type { KeptFact } from '../../workspace/disposal/receipt-claims.ts';
 
 const LAST = 'last';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@farthing/protocol/clock';
 import { errorCode, FarthingError } from '@farthing/protocol/error';
 import type { WorkspaceId } from '@farthing/protocol/id';
-import type { DisposalAnswer } from '@farthing/protocol/schema/workspaces';
+import type { DisposalAnswer, ReceiptClaims } from '@farthing/protocol/schema/workspaces';
 import type { Activity, Counters } from '../activity/activity.ts';
 import type { WorkspaceRecords } from '../records/records.ts';
 import type { TenantFolders } from '../tenant/folders.ts';
@@ -144,5 +144,5 @@ export class Disposals {
 /** The answer to the token's holder. */
 export function disposalAnswer({ id, end }: WorkspaceRecord): DisposalAnswer {
   if (!end?.receipt || !end.claims) throw new FarthingError('internal', `workspace ${id} has no receipt`);
-  return { id, state: 'disposed', receipt: end.receipt, claims: end.claims };
+  return { id, state: 'disposed', receipt: end.receipt, claims: end.claims as unknown as ReceiptClaims };
 }

@@ -1,17 +1,10 @@
 import { DAY_MS, HOUR_MS, toTimestamp } from '@farthing/protocol/clock';
 import type { WorkspaceId } from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
+import type { KeptFact, ReceiptClaims } from '@farthing/protocol/schema/workspaces';
 import type { Counters } from '../activity/activity.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
 import type { WorkspaceRecord } from '../workspace.ts';
-
-/** Something that outlives the workspace: its receipt says so. */
-export interface KeptFact {
-  readonly what: string;
-  readonly why: string;
-  /** RFC 3339; null: no set end. */
-  readonly until: string | null;
-}
 
 /**
  * What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds), and which servers may have
@@ -42,7 +35,7 @@ export interface ClaimsInput {
   readonly removedBy: readonly string[];
 }
 
-/** Content of a disposal receipt. Counts are null if the index could not be read; its folder is unlinked all the same. */
+/** Content of a disposal receipt. */
 export function receiptClaims({
   record,
   counters,
@@ -52,7 +45,7 @@ export function receiptClaims({
   keptElsewhere,
   hadCopies,
   removedBy,
-}: ClaimsInput): Record<string, unknown> {
+}: ClaimsInput): ReceiptClaims {
   const { reason, expiresAt, inventory, tokenKept } = record.end ?? {};
   const { items = null, segments = null, bytes = null, itemsDigest = null } = inventory ?? {};
   return {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { download, type Wanted } from '../../../../src/engine/encode/models/download.ts';
@@ -61,32 +61,6 @@ t.test('a server that is away for a moment, or ignores ranges, costs only time',
   t.strictSame(await run(), { sha256, bytes: content.length });
 });
 
-t.test('a range that was not requested is discarded, and the file begins anew', async (t) => {
-  const faults = [{ breakAfter: 70_000 }, { ranges: 'shifted' as const }];
-  const { run } = await pulled(t, { content, large: true, faults });
-  t.strictSame(await run(), { sha256, bytes: content.length });
-});
-
-t.test('416 on a complete partial file ends the transfer; on any other, the file begins anew', async (t) => {
-  const whole = await pulled(t, { content, large: true });
-  await whole.run();
-  t.strictSame(await whole.run(), { sha256, bytes: content.length });
-  t.equal(whole.hub.requests.at(-1)!.range, `bytes=${content.length}-`);
-  const longer = await pulled(t, { content, large: true });
-  await longer.run();
-  writeFileSync(longer.part, Buffer.concat([content, Buffer.alloc(10)]));
-  t.strictSame(await longer.run(), { sha256, bytes: content.length });
-  t.equal(longer.hub.requests.at(-1)!.range, undefined);
-});
-
-t.test('a body shorter than announced is a break; a longer one ends the transfer', async (t) => {
-  const short = await pulled(t, { content, large: true, faults: [{ overstate: 5_000 }] }, {}, 2);
-  t.strictSame(await short.run(), { sha256, bytes: content.length });
-  const long = await pulled(t, { content, large: true, faults: [{ tooLong: 5_000 }] });
-  await t.rejects(long.run(), /sends more than its 300000 bytes/);
-  t.notOk(existsSync(long.part), 'nothing is left');
-});
-
 t.test('wrong bytes are discarded, and both hashes reported', async (t) => {
   const { run, part } = await pulled(t, { content, large: true, faults: [{ wrongBytes: true }] });
   await t.rejects(run(), new RegExp(`thrown away: its hash is [0-9a-f]{64}, and should be ${sha256}`));
@@ -103,10 +77,4 @@ t.test('a file that neither manifest nor server describes is not kept', async (t
   const { run, part } = await pulled(t, { content, large: true, bare: true });
   await t.rejects(run(), /neither the manifest nor the server says/);
   t.notOk(existsSync(part));
-});
-
-t.test('a file that is not there is refused at once', async (t) => {
-  const { hub, part } = await pulled(t, { content });
-  const elsewhere = download({ url: `${hub.url}/absent` }, part, { attempts: 4, pause: async () => {} });
-  await t.rejects(elsewhere, /was answered 404/);
 });

@@ -8,13 +8,8 @@ export type Fault =
   /** Closes the connection after a number of bytes, once `when` is true: the client has had time to store them. */
   | { readonly breakAfter: number; readonly when?: () => boolean }
   | { readonly status: number }
-  /** Announces more bytes than it sends. */
-  | { readonly overstate: number }
-  /** Sends more bytes than the hub announces. */
-  | { readonly tooLong: number }
   | { readonly wrongBytes: true }
-  /** Ignores a range, or sends another one. */
-  | { readonly ranges: 'ignored' | 'shifted' };
+  | { readonly ranges: 'ignored' };
 
 export interface HubFile {
   readonly content: Buffer;
@@ -60,8 +55,7 @@ function answer(request: IncomingMessage, response: ServerResponse, file: HubFil
   if (fault && 'status' in fault) return void response.writeHead(fault.status).end();
   const tag = tagOf(file);
   const range = /^bytes=(\d+)-$/.exec(request.headers.range ?? '');
-  const ranges = fault && 'ranges' in fault ? fault.ranges : undefined;
-  const honoured = range && request.headers['if-range'] === tag && ranges !== 'ignored';
+  const honoured = range && request.headers['if-range'] === tag && !(fault && 'ranges' in fault);
   const start = honoured ? Number(range[1]) : 0;
   if (honoured && start >= file.content.length)
     return void response
@@ -69,13 +63,10 @@ function answer(request: IncomingMessage, response: ServerResponse, file: HubFil
       .end();
   let body = file.content.subarray(start);
   if (fault && 'wrongBytes' in fault) body = Buffer.from(body.map((byte) => byte ^ 1));
-  if (fault && 'tooLong' in fault) body = Buffer.concat([body, Buffer.alloc(fault.tooLong)]);
-  const overstated = fault && 'overstate' in fault ? fault.overstate : 0;
-  const stated = ranges === 'shifted' ? start + 1 : start;
   response.writeHead(honoured ? 206 : 200, {
     ETag: tag,
-    'Content-Length': body.length + overstated,
-    ...(honoured && { 'Content-Range': `bytes ${stated}-${file.content.length - 1}/${file.content.length}` }),
+    'Content-Length': body.length,
+    ...(honoured && { 'Content-Range': `bytes ${start}-${file.content.length - 1}/${file.content.length}` }),
   });
   if (fault && 'breakAfter' in fault) {
     const breakOff = () => {
@@ -85,6 +76,5 @@ function answer(request: IncomingMessage, response: ServerResponse, file: HubFil
     response.write(body.subarray(0, fault.breakAfter), breakOff);
     return;
   }
-  if (overstated > 0) response.write(body, () => setImmediate(() => response.destroy()));
-  else response.end(body);
+  response.end(body);
 }

@@ -6,7 +6,7 @@ import type { Manifest } from '../../../../src/engine/encode/models/manifest.ts'
 import { openEncoder } from '../../../../src/engine/encode/open-encoder.ts';
 import { familyReports } from '../../../../src/engine/search/families.ts';
 import { servedLists } from '../../../../src/engine/search/lists.ts';
-import { cosine, MODELS } from '../rig/embedded.ts';
+import { MODELS } from '../rig/embedded.ts';
 import '../../../rig/teardown-order.ts';
 
 const MINILM = 'all-MiniLM-L6-v2/model_int8.onnx';
@@ -94,33 +94,6 @@ t.test('a model file that was tampered with is refused with both checksums', asy
     reason: /model\.onnx has the SHA-256 [0-9a-f]{64}, the manifest says 1d716c36/,
   });
 });
-
-t.test(
-  'pictures that share a task keep their own vectors where the text model of their labels fails to open',
-  async (t) => {
-    const root = t.testdir();
-    const broken = Buffer.from('no model at all');
-    const folder = await folderWith(root, { replaced: { [MINILM]: broken } });
-    const manifest = JSON.parse(await readFile(join(folder, 'manifest.json'), 'utf8')) as Manifest;
-    const file = manifest.models[0]!.files.int8!;
-    Object.assign(file, { bytes: broken.length, sha256: createHash('sha256').update(broken).digest('hex') });
-    await writeFile(join(folder, 'manifest.json'), JSON.stringify(manifest));
-    const encoder = await open(root, folder);
-    t.match(familyReports(encoder)[0], { available: true, words: false, pictures: true });
-    const { width, height } = encoder.pictureSpec!;
-    const pictures = Array.from({ length: 4 }, (_, index) =>
-      Uint8Array.from({ length: width * height * 3 }, (_, at) => (at * (index + 3)) % (60 * (index + 1))),
-    );
-    const vector = async (picture: Uint8Array) =>
-      (await encoder.encodeQuery('picture', picture, { tenant: 'x' })).visual_picture!;
-    const alone: Float32Array[] = [];
-    for (const picture of pictures) alone.push(await vector(picture));
-    // The first goes to the worker; the others wait, and share the next task.
-    const together = await Promise.all(pictures.map(vector));
-    for (const [index, one] of together.entries()) t.ok(cosine(one, alone[index]!) > 0.9999, `${index}`);
-    t.ok(cosine(alone[0]!, alone[3]!) < 0.99, 'they are different');
-  },
-);
 
 t.test('weights that the manifest knows but no runtime can open make their family unavailable', async (t) => {
   const root = t.testdir();

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Candidate } from '../../../../src/engine/encode/models/tower.ts';
@@ -56,13 +56,4 @@ t.test('an unreadable kept graph is replaced, and one of another runtime removed
   truncateSync(join(folder, name), 1000);
   t.strictSame(await vectorOf(t, candidateIn(folder)), plain);
   t.equal(readFileSync(join(folder, name)).length, whole.length);
-});
-
-t.test('where no graph can be kept, the model opens all the same', async (t) => {
-  const file = join(t.testdir({}), 'file');
-  writeFileSync(file, 'a file where the folder should be');
-  t.strictSame(
-    await vectorOf(t, candidateIn(join(file, 'graphs'))),
-    await vectorOf(t, candidateIn(undefined)),
-  );
 });

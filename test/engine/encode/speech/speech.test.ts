@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import * as ort from 'onnxruntime-node';
 import t from 'tap';
 import type {
   Manifest,
@@ -204,48 +203,6 @@ t.test('the embedded model writes within its limits, and the same each time', as
   t.ok((await languageOf(uncertain)).share < 0.5);
   for (const former of ['de', 'fr']) t.equal((await languageOf(uncertain, former)).code, former);
 });
-
-t.test('a decoder that is given tokens one by one answers as to all at once', async (t) => {
-  const { seconds, mel_bins, start, languages, transcribe } = WHISPER.speech;
-  const frames = 100 * seconds;
-  const mel = new MelSpectrogram(WHISPER.speech).of(tone(440, 1));
-  const encoder = await ort.InferenceSession.create(WHISPER.encoder);
-  const heard = await encoder.run({ mel: new ort.Tensor('float32', mel, [1, mel_bins, frames]) });
-  const decoder = await ort.InferenceSession.create(WHISPER.decoder);
-  const after = async (...steps: number[][]): Promise<Float32Array> => {
-    let past: Record<string, ort.Tensor> = {};
-    for (const input of decoder.inputMetadata)
-      if (input.isTensor && input.name.startsWith('past_'))
-        past[input.name] = new ort.Tensor('float32', new Float32Array(), [1, 8, 0, 64]);
-    let logits = new Float32Array();
-    for (const ids of steps) {
-      const tokens = new ort.Tensor('int64', BigInt64Array.from(ids, BigInt), [1, ids.length]);
-      const { logits: found, ...kept } = await decoder.run({ tokens, ...heard, ...past });
-      past = Object.fromEntries(
-        Object.entries(kept).map(([name, value]) => [name.replace('self_', 'past_'), value as ort.Tensor]),
-      );
-      logits = found!.data as Float32Array<ArrayBuffer>;
-    }
-    return logits;
-  };
-  const tokens = [start, languages[0], transcribe, 50_364, 2_425];
-  const atOnce = await after(tokens);
-  const stepwise = cosine(atOnce, await after(...tokens.map((token) => [token])));
-  t.ok(stepwise > 0.99, `${stepwise}`);
-  const other = cosine(atOnce, await after([...tokens.slice(0, -1), 1_029]));
-  t.ok(other < 0.9, `another word, another answer: ${other}`);
-});
-
-/** Of numbers less their means. */
-function cosine(first: Float32Array, second: Float32Array): number {
-  const centred = (values: Float32Array) => {
-    const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
-    return values.map((value) => value - mean);
-  };
-  const [one, two] = [centred(first), centred(second)];
-  const product = (a: Float32Array, b: Float32Array) => a.reduce((sum, value, at) => sum + value * b[at]!, 0);
-  return product(one, two) / Math.sqrt(product(one, one) * product(two, two));
-}
 
 t.test('clips are transcribed with their sound and times, long ones in parts', async (t) => {
   const voice = {

@@ -34,28 +34,10 @@ t.test('every row is in one run, within rows, tokens and padding', async (t) => 
   }
 });
 
-t.test('texts of one length share a run', async (t) => {
-  t.strictSame(groupByLength(Uint32Array.from([9, 9, 9, 9]), bounds), [
-    { rows: Uint32Array.from([0, 1, 2, 3]), width: 9 },
-  ]);
-});
-
-t.test('a long and a short text do not', async (t) => {
-  t.strictSame(
-    groupByLength(Uint32Array.from([8, 200]), bounds).map(({ width }) => width),
-    [200, 8],
-  );
-});
-
 t.test('a run has one of the given widths', async (t) => {
   const runs = groupByLength(Uint32Array.from([3, 9, 17]), { ...bounds, widths: [8, 16, 32] });
   t.strictSame(
     runs.map(({ width }) => width),
     [32, 16, 8],
   );
-});
-
-t.test('no texts give no runs, and an empty text has a width', async (t) => {
-  t.strictSame(groupByLength(new Uint32Array(0), bounds), []);
-  t.equal(groupByLength(new Uint32Array(1), bounds)[0]!.width, 1);
 });

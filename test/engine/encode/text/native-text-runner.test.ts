@@ -6,7 +6,6 @@ import type { Candidate, TextTower } from '../../../../src/engine/encode/models/
 import { openSession } from '../../../../src/engine/encode/session/session.ts';
 import { NativeTextRunner } from '../../../../src/engine/encode/text/native-text-runner.ts';
 import { TextRunner } from '../../../../src/engine/encode/text/text-runner.ts';
-import { type BertSizes, bertModel } from '../rig/bert-file.ts';
 import { cosine, MODELS } from '../rig/embedded.ts';
 
 const TOKENIZER = join(MODELS, 'all-MiniLM-L6-v2/tokenizer.json');
@@ -62,42 +61,6 @@ async function vectors(
   await runner.encode(texts, 'query', target, 0, size);
   return texts.map((_, row) => target.slice(row * size, (row + 1) * size));
 }
-
-const SMALL: BertSizes = {
-  words: 30_522,
-  positions: 512,
-  hidden: 384,
-  heads: 12,
-  inner: 1536,
-  layers: 12,
-  norms: 'in parts',
-};
-const hubInputs = { ids: 'input_ids', mask: 'attention_mask', types: 'token_type_ids' };
-
-for (const [name, sizes, settings] of [
-  ['bge-small-en-v1.5', SMALL, { pooling: 'cls' }],
-  ['multilingual-e5-small', { ...SMALL, norms: 'fused' }, { pooling: 'mean', query_prefix: 'query: ' }],
-  ['wide heads', { ...SMALL, hidden: 256, heads: 4, inner: 512, layers: 2 }, { pooling: 'last' }],
-] as const)
-  t.test(`a model of the shape of ${name} is matched, and near to ONNX Runtime`, async (t) => {
-    const path = join(t.testdir(), 'model.onnx');
-    await writeFile(path, bertModel(sizes));
-    const described = {
-      inputs: hubInputs,
-      output: 'last_hidden_state',
-      dimensions: sizes.hidden,
-      ...settings,
-    };
-    const of = tower(described, cpu(path));
-    const session = await openSession(cpu(path));
-    t.teardown(() => session.close());
-    const expected = await vectors(new TextRunner(of, cpu(path), session), TEXTS);
-    const found = await vectors(await NativeTextRunner.open(of, nativeCandidate(cpu(path))), TEXTS);
-    for (const [row, vector] of found.entries()) {
-      const likeness = cosine(vector, expected[row]!);
-      t.ok(likeness > 0.97, `${TEXTS[row]!.length} characters: ${likeness}`);
-    }
-  });
 
 t.test('the shipped model: near to ONNX Runtime, and the same bits alone and in a batch', async (t) => {
   const path = join(MODELS, 'all-MiniLM-L6-v2/model_int8.onnx');

@@ -1,10 +1,6 @@
 import t from 'tap';
-import { findInstalled } from '../../../../src/engine/encode/models/installed.ts';
-import { readManifest } from '../../../../src/engine/encode/models/read-manifest.ts';
 import type { Candidate } from '../../../../src/engine/encode/models/tower.ts';
-import { Verification } from '../../../../src/engine/encode/models/verification.ts';
-import { chooseCandidate, cosine, tryTower } from '../../../../src/engine/encode/workers/choose.ts';
-import { MODELS } from '../rig/embedded.ts';
+import { chooseCandidate } from '../../../../src/engine/encode/workers/choose.ts';
 
 const candidate = (provider: Candidate['provider'], path = 'weights'): Candidate => ({
   provider,
@@ -52,12 +48,6 @@ t.test(
   },
 );
 
-t.test('NaN is rejected', async (t) => {
-  const { open } = fakes({ cuda: Float32Array.of(Number.NaN, 0), cpu: RIGHT });
-  const { rejected } = await chooseCandidate(all, open);
-  t.match(rejected, [{ provider: 'cuda', reason: /NaN/ }]);
-});
-
 t.test('a GPU that fails to open is rejected with its reason, and the next candidate is taken', async (t) => {
   const { open } = fakes({ cuda: new Error('libcuda.so.1: cannot open'), webgpu: RIGHT, cpu: RIGHT });
   const candidates = [candidate('cuda'), candidate('webgpu'), candidate('cpu')];
@@ -79,14 +69,4 @@ t.test('where nothing serves, every reason is reported', async (t) => {
   const { candidates, rejected } = await chooseCandidate([candidate('cuda'), candidate('webgpu')], open);
   t.same(candidates, []);
   t.equal(rejected.length, 2);
-});
-
-t.test('both parts of the embedded models can be tried', async (t) => {
-  const verification = Verification.anew(MODELS, t.testdir());
-  const { towers } = await findInstalled(await readManifest(MODELS), MODELS, verification, 'cpu');
-  t.strictSame(towers.map(({ kind }) => kind).sort(), ['picture', 'text']);
-  for (const tower of towers) {
-    const vector = await tryTower(tower, tower.candidates[0]!);
-    t.ok(Math.abs(cosine(vector, vector) - 1) < 1e-5);
-  }
 });

@@ -203,23 +203,3 @@ t.test(
     t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
   },
 );
-
-t.test(
-  'fifty failures of workers under load, by exception and by exit, cost no accepted query its one answer',
-  async (t) => {
-    const opened = dispatcher(['query', 'query', 'ingest'], undefined, 2_000);
-    const fault = (index: number) => (index % 18 === 3 ? (index % 36 === 3 ? 'throw' : 'exit') : 'fine');
-    const texts = Array.from({ length: 900 }, (_, index) => `${fault(index)} ${index}`);
-    const times = new Array<number>(texts.length).fill(0);
-    await Promise.all(
-      texts.map(async (text, index) => {
-        t.strictSame(await answer(opened, text), [text.length, 1]);
-        times[index]! += 1;
-      }),
-    );
-    t.ok(times.every((count) => count === 1));
-    // One failure each, unless two stood in one task.
-    t.ok(opened.counters.workerFailures >= 40, `${opened.counters.workerFailures} failures`);
-    t.strictSame(opened.depths(), { queries: 0, ingest: 0 });
-  },
-);

@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import type { Task, WorkerSettings } from '../../../../src/engine/encode/workers/protocol.ts';
+import { answerTasks } from '../../../../src/engine/encode/workers/task-thread.ts';
 
 /**
  * A worker that fails as its texts say: `throw` throws once, `exit` ends the thread once, `always` throws each time, `lose`
@@ -28,7 +29,7 @@ function count(texts: readonly string[]): void {
     if (Atomics.wait(failed, BEGUN, 1, MEETING_MS) === 'timed-out') throw new Error('nobody came');
 }
 
-export default async (task: Task): Promise<unknown> => {
+answerTasks((task: Task) => {
   if (task.kind === 'report')
     return [{ model: 'm', provider: 'cpu', warmupMs: 0, ...(lost && { failure: 'no memory is left' }) }];
   if (lost) throw new Error('the model is not open');
@@ -44,4 +45,4 @@ export default async (task: Task): Promise<unknown> => {
   });
   if (task.use === 'ingest') Atomics.sub(failed, RUNNING, 1);
   return { runs: 1, tokens: task.texts.length, padding: 0 };
-};
+});

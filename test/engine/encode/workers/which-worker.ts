@@ -1,4 +1,5 @@
 import { threadId } from 'node:worker_threads';
+import { answerTasks } from '../../../../src/engine/encode/workers/task-thread.ts';
 
 /** A worker that says which thread it is. */
-export default () => [{ model: 'm', provider: String(threadId), warmupMs: 0 }];
+answerTasks(() => [{ model: 'm', provider: String(threadId), warmupMs: 0 }]);

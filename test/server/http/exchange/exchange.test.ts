@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import t from 'tap';
-import { isFault } from '../../../../src/server/http/exchange/problem.ts';
 import { startTestServer } from '../../../rig/test-server.ts';
 
 const { host, port } = await startTestServer(t);
@@ -31,12 +30,4 @@ t.test('an answer without a body leaves its connection to the next request', asy
       headers: { 'content-length': whole.headers['content-length'] },
     });
   }
-});
-
-t.test('work given up because its client left is no fault; all else of ours is', async (t) => {
-  const left = AbortSignal.abort();
-  t.notOk(isFault(left.reason, left));
-  t.notOk(isFault(new DOMException('This operation was aborted', 'AbortError'), left));
-  t.ok(isFault(new TypeError('x is undefined'), left));
-  t.ok(isFault(new DOMException('This operation was aborted', 'AbortError'), new AbortController().signal));
 });

@@ -48,16 +48,3 @@ t.test(
     );
   },
 );
-
-t.test('a frozen object is written once', async (t) => {
-  let written = 0;
-  const counting = {
-    toJSON: () => {
-      written += 1;
-      return 'x';
-    },
-  };
-  const frozen = Object.freeze({ counting });
-  for (let time = 0; time < 3; time++) t.equal(jsonText(frozen), '{"counting":"x"}');
-  t.equal(written, 1);
-});

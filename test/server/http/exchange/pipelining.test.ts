@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { startTestServer } from '../../../rig/test-server.ts';
 
 /** Many requests in one read: 16 are answered, or four with a token, then the connection ends, and nobody else is refused. */
 
@@ -61,41 +61,4 @@ t.test('fewer leave the connection open', async (t) => {
   socket.write(get('/healthz').repeat(7));
   await arrive(14);
   t.notMatch(answers, /Connection: close/);
-});
-
-t.test('with a token the first four are answered, whatever stands behind them', async (t) => {
-  const { id, token } = await new TestAgent(server.url).rent({ ttl_minutes: 20 });
-  const items = `GET /agent/v1/workspaces/${id}/items HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer `;
-  const five = `${items}${token}\r\n\r\n`.repeat(5);
-  const last = `${items}${token}\r\nConnection: close\r\n\r\n`;
-  const lastOf = async (raw: string) => {
-    const socket = connect(port, host);
-    t.teardown(() => socket.destroy());
-    socket.write(raw);
-    let answers = '';
-    for await (const piece of socket.setEncoding('latin1')) {
-      answers += piece;
-      if (count(answers, /HTTP\/1\.1 /g) === 5) break;
-    }
-    return answers;
-  };
-  const answers = await lastOf(five);
-  t.equal(count(answers, /HTTP\/1\.1 200 /g), 5, 'five are');
-  t.equal(count(answers, /"items":\[\]/g), 5, 'each whole');
-  for (const more of [1, 3, 100]) {
-    const cut = await answersTo(five + last.repeat(more));
-    t.equal(count(cut, /HTTP\/1\.1 200 /g), 4, `${5 + more} in one read`);
-    t.equal(count(cut, /HTTP\/1\.1 /g), 4, 'no other answer');
-  }
-  const wrong = await answersTo(`${items}wrong\r\n\r\n`.repeat(9));
-  t.equal(count(wrong, /HTTP\/1\.1 40[14] /g), 4, 'refusals too');
-});
-
-t.test('as many connections at once are all answered', async (t) => {
-  const answers = await Promise.all(
-    Array.from({ length: 300 }, () =>
-      answersTo(get('/healthz').replace('\r\n', '\r\nConnection: close\r\n')),
-    ),
-  );
-  t.equal(answers.filter((answer) => answer.startsWith('HTTP/1.1 200 ')).length, 300);
 });

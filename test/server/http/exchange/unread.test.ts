@@ -2,9 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { sharesOf } from '../../../../src/server/http/body/shared-bytes.ts';
 import { Cors } from '../../../../src/server/http/exchange/cors.ts';
-import { UnsentBytes } from '../../../../src/server/http/exchange/outgoing.ts';
 import { listen } from '../../../../src/server/http/exchange/server.ts';
 import { eventually } from '../../../rig/eventually.ts';
 
@@ -114,23 +112,6 @@ t.test('nothing is served behind an answer that is not read', async (t) => {
   t.notOk(handled['/small'], 'in a later one');
 });
 
-t.test('heads that are not read end their connection, too', async (t) => {
-  const { port, handled } = await serve(t);
-  const socket = await unread(t, port);
-  let isOver = false;
-  socket.once('close', () => {
-    isOver = true;
-  });
-  const many = get('/small', '', 'HEAD').repeat(16);
-  while (!isOver) {
-    if (socket.destroyed) break;
-    socket.write(many, () => undefined);
-    await new Promise(setImmediate);
-    if ((handled['/small'] ?? 0) > 20_000) break;
-  }
-  t.ok(isOver, `after ${handled['/small']} of them`);
-});
-
 t.test('what waits has a budget, over which connections end; what is shared counts once', async (t) => {
   const { port, handled, left } = await serve(t);
   const connections = 10;
@@ -143,21 +124,6 @@ t.test('what waits has a budget, over which connections end; what is shared coun
   t.ok(left() <= connections - fit + 1, `${left()} of ${connections} ended`);
   const answer = await fetch(`http://127.0.0.1:${port}/small`);
   t.equal(await answer.text(), 'small', 'others are served');
-});
-
-t.test('the largest is ended first, and what somebody paid for is apart', async (t) => {
-  const unsent = new UnsentBytes(sharesOf(30));
-  const ended: string[] = [];
-  const hold = (name: string, bytes: number, owner?: string) =>
-    unsent.hold(owner, Buffer.alloc(bytes), () => ended.push(name));
-  const release = hold('small', 3);
-  hold('large', 6);
-  hold('paid', 20, 'workspace');
-  hold('more', 4);
-  t.same(ended, ['large']);
-  t.equal(unsent.bytes, 27);
-  release();
-  t.equal(unsent.bytes, 24);
 });
 
 t.test('nothing behind a chunked body is served', async (t) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Exchange } from '../../../../src/server/http/exchange/exchange.ts';
+import { onlyDeep } from '../../../rig/deep.ts';
 import { serveRoutes } from './serve-routes.ts';
 
 /** Enough to be held back, and little enough to lie in the kernel's buffers meanwhile. */
@@ -30,7 +31,8 @@ async function serve(t: Test, work: (exchange: Exchange) => Promise<unknown>): P
   ]);
 }
 
-t.test('a large upload whose work takes longer than a connection may be idle is answered', async (t) => {
+const LONG_WORK = 'a large upload whose work takes longer than a connection may be idle is answered';
+t.test(LONG_WORK, { skip: onlyDeep }, async (t) => {
   const port = await serve(t, () => wait(LONGER_THAN_IDLE_MS));
   const url = `http://127.0.0.1:${port}/upload`;
   const answers = await Promise.all(

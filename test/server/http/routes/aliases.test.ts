@@ -42,18 +42,3 @@ t.test('an item has 16 further names at most, and the answer says what is not ke
   await workspace.send('DELETE', `/items/${body.item.id}`);
   t.same((await workspace.search({ query: 'copy 3' })).body.hits, []);
 });
-
-t.test('with a key another name makes another version', async (t) => {
-  const workspace = await agent.rent();
-  const put = (name: string) => {
-    const form = new FormData();
-    form.set('key', 'log');
-    form.set('file', new File(['The tide is low.'], name));
-    return workspace.send('POST', '/ingest', form, { Prefer: 'wait=60' });
-  };
-  const first = await put('one.txt');
-  const second = await put('two.txt');
-  t.notOk(second.body.duplicate);
-  t.not(second.body.item.id, first.body.item.id);
-  t.equal(second.body.item.aliases, undefined);
-});

@@ -50,26 +50,6 @@ t.test('with files in it', async (t) => {
       t.match({ status, body }, { status: 400, body: { code: 'field_invalid', field: 'min_confidence' } });
     }
   });
-
-  t.test('neither k nor exact changes what is said of a hit', async (t) => {
-    const query = 'tides and the moon';
-    const { body: usual } = await workspace.search({ query });
-    for (const change of [{ k: 1 }, { k: 1000 }, { exact: true }]) {
-      const { body } = await workspace.search({ query, ...change });
-      t.same(body.hits[0], usual.hits[0], JSON.stringify(change));
-    }
-  });
-});
-
-t.test('a question in other words is answered, and words that mean nothing are not', async (t) => {
-  const workspace = await agent.rent();
-  await workspace.ingest('log.txt', 'The lighthouse keeper counts gulls at dawn.');
-  const { body } = await workspace.search({ query: 'who watches birds in the morning?' });
-  t.match(body, { answered: true, hits: [{ item: { name: 'log.txt' } }] }, `${body.hits[0].confidence}`);
-  for (const query of ['zxqv blorp', 'symptoms of acute viral influenza', 'Kowalska']) {
-    const { body } = await workspace.search({ query });
-    t.match(body, { answered: false }, `${query}: ${body.hits[0].confidence}`);
-  }
 });
 
 t.test('what is named and is nowhere is not answered by its relatives', async (t) => {
@@ -161,10 +141,6 @@ t.test('a number that stands behind the mark of a currency is found, and told as
 
 const proved = await agent.rent();
 
-t.test('an empty index has nothing to prove', async (t) => {
-  t.match((await proved.search({ query: 'gulls' })).body, { exact: true, bounds: {} });
-});
-
 t.test('every answer says for each family whether it is proved', async (t) => {
   await proved.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
   const { body } = await proved.search({ query: 'who counts gulls?', families: ['text_semantic', 'raw'] });
@@ -172,21 +148,6 @@ t.test('every answer says for each family whether it is proved', async (t) => {
   t.same(body.bounds, { text_semantic: { exact: true }, raw: { exact: true } });
   const words = await proved.search({ query: 'gulls', families: ['raw'] });
   t.same(words.body.bounds, { raw: { exact: true } });
-});
-
-t.test('a proof can be requested, with the same hits where the answer is proved anyway', async (t) => {
-  const request = { query: 'who counts gulls?', explain: true };
-  const plain = await proved.search(request);
-  const exact = await proved.search({ ...request, exact: true });
-  t.equal(exact.body.exact, true);
-  const found = ({ hits }: { hits: { item: { id: string }; score: number }[] }) =>
-    hits.map(({ item, score }) => [item.id, score]);
-  t.same(found(exact.body), found(plain.body));
-  for (const { method } of exact.body.explanation.lists) t.equal(method, 'proved');
-  t.match(await proved.search({ query: 'gulls', exact: 'yes' }), {
-    status: 400,
-    body: { code: 'field_invalid', field: 'exact' },
-  });
 });
 
 t.test('slips and quoted phrases, through all families', async (t) => {
@@ -228,16 +189,5 @@ t.test('slips and quoted phrases, through all families', async (t) => {
     t.same(found(await search('where are "grey gulls" and walls of a harbour?')), ['gulls.txt']);
     t.same(found(await search('“old harbour wall”', { families: ['text_semantic'] })), ['gulls.txt']);
     t.match(await search('"gulls grey"'), { hits: [], answered: false, reason: 'nothing_found' });
-  });
-
-  t.test('of several phrases all must be there', async (t) => {
-    t.same(found(await search('"lighthouse keeper" "grey gulls"')), ['gulls.txt']);
-    t.match(await search('"lighthouse keeper" "grey walls"'), { hits: [], reason: 'nothing_found' });
-  });
-
-  t.test('unbalanced quotes and inch marks are no phrase', async (t) => {
-    const all = ['gulls.txt', 'rabbits.txt', 'screws.txt', 'wall.txt'];
-    for (const query of ['"gulls grey', 'gulls grey"', '5" screws and 3" nails', '“gulls grey'])
-      t.same(found(await search(query)), all, query);
   });
 });

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
 import type { AgentCard } from '../../../../src/protocol/schema/service.ts';
-import { DESCRIPTIONS } from '../../../../src/server/http/docs/operation-descriptions.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** What somebody finds who knows the server's address alone. */
@@ -30,10 +29,6 @@ t.test('a program at / is led to what it can read; a browser gets the console', 
 
 t.test('without a console, / is text for browsers too', async (t) => {
   t.match(await (await fetch(bare.url, { headers: { Accept: 'text/html' } })).text(), /# Farthing/);
-});
-
-t.test('without the setting there is no operator’s port', async (t) => {
-  t.equal(server.running.adminPort, undefined);
 });
 
 t.test('crawlers, browsers and catalogues find what they look for', async (t) => {
@@ -70,15 +65,9 @@ t.test('crawlers, browsers and catalogues find what they look for', async (t) =>
   t.equal((await fetch(`${bare.url}/.well-known/security.txt`)).status, 404, 'no contact, no page');
 });
 
-t.test('the description names the operator, guides, and describes each operation', async (t) => {
-  const { info, paths } = (await (await get('/openapi.json')).json()) as {
-    info: Record<string, unknown>;
-    paths: Record<string, Record<string, { operationId: string; description?: string }>>;
-  };
+t.test('the description names the operator, and guides', async (t) => {
+  const { info } = (await (await get('/openapi.json')).json()) as { info: object };
   t.match(info, { contact: { email: 'operator@example.org' }, 'x-guidance': /agents\.md/ });
-  const operations = Object.values(paths).flatMap((path) => Object.values(path));
-  for (const { operationId, description } of operations) t.ok(description, operationId);
-  t.same(operations.map(({ operationId }) => operationId).toSorted(), Object.keys(DESCRIPTIONS).toSorted());
 });
 
 t.test('who reads the guide knows whether its client can pay', async (t) => {
@@ -87,35 +76,16 @@ t.test('who reads the guide knows whether its client can pay', async (t) => {
   t.match(await (await fetch(`${bare.url}/llms.txt`)).text(), /v2 and v1 can pay/);
 });
 
-t.test('a wrong value is answered with allowed ones, an unknown field with known ones', async (t) => {
-  const workspace = await new TestAgent(server.url).rent();
-  const wrong = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', families: ['words'] }));
-  const allowed = ['visual', 'text_semantic', 'raw'];
-  t.equal(wrong.status, 400);
-  const problem = wrong.body as unknown as { detail: string; allowed: string[] };
-  t.same(problem.allowed.toSorted(), allowed.toSorted());
-  t.match(problem.detail, /^families: send one of .*text_semantic.*, not "words"\.$/);
-  const sentences = [
-    [{ query: 'x', k: 0 }, /^k: send a whole number from 1 to 1000, not 0\.$/],
-    [{ query: 'x', k: 'many' }, /^k: send a whole number from 1 to 1000, not "many"\.$/],
-    [{ query: 5 }, /^query: send a text of at most \d+ characters, not 5\.$/],
-    [{ query: 'x'.repeat(50_000) }, /^query: send a text of at most \d+ characters, not "x{63}…"\.$/],
-    [{ query: 'x', exact: 'yes' }, /^exact: send true or false, not "yes"\.$/],
-    [{ query: 'x', families: [] }, /^families: send a list of 1 to 16 values.*, not an empty list\.$/],
-    [{ query: 'x', min_confidence: 2 }, /^min_confidence: send a number from 0 to 1, not 2\.$/],
-    [{ q: 'x' }, /"q" is not a field: did you mean "query"\?$/],
-    [{ image: 'x' }, /"image" is not a field: did you mean "image_b64"\?$/],
-    [{}, /^Send "query" \(words\), "image_b64" \(a picture\), or both\.$/],
-  ] as const;
-  for (const [body, detail] of sentences) {
-    const answer = await workspace.send('POST', '/search', JSON.stringify(body));
-    t.match(answer.body, { detail }, JSON.stringify(body).slice(0, 80));
-  }
-  const unknown = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', limit: 3 }));
-  t.match(unknown.body, { warnings: [/"limit"\. Known: query, image_b64, queries, /] });
-  const misspelt = await workspace.send('POST', '/search', JSON.stringify({ query: 'x', familes: ['raw'] }));
-  t.match(misspelt.body, { warnings: [/"familes"\. Did you mean families\? Known: query/] });
-  const noise = /\.\d{4}/;
-  const { latency_ms, timing } = misspelt.body as unknown as { latency_ms: number; timing: object };
-  t.notMatch(JSON.stringify([latency_ms, timing]), noise, 'milliseconds have three decimals');
-});
+t.test(
+  'a wrong value is answered with allowed ones, an unknown field with the one that was meant',
+  async (t) => {
+    const workspace = await new TestAgent(server.url).rent();
+    const ask = (body: object) => workspace.send('POST', '/search', JSON.stringify(body));
+    t.match(await ask({ query: 'x', families: ['words'] }), {
+      status: 400,
+      body: { field: 'families', allowed: ['visual', 'text_semantic', 'raw'] },
+    });
+    t.match((await ask({ q: 'x' })).body.detail, /query/);
+    t.match((await ask({ query: 'x', familes: ['raw'] })).body.warnings, [/families/]);
+  },
+);

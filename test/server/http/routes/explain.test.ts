@@ -65,16 +65,3 @@ t.test('a search by picture is explained as well, with and without a near copy i
     }
   }
 });
-
-t.test('nothing is explained without a request', async (t) => {
-  for (const request of [
-    { query: 'gulls' },
-    { query: 'gulls', explain: false },
-    { query: 'gulls', explain: null },
-  ]) {
-    const { body } = await workspace.search(request);
-    t.notOk('explanation' in body || 'explanation' in body.hits[0], JSON.stringify(request));
-  }
-  const wrong = await workspace.search({ query: 'gulls', explain: 'yes' });
-  t.match(wrong, { status: 400, body: { code: 'field_invalid', field: 'explain' } });
-});

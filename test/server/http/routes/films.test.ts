@@ -80,30 +80,3 @@ t.test('the best moment is where the words are said, or the picture is shown', a
   const [shown] = films(await search({ image_b64: pictures[7]!.toString('base64') }));
   t.equal(Math.floor(shown!.locator.time_s! / 4), 7);
 });
-
-t.test('k counts films: their frames leave places for photographs', async (t) => {
-  const { hits } = await search({ query: 'coloured bars', families: ['visual'], k: 4 });
-  t.same(hits.map(({ item }) => item.name).sort(), ['bars-0.jpg', 'bars-1.jpg', 'bars-2.jpg', 'harbour.mkv']);
-});
-
-t.test('moments below min_confidence are left out', async (t) => {
-  const query = 'gulls and a ferry';
-  const [all] = films(await search({ query }));
-  const floor = all!.moments![0]!.confidence;
-  const [few] = films(await search({ query, min_confidence: floor }));
-  t.ok(few!.moments!.length >= 1);
-  t.ok(few!.moments!.every(({ confidence }) => confidence >= floor));
-  const [one] = films(await search({ query, min_confidence: all!.confidence }));
-  t.ok((one!.moments ?? []).every(({ confidence }) => confidence === all!.confidence));
-});
-
-t.test('a page’s picture never stands beside its text', async (t) => {
-  const almanac = readFileSync(new URL('../../../../samples/almanac.pdf', import.meta.url));
-  await workspace.ingest('almanac.pdf', new Uint8Array(almanac));
-  for (const query of ['a page of a book', 'how do insects tell each other where food is?']) {
-    const { hits } = await search({ query });
-    const pages = hits.flatMap(({ item, locator }) => (item.name === 'almanac.pdf' ? [locator.page] : []));
-    t.ok(pages.length > 0);
-    t.equal(new Set(pages).size, pages.length, query);
-  }
-});

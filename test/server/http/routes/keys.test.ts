@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { deep } from '../../../rig/deep.ts';
 import { startTestServer, TestAgent, type TestAnswer, type TestWorkspace } from '../../../rig/test-server.ts';
@@ -37,8 +37,18 @@ interface Listed {
 }
 const items = async (of: TestWorkspace): Promise<Listed[]> =>
   (await of.send('GET', '/items?limit=100')).body.items;
+/** Asks again where a busy machine answers `503 overloaded`. */
+async function patiently(ask: () => Promise<TestAnswer>): Promise<TestAnswer> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status !== 503) return answer;
+    await setTimeout(100);
+  }
+}
 const found = async (of: TestWorkspace, query: string): Promise<string[]> =>
-  (await of.search({ query, families: ['raw'] })).body.hits.map((hit: { snippet: string }) => hit.snippet);
+  (await patiently(() => of.search({ query, families: ['raw'] }))).body.hits.map(
+    (hit: { snippet: string }) => hit.snippet,
+  );
 const filesOf = ({ id }: TestWorkspace) => readdirSync(join(server.dataFolder, 'tenants', id, 'files'));
 
 t.test('the same key with other bytes replaces the item; the same bytes change nothing', async (t) => {
@@ -58,50 +68,12 @@ t.test('the same key with other bytes replaces the item; the same bytes change n
   t.same(filesOf(workspace), [second.body.item.id], 'its file is gone, too');
 });
 
-t.test('another name or other metadata is another version; another key is another item', async (t) => {
-  const workspace = await agent.rent();
-  const bytes = 'Tides follow the moon.';
-  const ids = new Set<string>();
-  for (const [key, labels] of [
-    ['a', {}],
-    ['a', { name: 'tides.txt' }],
-    ['a', { name: 'tides.txt', metadata: { year: 1 } }],
-    ['b', {}],
-  ] as const)
-    ids.add((await put(workspace, key, bytes, labels)).body.item.id);
-  t.equal(ids.size, 4);
-  t.match(await items(workspace), [
-    { key: 'a', name: 'tides.txt', metadata: { year: 1 } },
-    { key: 'b', name: 'log.txt' },
-  ]);
-  const keyless = await workspace.ingest('log.txt', bytes);
-  t.notOk(keyless.body.duplicate, 'what a key may take away is no copy of an upload without one');
-  const { body } = await workspace.search({ query: 'tides', filter: { key: 'A*' } });
-  t.equal(body.hits.length, 1, 'filters know keys');
-});
-
 t.test('what cannot be read leaves the old version', async (t) => {
   const workspace = await agent.rent();
   await put(workspace, 'plan', 'The ferry leaves at noon.');
   const broken = await put(workspace, 'plan', '%PDF-1.7 of nothing', { name: 'plan.pdf' });
   t.not(broken.status, 200);
   t.same(await found(workspace, 'ferry'), ['The ferry leaves at noon.']);
-});
-
-t.test('an archive is replaced with the files inside', async (t) => {
-  const workspace = await agent.rent();
-  const folder = t.testdir({
-    one: { 'same.txt': 'The same keeper.', 'old.txt': 'An old keeper.' },
-    two: { 'same.txt': 'The same keeper.', 'new.txt': 'A new keeper.' },
-  });
-  for (const version of ['one', 'two'])
-    execFileSync('tar', ['-C', join(folder, version), '-czf', join(folder, `${version}.tar.gz`), '.']);
-  const archive = (version: string) => readFileSync(join(folder, `${version}.tar.gz`));
-  await put(workspace, 'box', archive('one'), { name: 'box.tar.gz' });
-  t.same((await found(workspace, 'keeper')).sort(), ['An old keeper.', 'The same keeper.']);
-  await put(workspace, 'box', archive('two'), { name: 'box.tar.gz' });
-  t.same((await found(workspace, 'keeper')).sort(), ['A new keeper.', 'The same keeper.']);
-  t.equal(filesOf(workspace).length, 3);
 });
 
 t.test('a key is only written where it is as expected', async (t) => {
@@ -152,7 +124,7 @@ async function race(
   })();
   const answers = await Promise.all(
     Array.from({ length: 50 }, (_, at) =>
-      put(workspace, 'raced', `Writer number ${at} ${what}.`, { headers }),
+      patiently(() => put(workspace, 'raced', `Writer number ${at} ${what}.`, { headers })),
     ),
   );
   ended.abort();

@@ -93,27 +93,6 @@ t.test('a payer pays the item’s price for a preview, and nothing for a refusal
   t.notOk(refused.headers.get('payment-response'));
 });
 
-t.test('a moment of an animation is shown', async (t) => {
-  const workspace = await agent.rent();
-  const frames = ['#ff0000', '#0000ff'].map((background) => ({
-    create: { width: 64, height: 64, channels: 3 as const, background },
-  }));
-  const raw = await Promise.all(frames.map((frame) => sharp(frame).raw().toBuffer()));
-  const gif = await sharp(Buffer.concat(raw), {
-    raw: { width: 64, height: 128, channels: 3, pageHeight: 64 },
-  })
-    .gif({ delay: [1000, 1000] })
-    .toBuffer();
-  const { item } = (await workspace.ingest('two.gif', new Uint8Array(gif))).body;
-  const at = async (second: number) => {
-    const url = `${server.url}/agent/v1/workspaces/${workspace.id}/items/${item.id}/preview?time_s=${second}`;
-    const response = await fetch(url, { headers: { Authorization: `Bearer ${workspace.token}` } });
-    const { dominant } = await sharp(Buffer.from(await response.arrayBuffer())).stats();
-    return dominant.r > dominant.b ? 'red' : 'blue';
-  };
-  t.same([await at(0.2), await at(1.5), await at(99)], ['red', 'blue', 'blue']);
-});
-
 const REAL_FILM = resolve(
   import.meta.dirname,
   '../../../../../shared/data/samples/video/bottle-detection.mp4',

@@ -60,22 +60,3 @@ t.test('a second is that of the passage that began last before it', async (t) =>
   t.equal(starts(await textOf(index, ID, { timeS: 9_999 }))![0], 1);
   await t.rejects(textOf(indexOf([{ page: 1 }]), ID, { timeS: 2 }), { code: 'field_invalid' });
 });
-
-t.test('a single long passage is given whole', async (t) => {
-  t.match(await textOf(indexOf([{}, {}], 20_000), ID, { from: 0 }), { passages: { length: 1 }, next: 1 });
-});
-
-t.test('passages that are not in order are looked at in many turns of the event loop', async (t) => {
-  const index = indexOf(Array.from({ length: 4_000 }, (_, at) => ({ time_s: at })));
-  let [isOver, before, most] = [false, 0, 0];
-  const look = (): void => {
-    most = Math.max(most, index.read() - before);
-    before = index.read();
-    if (!isOver) setImmediate(look);
-  };
-  look();
-  const answer = await textOf(index, ID, { timeS: 3_990 });
-  isOver = true;
-  t.equal(starts(answer)![0], 3_990);
-  t.ok(most <= 512, `${most} records in one turn`);
-});

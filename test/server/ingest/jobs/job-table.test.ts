@@ -1,54 +1,13 @@
 import t from 'tap';
 import type { Address } from '../../../../src/protocol/address.ts';
 import { type JobId, newId, payerTenantId } from '../../../../src/protocol/id.ts';
-import { isEnded, JOB_STATES, type Job, type JobState, jobMayPass } from '../../../../src/protocol/job.ts';
+import type { Job, JobState } from '../../../../src/protocol/job.ts';
 import { JobTable } from '../../../../src/server/ingest/jobs/job-table.ts';
 import { openStore } from '../../../../src/server/state/store.ts';
 
 const HOUR_MS = 3_600_000;
 const PAYER = `0x${'a'.repeat(40)}` as const;
 const TENANT = payerTenantId(PAYER);
-
-t.test('a job takes every allowed step, and no other; its end is on the disk', async (t) => {
-  const store = openStore(t.testdir());
-  t.teardown(() => store.close());
-  const rows = store.table<Job>('jobs');
-  const jobs = new JobTable(store, { now: () => 0 });
-  for (const from of JOB_STATES) {
-    for (const to of JOB_STATES) {
-      const id = newId('job');
-      const job = await jobs.create({ id, tenant: TENANT, item: newId('item') });
-      await rows.put(id, { ...job, state: from });
-      if (jobMayPass(from, to)) t.match(await jobs.move(id, to), { state: to });
-      else await t.rejects(jobs.move(id, to), /may not go/);
-      t.equal(jobs.get(id)?.state, jobMayPass(from, to) ? to : from, `${from} to ${to}`);
-      t.equal(rows.get(id)?.state, jobMayPass(from, to) && isEnded(to) ? to : from);
-    }
-  }
-  const path: JobState[] = ['accepted', 'extracting', 'encoding', 'committing', 'searchable'];
-  t.ok(
-    path.slice(1).every((to, index) => jobMayPass(path[index]!, to)),
-    'the path of a good file is allowed',
-  );
-  await t.rejects(jobs.move(newId('job'), 'failed'), /does not exist/);
-  const taken = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
-  await t.rejects(jobs.create({ id: taken.id, tenant: TENANT, item: newId('item') }), /exists/);
-});
-
-t.test('what a job reaches while its row is written is not lost', async (t) => {
-  const store = openStore(t.testdir());
-  t.teardown(() => store.close());
-  const jobs = new JobTable(store, { now: () => 0 });
-  const { id } = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item'), held: true });
-  const released = jobs.change(id, { held: undefined });
-  await jobs.move(id, 'extracting');
-  jobs.setProgress(id, 0.2, 3);
-  await released;
-  t.match(jobs.get(id), { state: 'extracting', progress: 0.2, segments: 3 });
-  t.notOk(jobs.get(id)?.held);
-  await jobs.move(id, 'failed');
-  t.match(store.table<Job>('jobs').get(id), { state: 'failed', segments: 3 });
-});
 
 t.test('the end of a job whose item is searchable is told before its row is written', async (t) => {
   const store = openStore(t.testdir());
@@ -65,22 +24,6 @@ t.test('the end of a job whose item is searchable is told before its row is writ
   t.match(await waiting, { state: 'searchable', progress: 1, segments: 4 });
   await written;
   t.match(rows.get(id), { state: 'searchable', progress: 1, segments: 4 });
-});
-
-t.test('a job whose item is searchable passes through its remaining states', async (t) => {
-  const store = openStore(t.testdir());
-  t.teardown(() => store.close());
-  const jobs = new JobTable(store, { now: () => 0 });
-  for (const state of JOB_STATES) {
-    const job = await jobs.create({ id: newId('job'), tenant: TENANT, item: newId('item') });
-    await store.table<Job>('jobs').put(job.id, { ...job, state });
-    await jobs.finish(job.id, { segments: 7, not_read: [] });
-    const ended = ['failed', 'cancelled', 'searchable'].includes(state);
-    t.match(
-      jobs.get(job.id),
-      ended ? { state, segments: 0 } : { state: 'searchable', segments: 7, progress: 1 },
-    );
-  }
 });
 
 t.test('old ended jobs are pruned; young, running and owing ones stay', async (t) => {

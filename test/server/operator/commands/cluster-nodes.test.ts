@@ -82,17 +82,6 @@ if (withoutEtcd !== undefined) {
     );
   });
 
-  t.test('servers that share nothing are shown as such', async (t) => {
-    const { run, lives, owns, knows } = await open('kinds', 1);
-    await lives('n1');
-    await owns('n2', 0);
-    await knows('n3', 2, 2);
-    const { written } = await run('status');
-    t.match(written, /^n2 +alone +1 /m);
-    t.match(written, /^n3 +alone +0 /m, 'one that waits for what another has');
-    t.match(written, /1 slots, format 2\n$/);
-  });
-
   t.test('the format is raised once every server that has joined knows a higher one', async (t) => {
     const { run, lives, dies, knows, owns } = await open('upgrade', 1);
     for (const id of ['n1', 'n2', 'n3']) await lives(id);
@@ -135,24 +124,6 @@ if (withoutEtcd !== undefined) {
     await knows('n2', 3, 4);
     await owns('n9', 0);
     t.match(await run('finish-upgrade'), { status: 1, explained: /Format 4 waits for n9 \(knows 3\)/ });
-  });
-
-  t.test('it is raised as far as all servers know, and says what more has to wait', async (t) => {
-    const { run, knows } = await open('partly', 1);
-    await knows('n1', 2, 4);
-    await knows('n2', 2, 3);
-    t.match(await run('finish-upgrade'), {
-      status: 1,
-      written: /has format 3 now/,
-      explained: /Format 4 waits for n2 \(knows 3\)/,
-    });
-    await knows('n1', 5, 6);
-    await knows('n2', 2, 4);
-    t.match(
-      await run('finish-upgrade'),
-      { status: 1, written: '' },
-      'no format that some server has left behind',
-    );
   });
 
   t.test('a drained server is shown as such, until that is undone', async (t) => {

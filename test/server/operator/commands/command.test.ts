@@ -1,12 +1,9 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import type { CommandSpec } from '../../../../src/cli/commands/command-set.ts';
-import { OPERATOR } from '../../../../src/cli/commands/operator.ts';
 import { ServedProcess } from '../../../rig/served-process.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { farthing } from './farthing-command.ts';
-import { runCommand } from './run-command.ts';
 
 t.test('the operator sees, shows and ends the workspaces of a running server', async (t) => {
   const data = join(t.testdir({}), 'data');
@@ -127,43 +124,5 @@ t.test('what is not a command, or is wrongly used, is answered with what is', as
   t.match(await farthing('/nowhere', ['doctor', '--jsno']), {
     code: 2,
     err: '"farthing admin doctor" has no option --jsno. Did you mean --json?\n',
-  });
-});
-
-t.test('each command is explained by itself, a group with its commands, and all of them', async (t) => {
-  const explained = async (...words: string[]) => {
-    const { status, written } = await runCommand({}, words);
-    t.equal(status, 0, words.join(' '));
-    t.ok(
-      written.split('\n').every((line) => line.length <= 80),
-      words.join(' '),
-    );
-    return written;
-  };
-  const all = await explained();
-  t.equal(await explained('--help'), all);
-  for (const [name, { about, options = {} }] of Object.entries<CommandSpec>(OPERATOR.specs)) {
-    const [first, verb] = name.split(' ') as [string, string?];
-    const paragraph = all.match(new RegExp(`^ {2}${first} .*(?:\\n {4}.*)*`, 'm'))?.[0] ?? '';
-    t.ok(` ${paragraph.replace(/[\s,.:]+/g, ' ')} `.includes(` ${verb ?? first} `), name);
-    if (verb) t.match(await explained(first, '-h'), `farthing admin ${name}`);
-    const told = await explained('help', ...name.split(' '));
-    t.equal(await explained(...name.split(' '), '--help'), told);
-    t.ok(told.startsWith(`farthing admin ${name}`));
-    t.ok(told.replace(/\s+/g, ' ').includes(about), name);
-    for (const option of Object.keys(options)) t.match(told, `--${option}`);
-  }
-  t.match(await runCommand({}, ['modles', '--help']), {
-    status: 2,
-    explained: /Did you mean farthing admin models/,
-  });
-});
-
-t.test('a file that is not there is told in a sentence', async (t) => {
-  const path = join(t.testdir({}), 'receipt.txt');
-  t.match(await farthing('/nowhere', ['receipt', 'verify', path]), { code: 1, err: `There is no ${path}.` });
-  t.match(await farthing('/nowhere', ['receipt', 'verify', t.testdirName]), {
-    code: 1,
-    err: /is a folder, not a file\.$/m,
   });
 });

@@ -9,11 +9,20 @@ import { systemClock } from '../../../../src/protocol/clock.ts';
 import { Credits } from '../../../../src/server/purchases/credits.ts';
 import { openStore } from '../../../../src/server/state/store.ts';
 import { noChain } from '../../../payment/chain/chain.ts';
-import { startPaidServer } from '../../../payment/chain/paid-server.ts';
 import { addressOf, paymentOf, sign, v2Header, wallet } from '../../../payment/rig/payments.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
+import { startPaidServer } from '../../start/payment/paid-server.ts';
 import { runCommand } from './run-command.ts';
+
+type Row = Record<string, string>;
+const rowsOf = (written: string): Row[] =>
+  written.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as Row]));
+
+const reconcileWith = (environment: Record<string, string>) => async () => {
+  const { status, written, explained } = await runCommand(environment, ['ledger', 'reconcile']);
+  return { status, explained, lines: rowsOf(written) };
+};
 
 t.test(
   'each payment is proved on the chain; what it shows otherwise, and strangers’ transfers, are listed',
@@ -27,11 +36,7 @@ t.test(
       RPC_URL: chain.url,
     };
     const environment = environmentOf(settings);
-    const reconcile = async () => {
-      const { status, written, explained } = await runCommand(environment, ['ledger', 'reconcile']);
-      const lines = written.split('\n').filter((line) => line !== '');
-      return { status, explained, lines: lines.map((line) => JSON.parse(line) as Record<string, string>) };
-    };
+    const reconcile = reconcileWith(environment);
     const agent = new TestAgent(server.url);
     await chain.mint(agent.account.address, 1_000_000n);
     await agent.rent({ ttl_minutes: 20 });
@@ -126,11 +131,7 @@ t.test(
   async (t) => {
     const { chain, merchant, server, environment } = await startPaidServer(t, { FACILITATOR: 'self' });
     const settings = environmentOf({ ...environment, DATA_DIR: server.dataFolder });
-    const reconcile = async () => {
-      const { status, written, explained } = await runCommand(settings, ['ledger', 'reconcile']);
-      const lines = written.split('\n').filter((line) => line !== '');
-      return { status, explained, lines: lines.map((line) => JSON.parse(line) as Record<string, string>) };
-    };
+    const reconcile = reconcileWith(settings);
     const gasWallet = privateKeyToAddress(environment.GAS_KEY as Hex);
     const gasBefore = await chain.control.getBalance({ address: gasWallet });
     const account = wallet();
@@ -142,10 +143,7 @@ t.test(
     const second = await farthing.refundPrepaid('0.2');
 
     const { written } = await runCommand(settings, ['ledger', 'export', '--format', 'jsonl']);
-    const rows = written
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, string>);
+    const rows = rowsOf(written);
     const settled = rows.filter(({ kind }) => kind === 'settled');
     t.equal(settled.length, 2);
     t.match(settled, [

@@ -15,7 +15,6 @@ import t, { type Test } from 'tap';
 import { Library } from '../../../../src/engine/encode/models/library.ts';
 import type { Manifest } from '../../../../src/engine/encode/models/manifest.ts';
 import { checkManifest, readManifest } from '../../../../src/engine/encode/models/read-manifest.ts';
-import { progressBar } from '../../../../src/server/operator/commands/models.ts';
 import { startHub } from '../../../engine/encode/models/hub.ts';
 import { MODELS } from '../../../engine/encode/rig/embedded.ts';
 import { environmentOf } from '../../../rig/environment.ts';
@@ -103,13 +102,6 @@ t.test('--offline asks nobody and names the files to copy', async (t) => {
   t.strictSame(hub.requests, []);
 });
 
-t.test('models that are unknown, or made elsewhere, are refused with what there is', async (t) => {
-  const { farthing } = await world(t);
-  t.match(await farthing('pull', 'nothing'), { status: 1, explained: /There are: all-MiniLM-L6-v2/ });
-  t.match(await farthing('pull', 'mobilenet-v2'), { status: 1, explained: /cannot be pulled/ });
-  t.match(await farthing('pull'), { status: 2, explained: /farthing admin models pull NAME/ });
-});
-
 /** The embedded models, and a hub of this machine with small weights for GPUs. */
 async function embedded(t: Test) {
   const root = t.testdir({});
@@ -186,19 +178,8 @@ t.test('verify hashes every file anew, also one whose size and time are as they 
   t.match(await farthing('verify'), { status: 1 });
 });
 
-t.test('wrong weights of a model in use are a failure, also where it has others', async (t) => {
-  const { folder, farthing } = await embedded(t);
-  writeFileSync(join(folder, 'all-MiniLM-L6-v2/model_fp32_hub.onnx'), 'no weights');
-  t.match(await farthing('verify'), { status: 1 });
-});
-
 t.test('a damaged lock file stops everything: hashes were locked in it', async (t) => {
   const { folder, farthing } = await world(t);
   writeFileSync(join(folder, 'lock.json'), '{"version":1');
   t.match(await farthing('list'), { status: 1, explained: /models_invalid/ });
-});
-
-t.test('a bar shows the share, and without a length the megabytes', async (t) => {
-  t.equal(progressBar('a', 500_000, 1_000_000), `a  ${'█'.repeat(15)}${'░'.repeat(15)} 50 %  0.5 of 1.0 MB`);
-  t.equal(progressBar('a', 500_000, undefined), 'a  0.5 MB');
 });

@@ -3,8 +3,8 @@ import type { Hex } from 'viem';
 import { Farthing } from '../../../../src/client/index.ts';
 import { transferCall } from '../../../../src/payment/self/transfer-call.ts';
 import { noChain } from '../../../payment/chain/chain.ts';
-import { startPaidServer } from '../../../payment/chain/paid-server.ts';
 import { paymentOf, sign, v2Header, wallet } from '../../../payment/rig/payments.ts';
+import { startPaidServer } from '../../start/payment/paid-server.ts';
 import { runCommand } from './run-command.ts';
 
 /** Prepaid money that is had back: the operator's note of it is held against the chain. */

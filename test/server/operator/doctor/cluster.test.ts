@@ -13,12 +13,6 @@ import '../../../rig/teardown-order.ts';
 const settingsOf = (environment: Record<string, string>) =>
   readConfig(environmentOf({ DATA_DIR: join(t.testdirName, 'data'), ...environment }));
 
-t.test('without a cluster nothing is asked', async (t) => {
-  const settings = settingsOf({});
-  t.match(await books(settings), [{ state: 'ok', found: 'on this disk alone' }]);
-  t.match(await objects(settings), [{ state: 'ok', found: /on this disk alone/ }]);
-});
-
 t.test('an etcd that is not there is a problem, and each member is named', async (t) => {
   const [port] = await freePorts(1);
   const [reads, member] = await books(settingsOf({ FARTHING_CLUSTER: `etcd://127.0.0.1:${port}` }));

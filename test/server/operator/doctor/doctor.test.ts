@@ -3,9 +3,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { lacksOf } from '../../../../src/engine/encode/models/readiness.ts';
 import type { Finding } from '../../../../src/protocol/schema/operator.ts';
-import { nativeRuns, providers } from '../../../../src/server/operator/doctor/models.ts';
+import { providers } from '../../../../src/server/operator/doctor/models.ts';
 import { readConfig } from '../../../../src/server/settings/config.ts';
 import { MODELS } from '../../../engine/encode/rig/embedded.ts';
 import { environmentOf } from '../../../rig/environment.ts';
@@ -101,31 +100,4 @@ t.test('a GPU without its library or its weights does not pass for one that may 
   t.match(unasked, { state: 'ok', found: /used with FARTHING_PROVIDER=webgpu alone/ });
   const [, webgpu] = await providers({ ...settings, PROVIDER: 'webgpu' });
   t.match(webgpu, { state: 'problem', found: /weights of all-MiniLM-L6-v2 for webgpu/, remedy: pull });
-});
-
-t.test('what CUDA lacks is its library, and then the weights, each with its command', async (t) => {
-  const models = [
-    { name: 'used', used: true, lacking: ['cuda' as const] },
-    { name: 'other', used: false, lacking: ['cuda' as const] },
-  ];
-  const library = join(t.testdir({ 'library.so': '' }), 'library.so');
-  const pull = {
-    what: 'the weights of used for cuda are not here',
-    command: 'npx farthing admin models pull used',
-  };
-  t.strictSame(lacksOf('cuda', models, library), [pull]);
-  t.match(lacksOf('cuda', models, `${library}.absent`), [
-    { what: /absent is not here/, command: 'make gpu' },
-    pull,
-  ]);
-  t.strictSame(lacksOf('webgpu', models, `${library}.absent`), []);
-});
-
-t.test('tiles that the system refuses are told with the kernel that runs instead', (t) => {
-  const [plain, refused] = [null, 'arch_prctl: Operation not permitted'].map((reason) =>
-    nativeRuns('m', 'avx512vnni', reason),
-  );
-  t.match(plain, { state: 'ok', found: 'runs m (avx512vnni)' });
-  t.match(refused, { state: 'warning', found: /avx512vnni.*AMX.*not permitted/, remedy: /arch_prctl/ });
-  t.end();
 });

@@ -5,9 +5,9 @@ import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { purchase } from '../../../../src/server/operator/doctor/purchase.ts';
 import { readConfig } from '../../../../src/server/settings/config.ts';
 import { noChain } from '../../../payment/chain/chain.ts';
-import { startPaidServer } from '../../../payment/chain/paid-server.ts';
 import { environmentOf } from '../../../rig/environment.ts';
 import { startTestServer } from '../../../rig/test-server.ts';
+import { startPaidServer } from '../../start/payment/paid-server.ts';
 
 /** `farthing admin doctor --pay`: a purchase from the running server, and its proof on the chain. */
 

@@ -26,8 +26,3 @@ t.test('the lowest limit of threads around the process is told, of either versio
   });
   t.match(threads(...older), { state: 'ok', found: /99/ });
 });
-
-t.test('threads that nothing limits are a warning', async (t) => {
-  for (const limits of [{}, { 'a/pids.max': 'max' }] as Record<string, string>[])
-    t.match(threads(...host(t.testdir(), '0::/a\n', limits)), { state: 'warning', remedy: /TasksMax/ });
-});

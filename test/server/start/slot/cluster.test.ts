@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
@@ -7,8 +7,6 @@ import { openSlotLogs } from '../../../../src/cluster/log/slot-logs.ts';
 import { Etcd } from '../../../../src/cluster/stores/etcd.ts';
 import { behind } from '../../../../src/cluster/stores/kv.ts';
 import { readConfig } from '../../../../src/server/settings/config.ts';
-import { forgetLog, keepPosition, positionOf } from '../../../../src/server/state/log-position.ts';
-import { openStore } from '../../../../src/server/state/store.ts';
 import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
@@ -87,36 +85,6 @@ if (withoutEtcd !== undefined) {
     t.equal(third.texts.count(), 33, 'a copy that the log leads over is kept');
     await third.store.close();
     t.notOk(JSON.stringify(events).includes('log_not_trimmed'));
-  });
-
-  t.test('a copy that is ahead of its log, or was written without it, is not taken for one', async (t) => {
-    const environment = environmentOf('ahead');
-    const settings = readConfig({ FARTHING_CLUSTER: environment.FARTHING_CLUSTER, FARTHING_SLOTS: '1' });
-    const state = join(folder, 'ahead');
-    const options = { settings, folders: [state], log: () => undefined, onLost: () => undefined };
-    const [first] = await openLoggedStores(options);
-    await first!.table('numbers').put('a', 1);
-    await first!.close();
-    const ahead = openStore(state);
-    const { number, hash } = positionOf(ahead)!;
-    await ahead.transaction(() => {
-      void ahead.table('numbers').put('never told', 1);
-      keepPosition(ahead, { number: number + 1, hash });
-    });
-    await ahead.close();
-    const [second] = await openLoggedStores(options);
-    t.same([...second!.table('numbers').range()], [{ key: 'a', value: 1 }]);
-    await second!.close();
-    // As a power cut may leave it, which the note tells.
-    writeFileSync(join(state, 'data.mdb'), 'damaged');
-    writeFileSync(`${state}.boot`, 'an earlier boot');
-    const [third] = await openLoggedStores(options);
-    t.same([...third!.table('numbers').range()], [{ key: 'a', value: 1 }]);
-    await third!.close();
-    const alone = openStore(state);
-    await forgetLog(alone, state);
-    await alone.close();
-    await t.rejects(openLoggedStores(options), { message: /written without a cluster/ });
   });
 
   t.test('a node with another name, and a folder with books of its own, are refused', async (t) => {

@@ -1,10 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { openLoggedStores } from '../../../../src/cluster/log/logged-stores.ts';
-import { readConfig } from '../../../../src/server/settings/config.ts';
-import { clusterSettings } from '../../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 import { clusterServerSettings, NodeProcess } from './node-process.ts';
@@ -71,19 +67,6 @@ if (withoutEtcd !== undefined) {
     t.match(await first.event('slot_lost'), { error: /lease|another process/ });
   });
 
-  t.test('a node that is killed and started again goes on at once, over what it has', async (t) => {
-    const { start } = clusterOf('again');
-    const first = start(t, 'a');
-    const workspace = await new TestAgent(await first.url()).rent();
-    await workspace.ingest('tides.txt', 'Tides follow the moon.');
-    first.child.kill('SIGKILL');
-    await first.ended;
-    const second = start(t, 'a');
-    const seen = new TestWorkspace(await second.url(), workspace.id, workspace.token);
-    t.equal((await seen.search({ query: 'tides' })).body.hits[0].item.name, 'tides.txt');
-    t.notOk(second.has('slots_awaited') || second.has('content_outdated'));
-  });
-
   t.test('a node that comes back takes nothing of its former disk for true', async (t) => {
     const { start, dataOf } = clusterOf('back');
     const first = start(t, 'a');
@@ -123,30 +106,5 @@ if (withoutEtcd !== undefined) {
       receipt,
     );
     t.ok(existsSync(dataOf('b')));
-  });
-
-  t.test('while etcd renews no lease, nothing is told, though nothing waits to be written', async (t) => {
-    const [store] = await openLoggedStores({
-      settings: readConfig({
-        ...clusterSettings(servers, folder, 'silent'),
-        FARTHING_CLUSTER_LEASE_SECONDS: '3',
-      }),
-      folders: [join(folder, 'silent')],
-      log: () => undefined,
-      onLost: () => undefined,
-    });
-    await store!.table('numbers').put('a', 1);
-    await store!.stable();
-    t.equal(store!.lagMs(), 0);
-    servers.pause();
-    let refused: unknown;
-    while (refused === undefined)
-      refused = await store!.stable().then(
-        () => pause(20),
-        (error) => error,
-      );
-    servers.resume();
-    t.match(refused, { code: 'interrupted' });
-    await store!.close();
   });
 }

@@ -1,12 +1,6 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { clusterTools } from '../../../../src/bin/start.ts';
-import { backUpCluster } from '../../../../src/cluster/operate/cluster-backup.ts';
-import type { ClusterBackup } from '../../../../src/cluster/operate/slot-from-objects.ts';
-import { namedClusterKeys, namedEtcd, namedObjects } from '../../../../src/cluster/stores/named-stores.ts';
-import { runAdminCommand } from '../../../../src/server/operator/commands/command.ts';
-import { readConfig } from '../../../../src/server/settings/config.ts';
 import { clusterSettings } from '../../../cluster/cluster-settings.ts';
 import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { environmentOf } from '../../../rig/environment.ts';
@@ -176,97 +170,5 @@ if (withoutEtcd !== undefined) {
     const server = await startTestServer(t, { ...other, DATA_DIR: join(folder, 'fresh') });
     await mustHaveAll(t, server.url);
     await server.stop();
-  });
-
-  t.test(
-    'an object that goes while it is looked for is looked up again, and a damaged one is named',
-    async (t) => {
-      const alone = { ...clusterSettings(servers, folder, 'alone'), FARTHING_SLOTS: '2' };
-      const server = await startTestServer(t, { ...alone, DATA_DIR: join(folder, 'alone') });
-      const workspace = await new TestAgent(server.url).rent();
-      await workspace.ingest('gone.txt', LONG);
-      await workspace.ingest('stays.txt', `${LONG} It stays.`);
-      const { items } = (await workspace.send('GET', '/items')).body;
-      const gone = items.find(({ name }: { name: string }) => name === 'gone.txt');
-      const settings = readConfig(environmentOf({ ...alone, DATA_DIR: join(folder, 'none') }));
-      const etcd = await namedEtcd(settings);
-      t.teardown(() => etcd.close());
-      const real = await namedObjects(settings);
-      const clusterKeys = await namedClusterKeys(settings);
-      const backup = (get: ClusterBackup['objects']['get'], more: Partial<ClusterBackup> = {}) => {
-        const objects = { ...real, list: real.list.bind(real), get } as ClusterBackup['objects'];
-        return { etcd, objects, clusterKeys, cluster: 'alone', slots: 2, ...more };
-      };
-      const get = real.get.bind(real);
-      let isFirst = true;
-      const target = join(folder, 'alone-copy');
-      const tenants = await backUpCluster(
-        backup(async (name) => {
-          if (isFirst) {
-            isFirst = false;
-            t.equal((await workspace.send('DELETE', `/items/${gone.id}`)).status, 200);
-            while ((await real.list(`t/${workspace.id}/`)).length > 2) await new Promise(setImmediate);
-          }
-          return get(name);
-        }),
-        join(folder, 'none'),
-        target,
-      );
-      t.equal(tenants, 1);
-      const damaged = backUpCluster(
-        backup(async (name) => (await get(name))?.fill(0)),
-        join(folder, 'none'),
-        join(folder, 'damaged'),
-      );
-      await t.rejects(damaged, { code: 'shard_corrupt' });
-      const small = backUpCluster(
-        backup(get, { freeBytes: async () => 1000 }),
-        join(folder, 'none'),
-        join(folder, 'small'),
-      );
-      await t.rejects(small, /1 MiB free, and the backup needs about 1 MiB/);
-      const interrupted = await runAdminCommand(['cluster', 'backup', join(folder, 'half')], {
-        environment: environmentOf({ ...alone, DATA_DIR: join(folder, 'none') }),
-        cluster: clusterTools,
-        write: () => undefined,
-        explain: (line) => t.match(line, /interrupted here/),
-        input: async () => '',
-        pause: async () => undefined,
-        interruption: () => AbortSignal.abort(new Error('interrupted here')),
-      });
-      t.equal(interrupted, 1);
-      for (const name of ['damaged', 'small', 'half', '.damaged.draft', '.small.draft', '.half.draft'])
-        t.notOk(existsSync(join(folder, name)), name);
-      await server.stop();
-      const restored = await startTestServer(t, { DATA_DIR: target, FARTHING_SLOTS: '2' });
-      const seen = new TestWorkspace(restored.url, workspace.id, workspace.token);
-      const names = (await seen.send('GET', '/items')).body.items.map(({ name }: { name: string }) => name);
-      t.same(names, ['stays.txt']);
-      t.equal((await seen.search({ query: 'gulls' })).body.hits[0].item.name, 'stays.txt');
-    },
-  );
-
-  t.test('what is missing is named', async (t) => {
-    const target = join(folder, 'never');
-    t.match(await runCommand({}, ['cluster', 'backup', target]), {
-      status: 2,
-      explained: /FARTHING_CLUSTER/,
-    });
-    const noObjects = { FARTHING_CLUSTER: common.FARTHING_CLUSTER };
-    t.match(await runCommand(noObjects, ['cluster', 'backup', target]), {
-      status: 2,
-      explained: /Set FARTHING_OBJECTS/,
-    });
-    const otherKey = { ...common, FARTHING_CLUSTER_KEY: 'ab'.repeat(32) };
-    t.match(await runCommand(otherKey, ['cluster', 'backup', target]), {
-      status: 1,
-      explained: /FARTHING_CLUSTER_KEY: the key [0-9a-f]+ of other starts is missing/,
-    });
-    const absent = { ...common, FARTHING_CLUSTER: 'etcd://127.0.0.1:1/nowhere' };
-    t.match(await runCommand(absent, ['cluster', 'backup', target]), {
-      status: 1,
-      explained: /ECONNREFUSED/,
-    });
-    t.notOk(existsSync(target));
   });
 }

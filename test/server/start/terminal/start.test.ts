@@ -32,14 +32,3 @@ t.test(
     t.ok(said.length < 25, `${said.length} lines`);
   },
 );
-
-t.test('FARTHING_LOG_FORMAT=json gives JSON on a terminal too', { skip: withoutTerminal }, async (t) => {
-  const { child, ended } = spawnBuilt(t, { DEMO: '0', LOG_FORMAT: 'json' }, { terminal: true });
-  for await (const line of createInterface(child.stdout!)) {
-    t.ok(JSON.parse(line), line);
-    if (line.includes('"ready"')) break;
-  }
-  child.kill('SIGTERM');
-  child.stdout!.resume();
-  await ended;
-});

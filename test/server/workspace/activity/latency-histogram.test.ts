@@ -23,19 +23,3 @@ t.test('percentiles of any sample lie within 9 % over the nearest rank', async (
     t.ok(Math.abs(max! - sorted.at(-1)!) < 0.001);
   }
 });
-
-t.test('an empty histogram has no percentiles, and zero and hours are counted too', async (t) => {
-  const histogram = new LatencyHistogram();
-  t.strictSame(histogram.percentiles(), { p50: null, p90: null, p99: null, max: null });
-  histogram.add(0);
-  t.equal(histogram.percentiles().p50, 0);
-  histogram.add(7_200_000);
-  t.equal(histogram.percentiles().max, 7_200_000);
-});
-
-t.test('a histogram restored from its buckets is the same', async (t) => {
-  const histogram = new LatencyHistogram();
-  for (const value of [0.2, 3, 3.1, 80, 5000]) histogram.add(value);
-  const copy = new LatencyHistogram(histogram.buckets(), histogram.max);
-  t.strictSame(copy.percentiles(), histogram.percentiles());
-});

@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
 import t from 'tap';
-import { errorCode, FarthingError } from '../../../../src/protocol/error.ts';
-import { newId } from '../../../../src/protocol/id.ts';
 import type { DisposalAnswer } from '../../../../src/protocol/schema/workspaces.ts';
 import { verifyReceipt } from '../../../../src/server/workspace/disposal/receipt.ts';
 import { digestOfItems } from '../../../../src/server/workspace/tenant/inventory.ts';
-import { Crash, openWorld, PAYER, type World } from '../world.ts';
+import { Crash, openWorld, type World } from '../world.ts';
 
 const DIGESTS = ['b'.repeat(64), 'a'.repeat(64)];
 
@@ -19,24 +16,6 @@ async function filled(world: World) {
   await world.workspaces.sweep();
   return workspace;
 }
-
-async function isRefused(work: Promise<unknown>): Promise<boolean> {
-  return work.then(
-    () => false,
-    (error: unknown) => errorCode(error) === 'workspace_unauthorized',
-  );
-}
-
-t.test('the digest over the items is the same in any order and can be computed by hand', async (t) => {
-  t.equal(
-    digestOfItems(DIGESTS),
-    createHash('sha256')
-      .update(`${'a'.repeat(64)}\n${'b'.repeat(64)}\n`)
-      .digest('hex'),
-  );
-  t.equal(digestOfItems(DIGESTS.toReversed()), digestOfItems(DIGESTS));
-  t.equal(digestOfItems([]), createHash('sha256').digest('hex'));
-});
 
 t.test('DELETE destroys the folder, and its receipt says what was destroyed and what is kept', async (t) => {
   const world = await openWorld(t);
@@ -77,86 +56,6 @@ t.test('DELETE destroys the folder, and its receipt says what was destroyed and 
   const check = await verifyReceipt(answer.receipt, world.signer.jwks());
   t.ok(check.valid && check.claims);
   t.strictSame(check.valid && check.claims, answer.claims);
-});
-
-t.test('a receipt counts and digests the same items: the searchable ones', async (t) => {
-  const world = await openWorld(t);
-  const { id, token } = await filled(world);
-  world.tenants.ingest(id, 'c'.repeat(64), 'failed');
-  world.tenants.ingest(id, 'd'.repeat(64), 'pending');
-  t.match((await world.workspaces.dispose(id, token)).claims, {
-    items: 2,
-    items_sha256: digestOfItems(DIGESTS),
-  });
-});
-
-t.test('a repeated DELETE gets the same answer for 24 hours; later the record goes', async (t) => {
-  const world = await openWorld(t);
-  const { id, token } = await filled(world);
-  const first = await world.workspaces.dispose(id, token);
-  const { step } = await world
-    .active()
-    .then(({ id: other }) => world.workspaces.extend(other, { payer: PAYER }));
-  await world.workspaces.commitExtension(step);
-  world.minutes(24 * 60 - 1);
-  await world.workspaces.sweep();
-  world.restart();
-  t.strictSame(await world.workspaces.dispose(id, token), first);
-  world.minutes(1);
-  t.ok(await isRefused(world.workspaces.dispose(id, token)), 'before the sweep as after it');
-  await world.workspaces.sweep();
-  t.ok(await isRefused(world.workspaces.dispose(id, token)));
-  t.equal(world.store.table('workspace_tokens').get(id), undefined);
-  t.equal(world.workspaces.views.show(id)?.state, 'disposed');
-  world.minutes(91 * 24 * 60);
-  // The token of the one whose time was over is due first, then its record.
-  await world.workspaces.sweep();
-  await world.workspaces.sweep();
-  for (const table of ['workspaces', 'workspace_due', 'workspace_activity', 'workspace_steps']) {
-    t.equal(world.store.table(table).count(), 0, table);
-  }
-});
-
-t.test('racing DELETEs destroy once and get one receipt', async (t) => {
-  const world = await openWorld(t);
-  const { id, token } = await filled(world);
-  const answers = await Promise.all(Array.from({ length: 10 }, () => world.workspaces.dispose(id, token)));
-  for (const answer of answers) t.strictSame(answer, answers[0]);
-  t.equal(world.events.length, 1);
-});
-
-t.test('expiry and the operator end a workspace alike; the receipt names the reason', async (t) => {
-  const world = await openWorld(t);
-  const expired = await filled(world);
-  const operators = await filled(world);
-  t.match((await world.workspaces.disposeAsOperator(operators.id)).claims, {
-    reason: 'operator',
-    items: 2,
-  });
-  t.match((await world.workspaces.disposeAsOperator(operators.id)).claims, { reason: 'operator' }, 'again');
-  world.minutes(15);
-  await world.workspaces.sweep();
-  t.match((await world.workspaces.disposeAsOperator(expired.id)).claims, {
-    reason: 'expired',
-    items: 2,
-    searches: 1,
-  });
-  for (const { id, token } of [expired, operators]) {
-    t.notOk(world.tenants.has(id));
-    t.ok(await isRefused(world.workspaces.dispose(id, token)));
-  }
-  t.ok(await isRefused(world.workspaces.receipt(operators.id, operators.token)));
-  const { receipt } = await world.workspaces.disposeAsOperator(expired.id);
-  t.equal(
-    (await world.workspaces.receipt(expired.id, expired.token)).receipt,
-    receipt,
-    'its holder was away',
-  );
-  world.minutes(24 * 60);
-  t.ok(await isRefused(world.workspaces.receipt(expired.id, expired.token)), 'a day later');
-  const unpaid = await world.workspaces.create({});
-  await t.rejects(world.workspaces.disposeAsOperator(unpaid.id), { code: 'not_found' });
-  await t.rejects(world.workspaces.disposeAsOperator(newId('workspace')), { code: 'not_found' });
 });
 
 t.test('requests begun before the end finish, later ones are refused, jobs stop twice', async (t) => {
@@ -216,20 +115,6 @@ t.test('a disposal cut short at any boundary completes at start, with its receip
     if (answer) t.strictSame(again, answer);
   }
   t.ok(boundaries > 10, `${boundaries} boundaries`);
-});
-
-t.test('a server that stops before counting leaves the count to the next start', async (t) => {
-  const world = await openWorld(t);
-  const { id, token } = await filled(world);
-  world.tenants.useIfThere = () =>
-    Promise.reject(new FarthingError('interrupted', 'The server is stopping.'));
-  await t.rejects(world.workspaces.dispose(id, token), { code: 'interrupted' });
-  Reflect.deleteProperty(world.tenants, 'useIfThere');
-  t.ok(world.tenants.has(id));
-  world.restart();
-  await world.workspaces.resume();
-  const { claims }: DisposalAnswer = await world.workspaces.dispose(id, token);
-  t.match(claims, { items: 2, segments: 4, items_sha256: digestOfItems(DIGESTS) });
 });
 
 t.test('a failed disposal is retried: later by the sweep, at once by the next DELETE', async (t) => {

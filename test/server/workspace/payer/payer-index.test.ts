@@ -13,20 +13,14 @@ const HOUR = 3_600_000;
 
 function open(
   t: { testdir(): string; teardown(work: () => Promise<void>): void },
-  {
-    drainSecondsMax = 60,
-    endsBy,
-  }: { drainSecondsMax?: number; endsBy?: (begunAt: number) => number | undefined } = {},
+  { drainSecondsMax = 60 } = {},
 ) {
   const folder = t.testdir();
   const store = openStore(join(folder, 'state'));
   t.teardown(() => store.close());
   const clock = new SimulatedClock();
   const time = new RentedTime(store, clock, { downtimeRefundMinutesMax: 60, monotonic: clock.monotonic });
-  let fails = false;
-  const tenants = new FakeTenants(join(folder, 'tenants'), () => {
-    if (fails) throw new Error('the disk is gone');
-  });
+  const tenants = new FakeTenants(join(folder, 'tenants'));
   const stopped: string[] = [];
   let begin = (): void => undefined;
   let held = Promise.resolve();
@@ -53,7 +47,6 @@ function open(
       await held;
     },
     lifetimeHours: 24,
-    ...(endsBy && { endsBy }),
     drainSecondsMax,
     log: (event) => events.push(event),
   });
@@ -65,26 +58,8 @@ function open(
     stopped,
     stopping,
     events,
-    fail: (value: boolean) => {
-      fails = value;
-    },
   };
 }
-
-t.test('uploads extend an index up to the end of its model, and shorten nothing', async (t) => {
-  let latest: number | undefined;
-  const { clock, time, index } = open(t, { endsBy: () => latest });
-  await index.ensure(PAYER);
-  t.equal(index.expiry(PAYER), '2026-11-22T09:00:00.000Z');
-  latest = time.now() + 30 * HOUR;
-  clock.advance(10 * HOUR);
-  t.equal(index.expiryAfterIngest(PAYER), '2026-11-22T15:00:00.000Z', 'and says so before');
-  await index.touch(PAYER);
-  t.equal(index.expiry(PAYER), '2026-11-22T15:00:00.000Z');
-  latest = time.now() - HOUR;
-  await index.touch(PAYER);
-  t.equal(index.expiry(PAYER), '2026-11-22T15:00:00.000Z');
-});
 
 t.test('an index lives a set time after its last paid ingest', async (t) => {
   const { clock, tenants, index } = open(t);
@@ -107,20 +82,6 @@ t.test('an index lives a set time after its last paid ingest', async (t) => {
   t.equal(index.expiry(PAYER), null, 'what comes too late begins no new one');
 });
 
-t.test('after its end an index is empty even before the sweep; its payer begins anew', async (t) => {
-  const { clock, tenants, index } = open(t);
-  await index.ensure(PAYER);
-  tenants.ingest(PAYER, 'a'.repeat(64));
-  clock.advance(24 * HOUR);
-  const leave = await index.enter(PAYER);
-  t.notOk(tenants.has(PAYER));
-  tenants.ingest(PAYER, 'b'.repeat(64));
-  await index.touch(PAYER);
-  leave();
-  await index.sweep();
-  t.ok(tenants.has(PAYER));
-});
-
 t.test('a disposal waits for requests that began before it; later ones wait for the disposal', async (t) => {
   const { clock, tenants, index, stopped } = open(t);
   await index.ensure(PAYER);
@@ -136,25 +97,6 @@ t.test('a disposal waits for requests that began before it; later ones wait for 
   await sweep;
   t.notOk(tenants.has(PAYER));
   t.strictSame(stopped, [PAYER], 'what the requests left is stopped');
-});
-
-t.test('a request that began in time and pays while the disposal waits for it keeps the index', async (t) => {
-  const { clock, tenants, index, stopped, events } = open(t);
-  await index.ensure(PAYER);
-  tenants.ingest(PAYER, 'a'.repeat(64));
-  const leave = await index.enter(PAYER);
-  clock.advance(24 * HOUR);
-  const sweep = index.sweep();
-  const late = index.enter(PAYER);
-  await index.ensure(PAYER);
-  tenants.ingest(PAYER, 'b'.repeat(64));
-  await index.touch(PAYER);
-  leave();
-  (await late)();
-  await sweep;
-  t.ok(tenants.has(PAYER));
-  t.equal(index.expiry(PAYER), '2026-11-23T09:00:00.000Z');
-  t.strictSame([stopped, events], [[], []]);
 });
 
 t.test('nothing is accepted during a disposal, and what is written after it has an end again', async (t) => {
@@ -177,18 +119,4 @@ t.test('nothing is accepted during a disposal, and what is written after it has 
   await index.sweep();
   t.notOk(tenants.has(PAYER));
   t.equal(index.expiry(PAYER), null);
-});
-
-t.test('a failed disposal is retried, and the payer is not admitted before it is done', async (t) => {
-  const { clock, tenants, index, events, fail } = open(t);
-  await index.ensure(PAYER);
-  tenants.ingest(PAYER, 'a'.repeat(64));
-  clock.advance(24 * HOUR);
-  fail(true);
-  await index.sweep();
-  t.match(events, [{ event: 'payer_index_not_disposed' }]);
-  await t.rejects(index.enter(PAYER));
-  fail(false);
-  await index.sweep();
-  t.notOk(tenants.has(PAYER));
 });

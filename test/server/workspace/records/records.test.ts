@@ -110,32 +110,3 @@ t.test('each reason ends what it may end, and nothing else', async (t) => {
   clock.advance(1);
   t.match(await records.beginEnd(id, 'expired'), { state: 'disposing', end: { tokenKept: true } });
 });
-
-t.test('only a workspace under disposal gets an inventory and a receipt', async (t) => {
-  const { records, put } = openPlace(t);
-  const receipt = { disposedAt: 1, receipt: 'a.b.c', claims: {} };
-  for (const state of WORKSPACE_STATES) {
-    const id = await put(state);
-    const [inventory, finish] = [records.keepInventory(id, null), records.finishEnd(id, receipt)];
-    if (state === 'disposing') {
-      t.match([(await inventory).state, (await finish).state], ['disposing', 'disposed']);
-    } else {
-      await t.rejects(inventory, { code: 'internal' });
-      await t.rejects(finish, { code: 'internal' });
-      t.equal(records.get(id)?.state, state);
-    }
-  }
-});
-
-t.test('a copied registry adopts the end of a workspace that is active or being disposed', async (t) => {
-  const { records, put } = openPlace(t);
-  const live = { state: 'disposed', end: { ...END, tokenKept: false, receipt: 'a.b.c' } } as WorkspaceRecord;
-  for (const state of WORKSPACE_STATES) {
-    const id = await put(state);
-    await records.adoptEnd(id, live);
-    const adopted = state === 'active' || state === 'disposing';
-    t.equal(records.get(id)?.state, adopted ? 'disposed' : state);
-    t.equal(records.get(id)?.end?.receipt, adopted ? 'a.b.c' : undefined);
-    t.equal(records.get(id)?.spend, state === 'pending' ? 0n : 17_500n, 'amounts stay those of the copy');
-  }
-});

@@ -4,7 +4,6 @@ import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { Farthing, type Workspace } from '../../../../../src/client/index.ts';
 import type { ExportLine } from '../../../../../src/protocol/schema/export.ts';
-import { zipOf } from '../../../../readers/samples/archives.ts';
 import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
 
 /** What is removed, replaced or added while an export runs. */
@@ -17,8 +16,6 @@ const rent = async (): Promise<Workspace> => client.workspaces.open(await agent.
 
 /** More than the sockets take while nobody reads: the export waits in it. */
 const LARGE = Buffer.concat([readFileSync(`${samples}/chelsea.png`), Buffer.alloc(16 * 2 ** 20)]);
-/** Items of a page. */
-const PAGE = 100;
 
 /** An export that waits in its first item while something happens. */
 async function during(workspace: Workspace, work: () => Promise<unknown>) {
@@ -77,43 +74,4 @@ t.test('an item that is replaced is there as it became', async (t) => {
   const to = await rent();
   await to.import(bytes);
   t.match((await to.search({ query: 'tide', families: ['raw'] })).hits, [{ snippet: 'The tide is high.' }]);
-});
-
-t.test('an archive and its files go together, one of its files alone', async (t) => {
-  const { workspace } = await large();
-  const gone = await workspace.ingest(zipOf({ 'gone.txt': 'Petrels breed in burrows.' }), {
-    name: 'gone.zip',
-  });
-  const kept = zipOf({ 'one.txt': 'Gulls follow the plough.', 'two.txt': 'Terns dive for fish.' });
-  await workspace.ingest(kept, { name: 'kept.zip' });
-  const { items: inside } = await workspace.items();
-  const { names } = await during(workspace, async () => {
-    await workspace.remove(gone.item!.id);
-    await workspace.remove(inside.find(({ path }) => path === 'two.txt')!.id);
-  });
-  t.same(names.length, 3);
-  t.match(names, ['large.png', 'kept.zip', /one\.txt$/]);
-});
-
-t.test('all items of a page may be removed behind it: the next page follows', async (t) => {
-  const { workspace, id } = await large();
-  const notes = Array.from({ length: PAGE }, (_, at) => [`${at}.txt`, `Note ${at}.`]);
-  const archive = await workspace.ingest(zipOf(Object.fromEntries(notes)), { name: 'notes.zip' });
-  await workspace.ingest(Buffer.from('Moss grows on stones.'), { name: 'moss.txt' });
-  const { names } = await during(workspace, async () => {
-    await workspace.remove(archive.item!.id);
-    await workspace.remove(id);
-  });
-  t.same(names, ['large.png', 'moss.txt']);
-});
-
-t.test('an item tells its end as it is now', async (t) => {
-  const rented = await agent.rent();
-  const workspace = client.workspaces.open(rented);
-  await workspace.ingest(Buffer.from('Tides follow the moon.'), { name: 'tides.txt' });
-  const path = `/agent/v1/workspaces/${rented.id}/extend`;
-  t.equal((await agent.post(path, { ttl_minutes: 60 })).status, 200);
-  const { items } = await during(workspace, async () => undefined);
-  const shown = await workspace.item(items[0]!.id);
-  t.same(items[0], shown);
 });

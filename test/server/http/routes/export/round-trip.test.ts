@@ -156,12 +156,3 @@ t.test('a workspace gives one export at a time, and its end cuts it', async (t) 
   await t.rejects(buffer(lines), { code: 'source_unreadable', message: /incomplete/ });
   t.equal((await ended).status, 200);
 });
-
-t.test('an export that is left gives its place back', async (t) => {
-  const workspace = await rent();
-  await workspace.ingest(Buffer.concat([picture, Buffer.alloc(TRAILER_BYTES)]), { name: 'large.png' });
-  const lines = workspace.export();
-  await lines.next();
-  await lines.return(undefined);
-  t.ok((await exported(workspace)).byteLength > TRAILER_BYTES, 'the client waits for the place');
-});

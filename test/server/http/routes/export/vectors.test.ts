@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
@@ -17,8 +16,6 @@ const client = new Farthing({ baseUrl: server.url });
 const rent = async (): Promise<Workspace> => client.workspaces.open(await agent.rent());
 
 const TEXTS = ['Tides follow the moon.', 'The keeper of the lighthouse counts gulls at dawn.'];
-/** Bytes of a line: 64 KiB of vectors, their passages and base64. */
-const LINE_BYTES_MAX = 160 * 1024;
 
 type Line<Type> = Extract<ExportLine, { readonly type: Type }>;
 
@@ -109,19 +106,6 @@ t.test('without the flag nothing of them is there, with it nothing else is missi
   t.equal((await fetch(url, { headers: { Authorization: `Bearer ${workspace.token}` } })).status, 400);
 });
 
-t.test('many passages are many lines, each of a bounded length', async (t) => {
-  const many = await rent();
-  const sections = Array.from({ length: 300 }, (_, at) => `# ${at}\n\nGull ${at}.`);
-  await many.ingest(Buffer.from(sections.join('\n\n')), { name: 'gulls.md' });
-  const all = await buffer(many.export({ vectors: true, content: false }));
-  for (const line of all.toString().split('\n')) t.ok(line.length < LINE_BYTES_MAX);
-  const texts = (bytes: Buffer) =>
-    of(linesIn(bytes), 'passages').flatMap(({ passages }) => passages.map(({ text }) => text));
-  t.same(texts(all), texts(await buffer(many.export({ content: false }))));
-  for (const { passages } of of(linesIn(all), 'passages'))
-    for (const { vectors } of passages) t.equal(floats(vectors?.text_semantic).length, 384);
-});
-
 t.test('an import leaves vectors out and says so: forged ones change nothing', async (t) => {
   const forged = bytes
     .toString()
@@ -133,17 +117,4 @@ t.test('an import leaves vectors out and says so: forged ones change nothing', a
     of(lines, 'passages').map(({ passages }) => passages.map(({ vectors }) => vectors));
   t.same(vectors(linesIn(await buffer(to.export({ vectors: true })))), vectors(lines), 'made anew');
   t.match(await to.import(plain), { imported: 0, vectorsLeftOut: false });
-});
-
-t.test('one that is cut short is told', async (t) => {
-  const ending = await rent();
-  const picture = readFileSync(`${samples}/chelsea.png`);
-  await ending.ingest(Buffer.from(TEXTS[0]!), { name: 'tides.txt' });
-  // More than the sockets take while nobody reads.
-  await ending.ingest(Buffer.concat([picture, Buffer.alloc(16 * 2 ** 20)]), { name: 'large.png' });
-  const stream = ending.export({ vectors: true });
-  await stream.next();
-  const ended = ending.dispose();
-  await t.rejects(buffer(stream), { code: 'source_unreadable', message: /incomplete/ });
-  await ended;
 });

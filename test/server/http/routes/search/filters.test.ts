@@ -66,19 +66,6 @@ t.test('a search finds what meets its filter, and nothing else', async (t) => {
     }
 });
 
-t.test('what remains has the scores that it has without a filter', async (t) => {
-  const explain = { query: 'who counts gulls?', explain: true };
-  const raw = (hits: { item: { id: string }; explanation: { lists: object[] } }[]) =>
-    new Map(hits.map(({ item, explanation }) => [item.id, explanation.lists]));
-  const all = raw((await workspace.search(explain)).body.hits);
-  const some = raw((await workspace.search({ ...explain, filter: { name: '*.txt' } })).body.hits);
-  t.equal(some.size, 2);
-  for (const [id, lists] of some) t.match(lists, scoresOf(all.get(id)!));
-});
-
-const scoresOf = (lists: object[]) =>
-  (lists as { list: string; raw_score: number }[]).map(({ list, raw_score }) => ({ list, raw_score }));
-
 t.test('metadata is shown with its item, and where it is not valid nothing is stored', async (t) => {
   const { body } = await workspace.send('GET', `/items/${ids.recent}`);
   t.strictSame(body.metadata, { draft: false, lang: 'fr', year: 2024 });
@@ -124,22 +111,6 @@ t.test('files inside an archive have its metadata, and its id stands for them', 
   t.same(await names({ name: 'docs/*.md' }), ['two.md']);
   await workspace.send('DELETE', `/items/${archive}`);
   t.same(await names({ metadata: { box: 7 } }), []);
-});
-
-t.test('pictures are found within a filter, described and by a picture', async (t) => {
-  const pictures = await agent.rent();
-  const sample = (name: string) => readFileSync(join(import.meta.dirname, '../../../../../samples', name));
-  await upload(pictures, 'coffee.png', sample('coffee.png'), { room: 1 });
-  await upload(pictures, 'hot_dog.jpg', sample('hot_dog.jpg'), { room: 2 });
-  for (const [request, room, name] of [
-    [{ image_b64: sample('coffee.png').toString('base64') }, 2, 'hot_dog.jpg'],
-    [{ image_b64: sample('coffee.png').toString('base64') }, 1, 'coffee.png'],
-    [{ query: 'coffee', families: ['raw'] }, 1, 'coffee.png'],
-    [{ query: 'coffee', families: ['raw'] }, 2, undefined],
-  ] as const) {
-    const { body } = await pictures.search({ ...request, filter: { metadata: { room } } });
-    t.equal(body.hits[0]?.item.name, name);
-  }
 });
 
 t.test('a filter that is not valid is refused before anything is searched', async (t) => {

@@ -80,25 +80,6 @@ t.test('the questions of a call are one batch of the encoder', async (t) => {
   t.same(batches, Array(16).fill(16));
 });
 
-t.test('what is wrong with a question is told with its number, uncharged', async (t) => {
-  for (const [request, detail] of [
-    [{ queries: [] }, /^queries: /],
-    [{ queries: Array(17).fill('x') }, /^queries: /],
-    [{ queries: 'x' }, /^queries: /],
-    [{ queries: ['x', ' '] }, /^queries: 1: the question has no words/],
-    [{ queries: ['x', 5] }, /^queries: 1: send a text, or an object/],
-    [{ queries: ['x'.repeat(8193)] }, /^queries: 0: send a question of at most 8192/],
-    [{ queries: ['x', { k: 5 }] }, /^queries\/1: query: is missing/],
-    [{ queries: [{ query: 'x', k: 0 }] }, /^queries\/0: k: /],
-    [{ queries: [{ query: 'x', filter: { nam: 'x' } }] }, /^filter: there is no "nam"/],
-    [{ queries: ['x'], query: 'y' }, /^queries: send "queries" alone/],
-    [{ queries: Array(16).fill('x'), k: 63 }, /^queries: ask for at most 1000 hits in all, not 1008/],
-  ] as const)
-    t.match(await workspace.search(request), { status: 400, body: { code: 'field_invalid', detail } });
-  const warned = await workspace.search({ queries: [{ query: 'tides', limit: 5 }] });
-  t.match(warned.body.warnings, [/^queries\/0: Unknown field ignored: "limit"/]);
-});
-
 t.test('a call is one payment and one of the workspace’s searches for each question', async (t) => {
   const payer = new TestAgent(server.url);
   await payer.ingest('gulls.txt', FILES['gulls.txt']);

@@ -99,17 +99,3 @@ t.test('with several questions each has the budget, and fused all have it togeth
   t.ok(fused.hits.reduce((sum: number, { text = '' }: TextHit) => sum + text.length, 0) <= 300);
   t.equal(fused.truncated, true);
 });
-
-t.test('numbers out of bounds are refused', async (t) => {
-  for (const [field, value] of [
-    ['passages', -1],
-    ['passages', 11],
-    ['max_chars', 99],
-    ['max_chars', 200_001],
-    ['max_chars', '500'],
-  ] as const)
-    t.match(await workspace.search({ query: 'otter', [field]: value }), {
-      status: 400,
-      body: { code: 'field_invalid', field },
-    });
-});

@@ -1,0 +1,54 @@
+import { payerTenantId } from '@farthing/protocol/id';
+import { type Exchange, hasCredentials } from '../exchange/exchange.ts';
+import { type Forward, tokenOpens } from './forward.ts';
+import { OpenedTokens } from './opened-tokens.ts';
+import type { Services } from './services.ts';
+import { bearerToken } from './workspace-access.ts';
+
+const WORKSPACE = /^\/agent\/v1\/workspaces\/([^/]+)/;
+/** All whose credentials prove nothing, however many tokens and payments they make up. */
+const UNPROVEN = '';
+/** Requests without credentials: an answer costs little, and waits behind no made-up payment. */
+const UNPAID = 'unpaid';
+/** Calls of other servers: they wait behind no client. */
+const PEERS = 'peers';
+const REMEMBERED_MAX = 1024;
+
+/** Tells whom a request is from, where many share what they wait for. */
+export class RequestSource {
+  readonly #gate: Pick<Services['gate'], 'knownPayer' | 'owners'>;
+  readonly #forward: Forward;
+  /** Looking a token up in the books costs more than the rest. */
+  readonly #opened = new OpenedTokens(REMEMBERED_MAX);
+
+  constructor(gate: Pick<Services['gate'], 'knownPayer' | 'owners'>, forward: Forward) {
+    this.#gate = gate;
+    this.#forward = forward;
+  }
+
+  /**
+   * The owner of the workspace whose token it brings, a wallet that has paid before, or one sender for all others together who bring a payment or a
+   * token, and one for those who bring nothing.
+   */
+  of(exchange: Pick<Exchange, 'head' | 'header' | 'payment'>): string {
+    if (this.#forward.isPeerCall(exchange)) return PEERS;
+    if (!hasCredentials(exchange)) return UNPAID;
+    const token = bearerToken(exchange);
+    // Which wallets have paid, all gates of a process know.
+    if (token === undefined) {
+      const payer = this.#gate.knownPayer(exchange.payment);
+      return payer ? payerTenantId(payer) : UNPROVEN;
+    }
+    const { path, query } = exchange.head;
+    const workspace = WORKSPACE.exec(path)?.[1] ?? new URLSearchParams(query).get('workspace');
+    return workspace && this.#opens(workspace, token) ? this.#gate.owners.of(workspace) : UNPROVEN;
+  }
+
+  #opens(workspace: string, token: string): boolean {
+    if (this.#opened.has(workspace, token)) return true;
+    if (!tokenOpens(this.#forward, workspace, token)) return false;
+    // Another server may take back what it accepted.
+    if (this.#forward.find(workspace)) this.#opened.remember(workspace, token);
+    return true;
+  }
+}
