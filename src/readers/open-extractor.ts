@@ -188,8 +188,8 @@ class ProcessExtractor implements Extractor {
     fileInfo: FileInfo,
     { tenant = ANY_TENANT, target, signal, onMember = () => undefined }: UnpackOptions,
   ): Promise<readonly UnpackedMember[]> {
-    const { mediaType, members = 0 } = fileInfo;
-    const writer = new MemberWriter(members, this.#limits, target, onMember);
+    const { mediaType, members: membersMax = 0 } = fileInfo;
+    const writer = new MemberWriter({ membersMax, limits: this.#limits, target, onMember });
     try {
       await this.#readers.pools.extractions.run(this.#owners.of(tenant), {
         task: { task: 'unpack', path, mediaType },

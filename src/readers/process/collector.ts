@@ -59,6 +59,14 @@ export class Collector {
 /** Characters that are kept of a member's path: its end, which says what the file is. Its content is read whole. */
 const PATH_LENGTH_MAX = 1_000;
 
+interface MemberWriterOptions {
+  /** Members that were counted when the archive was opened. */
+  readonly membersMax: number;
+  readonly limits: ExtractLimits;
+  readonly target: (index: number) => string;
+  readonly onMember: (count: number) => void;
+}
+
 interface OpenMember {
   readonly index: number;
   readonly path: string;
@@ -70,25 +78,13 @@ interface OpenMember {
 /** Writes the members that a reader process unpacks into files, one after the other. It enforces the limits once more. */
 export class MemberWriter {
   readonly members: UnpackedMember[] = [];
-  readonly #membersMax: number;
-  readonly #limits: ExtractLimits;
-  readonly #target: (index: number) => string;
-  readonly #onMember: (count: number) => void;
+  readonly #options: MemberWriterOptions;
   #current: OpenMember | undefined;
   #bytes = 0;
   #last: Promise<void> = Promise.resolve();
 
-  /** @param membersMax members that were counted when the archive was opened */
-  constructor(
-    membersMax: number,
-    limits: ExtractLimits,
-    target: (index: number) => string,
-    onMember: (count: number) => void,
-  ) {
-    this.#membersMax = membersMax;
-    this.#limits = limits;
-    this.#target = target;
-    this.#onMember = onMember;
+  constructor(options: MemberWriterOptions) {
+    this.#options = options;
   }
 
   /** Resolves when the piece is written. @throws extraction_failed for more than there may be; errors of the disk. */
@@ -115,7 +111,7 @@ export class MemberWriter {
     if (!current) throw broken();
     current.bytes += piece.length;
     this.#bytes += piece.length;
-    const { bytesMax, archiveBytesMax } = this.#limits;
+    const { bytesMax, archiveBytesMax } = this.#options.limits;
     if (current.bytes > bytesMax || this.#bytes > archiveBytesMax) throw broken();
     if (piece.length > 0) {
       current.digest.update(piece);
@@ -132,13 +128,13 @@ export class MemberWriter {
       sha256: digest.digest('hex'),
       ...(refused && { refused: { code: refused.code, detail: refused.detail } }),
     });
-    this.#onMember(this.members.length);
+    this.#options.onMember(this.members.length);
   }
 
   async #begin(path: string): Promise<void> {
     const index = this.members.length;
-    if (this.#current || index >= this.#membersMax) throw broken();
-    const target = this.#target(index);
+    if (this.#current || index >= this.#options.membersMax) throw broken();
+    const target = this.#options.target(index);
     await mkdir(dirname(target), { recursive: true, mode: 0o700 });
     const file = await open(target, 'w', 0o600);
     this.#current = { index, path: cleanPath(path), file, digest: createHash('sha256'), bytes: 0 };
