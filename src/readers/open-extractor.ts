@@ -35,6 +35,13 @@ import { Readers } from './process/readers.ts';
 /** For work whose Tenant is not stated. */
 const ANY_TENANT = '';
 
+interface Opening {
+  readonly tenant: string;
+  /** Of the file, in bytes. */
+  readonly size: number;
+  readonly signal: AbortSignal | undefined;
+}
+
 export function openExtractor(options: ExtractorOptions): Extractor {
   return new ProcessExtractor(options);
 }
@@ -63,7 +70,7 @@ class ProcessExtractor implements Extractor {
   }
 
   async open(path: string, { name, tenant = ANY_TENANT, signal }: OpenOptions): Promise<FileInfo> {
-    // Of a file that has just been written: another thread would take longer.
+    // The file has just been written: to ask for its size on another thread would take longer.
     const { size } = statSync(path);
     if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
     const limit = this.#limits.bytesMax;
@@ -71,40 +78,29 @@ class ProcessExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const fileInfo = await this.#openFile(
-      tenant,
-      { task: 'open', path, ...(name !== undefined && { name }) },
-      size,
-      signal,
-    );
-    const { mediaType } = fileInfo;
+    const opening = { tenant, size, signal };
+    const task = { task: 'open', path, ...(name !== undefined && { name }) } as const;
+    const fileInfo = await this.#openFile(task, opening);
     if (!isRecording(fileInfo)) return fileInfo;
-    const recording = { task: 'open-recording', path, mediaType } as const;
-    return this.#open(this.#readers.pools.mediaOpenings, tenant, recording, size, signal);
+    const recording = { task: 'open-recording', path, mediaType: fileInfo.mediaType } as const;
+    return this.#open(this.#readers.pools.mediaOpenings, recording, opening);
   }
 
   /** A file that decodes for too long is opened again, without decoding anything. */
-  async #openFile(
-    tenant: string,
-    task: Extract<Task, { task: 'open' }>,
-    size: number,
-    signal: AbortSignal | undefined,
-  ): Promise<FileInfo> {
+  async #openFile(task: Extract<Task, { task: 'open' }>, opening: Opening): Promise<FileInfo> {
     const { openings } = this.#readers.pools;
     try {
-      return await this.#open(openings, tenant, task, size, signal);
+      return await this.#open(openings, task, opening);
     } catch (error) {
       if (errorCode(error) !== 'extraction_timeout') throw error;
-      return this.#open(openings, tenant, { ...task, headersOnly: true }, size, signal);
+      return this.#open(openings, { ...task, headersOnly: true }, opening);
     }
   }
 
   async #open(
     pool: ReaderPool,
-    tenant: string,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
-    size: number,
-    signal: AbortSignal | undefined,
+    { tenant, size, signal }: Opening,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
     const work = {
@@ -114,13 +110,9 @@ class ProcessExtractor implements Extractor {
       processorSecondsMax: openingSeconds(size),
       onReply: (reply: Reply) => collector.take(reply),
     };
-    const { fileInfo, wasRead, title, textless, scenes, notRead } = await pool.run(
-      this.#owners.of(tenant),
-      work,
-      signal,
-    );
+    const { fileInfo, wasRead, ...summary } = await pool.run(this.#owners.of(tenant), work, signal);
     if (!fileInfo) throw noAnswer();
-    if (wasRead) this.#cachedOpens.keep(fileInfo, { title, textless, scenes, notRead, collector });
+    if (wasRead) this.#cachedOpens.keep(fileInfo, { ...summary, collector });
     return fileInfo;
   }
 
@@ -166,7 +158,7 @@ class ProcessExtractor implements Extractor {
       processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
       signal,
     };
-    const { title, textless, scenes, notRead } = await pool.run(owner, {
+    const done = await pool.run(owner, {
       ...limits,
       task: { task: 'extract', path, mediaType, ...(spec && { pictureSpec: spec }) },
       file: path,
@@ -180,7 +172,7 @@ class ProcessExtractor implements Extractor {
       const recording = { ...limits, path, mediaType, owner, mediaSecondsMax, onSound, onHeard };
       await listen(pool, recording, this.#listeningTurnMs);
     }
-    return { title, textless, scenes, notRead, collector };
+    return { ...done, collector };
   }
 
   async unpack(
@@ -349,7 +341,7 @@ function processorSeconds(info: FileInfo, bytes: number): number {
   return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
 }
 
-/** Of a processor, beside what the size takes. */
+/** Seconds of a processor, beside what the size takes. */
 const OPENING_SECONDS = 1;
 
 /** Seconds of a processor that opening a file may take. */
