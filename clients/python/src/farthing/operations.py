@@ -21,6 +21,7 @@ from .answers import (
     Prepaid,
     PrepaidRefund,
     Readiness,
+    ReceiptClaims,
     ReserveEnded,
     SearchHistory,
     SearchOptions,
@@ -225,7 +226,7 @@ class WorkspaceOperations:
         except FarthingError as error:
             # The data is destroyed nevertheless.
             raise FarthingError(error.code, error.detail, facts={"disposal": disposal}) from error
-        return {**disposal, "claims": claims}
+        return {**disposal, "claims": cast(ReceiptClaims, claims)}
 
     def _get(self, path: str, **query: str | float | None) -> Flow[object]:
         call = Call("GET", self._path + path + _query(**query), self._headers)
