@@ -211,8 +211,9 @@ $(RUNTIMES): bench/peers/runtimes/package.json
 runtimes: setup $(RUNTIMES)
 	@TAP_TIMEOUT=900 node test/client/runtimes.test.ts
 
-docs: setup ## Write docs/configuration.md anew from the settings
+docs: setup ## Write anew what docs/ says of settings and formats
 	@node src/bin/farthing.js admin settings > docs/configuration.md
+	@node --no-warnings scripts/format-docs.ts
 
 SANITIZER_TOOLCHAIN ?= nightly
 # Writers, readers, merges, disposals and closings at once, under ThreadSanitizer: STRESS_ROUNDS=2000 SEED=7

@@ -21,8 +21,8 @@ const PROGRAMS = [
   'bin/main',
   'engine/encode/workers/worker',
   'engine/encode/speech/voice-thread',
-  'readers/child-bootstrap',
-  'readers/child',
+  'readers/process/reader-bootstrap',
+  'readers/process/reader-main',
   'bin/agent',
   'bin/operator',
 ];

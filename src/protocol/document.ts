@@ -138,10 +138,10 @@ export interface ExtractLimits {
   /** Pages of one file that OCR reads, and seconds for each. */
   readonly recognisedPagesMax: number;
   readonly recogniseSecondsMax: number;
-  /** Memory of a child process (RLIMIT_DATA). */
+  /** Memory of a reader process (RLIMIT_DATA). */
   readonly memoryBytesMax: number;
-  /** Files that one child process reads before it is replaced; ten times as many texts, if it has read nothing else. */
-  readonly filesPerChild: number;
+  /** Files that one reader process reads before it is replaced; ten times as many texts, if it has read nothing else. */
+  readonly filesPerProcess: number;
 }
 
 /** Defaults, with their reasons. */
@@ -166,5 +166,5 @@ export const EXTRACT_LIMITS: ExtractLimits = {
   recogniseSecondsMax: 90,
   // PDFium and sharp run within it, and a runaway stops. Measured with PDFium's WebAssembly.
   memoryBytesMax: 2 ** 30,
-  filesPerChild: 200,
+  filesPerProcess: 200,
 };

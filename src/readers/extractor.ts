@@ -10,7 +10,7 @@ import type { Preview } from '@farthing/protocol/file/preview';
 import type { Owners } from '@farthing/queues/owners';
 import type { ConfinementReport } from './process/messages.ts';
 
-/** Reads strangers' files, in child processes that can do nothing else. */
+/** Reads strangers' files, in processes that can do nothing else. */
 export interface Extractor {
   /**
    * Recognises the type by content, checks limits and reads headers. Within about a second, the first page or frame is decoded, too, and
@@ -24,7 +24,7 @@ export interface Extractor {
   /** Writes the files inside an archive or mail that was opened before, each to its `target`. @throws as extract. */
   unpack(path: string, fileInfo: FileInfo, options: UnpackOptions): Promise<readonly UnpackedMember[]>;
   /**
-   * Decodes the picture of a query, for the current picture model or for the one of `spec`. Its child process reads
+   * Decodes the picture of a query, for the current picture model or for the one of `spec`. Its process reads
    * nothing else. @throws image_unreadable, overloaded; the signal's reason when it is aborted.
    */
   decodePicture(bytes: Uint8Array, options?: QueryPictureOptions): Promise<PictureContent>;
@@ -39,7 +39,7 @@ export interface Extractor {
   warm(): Promise<void>;
   /** Resolves once a process that opens files runs, or could not start. */
   canOpen(): Promise<void>;
-  /** How the child processes are confined; undefined until one has started. */
+  /** How the reader processes are confined; undefined until one has started. */
   confinement(): ConfinementReport | undefined;
   /** Files and pictures that wait or are being read. */
   depths(): { queries: number; opening: number; extracting: number };

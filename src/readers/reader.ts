@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
+import { FormatReaders } from './format-readers.ts';
 import { prepareSharp, samplePictures } from './picture/picture-source.ts';
-import type { Prepare } from './process/program.ts';
-import { Readers } from './read.ts';
+import type { Prepare } from './process/messages.ts';
 
 /** The program that reads everything but recordings, with PDFium, libvips and JavaScript. */
 export const prepare: Prepare = async ({ limits, pictureSpec }) => {
   const samples = await samplePictures();
   prepareSharp();
-  const readers = await Readers.load({ limits, pictureSpec });
+  const readers = await FormatReaders.load({ limits, pictureSpec });
   return {
     tryOut: async () => {
       await Promise.all(samples.map((bytes) => readers.open(bytes)));

@@ -165,7 +165,7 @@ t.test('a long text is read by its job, and a damaged picture refused when it is
 
 t.test('a file that breaks its reader harms no other file', async (t) => {
   const others = readers();
-  const fragile = started(t, { filesPerChild: 3 });
+  const fragile = started(t, { filesPerProcess: 3 });
   const endless = file(hostileFile('endless-forms.pdf'));
   const pdf = { kind: 'document', mediaType: 'application/pdf' } as const;
   const isReading = (): Promise<void> =>

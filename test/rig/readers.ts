@@ -8,10 +8,10 @@ import {
   type PictureContent,
 } from '../../src/protocol/document.ts';
 import { addNotRead, type NotRead } from '../../src/protocol/file/not-read.ts';
-import { openExtractor } from '../../src/readers/child-extractor.ts';
 import type { ExtractorOptions } from '../../src/readers/extractor.ts';
+import { FormatReaders } from '../../src/readers/format-readers.ts';
 import { FORMATS } from '../../src/readers/formats.ts';
-import { Readers } from '../../src/readers/read.ts';
+import { openExtractor } from '../../src/readers/open-extractor.ts';
 import type { FormatReader } from '../../src/readers/reading/format-reader.ts';
 import type { Summary } from '../../src/readers/reading/sink.ts';
 import { SourceFile } from '../../src/readers/reading/source-file.ts';
@@ -49,13 +49,13 @@ export interface UnpackedFile {
   readonly refused?: string;
 }
 
-const readersByLimits = new Map<string, Promise<Readers>>();
+const readersByLimits = new Map<string, Promise<FormatReaders>>();
 
-function readersOf(limits: Partial<ExtractLimits>): Promise<Readers> {
+function readersOf(limits: Partial<ExtractLimits>): Promise<FormatReaders> {
   const key = JSON.stringify(limits);
   const readers =
     readersByLimits.get(key) ??
-    Readers.load({ limits: { ...EXTRACT_LIMITS, ...limits }, pictureSpec: undefined });
+    FormatReaders.load({ limits: { ...EXTRACT_LIMITS, ...limits }, pictureSpec: undefined });
   readersByLimits.set(key, readers);
   return readers;
 }

@@ -43,6 +43,9 @@ export const RECORDING_TYPES: readonly RecordingType[] = [
   { mediaType: 'audio/mp4', name: 'M4A', kind: 'audio', demuxers: MP4, synonyms: ['audio/x-m4a'] },
 ];
 
+/** For people. */
+export const RECORDING_NAMES = RECORDING_TYPES.map(({ name }) => name).join(', ');
+
 /**
  * The type of a recording that was opened before; undefined for anything else. A film without pictures is called
  * `audio/…` by then: `audio/webm` is a `video/webm`.

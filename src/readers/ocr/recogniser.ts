@@ -5,7 +5,7 @@ import { Pdfium } from '../pdf/pdfium.ts';
 import { type GreyPicture, greyOfSource } from '../picture/grey.ts';
 import { secondsOf } from '../picture/picture-sequence.ts';
 import { openSource, type PictureSource, prepareSharp } from '../picture/picture-source.ts';
-import type { Prepare } from '../process/program.ts';
+import type { Prepare } from '../process/messages.ts';
 import { isBuiltIn } from './languages.ts';
 import type { PageReader } from './page-reader.ts';
 import { recognisedBlocks } from './recognised-text.ts';

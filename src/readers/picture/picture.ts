@@ -21,7 +21,7 @@ const TIFF_STARTS = ['II*\0', 'MM\0*'];
 /** Side of the trial decoding of a picture that is not read at once: every byte is read, little is kept. */
 const TRIAL_SIDE_PIXELS = 32;
 /** Pixels of a picture that is read when it is opened: a tenth of a second. */
-const READ_ALONG_PIXELS_MAX = 16 * 2 ** 20;
+const READ_ON_OPEN_PIXELS_MAX = 16 * 2 ** 20;
 
 export const picture: MakeReader = (mediaType) => ({
   sniff: async (file) => {
@@ -37,8 +37,8 @@ export const picture: MakeReader = (mediaType) => ({
     );
     return undefined;
   },
-  readsAlong: (_file, { pages, duration_s, width = 0, height = 0 }) =>
-    pages === undefined && duration_s === undefined && width * height <= READ_ALONG_PIXELS_MAX,
+  readsOnOpen: (_file, { pages, duration_s, width = 0, height = 0 }) =>
+    pages === undefined && duration_s === undefined && width * height <= READ_ON_OPEN_PIXELS_MAX,
   read: ({ bytes }, context, sink) => extractPicture(bytes, mediaType, context, sink),
   preview: ({ bytes }, place, { limits }) => previewOfPicture(bytes, mediaType, place, limits),
 });

@@ -1,5 +1,5 @@
 import { FarthingError } from '@farthing/protocol/error';
-import type { Prepare } from '../process/program.ts';
+import type { Prepare } from '../process/messages.ts';
 import { pictureTypeOf } from './picture.ts';
 import { readPicture } from './picture-content.ts';
 import { checkPicture, prepareSharp, samplePictures } from './picture-source.ts';

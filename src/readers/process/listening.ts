@@ -1,7 +1,7 @@
 import { SOUND_RATE } from '@farthing/protocol/document';
 import { broken } from './collector.ts';
+import type { ReaderTask } from './pooled-reader.ts';
 import type { ReaderPool } from './reader-pool.ts';
-import type { ReaderTask } from './warm-reader.ts';
 
 /** What a listener may take of a reader while others' recordings wait: speech is transcribed in a tenth of its time. */
 export const TURN_MS = 30_000;

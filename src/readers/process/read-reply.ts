@@ -19,7 +19,7 @@ import type { Preview } from '@farthing/protocol/file/preview';
 import { type Box, PAGE_KINDS, TEXT_SOURCES } from '@farthing/protocol/file/segment';
 import type { ConfinementReport, Reply } from './messages.ts';
 
-/** Checks everything in a child's message: a decoder may have been taken over. @throws TypeError. */
+/** Checks everything in a reader process's message: a decoder may have been taken over. @throws TypeError. */
 export function readReply(header: unknown, body: Buffer): Reply {
   const message = asObject(header);
   switch (message.reply) {
@@ -220,27 +220,22 @@ function asOptionalTitle(value: unknown): string | undefined {
   return value === undefined ? undefined : printable(asText(value));
 }
 
-function asNumber(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw new TypeError('no number');
+function asNumber(value: unknown, least = -Number.MAX_VALUE, most = Number.MAX_VALUE): number {
+  if (typeof value !== 'number' || !(value >= least && value <= most)) throw new TypeError('no such number');
   return value;
 }
 
 function asCount(value: unknown): number {
-  const number = asNumber(value);
-  if (!Number.isSafeInteger(number) || number < 0) throw new TypeError('no count');
-  return number;
+  if (!Number.isSafeInteger(value)) throw new TypeError('no count');
+  return asNumber(value, 0);
 }
 
 function asSeconds(value: unknown): number {
-  const number = asNumber(value);
-  if (number < 0) throw new TypeError('no time');
-  return number;
+  return asNumber(value, 0);
 }
 
 function asShare(value: unknown): number {
-  const number = asNumber(value);
-  if (number < 0 || number > 1) throw new TypeError('no share');
-  return number;
+  return asNumber(value, 0, 1);
 }
 
 function asOneOf<T extends string>(value: unknown, allowed: readonly T[]): T {

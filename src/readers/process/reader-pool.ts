@@ -1,11 +1,11 @@
 import { FarthingError } from '@farthing/protocol/error';
 import { FairQueue } from '@farthing/queues/fair-queue';
 import type { ConfinementReport } from './messages.ts';
+import { type PooledReader, type ReaderTask, stopping } from './pooled-reader.ts';
 import type { DoneReply } from './reader-process.ts';
-import { type ReaderTask, stopping, type WarmReader } from './warm-reader.ts';
 
 export interface ReaderPoolOptions {
-  readonly readers: readonly WarmReader[];
+  readonly readers: readonly PooledReader[];
   /** Tasks that may wait. */
   readonly waitingMax: number;
   /** One reader is kept for owners whose last tasks took at most so many seconds of a processor. Absent: none is. */
@@ -31,8 +31,8 @@ interface Waiting {
  * leaves a reader to the others. A process starts when a task has waited for those that live.
  */
 export class ReaderPool {
-  readonly #readers: readonly WarmReader[];
-  readonly #idle: WarmReader[];
+  readonly #readers: readonly PooledReader[];
+  readonly #idle: PooledReader[];
   readonly #queue: FairQueue<Waiting>;
   readonly #growthMs: number;
   #closed = false;
@@ -118,7 +118,7 @@ export class ReaderPool {
     this.#startOne(this.#idle.find(({ isLiving }) => !isLiving));
   }
 
-  #startOne(reader: WarmReader | undefined): boolean {
+  #startOne(reader: PooledReader | undefined): boolean {
     const waiting = reader && this.#queue.take();
     if (!waiting) return false;
     this.#idle.splice(this.#idle.indexOf(reader), 1);
@@ -126,7 +126,7 @@ export class ReaderPool {
     return true;
   }
 
-  #start(reader: WarmReader, waiting: Waiting): void {
+  #start(reader: PooledReader, waiting: Waiting): void {
     const { task, waits, resolve, reject, onAbort, growth } = waiting;
     clearTimeout(growth);
     waits?.removeEventListener('abort', onAbort);

@@ -2,11 +2,17 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { encodeFrame, FrameReader } from './frames.ts';
-import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
+import {
+  type ConfinementReport,
+  encodeFrame,
+  FrameReader,
+  type Reply,
+  type Settings,
+  type Task,
+} from './messages.ts';
 import { readReply } from './read-reply.ts';
 
-const PROGRAM = fileURLToPath(new URL('../child-bootstrap.ts', import.meta.url));
+const BOOTSTRAP = fileURLToPath(new URL('./reader-bootstrap.ts', import.meta.url));
 
 /**
  * No thread that waits for a debugger's signal: it blocks the signal by which threads are confined. Little JavaScript
@@ -43,7 +49,7 @@ interface Running {
   readonly reject: (error: unknown) => void;
 }
 
-/** A child process that reads strangers' files, one after the other. It may be killed at any time. */
+/** A reader process: it reads strangers' files, one after the other. It may be killed at any time. */
 export class ReaderProcess {
   /** Resolves with what confines it, once it is ready to read. */
   readonly ready: Promise<ConfinementReport>;
@@ -56,7 +62,7 @@ export class ReaderProcess {
   #ended = false;
 
   constructor(settings: Settings) {
-    this.#child = spawn(process.execPath, [...NODE_FLAGS, PROGRAM], {
+    this.#child = spawn(process.execPath, [...NODE_FLAGS, BOOTSTRAP], {
       env: {},
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
     });
@@ -86,7 +92,7 @@ export class ReaderProcess {
   }
 
   /**
-   * Performs one task; one at a time. `onReply` gets what comes before the end; the child waits for its promise.
+   * Performs one task; one at a time. `onReply` gets what comes before the end; the process waits for its promise.
    * @throws the refusal, or ReaderEndedError.
    */
   run(
@@ -165,7 +171,7 @@ export class ReaderProcess {
     else this.#holdBack(running.onReply(reply));
   }
 
-  /** Reads nothing more from the child until the promise settles. */
+  /** Reads nothing more from the process until the promise settles. */
   #holdBack(waiting: void | Promise<void>): void {
     if (!waiting) return;
     this.#pipe.pause();

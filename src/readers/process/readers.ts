@@ -1,9 +1,23 @@
+/**
+ * The way of a file through a reader process, from the top; each names only what is below it:
+ *
+ *     open-extractor ─ cached-open     contents read when a file was opened, until they are asked for
+ *       │   └ listening ─ collector    what replies give, with the limits enforced once more
+ *     readers                          a pool for each kind of work
+ *     reader-pool                      owners take turns for its readers
+ *     pooled-reader ─ task-limits      one reader process, kept ready; killed at a limit, and replaced
+ *     reader-process ─ read-reply      spawned; every reply is checked
+ *     messages                         what goes over the pipe
+ *       ║ pipe
+ *     reader-bootstrap → reader-main   the reader process: closes what it inherited; loads a program, is confined, performs tasks
+ *     reader.ts, picture/query-reader, ocr/recogniser, media/media   the programs
+ */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ExtractLimits, PictureSpec } from '@farthing/protocol/document';
 import type { ConfinementReport, Settings } from './messages.ts';
+import { PooledReader } from './pooled-reader.ts';
 import { ReaderPool } from './reader-pool.ts';
-import { WarmReader } from './warm-reader.ts';
 
 export interface ReadersOptions {
   readonly pictureSpec: PictureSpec | undefined;
@@ -107,7 +121,7 @@ function poolOf(pool: PoolOptions, options: ReadersOptions): ReaderPool {
     mkdirSync(scratch, { recursive: true, mode: 0o700 });
     const idleMsMax = pool.keepsOne && index === 0 ? undefined : IDLE_MS_MAX;
     const settings = { program, languages, pictureSpec, limits, scratch, niceness };
-    return new WarmReader({ name, settings, log, idleMsMax });
+    return new PooledReader({ name, settings, log, idleMsMax });
   });
   return new ReaderPool({ readers: all, waitingMax, ...(!pool.isSlow && { quickSeconds: QUICK_SECONDS }) });
 }

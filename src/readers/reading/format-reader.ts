@@ -16,7 +16,7 @@ export interface PreviewPlace {
   readonly timeS?: number;
 }
 
-/** Reads the files of one format, in a confined child process. Refusals are FarthingErrors; anything else is a fault of the reader. */
+/** Reads the files of one format, in a confined reader process. Refusals are FarthingErrors; anything else is a fault of the reader. */
 export interface FormatReader {
   /** True for a file of this format. Formats are asked in the order of their table, until one says true. */
   sniff(file: SourceFile): boolean | Promise<boolean>;
@@ -30,7 +30,7 @@ export interface FormatReader {
    */
   tryOut?(file: SourceFile, context: ReadContext): Promise<Partial<FileInfo> | undefined>;
   /** Whether an opened file is read at once, since that costs hardly more than opening it. Absent: never. */
-  readsAlong?(file: SourceFile, info: FileInfo): boolean;
+  readsOnOpen?(file: SourceFile, info: FileInfo): boolean;
   /** Gives the file's own contents to the sink. Absent: it has none. */
   read?(file: SourceFile, context: ReadContext, sink: Sink): Promise<Summary>;
   /** Gives the files inside it to the sink. Absent: there are none. */

@@ -29,7 +29,7 @@ export async function giveBytes(bytes: Uint8Array, sink: MemberSink): Promise<vo
     await sink.piece(bytes.subarray(at, at + PIECE_BYTES));
 }
 
-/** Everything that a child process can send to the server while it performs a task. */
+/** Everything that a reader process can send to the server while it performs a task. */
 export interface Output extends Sink {
   readonly members: MemberSink;
   preview(preview: Preview): Promise<void>;

@@ -9,7 +9,7 @@ import { type DecodedText, readText } from './charset.ts';
 /** For formats to be recognised by. */
 const START_LENGTH = 8192;
 /** A text of this length is read in some milliseconds. */
-const READ_ALONG_BYTES_MAX = 64 * 1024;
+const READ_ON_OPEN_BYTES_MAX = 64 * 1024;
 
 /** Text whose format is to be recognised. */
 export interface TextSample {
@@ -49,7 +49,7 @@ export function textReader({ looksLike, check, read }: TextFormat): MakeReader {
       check?.(text);
       return { kind: 'text', mediaType, charset };
     },
-    readsAlong: ({ bytes }) => bytes.length <= READ_ALONG_BYTES_MAX,
+    readsOnOpen: ({ bytes }) => bytes.length <= READ_ON_OPEN_BYTES_MAX,
     read: async (file, { limits }, sink) => {
       const { text } = textOf(file);
       if (text.length > limits.charactersMax) throw tooManyCharacters(limits);

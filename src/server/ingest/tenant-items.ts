@@ -9,8 +9,7 @@ import { captionsOf } from './items/captions.ts';
 import { filesIn } from './items/files.ts';
 import { type TextPlace, textOf } from './items/text.ts';
 import { type WithVectors, withVectors } from './items/vectors.ts';
-import { membersOf, uploadedItem } from './members/members.ts';
-import { removeItem } from './members/removal.ts';
+import { membersOf, removeItem, uploadedItem } from './members/members.ts';
 import type { IngestShard, IngestTenants, StoredFiles, VectorSnapshot } from './ports/ports.ts';
 
 export interface TenantItemsDeps {

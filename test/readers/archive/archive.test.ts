@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { cleanPath } from '../../../src/readers/process/member-writer.ts';
+import { cleanPath } from '../../../src/readers/process/collector.ts';
 import { openBytes, recognisedType, testExtractor, unpackBytes } from '../../rig/readers.ts';
 import { tarGzOf, tarHeader, tarOf, zipOf } from '../samples/archives.ts';
 import { encodedIn } from '../samples/encoded-in.ts';

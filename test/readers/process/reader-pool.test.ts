@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { PooledReader, ReaderTask } from '../../../src/readers/process/pooled-reader.ts';
 import { ReaderPool, type ReaderPoolOptions } from '../../../src/readers/process/reader-pool.ts';
-import type { ReaderTask, WarmReader } from '../../../src/readers/process/warm-reader.ts';
 
 /** In place of a child process: its tasks end when the test says so. */
 class HeldReader {
@@ -31,7 +31,7 @@ class HeldReader {
 /** @param living how many have their process from the start */
 function poolOf(count: number, bounds: Partial<ReaderPoolOptions> = {}, living = count) {
   const held = Array.from({ length: count }, (_, index) => new HeldReader(index < living));
-  const readers = held as unknown as WarmReader[];
+  const readers = held as unknown as PooledReader[];
   const pool = new ReaderPool({ readers, waitingMax: 100, ...bounds });
   const busy = () => held.filter((reader) => reader.busy > 0).length;
   const run = (tenant: string, task: Partial<ReaderTask> = {}) => pool.run(tenant, task as ReaderTask);

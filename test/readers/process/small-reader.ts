@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { EXTRACT_LIMITS } from '../../../src/protocol/document.ts';
-import { WarmReader, type WarmReaderOptions } from '../../../src/readers/process/warm-reader.ts';
+import { PooledReader, type PooledReaderOptions } from '../../../src/readers/process/pooled-reader.ts';
 import { children } from './children.ts';
 import '../../rig/teardown-order.ts';
 
@@ -10,10 +10,10 @@ import '../../rig/teardown-order.ts';
  */
 export function smallReader(
   t: Test,
-  { niceness = 0, ...options }: Pick<WarmReaderOptions, 'idleMsMax'> & { readonly niceness?: number } = {},
-): { readonly reader: WarmReader; readonly own: () => number[] } {
+  { niceness = 0, ...options }: Pick<PooledReaderOptions, 'idleMsMax'> & { readonly niceness?: number } = {},
+): { readonly reader: PooledReader; readonly own: () => number[] } {
   const before = new Set(children());
-  const reader = new WarmReader({
+  const reader = new PooledReader({
     name: 'small',
     log: () => undefined,
     ...options,

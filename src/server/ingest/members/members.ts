@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ItemId, idFrom, type TenantId } from '@farthing/protocol/id';
 import type { Item } from '@farthing/protocol/schema/items';
 import { removePreviews } from '../items/previews.ts';
-import type { IngestShard, StoredFiles } from '../ports/ports.ts';
+import type { IngestShard, IngestTenants, StoredFiles } from '../ports/ports.ts';
 
 /**
  * Id of a file inside another Item's file. It follows from the parent's id and the file's number (from 0): the parent's
@@ -53,6 +53,26 @@ export async function removeMembers(
     await removePreviews(folder, member);
     await shard.removeItem(member);
   }
+}
+
+/**
+ * Removes an Item whose job has ended: the files inside it, its file, its previews, then its Segments from every family at once. The Item
+ * goes last, so that it can be removed again after a crash.
+ * @returns false when there was none
+ */
+export async function removeItem(
+  { tenants, files }: { readonly tenants: IngestTenants; readonly files: StoredFiles },
+  tenant: TenantId,
+  id: ItemId,
+): Promise<boolean> {
+  const folder = tenants.folder(tenant);
+  await tenants.useIfThere(tenant, async (shard) => {
+    const item = shard.item(id);
+    if (item) await removeMembers(shard, { tenant, folder, files }, item);
+  });
+  await files.remove(tenant, id);
+  await removePreviews(folder, id);
+  return (await tenants.useIfThere(tenant, (shard) => shard.removeItem(id))) ?? false;
 }
 
 /** The uploaded Item that contains this one, or is it; undefined when one of its parents is gone. */

@@ -2,10 +2,9 @@ import { FarthingError } from '@farthing/protocol/error';
 import type { ItemId, TenantId } from '@farthing/protocol/id';
 import type { Item } from '@farthing/protocol/schema/items';
 import type { IngestSegment, IngestShard, IngestTenants, StagedUpload, StoredFiles } from '../ports/ports.ts';
-import { membersOf, uploadedItem } from './members.ts';
-import { removeItem } from './removal.ts';
+import { membersOf, removeItem, uploadedItem } from './members.ts';
 
-/** Of all Items with one key, one is searchable. A newer one replaces it in the commit that makes the newer one searchable. */
+/** One of all Items with one key is searchable. A newer one replaces it in the commit that makes the newer one searchable. */
 
 type Keyed = Pick<IngestShard, 'itemsByKey'>;
 

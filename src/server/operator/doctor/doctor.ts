@@ -7,7 +7,7 @@ import { fromNative, native } from '@farthing/native';
 import { EXTRACT_LIMITS } from '@farthing/protocol/document';
 import type { Finding } from '@farthing/protocol/schema/operator';
 import type { PreviousModel } from '@farthing/protocol/schema/service';
-import { openExtractor } from '@farthing/readers/child-extractor';
+import { openExtractor } from '@farthing/readers/open-extractor';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { LoadClusterTools } from '../cluster-tools.ts';

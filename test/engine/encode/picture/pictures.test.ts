@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { EXTRACT_LIMITS } from '../../../../src/protocol/document.ts';
-import { openExtractor } from '../../../../src/readers/child-extractor.ts';
+import { openExtractor } from '../../../../src/readers/open-extractor.ts';
 import { cosine, openEmbedded } from '../rig/embedded.ts';
 import { pictureCases } from './pictures/cases.ts';
 import '../../../rig/teardown-order.ts';

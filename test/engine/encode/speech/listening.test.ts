@@ -5,7 +5,7 @@ import type { ManifestVoice } from '../../../../src/engine/encode/models/manifes
 import { openListening } from '../../../../src/engine/encode/speech/listening.ts';
 import { fewer, Stretches } from '../../../../src/engine/encode/speech/stretches.ts';
 import { EXTRACT_LIMITS, SOUND_RATE } from '../../../../src/protocol/document.ts';
-import { openExtractor } from '../../../../src/readers/child-extractor.ts';
+import { openExtractor } from '../../../../src/readers/open-extractor.ts';
 import { onlyDeep } from '../../../rig/deep.ts';
 import { eventually } from '../../../rig/eventually.ts';
 import { MODELS, openEmbeddedListening } from '../rig/embedded.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { encodeFrame, type Frame, FrameReader } from '../../../src/readers/process/frames.ts';
+import { encodeFrame, type Frame, FrameReader } from '../../../src/readers/process/messages.ts';
 import { readReply } from '../../../src/readers/process/read-reply.ts';
 
 t.test('frames come out whole, however the pipe cuts them', async (t) => {

@@ -25,22 +25,28 @@ import type {
 } from './extractor.ts';
 import { languageFault } from './ocr/languages.ts';
 import { PICTURE_NAMES } from './picture/picture-types.ts';
-import { Collector } from './process/collector.ts';
+import { CachedOpens, type ReadFile } from './process/cached-open.ts';
+import { Collector, MemberWriter } from './process/collector.ts';
 import { listen } from './process/listening.ts';
-import { MemberWriter } from './process/member-writer.ts';
 import type { ConfinementReport, Reply, Task } from './process/messages.ts';
-import { ReadAlong, type ReadFile } from './process/read-along.ts';
 import type { ReaderPool } from './process/reader-pool.ts';
 import { Readers } from './process/readers.ts';
 
 /** For work whose Tenant is not stated. */
 const ANY_TENANT = '';
 
-export function openExtractor(options: ExtractorOptions): Extractor {
-  return new ChildExtractor(options);
+interface Opening {
+  readonly tenant: string;
+  /** Of the file, in bytes. */
+  readonly size: number;
+  readonly signal: AbortSignal | undefined;
 }
 
-class ChildExtractor implements Extractor {
+export function openExtractor(options: ExtractorOptions): Extractor {
+  return new ProcessExtractor(options);
+}
+
+class ProcessExtractor implements Extractor {
   readonly #limits: ExtractLimits;
   readonly #pictureSpec: PictureSpec | undefined;
   readonly #log: (event: object) => void;
@@ -48,7 +54,7 @@ class ChildExtractor implements Extractor {
   readonly #recognises: boolean;
   readonly #owners: Pick<Owners, 'of'>;
   readonly #listeningTurnMs: number | undefined;
-  readonly #readAlong = new ReadAlong();
+  readonly #cachedOpens = new CachedOpens();
 
   constructor(options: ExtractorOptions) {
     const { limits, pictureSpec, languages = [], readers = 1, log } = options;
@@ -64,7 +70,7 @@ class ChildExtractor implements Extractor {
   }
 
   async open(path: string, { name, tenant = ANY_TENANT, signal }: OpenOptions): Promise<FileInfo> {
-    // Of a file that has just been written: another thread would take longer.
+    // The file has just been written: to ask for its size on another thread would take longer.
     const { size } = statSync(path);
     if (size === 0) throw new FarthingError('file_empty', 'The file has 0 bytes.');
     const limit = this.#limits.bytesMax;
@@ -72,40 +78,29 @@ class ChildExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const fileInfo = await this.#openFile(
-      tenant,
-      { task: 'open', path, ...(name !== undefined && { name }) },
-      size,
-      signal,
-    );
-    const { mediaType } = fileInfo;
+    const opening = { tenant, size, signal };
+    const task = { task: 'open', path, ...(name !== undefined && { name }) } as const;
+    const fileInfo = await this.#openFile(task, opening);
     if (!isRecording(fileInfo)) return fileInfo;
-    const recording = { task: 'open-recording', path, mediaType } as const;
-    return this.#open(this.#readers.pools.mediaOpenings, tenant, recording, size, signal);
+    const recording = { task: 'open-recording', path, mediaType: fileInfo.mediaType } as const;
+    return this.#open(this.#readers.pools.mediaOpenings, recording, opening);
   }
 
   /** A file that decodes for too long is opened again, without decoding anything. */
-  async #openFile(
-    tenant: string,
-    task: Extract<Task, { task: 'open' }>,
-    size: number,
-    signal: AbortSignal | undefined,
-  ): Promise<FileInfo> {
+  async #openFile(task: Extract<Task, { task: 'open' }>, opening: Opening): Promise<FileInfo> {
     const { openings } = this.#readers.pools;
     try {
-      return await this.#open(openings, tenant, task, size, signal);
+      return await this.#open(openings, task, opening);
     } catch (error) {
       if (errorCode(error) !== 'extraction_timeout') throw error;
-      return this.#open(openings, tenant, { ...task, headersOnly: true }, size, signal);
+      return this.#open(openings, { ...task, headersOnly: true }, opening);
     }
   }
 
   async #open(
     pool: ReaderPool,
-    tenant: string,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
-    size: number,
-    signal: AbortSignal | undefined,
+    { tenant, size, signal }: Opening,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
     const work = {
@@ -115,20 +110,16 @@ class ChildExtractor implements Extractor {
       processorSecondsMax: openingSeconds(size),
       onReply: (reply: Reply) => collector.take(reply),
     };
-    const { fileInfo, wasRead, title, textless, scenes, notRead } = await pool.run(
-      this.#owners.of(tenant),
-      work,
-      signal,
-    );
+    const { fileInfo, wasRead, ...summary } = await pool.run(this.#owners.of(tenant), work, signal);
     if (!fileInfo) throw noAnswer();
-    if (wasRead) this.#readAlong.keep(fileInfo, { title, textless, scenes, notRead, collector });
+    if (wasRead) this.#cachedOpens.keep(fileInfo, { ...summary, collector });
     return fileInfo;
   }
 
   async extract(path: string, fileInfo: FileInfo, options: ExtractOptions = {}): Promise<Extracted> {
-    const along = this.#readAlong.take(fileInfo);
-    const isUsable = along && (along.collector.pictures.length === 0 || this.#isCurrent(options.spec));
-    const read = isUsable ? along : await this.#read(path, fileInfo, options);
+    const cached = this.#cachedOpens.take(fileInfo);
+    const isUsable = cached && (cached.collector.pictures.length === 0 || this.#isCurrent(options.spec));
+    const read = isUsable ? cached : await this.#read(path, fileInfo, options);
     const { title = fileInfo.title, notRead = [], collector } = read;
     const recognises = options.recognise ?? true;
     const unrecognised = recognises ? await this.#recognise(path, fileInfo, read, options) : [];
@@ -141,7 +132,7 @@ class ChildExtractor implements Extractor {
     };
   }
 
-  /** Whether pictures that were read along look as they are wanted. */
+  /** Whether pictures that were read when the file was opened look as they are wanted. */
   #isCurrent(spec: PictureSpec | undefined): boolean {
     return spec === undefined || isDeepStrictEqual(spec, this.#pictureSpec);
   }
@@ -167,7 +158,7 @@ class ChildExtractor implements Extractor {
       processorSecondsMax: processorSeconds(fileInfo, (await stat(path)).size),
       signal,
     };
-    const { title, textless, scenes, notRead } = await pool.run(owner, {
+    const done = await pool.run(owner, {
       ...limits,
       task: { task: 'extract', path, mediaType, ...(spec && { pictureSpec: spec }) },
       file: path,
@@ -181,7 +172,7 @@ class ChildExtractor implements Extractor {
       const recording = { ...limits, path, mediaType, owner, mediaSecondsMax, onSound, onHeard };
       await listen(pool, recording, this.#listeningTurnMs);
     }
-    return { title, textless, scenes, notRead, collector };
+    return { ...done, collector };
   }
 
   async unpack(
@@ -189,8 +180,8 @@ class ChildExtractor implements Extractor {
     fileInfo: FileInfo,
     { tenant = ANY_TENANT, target, signal, onMember = () => undefined }: UnpackOptions,
   ): Promise<readonly UnpackedMember[]> {
-    const { mediaType, members = 0 } = fileInfo;
-    const writer = new MemberWriter(members, this.#limits, target, onMember);
+    const { mediaType, members: membersMax = 0 } = fileInfo;
+    const writer = new MemberWriter({ membersMax, limits: this.#limits, target, onMember });
     try {
       await this.#readers.pools.extractions.run(this.#owners.of(tenant), {
         task: { task: 'unpack', path, mediaType },
@@ -350,7 +341,7 @@ function processorSeconds(info: FileInfo, bytes: number): number {
   return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
 }
 
-/** Of a processor, beside what the size takes. */
+/** Seconds of a processor, beside what the size takes. */
 const OPENING_SECONDS = 1;
 
 /** Seconds of a processor that opening a file may take. */

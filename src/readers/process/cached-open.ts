@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** Contents of small files, read while these were opened, until they are taken. Without room they are dropped, and the file is read again. */
-export class ReadAlong {
+export class CachedOpens {
   readonly #now: () => number;
   readonly #bytesMax: number;
   /** In the order of coming. */

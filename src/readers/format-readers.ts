@@ -12,7 +12,7 @@ import { oneLine, shorten, TITLE_LENGTH_MAX } from './text/outline.ts';
 type Opened = Done & { readonly fileInfo: FileInfo };
 
 /** The readers of all formats, loaded. Whatever they throw that is no FarthingError is a fault of the reader. */
-export class Readers {
+export class FormatReaders {
   readonly #readers: ReadonlyMap<string, FormatReader>;
   readonly #context: ReadContext;
 
@@ -21,11 +21,11 @@ export class Readers {
     this.#context = context;
   }
 
-  static async load(context: ReadContext): Promise<Readers> {
+  static async load(context: ReadContext): Promise<FormatReaders> {
     const readers = await Promise.all(
       FORMATS.map(async ({ mediaType, load }) => [mediaType, await (await load())(mediaType)] as const),
     );
-    return new Readers(new Map(readers), context);
+    return new FormatReaders(new Map(readers), context);
   }
 
   /** True once a reader holds memory that it cannot give back. */
@@ -44,7 +44,7 @@ export class Readers {
     const reader = await recognise(this.#readers.values(), file);
     const fileInfo = withTitle(await reader.open(file, this.#context));
     if (headersOnly) return { fileInfo };
-    if (sink && reader.read && reader.readsAlong?.(file, fileInfo))
+    if (sink && reader.read && reader.readsOnOpen?.(file, fileInfo))
       return { fileInfo, wasRead: true, ...(await readWhole(reader, file, this.#context, sink)) };
     return { fileInfo: { ...fileInfo, ...(await reader.tryOut?.(file, this.#context)) } };
   }

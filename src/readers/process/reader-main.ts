@@ -1,5 +1,5 @@
 /**
- * The process that reads strangers' files, with an empty environment and one pipe (child-bootstrap.ts starts it). It loads
+ * The process that reads strangers' files, with an empty environment and one pipe (reader-bootstrap.ts starts it). It loads
  * its libraries, confines itself for good, and then performs one task after the other.
  */
 import { readdirSync } from 'node:fs';
@@ -8,12 +8,20 @@ import { setPriority } from 'node:os';
 import type { Block } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
-import { native } from './native.ts';
-import { encodeFrame, FrameReader, PIPE } from './process/frames.ts';
-import { pictureBody, pictureHeader, type Settings, type Task } from './process/messages.ts';
-import type { Prepare, Program } from './process/program.ts';
-import { BLOCK_LENGTH_MAX } from './reading/blocks.ts';
-import type { Output } from './reading/sink.ts';
+import { native } from '../native.ts';
+import { BLOCK_LENGTH_MAX } from '../reading/blocks.ts';
+import type { Output } from '../reading/sink.ts';
+import {
+  encodeFrame,
+  FrameReader,
+  PIPE,
+  type Prepare,
+  type Program,
+  pictureBody,
+  pictureHeader,
+  type Settings,
+  type Task,
+} from './messages.ts';
 
 const PROGRESS_INTERVAL_MS = 100;
 /** Bounds a message of blocks that are a few characters each, with their marks. */
@@ -29,10 +37,10 @@ pipe.on('error', () => process.exit(0));
 let program: Program | undefined;
 
 const PROGRAMS: Readonly<Record<Settings['program'], () => Promise<{ prepare: Prepare }>>> = {
-  reader: () => import('./reader.ts'),
-  queries: () => import('./picture/query-reader.ts'),
-  recogniser: () => import('./ocr/recogniser.ts'),
-  media: () => import('./media/media.ts'),
+  reader: () => import('../reader.ts'),
+  queries: () => import('../picture/query-reader.ts'),
+  recogniser: () => import('../ocr/recogniser.ts'),
+  media: () => import('../media/media.ts'),
 };
 
 /** Loads the program, confines the process, and tries whether reading works while confined. */
