@@ -8,7 +8,7 @@ const MODULES = join(import.meta.dirname, '../../../src/server/start');
 /** A process with the server's log and its handlers, in which `code` runs; what it wrote, and how it ended. */
 async function run(t: Test, code: string): Promise<{ lines: Record<string, unknown>[]; status: number }> {
   const program = `
-    import { native } from '${MODULES}/../native/index.ts';
+    import { native } from '${MODULES}/../../native/index.ts';
     import { openLog } from '${MODULES}/log.ts';
     import { strayErrors } from '${MODULES}/stray-errors.ts';
     const log = openLog({ LOG_LEVEL: 'info' });

@@ -22,6 +22,17 @@ pub struct Named {
     pub parts: Vec<Word>,
     /// Wholes within it: `example.org` of a mail address.
     pub inner: Vec<String>,
+    pub kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Written in one, or a number alone.
+    Code,
+    /// Numbers beside each other: of a telephone, an account.
+    Numbers,
+    /// A word with a capital inside the sentence.
+    Name,
 }
 
 /// The names in a query. `words`: its words. `language`: its language.
@@ -44,11 +55,11 @@ pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
             let (wholes, inner): (Vec<&Word>, Vec<&Word>) =
                 group.iter().filter(|word| word.form == Form::Whole).partition(is_whole);
             let texts = |words: Vec<&Word>| words.into_iter().map(|word| word.text.clone()).collect();
-            all.push(Named { wholes: texts(wholes), parts: spaced, inner: texts(inner) });
+            all.push(Named { wholes: texts(wholes), parts: spaced, inner: texts(inner), kind: Kind::Code });
             continue;
         }
         let names = spaced.into_iter().filter(|word| names.contains(&word.text));
-        all.extend(names.map(|name| Named { wholes: vec![], parts: vec![name], inner: vec![] }));
+        all.extend(names.map(|name| Named { wholes: vec![], parts: vec![name], inner: vec![], kind: Kind::Name }));
     }
     all.extend(of_numbers(numbers));
     all
@@ -57,9 +68,10 @@ pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
 /// Numbers that follow each other, if one of them is long enough to tell something. Each with what it may be together with those
 /// behind it.
 fn of_numbers(numbers: Vec<(Word, Vec<String>)>) -> Option<Named> {
+    let kind = if numbers.len() > 1 { Kind::Numbers } else { Kind::Code };
     let tells = numbers.iter().any(|(number, _)| is_telling(&number.text));
     let (parts, wholes): (Vec<Word>, Vec<Vec<String>>) = numbers.into_iter().unzip();
-    tells.then_some(Named { wholes: wholes.concat(), parts, inner: vec![] })
+    tells.then_some(Named { wholes: wholes.concat(), parts, inner: vec![], kind })
 }
 
 pub fn has_digit(word: &str) -> bool {
@@ -97,7 +109,8 @@ mod tests {
     fn of(code: &str, text: &str) -> Vec<String> {
         let shown = |named: Named| {
             let parts: Vec<&str> = named.parts.iter().map(|part| part.text.as_str()).collect();
-            format!("{}:{}", named.wholes.join("|"), parts.join("|"))
+            let mark = if named.kind == Kind::Name { "!" } else { "" };
+            format!("{}:{}{mark}", named.wholes.join("|"), parts.join("|"))
         };
         named(text, &words(text), Language::by_code(code).unwrap()).into_iter().map(shown).collect()
     }
@@ -121,8 +134,8 @@ mod tests {
 
     #[test]
     fn names_have_a_capital_inside_a_sentence_where_nouns_have_none() {
-        assert_eq!(of("eng", "How tall is the Eiffel tower?"), [":eiffel"]);
-        assert_eq!(of("eng", "where was Anna Kowalska born. Then what"), [":anna", ":kowalska"]);
+        assert_eq!(of("eng", "How tall is the Eiffel tower?"), [":eiffel!"]);
+        assert_eq!(of("eng", "where was Anna Kowalska born. Then what"), [":anna!", ":kowalska!"]);
         assert_eq!(of("eng", "Annual Report Summary"), [""; 0]);
         assert_eq!(of("eng", "the DNA of mRNA"), [""; 0]);
         assert_eq!(of("deu", "wo schläft die Katze"), [""; 0]);

@@ -98,6 +98,18 @@ impl<'a> PostingsView<'a> {
         Ok((at < self.terms() && self.term(at)? == term).then_some(at))
     }
 
+    /// The postings of the terms that begin with some letters, `most` at most.
+    pub fn beginning(&self, letters: &[u8], most: usize) -> Result<Vec<TermPostings<'a>>> {
+        let mut found = vec![];
+        for at in (self.seek(letters)?..self.terms()).take(most) {
+            if !self.term(at)?.starts_with(letters) {
+                break;
+            }
+            found.push(self.term_postings(at)?);
+        }
+        Ok(found)
+    }
+
     /// The first term that is not before another.
     fn seek(&self, term: &[u8]) -> Result<usize> {
         self.first_from(Bound::of(term), 0, self.terms())

@@ -7,7 +7,7 @@ use super::slips::slips_of;
 use crate::terms::analysis::Terms;
 use crate::terms::judgement::{Evidence, Prior};
 use crate::terms::language::{DEFAULT, Language};
-use crate::terms::named::{Named, named};
+use crate::terms::named::{Kind, Named, named};
 use crate::terms::surface_forms::{Form, Word, words};
 use crate::text::characters::{is_unspaced, start_of};
 
@@ -43,6 +43,7 @@ pub struct NamedWords {
     pub in_order: Option<Phrase>,
     /// All words of it, wholes within it too.
     pub words: Vec<usize>,
+    pub kind: Kind,
 }
 
 /// Two words beside each other, and what they are where they are written as one: `scatter plot`, `scatterplot`.
@@ -145,7 +146,7 @@ fn in_order(words: &[&Word], analysers: &[(Language, Terms)]) -> Phrase {
 
 /// The names in the query. A part that is a stop word is not looked up.
 fn named_words(named: Vec<Named>, numbers: &HashMap<&str, usize>, analysers: &[(Language, Terms)]) -> Vec<NamedWords> {
-    let of = named.into_iter().filter_map(|Named { wholes, parts, inner }| {
+    let of = named.into_iter().filter_map(|Named { wholes, parts, inner, kind }| {
         let numbers_of = |texts: &[String]| -> Vec<usize> {
             texts.iter().filter_map(|text| numbers.get(text.as_str()).copied()).collect()
         };
@@ -154,7 +155,7 @@ fn named_words(named: Vec<Named>, numbers: &HashMap<&str, usize>, analysers: &[(
         let parts: Vec<usize> = parts.iter().filter_map(|part| numbers.get(part.text.as_str()).copied()).collect();
         let wholes = numbers_of(&wholes);
         let words = [&wholes[..], &parts, &numbers_of(&inner)].concat();
-        (!parts.is_empty()).then_some(NamedWords { wholes, parts, in_order, words })
+        (!parts.is_empty()).then_some(NamedWords { wholes, parts, in_order, words, kind })
     });
     of.collect()
 }

@@ -38,7 +38,7 @@ struct Tokenizer {
 enum Vocabulary {
     Bert(Bert),
     Unigram(Unigram),
-    Clip(Clip),
+    Clip(Box<Clip>),
 }
 
 impl TextTokenizer {
@@ -146,7 +146,7 @@ fn read(json: &str) -> Result<Tokenizer, String> {
     let vocabulary = match file.kind().as_deref() {
         Some("WordPiece") => Vocabulary::Bert(Bert::new(&file)?),
         Some("Unigram") => Vocabulary::Unigram(Unigram::new(&file)?),
-        Some("BPE") => Vocabulary::Clip(Clip::new(&file)?),
+        Some("BPE") => Vocabulary::Clip(Box::new(Clip::new(&file)?)),
         other => return Err(format!("its model is {}", other.unwrap_or("not named"))),
     };
     Ok(Tokenizer { vocabulary, special: file.special()?, around: file.around()? })

@@ -60,7 +60,7 @@ t.test('a long text is cut in many tasks, and its passages cover it', async (t) 
 
 t.test('every passage fits the model with its title', async (t) => {
   const tokenizer = new native.TextTokenizer(
-    `${import.meta.dirname}/../../../models/all-MiniLM-L6-v2/tokenizer.json`,
+    `${import.meta.dirname}/../../../../models/all-MiniLM-L6-v2/tokenizer.json`,
     { limit: 10_000, specialTokens: true, dropped: [] },
   );
   const passages = await encoder.cutPassages({
