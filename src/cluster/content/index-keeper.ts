@@ -16,7 +16,7 @@ import type { ContentHead, IndexSnapshot, IndexWrite } from './rows.ts';
 type OpenIndex = (spaces: readonly SpaceSpec[]) => Promise<RestoredIndex>;
 
 const SNAPSHOT_FOLDER = 'snapshot';
-/** Of LMDB: of no use elsewhere. */
+/** LMDB's lock file: of no use elsewhere. */
 const LOCK_FILE = 'lock.mdb';
 /** A snapshot is due when making the index again from the writes behind the last one costs more than this, and than half of that one. */
 const COST_MIN = 4 * 2 ** 20;
@@ -129,7 +129,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     }
   }
 
-  /** Keeps an index that nobody has open, and that was never kept, as it lies in its Tenant's folder. */
+  /** Backs up an index that is closed and was never backed up, as it lies in its Tenant's folder. */
   async keepClosed(tenant: string, folder: string): Promise<void> {
     await this.#content.begin(tenant);
     const head = this.#head(tenant)!;
@@ -204,7 +204,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     } finally {
       await opened?.close();
     }
-    // What was written since is made once more.
+    // Later writes are applied again.
     await this.#content.setPlace(folder, head);
   }
 
@@ -269,7 +269,7 @@ function isSame(some: readonly SpaceSpec[], others: readonly SpaceSpec[]): boole
   );
 }
 
-/** What is damaged is an error with its place, never left out. */
+/** Reports damage as an error that names the Tenant; nothing damaged is skipped. */
 async function withPlace(tenant: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -89,7 +89,7 @@ export class KeptFiles {
         const detail = `The stored file of ${item} is damaged.`;
         throw new FarthingError('shard_corrupt', detail, { cause: error });
       }
-      // Removed meanwhile.
+      // Removed in the meantime.
       if (!blobOf()) await this.#deps.here.remove(tenant, item);
     });
   }

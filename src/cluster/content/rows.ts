@@ -2,13 +2,13 @@ import type { Table } from '@farthing/server/state/store';
 import type { SlotStore } from '../log/recorded-store.ts';
 import type { Blob } from './blobs.ts';
 
-/** What is known of a Tenant's content as a whole. */
+/** State of a Tenant's content as a whole. */
 export interface ContentHead {
   /** Drawn with its first write: a Tenant that comes back has another one. */
   readonly id: string;
   /** Writes so far. */
   readonly seq: number;
-  /** Of the writes behind the snapshot, in bytes. */
+  /** Cost of the writes after the snapshot, in bytes. */
   readonly cost: number;
   readonly snapshot?: IndexSnapshot;
 }
@@ -35,9 +35,9 @@ export interface AddedWrite {
   readonly file?: Blob | undefined;
 }
 
-/** What makes an Item of an index again, behind the snapshot. */
+/** Writes that rebuild an Item of an index, after the snapshot. */
 export interface ItemWrites {
-  /** Of the last write. */
+  /** Number of the last write. */
   readonly seq: number;
   /** In order. */
   readonly writes: readonly IndexWrite[];
@@ -50,7 +50,7 @@ export interface SealedKey {
   readonly sealed: string;
 }
 
-/** What a write costs beside its bytes when an index is made again. */
+/** Cost of a write, beside its bytes, when an index is rebuilt. */
 const WRITE_COST = 16_384;
 const ROWS_AT_ONCE = 500;
 
@@ -136,8 +136,9 @@ export class ContentRows {
   }
 
   /**
-   * Writes what is there already: it resolves only if this process owned the books when it was called. One that another has replaced
-   * would take the other's objects for abandoned. @throws why it never will own them
+   * Rewrites an existing row: it resolves only if this process owned the slot when it was called. A replaced owner would take its
+   * successor's objects for abandoned.
+   * @throws why it never will own the slot
    */
   async confirm(tenant: string): Promise<void> {
     await this.store.transaction(() => {

@@ -7,7 +7,7 @@ const AGAIN_MS_MAX = 200;
 const MOVES_APART_MS = 5;
 const RETRY_AFTER_S = 2;
 
-/** One request's waits for slots to come to rest: it is inside from the first wait to the end. Nothing of the request happens meanwhile. */
+/** One request's waits for slot handovers: it counts from the first wait to the end. Nothing of the request runs while it waits. */
 export class HandoverWait {
   readonly #signal: AbortSignal;
   readonly #enter: () => (() => void) | undefined;

@@ -14,13 +14,13 @@ import type { ServicesBySlot, SlotServices } from './slot-places.ts';
 
 /** Where other servers have slots. */
 export interface SharingOptions extends Omit<ForwardingOptions, 'slots' | 'senderOf'> {
-  /** What they may ask for beside what forwarding needs. */
+  /** Further calls that other servers may make. */
   readonly handlers?: PeerHandlers;
 }
 
 type Table = (services: Services) => readonly Route[];
 
-/** Only these routes tell of books; the others say how the server is. */
+/** Only these routes read the store; the others report the server's state. */
 const AGENT_PATHS = '/agent/';
 const RETRY_AFTER_S = 2;
 

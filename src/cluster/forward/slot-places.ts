@@ -9,7 +9,7 @@ export type SlotServices = Services & Safety;
 export interface ServicesBySlot {
   /** For requests that lead to no slot. */
   readonly front: SlotServices;
-  /** Every id leads to the slot of `front`. */
+  /** Every id leads to the slot of `front`, the default slot. */
   readonly isOne: boolean;
   /** Where the slot is that an id leads to: a Tenant's or a job's. */
   of(id: string): SlotPlace;

@@ -58,7 +58,9 @@ export class SlotCopies {
     return (await untilAnswered(() => kv.commit({ when, puts }), ignoreLost, pause)).done;
   }
 
-  /** What another server destroys must not stay on this disk, and what it changes must not be found here later. */
+  /**
+   * Removes a slot's content: data that another server destroys must not stay on this disk, and outdated data must not be found here later.
+   */
   async remove(slot: number): Promise<void> {
     const { kv, removeContent } = this.#options;
     const key = this.#key(slot);
