@@ -29,7 +29,7 @@ import { type Slot, Slots, safetyOf } from './slots.ts';
 type OnLost = (slot: number, error: unknown) => void;
 type Times = Pick<BooksOptions, 'monotonic'>;
 
-/** In the data folder: books that nothing is written to. */
+/** In the data folder: the default slot's store, which is never written to. */
 const FRONT_FOLDER = 'front';
 
 /**

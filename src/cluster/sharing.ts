@@ -11,7 +11,7 @@ export interface Sharing {
   removeCopies(slot: number, tenant: string): Promise<CopiesElsewhere>;
   /** Removes what this disk has of a Tenant that has ended at another server. @throws PeerAwayError where that cannot be said */
   removeCopy(slot: number, tenant: string): Promise<void>;
-  /** What is followed of other servers' slots. */
+  /** Figures of the followed slots of other servers. */
   standby(): StandbyFigures;
   /** Number of slots that no server has. */
   unowned(): number;

@@ -23,7 +23,7 @@ export interface SlotsOptions extends Pick<BooksOptions, 'monotonic'> {
   readonly sharing?: Sharing;
 }
 
-/** The books of a slot that is at this server. */
+/** The store and services of a slot that this server owns. */
 export interface Slot extends Books {
   readonly store: SlotStore;
   /** Requests that it is answering. */
@@ -86,7 +86,7 @@ export class Slots implements Placement {
     throw new FarthingError('not_found', 'Another server has it. Ask there.');
   }
 
-  /** The books here that an id leads to, as other servers ask for them. */
+  /** The store in this process that an id leads to, for calls of other servers. */
   booksHere(id: string): BooksHere | undefined {
     return this.#across.booksHere(id);
   }
@@ -101,7 +101,7 @@ export class Slots implements Placement {
     this.#entering.set(number, slot);
     try {
       await recoverBooks([slot]);
-      // The slot answers meanwhile: where the object store is away, this may take as long.
+      // The slot answers while this runs: it may take as long as the object store is away.
       void slot
         .resumeJobs()
         .catch((error: unknown) => this.#runtime.event({ event: 'jobs_not_resumed', error: String(error) }));
@@ -205,7 +205,7 @@ export class Slots implements Placement {
   }
 }
 
-/** What the answers of a slot wait for. */
+/** Conditions for the answers of a slot. */
 export function safetyOf({ store, running }: Slot) {
   return {
     running,

@@ -60,7 +60,7 @@ interface Work {
 /** Tables whose rows change when a Tenant is used; their keys are Tenants' ids. */
 const TABLES_OF_USE: ReadonlySet<string> = new Set(['content', 'workspace_activity', 'payer_index']);
 const HEADS = 'content';
-/** After the object store did not answer, the disk was full, or an object was gone. Usually shorter than the lag of the followed stores. */
+/** After the object store did not answer, the disk was full, or an object was gone. Longer than the followed stores usually lag. */
 const RETRY_MS = 5000;
 const ENDED_MAX = 100_000;
 /** Matches any head id of a Tenant, where the store does not have the one that ends. */

@@ -23,7 +23,7 @@ export function linked(before: Position, payload: Uint8Array): { position: Posit
   return { bytes: Buffer.concat([former, hash, payload]), position };
 }
 
-/** What an entry holds, and the place behind it. @param where named in errors @throws LogDamagedError */
+/** The payload of an entry, and the position after it. @param where named in errors @throws LogDamagedError */
 export function unlinked(
   before: Position,
   bytes: Uint8Array,

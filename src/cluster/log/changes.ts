@@ -1,4 +1,4 @@
-/** What one transaction left of one row. */
+/** The change that one transaction made to one row. */
 export interface Change {
   readonly table: string;
   readonly key: string;

@@ -5,7 +5,7 @@ import { LogKeys } from './log-rows.ts';
 
 export interface LogFollowerOptions {
   readonly kv: Kv;
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly prefix: string;
   readonly log: (event: object) => void;
   readonly lookMs?: number;
@@ -32,7 +32,7 @@ interface Followed {
 const NONE = { text: '', count: 0 };
 /** Between two looks at the logs. */
 const LOOK_MS = 500;
-/** What a look brings of each log: more than is in memory at once never comes. */
+/** Entries per log in one look, which bounds the memory in use. */
 const ENTRIES_MAX = 8;
 /** Logs in one question. */
 const LOGS_MAX = 8;
@@ -40,8 +40,8 @@ const LOGS_MAX = 8;
 const PAGE = 16;
 
 /**
- * Keeps copies of logs that other servers write. It never writes, and what it reads may be cut short at any time: an owner that shortens its
- * log in front of a copy has this begin again from the snapshot. While the engine does not answer, the copies stay as they are.
+ * Keeps copies of logs that other servers write. It never writes, and a log may be truncated at any time: a copy that lacks truncated
+ * entries begins again from the snapshot. While the engine does not answer, the copies stay as they are.
  */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
@@ -121,7 +121,7 @@ export class LogFollower {
     let found: KvRow[][];
     try {
       found = await kv.ranges(
-        // With its own last entry: a log that was shortened in front of the copy lacks it.
+        // Includes its own last entry: a log that was truncated past the copy lacks it.
         some.map(({ keys }, index) => ({
           from: keys.entry(Math.max(1, places[index]!.number)),
           to: keys.end,

@@ -24,9 +24,9 @@ export class LogReader {
   }
 
   /**
-   * @param copy the place that a copy has reached
-   * @returns whether the copy can be kept, and what is to be applied then, or to an empty one
-   * @throws LogDamagedError with the place; so does the iteration, also where an owner shortens the log meanwhile
+   * @param copy position of an existing copy
+   * @returns whether the copy can be kept, and the entries to apply to it, or to an empty one
+   * @throws LogDamagedError with the position; so does the iteration, also where an owner truncates the log while it is read
    */
   async open(copy: Position | undefined): Promise<{ kept: boolean; entries: AsyncGenerator<Uint8Array> }> {
     // Together, for somebody may wait.
@@ -45,12 +45,12 @@ export class LogReader {
     return this.#position;
   }
 
-  /** Of the last `open`. */
+  /** The snapshot at the last `open`. */
   get snapshot(): SnapshotRow {
     return this.#snapshot;
   }
 
-  /** Of the entries that were read. */
+  /** Size of the entries that were read. */
   get tailBytes(): number {
     return this.#tailBytes;
   }
@@ -103,7 +103,7 @@ export class LogReader {
       }
       if (rows.length < page) break;
     }
-    // What its owner has put into a later snapshot is behind none of these.
+    // Entries that a later snapshot replaced are missing here.
     const { number } = await this.#readSnapshot();
     if (number > this.#position.number)
       throw new LogDamagedError(
@@ -112,15 +112,15 @@ export class LogReader {
   }
 }
 
-/** Whether a log leads over a place. @param own the entry of that number */
+/** Whether a log contains a position. @param own the entry of that number */
 function isIn(snapshot: SnapshotRow, own: KvRow | undefined, { number, hash }: Position): boolean {
   if (number <= snapshot.number) return number === snapshot.number && hash === snapshot.hash;
   return own !== undefined && hashOfEntry(own.value, own.key) === hash;
 }
 
-/** What follows a slot's log. */
+/** A copy that follows a slot's log. */
 export interface LogCopy {
-  /** The place that it has reached; undefined for an empty one. */
+  /** Its position in the log; undefined for an empty one. */
   readonly position: Position | undefined;
   /** @param position behind the last entry; undefined while more are to come, without which these are worth nothing */
   apply(entries: readonly Uint8Array[], position: Position | undefined): Promise<void>;

@@ -24,14 +24,14 @@ export interface LoggedStoresOptions {
 export const LEASE_ANSWER_MS_MAX = 800;
 
 /**
- * Claims the slots on etcd and opens their states: each is kept where its log leads over it, and made again from the log otherwise.
- * @throws ConfigError when another node has the slots; LogDamagedError with the place
+ * Claims the slots on etcd and opens their states: each is reused where its log contains its position, and rebuilt from the log otherwise.
+ * @throws ConfigError when another node has the slots; LogDamagedError with the position
  */
 export async function openLoggedStores(options: LoggedStoresOptions): Promise<LoggedStore[]> {
   const { settings, folders, contentFolders, log, onLost, onCommitted } = options;
   const kv = await namedEtcd(settings);
   const seconds = settings.CLUSTER_LEASE_SECONDS;
-  // A member that stands still may not cost it a renewal.
+  // An unresponsive member must not cost a renewal.
   const leases = seconds > 0 ? await namedEtcd(settings, { answerMsMax: LEASE_ANSWER_MS_MAX }) : undefined;
   let lease: Lease | undefined;
   const takeLease =

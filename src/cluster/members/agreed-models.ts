@@ -10,7 +10,7 @@ export interface AgreedSpace {
   readonly weights: string;
 }
 
-/** What the servers of a cluster must have in common. */
+/** Spaces on which the servers of a cluster must agree. */
 export function agreedSpaces({ spaces, otherLanguages: other }: Encoder): AgreedSpace[] {
   return other ? [...spaces, { ...other, name: `${other.name} in other languages` }] : [...spaces];
 }

@@ -9,7 +9,7 @@ const MACS_MAX = 4;
 const KEY_BYTES = 32;
 const HEADER = /^v1 (\S{1,384}) (\d{1,15}) ([\w,-]{43,200})$/;
 
-/** What a signature holds for. */
+/** The signed parts of a request. */
 export interface Signed {
   readonly method: string;
   /** With its query. */
@@ -80,7 +80,7 @@ function macOf(
     .digest();
 }
 
-/** Anything for what nobody encoded: no signature holds for it. */
+/** Malformed; no signature can match. */
 function decoded(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

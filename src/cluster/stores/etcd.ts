@@ -25,14 +25,14 @@ const WATCH_AGAIN_MS = 500;
 interface Answer {
   readonly header?: { readonly revision?: string };
   readonly succeeded?: boolean;
-  /** Of an authentication. */
+  /** Token of an authentication. */
   readonly token?: string;
-  /** Of a new lease. */
+  /** Id of a new lease. */
   readonly ID?: string;
-  /** Of a renewed lease, in seconds. */
+  /** Remaining seconds of a renewed lease. */
   readonly result?: { readonly TTL?: string };
   readonly kvs?: readonly StoredRow[];
-  /** Of a transaction. */
+  /** Responses of a transaction. */
   readonly responses?: readonly { readonly response_range?: { readonly kvs?: readonly StoredRow[] } }[];
 }
 
@@ -51,16 +51,16 @@ export interface EtcdAccess {
   readonly answerMsMax?: number;
 }
 
-/** What a member of etcd tells of itself. */
+/** Status of an etcd member. */
 export interface EtcdMember {
   /** `host:port`. */
   readonly address: string;
   readonly version: string;
   readonly hasLeader: boolean;
   readonly dbBytes: number;
-  /** 0 where it does not tell. */
+  /** 0 where unknown. */
   readonly quotaBytes: number;
-  /** Mean of its syncs to the disk since its start, in milliseconds; undefined where it does not tell. */
+  /** Mean duration of its disk syncs since its start, in milliseconds; undefined where unknown. */
   readonly syncMs: number | undefined;
   /** Alarms, as that it is full. */
   readonly errors: readonly string[];
@@ -221,7 +221,7 @@ export class Etcd implements Kv, Leases, Watches {
     );
   }
 
-  /** What is not answered by then stays unanswered. */
+  /** Requests without an answer by then get none. */
   close(): void {
     this.#isClosed = true;
     this.#agent.destroy();
@@ -254,10 +254,10 @@ export class Etcd implements Kv, Leases, Watches {
     try {
       return await this.#askAs(address, path, JSON.stringify(question));
     } catch (error) {
-      // Whoever asks until there is an answer would never end.
+      // Retrying here would never terminate.
       if (this.#isClosed) return new Promise(() => undefined);
       this.#current += 1;
-      // A member that stands still tells of no change, either.
+      // An unresponsive member does not report changes, either.
       for (const watching of this.#watches) watching.destroy();
       throw new AnswerLostError(`${address.host}: ${(error as Error).message}`, { cause: error });
     }
@@ -360,7 +360,7 @@ export class Etcd implements Kv, Leases, Watches {
   }
 }
 
-/** A line of a watch that says that nothing more comes. */
+/** A line of a watch that ends it. */
 function isRefusal(line: string): boolean {
   const { result } = JSON.parse(line) as { result?: { readonly canceled?: boolean } };
   return result === undefined || result.canceled === true;

@@ -17,9 +17,9 @@ const RENEWALS_PER_LEASE = 5;
 const MARGIN_SHARE = 0.2;
 
 /**
- * Renews a lease for as long as this process lives, and says whether it may still answer: its time is counted from the sending of the last
- * renewal that was acknowledged, so that no answer goes out after another process can have taken over. By the monotonic clock and by
- * that of the day, whichever is ahead: the former stands still in a machine that is suspended.
+ * Renews a lease for as long as this process lives, and decides whether it may still answer: its time is counted from the sending of the
+ * last acknowledged renewal, so that no answer goes out after another process can have taken over. Both the monotonic clock and the wall
+ * clock count, whichever is ahead: the monotonic clock stops while a machine is suspended.
  */
 export class Lease {
   readonly id: string;

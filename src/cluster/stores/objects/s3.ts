@@ -7,7 +7,7 @@ export interface S3Options {
   /** Absolute URL, without the bucket. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** What all keys begin with; empty, or with a slash at its end. */
+  /** Prefix of all keys; empty, or with a slash at its end. */
   readonly prefix: string;
   readonly region: string;
   readonly accessKeyId: string;
