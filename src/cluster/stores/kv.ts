@@ -8,7 +8,7 @@ export interface KvRow {
   readonly revision: number;
 }
 
-/** What has to hold for a transaction's changes. `revision` 0: the key is absent. */
+/** Conditions of a transaction's changes. `revision` 0: the key is absent. */
 export interface KvCondition {
   readonly key: string;
   readonly revision: number;

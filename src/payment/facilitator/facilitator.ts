@@ -40,25 +40,25 @@ export interface GasHealth {
 }
 
 export interface FacilitatorHealth {
-  /** Of the first one. */
+  /** Kind of the first facilitator. */
   readonly kind: 'local' | 'remote' | 'self';
   readonly movesMoney: boolean;
   readonly url?: string;
-  /** What it last failed with, until it works again. */
+  /** Its last failure, until it works again. */
   readonly trouble?: string;
   /** Why nothing can be sold at this moment. */
   readonly obstacle?: string;
   /** Absent where this server settles nothing itself, or has not read the chain yet. */
   readonly gas?: GasHealth;
-  /** What it last said about the extensions of a payment, such as the catalogue's. */
+  /** Its last report on the extensions of a payment, such as the catalogue's. */
   readonly extensions?: unknown;
 }
 
 /** Checks that a payer can pay, and moves the money. One contract suite holds for every implementation. */
 export interface Facilitator {
   /**
-   * True when `reconcile` tells at once, for certain and without moving money whether a payment was settled. The gate then
-   * needs no durable note of its own before it settles.
+   * True when `reconcile` determines at once, for certain and without moving money, whether a payment was settled. The gate then needs no
+   * durable record of its own before it settles.
    */
   readonly outcomeIsKnowable: boolean;
   /** Can it judge signatures of contract wallets (longer than 65 bytes)? */
@@ -67,7 +67,7 @@ export interface Facilitator {
   verify(payment: Payment, terms: Terms): Promise<Verification>;
   /** Moves the money once, however often it is called. @throws facilitator_unavailable when it did not act upon the request: anything else that is thrown leaves the outcome unknown. */
   settle(payment: Payment, terms: Terms): Promise<Settlement>;
-  /** What became of a settlement whose outcome was lost. `absent`: it never happened. Never throws. */
+  /** Determines the outcome of a settlement whose answer was lost. `absent`: it never happened. Never throws. */
   reconcile(payment: Payment, terms: Terms): Promise<Settlement | { readonly kind: 'absent' }>;
   /** Reads what it supports. @throws facilitator_unavailable when nothing can be sold */
   connect(): Promise<void>;

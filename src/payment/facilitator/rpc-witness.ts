@@ -52,9 +52,9 @@ export class RpcWitness implements ChainWitness {
   }
 
   /**
-   * A used nonce whose transaction no node can show counts as settled, without a transaction: who paid is not to be refused because
-   * a plan of the node's is small.
-   * @param hint hash that the facilitator told: looked at before the log
+   * A used nonce whose transaction no node can show counts as settled, without a transaction: a payer must not be refused because of a
+   * limited node plan.
+   * @param hint hash that the facilitator reported: looked at before the log
    * @throws Error when no node can be asked, or all are of other chains
    */
   async look(payment: Payment, hint?: string): Promise<Sighting> {

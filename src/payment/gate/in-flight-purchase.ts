@@ -38,7 +38,7 @@ export class InFlightPurchase {
   record: PaymentRecord | undefined;
   /** The charged answer of pure work, without receipt headers. */
   answer: Answer | undefined;
-  /** What is still to be written once the answer is out; the purchase stays known until then. */
+  /** Writes still due after the answer is out; the purchase stays known until then. */
   noted: Promise<void> = Promise.resolve();
   /** Somebody who was to get the answer has reported that it went out. */
   delivered = false;
@@ -78,7 +78,7 @@ export class InFlightPurchase {
     return this.#stage;
   }
 
-  /** The request that paid waits no longer: what follows is told to those who come and ask. */
+  /** The request that paid waits no longer: the outcome goes to later requests. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -114,7 +114,7 @@ export class InFlightPurchase {
     this.record = record;
   }
 
-  /** What is left to do is done in the background, until `resume`. */
+  /** Leaves the remaining work to the background, until `resume`. */
   postpone(): void {
     this.#stage = 'unfinished';
   }

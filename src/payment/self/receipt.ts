@@ -8,7 +8,7 @@ export interface Receipt {
   readonly from: Hex;
   readonly gasUsed: Hex;
   readonly effectiveGasPrice?: Hex;
-  /** Of the OP Stack: for the data on Ethereum, beside the gas. */
+  /** OP Stack alone: fee for the data on Ethereum, beside the gas. */
   readonly l1Fee?: Hex;
 }
 

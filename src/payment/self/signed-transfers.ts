@@ -18,7 +18,7 @@ export interface SignedTransfer {
   /** The wallet that pays the gas. */
   readonly from: Address;
   readonly call: Call;
-  /** Of that wallet. */
+  /** Account nonce of that wallet. */
   readonly accountNonce: number;
   /** Most gas of each. */
   readonly gas: bigint;
@@ -31,7 +31,7 @@ interface StoredTransfer extends Omit<SignedTransfer, 'payment'> {
   readonly payment: SentPayment;
 }
 
-/** What this server has signed and not yet seen final, durably: nothing is sent that is not here. */
+/** Durable list of transfers that this server has signed and not yet seen final: nothing is sent that is not here. */
 export class SignedTransfers {
   readonly #rows: Table<StoredTransfer>;
 
