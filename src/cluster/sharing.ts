@@ -3,7 +3,7 @@ import type { SlotPlace } from './forward/slot-places.ts';
 import type { CopiesElsewhere } from './handover/slot-copies.ts';
 import type { StandbyFigures } from './handover/standby.ts';
 
-/** A place among servers that share their slots. */
+/** Membership among servers that share their slots. */
 export interface Sharing {
   /** Where a slot is that is not here. */
   whereElse(slot: number): Exclude<SlotPlace, { services: unknown }>;

@@ -17,7 +17,7 @@ import { within } from './stores/within.ts';
 export interface SlotsOptions extends Pick<BooksOptions, 'monotonic'> {
   /** States of the slots in order, where this server has all of them. Absent: they come and go by `enter` and `leave`. */
   readonly stores?: readonly SlotStore[];
-  /** Books that nothing is ever written to, for requests that lead to no slot. With `stores`, the first slot answers them. */
+  /** A store that is never written to, for requests that lead to no slot. With `stores`, the first slot answers them. */
   readonly front?: SlotStore;
   /** The slots that other servers have. Absent: none. */
   readonly sharing?: Sharing;

@@ -8,7 +8,7 @@ import { Value } from '@sinclair/typebox/value';
 import { PeerAwayError } from '../peers/peer-calls.ts';
 import { PEER_CALLS } from './peer-purchases.ts';
 
-/** Books that this process has. */
+/** A slot's store that this process owns. */
 export interface BooksHere {
   readonly extensions: ExtensionSteps;
   /** Whether a payment may still commit the extension. */

@@ -25,7 +25,7 @@ export function contentOf(stores: readonly SlotStore[], deps: Omit<ContentDeps, 
   return content;
 }
 
-/** A place in a Tenant's writes. */
+/** A position in a Tenant's writes. */
 export interface Place {
   readonly id: string;
   readonly seq: number;

@@ -120,7 +120,7 @@ export class FollowedIndexes {
     this.#goOn();
   }
 
-  /** Gives a slot up, so that somebody else may use its folder. */
+  /** Stops following a slot, so that its folder is free for other use. */
   async leave(slot: number): Promise<void> {
     if (!this.#slots.delete(slot)) return;
     for (const [tenant, { slot: own, bytes = 0 }] of this.#tenants) {
@@ -292,7 +292,7 @@ export class FollowedIndexes {
       if (!work.isStopped) this.#isDue(tenant);
     }
     const bytes = await bytesIn(join(home, INDEX));
-    // The slot may have been given up since.
+    // The slot may have been released since.
     if (this.#tenants.get(tenant) !== known) return;
     this.#bytes += bytes - (known.bytes ?? 0);
     known.bytes = bytes;

@@ -252,7 +252,7 @@ interface Restored {
   readonly make: (shard: Shard) => Promise<unknown>;
 }
 
-/** Whether the writes behind a place are all still there. */
+/** Whether the writes after a position are all still there. */
 function isCovered(seq: number, head: ContentHead): boolean {
   return seq >= (head.snapshot?.seq ?? 0) && seq <= head.seq;
 }

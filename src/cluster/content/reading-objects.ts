@@ -1,6 +1,6 @@
 import type { Objects } from '../stores/objects/objects.ts';
 
-/** Objects that are read alone, for work that is broken off when somebody else needs what it works on. */
+/** Read-only access to objects, for work that is cancelled when its target is needed otherwise. */
 export class ReadingObjects implements Objects {
   readonly #inner: Pick<Objects, 'get'>;
   #stopped = Promise.withResolvers<never>();

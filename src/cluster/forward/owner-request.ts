@@ -14,7 +14,7 @@ export type PassedBody = Buffer | 'streamed' | undefined;
 /** The outcome of a request that was sent to the owner of its slot. */
 export type Sent =
   | { readonly outcome: 'answered'; readonly response: IncomingMessage }
-  /** Nothing happened: the owner could not be reached, or has not the slot. */
+  /** Nothing happened: the owner was unreachable, or does not own the slot. */
   | { readonly outcome: 'not taken' }
   /** It may have happened. */
   | { readonly outcome: 'lost' };

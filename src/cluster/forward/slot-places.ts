@@ -18,6 +18,6 @@ export interface ServicesBySlot {
 /** Where a slot is: with this server, with another one, or on its way between two. */
 export type SlotPlace<Here = SlotServices> =
   | { readonly services: Here }
-  /** `moved`, `moving`: resolves once it is at another place than this. */
+  /** `moved`, `moving`: resolves once the slot has moved on. */
   | { readonly peer: Peer; readonly moved: Promise<void> }
   | { readonly moving: Promise<void> };

@@ -88,7 +88,10 @@ export class Standby {
     });
   }
 
-  /** Follows no longer: what is here stays as it is, and somebody else may use it. @returns the copy of its state, open, where it was followed */
+  /**
+   * Stops following: the local copy stays as it is, and is free for other use.
+   * @returns the copy of its state, open, where it was followed
+   */
   async release(slot: number): Promise<BooksCopy | undefined> {
     const copy = this.#copies.get(slot);
     if (!copy) return undefined;

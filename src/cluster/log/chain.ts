@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A place in a log: how many entries come until then, and the hash of the last. */
+/** A position in a log: the number of entries before it, and the hash of the last. */
 export interface Position {
   readonly number: number;
   /** SHA-256, hexadecimal. */

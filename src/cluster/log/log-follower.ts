@@ -18,7 +18,7 @@ interface Followed {
   readonly slot: number;
   readonly keys: LogKeys;
   readonly copy: LogCopy;
-  /** The copy's place is one of the log's. */
+  /** The copy's position is one of the log's. */
   isBegun: boolean;
   hasEnded: boolean;
   /** When the copy last had everything, by the monotonic clock. */
@@ -178,7 +178,7 @@ export class LogFollower {
     let position = copy.position!;
     const [first, ...rest] = rows;
     const isOwn = first?.key === keys.entry(position.number);
-    // Nothing is behind the copy's place, or all of it is in a snapshot by now.
+    // No entries follow the copy's position, or a snapshot has replaced them.
     if (!first && position.number > 0 && !(await this.#isSnapshotOf(followed, position)))
       return this.#beginAgain(followed);
     if (isOwn && hashOfEntry(first.value, first.key) !== position.hash) return this.#beginAgain(followed);
@@ -200,7 +200,7 @@ export class LogFollower {
     return reader.snapshot.number === number && reader.snapshot.hash === hash;
   }
 
-  /** A copy that was cleared and not filled, because an answer was lost, has no place to go on from. */
+  /** A copy that was cleared and not filled, because an answer was lost, has no position to go on from. */
   #beginAgain(followed: Followed): Promise<void> {
     followed.isBegun = false;
     return this.#begin(followed);

@@ -29,7 +29,7 @@ export class LogReader {
    * @throws LogDamagedError with the position; so does the iteration, also where an owner truncates the log while it is read
    */
   async open(copy: Position | undefined): Promise<{ kept: boolean; entries: AsyncGenerator<Uint8Array> }> {
-    // Together, for somebody may wait.
+    // Together, since a client may wait.
     const [snapshot, own, next] = await Promise.all([
       this.#readSnapshot(),
       copy && this.#entry(copy.number),
@@ -40,7 +40,7 @@ export class LogReader {
     return { kept, entries: kept ? this.#entriesAfter(copy, next) : this.#everything() };
   }
 
-  /** The place behind everything that was read. */
+  /** The position after everything that was read. */
   get position(): Position {
     return this.#position;
   }

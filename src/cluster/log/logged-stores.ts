@@ -17,7 +17,7 @@ export interface LoggedStoresOptions {
   readonly log: (event: object) => void;
   /** Another process has claimed a slot, or its state can follow its log no more: this process may answer nothing. */
   readonly onLost: (slot: number, error: unknown) => void;
-  /** Told of each transaction of the log: milliseconds. */
+  /** Called for each transaction of the log, with its milliseconds. */
   readonly onCommitted?: (milliseconds: number) => void;
 }
 

@@ -4,10 +4,7 @@ import { type Change, decodeChanges, encodeChanges } from './changes.ts';
 
 /** The log that a recorded store writes. */
 export interface ChangeLog {
-  /**
-   * Takes the next entry, in the order of the calls. @returns the place behind it, and when it is safe there
-   * @throws Error for an entry that is too large: nothing is taken
-   */
+  /** Takes the next entry, in the order of the calls. @returns the position after it, and when it is safe there */
   append(entry: Uint8Array): { readonly position: Position; readonly safe: Promise<void> };
   /** Resolves once everything taken so far is safe. @throws once it never will be */
   stable(): Promise<void>;

@@ -68,7 +68,7 @@ export class SlotLog {
     return { kept, entries: this.#followed(reader, entries) };
   }
 
-  /** The place behind everything that was read or appended. */
+  /** The position after everything that was read or appended. */
   get position(): Position {
     return this.#position;
   }
@@ -105,7 +105,7 @@ export class SlotLog {
     return since === undefined ? 0 : performance.now() - since;
   }
 
-  /** Nothing more is appended: the slot belongs to somebody else, or its copy cannot follow. */
+  /** Nothing more is appended: another process owns the slot, or its copy cannot follow. */
   abandon(error: unknown): void {
     if (this.#lost) return;
     this.#lost = { error };

@@ -169,7 +169,9 @@ export class Membership {
     return (nodes.get(id)?.ready === true || id === besides) && !draining.has(id);
   }
 
-  /** The living in the order in which a slot belongs to them. Kept while they are the same: a digest for each is more than all the rest. */
+  /**
+   * The live nodes in their order of preference for a slot. Cached while they are the same: a digest for each costs more than all the rest.
+   */
   #orderOf(slot: number): readonly string[] {
     const order =
       this.#orders.get(slot) ??

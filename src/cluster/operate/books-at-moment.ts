@@ -14,14 +14,14 @@ export interface BooksToCopy {
   readonly cluster: string;
   /** Absolute paths of the folders that the slots' states are to have, by slot; none exists. */
   readonly states: ReadonlyMap<number, string>;
-  /** Told of each slot before it is copied. */
+  /** Called with each slot before it is copied. */
   readonly onSlot?: (slot: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /** etcd compacts a moment away after minutes: then the copy starts over, with a later one. */
 const TRIES_MAX = 5;
-/** Nobody's claim: what is opened with it can be read alone. */
+/** No process's claim: logs opened with it are read-only. */
 const NO_CLAIM = -1;
 
 /**

@@ -67,7 +67,7 @@ const FOLLOW_MS_MAX = 10_000;
 /** After a slot could not be opened. */
 const RETRY_MS = 5000;
 
-/** Takes up the slots that are placed with this server and free, and gives up those that are placed with another. */
+/** Claims the free slots that are placed with this server, and releases those that are placed with another. */
 export class SharedSlots {
   readonly #options: SharedSlotsOptions;
   readonly #clock: SlotClock;
@@ -78,7 +78,7 @@ export class SharedSlots {
   readonly #failed: FailedSlots;
   readonly #copies: SlotCopies;
   readonly #here: CopiesHere;
-  /** Slots that were given up, and that no other server has taken as far as is known: until when they are waited for. */
+  /** Released slots that no other server is known to have claimed: until when they are waited for. */
   readonly #handedOver = new Map<number, number>();
   /** Slots may be placed here. */
   #isTaking = false;

@@ -5,7 +5,7 @@ import type { Peer } from './peer.ts';
 import { PeerConnections } from './peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from './peer-signature.ts';
 
-/** Nothing of the call happened: the peer could not be reached, or has not the slot. */
+/** Nothing of the call happened: the peer was unreachable, or does not own the slot. */
 export class PeerAwayError extends Error {
   override readonly name = 'PeerAwayError';
 }

@@ -47,7 +47,7 @@ export interface EtcdAccess {
   /** PEM; for `https` addresses. `ca` absent: the authorities that Node knows. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly user?: { readonly name: string; readonly password: string };
-  /** A member that takes longer is given up, and the next one is asked. Absent: longer than a new leader takes. */
+  /** Time limit for a member's answer, after which the next one is asked. Absent: longer than a new leader takes. */
   readonly answerMsMax?: number;
 }
 
@@ -212,7 +212,7 @@ export class Etcd implements Kv, Leases, Watches {
     }
   }
 
-  /** Asks each member, in the order of the addresses. An error in place of one that does not answer. */
+  /** Asks each member, in the order of the addresses. An unresponsive one yields an error. */
   members(): Promise<(EtcdMember | Error)[]> {
     return Promise.all(
       this.#addresses.map((address) =>

@@ -16,7 +16,7 @@ interface Entry {
 export interface GroupCommitOptions {
   readonly kv: Kv;
   readonly log?: (event: object) => void;
-  /** Told of each transaction that was made: milliseconds from its first attempt until it was safe. */
+  /** Called for each transaction that was made: milliseconds from its first attempt until it was safe. */
   readonly onCommitted?: (milliseconds: number) => void;
   /** Between two attempts. */
   readonly pause?: Pause;

@@ -3,7 +3,7 @@ import { AnswerLostError, type Leases } from './kv.ts';
 
 export interface LeaseOptions {
   readonly leases: Leases;
-  /** After so many without a renewal the engine gives what hangs on the lease to somebody else. */
+  /** Seconds without a renewal after which the lease's keys are free for other servers. */
   readonly seconds: number;
   /** The lease is over: what hung on it may belong to another process. Called once. */
   readonly onLost: (error: Error) => void;

@@ -10,7 +10,7 @@ export type Sighting =
       /** Why the transaction that used the nonce could not be found: the transaction is empty then, and counts as ours. */
       readonly unread?: string;
     }
-  /** Cancelled, or it paid somebody else or another amount. */
+  /** Cancelled, or used to pay another recipient or amount. */
   | { readonly kind: 'used_otherwise' }
   | {
       readonly kind: 'unused';

@@ -17,7 +17,7 @@ export type Settlement =
       readonly transaction: string;
       readonly by?: SettledBy;
       readonly extra?: Readonly<Record<string, unknown>>;
-      /** The nonce is used, and nothing shows by what: its payer may have cancelled the authorization, or paid somebody else with it. */
+      /** The nonce is used by an unknown transaction: its payer may have cancelled the authorization, or paid another recipient with it. */
       readonly unproven?: true;
     }
   /** Certain: nothing was moved and nothing will be. */

@@ -6,7 +6,7 @@ import type { PaymentRecord } from '../records/payment-record.ts';
 export type PurchaseStage =
   /** Verified and worked for: a copy of its request may still join. */
   | 'working'
-  /** Everybody left before the settlement was sent: its work is being given up. */
+  /** All requests left before the settlement was sent: its work is being cancelled. */
   | 'abandoned'
   /** The settlement was sent: the authorization may be public, and a copy of it opens nothing. */
   | 'settling'
@@ -40,11 +40,11 @@ export class InFlightPurchase {
   answer: Answer | undefined;
   /** Writes still due after the answer is out; the purchase stays known until then. */
   noted: Promise<void> = Promise.resolve();
-  /** Somebody who was to get the answer has reported that it went out. */
+  /** A request that waited for the answer has reported that it went out. */
   delivered = false;
-  /** Resolves with the outcome that everybody gets who joined; rejects with what went wrong. */
+  /** Resolves with the outcome for all requests that joined; rejects with the error. */
   readonly ended: Promise<Purchased>;
-  /** Resolves once everybody who was to get the answer has reported, or nothing was charged. */
+  /** Resolves once all requests that waited for the answer have reported, or nothing was charged. */
   readonly over: Promise<void>;
   readonly #leaving = new AbortController();
   #stage: PurchaseStage = 'working';

@@ -238,15 +238,15 @@ export class Settlements {
     }
     purchase.record = settled;
     purchase.answer = answer;
-    // Nobody may have an effect's answer before it is committed.
+    // An effect's answer is withheld until it is committed.
     const concluded = answer ? { answer, record: settled } : await this.#commit(purchase, settled);
     this.#retries.end(purchase);
     return concluded;
   }
 
   /**
-   * Records a finished purchase after its answer is sent: as delivered where its delivery is reported by then. The durable record from
-   * before the settlement makes a start after a crash ask for the outcome, and no answer to that charges again.
+   * Records a finished purchase after its answer is sent: as delivered where its delivery is reported by then. After a crash, the record
+   * from before the settlement makes a start ask for the outcome; nothing is charged twice, whatever it is.
    */
   async #noteBehind(purchase: InFlightPurchase, settled: Settled): Promise<void> {
     await turn();

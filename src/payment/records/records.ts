@@ -288,7 +288,7 @@ export class PaymentRecords {
     return [{ key, payer: record.payment.payer }];
   }
 
-  /** The one place where a payment changes its state. @throws Error for a change that there is not. */
+  /** The only method that changes a payment's state. @throws Error for an invalid change */
   #pass(key: string, to: PaymentRecord | undefined): Promise<unknown> {
     const from = this.find(key)?.state ?? NO_RECORD;
     const next = to?.state ?? NO_RECORD;

@@ -43,7 +43,7 @@ type Begun =
 
 /** Nodes retain few transactions of one account (geth: 16 for certain, and 64 more): the others wait here, payers in turn. */
 const SETTLE_LIMITS = { insideMax: 64, ownerInsideMax: 32, waitingMax: 1024, waitMsMax: 30_000 };
-/** Beyond these nothing more is signed: transactions that were given up by those who waited for them. */
+/** Maximum of abandoned transactions, beyond which nothing more is signed. */
 const STUCK_MAX = 256;
 /** How long a wallet that made a transaction fail buys nothing. */
 const BARRED_MS = 3_600_000;

@@ -157,7 +157,7 @@ export class Transactions {
     }
   }
 
-  /** Nothing is sent or looked for any more. What waits is taken up by the next start. */
+  /** Nothing is sent or looked for any more. The next start resumes waiting transactions. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -323,7 +323,7 @@ export class Transactions {
   async #unused(live: Live, head: Head, isFirst: boolean): Promise<void> {
     live.isMined = false;
     const { from, payment } = live.signed;
-    // Nobody has the former key to replace it with, and it can pay nothing more.
+    // Without the former key it cannot be replaced, and it can pay nothing more.
     if (from !== this.#from && !live.told && head.timestamp > payment.validBefore + CHAIN_LAG_S)
       return await this.#end(live, refused('authorization_expired'));
     const now = performance.now();
