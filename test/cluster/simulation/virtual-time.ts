@@ -62,7 +62,7 @@ export class VirtualTime {
       const { process, work } = next;
       if (process?.hasEnded) continue;
       if (process && process.standsUntil > this.now) {
-        // What has come meanwhile is done in no order that was promised.
+        // Work that has become due in the meantime is done in no promised order.
         this.#push({ ...next, at: process.standsUntil + this.#dice.between(0, 5), order: this.#count++ });
         continue;
       }
