@@ -197,7 +197,7 @@ async function openStates(
   return stores;
 }
 
-/** Where the settings name an object store: what keeps the Tenants' content there. */
+/** Retention of the Tenants' content, where the settings name an object store. */
 async function openKept(
   { settings, data, bookFolders, encoder, log, metrics }: TopologyOptions,
   stores: readonly SlotStore[],

@@ -68,12 +68,12 @@ export class Slots implements Placement {
     return [...this.#here.values()];
   }
 
-  /** Number of the slot that an id leads to. */
+  /** Number of an id's slot. */
   numberOf(id: string): number {
     return leadsTo(id, this.count);
   }
 
-  /** Where the slot is that an id leads to: a Tenant's or a job's. */
+  /** Location of an id's slot: a Tenant's or a job's. */
   placeOf(id: string): SlotPlace<Slot> {
     const slot = this.numberOf(id);
     const here = this.#here.get(slot);

@@ -137,7 +137,7 @@ export class CrashPlace {
   async end(server: { pause(): void; kill(whole: boolean): Promise<void> }, whole: boolean): Promise<void> {
     const { disk, etcd } = this.#parts;
     if (!disk) return server.kill(whole);
-    // Who stands still tells nothing more.
+    // A paused process reports nothing more.
     server.pause();
     etcd?.pause();
     disk.cut();

@@ -20,7 +20,7 @@ export interface PaidServices {
   readonly stable?: () => Promise<void>;
 }
 
-/** Where a slot is: as `SlotPlace`. */
+/** Location of a slot, as `SlotPlace`. */
 export type PaidPlace =
   | { readonly services: PaidServices }
   | { readonly peer: Peer }
@@ -33,7 +33,7 @@ export interface AcrossSlotsDeps {
   readonly peers?: PeerPurchases;
 }
 
-/** A slot that moves for longer is asked for another time. */
+/** A slot that moves for longer is interrupted, for a later retry. */
 const MOVING_MS_MAX = 2000;
 
 /** Effects that payments in one slot have in another, in this process or at another server. */

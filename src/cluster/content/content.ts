@@ -33,7 +33,7 @@ export interface Place {
 
 /** Up to this size a sealed write lies in the slot's log itself. */
 const INLINE_BYTES_MAX = 4096;
-/** Beside a Tenant's index: up to which write it has followed. */
+/** `kept.json`, beside a Tenant's index, records the last applied write. */
 export const PLACE_FILE = 'kept.json';
 
 /**
@@ -280,7 +280,7 @@ export class Content {
 /** A file whose row is not written. */
 interface SentFile {
   readonly blob: Blob;
-  /** Once something leads to the blob, or nothing ever will. */
+  /** To be called once the blob is referenced, or never will be. */
   readonly done: () => void;
 }
 

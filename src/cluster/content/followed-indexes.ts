@@ -34,7 +34,7 @@ export interface FollowedFigures {
   /** Number of indexes up to date with the followed stores. */
   readonly current: number;
   readonly behind: number;
-  /** For which there is no room, or that cannot be made. */
+  /** Indexes without room, or that cannot be built. */
   readonly left_out: number;
   readonly bytes: number;
 }
@@ -83,7 +83,7 @@ export class FollowedIndexes {
   #turns: string[] = [];
   /** They are due again later, for their indexes could not be made. */
   readonly #later = new Map<string, NodeJS.Timeout>();
-  /** Their servers have said that they end: the ids of their heads, or `ANY`. */
+  /** Tenants whose servers have announced their end: the ids of their heads, or `ANY`. */
   readonly #ended = new Map<string, string>();
   #bytes = 0;
   #uses = 0;

@@ -18,7 +18,7 @@ type OpenIndex = (spaces: readonly SpaceSpec[]) => Promise<RestoredIndex>;
 const SNAPSHOT_FOLDER = 'snapshot';
 /** LMDB's lock file: of no use elsewhere. */
 const LOCK_FILE = 'lock.mdb';
-/** A snapshot is due when making the index again from the writes behind the last one costs more than this, and than half of that one. */
+/** A snapshot is due when rebuilding the index from the writes after the last one costs more than this, and than half of that one. */
 const COST_MIN = 4 * 2 ** 20;
 const RETRY_MS = 60_000;
 /** Writes that are fetched while others are made. */
@@ -56,7 +56,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     await this.#content.forgetPlace(folder);
     await rm(join(folder, INDEX), { recursive: true, force: true });
     if (!head) {
-      // It is known from its first use on, as a folder would be: what a crash left of a job belongs to somebody.
+      // Registered from its first use on, as a folder would be: leftovers of a job after a crash then have an owner.
       await this.#content.begin(tenant);
       return;
     }
@@ -247,7 +247,7 @@ export class ContentIndexKeeper implements IndexKeeper {
 }
 
 interface Restored {
-  /** That the index must have been opened with; absent: any. */
+  /** Spaces that the index must have been opened with; absent: any. */
   readonly spaces?: readonly SpaceSpec[];
   readonly make: (shard: Shard) => Promise<unknown>;
 }

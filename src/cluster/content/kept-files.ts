@@ -20,7 +20,7 @@ export interface KeptFilesDeps {
   readonly use: (tenant: TenantId, work: () => Promise<void>) => Promise<void>;
 }
 
-/** Stored files that survive the loss of this disk, and come back to it when they are asked for. */
+/** Stored files that survive the loss of this disk, and are fetched back on demand. */
 export class KeptFiles {
   readonly #deps: KeptFilesDeps;
   readonly #fetching = new Map<string, Promise<void>>();

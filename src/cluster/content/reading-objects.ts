@@ -16,7 +16,7 @@ export class ReadingObjects implements Objects {
     this.#stopped.promise.catch(() => undefined);
   }
 
-  /** Everything that is asked for fails at once until the next `begin`. */
+  /** All reads fail at once until the next `begin`. */
   stop(reason: Error): void {
     this.#stopped.reject(reason);
   }

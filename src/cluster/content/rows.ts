@@ -54,7 +54,7 @@ export interface SealedKey {
 const WRITE_COST = 16_384;
 const ROWS_AT_ONCE = 500;
 
-/** The tables of a slot that lead to its Tenants' content. They hold ciphertext, sizes and names of objects. */
+/** The tables of a slot that reference its Tenants' content. They hold ciphertext, sizes and names of objects. */
 export class ContentRows {
   readonly store: SlotStore;
   readonly heads: Table<ContentHead>;
@@ -70,7 +70,7 @@ export class ContentRows {
     this.keys = store.table('content_keys');
   }
 
-  /** The Items that were written behind the snapshot, in the order of their last writes. */
+  /** The Items written after the snapshot, in the order of their last writes. */
   writesOf(tenant: string, after: number): { readonly item: string; readonly row: ItemWrites }[] {
     return [...rowsOf(this.items, tenant)]
       .map(({ key, value }) => ({ item: key.slice(tenant.length + 1), row: value }))
@@ -102,7 +102,7 @@ export class ContentRows {
     });
   }
 
-  /** From now on the index is made of a snapshot, and of what was written behind it. @returns blobs that nothing needs any more */
+  /** From now on the index is rebuilt from a snapshot and the writes after it. @returns blobs that are no longer needed */
   async setSnapshot(tenant: string, snapshot: IndexSnapshot): Promise<Blob[]> {
     const outdated: Blob[] = [];
     await this.store.transaction(() => {
@@ -177,6 +177,6 @@ export function blobsIn(writes: readonly IndexWrite[]): Blob[] {
 }
 
 function rowsOf<V>(table: Table<V>, tenant: string): Iterable<{ key: string; value: V }> {
-  // '0' comes behind '/' in the order of bytes.
+  // '0' follows '/' in the order of bytes.
   return table.range({ start: `${tenant}/`, end: `${tenant}0` });
 }

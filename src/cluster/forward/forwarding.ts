@@ -23,7 +23,7 @@ export interface ForwardingOptions {
   readonly signatures: PeerSignatures;
   /** CA certificates of the other servers (PEM), where Node does not trust theirs. */
   readonly ca?: string | undefined;
-  /** Whose turn a request takes where many are under way. */
+  /** Sender of a request, for fair queues. */
   readonly senderOf: (exchange: Exchange) => string;
   readonly observe?: (event: ForwardedEvent) => void;
   readonly limits?: Partial<ForwardingLimits>;
@@ -40,7 +40,7 @@ export interface ForwardingLimits {
   readonly ofSenderUnderWayMax: number;
   /** Give up on an owner that lost its slot and has been silent this long. */
   readonly silentMsMax: number;
-  /** Between two looks at those. */
+  /** Interval of checks for such owners. */
   readonly lookMs: number;
   /** Time limit for a server that passed an answer on to report its delivery. */
   readonly reportMsMax: number;
@@ -62,12 +62,12 @@ const TOKENS_REMEMBERED_MAX = 4096;
 const BUFFERED_BYTES_MAX = 256 * 1024;
 const RETRY_AFTER_S = 2;
 
-/** Where a request leads to, and what may be done with it. */
+/** Target of a request, and how it may be handled. */
 export interface Destination {
-  /** The id that leads to its slot. */
+  /** The id that determines its slot. */
   readonly key: string;
   readonly isPaid: boolean;
-  /** It changes nothing and is not paid: it may be sent twice. */
+  /** It changes nothing and is not paid: it may be retried. */
   readonly isRepeatable: boolean;
 }
 
@@ -184,7 +184,7 @@ type State =
  *          the owner answers   │
  *                              └──→ lost: settlement_pending where it is paid, otherwise interrupted
  *
- * `not taken`: nothing happened there. `lost`: it may have happened, so it is sent to nobody a second time unless it changes nothing. A
+ * `not taken`: nothing happened there. `lost`: it may have happened; forwarded requests are retried only if they are unpaid reads. A
  * refused request happened nowhere. A client that leaves ends each state.
  */
 class ForwardedRequest {
@@ -334,7 +334,7 @@ class ForwardedRequest {
     return this.#body;
   }
 
-  /** Whether a server says that it has the slot. */
+  /** Whether a server claims to own the slot. */
   async #isOwner(peer: Peer): Promise<boolean> {
     try {
       const answer = await this.#deps.calls.call(peer, OWNS_CALL, { key: this.#destination.key });

@@ -12,7 +12,7 @@ import { type PeerHandlers, peerRoutes } from './peer-routes.ts';
 import { safeAnswers } from './safe-answers.ts';
 import type { ServicesBySlot, SlotServices } from './slot-places.ts';
 
-/** Where other servers have slots. */
+/** Options where servers share slots. */
 export interface SharingOptions extends Omit<ForwardingOptions, 'slots' | 'senderOf'> {
   /** Further calls that other servers may make. */
   readonly handlers?: PeerHandlers;
@@ -24,7 +24,7 @@ type Table = (services: Services) => readonly Route[];
 const AGENT_PATHS = '/agent/';
 const RETRY_AFTER_S = 2;
 
-/** Has each request answered by the slot that it leads to, at this server or at the one that has it. */
+/** Routes each request to its slot, at this server or at the owner. */
 export class SlotForward implements Forward {
   /** Undefined where this server has all slots. */
   readonly forwarding: Forwarding | undefined;

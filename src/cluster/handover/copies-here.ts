@@ -79,7 +79,7 @@ export class CopiesHere {
     const { standby, copies } = this.#options;
     this.#givenUp.delete(slot);
     const copy = await standby?.release(slot);
-    // Who follows a slot has noted that.
+    // A server that follows a slot has recorded that already.
     if (!copy && !(await copies.note(slot, [claimed])))
       throw new ClaimError('the slot belongs to another server by now');
     return copy;
@@ -90,7 +90,7 @@ export class CopiesHere {
     this.#givenUp.add(slot);
   }
 
-  /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
+  /** Removes this disk's copy of a Tenant that has ended at another server. @throws PeerAwayError where that cannot be confirmed */
   async removeTenant(slot: number, tenant: string): Promise<void> {
     const { standby, copies } = this.#options;
     if (standby?.has(slot)) await standby.remove(slot, tenant);

@@ -16,7 +16,7 @@ export interface StandbyOptions {
     'add' | 'changed' | 'leave' | 'remove' | 'isLevel' | 'figures' | 'close'
   >;
   readonly log: (event: object) => void;
-  /** Between two looks. */
+  /** Pause between two looks. */
   readonly pause?: Pause;
 }
 

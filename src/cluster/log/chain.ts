@@ -12,10 +12,10 @@ export const ORIGIN: Position = { number: 0, hash: '0'.repeat(64) };
 
 const HASH_BYTES = 32;
 
-/** An entry is not what the one before it promises, or what it says of itself. */
+/** An entry does not follow the one before it, or does not match its own hash. */
 export class LogDamagedError extends Error {}
 
-/** The next entry: the hash of the one before, its own, then what it holds. Its own hash is over the one before and what it holds. */
+/** The next entry: the hash of the one before, its own, then its payload. Its own hash covers the one before and the payload. */
 export function linked(before: Position, payload: Uint8Array): { position: Position; bytes: Buffer } {
   const former = Buffer.from(before.hash, 'hex');
   const hash = digestOf(former, payload);

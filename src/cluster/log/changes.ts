@@ -2,7 +2,7 @@
 export interface Change {
   readonly table: string;
   readonly key: string;
-  /** As it lies in LMDB; undefined: removed. */
+  /** Encoded value in LMDB; undefined: removed. */
   readonly value: Uint8Array | undefined;
 }
 

@@ -9,7 +9,7 @@ export interface LogFollowerOptions {
   readonly prefix: string;
   readonly log: (event: object) => void;
   readonly lookMs?: number;
-  /** Between two looks. */
+  /** Pause between two looks. */
   readonly pause?: Pause;
 }
 
@@ -30,7 +30,7 @@ interface Followed {
 }
 
 const NONE = { text: '', count: 0 };
-/** Between two looks at the logs. */
+/** Milliseconds between two looks at the logs. */
 const LOOK_MS = 500;
 /** Entries per log in one look, which bounds the memory in use. */
 const ENTRIES_MAX = 8;
@@ -84,7 +84,7 @@ export class LogFollower {
     return this.#followed.get(slot)?.isBegun ?? false;
   }
 
-  /** For how many milliseconds the copy that is furthest behind has lacked something, as far as is known. */
+  /** Known lag of the copy that is furthest behind, in milliseconds. */
   get lagMs(): number {
     const since = Array.from(this.#followed.values(), ({ levelAt }) => levelAt);
     return since.length === 0 ? 0 : Math.max(0, performance.now() - Math.min(...since));

@@ -12,7 +12,7 @@ export interface LogReaderOptions {
 
 const PAGE = 256;
 
-/** Reads a slot's log: its snapshot, and the entries behind it, each checked against the one before. */
+/** Reads a slot's log: its snapshot, and the entries after it, each checked against the one before. */
 export class LogReader {
   readonly #options: LogReaderOptions;
   #position: Position = ORIGIN;
@@ -67,7 +67,7 @@ export class LogReader {
     return (await read(key, `${key}\0`))[0];
   }
 
-  /** Entries behind one. */
+  /** Entries after one. */
   #page(number: number): Promise<KvRow[]> {
     const { read, keys, page = PAGE } = this.#options;
     return read(keys.entry(number + 1), keys.end, page);
@@ -122,7 +122,7 @@ function isIn(snapshot: SnapshotRow, own: KvRow | undefined, { number, hash }: P
 export interface LogCopy {
   /** Its position in the log; undefined for an empty one. */
   readonly position: Position | undefined;
-  /** @param position behind the last entry; undefined while more are to come, without which these are worth nothing */
+  /** @param position after the last entry; undefined while more are to come, without which these are useless */
   apply(entries: readonly Uint8Array[], position: Position | undefined): Promise<void>;
   /** Makes it empty. */
   clear(): Promise<void>;
@@ -132,8 +132,8 @@ export interface LogCopy {
 const APPLIED_BYTES_MAX = 4 * 2 ** 20;
 
 /**
- * Brings a copy to the end of its log: what it lacks is applied, and where the log does not lead over it, it begins again.
- * @throws what the log and the copy throw
+ * Brings a copy to the end of its log: missing entries are applied, or, where the log does not contain its position, it begins again.
+ * @throws errors of the log and the copy
  */
 export async function catchUp(copy: LogCopy, log: Pick<LogReader, 'open' | 'position'>): Promise<void> {
   const { kept, entries } = await log.open(copy.position);

@@ -23,11 +23,11 @@ export interface LoggedStoreOptions {
   readonly folder: string;
   /** The state in that folder, where it is open; closed where this throws. */
   readonly copy?: BooksCopy | undefined;
-  /** Absolute path of what the slot keeps of its Tenants on this disk: of no use once another node had the slot since. */
+  /** Absolute path of the slot's content of Tenants on this disk: useless once another node has owned the slot since. */
   readonly contentFolder?: string | undefined;
   readonly slotLog: SlotLog;
   readonly claim: Claim;
-  /** On which the claim hangs. */
+  /** Lease of the claim. */
   readonly lease: Lease | undefined;
   readonly log: (event: object) => void;
   /** Called once it is closed. */

@@ -22,7 +22,7 @@ export interface SlotLogOptions {
   /** Called once, with the reason why nothing more can be written to the log. */
   readonly onLost: (error: unknown) => void;
   readonly log?: (event: object) => void;
-  /** Between two attempts to read. */
+  /** Pause between two attempts to read. */
   readonly pause?: Pause;
 }
 
@@ -31,7 +31,7 @@ export const ENTRY_BYTES_MAX = 2 ** 20 - 4096;
 /** A snapshot is due when the entries after the last one are larger than this, and than the snapshot itself. */
 const TAIL_BYTES_MIN = 2 ** 20;
 
-/** The log of one slot, in order and hashed entry by entry, behind a snapshot of what came before. */
+/** The log of one slot, in order and hashed entry by entry, after a snapshot of what came before. */
 export class SlotLog {
   readonly #options: SlotLogOptions;
   readonly #keys: LogKeys;
@@ -99,7 +99,7 @@ export class SlotLog {
     if (this.#lost) throw this.#lost.error;
   }
 
-  /** For how many milliseconds the oldest entry that was appended is not safe; 0 when all are. */
+  /** Age of the oldest appended entry that is not safe, in milliseconds; 0 when all are. */
   get lagMs(): number {
     const [since] = this.#unsafeSince;
     return since === undefined ? 0 : performance.now() - since;

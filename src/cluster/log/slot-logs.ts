@@ -25,7 +25,7 @@ export interface SlotLogsOptions {
   readonly onClaimed?: (slot: number, claim: Claim) => void;
 }
 
-/** Between two looks at slots that belong to another node. */
+/** Milliseconds between two looks at slots that belong to another node. */
 const LOOK_MS = 300;
 
 const CLAIM_TRIES_MAX = 5;

@@ -6,7 +6,7 @@ export interface AgreedSpace {
   readonly name: string;
   /** Identity of the model's weights and their arithmetic. */
   readonly modelSha256: string;
-  /** For people: the model, its file of weights and what runs it. */
+  /** Description for people: the model, its file of weights and what runs it. */
   readonly weights: string;
 }
 

@@ -48,7 +48,7 @@ export async function agreeOnConfig(options: ConfigOptions): Promise<ClusterConf
     if (config.slots !== slots)
       throw new ClaimError(`the cluster "${cluster}" has ${config.slots} slots, not ${slots}`);
     const { done } = await kv.commit({
-      // A former attempt that arrives late says nothing any more.
+      // A former attempt that arrives late has no effect.
       when: [conditionOf(configKey(cluster), configRow), conditionOf(formatKey, formatRow)],
       puts: [
         ...(configRow ? [] : [{ key: configKey(cluster), value: bytesOf(config) }]),
@@ -70,7 +70,7 @@ export async function readClusterConfig(kv: Kv, cluster: string): Promise<Cluste
   return config;
 }
 
-/** Where the config is: one row. */
+/** Key range of the config: one row. */
 export function configRange(cluster: string): { readonly from: string; readonly to: string } {
   return only(configKey(cluster));
 }
@@ -115,7 +115,7 @@ async function look(kv: Kv, cluster: string) {
     ...owners.map(({ key, value }) => OWNER_ROWS.parse(key, value).node),
   ];
   const formats = new Map([
-    // Those that have never said what they know.
+    // Servers that have never reported their formats.
     ...ids.map((id): [string, FormatRow] => [id, { min: config.format, max: config.format }]),
     ...formatRows.map(({ key, value }): [string, FormatRow] => [
       FORMAT_ROWS.name(cluster, key),

@@ -29,13 +29,13 @@ export interface MembershipOptions {
   /** Id of this process's node. */
   readonly node: string;
   readonly row: NodeRow;
-  /** On which the row hangs. */
+  /** Lease of the row. */
   readonly lease: Pick<Lease, 'id'>;
   readonly log: (event: object) => void;
   readonly lookMs?: number;
   /** Number of slots: looks are more frequent while one has no owner. */
   readonly slots?: number;
-  /** Between two looks, or attempts. */
+  /** Pause between two looks, or attempts. */
   readonly pause?: Pause;
 }
 
@@ -191,7 +191,7 @@ export class Membership {
     await this.#looking;
   }
 
-  /** An attempt that arrives late undoes nothing that was said since. @throws AnswerLostError */
+  /** An attempt that arrives late does not overwrite newer rows. @throws AnswerLostError */
   async #say(): Promise<void> {
     const { kv, cluster, node, lease } = this.#options;
     const key = NODE_ROWS.key(cluster, node);

@@ -38,7 +38,7 @@ export interface Joined {
   readonly membership: Membership;
   /** How this server's models differ from the cluster's: it takes no slots. */
   readonly modelsDiffer: string | undefined;
-  /** By which servers of the cluster know each other. */
+  /** Signatures by which servers of the cluster know each other. */
   readonly signatures: PeerSignatures;
   readonly calls: PeerCalls;
   /** CA certificates of the other servers (PEM), where Node does not trust theirs. */

@@ -54,9 +54,9 @@ const MOVING_MAX = 4;
 const HANDED_MAX = 1;
 /** Time for running requests to end before their slot is released. */
 const LEAVE_MS_MAX = 5000;
-/** With etcd away a server that ends waits so long for each answer. */
+/** Time limit for each answer of etcd while a server shuts down. */
 const TELL_MS_MAX = 5000;
-/** A server that ends waits so long for others to take what it gave up. */
+/** Time for other servers to claim released slots while a server shuts down. */
 const PATIENCE_MS = 20_000;
 /** After which another look has been taken. */
 const NEXT_LOOK_MS = 250;
@@ -142,7 +142,7 @@ export class SharedSlots {
     }
   }
 
-  /** Where a slot is that is not here. */
+  /** Location of a slot that is not here. */
   whereElse(slot: number): Exclude<SlotPlace, { services: unknown }> {
     const { membership, node } = this.#options;
     const { owners, nodes } = membership.view;
@@ -379,7 +379,7 @@ export class SharedSlots {
     // A slot that no server can open must not keep the others here.
     this.#handedOver.set(slot, this.#clock.now() + RETRY_MS);
     this.#here.gaveUp(slot);
-    // Where it is not answered, the claim ends with the lease, or is found as a stray one.
+    // If the release is not answered, the claim ends with the lease, or is found as a stray one.
     const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost, this.#clock.pause);
     await within(TELL_MS_MAX, released, this.#clock.pause);
     log({ event: 'slot_left', slot, ms: Math.round(this.#clock.now() - began) });

@@ -79,7 +79,7 @@ const TOKEN_OVER = /invalid auth token|auth store is old|user name is empty/;
 /** A revision that etcd has dropped. */
 const MOMENT_OVER = /revision has been compacted/;
 
-/** etcd refuses who asks, now and again. */
+/** Access denied; retrying will not help. */
 export class AccessRefusedError extends Error {}
 
 /** etcd 3.4 or newer by its JSON gateway, which is as fast as gRPC here and needs no package. */
@@ -263,7 +263,7 @@ export class Etcd implements Kv, Leases, Watches {
     }
   }
 
-  /** Until the member tells nothing more. It says first that it watches, which counts as a change: some may have been missed until then. */
+  /** Watches until the member ends it. It reports first that it watches, which counts as a change: some may have been missed until then. */
   async #watch(question: string, onChange: () => void, signal: AbortSignal): Promise<void> {
     const asked = this.#current;
     const address = this.#addresses[asked % this.#addresses.length]!;
@@ -297,7 +297,7 @@ export class Etcd implements Kv, Leases, Watches {
     }
   }
 
-  /** With a token, where there are users: a fresh one when the former is over. */
+  /** Sends a token, where there are users: a fresh one when the former has expired. */
   async #askAs<T extends object = Answer>(address: URL, path: string, question: string): Promise<T> {
     if (!this.#user) return this.#askAt(new URL(path, address), question);
     this.#token ??= await this.#authenticate(address, this.#user);

@@ -18,7 +18,7 @@ export interface GroupCommitOptions {
   readonly log?: (event: object) => void;
   /** Called for each transaction that was made: milliseconds from its first attempt until it was safe. */
   readonly onCommitted?: (milliseconds: number) => void;
-  /** Between two attempts. */
+  /** Pause between two attempts. */
   readonly pause?: Pause;
 }
 

@@ -47,7 +47,7 @@ export class MomentOverError extends Error {}
  * most of its members. @throws AnswerLostError from each method
  */
 export interface Kv {
-  /** At most 128 conditions, puts and deletes each, and 1.5 MiB. */
+  /** Commits at most 128 conditions, puts and deletes each, and 1.5 MiB. */
   commit(transaction: KvTransaction): Promise<KvOutcome>;
   /** Rows with `from` <= key < `to` in order, at most `limit`. */
   range(from: string, to: string, limit?: number): Promise<KvRow[]>;
@@ -101,7 +101,7 @@ export async function untilAnswered<T>(
   }
 }
 
-/** The first key behind all that begin so. */
+/** The first key after all with this prefix. */
 export function behind(prefix: string): string {
   const last = prefix.charCodeAt(prefix.length - 1);
   return prefix.slice(0, -1) + String.fromCharCode(last + 1);

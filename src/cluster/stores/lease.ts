@@ -13,7 +13,7 @@ export interface LeaseOptions {
 }
 
 const RENEWALS_PER_LEASE = 5;
-/** For clocks that run at different speeds: this process considers the lease over so much earlier than the engine does. */
+/** Share of the lease by which this process considers it over before the engine does, since clocks differ in speed. */
 const MARGIN_SHARE = 0.2;
 
 /**

@@ -87,7 +87,7 @@ export class SealedRow {
   }
 }
 
-/** Where the servers of a cluster share the keys that sign receipts. */
+/** Row in which the servers of a cluster share the keys that sign receipts. */
 export function receiptKeysRow(
   kv: Kv,
   cluster: string,

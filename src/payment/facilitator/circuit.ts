@@ -7,7 +7,7 @@ const WEIGHT_OF_PAYER = 2;
 const OPEN_FIRST_MS = 5000;
 const OPEN_LAST_MS = 60_000;
 
-/** Whose call it is. */
+/** The payer of a call. */
 export interface Caller {
   readonly payer: Address;
   /** The wallet has paid since the start. */

@@ -3,7 +3,7 @@ import type { Payment, Terms } from '../payment.ts';
 
 export type Verification = { readonly valid: true } | { readonly valid: false; readonly reason: string };
 
-/** Who sent a payment's transaction to the chain, and what it took, as far as either is known. */
+/** Sender and cost of a payment's transaction, as far as either is known. */
 export interface SettledBy {
   /** A facilitator's address, `self`, or `local`. */
   readonly facilitator?: string;
@@ -31,7 +31,7 @@ export interface GasHealth {
   readonly address: string;
   /** Decimal. */
   readonly eth: string;
-  /** That it can pay for at the present fees. */
+  /** Settlements that it can pay for at the present fees. */
   readonly settlements_left: number;
   /** Transactions that are not mined yet. */
   readonly waiting: number;

@@ -127,7 +127,7 @@ export function readVerification({ status, body }: Reply, payment: Payment): Ver
 /** Maximum length of a facilitator's text in the log, in doctor and in `/readyz`. */
 const TOLD_CHARS_MAX = 200;
 
-/** An answer that is no verdict, with what it says of its cause: `correlationId` is what Coinbase's support asks for. */
+/** An answer without a verdict, with the cause that it names: `correlationId` is what Coinbase's support asks for. */
 function answered(
   call: string,
   { status, body }: Pick<Reply, 'status' | 'body'>,
@@ -145,7 +145,7 @@ function answered(
 /** Statuses of an answer that comes before a settlement is looked at. A redirect, a 400 or a 404 may come from anything on the way. */
 const TURNED_AWAY = new Set([401, 403, 405, 413, 415]);
 
-/** `turned_away`: by its own word it did not act upon the request. */
+/** `turned_away`: it reports that it did not act upon the request. */
 export function readSettlement(
   { status, body, header }: Reply,
   payment: Payment,

@@ -18,7 +18,7 @@ interface Log {
   readonly blockNumber: Hex;
 }
 
-/** Under the limits of all paid plans that we know; halved where a plan refuses. */
+/** Blocks per call, under the limits of all paid plans that we know; halved where a plan refuses. */
 const BLOCKS_MAX = 2000n;
 
 const quantity = (number: bigint) => `0x${number.toString(16)}`;

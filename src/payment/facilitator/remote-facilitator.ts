@@ -31,7 +31,7 @@ export interface RemoteFacilitatorDeps extends PaymentTerms {
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
-/** By the word of a settler that refuses the nonce as used. */
+/** Outcome reported by a settler that refuses the nonce as used. */
 const USED: Settlement = { kind: 'settled', transaction: '', unproven: true };
 const VERIFY_DEADLINE_MS = 5000;
 /** Settling on Base takes 2 to 3 s, with a tail of 10 to 28 s. */
@@ -153,7 +153,7 @@ export class RemoteFacilitator implements Facilitator {
     throw this.#unavailable(unsent ?? this.#trouble ?? '', waitMs);
   }
 
-  /** With a witness the chain decides; without one the settlement is sent again, which the nonce makes harmless. */
+  /** Asks the chain where there is a witness; otherwise the settlement is sent again, which the nonce makes harmless. */
   async reconcile(payment: Payment, terms: Terms): Promise<Settlement | { kind: 'absent' }> {
     return this.#withSender(await this.#reconcile(payment, terms));
   }

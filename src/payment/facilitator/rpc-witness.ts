@@ -16,7 +16,7 @@ export const TOPICS = {
 
 /** Blocks of the first look at the log. Free plans answer 10 (Alchemy) or 5 (QuickNode), and a settlement is seconds old, of 2 s each. */
 export const BLOCKS_FIRST = 10n;
-/** Under the limits of all paid plans that we know. */
+/** Blocks per call, under the limits of all paid plans that we know. */
 const BLOCKS_MAX = 2000n;
 /** From 10 to 2,000 blocks a look this is 18 hours; an authorization lives for little more than one. */
 const LOOKS_MAX = 24;

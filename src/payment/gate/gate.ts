@@ -148,7 +148,7 @@ export class PaymentGate {
     return this.#records.journal;
   }
 
-  /** Who pays for which Tenant. */
+  /** Payers by Tenant. */
   get owners(): Owners {
     return this.#deps.purchaseLimits.owners;
   }
@@ -221,7 +221,7 @@ export class PaymentGate {
     }
   }
 
-  /** False where any gate would refuse the payment for what it says itself, its signature included, or there is none. */
+  /** False where any gate would refuse the payment by itself, its signature included, or there is none. */
   isGenuine(sent: RequestPayment): boolean {
     try {
       return this.#genuine(sent) !== undefined;

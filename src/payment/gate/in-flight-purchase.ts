@@ -2,7 +2,7 @@ import type { Address } from '@farthing/protocol/address';
 import type { Answer } from '../purchase.ts';
 import type { PaymentRecord } from '../records/payment-record.ts';
 
-/** Where a purchase in flight is. */
+/** Stage of a purchase in flight. */
 export type PurchaseStage =
   /** Verified and worked for: a copy of its request may still join. */
   | 'working'
@@ -83,7 +83,7 @@ export class InFlightPurchase {
     return this.#hasEnded;
   }
 
-  /** Aborted when everybody has left who waited for the answer: the first request and the copies of it. */
+  /** Aborted when all requests that waited for the answer have left: the first and its copies. */
   get signal(): AbortSignal {
     return this.#leaving.signal;
   }

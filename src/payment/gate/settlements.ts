@@ -109,7 +109,7 @@ export class Settlements {
     const timing = { verify_ms: verifyMs, settle_ms: performance.now() - startedAt };
     const sent = { ...record, timing };
     if (settlement.kind === 'refused') return await this.#refuse(purchase, sent, settlement);
-    // From here on the payer may have been charged: whatever goes wrong, the payment is taken to its end in the background.
+    // The payer may have been charged from here on: after any failure, the payment is completed in the background.
     purchase.record = sent;
     try {
       const concluded =
@@ -151,7 +151,7 @@ export class Settlements {
     return this.#undo(purchase, record);
   }
 
-  /** Takes up a payment that a crash left half-way: its outcome is asked for in the background until it is finished. */
+  /** Resumes a payment that a crash left half-way: its outcome is asked for in the background until it is finished. */
   adopt(key: string, record: PaymentRecord): InFlightPurchase {
     const { payment, requestHash, keyHash } = record;
     const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
@@ -387,7 +387,7 @@ export class Settlements {
 /** The ledger's reason for a settlement that was sent and never happened. */
 const NEVER_SETTLED = 'settlement_failed';
 
-/** Who it is about, for the log. */
+/** Log fields that identify a payment. */
 function named({ payment: { payer, nonce } }: PaymentRecord) {
   return { payer, nonce };
 }

@@ -30,7 +30,7 @@ interface Refusal {
   readonly until: number;
 }
 
-/** Where payments wait for the facilitator. */
+/** Queue of payments that wait for the facilitator. */
 interface VerifyQueue {
   readonly limit: Limit;
   /** Adapts the limit of wallets that never paid; learns from each call. */

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import type { Answer } from '../purchase.ts';
 
-/** Where a Tenant's content lies; declared here, implemented by the Tenants of `shard`. */
+/** Folders of Tenants' content; declared here, implemented by the Tenants of `shard`. */
 export interface TenantFolders {
   /** Absolute path; the folder may not exist. */
   folder(tenant: string): string;

@@ -135,7 +135,7 @@ export class Journal {
     return sumsOf(this.#dropped);
   }
 
-  /** Drops the oldest entries, at most a thousand at a time; what they said stays in the totals. @returns how many */
+  /** Drops the oldest entries, at most a thousand at a time; their sums stay in the totals. @returns how many */
   async prune(now: number, { keepDays, entriesMax }: JournalLimits): Promise<number> {
     const over = Math.min(PRUNED_MAX, this.#entries.count() - entriesMax);
     const old = [...this.#entries.range({ end: timeKey(now - keepDays * DAY_MS), limit: PRUNED_MAX })];

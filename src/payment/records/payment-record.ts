@@ -146,7 +146,7 @@ export function asUndoing(record: Chargeable | Undoing, refusal: string | undefi
   return { ...record, state: 'undoing', wasPending: isBookedAsPending(record), refusal };
 }
 
-/** True while the journal's last word on the payment is that its outcome is unknown. */
+/** True while the journal's last entry on the payment is that its outcome is unknown. */
 export function isBookedAsPending(record: PaymentRecord): boolean {
   return record.state === 'pending' || (record.state === 'undoing' && record.wasPending);
 }

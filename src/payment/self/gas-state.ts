@@ -79,7 +79,7 @@ export class GasState {
     return undefined;
   }
 
-  /** For an operator; undefined until the chain was read. */
+  /** Figures for an operator; undefined until the chain was read. */
   figures(): Pick<GasHealth, 'address' | 'eth' | 'settlements_left'> | undefined {
     const head = this.#head;
     if (!head) return undefined;

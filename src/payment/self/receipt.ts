@@ -1,7 +1,7 @@
 import { formatEther } from 'viem';
 import type { Hex } from '../payment.ts';
 
-/** As much of a transaction's receipt as is read of our own; fees as nodes of Base give them. */
+/** The fields that we read of our own transactions' receipts; fees as nodes of Base give them. */
 export interface Receipt {
   readonly status: Hex;
   readonly blockNumber: Hex;

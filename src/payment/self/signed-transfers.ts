@@ -8,7 +8,7 @@ import type { Call } from './transfer-call.ts';
 /** One signed transaction. */
 export interface Attempt extends Fees {
   readonly hash: Hex;
-  /** As it is sent. */
+  /** Signed transaction as it is sent. */
   readonly raw: Hex;
 }
 
@@ -39,7 +39,7 @@ export class SignedTransfers {
     this.#rows = store.table('signed_transfers');
   }
 
-  /** On the disk once it resolves. */
+  /** Durable once it resolves. */
   async write({ payment: { asset, ...payment }, ...signed }: SignedTransfer): Promise<void> {
     await this.#rows.put(paymentKey({ ...payment, asset }), { ...signed, payment });
   }

@@ -30,7 +30,7 @@ export interface TransactionsDeps {
 
 /** Milliseconds. */
 export interface Paces {
-  /** Between two looks at the chain while a transaction waits. */
+  /** Milliseconds between two looks at the chain while a transaction waits. */
   readonly lookMs: number;
   /** The same while all are mined and may only be reorganised away. */
   readonly minedMs: number;

@@ -49,7 +49,7 @@ export class VirtualTime {
     this.#dice = dice;
   }
 
-  /** @param process does it: not while it stands still, and never once it has ended */
+  /** @param process does it: not while it is paused, and never once it has ended */
   in(milliseconds: number, work: () => void, process?: VirtualProcess): void {
     this.#push({ at: this.now + milliseconds, order: this.#count++, process, work });
   }
@@ -149,7 +149,7 @@ export class VirtualProcess {
     this.#time.in(milliseconds / this.#speed, work, this);
   }
 
-  /** @param withMachine its monotonic clock stands still, too */
+  /** @param withMachine its monotonic clock is paused, too */
   standStill(milliseconds: number, withMachine: boolean): void {
     this.standsUntil = Math.max(this.standsUntil, this.#time.now + milliseconds);
     if (withMachine) this.#suspendedMs += milliseconds;

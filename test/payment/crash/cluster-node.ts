@@ -45,7 +45,7 @@ export class ClusterNode {
     return this.#ready.promise;
   }
 
-  /** It stands still, with its child processes. */
+  /** The process is paused, with its child processes. */
   pause(): void {
     this.#signal('SIGSTOP');
   }

@@ -76,7 +76,7 @@ export class KilledServer {
     });
   }
 
-  /** It stands still, with its child processes, until it is killed. */
+  /** The process is paused, with its child processes, until it is killed. */
   pause(): void {
     if (this.#child?.pid && this.#isRunning) process.kill(-this.#child.pid, 'SIGSTOP');
   }

@@ -110,7 +110,7 @@ export async function openRemoteRig(
       deadlines.verify = PATIENT_MS;
       deadlines.settle = PATIENT_MS;
     },
-    /** Time stands still but for `clock.offsetMs`. */
+    /** Time is stopped but for `clock.offsetMs`. */
     freeze: () => {
       const at = Date.now();
       clock.now = () => at + clock.offsetMs;
