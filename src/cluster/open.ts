@@ -29,7 +29,7 @@ import { type Slot, Slots, safetyOf } from './slots.ts';
 type OnLost = (slot: number, error: unknown) => void;
 type Times = Pick<BooksOptions, 'monotonic'>;
 
-/** In the data folder: books that nothing is written to. */
+/** In the data folder: the default slot's store, which is never written to. */
 const FRONT_FOLDER = 'front';
 
 /**
@@ -197,7 +197,7 @@ async function openStates(
   return stores;
 }
 
-/** Where the settings name an object store: what keeps the Tenants' content there. */
+/** Retention of the Tenants' content, where the settings name an object store. */
 async function openKept(
   { settings, data, bookFolders, encoder, log, metrics }: TopologyOptions,
   stores: readonly SlotStore[],

@@ -3,15 +3,15 @@ import type { SlotPlace } from './forward/slot-places.ts';
 import type { CopiesElsewhere } from './handover/slot-copies.ts';
 import type { StandbyFigures } from './handover/standby.ts';
 
-/** A place among servers that share their slots. */
+/** Membership among servers that share their slots. */
 export interface Sharing {
-  /** Where a slot is that is not here. */
+  /** Location of a slot that is not here. */
   whereElse(slot: number): Exclude<SlotPlace, { services: unknown }>;
-  /** Has the other servers remove what they have of a Tenant that has ended. */
+  /** Has the other servers remove their copies of a Tenant that has ended. */
   removeCopies(slot: number, tenant: string): Promise<CopiesElsewhere>;
-  /** Removes what this disk has of a Tenant that has ended at another server. @throws PeerAwayError where that cannot be said */
+  /** Removes this disk's copy of a Tenant that has ended at another server. @throws PeerAwayError where that cannot be confirmed */
   removeCopy(slot: number, tenant: string): Promise<void>;
-  /** What is followed of other servers' slots. */
+  /** Figures of the followed slots of other servers. */
   standby(): StandbyFigures;
   /** Number of slots that no server has. */
   unowned(): number;

@@ -17,13 +17,13 @@ import { within } from './stores/within.ts';
 export interface SlotsOptions extends Pick<BooksOptions, 'monotonic'> {
   /** States of the slots in order, where this server has all of them. Absent: they come and go by `enter` and `leave`. */
   readonly stores?: readonly SlotStore[];
-  /** Books that nothing is ever written to, for requests that lead to no slot. With `stores`, the first slot answers them. */
+  /** A store that is never written to, for requests that lead to no slot. With `stores`, the first slot answers them. */
   readonly front?: SlotStore;
   /** The slots that other servers have. Absent: none. */
   readonly sharing?: Sharing;
 }
 
-/** The books of a slot that is at this server. */
+/** The store and services of a slot that this server owns. */
 export interface Slot extends Books {
   readonly store: SlotStore;
   /** Requests that it is answering. */
@@ -68,12 +68,12 @@ export class Slots implements Placement {
     return [...this.#here.values()];
   }
 
-  /** Number of the slot that an id leads to. */
+  /** Number of an id's slot. */
   numberOf(id: string): number {
     return leadsTo(id, this.count);
   }
 
-  /** Where the slot is that an id leads to: a Tenant's or a job's. */
+  /** Location of an id's slot: a Tenant's or a job's. */
   placeOf(id: string): SlotPlace<Slot> {
     const slot = this.numberOf(id);
     const here = this.#here.get(slot);
@@ -86,7 +86,7 @@ export class Slots implements Placement {
     throw new FarthingError('not_found', 'Another server has it. Ask there.');
   }
 
-  /** The books here that an id leads to, as other servers ask for them. */
+  /** The store in this process that an id leads to, for calls of other servers. */
   booksHere(id: string): BooksHere | undefined {
     return this.#across.booksHere(id);
   }
@@ -101,7 +101,7 @@ export class Slots implements Placement {
     this.#entering.set(number, slot);
     try {
       await recoverBooks([slot]);
-      // The slot answers meanwhile: where the object store is away, this may take as long.
+      // The slot answers while this runs: it may take as long as the object store is away.
       void slot
         .resumeJobs()
         .catch((error: unknown) => this.#runtime.event({ event: 'jobs_not_resumed', error: String(error) }));
@@ -205,7 +205,7 @@ export class Slots implements Placement {
   }
 }
 
-/** What the answers of a slot wait for. */
+/** Conditions for the answers of a slot. */
 export function safetyOf({ store, running }: Slot) {
   return {
     running,

@@ -20,13 +20,13 @@ export interface Asset {
   /** EIP-712 domain of the token: clients sign with these, and a wrong one makes every signature wrong. */
   readonly name: string;
   readonly version: string;
-  /** As prices and books have: one unit of the coin is a millionth of a dollar in both. */
+  /** As in prices and ledgers: one unit of the coin is a millionth of a dollar in both. */
   readonly decimals: typeof USD_DECIMALS;
-  /** Money that was paid before: it lies in this server's books, and no chain knows it (docs/payments.md, "Prepaid"). */
+  /** Prepaid money: it exists in this server's store alone, and on no chain (docs/payments.md, "Prepaid"). */
   readonly isPrepaid?: true;
 }
 
-/** What Circle's USDC has in common on all networks. Addresses: developers.circle.com/stablecoins/usdc-contract-addresses. */
+/** Fields of Circle's USDC that are the same on all networks. Addresses: developers.circle.com/stablecoins/usdc-contract-addresses. */
 const USDC = { symbol: 'USDC', version: '2', decimals: 6 } as const;
 
 export const BASE_USDC: Asset = {
@@ -64,7 +64,7 @@ const PREPAID = {
   isPrepaid: true,
 } as const;
 
-/** The coins that can be asked for. A coin stays here as long as the books of any server hold payments in it. */
+/** The supported coins. A coin stays here as long as any server's store holds payments in it. */
 export const ASSETS: readonly Asset[] = [
   BASE_USDC,
   BASE_SEPOLIA_USDC,

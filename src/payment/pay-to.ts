@@ -1,8 +1,8 @@
 import type { Asset } from './asset.ts';
 
 /**
- * What is wrong with an address that is to be paid, and what to do; undefined when nothing is. Upper and lower case together are a
- * checksum (EIP-55): a slip in one of them shows.
+ * Problem of an address that is to be paid, and what to do; undefined when there is none. Mixed case is a checksum (EIP-55) that reveals
+ * typing errors.
  */
 export async function payToFault(address: string, asset: Asset): Promise<string | undefined> {
   const lower = address.toLowerCase();

@@ -22,7 +22,7 @@ export interface SentPayment {
   readonly signature: Hex;
   /** No plain wallet's signature, whatever its length: the chain alone can tell whether it is a contract's (ERC-1271, EIP-7702). */
   readonly mayBeOfContract?: boolean;
-  /** What a v2 client says that it accepted; v1 payments don't carry it. */
+  /** Terms that a v2 client says it accepted; v1 payments don't carry them. */
   readonly accepted?: { readonly asset?: string; readonly payTo?: string; readonly amount?: string };
 }
 
@@ -36,7 +36,7 @@ export function paymentKey({ asset, payer, nonce }: Payment): string {
   return `${asset.network}/${asset.address}/${payer}/${nonce}`;
 }
 
-/** Everything that its signer signed, and the signature: what is proved of one holds for the other. */
+/** The signed fields and the signature. */
 export function isSameAuthorization(a: Payment, b: Payment): boolean {
   return authorizationText(a) === authorizationText(b);
 }
@@ -54,14 +54,14 @@ export function assetOfKey(key: string, assets: readonly Asset[]): Asset {
   return found;
 }
 
-/** What the payment is for, as a facilitator has to know it. */
+/** Purpose of the payment, as facilitators require it. */
 export interface Terms {
   readonly amount: bigint;
   readonly resource: string;
   readonly description: string;
-  /** Prepaid money goes back to its payer: that may be done with what was idle for too long to be spent. */
+  /** Prepaid money goes back to its payer: allowed for balances that were idle for too long to be spent. */
   readonly isRefund?: boolean;
-  /** Money in advance can be had back: where the chain can be asked, it counts once the chain shows it. */
+  /** Prepayments are refundable, so they count only after the chain confirms them. */
   readonly isAdvance?: boolean;
   /** The `bazaar` extension of the route: facilitators that keep a catalogue read it from the payment. */
   readonly bazaar?: Readonly<Record<string, unknown>>;

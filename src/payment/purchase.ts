@@ -1,13 +1,13 @@
 import type { JobId, PrepaidStepId, StepId, WorkspaceId } from '@farthing/protocol/id';
 import type { AtomicAmount } from '@farthing/protocol/money';
 
-/** What a request costs, from the request and the settings alone: never from a workspace's state. */
+/** Price and terms of a request, from the request and the settings alone: never from a workspace's state. */
 export interface Quote {
   readonly amount: AtomicAmount;
   /** Absolute URL of the resource, from BASE_URL, never from the Host header. */
   readonly resource: string;
   readonly description: string;
-  /** What the catalogue extensions publish about the route. */
+  /** Route data that the catalogue extensions publish. */
   readonly discovery: Discovery;
   /** Why the quote's own request would be refused even if paid (`spend_limit_exceeded`); shown in the 402's `error`. */
   readonly notice?: string;
@@ -77,7 +77,7 @@ export type EffectKind = Effect['kind'];
 export type EffectRef<K extends EffectKind> = Extract<Effect, { kind: K }>['ref'];
 
 export interface EffectHandler<K extends EffectKind = EffectKind> {
-  /** What it sells can be turned into money again: it waits for proof of its settlement, however long that takes. */
+  /** Its effect can be turned into money again: it waits for proof of its settlement, however long that takes. */
   readonly needsProof?: boolean;
   /** After settlement. Idempotent: a crash may repeat it. Its answer is the request's (fresh token, fresh times). */
   commit(ref: EffectRef<K>): Promise<Answer>;
@@ -86,15 +86,15 @@ export interface EffectHandler<K extends EffectKind = EffectKind> {
   /** The answer again, for a lawful retry: the same answer, but a new token where the first carried one. */
   reissue(ref: EffectRef<K>): Promise<Answer>;
   /**
-   * Every effect that waits for its commit and whose payment is in the same books. A start reads it once, and undoes those that no
-   * payment knows: a crash came between the effect and its payment's record.
+   * Every effect that waits for its commit and whose payment is in the same store. A start reads it once, and undoes those without a
+   * payment: a crash came between the effect and its payment's record.
    */
   pending(): Promise<readonly EffectRef<K>[]>;
 }
 
 export type EffectHandlers = { readonly [K in EffectKind]: EffectHandler<K> };
 
-/** What the work of a paid request came to. */
+/** Result of a paid request's work. */
 export type WorkOutcome =
   /** Nothing is charged: an error (thrown ones count too), an empty index, a duplicate, a used credit. */
   | { readonly charged: false; readonly answer: Answer }
@@ -103,7 +103,7 @@ export type WorkOutcome =
   /** Work with a side effect: the answer comes from the effect's handler at commit. */
   | { readonly charged: true; readonly effect: Effect };
 
-/** What the gate hands to HTTP: the answer with its payment headers, and a callback once it was written out. */
+/** The gate's result for HTTP: the answer with its payment headers, and a callback once it was written out. */
 export interface GateAnswer extends Answer {
   /** The answer was handed to the network whole (true) or the connection was lost before (false). */
   delivered(whole: boolean): void;

@@ -13,9 +13,9 @@ export interface Genuine {
   readonly verdict: SignatureVerdict;
 }
 
-/** What the native part does of it. */
+/** Native part of the signature check. */
 export interface TransferSignatures {
-  /** Of the coin's EIP-712 domain, to be kept. @param address 20 bytes */
+  /** Reusable data of the coin's EIP-712 domain. @param address 20 bytes */
   tokenDomain(name: string, version: string, chainId: number, address: Uint8Array): Uint8Array;
   /** @param packed as `pack` writes it @returns 0 for the payer's */
   checkTransferSignature(domain: Uint8Array, packed: Uint8Array, signature: Uint8Array): number;

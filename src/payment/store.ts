@@ -22,7 +22,7 @@ export interface Table<V> {
   count(): number;
 }
 
-/** The books as payments need them: durable tables, and transactions over them. */
+/** The store that payments need: durable tables, and transactions over them. */
 export interface Store {
   table<V>(name: string): Table<V>;
   /**

@@ -49,12 +49,12 @@ interface Parts {
   readonly sharedSlots: number | undefined;
 }
 
-/** What a killed server leaves its work in: its data folder, etcd, objects; and the faults that come to them. */
+/** Surroundings of a killed server: its data folder, etcd and objects, and their faults. */
 export class CrashPlace {
-  /** Of everything; removed by `close`. */
+  /** Folder of everything; removed by `close`. */
   readonly folder: string;
   readonly dataFolder: string;
-  /** By which a server finds it all. */
+  /** Settings that point a server at all of it. */
   readonly settings: Readonly<Record<string, string>>;
   readonly #parts: Parts;
   #starts = 0;
@@ -101,7 +101,7 @@ export class CrashPlace {
     this.#parts = parts;
   }
 
-  /** What the next server is started with beside `settings`. */
+  /** Settings of the next server beside `settings`. */
   nextNode(): Readonly<Record<string, string>> {
     if (!this.#parts.twoNodes) return { DATA_DIR: this.dataFolder };
     this.#starts += 1;
@@ -137,7 +137,7 @@ export class CrashPlace {
   async end(server: { pause(): void; kill(whole: boolean): Promise<void> }, whole: boolean): Promise<void> {
     const { disk, etcd } = this.#parts;
     if (!disk) return server.kill(whole);
-    // Who stands still tells nothing more.
+    // A paused process reports nothing more.
     server.pause();
     etcd?.pause();
     disk.cut();

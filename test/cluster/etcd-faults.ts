@@ -19,7 +19,7 @@ const PAUSE_MS_MAX = 6000;
  * the server and each member delay, lose answers and cut connections. At most one member is away at a time.
  */
 export class EtcdFaults {
-  /** Of the relays: `host:port` of each. */
+  /** `host:port` of each relay. */
   readonly members: readonly string[];
   /** How often each kind came. */
   readonly counts: Record<string, number>;

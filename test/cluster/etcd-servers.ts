@@ -70,7 +70,7 @@ export class EtcdServers {
     return this.addresses.map((address) => new URL(address).host);
   }
 
-  /** Of the members that run, in order. */
+  /** Process ids of the running members, in order. */
   get pids(): readonly number[] {
     return this.#members.map(({ pid }) => pid!);
   }

@@ -81,7 +81,7 @@ if (withoutEtcd !== undefined) {
         const seen = told.promise.then(() => {
           isTold = true;
         });
-        // A member may answer once more before it stands still.
+        // A member may answer once more before it is paused.
         while (!isTold) await Promise.race([seen, patient(() => put('watched/a/1'))]);
       } finally {
         servers.resume(member);

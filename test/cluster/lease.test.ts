@@ -8,7 +8,7 @@ import type { Moment } from '../../src/protocol/clock.ts';
 /** A lease as its holder sees it, by clocks that the test sets and an engine that the test answers for. */
 
 const SECONDS = 5;
-/** Of the holder: four fifths. */
+/** Time that the holder may use: four fifths. */
 const HELD_MS = 4000;
 
 /** The engine's next answer to a renewal. */

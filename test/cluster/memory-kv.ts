@@ -8,7 +8,7 @@ import {
   type KvTransaction,
 } from '../../src/cluster/stores/kv.ts';
 
-/** What becomes of one question: answered, lost before it was done, or after. */
+/** Outcome of one question: answered, lost before it was done, or after. */
 type Fate = 'answered' | 'never done' | 'done unheard';
 
 /** The rows of an engine in memory. Several clients may share them. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import type { Random } from '../rig/random.ts';
 
-/** What a relay does with a piece of a connection. */
+/** Faults that a relay inflicts on a piece of a connection. */
 export interface RelayWeather {
   /** A piece waits up to so long; those behind it wait as well. */
   readonly delayMsMax: number;

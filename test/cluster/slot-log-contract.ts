@@ -25,7 +25,7 @@ async function flip(kv: Kv, key: string, bit?: number): Promise<void> {
   await kv.commit({ when: [], puts: [{ key, value }] });
 }
 
-/** What every engine has to give the slots' logs. @param open a client of the same engine */
+/** Contract of every engine for the slots' logs. @param open a client of the same engine */
 export function slotLogContract(name: string, open: (t: Test) => Kv): void {
   const cluster = () => {
     clusters += 1;

@@ -12,7 +12,7 @@ import type { BooksHere } from './peer-handlers.ts';
 import type { PeerPurchases } from './peer-purchases.ts';
 import type { SharedLock } from './shared-lock.ts';
 
-/** What it needs of a slot. */
+/** The services of a slot that cross-slot payments use. */
 export interface PaidServices {
   readonly workspaces: Workspaces;
   readonly purchases: Pick<Purchases, 'extension'>;
@@ -20,7 +20,7 @@ export interface PaidServices {
   readonly stable?: () => Promise<void>;
 }
 
-/** Where a slot is: as `SlotPlace`. */
+/** Location of a slot, as `SlotPlace`. */
 export type PaidPlace =
   | { readonly services: PaidServices }
   | { readonly peer: Peer }
@@ -33,10 +33,10 @@ export interface AcrossSlotsDeps {
   readonly peers?: PeerPurchases;
 }
 
-/** A slot that moves for longer is asked for another time. */
+/** A slot that moves for longer is interrupted, for a later retry. */
 const MOVING_MS_MAX = 2000;
 
-/** What payments of one slot do in another, in this process or at another server. */
+/** Effects that payments in one slot have in another, in this process or at another server. */
 export class AcrossSlots {
   readonly #deps: AcrossSlotsDeps;
 
@@ -44,16 +44,14 @@ export class AcrossSlots {
     this.#deps = deps;
   }
 
-  /** The extensions of the slot that a workspace's id leads to. @throws interrupted while nobody has it */
+  /** The extensions of the slot that a workspace's id leads to. @throws interrupted while no server owns it */
   async extensionsOf(id: string): Promise<ExtensionSteps> {
     const place = await this.#settledPlaceOf(id);
     if ('services' in place) return this.#extensionsIn(place.services);
     return this.#peers.extensionsAt(place.peer);
   }
 
-  /**
-   * Whether the books of a payer know of an extension that they may still commit. @throws while that cannot be told
-   */
+  /** Whether a payer's store has an extension that it may still commit. @throws while that is unknown */
   async knows(payer: Address, step: StepId): Promise<boolean> {
     const place = await this.#settledPlaceOf(payerTenantId(payer));
     if ('peer' in place) return this.#peers.knowsAt(place.peer, payer, step);
@@ -62,7 +60,7 @@ export class AcrossSlots {
     return known;
   }
 
-  /** Gives a wallet's books what is owed to it. They take it once however often they are told. @throws while they cannot be told */
+  /** Credits a wallet's store with what it is owed, once however often it is called. @throws while the store is unavailable */
   async returnTo(owed: PrepaidReturn): Promise<void> {
     const place = await this.#settledPlaceOf(payerTenantId(owed.payer));
     if ('peer' in place) return this.#peers.returnAt(place.peer, owed);
@@ -71,7 +69,7 @@ export class AcrossSlots {
     await stable?.();
   }
 
-  /** The books in this process that an id leads to, as other servers ask for them. */
+  /** The store in this process that an id leads to, for calls of other servers. */
   booksHere(id: string): BooksHere | undefined {
     const place = this.#deps.placeOf(id);
     if (!('services' in place)) return undefined;

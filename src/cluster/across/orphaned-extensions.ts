@@ -5,7 +5,7 @@ import type { Workspaces } from '@farthing/server/workspace/workspaces';
 export interface OrphanedExtensionsDeps {
   readonly workspaces: Pick<Workspaces, 'pendingExtensions' | 'undoExtension'>;
   readonly leadsHere: LeadsHere;
-  /** Asks the books of a payer whether a payment there may still commit the extension. @throws while that is unknown */
+  /** Asks a payer's store whether a payment there may still commit the extension. @throws while that is unknown */
   readonly knows: (payer: Address, step: StepId) => Promise<boolean>;
   readonly log: (event: object) => void;
   /** Milliseconds, monotonic. */
@@ -19,8 +19,8 @@ export interface OrphanedExtensionsDeps {
 const ASKED_AFTER_MS = 30_000;
 
 /**
- * Extensions paid for in other books: a crash there, or a lost answer, can leave some without a payment. Those books are asked, repeatedly
- * while no server owns them, and only a clear no undoes one. Extensions paid for in the same books are judged at their start.
+ * Extensions paid for in another store: a crash there, or a lost answer, can leave some without a payment. That store is asked, repeatedly
+ * while no server owns it, and only a clear no undoes an extension. Extensions paid for in the same store are judged at its start.
  */
 export class OrphanedExtensions {
   readonly #deps: OrphanedExtensionsDeps;

@@ -8,14 +8,14 @@ import { Value } from '@sinclair/typebox/value';
 import { PeerAwayError } from '../peers/peer-calls.ts';
 import { PEER_CALLS } from './peer-purchases.ts';
 
-/** Books that this process has. */
+/** A slot's store that this process owns. */
 export interface BooksHere {
   readonly extensions: ExtensionSteps;
   /** Whether a payment may still commit the extension. */
   knows(step: string): boolean;
-  /** Returns prepaid money to a wallet whose books are here. Idempotent. */
+  /** Returns prepaid money to a wallet whose store is here. Idempotent. */
   takeBack(owed: PrepaidReturn): Promise<void>;
-  /** Resolves once what the books say may be told. @throws when it never may: another server may have them */
+  /** Resolves once what was read may be reported. @throws when it never may: another server may own the slot */
   stable(): Promise<void>;
 }
 
@@ -38,13 +38,13 @@ const Ref = Type.Object({ workspace: Type.String(), step: Type.String() });
 const Question = Type.Object({ payer: WALLET, step: Type.String() });
 
 /**
- * Answers what `PeerPurchases` asks. Everything that is told is in the log, and no other server had the books by then.
- * @param booksOf the books that an id leads to; undefined while this process has not got them
+ * Answers calls of `PeerPurchases`. Everything it reports is in the log, and no other server owned the slot by then.
+ * @param booksOf the store that an id leads to; undefined while this process does not own it
  */
 export function peerHandlers(
   booksOf: (id: string) => BooksHere | undefined,
 ): Readonly<Record<string, (body: unknown) => Promise<object>>> {
-  /** Does the work in the books that a body leads to. */
+  /** Runs the work on the store that a body's key leads to. */
   const inBooks =
     <Schema extends TSchema>(
       schema: Schema,

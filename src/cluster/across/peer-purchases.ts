@@ -20,7 +20,7 @@ export const PEER_CALLS = {
   takeBack: 'prepaid-return',
 } as const;
 
-/** What a payment buys in a slot that another server has. */
+/** Effects of payments in slots that another server owns. */
 export class PeerPurchases {
   readonly #calls: PeerCalls;
 
@@ -47,14 +47,14 @@ export class PeerPurchases {
     };
   }
 
-  /** Gives the books that the peer has what is owed to a wallet. @throws where it has not, or does not answer */
+  /** Credits a wallet whose store the peer owns. @throws where it does not own it, or does not answer */
   async returnAt(peer: Peer, owed: PrepaidReturn): Promise<void> {
     await this.#calls.call(peer, PEER_CALLS.takeBack, { ...owed, amount: owed.amount.toString() });
   }
 
   /**
-   * Whether a payment of this wallet may still commit the extension, as the books say that the peer has.
-   * @throws where it has not, or does not answer
+   * Whether a payment of this wallet may still commit the extension, according to the store at the peer.
+   * @throws where it does not own it, or does not answer
    */
   async knowsAt(peer: Peer, payer: Address, step: StepId): Promise<boolean> {
     const { known } = (await this.#calls.call(peer, PEER_CALLS.knows, { payer, step })) as {

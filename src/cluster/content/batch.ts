@@ -82,7 +82,7 @@ export function decodeBatch(bytes: Uint8Array): Batch {
   const written = JSON.parse(buffer.toString('utf8', LENGTH_BYTES, start)) as Written;
   if (written.format !== FORMATS.plain && written.format !== FORMATS.replacing)
     throw new Error(`a batch of format ${written.format} needs a newer Farthing`);
-  // A copy, since floats need an aligned place.
+  // A copy, since floats need aligned memory.
   const floats = new Float32Array(Uint8Array.from(buffer.subarray(start)).buffer);
   let at = 0;
   const take = (length: number): Float32Array => {

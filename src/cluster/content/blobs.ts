@@ -11,11 +11,11 @@ export interface Blob {
 }
 
 const CHUNK_BYTES = 4 * 2 ** 20;
-/** Of one blob: as many chunks are in memory. */
+/** Chunks of one blob in memory at a time. */
 const CHUNKS_AT_ONCE = 4;
 const ID_BYTES = 16;
 
-/** What the names of all objects of a Tenant begin with. */
+/** Prefix of the names of all objects of a Tenant. */
 export function prefixOf(tenant: string): string {
   return `t/${tenant}/`;
 }
@@ -95,8 +95,9 @@ export class Blobs {
   }
 
   /**
-   * Removes objects of a Tenant that no row leads to: of a write that was cut short, or that is outdated. @param confirm resolves if this
-   * process still owns the books: what was listed before is then not another's @returns how many
+   * Removes a Tenant's unreferenced objects: left by an interrupted write, or outdated.
+   * @param confirm resolves if this process still owns the slot: objects listed before that are not another server's
+   * @returns how many
    */
   async removeAbandoned(
     tenant: string,
@@ -104,7 +105,7 @@ export class Blobs {
     confirm: () => Promise<void>,
   ): Promise<number> {
     const names = await this.#objects.list(prefixOf(tenant));
-    // After the list: what was written meanwhile is not in it.
+    // After the listing: blobs written in between are not in it.
     const kept = new Set([...needed().map(({ id }) => id), ...this.#beingWritten]);
     const abandoned = names.filter((name) => !kept.has(name.slice(prefixOf(tenant).length).split('.')[0]!));
     if (abandoned.length > 0) await confirm();
@@ -138,7 +139,7 @@ function nameOf(tenant: string, { id }: Blob, chunk: number): string {
   return `${prefixOf(tenant)}${id}.${chunk}`;
 }
 
-/** What a chunk is: with the blob's length, so that none can be left out at its end. */
+/** Name under which a chunk is sealed. It includes the blob's length, so a missing last chunk is detected. */
 function sealedNameOf(tenant: string, blob: Blob, chunk: number): string {
   return `farthing/${nameOf(tenant, blob, chunk)}/${blob.bytes}`;
 }

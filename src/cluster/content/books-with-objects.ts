@@ -7,7 +7,7 @@ const PLACE = 'content_place';
 const TABLES = ['content', 'content_items', 'content_files', 'content_keys', PLACE];
 const ROWS_AT_ONCE = 500;
 
-/** Marks books whose Tenants' content lies in objects. @throws ConfigError for books that were begun without them */
+/** Marks a store whose Tenants' content lies in objects. @throws ConfigError for a store that was begun without them */
 export async function claimBooks(store: Store): Promise<void> {
   if (marksOf(store).get(KEY)) return;
   if (store.table('jobs').count() > 0 || store.table('workspaces').count() > 0)
@@ -17,18 +17,18 @@ export async function claimBooks(store: Store): Promise<void> {
   await markBooks(store);
 }
 
-/** Marks books whose Tenants' content is being brought into objects. */
+/** Marks a store whose Tenants' content is being moved into objects. */
 export async function markBooks(store: Store): Promise<void> {
   await marksOf(store).put(KEY, { since: Date.now() });
 }
 
-/** @throws ConfigError for books whose content lies in objects, where none are named */
+/** @throws ConfigError for a store whose content lies in objects, where no object store is configured */
 export function refuseWithoutObjects(store: Store): void {
   if (marksOf(store).get(KEY))
     throw new ConfigError('FARTHING_OBJECTS: the files of these books lie in objects; name where');
 }
 
-/** Forgets the objects, of a copy of books beside which all files and indexes lie. */
+/** Removes the references to objects from a copy of a store with all files and indexes beside it. */
 export async function forgetObjects(store: Store): Promise<void> {
   for (const name of TABLES) {
     const table = store.table(name);

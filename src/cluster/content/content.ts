@@ -25,7 +25,7 @@ export function contentOf(stores: readonly SlotStore[], deps: Omit<ContentDeps, 
   return content;
 }
 
-/** A place in a Tenant's writes. */
+/** A position in a Tenant's writes. */
 export interface Place {
   readonly id: string;
   readonly seq: number;
@@ -33,18 +33,18 @@ export interface Place {
 
 /** Up to this size a sealed write lies in the slot's log itself. */
 const INLINE_BYTES_MAX = 4096;
-/** Beside a Tenant's index: up to which write it has followed. */
+/** `kept.json`, beside a Tenant's index, records the last applied write. */
 export const PLACE_FILE = 'kept.json';
 
 /**
- * What survives of the Tenants' content: each write to an index and each stored file, sealed under the Tenant's key, in an object or in
- * the slot's log. A write is in the log before it is made on this disk.
+ * Durable part of the Tenants' content: each write to an index and each stored file, sealed under the Tenant's key, in an object or in the
+ * slot's log. A write is logged before it is applied to this disk.
  */
 export class Content {
   readonly blobs: Blobs;
   readonly #deps: ContentDeps;
   readonly #keys: TenantKeys;
-  /** Of the slots that are with this server. */
+  /** Rows of the slots that this server owns. */
   readonly #rows = new Map<number, ContentRows>();
   /** The last write of each Tenant: they are made in the order of the log. */
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -62,7 +62,7 @@ export class Content {
     this.#rows.set(slot, new ContentRows(store));
   }
 
-  /** Gives a slot up: another server goes on with it. Its indexes are closed by then. */
+  /** Releases a slot: another server goes on with it. Its indexes must be closed. */
   async leave(slot: number): Promise<void> {
     const isIn = (tenant: string) => leadsTo(tenant, this.#deps.slots) === slot;
     await Promise.allSettled([...this.#turns].flatMap(([tenant, turn]) => (isIn(tenant) ? turn : [])));
@@ -85,7 +85,7 @@ export class Content {
     });
   }
 
-  /** Of the slots that are here. */
+  /** Rows of the slots that this server owns. */
   get allRows(): readonly ContentRows[] {
     return [...this.#rows.values()];
   }
@@ -104,8 +104,9 @@ export class Content {
   }
 
   /**
-   * Keeps a write, and then makes it. @param replaces whether it stands for all earlier writes of the Item
-   * @throws objects_unavailable before anything is kept, and what `make` throws: then the former writes stand again
+   * Logs a write, then applies it.
+   * @param replaces whether it replaces all earlier writes of the Item
+   * @throws objects_unavailable before anything is logged, and what `make` throws: then the earlier writes are restored
    */
   async write<T>(
     tenant: string,
@@ -190,7 +191,7 @@ export class Content {
         .catch((error: unknown) => this.log({ event: 'object_not_removed', error: String(error) }));
   }
 
-  /** Destroys what is kept of a Tenant: its objects until none is listed, then its rows and its key. Idempotent. */
+  /** Destroys a Tenant's stored content: its objects until none is listed, then its rows and its key. Idempotent. */
   async destroy(tenant: string): Promise<void> {
     const rows = this.rows(tenant);
     if (!rows.keys.get(tenant)) return;
@@ -201,7 +202,7 @@ export class Content {
     this.log({ event: 'content_destroyed', tenant, objects });
   }
 
-  /** Seals the keys of all slots, or of one, under the cluster key in use. @throws ConfigError when the books were begun without objects */
+  /** Seals the keys of all slots, or of one, under the cluster key in use. @throws ConfigError when the store was begun without objects */
   async open(slots: Iterable<number> = this.#rows.keys()): Promise<void> {
     for (const slot of slots) {
       const rows = this.#rows.get(slot)!;
@@ -226,7 +227,8 @@ export class Content {
   }
 
   /**
-   * Brings a file into the store. It is kept once the next write of its Item is. @param after nothing leads to the file before it resolves
+   * Uploads a file. It is retained once the next write of its Item is.
+   * @param after nothing references the file before it resolves
    * @throws objects_unavailable, and what reading and `after` throw
    */
   async sendFile(
@@ -278,7 +280,7 @@ export class Content {
 /** A file whose row is not written. */
 interface SentFile {
   readonly blob: Blob;
-  /** Once something leads to the blob, or nothing ever will. */
+  /** To be called once the blob is referenced, or never will be. */
   readonly done: () => void;
 }
 

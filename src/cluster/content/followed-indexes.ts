@@ -15,13 +15,13 @@ import { type ContentHead, ContentRows } from './rows.ts';
 import { stoppable, stopped } from './stoppable-index.ts';
 
 export interface FollowedIndexesOptions extends ContentDeps {
-  /** Of the models in use. */
+  /** Spaces of the models in use. */
   readonly spaces: readonly SpaceSpec[];
   /** Absolute paths of the slots' folders of Tenants, in order. */
   readonly folders: readonly string[];
   /** Opens the index in a folder. */
   readonly open: (folder: string, spaces: readonly SpaceSpec[]) => Promise<RestoredIndex>;
-  /** Of all indexes that are kept here. */
+  /** Maximum size of all indexes followed here. */
   readonly bytesMax: number;
   /** Nothing is added to a disk that has less. */
   readonly freeBytesMin: number;
@@ -31,10 +31,10 @@ export interface FollowedIndexesOptions extends ContentDeps {
 
 /** Numbers of indexes, and bytes. */
 export interface FollowedFigures {
-  /** As the books that are followed say. */
+  /** Number of indexes up to date with the followed stores. */
   readonly current: number;
   readonly behind: number;
-  /** For which there is no room, or that cannot be made. */
+  /** Indexes without room, or that cannot be built. */
   readonly left_out: number;
   readonly bytes: number;
 }
@@ -44,7 +44,7 @@ interface Tenant {
   readonly slot: number;
   /** The later it was used, the higher; 0 when that is not known. */
   used: number;
-  /** Of its index here; undefined for none. */
+  /** Size of its local index; undefined for none. */
   bytes: number | undefined;
   /** Why its index could not be made, and how often in a row. */
   failure?: { readonly text: string; readonly count: number } | undefined;
@@ -60,15 +60,15 @@ interface Work {
 /** Tables whose rows change when a Tenant is used; their keys are Tenants' ids. */
 const TABLES_OF_USE: ReadonlySet<string> = new Set(['content', 'workspace_activity', 'payer_index']);
 const HEADS = 'content';
-/** After the object store did not answer, the disk had no room, or an object was gone: the books here are behind by less. */
+/** After the object store did not answer, the disk was full, or an object was gone. Longer than the followed stores usually lag. */
 const RETRY_MS = 5000;
 const ENDED_MAX = 100_000;
-/** Of the ids of a Tenant's heads, where the books do not know the one that ends. */
+/** Matches any head id of a Tenant, where the store does not have the one that ends. */
 const ANY = '';
 
 /**
- * Copies of the indexes of slots that other servers have, made from books that follow theirs: one after the other, those that were used last
- * first, as many as there is room for. They are read by nobody here. Files are not copied.
+ * Copies of the indexes of slots that other servers own, built from the followed stores: one at a time, most recently used first, as many
+ * as there is room for. They serve no requests here. Files are not copied.
  */
 export class FollowedIndexes {
   readonly #options: FollowedIndexesOptions;
@@ -83,7 +83,7 @@ export class FollowedIndexes {
   #turns: string[] = [];
   /** They are due again later, for their indexes could not be made. */
   readonly #later = new Map<string, NodeJS.Timeout>();
-  /** Their servers have said that they end: the ids of their heads, or `ANY`. */
+  /** Tenants whose servers have announced their end: the ids of their heads, or `ANY`. */
   readonly #ended = new Map<string, string>();
   #bytes = 0;
   #uses = 0;
@@ -98,8 +98,8 @@ export class FollowedIndexes {
   }
 
   /**
-   * Takes up a slot. What its folder has of indexes is kept as far as the books lead over it; what they do not know is removed.
-   * @param store books that are as the slot's were at one moment
+   * Starts following a slot. Indexes in its folder are reused as far as the store's history covers them; unknown ones are removed.
+   * @param store consistent copy of the slot's store
    */
   async add(slot: number, store: SlotStore): Promise<void> {
     const here = await readdir(this.#options.folders[slot]!).catch(() => []);
@@ -110,7 +110,7 @@ export class FollowedIndexes {
     this.#goOn();
   }
 
-  /** To be called when the books have changed. */
+  /** To be called when the followed store has changed. */
   changed(slot: number, changes: readonly Change[]): void {
     if (!this.#slots.has(slot)) return;
     for (const { table, key } of changes) {
@@ -120,7 +120,7 @@ export class FollowedIndexes {
     this.#goOn();
   }
 
-  /** Gives a slot up, so that somebody else may use its folder. */
+  /** Stops following a slot, so that its folder is free for other use. */
   async leave(slot: number): Promise<void> {
     if (!this.#slots.delete(slot)) return;
     for (const [tenant, { slot: own, bytes = 0 }] of this.#tenants) {
@@ -136,7 +136,7 @@ export class FollowedIndexes {
   /** A Tenant ends: its index is removed here, and never made again. */
   async remove(slot: number, tenant: string): Promise<void> {
     const head = this.#slots.has(slot) ? this.#content.rows(tenant).heads.get(tenant) : undefined;
-    // One that ends twice may have begun in between, where these books do not know of it yet.
+    // A Tenant that ends twice may have been created again in between, which this copy of the store does not show yet.
     this.#ended.set(tenant, this.#ended.has(tenant) ? ANY : (head?.id ?? ANY));
     forgetOldest(this.#ended, ENDED_MAX);
     this.#isNotDue(tenant);
@@ -144,7 +144,7 @@ export class FollowedIndexes {
     await this.#unlink(tenant, slot);
   }
 
-  /** Whether all indexes of a slot that are to be here are as the books say. */
+  /** Whether all indexes of a slot that belong here are as current as the followed store. */
   isLevel(slot: number): boolean {
     if (!this.#slots.has(slot) || this.#work?.slot === slot) return false;
     const waiting = [...this.#due, ...this.#later.keys()];
@@ -251,7 +251,7 @@ export class FollowedIndexes {
     const text = rootCause(error);
     const count = known.failure?.text === text ? known.failure.count + 1 : 1;
     known.failure = { text, count };
-    // Its owner removes objects as soon as its own books name others: those here will say so soon.
+    // The owner removes objects as soon as its own store references others: this copy of the store will soon do so, too.
     if (count === 1) {
       this.#isDueLater(tenant);
       return;
@@ -286,13 +286,13 @@ export class FollowedIndexes {
       return { ...opened, shard: stoppable(opened.shard, work) };
     });
     known.failure = undefined;
-    // A snapshot that came meanwhile took writes away that this index may lack.
+    // A newer snapshot truncated the log, so this index may miss writes.
     if (snapshotOf(heads.get(tenant)) !== snapshotOf(head)) {
       await this.#content.forgetPlace(home);
       if (!work.isStopped) this.#isDue(tenant);
     }
     const bytes = await bytesIn(join(home, INDEX));
-    // The slot may have been given up since.
+    // The slot may have been released since.
     if (this.#tenants.get(tenant) !== known) return;
     this.#bytes += bytes - (known.bytes ?? 0);
     known.bytes = bytes;
@@ -327,7 +327,7 @@ export class FollowedIndexes {
     return isEnough();
   }
 
-  /** Nothing works on it. @param slot of one that the books may not have */
+  /** Only while no work runs on it. @param slot of one that the store may not have */
   async #unlink(tenant: string, slot?: number): Promise<void> {
     const known = this.#tenants.get(tenant);
     this.#bytes -= known?.bytes ?? 0;
@@ -350,7 +350,7 @@ export async function keepIndexesAlone(folder: string): Promise<void> {
         await rm(join(folder, tenant, name), { recursive: true, force: true });
 }
 
-/** What the snapshot of an index is told by. */
+/** Identity of an index's snapshot. */
 function snapshotOf(head: ContentHead | undefined): string | undefined {
   return head && `${head.id} ${head.snapshot?.seq} ${head.snapshot?.files.map(({ blob }) => blob.id).join()}`;
 }

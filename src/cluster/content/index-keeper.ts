@@ -16,9 +16,9 @@ import type { ContentHead, IndexSnapshot, IndexWrite } from './rows.ts';
 type OpenIndex = (spaces: readonly SpaceSpec[]) => Promise<RestoredIndex>;
 
 const SNAPSHOT_FOLDER = 'snapshot';
-/** Of LMDB: of no use elsewhere. */
+/** LMDB's lock file: of no use elsewhere. */
 const LOCK_FILE = 'lock.mdb';
-/** A snapshot is due when making the index again from the writes behind the last one costs more than this, and than half of that one. */
+/** A snapshot is due when rebuilding the index from the writes after the last one costs more than this, and than half of that one. */
 const COST_MIN = 4 * 2 ** 20;
 const RETRY_MS = 60_000;
 /** Writes that are fetched while others are made. */
@@ -56,7 +56,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     await this.#content.forgetPlace(folder);
     await rm(join(folder, INDEX), { recursive: true, force: true });
     if (!head) {
-      // It is known from its first use on, as a folder would be: what a crash left of a job belongs to somebody.
+      // Registered from its first use on, as a folder would be: leftovers of a job after a crash then have an owner.
       await this.#content.begin(tenant);
       return;
     }
@@ -129,7 +129,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     }
   }
 
-  /** Keeps an index that nobody has open, and that was never kept, as it lies in its Tenant's folder. */
+  /** Backs up an index that is closed and was never backed up, as it lies in its Tenant's folder. */
   async keepClosed(tenant: string, folder: string): Promise<void> {
     await this.#content.begin(tenant);
     const head = this.#head(tenant)!;
@@ -204,7 +204,7 @@ export class ContentIndexKeeper implements IndexKeeper {
     } finally {
       await opened?.close();
     }
-    // What was written since is made once more.
+    // Later writes are applied again.
     await this.#content.setPlace(folder, head);
   }
 
@@ -247,12 +247,12 @@ export class ContentIndexKeeper implements IndexKeeper {
 }
 
 interface Restored {
-  /** That the index must have been opened with; absent: any. */
+  /** Spaces that the index must have been opened with; absent: any. */
   readonly spaces?: readonly SpaceSpec[];
   readonly make: (shard: Shard) => Promise<unknown>;
 }
 
-/** Whether the writes behind a place are all still there. */
+/** Whether the writes after a position are all still there. */
 function isCovered(seq: number, head: ContentHead): boolean {
   return seq >= (head.snapshot?.seq ?? 0) && seq <= head.seq;
 }
@@ -269,7 +269,7 @@ function isSame(some: readonly SpaceSpec[], others: readonly SpaceSpec[]): boole
   );
 }
 
-/** What is damaged is an error with its place, never left out. */
+/** Reports damage as an error that names the Tenant; nothing damaged is skipped. */
 async function withPlace(tenant: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -22,7 +22,7 @@ import { removeUnknown } from './unknown-folders.ts';
 
 export interface KeptContentOptions {
   readonly settings: Settings;
-  /** Of the slots, in order, where this server has all of them. Empty: they come and go. */
+  /** The slots' stores, in order, where this server has all of them. Empty: slots come and go. */
   readonly stores: readonly SlotStore[];
   /** Absolute paths of the slots' folders of Tenants, in order. */
   readonly tenantsFolders: readonly string[];
@@ -30,26 +30,26 @@ export interface KeptContentOptions {
   readonly keysFolder: string;
   readonly spaces: readonly SpaceSpec[];
   readonly log: (event: object) => void;
-  /** Told of each call of the object store. */
+  /** Called for each call of the object store. */
   readonly onCalled: (call: ObjectsCall) => void;
 }
 
-/** What keeps the Tenants' content beyond this disk. Its keys and its last backup are those of the cluster: it waits while etcd is away. */
+/** Retains the Tenants' content beyond this disk. Its keys and last backup are the cluster's: it waits while etcd is away. */
 export interface KeptContent extends ContentKeeper {
   /** Takes up a slot, before anything asks for its Tenants. */
   enter(slot: number, store: SlotStore): Promise<void>;
-  /** Gives a slot up. Its indexes are closed by then. */
+  /** Releases a slot. Its indexes must be closed. */
   leave(slot: number): Promise<void>;
   /** Copies of the indexes of slots that other servers have. */
   follow(tenants: Tenants): FollowedIndexes;
 }
 
-/** The keys are asked for again a second later: a member that stands still may not keep a request for long. */
+/** The keys are asked for again a second later: an unresponsive member must not hold a request for long. */
 const KEYS_ANSWER_MS_MAX = 800;
 
 /**
- * Opens the object store and what the books say is in it. Folders of Tenants that the books do not know are removed.
- * @throws ConfigError for a store that cannot be used, a missing key, or books that were begun without objects
+ * Opens the object store with the content that the stores reference. Folders of Tenants that the stores do not know are removed.
+ * @throws ConfigError for an unusable object store, a missing key, or stores that were begun without objects
  */
 export async function openKeptContent(options: KeptContentOptions): Promise<KeptContent> {
   const { settings, stores, tenantsFolders, keysFolder, spaces, log, onCalled } = options;

@@ -20,7 +20,7 @@ export interface KeptFilesDeps {
   readonly use: (tenant: TenantId, work: () => Promise<void>) => Promise<void>;
 }
 
-/** Stored files that survive the loss of this disk, and come back to it when they are asked for. */
+/** Stored files that survive the loss of this disk, and are fetched back on demand. */
 export class KeptFiles {
   readonly #deps: KeptFilesDeps;
   readonly #fetching = new Map<string, Promise<void>>();
@@ -89,7 +89,7 @@ export class KeptFiles {
         const detail = `The stored file of ${item} is damaged.`;
         throw new FarthingError('shard_corrupt', detail, { cause: error });
       }
-      // Removed meanwhile.
+      // Removed in the meantime.
       if (!blobOf()) await this.#deps.here.remove(tenant, item);
     });
   }

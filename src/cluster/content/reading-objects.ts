@@ -1,6 +1,6 @@
 import type { Objects } from '../stores/objects/objects.ts';
 
-/** Objects that are read alone, for work that is broken off when somebody else needs what it works on. */
+/** Read-only access to objects, for work that is cancelled when its target is needed otherwise. */
 export class ReadingObjects implements Objects {
   readonly #inner: Pick<Objects, 'get'>;
   #stopped = Promise.withResolvers<never>();
@@ -16,7 +16,7 @@ export class ReadingObjects implements Objects {
     this.#stopped.promise.catch(() => undefined);
   }
 
-  /** Everything that is asked for fails at once until the next `begin`. */
+  /** All reads fail at once until the next `begin`. */
   stop(reason: Error): void {
     this.#stopped.reject(reason);
   }

@@ -2,13 +2,13 @@ import type { Table } from '@farthing/server/state/store';
 import type { SlotStore } from '../log/recorded-store.ts';
 import type { Blob } from './blobs.ts';
 
-/** What is known of a Tenant's content as a whole. */
+/** State of a Tenant's content as a whole. */
 export interface ContentHead {
   /** Drawn with its first write: a Tenant that comes back has another one. */
   readonly id: string;
   /** Writes so far. */
   readonly seq: number;
-  /** Of the writes behind the snapshot, in bytes. */
+  /** Cost of the writes after the snapshot, in bytes. */
   readonly cost: number;
   readonly snapshot?: IndexSnapshot;
 }
@@ -35,9 +35,9 @@ export interface AddedWrite {
   readonly file?: Blob | undefined;
 }
 
-/** What makes an Item of an index again, behind the snapshot. */
+/** Writes that rebuild an Item of an index, after the snapshot. */
 export interface ItemWrites {
-  /** Of the last write. */
+  /** Number of the last write. */
   readonly seq: number;
   /** In order. */
   readonly writes: readonly IndexWrite[];
@@ -50,11 +50,11 @@ export interface SealedKey {
   readonly sealed: string;
 }
 
-/** What a write costs beside its bytes when an index is made again. */
+/** Cost of a write, beside its bytes, when an index is rebuilt. */
 const WRITE_COST = 16_384;
 const ROWS_AT_ONCE = 500;
 
-/** The tables of a slot that lead to its Tenants' content. They hold ciphertext, sizes and names of objects. */
+/** The tables of a slot that reference its Tenants' content. They hold ciphertext, sizes and names of objects. */
 export class ContentRows {
   readonly store: SlotStore;
   readonly heads: Table<ContentHead>;
@@ -70,7 +70,7 @@ export class ContentRows {
     this.keys = store.table('content_keys');
   }
 
-  /** The Items that were written behind the snapshot, in the order of their last writes. */
+  /** The Items written after the snapshot, in the order of their last writes. */
   writesOf(tenant: string, after: number): { readonly item: string; readonly row: ItemWrites }[] {
     return [...rowsOf(this.items, tenant)]
       .map(({ key, value }) => ({ item: key.slice(tenant.length + 1), row: value }))
@@ -102,7 +102,7 @@ export class ContentRows {
     });
   }
 
-  /** From now on the index is made of a snapshot, and of what was written behind it. @returns blobs that nothing needs any more */
+  /** From now on the index is rebuilt from a snapshot and the writes after it. @returns blobs that are no longer needed */
   async setSnapshot(tenant: string, snapshot: IndexSnapshot): Promise<Blob[]> {
     const outdated: Blob[] = [];
     await this.store.transaction(() => {
@@ -136,8 +136,9 @@ export class ContentRows {
   }
 
   /**
-   * Writes what is there already: it resolves only if this process owned the books when it was called. One that another has replaced
-   * would take the other's objects for abandoned. @throws why it never will own them
+   * Rewrites an existing row: it resolves only if this process owned the slot when it was called. A replaced owner would take its
+   * successor's objects for abandoned.
+   * @throws why it never will own the slot
    */
   async confirm(tenant: string): Promise<void> {
     await this.store.transaction(() => {
@@ -176,6 +177,6 @@ export function blobsIn(writes: readonly IndexWrite[]): Blob[] {
 }
 
 function rowsOf<V>(table: Table<V>, tenant: string): Iterable<{ key: string; value: V }> {
-  // '0' comes behind '/' in the order of bytes.
+  // '0' follows '/' in the order of bytes.
   return table.range({ start: `${tenant}/`, end: `${tenant}0` });
 }

@@ -6,7 +6,7 @@ import type { ContentRows } from './rows.ts';
 const ID_BYTES = 8;
 const KEYS_AT_ONCE = 500;
 
-/** Each Tenant's own random key, in the books under the cluster key. The cluster key itself is in no book, log or object. */
+/** Each Tenant's own random key, stored sealed under the cluster key. The cluster key itself is in no store, log or object. */
 export class TenantKeys {
   /** The one in use first. */
   readonly #clusterKeys: readonly [ClusterKey, ...ClusterKey[]];

@@ -3,7 +3,11 @@ import { unlinkTenant } from '@farthing/engine/shard/disposal';
 import type { SlotStore } from '../log/recorded-store.ts';
 import { ContentRows } from './rows.ts';
 
-/** What another server destroyed while this disk was away must not be found on it. @param folder of a slot's Tenants @param store its books */
+/**
+ * Removes folders of Tenants that another server destroyed while this disk was away.
+ * @param folder of a slot's Tenants
+ * @param store of the slot
+ */
 export async function removeUnknown(
   folder: string,
   store: SlotStore,

@@ -46,7 +46,7 @@ export class AwaitedDeliveries {
   readonly #awaited = new Map<string, { readonly delivered: Delivered; readonly late: NodeJS.Timeout }>();
   readonly #reportMsMax: number;
 
-  /** @param reportMsMax a server that has not reported by then is gone, or the answer was lost on the way to it */
+  /** @param reportMsMax a server that has not reported after this long is gone, or never got the answer */
   constructor(reportMsMax: number) {
     this.#reportMsMax = reportMsMax;
   }

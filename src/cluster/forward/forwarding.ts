@@ -21,9 +21,9 @@ export interface ForwardingOptions {
   readonly slots: ServicesBySlot;
   readonly calls: PeerCalls;
   readonly signatures: PeerSignatures;
-  /** Of the other servers, where it is not one that Node trusts; PEM. */
+  /** CA certificates of the other servers (PEM), where Node does not trust theirs. */
   readonly ca?: string | undefined;
-  /** Whose turn a request takes where many are under way. */
+  /** Sender of a request, for fair queues. */
   readonly senderOf: (exchange: Exchange) => string;
   readonly observe?: (event: ForwardedEvent) => void;
   readonly limits?: Partial<ForwardingLimits>;
@@ -40,9 +40,9 @@ export interface ForwardingLimits {
   readonly ofSenderUnderWayMax: number;
   /** Give up on an owner that lost its slot and has been silent this long. */
   readonly silentMsMax: number;
-  /** Between two looks at those. */
+  /** Interval of checks for such owners. */
   readonly lookMs: number;
-  /** A server that passed an answer on reports its delivery by then. */
+  /** Time limit for a server that passed an answer on to report its delivery. */
   readonly reportMsMax: number;
 }
 
@@ -62,12 +62,12 @@ const TOKENS_REMEMBERED_MAX = 4096;
 const BUFFERED_BYTES_MAX = 256 * 1024;
 const RETRY_AFTER_S = 2;
 
-/** Where a request leads to, and what may be done with it. */
+/** Target of a request, and how it may be handled. */
 export interface Destination {
-  /** The id that leads to its slot. */
+  /** The id that determines its slot. */
   readonly key: string;
   readonly isPaid: boolean;
-  /** It changes nothing and is not paid: it may be sent twice. */
+  /** It changes nothing and is not paid: it may be retried. */
   readonly isRepeatable: boolean;
 }
 
@@ -75,7 +75,7 @@ export interface Destination {
 export class Forwarding {
   /** Tokens that other servers accepted. */
   readonly known = new OpenedTokens(TOKENS_REMEMBERED_MAX);
-  /** What other servers pass on to this one. */
+  /** Requests and reports that other servers pass to this one. */
   readonly ofPeers: PeerRequests;
   readonly #options: ForwardingOptions;
   /** Requests that wait for their slots to come to rest. */
@@ -110,9 +110,9 @@ export class Forwarding {
   }
 
   /**
-   * Answers a client's request, here or by the owner of its slot. What is paid with a payment that nobody signed is answered by `front`.
-   * @throws settlement_pending where a payment was lost with the owner, interrupted for what is lost otherwise, books_unavailable where
-   *   nothing happened because the slot did not come to rest
+   * Answers a client's request, here or by the owner of its slot. Requests paid with an unsigned payment are answered by `front`.
+   * @throws settlement_pending where a payment was lost with the owner, interrupted for other losses, books_unavailable where nothing
+   * happened because the slot found no owner in time
    */
   async answer(exchange: Exchange, destination: Destination, here: AnswerHere): Promise<Reply> {
     const { slots, observe } = this.#options;
@@ -151,7 +151,7 @@ export class Forwarding {
 /** Sends requests to other servers. */
 interface SenderDeps extends Pick<ForwardingOptions, 'slots' | 'calls' | 'signatures' | 'senderOf'> {
   readonly limits: ForwardingLimits;
-  /** Of workspaces at other servers. */
+  /** Tokens of workspaces at other servers. */
   readonly known: OpenedTokens;
   readonly connections: PeerConnections;
   readonly inFlight: InFlightLimit;
@@ -184,7 +184,7 @@ type State =
  *          the owner answers   │
  *                              └──→ lost: settlement_pending where it is paid, otherwise interrupted
  *
- * `not taken`: nothing happened there. `lost`: it may have happened, so it is sent to nobody a second time unless it changes nothing. A
+ * `not taken`: nothing happened there. `lost`: it may have happened; forwarded requests are retried only if they are unpaid reads. A
  * refused request happened nowhere. A client that leaves ends each state.
  */
 class ForwardedRequest {
@@ -206,7 +206,7 @@ class ForwardedRequest {
     this.#token = destination.isPaid ? undefined : bearerToken(exchange);
   }
 
-  /** It may have happened, and nobody knows. */
+  /** It may have happened; the outcome is unknown. */
   get isLost(): boolean {
     return this.#state.name === 'lost';
   }
@@ -305,7 +305,7 @@ class ForwardedRequest {
     return reply;
   }
 
-  /** Gives up an owner that stands still, once its slot is elsewhere. @returns ends it */
+  /** Gives up an unresponsive owner once it has lost the slot. @returns ends it */
   #watch(request: OwnerRequest, peer: Peer): () => void {
     const { slots, limits } = this.#deps;
     let movedAt: number | undefined;
@@ -334,7 +334,7 @@ class ForwardedRequest {
     return this.#body;
   }
 
-  /** Whether a server says that it has the slot. */
+  /** Whether a server claims to own the slot. */
   async #isOwner(peer: Peer): Promise<boolean> {
     try {
       const answer = await this.#deps.calls.call(peer, OWNS_CALL, { key: this.#destination.key });

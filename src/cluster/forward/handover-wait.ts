@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FarthingError } from '@farthing/protocol/error';
 
-/** Before the same owner is asked again; longer each time. A new one has to open its slot first. */
+/** Pauses before the same owner is asked again, increasing each time. A new owner has to open its slot first. */
 const AGAIN_MS = 20;
 const AGAIN_MS_MAX = 200;
 const MOVES_APART_MS = 5;
 const RETRY_AFTER_S = 2;
 
-/** One request's waits for slots to come to rest: it is inside from the first wait to the end. Nothing of the request happens meanwhile. */
+/** One request's waits for slot handovers: it counts from the first wait to the end. Nothing of the request runs while it waits. */
 export class HandoverWait {
   readonly #signal: AbortSignal;
   readonly #enter: () => (() => void) | undefined;
@@ -22,14 +22,14 @@ export class HandoverWait {
     this.#until = performance.now() + waitMsMax;
   }
 
-  /** Until a slot has moved. @throws books_unavailable, overloaded, what the client left with */
+  /** Waits until a slot has moved. @throws books_unavailable, overloaded, or the client's abort reason */
   async until(moved: Promise<void>): Promise<void> {
-    // A promise that is over too early must not keep the loop from all else.
+    // Yield, so an already resolved promise cannot spin.
     if (this.#moves++ > 0) await pause(MOVES_APART_MS);
     await this.#race(moved, this.#msToWait());
   }
 
-  /** Until the slot has moved, or it is worth to ask the same owner again. @throws as `until` */
+  /** Waits until the slot has moved, or the same owner may be asked again. @throws as `until` */
   async untilAgain(moved: Promise<void>): Promise<void> {
     const ms = Math.min(AGAIN_MS * 2 ** this.#pauses++, AGAIN_MS_MAX, this.#msToWait());
     if (await this.#race(moved, ms)) this.#pauses = 0;

@@ -14,14 +14,14 @@ export type PassedBody = Buffer | 'streamed' | undefined;
 /** The outcome of a request that was sent to the owner of its slot. */
 export type Sent =
   | { readonly outcome: 'answered'; readonly response: IncomingMessage }
-  /** Nothing happened: the owner could not be reached, or has not the slot. */
+  /** Nothing happened: the owner was unreachable, or does not own the slot. */
   | { readonly outcome: 'not taken' }
   /** It may have happened. */
   | { readonly outcome: 'lost' };
 
 const NOT_TAKEN: Sent = { outcome: 'not taken' };
 const LOST: Sent = { outcome: 'lost' };
-/** Smaller answers reach the client whole or not at all. */
+/** Smaller answers are passed on whole or not at all. */
 const WHOLE_BYTES_MAX = 64 * 1024;
 
 /** A client's request that is sent to the owner of its slot, and the owner's answer. */
@@ -29,7 +29,7 @@ export class OwnerRequest {
   readonly #exchange: Exchange;
   readonly #sent: PeerRequest;
   #response: IncomingMessage | undefined;
-  /** Of the last sign of life, by the monotonic clock in milliseconds. */
+  /** Time of the last sign of life, in milliseconds of the monotonic clock. */
   #heardAt = performance.now();
 
   constructor(
@@ -65,7 +65,7 @@ export class OwnerRequest {
     this.#sent.request.destroy();
   }
 
-  /** @throws why the body ended early, where nobody waits for an answer any more */
+  /** @throws why the body ended early, where no answer is awaited any more */
   async send(body: PassedBody): Promise<Sent> {
     const { request, mayHaveArrived } = this.#sent;
     const ended = new Promise<Sent>((resolve) => {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 
-/** Of one connection (RFC 9110, 7.6.1), and what the next server writes itself. */
+/** Hop-by-hop headers (RFC 9110, 7.6.1), and those that the next server writes itself. */
 const OF_THE_CONNECTION = new Set([
   'connection',
   'keep-alive',
@@ -16,22 +16,22 @@ const OF_THE_CONNECTION = new Set([
 ]);
 /** uWebSockets.js writes them into every answer. */
 const OF_THE_LISTENER = new Set(['date', 'uwebsockets']);
-/** What servers of a cluster tell each other: a client's are dropped, and none goes to a client. */
+/** Headers between servers of a cluster: dropped from a client's request, and never sent to a client. */
 const INTERNAL = /^farthing-/i;
 
-/** The owner of the slot is another server by now, and nothing happened. */
+/** Another server owns the slot now, and nothing happened. */
 export const ELSEWHERE_HEADER = 'farthing-slot';
-/** The token or the payment of the request was good: it counts as one of somebody who is known. */
+/** The request's token or payment was valid: its sender counts as known. */
 export const ACCEPTED_HEADER = 'farthing-accepted';
-/** Under which the delivery of the answer is to be reported. */
+/** Id under which the delivery of the answer is to be reported. */
 export const DELIVERY_HEADER = 'farthing-delivery';
 
-/** What a signature of a client's request is about that a server passes on. */
+/** Subject of the signature of a client's request that a server passes on. */
 export function aboutForwarded(requestId: string): string {
   return `forwarded ${requestId}`;
 }
 
-/** What no header has (RFC 9110, 5.5 and 5.6.2), though uWebSockets.js takes it. */
+/** Characters that no header value may have (RFC 9110, 5.5 and 5.6.2), though uWebSockets.js accepts them. */
 const OF_NO_VALUE = /[^\t -~]/g;
 const NAME = /^[!#$%&'*+.^_`|~\w-]+$/;
 

@@ -19,14 +19,14 @@ export class PeerRequests {
   readonly #signatures: PeerSignatures;
   readonly #deliveries: AwaitedDeliveries;
 
-  /** @param reportMsMax a server that passed an answer on reports its delivery by then */
+  /** @param reportMsMax time limit for a server that passed an answer on to report its delivery */
   constructor(slots: ServicesBySlot, signatures: PeerSignatures, reportMsMax: number) {
     this.#slots = slots;
     this.#signatures = signatures;
     this.#deliveries = new AwaitedDeliveries(reportMsMax);
   }
 
-  /** What other servers ask of this one. */
+  /** Handlers of other servers' calls. */
   readonly handlers = {
     [OWNS_CALL]: async (body: unknown) => ({ owns: 'services' in this.#slots.of(textOf(body, 'key')) }),
     [DELIVERED_CALL]: async (body: unknown) => {
@@ -70,7 +70,7 @@ export class PeerRequests {
   }
 }
 
-/** For the server that passed the request on: whether its sender is no stranger. */
+/** Reports to the server that passed the request on whether the sender is known. */
 function acceptance(exchange: Exchange, { gate }: Services): Record<string, string> {
   const isKnown = exchange.payment.isPresent
     ? gate.knownPayer(exchange.payment) !== undefined

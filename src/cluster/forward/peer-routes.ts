@@ -15,8 +15,8 @@ import {
 import type { PeerSignatures } from '../peers/peer-signature.ts';
 
 /**
- * What other servers may ask for, by name. A handler checks its input. @throws FarthingError, which the caller gets; PeerAwayError when
- * nothing happened and another server has to be asked
+ * Handlers of other servers' calls, by name. A handler checks its input.
+ * @throws FarthingError, which the caller gets; PeerAwayError when nothing happened and another server has to be asked
  */
 export type PeerHandlers = Readonly<Record<string, (body: unknown) => Promise<object>>>;
 
@@ -25,7 +25,7 @@ const OWNER = 'peers';
 
 /**
  * Routes below /peer/v1/: verified by signature (else 404 as an unknown path), not in OpenAPI.
- * @param onFault told of what a handler threw that is our own fault
+ * @param onFault called with errors of handlers that are our own fault
  */
 export function peerRoutes(
   handlers: PeerHandlers,

@@ -10,7 +10,7 @@ const LOOK_MS = 500;
 const LAG_RETRY_AFTER_S = 5;
 const UNTOLD_RETRY_AFTER_S = 2;
 
-/** What answers of a slot wait for. */
+/** Conditions for the answers of a slot. */
 export interface Safety {
   /** Resolves once the slot's writes until now may be acknowledged; absent: at once. @throws FarthingError when they never may */
   readonly stable?: () => Promise<void>;
@@ -21,9 +21,9 @@ export interface Safety {
 }
 
 /**
- * The same answers, each sent only once what it reports is safe in the slot's log, and without waiting for a log that cannot be written:
- * new requests are refused before they begin, running ones given up. Pending work resumes when the log returns; the same request gets its
- * answer then. A request ends once its delivery is known, because that is noted in the slot's books.
+ * The same answers, each sent only once what it reports is safe in the slot's log. While the log cannot be written, new requests are
+ * refused before they begin, and running ones are given up. Pending work resumes when the log returns; the same request then gets its
+ * answer. A request ends once its delivery is known, because that is recorded in the slot's store.
  */
 export function safeAnswers(
   handle: Route['handle'],

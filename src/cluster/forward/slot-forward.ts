@@ -12,19 +12,19 @@ import { type PeerHandlers, peerRoutes } from './peer-routes.ts';
 import { safeAnswers } from './safe-answers.ts';
 import type { ServicesBySlot, SlotServices } from './slot-places.ts';
 
-/** Where other servers have slots. */
+/** Options where servers share slots. */
 export interface SharingOptions extends Omit<ForwardingOptions, 'slots' | 'senderOf'> {
-  /** What they may ask for beside what forwarding needs. */
+  /** Further calls that other servers may make. */
   readonly handlers?: PeerHandlers;
 }
 
 type Table = (services: Services) => readonly Route[];
 
-/** Only these routes tell of books; the others say how the server is. */
+/** Only these routes read the store; the others report the server's state. */
 const AGENT_PATHS = '/agent/';
 const RETRY_AFTER_S = 2;
 
-/** Has each request answered by the slot that it leads to, at this server or at the one that has it. */
+/** Routes each request to its slot, at this server or at the owner. */
 export class SlotForward implements Forward {
   /** Undefined where this server has all slots. */
   readonly forwarding: Forwarding | undefined;

@@ -7,17 +7,17 @@ export type SlotServices = Services & Safety;
 
 /** The services of each slot; what a process has once is the same in all. */
 export interface ServicesBySlot {
-  /** For requests that lead to no slot. */
+  /** Services for requests without a slot. */
   readonly front: SlotServices;
-  /** Every id leads to the slot of `front`. */
+  /** Every id leads to the slot of `front`, the default slot. */
   readonly isOne: boolean;
-  /** Where the slot is that an id leads to: a Tenant's or a job's. */
+  /** Location of an id's slot: a Tenant's or a job's. */
   of(id: string): SlotPlace;
 }
 
-/** Where a slot is: with this server, with another one, or on its way between two. */
+/** Location of a slot: at this server, at another one, or on its way between two. */
 export type SlotPlace<Here = SlotServices> =
   | { readonly services: Here }
-  /** `moved`, `moving`: resolves once it is at another place than this. */
+  /** `moved`, `moving`: resolves once the slot has moved on. */
   | { readonly peer: Peer; readonly moved: Promise<void> }
   | { readonly moving: Promise<void> };

@@ -6,11 +6,11 @@ import type { KvCondition } from '../stores/kv.ts';
 import type { SlotCopies } from './slot-copies.ts';
 import type { Standby } from './standby.ts';
 
-/** What this disk has of slots' Tenants. */
+/** This disk's content of slots' Tenants. */
 export interface ContentDisk {
-  /** Of a slot that this process gave up, keeps its indexes and nothing else. */
+  /** Reduces a released slot's content to its indexes. */
   keepIndexesAlone(slot: number): Promise<void>;
-  /** Removes what is here of a slot's Tenants. */
+  /** Removes this disk's content of a slot's Tenants. */
   removeContent(slot: number): Promise<void>;
 }
 
@@ -26,11 +26,11 @@ export interface CopiesHereOptions {
   readonly log: (event: object) => void;
 }
 
-/** What this server is about. */
+/** This server's role at the moment. */
 export interface Situation {
   /** Slots may be placed here. */
   readonly isTaking: boolean;
-  /** It gives everything to others, and ends. */
+  /** It hands all slots over, and ends. */
   readonly isLeaving: boolean;
   /** Slots are here. */
   readonly hasSlots: boolean;
@@ -42,25 +42,25 @@ export type Step = () => Promise<void>;
 /** After what failed. */
 const RETRY_MS = 5000;
 
-/** What this disk has of slots that are with other servers: indexes that follow theirs, or nothing of a Tenant. */
+/** This disk's copies for slots that other servers own: indexes that follow theirs, or no content at all. */
 export class CopiesHere {
   readonly #options: CopiesHereOptions;
-  /** Slots of which this disk has what they were as this process gave them up. */
+  /** Slots whose on-disk copy dates from this process's own handover. */
   readonly #givenUp = new Set<number>();
-  /** When it may be tried again. */
+  /** Earliest time of the next attempt, by slot. */
   readonly #retryAt = new Map<number, number>();
 
   constructor(options: CopiesHereOptions) {
     this.#options = options;
   }
 
-  /** What is to be done about a slot that is not here. */
+  /** The next step for a slot that is not here. */
   step(slot: number, { isTaking, isLeaving, hasSlots }: Situation): Step | undefined {
     const { membership, node, standby, copies } = this.#options;
     const isElsewhere = ![undefined, node].includes(membership.view.owners.get(slot));
     const isFollowed = standby?.has(slot) ?? false;
     const isToFollow = standby && isElsewhere && !isLeaving && membership.next(slot) === node;
-    // Who waits for what this server had comes first. What nobody takes may be taken up here again.
+    // A server that waits for our former content comes first. A slot that no server claims may be claimed here again.
     const isToRemove = isLeaving
       ? !hasSlots && (isFollowed || membership.placed(slot) !== undefined)
       : isElsewhere && !isToFollow;
@@ -79,18 +79,18 @@ export class CopiesHere {
     const { standby, copies } = this.#options;
     this.#givenUp.delete(slot);
     const copy = await standby?.release(slot);
-    // Who follows a slot has noted that.
+    // A server that follows a slot has recorded that already.
     if (!copy && !(await copies.note(slot, [claimed])))
       throw new ClaimError('the slot belongs to another server by now');
     return copy;
   }
 
-  /** This server has given a slot up; its folder is as its books are. */
+  /** To be called when this server has released a slot; its folder is as current as its store. */
   gaveUp(slot: number): void {
     this.#givenUp.add(slot);
   }
 
-  /** Removes what this disk has of a Tenant of another server that has ended there. @throws PeerAwayError where that cannot be said */
+  /** Removes this disk's copy of a Tenant that has ended at another server. @throws PeerAwayError where that cannot be confirmed */
   async removeTenant(slot: number, tenant: string): Promise<void> {
     const { standby, copies } = this.#options;
     if (standby?.has(slot)) await standby.remove(slot, tenant);

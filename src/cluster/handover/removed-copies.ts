@@ -10,7 +10,7 @@ const CALL = 'standby-remove';
 const ANSWER_MS_MAX = 3000;
 const Request = Type.Object({ tenant: Type.String({ pattern: '^[A-Za-z0-9_-]{1,120}$' }) });
 
-/** Has a server remove what it follows of a Tenant that has ended. @returns whether it says that nothing is left */
+/** Has a server remove its copy of a Tenant that has ended. @returns whether it confirms that nothing is left */
 export async function askToRemove(calls: PeerCalls, peer: Peer, tenant: string): Promise<boolean> {
   try {
     const { removed } = (await calls.call(peer, CALL, { tenant }, { timeoutMs: ANSWER_MS_MAX })) as {

@@ -28,7 +28,7 @@ export interface SlotCopiesOptions {
   readonly calls: PeerCalls;
   /** Removes what this disk has of a slot's Tenants. */
   readonly removeContent: (slot: number) => Promise<void>;
-  /** Between two attempts. */
+  /** Pause between two attempts. */
   readonly pause?: Pause;
 }
 
@@ -58,7 +58,9 @@ export class SlotCopies {
     return (await untilAnswered(() => kv.commit({ when, puts }), ignoreLost, pause)).done;
   }
 
-  /** What another server destroys must not stay on this disk, and what it changes must not be found here later. */
+  /**
+   * Removes a slot's content: data that another server destroys must not stay on this disk, and outdated data must not be found here later.
+   */
   async remove(slot: number): Promise<void> {
     const { kv, removeContent } = this.#options;
     const key = this.#key(slot);
@@ -76,7 +78,7 @@ export class SlotCopies {
   /** Has the other nodes remove what they have of a Tenant that has ended. @returns their ids */
   async removeElsewhere(slot: number, tenant: string): Promise<CopiesElsewhere> {
     const { membership, node, kv, cluster, calls, pause } = this.#options;
-    // Not those of the last look: one may have begun to follow since.
+    // Not the last look's servers: one may have begun to follow since.
     const prefix = COPY_ROWS.key(cluster, `${slot}/`);
     const noted = await untilAnswered(() => kv.range(prefix, behind(prefix)), ignoreLost, pause);
     const ids = noted.map(({ key }) => key.slice(prefix.length)).filter((id) => id !== node);

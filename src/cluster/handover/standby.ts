@@ -16,14 +16,14 @@ export interface StandbyOptions {
     'add' | 'changed' | 'leave' | 'remove' | 'isLevel' | 'figures' | 'close'
   >;
   readonly log: (event: object) => void;
-  /** Between two looks. */
+  /** Pause between two looks. */
   readonly pause?: Pause;
 }
 
 export interface StandbyFigures {
   /** Number of slots that are followed. */
   readonly slots: number;
-  /** For how long the copy of books that is furthest behind has lacked something, in milliseconds. */
+  /** Lag of the followed store that is furthest behind, in milliseconds. */
   readonly lagMs: number;
   readonly indexes: FollowedFigures;
 }
@@ -35,8 +35,8 @@ export const NO_STANDBY: StandbyFigures = {
 };
 
 /**
- * Follows the books and indexes of slots that other servers have, where the next owner's would lie. Nobody believes them before this server
- * has claimed the slot: then the log's rest is read, and the place where it goes on is checked.
+ * Follows the stores and indexes of slots that other servers own, in the folders of the next owner. A standby's copy is untrusted until it
+ * has claimed the slot and replayed the log.
  */
 export class Standby {
   readonly #options: StandbyOptions;
@@ -59,12 +59,12 @@ export class Standby {
     return this.#copies.size;
   }
 
-  /** Whether a slot's books and indexes are here as they were at the last look. */
+  /** Whether a slot's store and indexes here were current at the last look. */
   isLevel(slot: number): boolean {
     return this.#follower.isBegun(slot) && this.#options.indexes.isLevel(slot);
   }
 
-  /** Begins to follow. Of indexes the slot's folder has what came from the books beside it. @throws ConfigError for a state that no log led */
+  /** Begins to follow. Only indexes built from the copied store beside them are reused. @throws ConfigError for a state without a log */
   async follow(slot: number): Promise<void> {
     const { openCopy, indexes } = this.#options;
     const copy = await openCopy(slot);
@@ -88,7 +88,10 @@ export class Standby {
     });
   }
 
-  /** Follows no longer: what is here stays as it is, and somebody else may use it. @returns the copy of its state, open, where it was followed */
+  /**
+   * Stops following: the local copy stays as it is, and is free for other use.
+   * @returns the copy of its state, open, where it was followed
+   */
   async release(slot: number): Promise<BooksCopy | undefined> {
     const copy = this.#copies.get(slot);
     if (!copy) return undefined;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A place in a log: how many entries come until then, and the hash of the last. */
+/** A position in a log: the number of entries before it, and the hash of the last. */
 export interface Position {
   readonly number: number;
   /** SHA-256, hexadecimal. */
@@ -12,10 +12,10 @@ export const ORIGIN: Position = { number: 0, hash: '0'.repeat(64) };
 
 const HASH_BYTES = 32;
 
-/** An entry is not what the one before it promises, or what it says of itself. */
+/** An entry does not follow the one before it, or does not match its own hash. */
 export class LogDamagedError extends Error {}
 
-/** The next entry: the hash of the one before, its own, then what it holds. Its own hash is over the one before and what it holds. */
+/** The next entry: the hash of the one before, its own, then its payload. Its own hash covers the one before and the payload. */
 export function linked(before: Position, payload: Uint8Array): { position: Position; bytes: Buffer } {
   const former = Buffer.from(before.hash, 'hex');
   const hash = digestOf(former, payload);
@@ -23,7 +23,7 @@ export function linked(before: Position, payload: Uint8Array): { position: Posit
   return { bytes: Buffer.concat([former, hash, payload]), position };
 }
 
-/** What an entry holds, and the place behind it. @param where named in errors @throws LogDamagedError */
+/** The payload of an entry, and the position after it. @param where named in errors @throws LogDamagedError */
 export function unlinked(
   before: Position,
   bytes: Uint8Array,

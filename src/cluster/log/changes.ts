@@ -1,8 +1,8 @@
-/** What one transaction left of one row. */
+/** The change that one transaction made to one row. */
 export interface Change {
   readonly table: string;
   readonly key: string;
-  /** As it lies in LMDB; undefined: removed. */
+  /** Encoded value in LMDB; undefined: removed. */
   readonly value: Uint8Array | undefined;
 }
 

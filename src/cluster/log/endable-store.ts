@@ -2,7 +2,7 @@ import type { Store, Table } from '@farthing/server/state/store';
 
 /** A store that can end while it is in use. */
 export interface EndableStore extends Store {
-  /** From now on each use fails, before it reaches the store. */
+  /** From now on each use fails, without touching the store. */
   end(): void;
   readonly hasEnded: boolean;
 }

@@ -6,7 +6,7 @@ import type { SlotStore } from './recorded-store.ts';
 /** The state of a slot that is with this server. */
 export type HeldStore = Required<SlotStore> & Pick<EndableStore, 'end'>;
 
-/** The same, until its slot is given up: what still runs then is not told. */
+/** The same, until its slot is released: results of work that still runs then are withheld. */
 export function heldStore(store: LoggedStore): HeldStore {
   const ended = () =>
     new FarthingError('interrupted', 'Another server has this now. Send the same request again.', {
@@ -21,7 +21,7 @@ export function heldStore(store: LoggedStore): HeldStore {
     stable: async () => {
       check();
       await store.stable();
-      // Another server may have told something else since.
+      // Another server may have answered differently since.
       check();
     },
     lagMs: () => (inner.hasEnded ? Number.POSITIVE_INFINITY : store.lagMs()),

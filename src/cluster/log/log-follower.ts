@@ -5,11 +5,11 @@ import { LogKeys } from './log-rows.ts';
 
 export interface LogFollowerOptions {
   readonly kv: Kv;
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly prefix: string;
   readonly log: (event: object) => void;
   readonly lookMs?: number;
-  /** Between two looks. */
+  /** Pause between two looks. */
   readonly pause?: Pause;
 }
 
@@ -18,7 +18,7 @@ interface Followed {
   readonly slot: number;
   readonly keys: LogKeys;
   readonly copy: LogCopy;
-  /** The copy's place is one of the log's. */
+  /** The copy's position is one of the log's. */
   isBegun: boolean;
   hasEnded: boolean;
   /** When the copy last had everything, by the monotonic clock. */
@@ -30,9 +30,9 @@ interface Followed {
 }
 
 const NONE = { text: '', count: 0 };
-/** Between two looks at the logs. */
+/** Milliseconds between two looks at the logs. */
 const LOOK_MS = 500;
-/** What a look brings of each log: more than is in memory at once never comes. */
+/** Entries per log in one look, which bounds the memory in use. */
 const ENTRIES_MAX = 8;
 /** Logs in one question. */
 const LOGS_MAX = 8;
@@ -40,8 +40,8 @@ const LOGS_MAX = 8;
 const PAGE = 16;
 
 /**
- * Keeps copies of logs that other servers write. It never writes, and what it reads may be cut short at any time: an owner that shortens its
- * log in front of a copy has this begin again from the snapshot. While the engine does not answer, the copies stay as they are.
+ * Keeps copies of logs that other servers write. It never writes, and a log may be truncated at any time: a copy that lacks truncated
+ * entries begins again from the snapshot. While the engine does not answer, the copies stay as they are.
  */
 export class LogFollower {
   readonly #options: LogFollowerOptions;
@@ -84,7 +84,7 @@ export class LogFollower {
     return this.#followed.get(slot)?.isBegun ?? false;
   }
 
-  /** For how many milliseconds the copy that is furthest behind has lacked something, as far as is known. */
+  /** Known lag of the copy that is furthest behind, in milliseconds. */
   get lagMs(): number {
     const since = Array.from(this.#followed.values(), ({ levelAt }) => levelAt);
     return since.length === 0 ? 0 : Math.max(0, performance.now() - Math.min(...since));
@@ -121,7 +121,7 @@ export class LogFollower {
     let found: KvRow[][];
     try {
       found = await kv.ranges(
-        // With its own last entry: a log that was shortened in front of the copy lacks it.
+        // Includes its own last entry: a log that was truncated past the copy lacks it.
         some.map(({ keys }, index) => ({
           from: keys.entry(Math.max(1, places[index]!.number)),
           to: keys.end,
@@ -178,7 +178,7 @@ export class LogFollower {
     let position = copy.position!;
     const [first, ...rest] = rows;
     const isOwn = first?.key === keys.entry(position.number);
-    // Nothing is behind the copy's place, or all of it is in a snapshot by now.
+    // No entries follow the copy's position, or a snapshot has replaced them.
     if (!first && position.number > 0 && !(await this.#isSnapshotOf(followed, position)))
       return this.#beginAgain(followed);
     if (isOwn && hashOfEntry(first.value, first.key) !== position.hash) return this.#beginAgain(followed);
@@ -200,7 +200,7 @@ export class LogFollower {
     return reader.snapshot.number === number && reader.snapshot.hash === hash;
   }
 
-  /** A copy that was cleared and not filled, because an answer was lost, has no place to go on from. */
+  /** A copy that was cleared and not filled, because an answer was lost, has no position to go on from. */
   #beginAgain(followed: Followed): Promise<void> {
     followed.isBegun = false;
     return this.#begin(followed);

@@ -12,7 +12,7 @@ export interface LogReaderOptions {
 
 const PAGE = 256;
 
-/** Reads a slot's log: its snapshot, and the entries behind it, each checked against the one before. */
+/** Reads a slot's log: its snapshot, and the entries after it, each checked against the one before. */
 export class LogReader {
   readonly #options: LogReaderOptions;
   #position: Position = ORIGIN;
@@ -24,12 +24,12 @@ export class LogReader {
   }
 
   /**
-   * @param copy the place that a copy has reached
-   * @returns whether the copy can be kept, and what is to be applied then, or to an empty one
-   * @throws LogDamagedError with the place; so does the iteration, also where an owner shortens the log meanwhile
+   * @param copy position of an existing copy
+   * @returns whether the copy can be kept, and the entries to apply to it, or to an empty one
+   * @throws LogDamagedError with the position; so does the iteration, also where an owner truncates the log while it is read
    */
   async open(copy: Position | undefined): Promise<{ kept: boolean; entries: AsyncGenerator<Uint8Array> }> {
-    // Together, for somebody may wait.
+    // Together, since a client may wait.
     const [snapshot, own, next] = await Promise.all([
       this.#readSnapshot(),
       copy && this.#entry(copy.number),
@@ -40,17 +40,17 @@ export class LogReader {
     return { kept, entries: kept ? this.#entriesAfter(copy, next) : this.#everything() };
   }
 
-  /** The place behind everything that was read. */
+  /** The position after everything that was read. */
   get position(): Position {
     return this.#position;
   }
 
-  /** Of the last `open`. */
+  /** The snapshot at the last `open`. */
   get snapshot(): SnapshotRow {
     return this.#snapshot;
   }
 
-  /** Of the entries that were read. */
+  /** Size of the entries that were read. */
   get tailBytes(): number {
     return this.#tailBytes;
   }
@@ -67,7 +67,7 @@ export class LogReader {
     return (await read(key, `${key}\0`))[0];
   }
 
-  /** Entries behind one. */
+  /** Entries after one. */
   #page(number: number): Promise<KvRow[]> {
     const { read, keys, page = PAGE } = this.#options;
     return read(keys.entry(number + 1), keys.end, page);
@@ -103,7 +103,7 @@ export class LogReader {
       }
       if (rows.length < page) break;
     }
-    // What its owner has put into a later snapshot is behind none of these.
+    // Entries that a later snapshot replaced are missing here.
     const { number } = await this.#readSnapshot();
     if (number > this.#position.number)
       throw new LogDamagedError(
@@ -112,17 +112,17 @@ export class LogReader {
   }
 }
 
-/** Whether a log leads over a place. @param own the entry of that number */
+/** Whether a log contains a position. @param own the entry of that number */
 function isIn(snapshot: SnapshotRow, own: KvRow | undefined, { number, hash }: Position): boolean {
   if (number <= snapshot.number) return number === snapshot.number && hash === snapshot.hash;
   return own !== undefined && hashOfEntry(own.value, own.key) === hash;
 }
 
-/** What follows a slot's log. */
+/** A copy that follows a slot's log. */
 export interface LogCopy {
-  /** The place that it has reached; undefined for an empty one. */
+  /** Its position in the log; undefined for an empty one. */
   readonly position: Position | undefined;
-  /** @param position behind the last entry; undefined while more are to come, without which these are worth nothing */
+  /** @param position after the last entry; undefined while more are to come, without which these are useless */
   apply(entries: readonly Uint8Array[], position: Position | undefined): Promise<void>;
   /** Makes it empty. */
   clear(): Promise<void>;
@@ -132,8 +132,8 @@ export interface LogCopy {
 const APPLIED_BYTES_MAX = 4 * 2 ** 20;
 
 /**
- * Brings a copy to the end of its log: what it lacks is applied, and where the log does not lead over it, it begins again.
- * @throws what the log and the copy throw
+ * Brings a copy to the end of its log: missing entries are applied, or, where the log does not contain its position, it begins again.
+ * @throws errors of the log and the copy
  */
 export async function catchUp(copy: LogCopy, log: Pick<LogReader, 'open' | 'position'>): Promise<void> {
   const { kept, entries } = await log.open(copy.position);

@@ -1,7 +1,7 @@
 import { behind, type KvRow } from '../stores/kv.ts';
 import { LogDamagedError, linked, ORIGIN, type Position, unlinked } from './chain.ts';
 
-/** What a snapshot says of itself. */
+/** A snapshot's row. */
 export interface SnapshotRow extends Position {
   readonly format: number;
   readonly bytes: number;
@@ -9,7 +9,7 @@ export interface SnapshotRow extends Position {
   readonly parts: readonly string[];
 }
 
-/** Of a snapshot's row. */
+/** Format of a snapshot's row. */
 export const SNAPSHOT_FORMAT = 1;
 export const NO_SNAPSHOT: SnapshotRow = { ...ORIGIN, format: SNAPSHOT_FORMAT, bytes: 0, parts: [] };
 const NUMBER_DIGITS = 16;
@@ -30,9 +30,9 @@ export function parseSnapshot(row: KvRow | undefined): SnapshotRow {
 /** Keys of a slot's log, below a prefix: `log/<slot>/<number>`, `snap/<slot>`, `part/<slot>/<number>/<part>`. */
 export class LogKeys {
   readonly snapshot: string;
-  /** What the keys of all entries begin with. */
+  /** Prefix of the keys of all entries. */
   readonly entries: string;
-  /** What the keys of all parts of snapshots begin with. */
+  /** Prefix of the keys of all parts of snapshots. */
   readonly parts: string;
 
   constructor(prefix: string, slot: number) {
@@ -50,7 +50,7 @@ export class LogKeys {
     return behind(this.entries);
   }
 
-  /** What the keys of one snapshot's parts begin with. */
+  /** Prefix of the keys of one snapshot's parts. */
   partsOf(number: number): string {
     return `${this.parts}${numbered(number)}/`;
   }

@@ -23,11 +23,11 @@ export interface LoggedStoreOptions {
   readonly folder: string;
   /** The state in that folder, where it is open; closed where this throws. */
   readonly copy?: BooksCopy | undefined;
-  /** Absolute path of what the slot keeps of its Tenants on this disk: of no use once another node had the slot since. */
+  /** Absolute path of the slot's content of Tenants on this disk: useless once another node has owned the slot since. */
   readonly contentFolder?: string | undefined;
   readonly slotLog: SlotLog;
   readonly claim: Claim;
-  /** On which the claim hangs. */
+  /** Lease of the claim. */
   readonly lease: Lease | undefined;
   readonly log: (event: object) => void;
   /** Called once it is closed. */
@@ -35,8 +35,9 @@ export interface LoggedStoreOptions {
 }
 
 /**
- * Opens the state of a slot that this process has claimed: it is kept where its log leads over it, and made again from the log otherwise.
- * @throws ConfigError for a state that no log led; LogDamagedError with the place
+ * Opens the state of a slot that this process has claimed: it is reused where its log contains its position, and rebuilt from the log
+ * otherwise.
+ * @throws ConfigError for a state without a log; LogDamagedError with the position
  */
 export async function openLoggedStore(options: LoggedStoreOptions): Promise<LoggedStore> {
   const { folder, contentFolder, claim, lease, slotLog, log, onClosed } = options;
@@ -72,9 +73,9 @@ function servedNoteOf(folder: string): string {
   return `${folder}.served`;
 }
 
-/** What a store with a log is made of. */
+/** Parts of a store with a log. */
 export interface LoggedParts {
-  /** As its log has it. */
+  /** State according to the log. */
   readonly state: RawStore;
   readonly slotLog: SlotLog;
   readonly lease: Pick<Lease, 'holds' | 'silentMs'> | undefined;
@@ -86,7 +87,7 @@ export interface LoggedParts {
   readonly pause?: Pause;
 }
 
-/** A state whose every transaction is an entry of its log, and nothing of which is told that is not safe there. */
+/** A state whose every transaction is an entry of its log. No result is reported before its entry is safe there. */
 export function loggedStore({
   state,
   slotLog,
@@ -117,7 +118,7 @@ export function loggedStore({
       await trimming;
     },
     close: async () => {
-      // What etcd does not take by then was told to nobody.
+      // Writes that etcd has not accepted by then were never acknowledged.
       const stable = Promise.all([trimming, recorded.stable()]).catch(() => undefined);
       await within(CLOSE_MS_MAX, stable, pause);
       await recorded.close();
@@ -126,7 +127,7 @@ export function loggedStore({
   };
 }
 
-/** What it wrote may never be told: another process may have told something else. */
+/** Its writes may never be acknowledged: another process may have answered differently. */
 function cannotTell(cause: unknown): never {
   throw new FarthingError('interrupted', 'Another server has taken over. Send the same request again.', {
     retryAfterS: 2,
@@ -134,14 +135,14 @@ function cannotTell(cause: unknown): never {
   });
 }
 
-/** @param folder for a copy of the state at one place in the log, which is removed again */
+/** @param folder for a copy of the state at one position in the log, which is removed again */
 async function trimTo(state: RawStore, log: SlotLog, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
   await state.copyTo(folder);
   const copy = openStore(folder);
   try {
     const position = positionOf(copy)!;
-    // What the copy has must be in the log before the log may lose it.
+    // The log must contain everything in the copy before entries are removed.
     await log.stable();
     await log.trim(position, entriesOf(copy, PART_BYTES));
   } finally {

@@ -17,21 +17,21 @@ export interface LoggedStoresOptions {
   readonly log: (event: object) => void;
   /** Another process has claimed a slot, or its state can follow its log no more: this process may answer nothing. */
   readonly onLost: (slot: number, error: unknown) => void;
-  /** Told of each transaction of the log: milliseconds. */
+  /** Called for each transaction of the log, with its milliseconds. */
   readonly onCommitted?: (milliseconds: number) => void;
 }
 
 export const LEASE_ANSWER_MS_MAX = 800;
 
 /**
- * Claims the slots on etcd and opens their states: each is kept where its log leads over it, and made again from the log otherwise.
- * @throws ConfigError when another node has the slots; LogDamagedError with the place
+ * Claims the slots on etcd and opens their states: each is reused where its log contains its position, and rebuilt from the log otherwise.
+ * @throws ConfigError when another node has the slots; LogDamagedError with the position
  */
 export async function openLoggedStores(options: LoggedStoresOptions): Promise<LoggedStore[]> {
   const { settings, folders, contentFolders, log, onLost, onCommitted } = options;
   const kv = await namedEtcd(settings);
   const seconds = settings.CLUSTER_LEASE_SECONDS;
-  // A member that stands still may not cost it a renewal.
+  // An unresponsive member must not cost a renewal.
   const leases = seconds > 0 ? await namedEtcd(settings, { answerMsMax: LEASE_ANSWER_MS_MAX }) : undefined;
   let lease: Lease | undefined;
   const takeLease =

@@ -4,10 +4,7 @@ import { type Change, decodeChanges, encodeChanges } from './changes.ts';
 
 /** The log that a recorded store writes. */
 export interface ChangeLog {
-  /**
-   * Takes the next entry, in the order of the calls. @returns the place behind it, and when it is safe there
-   * @throws Error for an entry that is too large: nothing is taken
-   */
+  /** Takes the next entry, in the order of the calls. @returns the position after it, and when it is safe there */
   append(entry: Uint8Array): { readonly position: Position; readonly safe: Promise<void> };
   /** Resolves once everything taken so far is safe. @throws once it never will be */
   stable(): Promise<void>;
@@ -18,23 +15,23 @@ export interface ChangeLog {
 /** A store whose every transaction is an entry of a log. */
 export interface RecordedStore extends Store {
   /**
-   * Resolves once the log has every transaction that was begun until now: before that, nothing that depends on one may leave the
-   * process. @throws why the log never will have them
+   * Resolves once the log has every transaction begun until now: before that, nothing that depends on one may leave the process.
+   * @throws why the log never will have them
    */
   stable(): Promise<void>;
 }
 
 /** The state of a slot: with a log, or without one. */
 export interface SlotStore extends Store {
-  /** For how many milliseconds the log has not had the oldest write that it lacks; 0 when it has all. */
+  /** Age of the oldest write that the log lacks, in milliseconds; 0 when it has all. */
   lagMs?(): number;
   /** Shortens the log when that is worth it. Called once a second. */
   trim?(): Promise<void>;
 }
 
 /**
- * Applies entries of a log that was written elsewhere, in one transaction.
- * @param position behind the last of all; absent while more are to come, so that a copy that is cut short counts as none
+ * Applies entries of a log from elsewhere, in one transaction.
+ * @param position after the last of all; absent while more are to come, so that an incomplete copy counts as none
  */
 export async function applyEntries(
   store: RawStore,
@@ -83,7 +80,7 @@ export function recordedStore(inner: RawStore, log: ChangeLog): RecordedStore {
     const keys = touched!.get(table) ?? new Set();
     touched!.set(table, keys.add(key));
   };
-  /** At the end of the running transaction. */
+  /** Called at the end of the running transaction. */
   const record = (): Promise<void> | undefined => {
     const changes = [...touched!].flatMap(([table, keys]) => {
       const rows = inner.raw(table);

@@ -13,25 +13,25 @@ import {
 
 export interface SlotLogOptions {
   readonly kv: Kv;
-  /** What all keys begin with. */
+  /** Prefix of all keys. */
   readonly prefix: string;
   readonly slot: number;
   /** Holds while this process owns the slot. */
   readonly fence: KvCondition;
   readonly commits: GroupCommit;
-  /** Called once with why nothing more will get into the log. */
+  /** Called once, with the reason why nothing more can be written to the log. */
   readonly onLost: (error: unknown) => void;
   readonly log?: (event: object) => void;
-  /** Between two attempts to read. */
+  /** Pause between two attempts to read. */
   readonly pause?: Pause;
 }
 
-/** Of what one transaction of the store changes, and of a part of a snapshot. */
+/** Maximum size of one transaction's changes, and of a part of a snapshot. */
 export const ENTRY_BYTES_MAX = 2 ** 20 - 4096;
-/** A snapshot is due when what came behind the last one is larger than this, and than the snapshot itself. */
+/** A snapshot is due when the entries after the last one are larger than this, and than the snapshot itself. */
 const TAIL_BYTES_MIN = 2 ** 20;
 
-/** The log of one slot, in order and hashed entry by entry, behind a snapshot of what came before. */
+/** The log of one slot, in order and hashed entry by entry, after a snapshot of what came before. */
 export class SlotLog {
   readonly #options: SlotLogOptions;
   readonly #keys: LogKeys;
@@ -49,9 +49,10 @@ export class SlotLog {
   }
 
   /**
-   * Reads what a copy lacks, and goes on behind it; waits while the engine is away. @param copy the place that a copy on this disk has reached
-   * @returns whether the copy can be kept, and what is to be applied then, or to an empty one
-   * @throws LogDamagedError with the place
+   * Reads the entries that a copy lacks, and goes on after them; waits while the engine is away.
+   * @param copy position of a copy on this disk
+   * @returns whether the copy can be kept, and the entries to apply to it, or to an empty one
+   * @throws LogDamagedError with the position
    */
   async open(copy: Position | undefined): Promise<{ kept: boolean; entries: AsyncGenerator<Uint8Array> }> {
     const { kv, log, pause } = this.#options;
@@ -67,7 +68,7 @@ export class SlotLog {
     return { kept, entries: this.#followed(reader, entries) };
   }
 
-  /** The place behind everything that was read or appended. */
+  /** The position after everything that was read or appended. */
   get position(): Position {
     return this.#position;
   }
@@ -98,13 +99,13 @@ export class SlotLog {
     if (this.#lost) throw this.#lost.error;
   }
 
-  /** For how many milliseconds the oldest entry that was appended is not safe; 0 when all are. */
+  /** Age of the oldest appended entry that is not safe, in milliseconds; 0 when all are. */
   get lagMs(): number {
     const [since] = this.#unsafeSince;
     return since === undefined ? 0 : performance.now() - since;
   }
 
-  /** Nothing more is appended: the slot belongs to somebody else, or its copy cannot follow. */
+  /** Nothing more is appended: another process owns the slot, or its copy cannot follow. */
   abandon(error: unknown): void {
     if (this.#lost) return;
     this.#lost = { error };

@@ -25,19 +25,20 @@ export interface SlotLogsOptions {
   readonly onClaimed?: (slot: number, claim: Claim) => void;
 }
 
-/** Between two looks at slots that belong to another node. */
+/** Milliseconds between two looks at slots that belong to another node. */
 const LOOK_MS = 300;
 
 const CLAIM_TRIES_MAX = 5;
 
-/** What all keys of a cluster begin with. */
+/** Prefix of all keys of a cluster. */
 export function prefixOf(cluster: string): string {
   return `/farthing/${cluster}/`;
 }
 
 /**
- * Claims all slots of a cluster for this process, and opens their logs. What belongs to this node is taken over at once: a former process
- * with its id can write no more. Waits while the engine is away, and with a lease while another node has the slots. @throws ClaimError
+ * Claims all slots of a cluster for this process, and opens their logs. Slots of this node are taken over at once: a former process with
+ * its id can write no more. Waits while the engine is away, and with a lease while another node has the slots.
+ * @throws ClaimError
  */
 export async function openSlotLogs(options: SlotLogsOptions): Promise<SlotLog[]> {
   const { kv, cluster, onLost, log, onCommitted, onClaimed } = options;

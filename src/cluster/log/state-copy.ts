@@ -55,7 +55,7 @@ export class StateCopy implements BooksCopy {
     this.#position = positionOf(this.#store);
   }
 
-  /** Nobody reads it by then. */
+  /** The copy must be out of use. */
   async clear(): Promise<void> {
     await this.#store.close();
     await rm(this.#folder, { recursive: true, force: true });

@@ -6,11 +6,11 @@ export interface AgreedSpace {
   readonly name: string;
   /** Identity of the model's weights and their arithmetic. */
   readonly modelSha256: string;
-  /** For people: the model, its file of weights and what runs it. */
+  /** Description for people: the model, its file of weights and what runs it. */
   readonly weights: string;
 }
 
-/** What the servers of a cluster must have in common. */
+/** Spaces on which the servers of a cluster must agree. */
 export function agreedSpaces({ spaces, otherLanguages: other }: Encoder): AgreedSpace[] {
   return other ? [...spaces, { ...other, name: `${other.name} in other languages` }] : [...spaces];
 }

@@ -5,9 +5,9 @@ import { ClaimError } from './slot-claims.ts';
 /** Formats of the cluster's rows that this Farthing reads and writes. */
 export const FORMATS: FormatRow = { min: 2, max: 2 };
 
-/** What the servers of a cluster agree on. */
+/** Configuration on which the servers of a cluster agree. */
 export interface ClusterConfig {
-  /** In which all of them write all rows. */
+  /** Format in which all of them write all rows. */
   readonly format: number;
   readonly slots: number;
 }
@@ -34,8 +34,9 @@ export interface Upgrade {
 }
 
 /**
- * Joins a cluster: the first process decides on its slots and its format, and each says which formats it knows before it reads or writes
- * anything else. Nobody raises the format meanwhile. @throws ClaimError, AnswerLostError
+ * Joins a cluster: the first process decides on its slots and its format, and each announces the formats it supports before it reads or
+ * writes anything else. The format cannot be raised in between.
+ * @throws ClaimError, AnswerLostError
  */
 export async function agreeOnConfig(options: ConfigOptions): Promise<ClusterConfig> {
   const { kv, cluster, slots, node, formats = FORMATS } = options;
@@ -47,7 +48,7 @@ export async function agreeOnConfig(options: ConfigOptions): Promise<ClusterConf
     if (config.slots !== slots)
       throw new ClaimError(`the cluster "${cluster}" has ${config.slots} slots, not ${slots}`);
     const { done } = await kv.commit({
-      // A former attempt that arrives late says nothing any more.
+      // A former attempt that arrives late has no effect.
       when: [conditionOf(configKey(cluster), configRow), conditionOf(formatKey, formatRow)],
       puts: [
         ...(configRow ? [] : [{ key: configKey(cluster), value: bytesOf(config) }]),
@@ -59,7 +60,7 @@ export async function agreeOnConfig(options: ConfigOptions): Promise<ClusterConf
   }
 }
 
-/** Undefined for a cluster without books. @throws AnswerLostError; ClaimError for one in a format that this Farthing does not know */
+/** Undefined for an empty cluster. @throws AnswerLostError; ClaimError for one in a format that this version does not support */
 export async function readClusterConfig(kv: Kv, cluster: string): Promise<ClusterConfig | undefined> {
   const key = configKey(cluster);
   const [row] = await kv.range(key, `${key}\0`);
@@ -69,7 +70,7 @@ export async function readClusterConfig(kv: Kv, cluster: string): Promise<Cluste
   return config;
 }
 
-/** Where the config is: one row. */
+/** Key range of the config: one row. */
 export function configRange(cluster: string): { readonly from: string; readonly to: string } {
   return only(configKey(cluster));
 }
@@ -78,14 +79,16 @@ export function configIn({ value }: KvRow): ClusterConfig {
   return JSON.parse(Buffer.from(value).toString()) as ClusterConfig;
 }
 
-/** Undefined for a cluster without books. @throws AnswerLostError, RowMalformedError */
+/** Undefined for an empty cluster. @throws AnswerLostError, RowMalformedError */
 export async function readUpgrade(kv: Kv, cluster: string): Promise<Upgrade | undefined> {
   return (await look(kv, cluster))?.upgrade;
 }
 
 /**
- * Raises the format to the highest that all servers know which have joined, those that are away included. Servers that run go on in it from
- * their next look on. @returns what can be raised after that; undefined for a cluster without books @throws AnswerLostError, RowMalformedError
+ * Raises the format to the highest that all servers that have joined support, including those that are away. Running servers switch to it
+ * at their next look.
+ * @returns what can be raised after that; undefined for an empty cluster
+ * @throws AnswerLostError, RowMalformedError
  */
 export async function raiseFormat(kv: Kv, cluster: string): Promise<Upgrade | undefined> {
   for (;;) {
@@ -97,7 +100,7 @@ export async function raiseFormat(kv: Kv, cluster: string): Promise<Upgrade | un
   }
 }
 
-/** @returns also what has to hold for nobody to have joined since, nor raised the format */
+/** @returns also the conditions under which no server has joined since, nor raised the format */
 async function look(kv: Kv, cluster: string) {
   const kinds = [FORMAT_ROWS, KNOWN_ROWS, OWNER_ROWS] as const;
   const [[configRow] = [], [joined] = [], formatRows = [], known = [], owners = []] = await kv.ranges([
@@ -112,7 +115,7 @@ async function look(kv: Kv, cluster: string) {
     ...owners.map(({ key, value }) => OWNER_ROWS.parse(key, value).node),
   ];
   const formats = new Map([
-    // Those that have never said what they know.
+    // Servers that have never reported their formats.
     ...ids.map((id): [string, FormatRow] => [id, { min: config.format, max: config.format }]),
     ...formatRows.map(({ key, value }): [string, FormatRow] => [
       FORMAT_ROWS.name(cluster, key),

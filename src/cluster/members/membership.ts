@@ -29,13 +29,13 @@ export interface MembershipOptions {
   /** Id of this process's node. */
   readonly node: string;
   readonly row: NodeRow;
-  /** On which the row hangs. */
+  /** Lease of the row. */
   readonly lease: Pick<Lease, 'id'>;
   readonly log: (event: object) => void;
   readonly lookMs?: number;
-  /** Number of slots: looks follow each other sooner while one is with nobody. */
+  /** Number of slots: looks are more frequent while one has no owner. */
   readonly slots?: number;
-  /** Between two looks, or attempts. */
+  /** Pause between two looks, or attempts. */
   readonly pause?: Pause;
 }
 
@@ -45,17 +45,17 @@ export interface ClusterView {
   readonly nodes: ReadonlyMap<string, NodeRow>;
   /** Ids of those that are to have no slot. */
   readonly draining: ReadonlySet<string>;
-  /** Who has each slot; those that nobody has are missing. */
+  /** Owner of each slot; slots without one are missing. */
   readonly owners: ReadonlyMap<number, string>;
-  /** Of all rows; undefined before anybody has decided on it. */
+  /** Format of all rows; undefined before it is decided. */
   readonly format: number | undefined;
   /** Ids of the nodes whose disks may have content of a slot's Tenants. */
   readonly copies: ReadonlyMap<number, readonly string[]>;
 }
 
-/** Between two looks at the rows of the cluster, where nothing tells that they have changed. */
+/** Interval of looks at the cluster's rows, where no watch reports changes. */
 const LOOK_MS = 500;
-/** While a slot is with nobody: its clients wait. */
+/** Interval while a slot has no owner: its clients wait. */
 const SOON_MS = 100;
 const NOTHING: ClusterView = {
   nodes: new Map(),
@@ -73,9 +73,9 @@ export class Membership {
   /** Something has changed since the last look began. */
   #isDue = false;
   #isEnding = false;
-  /** What is to be said, whether it was or not. */
+  /** This node's row to be written, whether it was or not. */
   #row: NodeRow;
-  /** The last saying. */
+  /** The last write of the row. */
   #said: Promise<void> = Promise.resolve();
   #view = NOTHING;
   readonly #orders = new Map<number, readonly string[]>();
@@ -157,19 +157,21 @@ export class Membership {
     return taking.find((id) => !this.#isUnable(id, slot)) ?? taking[0];
   }
 
-  /** Of itself this node need not wait for a look. */
+  /** This node knows its own state without a look. */
   #isUnable(id: string, slot: number): boolean {
     const row = id === this.#options.node ? this.#row : this.#view.nodes.get(id);
     return row?.unable?.includes(slot) === true;
   }
 
-  /** Whether one of the living takes slots. @param besides counts as one that does */
+  /** Whether a live node takes slots. @param besides counts as one that does */
   #takes(id: string, besides?: string): boolean {
     const { nodes, draining } = this.#view;
     return (nodes.get(id)?.ready === true || id === besides) && !draining.has(id);
   }
 
-  /** The living in the order in which a slot belongs to them. Kept while they are the same: a digest for each is more than all the rest. */
+  /**
+   * The live nodes in their order of preference for a slot. Cached while they are the same: a digest for each costs more than all the rest.
+   */
   #orderOf(slot: number): readonly string[] {
     const order =
       this.#orders.get(slot) ??
@@ -189,7 +191,7 @@ export class Membership {
     await this.#looking;
   }
 
-  /** An attempt that arrives late undoes nothing that was said since. @throws AnswerLostError */
+  /** An attempt that arrives late does not overwrite newer rows. @throws AnswerLostError */
   async #say(): Promise<void> {
     const { kv, cluster, node, lease } = this.#options;
     const key = NODE_ROWS.key(cluster, node);

@@ -3,9 +3,9 @@ import { Value } from '@sinclair/typebox/value';
 import { behind } from '../stores/kv.ts';
 
 const Node = Type.Object({
-  /** Where the other servers reach it, without a slash at the end. */
+  /** URL for the other servers, without a slash at the end. */
   url: Type.String(),
-  /** Of Farthing. */
+  /** Version of Farthing. */
   version: Type.String(),
   /** Its share of the slots, beside those of the others. */
   weight: Type.Number({ minimum: 0 }),
@@ -58,12 +58,12 @@ export class RowMalformedError extends Error {}
 /** Rows of one kind below `/farthing/<cluster>/`, each under a name. */
 export interface RowKind<Row> {
   key(cluster: string, name: string): string;
-  /** All of them: `from` <= key < `to`. */
+  /** Range of all keys: `from` <= key < `to`. */
   range(cluster: string): { readonly from: string; readonly to: string };
-  /** Of a key of this kind. */
+  /** Name in a key of this kind. */
   name(cluster: string, key: string): string;
   format(row: Row): Uint8Array;
-  /** What a newer Farthing has added is ignored. @param key named in the error @throws RowMalformedError */
+  /** Fields that a newer version has added are ignored. @param key named in the error @throws RowMalformedError */
   parse(key: string, value: Uint8Array): Row;
 }
 

@@ -24,6 +24,6 @@ export function ranked(slot: number, nodes: readonly Candidate[]): string[] {
 
 function scoreOf(slot: number, id: string, weight: number): number {
   const digits = Number.parseInt(hash('sha256', `${slot} ${id}`).slice(0, DIGITS), 16);
-  // Between 0 and 1, both excluded.
+  // A number between 0 and 1, both excluded.
   return -weight / Math.log((digits + 0.5) / RANGE);
 }

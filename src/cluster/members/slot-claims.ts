@@ -11,7 +11,7 @@ export interface Claim {
 
 export interface Claiming {
   readonly kv: Kv;
-  /** What all keys of the cluster begin with. */
+  /** Prefix of all keys of the cluster. */
   readonly prefix: string;
   /** Id of this process's node. */
   readonly node: string;
@@ -38,7 +38,7 @@ const CLAIMS_AT_ONCE = ROWS_AT_ONCE / 2;
 
 /**
  * Claims slots, and takes over those of a former process of this node.
- * @returns undefined when an owner changed meanwhile: an attempt of this process whose answer was lost may arrive late
+ * @returns undefined when an owner changed in between: an attempt of this process whose answer was lost may arrive late
  * @throws OwnedError, AnswerLostError
  */
 export async function tryToClaim(
@@ -61,7 +61,7 @@ export async function tryToClaim(
   while (claims.size < slots.length) {
     const next = wanted.slice(claims.size, claims.size + CLAIMS_AT_ONCE);
     const { done, revision } = await kv.commit({
-      // Who had a slot on a lease is kept apart: its claim vanished, and it may not have come and gone meanwhile.
+      // The owner on a lease is recorded separately: its claim vanished, and it must not have come and gone in between.
       when: next.flatMap(({ owner, served, former = 0 }) => [owner, { key: served, revision: former }]),
       puts: next.flatMap(({ owner: { key }, served }) =>
         hung

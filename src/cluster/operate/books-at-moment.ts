@@ -7,26 +7,27 @@ import type { Etcd } from '../stores/etcd.ts';
 import { GroupCommit } from '../stores/group-commit.ts';
 import { type Kv, MomentOverError } from '../stores/kv.ts';
 
-/** The books of a cluster that are to be copied. */
+/** The cluster whose stores are to be copied. */
 export interface BooksToCopy {
   readonly etcd: Etcd;
   /** Name of the cluster. */
   readonly cluster: string;
   /** Absolute paths of the folders that the slots' states are to have, by slot; none exists. */
   readonly states: ReadonlyMap<number, string>;
-  /** Told of each slot before it is copied. */
+  /** Called with each slot before it is copied. */
   readonly onSlot?: (slot: number) => void;
   readonly signal?: AbortSignal;
 }
 
 /** etcd compacts a moment away after minutes: then the copy starts over, with a later one. */
 const TRIES_MAX = 5;
-/** Nobody's claim: what is opened with it can be read alone. */
+/** No process's claim: logs opened with it are read-only. */
 const NO_CLAIM = -1;
 
 /**
- * Copies books of a cluster out of its logs, whether its servers run or not: all slots as they are at one moment of etcd, as after a loss
- * of all servers at that moment. @throws LogDamagedError with the place; MomentOverError
+ * Copies a cluster's stores from its logs, whether its servers run or not: all slots as they are at one revision of etcd, as after a loss
+ * of all servers at that moment.
+ * @throws LogDamagedError with the position; MomentOverError
  */
 export async function copyBooksAtMoment(books: BooksToCopy): Promise<void> {
   const { etcd, cluster, states, onSlot, signal } = books;
@@ -59,7 +60,7 @@ async function copySlot(
     commits: new GroupCommit({ kv: moment }),
     onLost: () => undefined,
   });
-  // What is finished is brought to the disk as a whole.
+  // The finished copy is synced to the disk as a whole.
   const store = openStore(folder, { durable: false });
   try {
     const { entries } = await log.open(undefined);

@@ -15,13 +15,13 @@ const SLOTS_AT_ONCE = 4;
 const MEBIBYTE = 2 ** 20;
 
 /**
- * Makes a data folder of what a cluster has in etcd and in its object store, whether its servers run or not. First come the books of all
- * slots as they are at one moment, then each Tenant of theirs as it is when its turn comes; Items that those books don't know are removed,
- * and so are Tenants that ended during the copy. A start repairs the rest, as after a crash.
- *
+ * Makes a data folder from a cluster's etcd and object store, whether its servers run or not. First come the stores of all slots as they
+ * are at one moment, then each of their Tenants as it is when its turn comes; Items unknown to those stores are removed, and so are Tenants
+ * that ended during the copy. A start repairs the rest, as after a crash.
  * @param data absolute path of a folder in which the backup must not lie
  * @param target absolute path, which must not exist; it appears when it is complete and on the disk
- * @returns how many Tenants are in it @throws Error with what to do; FarthingError shard_corrupt, objects_unavailable
+ * @returns how many Tenants are in it
+ * @throws Error with what to do; FarthingError shard_corrupt, objects_unavailable
  */
 export async function backUpCluster(backup: ClusterBackup, data: string, target: string): Promise<number> {
   const draft = await newDraft(data, target);

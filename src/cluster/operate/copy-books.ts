@@ -12,8 +12,9 @@ import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../store
 import { copyBooksAtMoment } from './books-at-moment.ts';
 
 /**
- * Copies the books of a cluster out of its logs, while its servers run, into a folder that the commands for a stopped server read: all slots
- * as they are at one moment. No file and no index comes with them. @throws UsageError, Error with what to do
+ * Copies a cluster's stores from its logs, while its servers run, into a folder that the commands for a stopped server read: all slots as
+ * they are at one moment. Files and indexes are not copied.
+ * @throws UsageError, Error with what to do
  */
 export async function copyClusterBooks(folder: string, io: CommandIo): Promise<number> {
   const settings = settingsOf(io);

@@ -10,7 +10,7 @@ import { UnsuitableStoreError } from '../stores/objects/objects.ts';
 const MEBIBYTE = 2 ** 20;
 /** etcd refuses every write once it is full. */
 const FULL_SHARE = 0.7;
-/** What etcd's own guide calls slow. */
+/** Syncs above this are slow, according to etcd's own guide. */
 const SYNC_MS_MAX = 10;
 const ROUNDS = 5;
 

@@ -25,8 +25,9 @@ import { receiptKeysRow } from '../stores/sealed-row.ts';
 const PART_BYTES = ENTRY_BYTES_MAX / 2;
 
 /**
- * Brings the data folder of a stopped server into the etcd and the object store of the settings: files and indexes first, then the books, which
- * lead to them. The folder is a copy of the cluster's from then on. @throws UsageError, Error with what to do
+ * Imports the data folder of a stopped server into the etcd and the object store of the settings: files and indexes first, then the stores,
+ * which reference them. The folder is a copy of the cluster's from then on.
+ * @throws UsageError, Error with what to do
  */
 export async function importFolder(io: CommandIo): Promise<number> {
   const settings = settingsOf(io);
@@ -121,7 +122,7 @@ async function importTenant(
   await keeper.keepClosed(tenant, folder);
 }
 
-/** From the first entry of each log on: the books are all there, or the cluster has no use. */
+/** Writes each log from its first entry on. A partial import leaves the cluster unusable. */
 async function importBooks(settings: Settings, stores: readonly RawStore[], etcd: Etcd): Promise<void> {
   const options = { kv: etcd, cluster: clusterName(settings), node: settings.NODE_ID, slots: stores.length };
   const logs = await openSlotLogs({ ...options, onLost: () => undefined }).catch((error: unknown) => {

@@ -23,7 +23,7 @@ import type { Etcd } from '../stores/etcd.ts';
 import type { KvRow } from '../stores/kv.ts';
 import { clusterName, namedEtcd } from '../stores/named-stores.ts';
 
-/** Writes a line for each server of the cluster, and what is wrong with its slots. @throws UsageError, Error with what to do */
+/** Prints a line for each server of the cluster, and problems of its slots. @throws UsageError, Error with what to do */
 export function showCluster(io: CommandIo): Promise<number> {
   return withRows(io, async ({ rows, cluster, etcd }) => {
     const upgrade = mustHaveBooks(await readUpgrade(etcd, cluster), cluster);
@@ -133,7 +133,7 @@ function behindIn({ behind }: Upgrade): string {
   return Array.from(behind, ([id, max]) => `${id} (knows ${max})`).join(', ');
 }
 
-/** What the cluster says of its servers, by their ids; owners by their slots. */
+/** The cluster's rows about its servers, by their ids; owners by their slots. */
 interface Rows {
   readonly nodes: ReadonlyMap<string, NodeRow>;
   readonly known: ReadonlyMap<string, KnownRow>;
@@ -213,7 +213,7 @@ function followedBy(id: string, { owners, copies }: Rows): number {
     .filter(([slot, node]) => node === id && owners.get(slot!)?.node !== id).length;
 }
 
-/** Of one transaction of etcd. */
+/** Maximum per transaction of etcd. */
 const DELETES_MAX = 128;
 
 const HEAD = ['server', 'state', 'slots', 'follows', 'weight', 'version', 'since', 'url'];

@@ -38,14 +38,14 @@ export interface SlotFromObjectsOptions extends ClusterBackup {
   readonly slot: number;
   /** Absolute path of the slot's folder in the backup. Its state is there. */
   readonly folder: string;
-  /** Absolute path of a folder for a later copy of the books. */
+  /** Absolute path of a folder for a later copy of the store. */
   readonly later: string;
   /** When the backup was begun, in milliseconds since the epoch. */
   readonly takenAt: number;
   readonly clock: Clock;
 }
 
-/** An object may go while it is looked for: a later copy of the books says what took its place. */
+/** An object may be removed while it is looked for: a later copy of the store names its replacement. */
 const TRIES_MAX = 8;
 
 /** One slot of a backup: its copied state, and its Tenants out of the objects. */
@@ -69,7 +69,7 @@ export class SlotFromObjects {
     return sum;
   }
 
-  /** Fetches each Tenant, and makes the state one that needs no objects. @param onTenant told of each before it is fetched */
+  /** Fetches each Tenant, and makes the state one that needs no objects. @param onTenant called with each before it is fetched */
   async fill(onTenant: (tenant: string) => void): Promise<void> {
     const { takenAt, clock, signal } = this.#options;
     const registry = new CopiedRegistry(this.#state, clock);
@@ -135,7 +135,7 @@ export class SlotFromObjects {
     }
   }
 
-  /** The slot's books as they are now. */
+  /** The slot's store as it is now. */
   async #readLater(): Promise<RawStore> {
     const { later, slot, etcd, cluster, signal } = this.#options;
     await this.#later?.close();
@@ -155,7 +155,7 @@ export class SlotFromObjects {
   }
 }
 
-/** Makes indexes of what is kept, and keeps nothing of what is done to them. */
+/** Restores indexes from the backup, without recording changes to them. */
 function restoring(keeper: IndexKeeper): IndexKeeper {
   return {
     has: (tenant) => keeper.has(tenant),

@@ -1,4 +1,4 @@
-/** For how long others are to have a slot that could not be opened: at first, and at most. */
+/** Milliseconds that a slot that could not be opened is left to other servers: at first, and at most. */
 const AWAY_MS_MIN = 60_000;
 const AWAY_MS_MAX = 3_600_000;
 

@@ -19,16 +19,16 @@ import { clusterName, namedEtcd } from '../stores/named-stores.ts';
 
 export interface JoinOptions {
   readonly settings: Settings;
-  /** Of the models in use. */
+  /** Spaces of the models in use. */
   readonly spaces: readonly AgreedSpace[];
   readonly log: (event: object) => void;
   /** The lease is over: this process may answer nothing. */
   readonly onLost: (error: unknown) => void;
-  /** Told of each transaction of the logs: milliseconds. */
+  /** Called for each transaction of the logs, with its milliseconds. */
   readonly onCommitted?: (milliseconds: number) => void;
 }
 
-/** This process's place in a cluster whose slots are shared. */
+/** This process's membership in a cluster whose slots are shared. */
 export interface Joined {
   readonly kv: Kv;
   readonly cluster: string;
@@ -38,12 +38,12 @@ export interface Joined {
   readonly membership: Membership;
   /** How this server's models differ from the cluster's: it takes no slots. */
   readonly modelsDiffer: string | undefined;
-  /** By which servers of the cluster know each other. */
+  /** Signatures by which servers of the cluster know each other. */
   readonly signatures: PeerSignatures;
   readonly calls: PeerCalls;
-  /** Of the other servers, where it is not one that Node trusts; PEM. */
+  /** CA certificates of the other servers (PEM), where Node does not trust theirs. */
   readonly ca: string | undefined;
-  /** Gives the lease back, and with it the place. Nothing asks for rows any more by then. */
+  /** Gives the lease back, and with it the membership. Rows must be out of use. */
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function joinCluster(options: JoinOptions): Promise<Joined> {
   const { settings, spaces, log, onLost, onCommitted } = options;
   const [kv, leases] = [
     await namedEtcd(settings),
-    // A member that stands still may not cost a renewal.
+    // An unresponsive member must not cost a renewal.
     await namedEtcd(settings, { answerMsMax: LEASE_ANSWER_MS_MAX }),
   ];
   const cluster = clusterName(settings);

@@ -17,11 +17,11 @@ import type { Joined } from './join-cluster.ts';
 import type { SlotClock, SlotDisk } from './slot-disk.ts';
 import { SlotMoves } from './slot-moves.ts';
 
-/** What a process does with the slots that it has. */
+/** Operations on this process's slots. */
 interface SlotsHere {
-  /** Takes up a slot. Its requests may come once this resolves. */
+  /** Opens a slot. It accepts requests once this resolves. */
   enter(slot: number, store: SlotStore): Promise<void>;
-  /** Gives a slot up. Its state stays open. @param msMax for requests that run to end */
+  /** Releases a slot. Its state stays open. @param msMax for running requests to end */
   leave(slot: number, msMax: number): Promise<void>;
 }
 
@@ -50,13 +50,13 @@ interface Held {
 
 /** Slots that come and go at the same time: each opens files and reads a log. */
 const MOVING_MAX = 4;
-/** Slots that are given up and that nobody has claimed yet: the more move at the same time, the longer each is with nobody. */
+/** Handovers in flight. Fewer at once keeps each slot's downtime short. */
 const HANDED_MAX = 1;
-/** Requests that run may end before their slot is given up. */
+/** Time for running requests to end before their slot is released. */
 const LEAVE_MS_MAX = 5000;
-/** With etcd away a server that ends waits so long for each answer. */
+/** Time limit for each answer of etcd while a server shuts down. */
 const TELL_MS_MAX = 5000;
-/** A server that ends waits so long for others to take what it gave up. */
+/** Time for other servers to claim released slots while a server shuts down. */
 const PATIENCE_MS = 20_000;
 /** After which another look has been taken. */
 const NEXT_LOOK_MS = 250;
@@ -67,7 +67,7 @@ const FOLLOW_MS_MAX = 10_000;
 /** After a slot could not be opened. */
 const RETRY_MS = 5000;
 
-/** Takes up the slots that are placed with this server and free, and gives up those that are placed with another. */
+/** Claims the free slots that are placed with this server, and releases those that are placed with another. */
 export class SharedSlots {
   readonly #options: SharedSlotsOptions;
   readonly #clock: SlotClock;
@@ -78,7 +78,7 @@ export class SharedSlots {
   readonly #failed: FailedSlots;
   readonly #copies: SlotCopies;
   readonly #here: CopiesHere;
-  /** Slots that were given up, and that no other server has taken as far as is known: until when they are waited for. */
+  /** Released slots that no other server is known to have claimed: until when they are waited for. */
   readonly #handedOver = new Map<number, number>();
   /** Slots may be placed here. */
   #isTaking = false;
@@ -119,10 +119,7 @@ export class SharedSlots {
     this.#wake();
   }
 
-  /**
-   * Others keep the slots that are to be here until their indexes are, and nothing else keeps the processor, unless somebody waits for one
-   * that nobody has.
-   */
+  /** Peers keep their slots until our copies are ready. */
   async #haveFollowed(warm: () => Promise<void>): Promise<void> {
     const { membership, standby, node } = this.#options;
     const until = this.#clock.now() + FOLLOW_MS_MAX;
@@ -145,7 +142,7 @@ export class SharedSlots {
     }
   }
 
-  /** Where a slot is that is not here. */
+  /** Location of a slot that is not here. */
   whereElse(slot: number): Exclude<SlotPlace, { services: unknown }> {
     const { membership, node } = this.#options;
     const { owners, nodes } = membership.view;
@@ -171,12 +168,12 @@ export class SharedSlots {
     return count - membership.view.owners.size;
   }
 
-  /** Gives all slots to the others, who are told first; with none there, they are free. Requests may still come. */
+  /** Hands all slots over to the other servers, which are notified first; without any, the slots become free. Requests may still come. */
   async leave(): Promise<void> {
     const { standby } = this.#options;
     this.#isLeaving = true;
     this.#hurriesAt = this.#clock.now() + PATIENCE_MS;
-    // With etcd away nobody can be told, and nobody takes anything.
+    // With etcd away no server can be notified, and none takes a slot.
     let isAnnounced = false;
     const announced = this.#options.membership.setReady(false).then(() => {
       isAnnounced = true;
@@ -222,7 +219,7 @@ export class SharedSlots {
       .catch((error: unknown) => log({ event: 'slots_not_given_away', error: String(error) }));
     const slots = this.#slots();
     this.#begin(slots, (slot) => this.#ownerStep(slot));
-    // What clients wait for comes first.
+    // Work that clients wait for comes first.
     if (slots.some((slot) => this.#isToMove(slot))) return;
     const [isTaking, isLeaving, hasSlots] = [this.#isTaking, this.#isLeaving, this.#held.size > 0];
     this.#begin(slots, (slot) =>
@@ -250,7 +247,7 @@ export class SharedSlots {
     return this.#isTaking && !this.#isLeaving && isPlacedHere && this.#mayTry(slot);
   }
 
-  /** What is to be done so that a slot is with its owner. */
+  /** The next step towards a slot's intended owner. */
   #ownerStep(slot: number): Step | undefined {
     const { membership, node } = this.#options;
     const placed = membership.placed(slot);
@@ -259,11 +256,14 @@ export class SharedSlots {
     const owner = membership.view.owners.get(slot);
     const isFree = owner === undefined || owner === node;
     if (placed === node && isFree && !this.#isLeaving) return () => this.#enter(slot);
-    // An attempt was made whose answer was lost, and the slot is placed elsewhere by now: nobody else can claim it.
+    // Our claim may have succeeded; release it, or no server can claim the slot.
     return owner === node ? () => this.#releaseStray(slot) : undefined;
   }
 
-  /** No faster than others take them up: a slot that nobody has keeps its clients waiting. @param placed where a held slot belongs */
+  /**
+   * Hands over no faster than other servers claim: a slot without an owner keeps its clients waiting.
+   * @param placed where a held slot belongs
+   */
   #isToLeave(placed: string | undefined): boolean {
     const { membership, node } = this.#options;
     if (placed === node || (placed === undefined && !this.#isLeaving)) return false;
@@ -376,16 +376,16 @@ export class SharedSlots {
       return;
     }
     this.#held.delete(slot);
-    // One that nobody can open must not keep the others here.
+    // A slot that no server can open must not keep the others here.
     this.#handedOver.set(slot, this.#clock.now() + RETRY_MS);
     this.#here.gaveUp(slot);
-    // Where it is not answered, the claim ends with the lease, or is found as a stray one.
+    // If the release is not answered, the claim ends with the lease, or is found as a stray one.
     const released = untilAnswered(() => releaseClaim(kv, claim), ignoreLost, this.#clock.pause);
     await within(TELL_MS_MAX, released, this.#clock.pause);
     log({ event: 'slot_left', slot, ms: Math.round(this.#clock.now() - began) });
   }
 
-  /** Ends a slot's work here. Until its claim is released nobody else begins. */
+  /** Ends a slot's work here. No other server begins until its claim is released. */
   async #giveUp(slot: number): Promise<void> {
     const { kept, slots } = this.#options;
     const { store } = this.#held.get(slot)!;

@@ -5,7 +5,7 @@ import type { BooksCopy } from '../log/state-copy.ts';
 import type { Claim } from '../members/slot-claims.ts';
 import type { Pause } from '../stores/kv.ts';
 
-/** What this disk has of the slots. */
+/** This disk's data of the slots. */
 export interface SlotDisk extends ContentDisk {
   /**
    * Opens the state of a slot that was claimed, as its log has it.
@@ -14,7 +14,7 @@ export interface SlotDisk extends ContentDisk {
   openState(slot: number, slotLog: SlotLog, claim: Claim, copy: BooksCopy | undefined): Promise<LoggedStore>;
 }
 
-/** By which a server waits. */
+/** Clock and pauses of a server's waits. */
 export interface SlotClock {
   /** Milliseconds that never go back. */
   readonly now: () => number;

@@ -14,7 +14,7 @@ export interface SlotFoldersOptions {
   readonly log: (event: object) => void;
 }
 
-/** What the data folder has of slots that servers share. */
+/** The data folder's part of slots that servers share. */
 export class SlotFolders implements SlotDisk {
   readonly #options: SlotFoldersOptions;
 

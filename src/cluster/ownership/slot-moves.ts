@@ -6,7 +6,7 @@ export class SlotMoves {
     { readonly place: string; readonly moved: PromiseWithResolvers<void> }
   >();
 
-  /** @param placeOf where a slot is now: any text, another one for each place */
+  /** @param placeOf location of a slot: any text that differs for each location */
   constructor(placeOf: (slot: number) => string) {
     this.#placeOf = placeOf;
   }

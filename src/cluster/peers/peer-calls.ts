@@ -5,7 +5,7 @@ import type { Peer } from './peer.ts';
 import { PeerConnections } from './peer-connections.ts';
 import { PEER_HEADER, type PeerSignatures } from './peer-signature.ts';
 
-/** Nothing of the call happened: the peer could not be reached, or has not the slot. */
+/** Nothing of the call happened: the peer was unreachable, or does not own the slot. */
 export class PeerAwayError extends Error {
   override readonly name = 'PeerAwayError';
 }
@@ -27,15 +27,15 @@ export interface PeerCalls {
 export const PEER_PATH = '/peer/v1/';
 /** SHA-256 of a call's body, in hexadecimal. */
 export const PEER_DIGEST_HEADER = 'farthing-digest';
-/** Of an answer that a handler gave: `done`, `failed`, or `away` where it could do nothing. Without it the call came to no handler. */
+/** `done`, `failed` or `away`; absent if no handler ran. */
 export const PEER_OUTCOME_HEADER = 'farthing-outcome';
-/** Of a call and of its answer. */
+/** Maximum size of a call's body and of its answer's. */
 export const PEER_BODY_BYTES_MAX = 2 ** 20;
 
 const TIMEOUT_MS = 5000;
 const SOCKETS_MAX = 64;
 
-/** What a signature of a call is about. @param digest SHA-256 of its body, in hexadecimal */
+/** Subject of a call's signature. @param digest SHA-256 of its body, in hexadecimal */
 export function aboutCall(digest: string): string {
   return `body ${digest}`;
 }

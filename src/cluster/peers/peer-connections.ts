@@ -10,7 +10,7 @@ const IDLE_SOCKETS_MAX = 64;
 
 export interface PeerRequestOptions {
   readonly method: string;
-  /** With its query, as it is to be sent. */
+  /** Path with the query, as it is to be sent. */
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
 }

@@ -9,10 +9,10 @@ const MACS_MAX = 4;
 const KEY_BYTES = 32;
 const HEADER = /^v1 (\S{1,384}) (\d{1,15}) ([\w,-]{43,200})$/;
 
-/** What a signature holds for. */
+/** The signed parts of a request. */
 export interface Signed {
   readonly method: string;
-  /** With its query. */
+  /** Path with the query. */
   readonly path: string;
   /** `body` and its SHA-256 in hexadecimal for a call; `forwarded` and the request id for a client's request. */
   readonly about: string;
@@ -56,7 +56,7 @@ export class PeerSignatures {
     return `v1 ${encodeURIComponent(this.#node)} ${time} ${macs.join(',')}`;
   }
 
-  /** @returns the id of the server that signed; undefined for anybody else */
+  /** @returns the id of the server that signed; undefined for any other sender */
   signerOf(header: string | undefined, signed: Signed): string | undefined {
     const [, encoded, time, sent] = HEADER.exec(header ?? '') ?? [];
     if (encoded === undefined || Math.abs(this.#now() - Number(time)) > APART_MS_MAX) return undefined;
@@ -80,7 +80,7 @@ function macOf(
     .digest();
 }
 
-/** Anything for what nobody encoded: no signature holds for it. */
+/** Malformed; no signature can match. */
 function decoded(encoded: string): string {
   try {
     return decodeURIComponent(encoded);

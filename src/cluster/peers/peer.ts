@@ -2,6 +2,6 @@
 export interface Peer {
   /** Its FARTHING_NODE_ID. */
   readonly id: string;
-  /** Where the other servers reach it, without a slash at the end. */
+  /** URL for the other servers, without a slash at the end. */
   readonly url: string;
 }

@@ -25,14 +25,14 @@ const WATCH_AGAIN_MS = 500;
 interface Answer {
   readonly header?: { readonly revision?: string };
   readonly succeeded?: boolean;
-  /** Of an authentication. */
+  /** Token of an authentication. */
   readonly token?: string;
-  /** Of a new lease. */
+  /** Id of a new lease. */
   readonly ID?: string;
-  /** Of a renewed lease, in seconds. */
+  /** Remaining seconds of a renewed lease. */
   readonly result?: { readonly TTL?: string };
   readonly kvs?: readonly StoredRow[];
-  /** Of a transaction. */
+  /** Responses of a transaction. */
   readonly responses?: readonly { readonly response_range?: { readonly kvs?: readonly StoredRow[] } }[];
 }
 
@@ -47,20 +47,20 @@ export interface EtcdAccess {
   /** PEM; for `https` addresses. `ca` absent: the authorities that Node knows. */
   readonly tls?: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   readonly user?: { readonly name: string; readonly password: string };
-  /** A member that takes longer is given up, and the next one is asked. Absent: longer than a new leader takes. */
+  /** Time limit for a member's answer, after which the next one is asked. Absent: longer than a new leader takes. */
   readonly answerMsMax?: number;
 }
 
-/** What a member of etcd tells of itself. */
+/** Status of an etcd member. */
 export interface EtcdMember {
   /** `host:port`. */
   readonly address: string;
   readonly version: string;
   readonly hasLeader: boolean;
   readonly dbBytes: number;
-  /** 0 where it does not tell. */
+  /** 0 where unknown. */
   readonly quotaBytes: number;
-  /** Mean of its syncs to the disk since its start, in milliseconds; undefined where it does not tell. */
+  /** Mean duration of its disk syncs since its start, in milliseconds; undefined where unknown. */
   readonly syncMs: number | undefined;
   /** Alarms, as that it is full. */
   readonly errors: readonly string[];
@@ -79,7 +79,7 @@ const TOKEN_OVER = /invalid auth token|auth store is old|user name is empty/;
 /** A revision that etcd has dropped. */
 const MOMENT_OVER = /revision has been compacted/;
 
-/** etcd refuses who asks, now and again. */
+/** Access denied; retrying will not help. */
 export class AccessRefusedError extends Error {}
 
 /** etcd 3.4 or newer by its JSON gateway, which is as fast as gRPC here and needs no package. */
@@ -212,7 +212,7 @@ export class Etcd implements Kv, Leases, Watches {
     }
   }
 
-  /** Asks each member, in the order of the addresses. An error in place of one that does not answer. */
+  /** Asks each member, in the order of the addresses. An unresponsive one yields an error. */
   members(): Promise<(EtcdMember | Error)[]> {
     return Promise.all(
       this.#addresses.map((address) =>
@@ -221,7 +221,7 @@ export class Etcd implements Kv, Leases, Watches {
     );
   }
 
-  /** What is not answered by then stays unanswered. */
+  /** Requests without an answer by then get none. */
   close(): void {
     this.#isClosed = true;
     this.#agent.destroy();
@@ -254,16 +254,16 @@ export class Etcd implements Kv, Leases, Watches {
     try {
       return await this.#askAs(address, path, JSON.stringify(question));
     } catch (error) {
-      // Whoever asks until there is an answer would never end.
+      // Retrying here would never terminate.
       if (this.#isClosed) return new Promise(() => undefined);
       this.#current += 1;
-      // A member that stands still tells of no change, either.
+      // An unresponsive member does not report changes, either.
       for (const watching of this.#watches) watching.destroy();
       throw new AnswerLostError(`${address.host}: ${(error as Error).message}`, { cause: error });
     }
   }
 
-  /** Until the member tells nothing more. It says first that it watches, which counts as a change: some may have been missed until then. */
+  /** Watches until the member ends it. It reports first that it watches, which counts as a change: some may have been missed until then. */
   async #watch(question: string, onChange: () => void, signal: AbortSignal): Promise<void> {
     const asked = this.#current;
     const address = this.#addresses[asked % this.#addresses.length]!;
@@ -297,7 +297,7 @@ export class Etcd implements Kv, Leases, Watches {
     }
   }
 
-  /** With a token, where there are users: a fresh one when the former is over. */
+  /** Sends a token, where there are users: a fresh one when the former has expired. */
   async #askAs<T extends object = Answer>(address: URL, path: string, question: string): Promise<T> {
     if (!this.#user) return this.#askAt(new URL(path, address), question);
     this.#token ??= await this.#authenticate(address, this.#user);
@@ -360,7 +360,7 @@ export class Etcd implements Kv, Leases, Watches {
   }
 }
 
-/** A line of a watch that says that nothing more comes. */
+/** A line of a watch that ends it. */
 function isRefusal(line: string): boolean {
   const { result } = JSON.parse(line) as { result?: { readonly canceled?: boolean } };
   return result === undefined || result.canceled === true;

@@ -5,7 +5,7 @@ export class FencedError extends Error {}
 
 /** An entry on its way. */
 interface Entry {
-  /** What must hold for it to be written: that its slot's owner is still this process. */
+  /** Condition for writing it: this process still owns its slot. */
   readonly fence: KvCondition;
   readonly key: string;
   readonly value: Uint8Array;
@@ -16,9 +16,9 @@ interface Entry {
 export interface GroupCommitOptions {
   readonly kv: Kv;
   readonly log?: (event: object) => void;
-  /** Told of each transaction that was made: milliseconds from its first attempt until it was safe. */
+  /** Called for each transaction that was made: milliseconds from its first attempt until it was safe. */
   readonly onCommitted?: (milliseconds: number) => void;
-  /** Between two attempts. */
+  /** Pause between two attempts. */
   readonly pause?: Pause;
 }
 
@@ -28,8 +28,8 @@ const ENTRIES_MAX = 120;
 const BYTES_MAX = 2 ** 20;
 
 /**
- * Writes the entries of all slots, one transaction at a time: what comes meanwhile goes into the next, in order. Each slot has its own
- * fence in the transaction itself, so no clock is involved.
+ * Writes the entries of all slots, one transaction at a time: entries that arrive during one go into the next, in order. Each slot has its
+ * own fence in the transaction itself, so no clock is involved.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -52,7 +52,7 @@ export class GroupCommit {
 
   async #run(): Promise<void> {
     this.#running = true;
-    // What is written in this turn of the event loop goes together.
+    // Entries of this turn of the event loop go together.
     await undefined;
     while (this.#waiting.length > 0) await this.#write(this.#take());
     this.#running = false;
@@ -121,7 +121,7 @@ export class GroupCommit {
   }
 }
 
-/** Of several claims of one slot, too: each has its own. */
+/** Distinguishes several claims of one slot: each has its own revision. */
 function identityOf({ key, revision }: KvCondition): string {
   return `${key} ${revision}`;
 }

@@ -4,11 +4,11 @@ import { setTimeout as timeout } from 'node:timers/promises';
 export interface KvRow {
   readonly key: string;
   readonly value: Uint8Array;
-  /** Of its last change; it orders all changes of the engine. */
+  /** Revision of its last change; revisions order all changes of the engine. */
   readonly revision: number;
 }
 
-/** What has to hold for a transaction's changes. `revision` 0: the key is absent. */
+/** Conditions of a transaction's changes. `revision` 0: the key is absent. */
 export interface KvCondition {
   readonly key: string;
   readonly revision: number;
@@ -32,14 +32,14 @@ export interface KvRange {
 export interface KvOutcome {
   /** Every condition held, and all changes were made; otherwise none was. */
   readonly done: boolean;
-  /** Of the changes, or of the moment in which a condition failed. */
+  /** Revision of the changes, or at which a condition failed. */
   readonly revision: number;
 }
 
-/** The engine did not answer: what was asked of it may have happened, may yet happen, or not. */
+/** No response: the write may have been applied. */
 export class AnswerLostError extends Error {}
 
-/** The engine keeps former rows for a while only, and those of this moment are gone. */
+/** The engine retains old revisions for a limited time, and this one is gone. */
 export class MomentOverError extends Error {}
 
 /**
@@ -47,7 +47,7 @@ export class MomentOverError extends Error {}
  * most of its members. @throws AnswerLostError from each method
  */
 export interface Kv {
-  /** At most 128 conditions, puts and deletes each, and 1.5 MiB. */
+  /** Commits at most 128 conditions, puts and deletes each, and 1.5 MiB. */
   commit(transaction: KvTransaction): Promise<KvOutcome>;
   /** Rows with `from` <= key < `to` in order, at most `limit`. */
   range(from: string, to: string, limit?: number): Promise<KvRow[]>;
@@ -56,7 +56,7 @@ export interface Kv {
   close(): void;
 }
 
-/** Keys that vanish together once nobody renews them. @throws AnswerLostError from each method */
+/** Keys that vanish together once they are no longer renewed. @throws AnswerLostError from each method */
 export interface Leases {
   /** @returns its id */
   grant(seconds: number): Promise<string>;
@@ -81,10 +81,10 @@ const RETRY_LAST_MS = 1000;
 /** Waits for a number of milliseconds. A simulation passes one that takes no real time. */
 export type Pause = (milliseconds: number) => Promise<void>;
 
-/** Of the clock. */
+/** Waits by the real clock. */
 export const realPause: Pause = (milliseconds) => timeout(milliseconds);
 
-/** Asks until there is an answer: the engine comes back. @param onLost told of each lost answer */
+/** Asks until there is an answer: the engine comes back. @param onLost called with each lost answer */
 export async function untilAnswered<T>(
   ask: () => Promise<T>,
   onLost: (error: AnswerLostError) => void,
@@ -101,7 +101,7 @@ export async function untilAnswered<T>(
   }
 }
 
-/** The first key behind all that begin so. */
+/** The first key after all with this prefix. */
 export function behind(prefix: string): string {
   const last = prefix.charCodeAt(prefix.length - 1);
   return prefix.slice(0, -1) + String.fromCharCode(last + 1);

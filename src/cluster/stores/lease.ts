@@ -3,7 +3,7 @@ import { AnswerLostError, type Leases } from './kv.ts';
 
 export interface LeaseOptions {
   readonly leases: Leases;
-  /** After so many without a renewal the engine gives what hangs on the lease to somebody else. */
+  /** Seconds without a renewal after which the lease's keys are free for other servers. */
   readonly seconds: number;
   /** The lease is over: what hung on it may belong to another process. Called once. */
   readonly onLost: (error: Error) => void;
@@ -13,13 +13,13 @@ export interface LeaseOptions {
 }
 
 const RENEWALS_PER_LEASE = 5;
-/** For clocks that run at different speeds: this process considers the lease over so much earlier than the engine does. */
+/** Share of the lease by which this process considers it over before the engine does, since clocks differ in speed. */
 const MARGIN_SHARE = 0.2;
 
 /**
- * Renews a lease for as long as this process lives, and says whether it may still answer: its time is counted from the sending of the last
- * renewal that was acknowledged, so that no answer goes out after another process can have taken over. By the monotonic clock and by
- * that of the day, whichever is ahead: the former stands still in a machine that is suspended.
+ * Renews a lease for as long as this process lives, and decides whether it may still answer: its time is counted from the sending of the
+ * last acknowledged renewal, so that no answer goes out after another process can have taken over. Both the monotonic clock and the wall
+ * clock count, whichever is ahead: the monotonic clock stops while a machine is suspended.
  */
 export class Lease {
   readonly id: string;

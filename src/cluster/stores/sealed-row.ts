@@ -5,7 +5,7 @@ import { type ClusterKey, seal, unseal } from './seal.ts';
 export interface SealedRowOptions {
   readonly kv: Kv;
   readonly key: string;
-  /** What the text is: it opens under the same name alone. */
+  /** Name under which the text is sealed: it opens under the same name alone. */
   readonly sealedAs: string;
   /** The one in use first. */
   readonly clusterKeys: readonly [ClusterKey, ...ClusterKey[]];
@@ -14,7 +14,7 @@ export interface SealedRowOptions {
 /** A text of the cluster, as of one of its changes. */
 export interface SharedText {
   readonly text: string;
-  /** Of its last change. */
+  /** Revision of its last change. */
   readonly revision: number;
 }
 
@@ -87,7 +87,7 @@ export class SealedRow {
   }
 }
 
-/** Where the servers of a cluster share the keys that sign receipts. */
+/** Row in which the servers of a cluster share the keys that sign receipts. */
 export function receiptKeysRow(
   kv: Kv,
   cluster: string,

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, randomBytes, randomUUID } from 'node:crypto';
 import { SignJWT } from 'jose';
 
-/** What tells a facilitator who calls: the headers of one call. `url` is the call's whole address. Names in lower case. */
+/** Authentication headers of one call to a facilitator. `url` is the call's whole address. Names in lower case. */
 export type AuthHeaders = (method: 'GET' | 'POST', url: string) => Promise<Readonly<Record<string, string>>>;
 
 /** An API key as its facilitator gave it. */
@@ -12,7 +12,7 @@ export interface ApiKey {
 
 /** Seconds that a token is valid; both facilitators ask for no more. */
 const TOKEN_SECONDS = 120;
-/** What precedes an Ed25519 key's 32 bytes in PKCS #8 (RFC 8410). */
+/** Prefix of an Ed25519 key's 32 bytes in PKCS #8 (RFC 8410). */
 const ED25519_PKCS8 = Buffer.from('302e020100300506032b657004220420', 'hex');
 
 /** Basic authentication. @param user `user:password` */
@@ -85,7 +85,7 @@ function ed25519Key(secret: string): KeyObject {
   return key;
 }
 
-/** A variable of the environment often has `\n` for the ends of lines. */
+/** A variable of the environment often has `\n` for line breaks. */
 function p256Key(secret: string): KeyObject {
   const fault = 'must be a P-256 key in PEM';
   const key = privateKey(secret.replaceAll('\\n', '\n'), 'ec', fault);

@@ -2,29 +2,29 @@ import type { Payment } from '../payment.ts';
 import type { Settlement } from './facilitator.ts';
 import { faultOf } from './reasons.ts';
 
-/** What the chain shows of an authorization. */
+/** State of an authorization on the chain. */
 export type Sighting =
   | {
       readonly kind: 'settled';
       readonly transaction: string;
-      /** Why nobody could say by what the nonce was used: the transaction is empty then, and counts as ours. */
+      /** Why the transaction that used the nonce could not be found: the transaction is empty then, and counts as ours. */
       readonly unread?: string;
     }
-  /** Cancelled, or it paid somebody else or another amount. */
+  /** Cancelled, or used to pay another recipient or amount. */
   | { readonly kind: 'used_otherwise' }
   | {
       readonly kind: 'unused';
       /** Time of the block that shows it, in seconds since the epoch. */
       readonly chainTimeS: bigint;
-      /** Of the payer in the same block, in the asset's smallest unit. */
+      /** The payer's balance in the same block, in the asset's smallest unit. */
       readonly balance: bigint;
     };
 
 /** Looks on the chain itself whether an authorization was used, and by which transaction. */
 export interface ChainWitness {
-  /** @param hint the settlement's transaction as the facilitator told it. @throws when the chain cannot be asked. */
+  /** @param hint the settlement's transaction as the facilitator reported it. @throws when the chain cannot be asked. */
   look(payment: Payment, hint?: string): Promise<Sighting>;
-  /** Whether the payer has code, which judges its signatures. Absent: nobody can tell. @throws when the chain cannot be asked */
+  /** Whether the payer has code, which judges its signatures. Absent: cannot be determined. @throws when the chain cannot be asked */
   isContract?(payment: Payment): Promise<boolean>;
 }
 
@@ -32,8 +32,9 @@ export interface ChainWitness {
 export const CHAIN_LAG_S = 60n;
 
 /**
- * What a sighting proves. An unused authorization can still be used until its window ends by the chain's own time, so it
- * proves nothing before. `told`: the facilitator's reason for a refusal, which counts when the chain shows the same.
+ * The settlement outcome that a sighting proves. An unused authorization can still be used until its window ends by the chain's own time,
+ * so it proves nothing before.
+ * @param refusalReason the facilitator's reason for a refusal, which counts when the chain shows the same
  * @returns undefined when it proves nothing
  */
 export function provenBy(
@@ -66,7 +67,7 @@ export function provenBy(
   }
 }
 
-/** Why a payment that nobody has settled yet cannot be settled, as the chain shows it; undefined where it shows nothing against it. */
+/** Why an unsettled payment cannot be settled, according to the chain; undefined where the chain shows no reason. */
 export function refusedBy(seen: Sighting | undefined, { value }: Payment): string | undefined {
   if (seen?.kind === 'unused') return seen.balance < value ? 'insufficient_funds' : undefined;
   return seen && 'authorization_already_used';

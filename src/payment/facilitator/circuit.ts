@@ -1,13 +1,13 @@
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 
-/** Failures in a row after which nobody is asked for a while: of so many wallets, of which one that has paid before counts twice. */
+/** Failures in a row that open the circuit: counted by wallet; one that has paid before counts twice. */
 const WEIGHT_MAX = 5;
 const WEIGHT_OF_PAYER = 2;
 const OPEN_FIRST_MS = 5000;
 const OPEN_LAST_MS = 60_000;
 
-/** Whose call it is. */
+/** The payer of a call. */
 export interface Caller {
   readonly payer: Address;
   /** The wallet has paid since the start. */
@@ -15,10 +15,10 @@ export interface Caller {
 }
 
 /**
- * A circuit breaker: after failures of several wallets in a row it is open, and lets one trial through each period; periods double up to
- * a minute. The first success closes it. What counts as a failure, its user says. One wallet counts once, however often it fails: it
- * may be what makes its calls fail. Wallets that have paid and have not failed are always let through: whatever strangers
- * opened, they close.
+ * A circuit breaker: after failures of several wallets in a row it is open, and lets one trial through each period; periods double up to a
+ * minute. The first success closes it. The caller decides what counts as a failure. One wallet counts once, however often it fails: it may
+ * be what makes its calls fail. Wallets that have paid and have not failed are always let through, so they close a circuit that unknown
+ * wallets opened.
  */
 export class Circuit {
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class Circuit {
     this.#onOpen = onOpen;
   }
 
-  /** True when the way is free. While it is open, true once a period: whoever is told so is the trial. */
+  /** True while closed. While it is open, true once a period: that caller is the trial. */
   admits(caller: Caller): boolean {
     if (!this.#isOpen || this.#isTrusted(caller)) return true;
     if (this.waitMs() > 0) return false;

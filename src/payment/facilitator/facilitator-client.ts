@@ -44,7 +44,7 @@ export class FacilitatorClient implements Settler {
   readonly verifying: Circuit;
   readonly settling: Circuit;
   readonly #deps: FacilitatorClientDeps;
-  /** What it settles; undefined until it has said so. */
+  /** Networks and versions that it settles; undefined until it has reported them. */
   #supported: Supported | undefined;
   #reading: Promise<string | undefined> | undefined;
   #readAt = Number.NEGATIVE_INFINITY;

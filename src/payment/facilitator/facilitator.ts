@@ -3,7 +3,7 @@ import type { Payment, Terms } from '../payment.ts';
 
 export type Verification = { readonly valid: true } | { readonly valid: false; readonly reason: string };
 
-/** Who sent a payment's transaction to the chain, and what it took, as far as either is known. */
+/** Sender and cost of a payment's transaction, as far as either is known. */
 export interface SettledBy {
   /** A facilitator's address, `self`, or `local`. */
   readonly facilitator?: string;
@@ -17,7 +17,7 @@ export type Settlement =
       readonly transaction: string;
       readonly by?: SettledBy;
       readonly extra?: Readonly<Record<string, unknown>>;
-      /** The nonce is used, and nothing shows by what: its payer may have cancelled the authorization, or paid somebody else with it. */
+      /** The nonce is used by an unknown transaction: its payer may have cancelled the authorization, or paid another recipient with it. */
       readonly unproven?: true;
     }
   /** Certain: nothing was moved and nothing will be. */
@@ -31,7 +31,7 @@ export interface GasHealth {
   readonly address: string;
   /** Decimal. */
   readonly eth: string;
-  /** That it can pay for at the present fees. */
+  /** Settlements that it can pay for at the present fees. */
   readonly settlements_left: number;
   /** Transactions that are not mined yet. */
   readonly waiting: number;
@@ -40,25 +40,25 @@ export interface GasHealth {
 }
 
 export interface FacilitatorHealth {
-  /** Of the first one. */
+  /** Kind of the first facilitator. */
   readonly kind: 'local' | 'remote' | 'self';
   readonly movesMoney: boolean;
   readonly url?: string;
-  /** What it last failed with, until it works again. */
+  /** Its last failure, until it works again. */
   readonly trouble?: string;
   /** Why nothing can be sold at this moment. */
   readonly obstacle?: string;
   /** Absent where this server settles nothing itself, or has not read the chain yet. */
   readonly gas?: GasHealth;
-  /** What it last said about the extensions of a payment, such as the catalogue's. */
+  /** Its last report on the extensions of a payment, such as the catalogue's. */
   readonly extensions?: unknown;
 }
 
 /** Checks that a payer can pay, and moves the money. One contract suite holds for every implementation. */
 export interface Facilitator {
   /**
-   * True when `reconcile` tells at once, for certain and without moving money whether a payment was settled. The gate then
-   * needs no durable note of its own before it settles.
+   * True when `reconcile` determines at once, for certain and without moving money, whether a payment was settled. The gate then needs no
+   * durable record of its own before it settles.
    */
   readonly outcomeIsKnowable: boolean;
   /** Can it judge signatures of contract wallets (longer than 65 bytes)? */
@@ -67,7 +67,7 @@ export interface Facilitator {
   verify(payment: Payment, terms: Terms): Promise<Verification>;
   /** Moves the money once, however often it is called. @throws facilitator_unavailable when it did not act upon the request: anything else that is thrown leaves the outcome unknown. */
   settle(payment: Payment, terms: Terms): Promise<Settlement>;
-  /** What became of a settlement whose outcome was lost. `absent`: it never happened. Never throws. */
+  /** Determines the outcome of a settlement whose answer was lost. `absent`: it never happened. Never throws. */
   reconcile(payment: Payment, terms: Terms): Promise<Settlement | { readonly kind: 'absent' }>;
   /** Reads what it supports. @throws facilitator_unavailable when nothing can be sold */
   connect(): Promise<void>;

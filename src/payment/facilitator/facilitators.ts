@@ -14,7 +14,7 @@ export type NamedFacilitator = typeof SELF | RemoteAddress;
 
 /** A facilitator over HTTP. */
 export interface RemoteAddress {
-  /** Whose way to authenticate it has; undefined for any other. */
+  /** Service whose authentication it uses; undefined for any other. */
   readonly name?: FacilitatorName;
   /** Address without a trailing slash; `/verify`, `/settle` and `/supported` are below it. */
   readonly url: string;

@@ -18,7 +18,7 @@ export type JsonReply =
   /** The request may have been acted upon, and the answer is lost. */
   | { readonly kind: 'lost'; readonly detail: string };
 
-/** A connection that is not there by then is not waited for. */
+/** Time limit for a new connection. */
 const CONNECT_DEADLINE_MS = 4000;
 /**
  * Idle connections are closed before a facilitator's own time-out; the shortest common one is 5 s, and undici's clock is up to a
@@ -40,7 +40,7 @@ export interface JsonRequest {
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly deadlineMs: number;
-  /** Of the answer that is read. */
+  /** Maximum size of the answer's body. */
   readonly replyBytesMax?: number;
 }
 
@@ -76,7 +76,7 @@ function basicAuthOf(username: string, password: string) {
   return { authorization: `Basic ${Buffer.from(user).toString('base64')}` };
 }
 
-/** What undici tells of one exchange. The first that ends it counts. */
+/** Handler of one undici exchange. The first event that ends it counts. */
 class Exchange implements Dispatcher.DispatchHandlers {
   readonly #done: (reply: JsonReply) => void;
   readonly #bytesMax: number;

@@ -9,7 +9,7 @@ import type { Facilitator, FacilitatorHealth, Settlement, Verification } from '.
 
 /** Every transaction hash of the local facilitator begins so: no chain has a transaction like it. */
 export const LOCAL_TRANSACTION_PREFIX = '0x10ca100000000000';
-/** How the books name it. */
+/** Its name in the ledger. */
 export const LOCAL = 'local';
 const NOTE = {
   moneyMoved: false,
@@ -83,7 +83,7 @@ export class LocalFacilitator implements Facilitator {
     return balance === undefined ? this.#startBalance : BigInt(balance);
   }
 
-  /** Every transfer ever made, in no particular order: the facilitator's side of the books. */
+  /** Every transfer ever made, in no particular order: the facilitator's side of the ledger. */
   *transfers(): Iterable<{
     from: Address;
     to: Address;

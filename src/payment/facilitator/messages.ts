@@ -6,7 +6,7 @@ import type { Settlement, Verification } from './facilitator.ts';
 import type { JsonReply } from './json-http.ts';
 import { isCertain, isTrouble } from './reasons.ts';
 
-/** What a facilitator is asked and what it answers, as the x402 specification has it. It is believed in nothing that cannot be right. */
+/** A facilitator's requests and answers, according to the x402 specification. Impossible answers are not trusted. */
 
 export type Reply = Extract<JsonReply, { kind: 'reply' }>;
 
@@ -15,7 +15,7 @@ const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 /** Versions of the protocol, by network in which a facilitator settles with them. */
 export type Supported = ReadonlyMap<Asset['network'], readonly (1 | 2)[]>;
 
-/** What it settles of our assets' networks; undefined when the answer is none. */
+/** Versions by our assets' networks that it settles; undefined when the answer has none. */
 export function readSupported({ status, body }: Reply, assets: readonly Asset[]): Supported | undefined {
   const kinds = ownMember(body, 'kinds');
   if (status !== 200 || !Array.isArray(kinds)) return undefined;
@@ -124,10 +124,10 @@ export function readVerification({ status, body }: Reply, payment: Payment): Ver
   return answered('verify', { status, body }, reason, ownMember(body, 'invalidMessage'));
 }
 
-/** Of a facilitator's words, in the log, in doctor and in `/readyz`. */
+/** Maximum length of a facilitator's text in the log, in doctor and in `/readyz`. */
 const TOLD_CHARS_MAX = 200;
 
-/** An answer that is no verdict, with what it says of its cause: `correlationId` is what Coinbase's support asks for. */
+/** An answer without a verdict, with the cause that it names: `correlationId` is what Coinbase's support asks for. */
 function answered(
   call: string,
   { status, body }: Pick<Reply, 'status' | 'body'>,
@@ -145,7 +145,7 @@ function answered(
 /** Statuses of an answer that comes before a settlement is looked at. A redirect, a 400 or a 404 may come from anything on the way. */
 const TURNED_AWAY = new Set([401, 403, 405, 413, 415]);
 
-/** `turned_away`: by its own word it did not act upon the request. */
+/** `turned_away`: it reports that it did not act upon the request. */
 export function readSettlement(
   { status, body, header }: Reply,
   payment: Payment,
@@ -178,10 +178,10 @@ export function readSettlement(
   return { kind: turnedAway && textOf(transaction) === '' ? 'turned_away' : 'unknown', detail };
 }
 
-/** Of what a facilitator says about the extensions of a call. */
+/** Maximum length of a facilitator's report on the extensions of a call. */
 const EXTENSIONS_CHARS_MAX = 4096;
 
-/** What became of the payment's extensions (`bazaar`: was it catalogued?), as JSON; undefined where it says nothing, or too much. */
+/** Result of the payment's extensions (`bazaar`: was it catalogued?), as JSON; undefined where it is missing, or too long. */
 export function readExtensions({ header }: Reply): unknown {
   const text = header('extension-responses');
   if (text === undefined || text.length > EXTENSIONS_CHARS_MAX) return undefined;

@@ -104,7 +104,7 @@ export function mayPass(reason: string): boolean {
   return /simulation_failed|unable.to.estimate.gas/i.test(reason);
 }
 
-/** The chain says that the nonce is gone: it was settled before, by this attempt's lost predecessor or by somebody else. */
+/** The chain says that the nonce is used: it was settled before, by this attempt's lost predecessor or by another sender. */
 export function saysUsed(reason: string): boolean {
   return faultOf(reason) === 'authorization_already_used';
 }

@@ -18,14 +18,16 @@ interface Log {
   readonly blockNumber: Hex;
 }
 
-/** Under the limits of all paid plans that we know; halved where a plan refuses. */
+/** Blocks per call, under the limits of all paid plans that we know; halved where a plan refuses. */
 const BLOCKS_MAX = 2000n;
 
 const quantity = (number: bigint) => `0x${number.toString(16)}`;
 
 /**
- * Transfers of a coin to a wallet since a time, oldest first, as one node's log has them. On a plan of ten blocks a look, a day of Base
- * takes some 4,000 looks. @param progress told the share that is read @throws Error when the node does not answer, or shows no log
+ * Transfers of a coin to a wallet since a time, oldest first, according to one node's log. On a plan of ten blocks a call, a day of Base
+ * takes some 4,000 calls.
+ * @param progress called with the share that is read
+ * @throws Error when the node does not answer, or shows no log
  */
 export async function* readReceived(
   node: RpcNode,

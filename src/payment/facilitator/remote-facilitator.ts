@@ -31,7 +31,7 @@ export interface RemoteFacilitatorDeps extends PaymentTerms {
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
-/** By the word of a settler that refuses the nonce as used. */
+/** Outcome reported by a settler that refuses the nonce as used. */
 const USED: Settlement = { kind: 'settled', transaction: '', unproven: true };
 const VERIFY_DEADLINE_MS = 5000;
 /** Settling on Base takes 2 to 3 s, with a tail of 10 to 28 s. */
@@ -105,7 +105,7 @@ export class RemoteFacilitator implements Facilitator {
     throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
   }
 
-  /** A signature of a plain wallet's length that is no plain wallet's: where the payer has no code, nobody has signed. @throws facilitator_unavailable */
+  /** Whether a signature of a contract's form is worthless: a payer without code signed nothing. @throws facilitator_unavailable */
   async #isGarbage(payment: Payment): Promise<boolean> {
     const { witness } = this.#parts;
     if (!witness?.isContract || !isOfContract(payment) || isLong(payment)) return false;
@@ -137,11 +137,11 @@ export class RemoteFacilitator implements Facilitator {
         this.#note(client, told.detail);
         continue;
       }
-      // The nonce was free when the payment was verified: whoever turned it away did settle.
+      // The nonce was free when the payment was verified: the settler that turned it away did settle.
       if (turnedAway && told.kind === 'refused' && saysUsed(told.reason)) return USED;
       this.#trouble = undefined;
       if ('detail' in told) this.#note(client, told.detail);
-      // Before it nobody was sent anything.
+      // Until the first judgement no other settler was asked.
       const isFirst = judged === undefined;
       judged = await this.#judge(told, payment, terms, client.isWitness && isFirst);
       if (judged.kind !== 'unknown' || client === settlers.at(-1)) return judged;
@@ -153,7 +153,7 @@ export class RemoteFacilitator implements Facilitator {
     throw this.#unavailable(unsent ?? this.#trouble ?? '', waitMs);
   }
 
-  /** With a witness the chain decides; without one the settlement is sent again, which the nonce makes harmless. */
+  /** Asks the chain where there is a witness; otherwise the settlement is sent again, which the nonce makes harmless. */
   async reconcile(payment: Payment, terms: Terms): Promise<Settlement | { kind: 'absent' }> {
     return this.#withSender(await this.#reconcile(payment, terms));
   }
@@ -190,8 +190,8 @@ export class RemoteFacilitator implements Facilitator {
   }
 
   /**
-   * What a settler's word is worth: where there is a witness, only a success, and that only unless it is confirmed, too.
-   * @param isProven it has looked at the chain itself, and nobody else was asked
+   * Judges a settler's response: where there is a witness, only a success counts, and only unless it must be confirmed, too.
+   * @param isProven it has looked at the chain itself, and no other settler was asked
    */
   async #judge(response: Told, payment: Payment, terms: Terms, isProven: boolean): Promise<Settlement> {
     const confirms = this.#parts.confirms || terms.isAdvance;
@@ -333,7 +333,7 @@ export class RemoteFacilitator implements Facilitator {
     return told;
   }
 
-  /** A refusal that may be over by then does not lose the sale: the same authorization is sent once more, which moves nothing twice. */
+  /** A refusal that may be temporary does not lose the sale: the same authorization is sent once more, which moves nothing twice. */
   async #settleOnceMore(client: Settler, payment: Payment, terms: Terms, deadlineMs: number): Promise<Told> {
     const told = await this.#settleAt(client, payment, terms, deadlineMs, 'first');
     if (told.kind !== 'refused' || !mayPass(told.reason)) return told;

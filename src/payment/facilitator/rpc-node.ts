@@ -7,9 +7,9 @@ const REPLY_BYTES_MAX = 2 ** 20;
 
 /** A node answered a call with an error: with a smaller question it may answer. */
 export class RpcRefusal extends Error {
-  /** What the node said, in its own words; empty when it gave no reason. */
+  /** The node's error text; empty when it gave no reason. */
   readonly told: string;
-  /** Of the error, as JSON-RPC and the node have it: 3 is a call that was reverted. */
+  /** Code of the error in JSON-RPC: 3 is a call that was reverted. */
   readonly code: number | undefined;
 
   constructor(message: string, { told = '', code }: { told?: string; code?: number } = {}) {

@@ -16,7 +16,7 @@ export const TOPICS = {
 
 /** Blocks of the first look at the log. Free plans answer 10 (Alchemy) or 5 (QuickNode), and a settlement is seconds old, of 2 s each. */
 export const BLOCKS_FIRST = 10n;
-/** Under the limits of all paid plans that we know. */
+/** Blocks per call, under the limits of all paid plans that we know. */
 const BLOCKS_MAX = 2000n;
 /** From 10 to 2,000 blocks a look this is 18 hours; an authorization lives for little more than one. */
 const LOOKS_MAX = 24;
@@ -52,9 +52,9 @@ export class RpcWitness implements ChainWitness {
   }
 
   /**
-   * A used nonce whose transaction no node can show counts as settled, without a transaction: who paid is not to be refused because
-   * a plan of the node's is small.
-   * @param hint hash that the facilitator told: looked at before the log
+   * A used nonce whose transaction no node can show counts as settled, without a transaction: a payer must not be refused because of a
+   * limited node plan.
+   * @param hint hash that the facilitator reported: looked at before the log
    * @throws Error when no node can be asked, or all are of other chains
    */
   async look(payment: Payment, hint?: string): Promise<Sighting> {

@@ -3,10 +3,10 @@ import type { Payment, Terms } from '../payment.ts';
 import type { Circuit } from './circuit.ts';
 import type { GasHealth, SettledBy, Settlement, Verification } from './facilitator.ts';
 
-/** What became of a settlement, in its settler's own words. `not_sent` and `turned_away`: it did not act upon the request. */
+/** Outcome of a settlement as its settler reports it. `not_sent` and `turned_away`: it did not act upon the request. */
 export type Told = Settlement | { readonly kind: 'not_sent' | 'turned_away'; readonly detail: string };
 
-/** What a settler said, and whether it works, whatever it said about the payment. */
+/** A settler's response, and whether the settler works, whatever it said about the payment. */
 export interface Heard<T> {
   readonly told: T;
   readonly works: boolean;
@@ -18,11 +18,11 @@ export interface Settler {
   readonly url: string;
   readonly verifying: Circuit;
   readonly settling: Circuit;
-  /** It reads the chain itself: its word is as good as the witness's. */
+  /** It reads the chain itself: its report is as good as the witness's. */
   readonly isWitness: boolean;
-  /** What it last said about the extensions of a payment, as JSON; undefined when nothing. */
+  /** Its last report on the extensions of a payment, as JSON; undefined when there is none. */
   readonly extensions: unknown;
-  /** What it pays gas with; undefined for one that uses no gas of ours. */
+  /** State of its gas wallet; undefined for one that uses no gas of ours. */
   gas(): GasHealth | undefined;
   /** Absent: it cannot tell. @returns undefined for a transaction that it did not send @throws when the chain cannot be asked */
   sent?(transaction: string): Promise<SettledBy | undefined>;

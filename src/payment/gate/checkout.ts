@@ -43,7 +43,7 @@ export class Checkout {
     const terms = termsOf(attempt.request.quote);
     const { mode } = attempt.request;
     const note = new SettlementNote(records, facilitator, { key: purchase.key, record, mode });
-    /** Nothing will be charged: the authorization is free again, later where the books cannot be written now. */
+    /** Nothing will be charged: the authorization becomes free again, later where the store cannot be written now. */
     const drop = async () => {
       if (await note.isWritten()) await settlements.abandon(purchase, record);
     };
@@ -165,7 +165,7 @@ function quotedTerms({ amount, resource, description, discovery, paidIn, isRefun
   };
 }
 
-/** The route with ids left out, as the books name it. */
+/** The route with ids left out, as the ledger names it. */
 function routeOf({ discovery }: Quote): string {
   return `${discovery.method} ${discovery.routeTemplate}`;
 }

@@ -9,12 +9,12 @@ import type { ChallengeSettings, PaymentTerms } from '../wire/challenge.ts';
 
 /** Facilitators refuse a payment that ends sooner: the transaction would not be mined in time. */
 export const SECONDS_LEFT_MIN = 6n;
-/** How far past the asked timeout an authorization may reach. */
+/** Maximum time that an authorization may end after the asked timeout. */
 const OVERTIME_SECONDS_MAX = 3600n;
 
 /**
- * What can be said about a payment from itself alone: scheme, network, asset, recipient, signature. Cheap ones first. A v1 payment
- * does not name its coin: of several on its network, the one whose domain was signed; for a contract wallet, the first.
+ * Checks a payment by itself: scheme, network, asset, recipient, signature. Cheap checks first. A v1 payment does not name its coin: of
+ * several on its network, the one whose domain was signed; for a contract wallet, the first.
  * @throws PaymentRefused
  */
 export function checkGenuine(

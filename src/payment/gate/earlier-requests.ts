@@ -21,7 +21,7 @@ export interface EarlierDeps {
   readonly checkPrice: (payment: Payment, amount: AtomicAmount) => void;
 }
 
-/** What earlier requests mean for a new one. */
+/** Effect of earlier requests on a new one. */
 export type Earlier =
   /** Nothing: it is a purchase of its own. */
   | { readonly kind: 'mine' }

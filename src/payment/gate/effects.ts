@@ -36,7 +36,7 @@ export class Effects {
     return this.#handlerOf(effect.kind).reissue(effect.ref);
   }
 
-  /** Every effect that waits for its commit and whose payment is in these books. */
+  /** Every effect that waits for its commit and whose payment is in this store. */
   async pending(): Promise<Effect[]> {
     const kinds = Object.keys(this.#handlers) as EffectKind[];
     const effects = await Promise.all(

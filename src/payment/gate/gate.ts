@@ -34,7 +34,7 @@ import { Repetitions } from './repetitions.ts';
 import { Settlements } from './settlements.ts';
 import { Verifications } from './verifications.ts';
 
-/** Of the books, whose payers are no strangers after a start: some tens of milliseconds of reading. */
+/** Recent payers to preload at startup (~20 ms). */
 const REMEMBERED_ENTRIES = 10_000;
 
 export interface GateDeps {
@@ -43,11 +43,11 @@ export interface GateDeps {
   readonly settings: ChallengeSettings;
   readonly signatures: SignatureCheck;
   readonly facilitator: Facilitator;
-  /** Of the same books. */
+  /** Balances of the same store. */
   readonly prepaid: PrepaidBalances;
   /** How long a request waits for a settlement of unknown outcome. */
   readonly holdMsMax: number;
-  /** An answer waits until the note of its settlement is as durable as the store makes it. */
+  /** An answer waits until the record of its settlement is as durable as the store makes it. */
   readonly answersAfterNote: boolean;
   readonly handlers: EffectHandlers;
   readonly answers: AnswerStore;
@@ -96,7 +96,7 @@ export class PaymentGate {
     const { store, clock, settings, answerKeepMinutes, facilitator, answers, log } = deps;
     const inFlight = this.#inFlight;
     this.#challenges = new Challenges(settings);
-    // The books may hold payments from before the network was changed.
+    // The store may hold payments from before the network was changed.
     const assets = [...settings.assets, ...ASSETS];
     const records = new PaymentRecords({ store, clock, assets, answerKeepMinutes, prepaid: deps.prepaid });
     const effects = new Effects(deps.handlers);
@@ -143,12 +143,12 @@ export class PaymentGate {
     this.#sweep = new Sweep({ records, answers, journalLimits: deps.journalLimits, clock, log });
   }
 
-  /** The books. */
+  /** The ledger of this store. */
   get journal(): Journal {
     return this.#records.journal;
   }
 
-  /** Who pays for which Tenant. */
+  /** Payers by Tenant. */
   get owners(): Owners {
     return this.#deps.purchaseLimits.owners;
   }
@@ -221,7 +221,7 @@ export class PaymentGate {
     }
   }
 
-  /** False where any gate would refuse the payment for what it says itself, its signature included, or there is none. */
+  /** False where any gate would refuse the payment by itself, its signature included, or there is none. */
   isGenuine(sent: RequestPayment): boolean {
     try {
       return this.#genuine(sent) !== undefined;
@@ -231,7 +231,7 @@ export class PaymentGate {
     }
   }
 
-  /** What is left of its prepaid money for such a request, for the wallet that signed. */
+  /** Header with the remaining prepaid money for such a request, for the wallet that signed. */
   #shownLeft({ asset, payer, mayBeOfContract }: Payment, { isRefund }: Quote): Record<string, string> {
     if (!asset.isPrepaid || mayBeOfContract) return {};
     const { prepaid } = this.#deps;
@@ -250,7 +250,7 @@ export class PaymentGate {
     return this.#records.takeBack(owed, prepaidOn(settings.assets[0]!.network), settings.payTo);
   }
 
-  /** Another server of the cluster charged the wallet: it is no stranger here either. */
+  /** Another server of the cluster charged the wallet: it counts as a paying wallet here, too. */
   paidElsewhere(payer: Address): void {
     this.#deps.purchaseLimits.owners.markPaying(payer);
   }
@@ -318,7 +318,7 @@ export class PaymentGate {
     return await this.#verifications.verify(payment, terms, request);
   }
 
-  /** What can be refused without reading the body: nothing that an idempotency key might still open. */
+  /** Refuses early, without reading the body, unless an idempotency key may still allow the request. */
   #refuseEarly(request: PaidRequest, payment: Payment, key: string, keyHash: string | undefined): void {
     if (keyHash !== undefined && (this.#inFlight.ofKey(keyHash) ?? this.#records.findByRequestKey(keyHash)))
       return;

@@ -2,11 +2,11 @@ import type { Address } from '@farthing/protocol/address';
 import type { Answer } from '../purchase.ts';
 import type { PaymentRecord } from '../records/payment-record.ts';
 
-/** Where a purchase in flight is. */
+/** Stage of a purchase in flight. */
 export type PurchaseStage =
   /** Verified and worked for: a copy of its request may still join. */
   | 'working'
-  /** Everybody left before the settlement was sent: its work is being given up. */
+  /** All requests left before the settlement was sent: its work is being cancelled. */
   | 'abandoned'
   /** The settlement was sent: the authorization may be public, and a copy of it opens nothing. */
   | 'settling'
@@ -38,13 +38,13 @@ export class InFlightPurchase {
   record: PaymentRecord | undefined;
   /** The charged answer of pure work, without receipt headers. */
   answer: Answer | undefined;
-  /** What is still to be written once the answer is out; the purchase stays known until then. */
+  /** Writes still due after the answer is out; the purchase stays known until then. */
   noted: Promise<void> = Promise.resolve();
-  /** Somebody who was to get the answer has reported that it went out. */
+  /** A request that waited for the answer has reported that it went out. */
   delivered = false;
-  /** Resolves with the outcome that everybody gets who joined; rejects with what went wrong. */
+  /** Resolves with the outcome for all requests that joined; rejects with the error. */
   readonly ended: Promise<Purchased>;
-  /** Resolves once everybody who was to get the answer has reported, or nothing was charged. */
+  /** Resolves once all requests that waited for the answer have reported, or nothing was charged. */
   readonly over: Promise<void>;
   readonly #leaving = new AbortController();
   #stage: PurchaseStage = 'working';
@@ -78,12 +78,12 @@ export class InFlightPurchase {
     return this.#stage;
   }
 
-  /** The request that paid waits no longer: what follows is told to those who come and ask. */
+  /** The request that paid waits no longer: the outcome goes to later requests. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
 
-  /** Aborted when everybody has left who waited for the answer: the first request and the copies of it. */
+  /** Aborted when all requests that waited for the answer have left: the first and its copies. */
   get signal(): AbortSignal {
     return this.#leaving.signal;
   }
@@ -114,7 +114,7 @@ export class InFlightPurchase {
     this.record = record;
   }
 
-  /** What is left to do is done in the background, until `resume`. */
+  /** Leaves the remaining work to the background, until `resume`. */
   postpone(): void {
     this.#stage = 'unfinished';
   }

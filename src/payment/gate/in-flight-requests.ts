@@ -89,7 +89,7 @@ function requestId({ payer, requestHash }: InFlightRequest): string {
   return `${payer}/${requestHash}`;
 }
 
-/** False when a later request has taken the place. */
+/** False when a later request has replaced it. */
 function removeFrom<V>(map: Map<string, V>, key: string, value: V): boolean {
   return map.get(key) === value && map.delete(key);
 }

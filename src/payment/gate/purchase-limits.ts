@@ -19,8 +19,8 @@ const PAYER_PART = 1 / 8;
 const UNPROVEN_PART = 1 / 2;
 
 /**
- * Bounds the purchases that run at once in all gates of a process: several sets of books multiply no limit. A payment of
- * unknown outcome runs nothing, but is kept until its window ends: it counts for its payer only.
+ * Bounds the purchases that run at once in all gates of a process: several stores do not multiply a limit. A payment of unknown outcome
+ * runs nothing, but is retained until its window ends: it counts for its payer only.
  */
 export class PurchaseLimits {
   readonly owners: Owners;

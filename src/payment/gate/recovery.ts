@@ -52,7 +52,7 @@ async function undoOrphans({ records, effects, log }: RecoveryDeps): Promise<voi
       await effects.undo(effect);
       log({ level: 'warn', event: 'effect_orphan_undone', kind: effect.kind });
     } catch (error) {
-      // Nothing was paid for it. The next start tries again; this one serves everybody else.
+      // Nothing was paid for it. The next start tries again; this one serves all other requests.
       log({ level: 'error', event: 'effect_undo_failed', kind: effect.kind, error });
     }
   }

@@ -5,9 +5,9 @@ import type { Reserved, Settling } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';
 
 /**
- * What the books have to say of a purchase before its settlement is sent, so that a start after a crash asks for its outcome. Where the
- * outcome can be asked for, or the work has an effect, a reservation is written at once. Any other purchase has no record until its
- * settlement may be sent: the claim in memory keeps its authorization, and a start would drop a reservation.
+ * The record of a purchase before its settlement is sent, so that a start after a crash asks for its outcome. Where the outcome can be
+ * asked for, or the work has an effect, a reservation is written at once. Any other purchase has no record until its settlement may be
+ * sent: the claim in memory reserves its authorization, and a start would drop a reservation.
  */
 export class SettlementNote {
   readonly #records: PaymentRecords;
@@ -33,7 +33,7 @@ export class SettlementNote {
     this.#reserving = this.#isReserved ? this.#reserve() : Promise.resolve();
   }
 
-  /** @throws PaymentRefused, or why the books cannot be written */
+  /** @throws PaymentRefused, or why the store cannot be written */
   get reserved(): Promise<void> {
     return this.#reserving;
   }
@@ -43,7 +43,7 @@ export class SettlementNote {
     if (!this.#outcomeIsKnowable) this.#settle(this.#record).catch(noop);
   }
 
-  /** Resolves once a settlement may be sent. @throws PaymentRefused, or why the books cannot be written */
+  /** Resolves once a settlement may be sent. @throws PaymentRefused, or why the store cannot be written */
   async complete(effect?: Effect): Promise<Reserved | Settling> {
     const record = effect === undefined ? this.#record : { ...this.#record, effect };
     if (effect === undefined && this.#outcomeIsKnowable) return record;

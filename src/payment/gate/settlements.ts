@@ -48,7 +48,7 @@ export interface Concluded {
 
 /** A request that waits for the outcome of its settlement. */
 interface Held {
-  /** Of pure work. */
+  /** Answer of pure work. */
   readonly answer: Answer | undefined;
   readonly resolve: (concluded: Concluded) => void;
   readonly reject: (error: unknown) => void;
@@ -109,7 +109,7 @@ export class Settlements {
     const timing = { verify_ms: verifyMs, settle_ms: performance.now() - startedAt };
     const sent = { ...record, timing };
     if (settlement.kind === 'refused') return await this.#refuse(purchase, sent, settlement);
-    // From here on the payer may have been charged: whatever goes wrong, the payment is taken to its end in the background.
+    // The payer may have been charged from here on: after any failure, the payment is completed in the background.
     purchase.record = sent;
     try {
       const concluded =
@@ -151,7 +151,7 @@ export class Settlements {
     return this.#undo(purchase, record);
   }
 
-  /** Takes up a payment that a crash left half-way: its outcome is asked for in the background until it is finished. */
+  /** Resumes a payment that a crash left half-way: its outcome is asked for in the background until it is finished. */
   adopt(key: string, record: PaymentRecord): InFlightPurchase {
     const { payment, requestHash, keyHash } = record;
     const purchase = new InFlightPurchase({ key, payer: payment.payer, requestHash, keyHash });
@@ -184,7 +184,8 @@ export class Settlements {
 
   /**
    * The outcome is unknown: records that, and makes the first attempt to learn it.
-   * @returns undefined when it is still unknown. @throws PaymentRefused, and whatever keeps the books from being written
+   * @returns undefined when it is still unknown.
+   * @throws PaymentRefused, and errors that prevent writing the store
    */
   #resolve(
     purchase: InFlightPurchase,
@@ -225,7 +226,7 @@ export class Settlements {
   ): Promise<Concluded | undefined> {
     const { records, answersAfterNote, log } = this.#deps;
     const settled = records.asSettled(record, outcome);
-    // What the books call pending is resolved there first.
+    // A payment that the ledger lists as pending is resolved there first.
     if (answer && !answersAfterNote && record.state !== 'pending') {
       purchase.noted = this.#noteBehind(purchase, settled).catch((error) => {
         log({ level: 'error', event: 'settlement_unfinished', ...named(record), error });
@@ -237,15 +238,15 @@ export class Settlements {
     }
     purchase.record = settled;
     purchase.answer = answer;
-    // Nobody may have an effect's answer before it is committed.
+    // An effect's answer is withheld until it is committed.
     const concluded = answer ? { answer, record: settled } : await this.#commit(purchase, settled);
     this.#retries.end(purchase);
     return concluded;
   }
 
   /**
-   * Notes a finished answer behind the answer itself: as delivered where its delivery is reported by then. What was durable before the
-   * settlement has a start after a crash ask for the outcome, and no answer of that charges again.
+   * Records a finished purchase after its answer is sent: as delivered where its delivery is reported by then. After a crash, the record
+   * from before the settlement makes a start ask for the outcome; nothing is charged twice, whatever it is.
    */
   async #noteBehind(purchase: InFlightPurchase, settled: Settled): Promise<void> {
     await turn();
@@ -273,8 +274,9 @@ export class Settlements {
   }
 
   /**
-   * An effect is undone once the books say so: it may be in other books, and a server that has lost these must not touch it.
-   * What cannot be undone now is tried again later. @param reason why the settlement was refused, for the books
+   * An effect is undone only after this is recorded: it may be in another store, and a server that has lost ownership must not touch it.
+   * Failed undos are tried again later.
+   * @param reason why the settlement was refused, for the ledger
    */
   async #undo(purchase: InFlightPurchase, record: Chargeable | Undoing, reason?: string): Promise<void> {
     const { records, effects, answers, log } = this.#deps;
@@ -333,7 +335,7 @@ export class Settlements {
       case 'refused':
         return await this.#finishUndoing(purchase, { ...record, by: settlement.by }, settlement.reason);
       case 'absent':
-        // The books speak of a refusal only where they spoke of a settlement.
+        // The ledger lists a refusal only where it listed a settlement.
         return await this.#finishUndoing(
           purchase,
           record,
@@ -382,10 +384,10 @@ export class Settlements {
   }
 }
 
-/** The books' reason for a settlement that was sent and never happened. */
+/** The ledger's reason for a settlement that was sent and never happened. */
 const NEVER_SETTLED = 'settlement_failed';
 
-/** Who it is about, for the log. */
+/** Log fields that identify a payment. */
 function named({ payment: { payer, nonce } }: PaymentRecord) {
   return { payer, nonce };
 }

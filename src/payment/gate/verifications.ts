@@ -30,7 +30,7 @@ interface Refusal {
   readonly until: number;
 }
 
-/** Where payments wait for the facilitator. */
+/** Queue of payments that wait for the facilitator. */
 interface VerifyQueue {
   readonly limit: Limit;
   /** Adapts the limit of wallets that never paid; learns from each call. */
@@ -75,8 +75,9 @@ export class Verifications {
   }
 
   /**
-   * Milliseconds that the facilitator took, waiting for the turn included. `isKnown`: asked when the turn comes, since a copy may
-   * have been proved by then. @throws PaymentRefused, facilitator_unavailable, overloaded
+   * Milliseconds that the facilitator took, including the wait in the queue. `isKnown`: evaluated when its turn comes, since a copy may
+   * have been proved by then.
+   * @throws PaymentRefused, facilitator_unavailable, overloaded
    */
   async verify(
     payment: Payment,

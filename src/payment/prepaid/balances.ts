@@ -13,7 +13,7 @@ interface Balance {
   readonly left: string;
   readonly added: string;
   readonly spent: string;
-  /** Of payments in that are not settled yet. */
+  /** Payments in that are not settled yet. */
   readonly coming: string;
   /** Milliseconds since the epoch of the last payment in or out. */
   readonly used: number;
@@ -24,7 +24,7 @@ interface Spend {
   readonly to: Address;
   readonly value: string;
   readonly transaction: string;
-  /** Of the balance, afterwards. */
+  /** Balance after the spend. */
   readonly left: string;
 }
 
@@ -37,7 +37,7 @@ interface Step {
   readonly time: number;
   /** `open`: its payment is not settled yet. `due`: to be paid back by the operator. */
   readonly state: 'open' | 'added' | 'due' | 'refunded';
-  /** Of a refund, once it was made. */
+  /** Transaction of a refund, once it was made. */
   readonly transaction?: string;
 }
 
@@ -61,17 +61,17 @@ export interface PrepaidRefund {
 }
 
 export interface PrepaidLimits {
-  /** Of one wallet; nothing is taken above it. */
+  /** Maximum balance of one wallet. */
   readonly usdMax: AtomicAmount;
   /** A balance that is not used for so long can be refunded, and not spent, until something is added to it. */
   readonly idleDaysMax: number;
 }
 
-/** What was paid for and not used, and is prepaid money again. */
+/** Money for purchased but unused time, which is prepaid money again. */
 export interface PrepaidReturn {
   readonly step: StepId;
   readonly payer: Address;
-  /** Which money it was: `PrepaidBalances.money` of then. */
+  /** Its kind of money: `PrepaidBalances.money` at that time. */
   readonly money: string;
   readonly amount: AtomicAmount;
   /** Milliseconds since the epoch: when it came to be owed. */
@@ -82,7 +82,7 @@ const NOTHING: Balance = { left: '0', added: '0', spent: '0', coming: '0', used:
 const DAY_MS = 86_400_000;
 /** A spend is known for so long after its authorization ended: until then the same one may be asked for again. */
 const KNOWN_AFTER_END_S = 86_400;
-/** A return is known for so long: it may be told again until those who tell it know that it was heard. */
+/** How long a return is remembered: it may be repeated until its sender knows that it was received. */
 const RETURN_KNOWN_S = 90 * 86_400;
 /** Ended ones that each spend, or return, removes. */
 const REMOVED_MAX = 2;
@@ -90,11 +90,11 @@ const REMOVED_MAX = 2;
 export const PREPAID_TRANSACTION_PREFIX = '0x9ae9a1d000000000';
 
 /**
- * The prepaid money of one set of books. Each change is one durable transaction, and may be repeated. Books outlive their settings: what
- * was paid in one money, such as play money, is neither spent nor owed in another.
+ * The prepaid money of one store. Each change is one durable transaction, and may be repeated. Stores outlive their settings: money of one
+ * kind, such as play money, is neither spent nor owed in another.
  */
 export class PrepaidBalances {
-  /** What is paid in: a network, or play money. */
+  /** Kind of money that is paid in: a network, or play money. */
   readonly money: string;
   readonly #store: Store;
   readonly #clock: Clock;
@@ -123,13 +123,13 @@ export class PrepaidBalances {
     this.#returns = parts.store.table('prepaid_returns');
   }
 
-  /** What a wallet may spend now. */
+  /** Amount that a wallet may spend now. */
   left(payer: Address): AtomicAmount {
     const balance = this.#balanceOf(payer);
     return this.#isIdle(balance) ? 0n : BigInt(balance.left);
   }
 
-  /** What a wallet may have back: also what was idle for too long to be spent. */
+  /** Amount that may be refunded to a wallet: includes balances that were idle for too long to be spent. */
   refundable(payer: Address): AtomicAmount {
     return BigInt(this.#balanceOf(payer).left);
   }
@@ -186,13 +186,13 @@ export class PrepaidBalances {
     return true;
   }
 
-  /** What became of a spend whose outcome was lost. */
+  /** Outcome of a spend whose answer was lost. */
   spent(payment: Payment): Settlement | { readonly kind: 'absent' } {
     const spend = this.#spends.get(spendKey(payment));
     return spend && isSame(spend, payment) ? settledBy(spend) : { kind: 'absent' };
   }
 
-  /** Notes what a payment will move once it is settled. @throws prepaid_limit_exceeded */
+  /** Records the amount that a payment will move once it is settled. @throws prepaid_limit_exceeded */
   begin(kind: Step['kind'], payer: Address, amount: AtomicAmount): Promise<PrepaidStepId> {
     const id = newId('prepaid');
     const [money, time] = [this.money, this.#clock.now()];
@@ -358,7 +358,7 @@ const refused = (reason: string): Settlement => ({ kind: 'refused', reason });
 const END_DIGITS = 20;
 const endKey = (validBefore: bigint) => validBefore.toString().padStart(END_DIGITS, '0');
 
-/** One authorization is used once: another end, value or recipient under the same nonce is refused by the books before. */
+/** One authorization is used once: another end, value or recipient under the same nonce is refused by the payment records before. */
 function spendKey({ validBefore, payer, nonce }: Payment): string {
   return `${endKey(validBefore)}/${payer}/${nonce}`;
 }

@@ -3,7 +3,7 @@ import type { Payment } from '../payment.ts';
 import type { SignatureCheck } from '../signature.ts';
 import type { PrepaidBalances } from './balances.ts';
 
-/** Settles prepaid payments in the books, and asks the facilitator for all others. */
+/** Settles prepaid payments in the store, and asks the facilitator for all others. */
 export function withPrepaid(
   facilitator: Facilitator,
   balances: PrepaidBalances,

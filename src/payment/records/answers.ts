@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { join } from 'node:path';
 import type { Answer } from '../purchase.ts';
 
-/** Where a Tenant's content lies; declared here, implemented by the Tenants of `shard`. */
+/** Folders of Tenants' content; declared here, implemented by the Tenants of `shard`. */
 export interface TenantFolders {
   /** Absolute path; the folder may not exist. */
   folder(tenant: string): string;
@@ -15,9 +15,9 @@ const DIGEST_LENGTH = 64;
 const TENANTS_REMEMBERED_MAX = 4096;
 
 /**
- * Answers that were paid for, kept in their Tenant's folder (and so gone with it) until their payer has surely got them.
- * A file carries the SHA-256 of its content, so a torn one counts as none. Kept best-effort within a budget: the gate can
- * answer anew when a file is missing.
+ * Paid answers, stored in their Tenant's folder (and so deleted with it) until their payer has surely received them. A file carries the
+ * SHA-256 of its content, so a torn one counts as none. Retained best-effort within a budget: the gate can answer anew when a file is
+ * missing.
  */
 export class AnswerStore {
   readonly #tenants: TenantFolders;

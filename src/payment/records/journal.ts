@@ -2,9 +2,9 @@ import type { Address } from '@farthing/protocol/address';
 import type { Store, Table } from '../store.ts';
 
 /**
- * What happened to a payment. `prepaid`: it was taken from money that was settled before. `presumed`: the facilitator never reported the outcome, and the authorization has ended; the
- * answer stays deliverable, because the payer may have been charged. `returned`: prepaid money that bought minutes which were not used. `refunded`: the
- * operator has sent the money back.
+ * Kind of an event of a payment. `prepaid`: it was taken from money that was settled before. `presumed`: the facilitator never reported the
+ * outcome, and the authorization has ended; the answer stays deliverable, because the payer may have been charged. `returned`: prepaid
+ * money that bought minutes which were not used. `refunded`: the operator has sent the money back.
  */
 export type JournalKind =
   | 'settled'
@@ -33,7 +33,7 @@ export interface JournalEntry {
   /** See `SettledBy`. */
   readonly facilitator?: string;
   readonly gasWei?: string;
-  /** Of `refunded`: hash of the transaction that sent the money back. */
+  /** Hash of the transaction that sent the money back; `refunded` alone. */
   readonly refund?: string;
 }
 
@@ -53,7 +53,7 @@ export interface JournalSum {
 
 export type JournalTotals = Readonly<Record<JournalKind, JournalSum>>;
 
-/** How much of the past is kept. */
+/** How much history is retained. */
 export interface JournalLimits {
   readonly keepDays: number;
   readonly entriesMax: number;
@@ -66,7 +66,7 @@ const NOTHING: JournalSum = { count: 0, amount: '0' };
 const SEQUENCE_DIGITS = 16;
 const TIME_DIGITS = 15;
 
-/** The books: append-only entries in order of time, and totals that are written with them. */
+/** One store's ledger: append-only entries in order of time, and totals that are written with them. */
 export class Journal {
   readonly #entries: Table<JournalEntry>;
   readonly #totals: Table<JournalSum>;
@@ -122,7 +122,7 @@ export class Journal {
     return sumsOf(this.#totals);
   }
 
-  /** What was settled on each day with any, newest first; days before this release are not among them. */
+  /** Daily sums of settled payments, newest first; empty days and those before this release are omitted. */
   days(limit: number): { readonly day: string; readonly settled: JournalSum }[] {
     return [...this.#days.range({ reverse: true, limit })].map(({ key, value }) => ({
       day: key,
@@ -130,12 +130,12 @@ export class Journal {
     }));
   }
 
-  /** Sums of what is no longer among the entries. But for `pending`, which are resolved: totals = dropped + entries. */
+  /** Sums of removed entries. But for `pending`, which are resolved: totals = dropped + entries. */
   dropped(): JournalTotals {
     return sumsOf(this.#dropped);
   }
 
-  /** Drops the oldest entries, at most a thousand at a time; what they said stays in the totals. @returns how many */
+  /** Drops the oldest entries, at most a thousand at a time; their sums stay in the totals. @returns how many */
   async prune(now: number, { keepDays, entriesMax }: JournalLimits): Promise<number> {
     const over = Math.min(PRUNED_MAX, this.#entries.count() - entriesMax);
     const old = [...this.#entries.range({ end: timeKey(now - keepDays * DAY_MS), limit: PRUNED_MAX })];

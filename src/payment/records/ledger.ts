@@ -20,7 +20,7 @@ const KINDS: readonly JournalKind[] = [
 ];
 const PAGE = 1000;
 
-/** The journals of several sets of books, read as one. */
+/** The journals of several stores, read as one. */
 export class Ledger {
   readonly #journals: readonly Journal[];
 
@@ -38,7 +38,7 @@ export class Ledger {
     return totalsOf(this.#journals.map((journal) => journal.dropped()));
   }
 
-  /** What was settled on each day with any, newest first. */
+  /** Daily sums of settled payments, newest first; empty days are omitted. */
   days(limit: number): { readonly day: string; readonly settled: JournalSum }[] {
     const sums = new Map<string, JournalSum>();
     for (const journal of this.#journals)

@@ -2,7 +2,7 @@ import type { SettledBy } from '../facilitator/facilitator.ts';
 import type { Payment, Terms } from '../payment.ts';
 import type { Effect, PaymentTiming } from '../purchase.ts';
 
-/** What the record of a payment says in every state. No content: the answer lies in the Tenant's folder. */
+/** Fields of a payment's record in every state. No content: the answer lies in the Tenant's folder. */
 export interface EveryRecord {
   readonly payment: Payment;
   readonly terms: Terms;
@@ -11,11 +11,11 @@ export interface EveryRecord {
   readonly requestHash: string;
   /** Hash of the request's idempotency key, when it has one. */
   readonly keyHash?: string;
-  /** What the payment buys beside an answer; known once the work is done. */
+  /** Effect that the payment buys beside an answer; known once the work is done. */
   readonly effect?: Effect;
   /** Known once the settlement has been answered. */
   readonly timing?: PaymentTiming;
-  /** Known at most once the settlement has been answered, for the books. */
+  /** Known at most once the settlement has been answered, for the ledger. */
   readonly by?: SettledBy;
 }
 
@@ -39,7 +39,7 @@ export interface Undoing extends EveryRecord {
   readonly state: 'undoing';
   /** A pending entry stands in the journal. */
   readonly wasPending: boolean;
-  /** Why the settlement was refused, for the books; undefined when none was sent. */
+  /** Why the settlement was refused, for the ledger; undefined when none was sent. */
   readonly refusal?: string;
 }
 
@@ -47,12 +47,12 @@ export interface Undoing extends EveryRecord {
 export interface Charged extends EveryRecord {
   /** Hash of the transaction; empty if unknown. */
   readonly transaction: string;
-  /** What the facilitator wants the client to know beside it. */
+  /** Further data from the facilitator for the client. */
   readonly extra?: Readonly<Record<string, unknown>>;
   /** The facilitator never reported the outcome, and the authorization ended: the payer may have been charged. */
   readonly presumed: boolean;
   readonly timing: PaymentTiming;
-  /** Milliseconds since the epoch: the record and its answer are kept until then. */
+  /** Milliseconds since the epoch: the record and its answer are retained until then. */
   readonly keepUntil: number;
 }
 
@@ -146,7 +146,7 @@ export function asUndoing(record: Chargeable | Undoing, refusal: string | undefi
   return { ...record, state: 'undoing', wasPending: isBookedAsPending(record), refusal };
 }
 
-/** True while the journal's last word on the payment is that its outcome is unknown. */
+/** True while the journal's last entry on the payment is that its outcome is unknown. */
 export function isBookedAsPending(record: PaymentRecord): boolean {
   return record.state === 'pending' || (record.state === 'undoing' && record.wasPending);
 }

@@ -26,7 +26,7 @@ import {
 } from './payment-record.ts';
 import { NO_TIMING, readPayment, type StoredPayment, storedPayment } from './stored-payment.ts';
 
-/** There was not enough prepaid money by then: nothing was written. */
+/** There was not enough prepaid money: nothing was written. */
 export interface NotTaken {
   readonly state: 'not taken';
   readonly reason: string;
@@ -37,7 +37,7 @@ interface RequestKeyBinding {
   readonly requestHash: string;
 }
 
-/** What is known of a settlement that counts. */
+/** Outcome of a settlement that counts. */
 export type SettledOutcome = Pick<Charged, 'transaction' | 'extra' | 'by'> &
   Partial<Pick<Charged, 'presumed'>>;
 
@@ -67,7 +67,7 @@ export class PaymentRecords {
     clock: Clock;
     assets: readonly Asset[];
     answerKeepMinutes: number;
-    /** Of the same store. */
+    /** Balances of the same store. */
     prepaid: PrepaidBalances;
   }) {
     const { store, clock, assets, answerKeepMinutes, prepaid } = deps;
@@ -144,7 +144,7 @@ export class PaymentRecords {
     await this.#pass(key, record);
   }
 
-  /** The outcome of a settlement is not known: the books say so. */
+  /** Records a settlement of unknown outcome, also in the ledger. */
   pending(key: string, record: Reserved | Settling): Promise<Pending> {
     const pending: Pending = { ...record, state: 'pending' };
     return this.#store.transaction(() => {
@@ -186,7 +186,7 @@ export class PaymentRecords {
   async takeBack(owed: PrepaidReturn, asset: Asset, payTo: Address): Promise<void> {
     await this.#store.transaction(() => {
       if (!this.#prepaid.takeBack(owed) || owed.money !== this.#prepaid.money) return;
-      // The books keep no workspace's id beside a wallet.
+      // The ledger must not link a workspace's id to a wallet.
       const digest = createHash('sha256').update(owed.step).digest('hex');
       this.journal.append({
         kind: 'returned',
@@ -234,7 +234,7 @@ export class PaymentRecords {
     });
   }
 
-  /** Nothing was charged: the authorization is free again. The refusal of a settlement is written into the books. */
+  /** Nothing was charged: the authorization is free again. The refusal of a settlement is written to the ledger. */
   async free(key: string, refusal?: { record: PaymentRecord; reason: string }): Promise<void> {
     await this.#store.transaction(() => {
       const resolves = this.#isBookedAsPending(key);
@@ -288,7 +288,7 @@ export class PaymentRecords {
     return [{ key, payer: record.payment.payer }];
   }
 
-  /** The one place where a payment changes its state. @throws Error for a change that there is not. */
+  /** The only method that changes a payment's state. @throws Error for an invalid change */
   #pass(key: string, to: PaymentRecord | undefined): Promise<unknown> {
     const from = this.find(key)?.state ?? NO_RECORD;
     const next = to?.state ?? NO_RECORD;

@@ -8,7 +8,7 @@ export interface StoredPayment extends Omit<EveryRecord, 'payment'> {
   readonly state: 'reserved' | 'settling' | 'settled' | 'undoing';
   /** Its coin is named by the record's key. */
   readonly payment: SentPayment;
-  /** Of `settling`: its answer is lost. Of `undoing`: it was, before it was refused. */
+  /** In `settling`: its answer is lost. In `undoing`: it was, before it was refused. */
   readonly pending?: boolean;
   readonly refusal?: string;
   readonly committed?: boolean;

@@ -5,9 +5,9 @@ import type { Hex } from '../payment.ts';
 import { type Fees, feesFor, smaller } from './fees.ts';
 import type { Nodes } from './nodes.ts';
 
-/** What a transfer of USDC takes, with what Base asks for its own chain's data on top. */
+/** Gas for a transfer of USDC, including Base's charge for its own chain's data. */
 export const GAS_OF_TRANSFER = 80_000n;
-/** An answer of a node without `eth_maxPriorityFeePerGas`: what Base's blocks take (docs.base.org, network fees). */
+/** Fallback for a node without `eth_maxPriorityFeePerGas`: accepted by Base's blocks (docs.base.org, network fees). */
 const TIP_FALLBACK = 1_000_000n;
 /** A block of Base comes every two seconds. */
 const FRESH_MS = 2000;
@@ -79,7 +79,7 @@ export class GasState {
     return undefined;
   }
 
-  /** For an operator; undefined until the chain was read. */
+  /** Figures for an operator; undefined until the chain was read. */
   figures(): Pick<GasHealth, 'address' | 'eth' | 'settlements_left'> | undefined {
     const head = this.#head;
     if (!head) return undefined;

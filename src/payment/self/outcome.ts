@@ -2,7 +2,7 @@ import type { SettledBy } from '../facilitator/facilitator.ts';
 import { SELF } from '../facilitator/facilitators.ts';
 import type { Payment } from '../payment.ts';
 
-/** What the chain made of a payment. */
+/** Outcome of a payment on the chain. */
 export type Outcome =
   | { readonly kind: 'settled'; readonly transaction: string; readonly by?: SettledBy }
   | { readonly kind: 'refused'; readonly reason: string; readonly by?: SettledBy };

@@ -1,14 +1,14 @@
 import { formatEther } from 'viem';
 import type { Hex } from '../payment.ts';
 
-/** As much of a transaction's receipt as is read of our own; fees as nodes of Base give them. */
+/** The fields that we read of our own transactions' receipts; fees as nodes of Base give them. */
 export interface Receipt {
   readonly status: Hex;
   readonly blockNumber: Hex;
   readonly from: Hex;
   readonly gasUsed: Hex;
   readonly effectiveGasPrice?: Hex;
-  /** Of the OP Stack: for the data on Ethereum, beside the gas. */
+  /** OP Stack alone: fee for the data on Ethereum, beside the gas. */
   readonly l1Fee?: Hex;
 }
 

@@ -36,14 +36,14 @@ export interface SelfSettlerDeps {
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
 
-/** What becomes of a payment: told at once, or by its transaction. */
+/** Outcome of a payment: known at once, or by its transaction. */
 type Begun =
   | { readonly told: Told; readonly outcome?: undefined }
   | { readonly told?: undefined; readonly outcome: Promise<Outcome> };
 
-/** Nodes keep few transactions of one account (geth: 16 for certain, and 64 more): the others wait here, payers in turn. */
+/** Nodes retain few transactions of one account (geth: 16 for certain, and 64 more): the others wait here, payers in turn. */
 const SETTLE_LIMITS = { insideMax: 64, ownerInsideMax: 32, waitingMax: 1024, waitMsMax: 30_000 };
-/** Beyond these nothing more is signed: transactions that were given up by those who waited for them. */
+/** Maximum of abandoned transactions, beyond which nothing more is signed. */
 const STUCK_MAX = 256;
 /** How long a wallet that made a transaction fail buys nothing. */
 const BARRED_MS = 3_600_000;
@@ -117,7 +117,7 @@ export class SelfSettler implements Settler {
     const fault = this.#fault(payment, terms);
     if (fault !== undefined) return heard({ valid: false, reason: fault });
     const { nodes, transactions, gas } = this.#deps;
-    // What cannot be settled is not worth the work.
+    // Checks for obstacles first, before the costly work.
     const obstacle = gas.obstacle();
     if (obstacle !== undefined) return { told: obstacle, works: true };
     try {
@@ -215,7 +215,7 @@ export class SelfSettler implements Settler {
     return this.#barred.has(payer);
   }
 
-  /** A transfer that the chain refuses now: the same authorization may have paid already, whoever sent it. */
+  /** A transfer that the chain refuses now: the same authorization may have been settled already, by any sender. */
   async #afterRevert(reason: string, payment: Payment): Promise<Begun> {
     if (!saysUsed(reason)) return refused(reason);
     const seen = await this.#deps.witness.look(payment);
@@ -258,7 +258,7 @@ export class SelfSettler implements Settler {
     }
   }
 
-  /** What makes the payment as the chain is now. @throws Error when no node can be asked */
+  /** Call that makes the payment in the chain's present state. @throws Error when no node can be asked */
   async #callOf(payment: Payment): Promise<Call> {
     if (!mayDeploy(payment)) return transferCall(payment);
     const code = await this.#deps.nodes.first((node) =>
@@ -271,7 +271,7 @@ export class SelfSettler implements Settler {
     return { from: this.#deps.gas.address, ...call };
   }
 
-  /** What is wrong with a payment by itself, in our words; undefined when nothing is. */
+  /** Why a payment is invalid by itself, in our words; undefined when it is valid. */
   #fault(payment: Payment, { amount }: Terms): PaymentFault | typeof REVERTED | undefined {
     const { asset, payTo, signatures, clock } = this.#deps;
     const now = BigInt(Math.floor(clock.now() / 1000));

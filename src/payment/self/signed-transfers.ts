@@ -8,7 +8,7 @@ import type { Call } from './transfer-call.ts';
 /** One signed transaction. */
 export interface Attempt extends Fees {
   readonly hash: Hex;
-  /** As it is sent. */
+  /** Signed transaction as it is sent. */
   readonly raw: Hex;
 }
 
@@ -18,7 +18,7 @@ export interface SignedTransfer {
   /** The wallet that pays the gas. */
   readonly from: Address;
   readonly call: Call;
-  /** Of that wallet. */
+  /** Account nonce of that wallet. */
   readonly accountNonce: number;
   /** Most gas of each. */
   readonly gas: bigint;
@@ -31,7 +31,7 @@ interface StoredTransfer extends Omit<SignedTransfer, 'payment'> {
   readonly payment: SentPayment;
 }
 
-/** What this server has signed and not yet seen final, durably: nothing is sent that is not here. */
+/** Durable list of transfers that this server has signed and not yet seen final: nothing is sent that is not here. */
 export class SignedTransfers {
   readonly #rows: Table<StoredTransfer>;
 
@@ -39,7 +39,7 @@ export class SignedTransfers {
     this.#rows = store.table('signed_transfers');
   }
 
-  /** On the disk once it resolves. */
+  /** Durable once it resolves. */
   async write({ payment: { asset, ...payment }, ...signed }: SignedTransfer): Promise<void> {
     await this.#rows.put(paymentKey({ ...payment, asset }), { ...signed, payment });
   }

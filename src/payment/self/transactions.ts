@@ -30,13 +30,13 @@ export interface TransactionsDeps {
 
 /** Milliseconds. */
 export interface Paces {
-  /** Between two looks at the chain while a transaction waits. */
+  /** Milliseconds between two looks at the chain while a transaction waits. */
   readonly lookMs: number;
   /** The same while all are mined and may only be reorganised away. */
   readonly minedMs: number;
   /** A transaction that waits is sent again. */
   readonly resendMs: number;
-  /** The first in line is replaced by one with higher fees. */
+  /** After this long, the first in the queue is replaced by one with higher fees. */
   readonly stuckMs: number;
 }
 
@@ -59,7 +59,7 @@ interface Mined {
 interface Live {
   signed: SignedTransfer;
   readonly outcome: PromiseWithResolvers<Outcome>;
-  /** What was told; undefined until then. */
+  /** The reported outcome; undefined until then. */
   told?: Outcome;
   /** A block holds it, for all that is known. */
   isMined: boolean;
@@ -87,7 +87,7 @@ export class Transactions {
   /** Every account nonce below is used, for good or until a reorganisation. */
   #floor = 0;
   #timer: NodeJS.Timeout | undefined;
-  /** Of the next look, by `performance.now()`. */
+  /** Time of the next look, by `performance.now()`. */
   #dueAt = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #isClosed = false;
@@ -115,7 +115,7 @@ export class Transactions {
     return Math.max(0, ...waits);
   }
 
-  /** What becomes of a payment for which a transaction was signed; undefined for any other. */
+  /** Outcome of a payment for which a transaction was signed; undefined for any other. */
   outcomeOf(payment: Payment): Promise<Outcome> | undefined {
     return this.#live.get(paymentKey(payment))?.outcome.promise;
   }
@@ -127,7 +127,7 @@ export class Transactions {
       .reduce((sum, { signed }) => sum + signed.payment.value, 0n);
   }
 
-  /** What a transaction took; undefined for one of another wallet. @throws when no node answers */
+  /** Cost of a transaction; undefined for one of another wallet. @throws when no node answers */
   async sent(transaction: string): Promise<SettledBy | undefined> {
     const receipt = await this.#read(transaction);
     const isOurs = receipt?.from.toLowerCase() === this.#from;
@@ -157,7 +157,7 @@ export class Transactions {
     }
   }
 
-  /** Nothing is sent or looked for any more. What waits is taken up by the next start. */
+  /** Nothing is sent or looked for any more. The next start resumes waiting transactions. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#timer);
@@ -213,7 +213,7 @@ export class Transactions {
     this.#deps.log({ level: 'warn', event: 'transaction_not_taken', transaction: hash, detail: refusal });
   }
 
-  /** Looks by then at the latest. */
+  /** Schedules the next look within this time. */
   #lookIn(milliseconds: number): void {
     const dueAt = performance.now() + milliseconds;
     if (this.#isClosed || this.#looking || dueAt >= this.#dueAt) return;
@@ -253,7 +253,7 @@ export class Transactions {
     this.#floor = Math.max(this.#floor, head.count);
   }
 
-  /** Of a former wallet: its transactions can be sent again, but not be replaced. */
+  /** Count of a former wallet's transactions, which can be sent again, but not be replaced. */
   async #countOf(address: Address): Promise<number> {
     const count = await this.#deps.nodes.first((node) =>
       node.call<Hex>('eth_getTransactionCount', [address, 'latest']),
@@ -285,7 +285,7 @@ export class Transactions {
     await this.#end(live);
   }
 
-  /** What became of the payment whose transaction was reverted: somebody else may have sent the same authorization before. */
+  /** Outcome of the payment whose transaction was reverted: another sender may have settled the same authorization before. */
   async #afterRevert(payment: Payment, mined: Mined): Promise<Outcome | undefined> {
     const seen = await this.#deps.witness.look(payment);
     if (seen.kind === 'unused') {
@@ -323,7 +323,7 @@ export class Transactions {
   async #unused(live: Live, head: Head, isFirst: boolean): Promise<void> {
     live.isMined = false;
     const { from, payment } = live.signed;
-    // Nobody has the former key to replace it with, and it can pay nothing more.
+    // Without the former key it cannot be replaced, and it can pay nothing more.
     if (from !== this.#from && !live.told && head.timestamp > payment.validBefore + CHAIN_LAG_S)
       return await this.#end(live, refused('authorization_expired'));
     const now = performance.now();
@@ -371,7 +371,7 @@ export class Transactions {
     live.outcome.resolve(outcome);
   }
 
-  /** A reorganisation deeper than `blocks` took back a settlement that was told, unless somebody else made it. */
+  /** Reports a settlement that a reorganisation deeper than `blocks` took back, unless another sender made it. */
   async #reportReorganised({ signed: { payment } }: Live, transaction: Hex): Promise<void> {
     const seen = await this.#deps.witness.look(payment);
     if (seen.kind === 'settled') return;
@@ -379,7 +379,7 @@ export class Transactions {
     this.#deps.log({ level: 'error', event: 'settlement_reorganised', payer, nonce, transaction });
   }
 
-  /** Its row goes before anybody is told: a payment that was refused may be settled once more. */
+  /** Its row is removed before the outcome is reported: a payment that was refused may be settled once more. */
   async #end(live: Live, outcome?: Outcome): Promise<void> {
     const { payment } = live.signed;
     await this.#deps.rows.remove(payment);

@@ -22,7 +22,7 @@ const MULTICALL_ABI = parseAbi([
 /** Multicall3, on every chain at this address: github.com/mds1/multicall3. */
 const MULTICALL: Address = '0xca11bde05977b3631167028862be2a173976ca11';
 
-/** What a transaction calls. */
+/** Target and data of a transaction's call. */
 export interface Call {
   readonly to: Hex;
   readonly data: Hex;
@@ -77,7 +77,7 @@ const REVERTS: readonly (readonly [RegExp, PaymentFault])[] = [
   [/signature/i, 'invalid_signature'],
 ];
 
-/** Why the token refused the transfer, from what the node told of the revert. The words of `@x402/evm` where we have none. */
+/** Why the token refused the transfer, from the node's text of the revert. The words of `@x402/evm` where we have none. */
 export function revertReason(told: string): string {
   return (
     REVERTS.find(([words]) => words.test(told))?.[1] ?? 'invalid_exact_evm_transaction_simulation_failed'

@@ -5,7 +5,7 @@ import { declareDiscovery } from './discovery.ts';
 import { KEY_LENGTH_MAX, KEY_LENGTH_MIN } from './idempotency-key.ts';
 import { refusalHelp } from './refusals.ts';
 
-/** What catalogues show of the service beside each route, within the limits of x402 v2. */
+/** Service description that catalogues show beside each route, within the limits of x402 v2. */
 export interface ServiceCard {
   /** Up to 32 printable ASCII characters. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ServiceCard {
   readonly description?: string;
 }
 
-/** What holds for a payment in any coin. */
+/** Terms of a payment in any coin. */
 export interface PaymentTerms {
   /** Absent: catalogues learn no name. */
   readonly service?: ServiceCard;
@@ -90,12 +90,12 @@ export function unpaidError({ notice }: Quote): string {
   return notice ?? 'payment_required';
 }
 
-/** Challenges of one route that are kept. Those of items and workspaces have ids in them. */
+/** Cached challenges per route. Those of items and workspaces have ids in them. */
 const KEPT_PER_ROUTE_MAX = 64;
 
 /**
- * Makes each challenge once: strangers ask for the same few over and over, and its schemas take longer to write than all else of
- * such a request.
+ * Makes each challenge once: unpaid requests ask for the same few over and over, and writing its schemas takes longer than the rest of such
+ * a request.
  */
 export class Challenges {
   readonly #settings: ChallengeSettings;
@@ -138,7 +138,7 @@ function requiredV2(quote: Quote, error: string, settings: ChallengeSettings) {
   };
 }
 
-/** What is paid for, in the words of x402 v2: the same in a 402 and on the way to a facilitator. */
+/** The paid resource as x402 v2 describes it: the same in a 402 and on the way to a facilitator. */
 export function resourceV2(
   { resource, description }: Pick<Quote, 'resource' | 'description'>,
   { service }: Pick<PaymentTerms, 'service'>,
@@ -166,12 +166,12 @@ export function requirementsV2(amount: bigint, asset: Asset, { payTo, maxTimeout
   };
 }
 
-/** What clients sign with, and whether the money is there already. */
+/** Domain that clients sign with, and whether the money is prepaid. */
 function extraOf({ name, version, isPrepaid }: Asset) {
   return { name, version, ...(isPrepaid && { prepaid: true }) };
 }
 
-/** What x402 v1 says of a payment option beside its price; `outputSchema` is for catalogues alone. */
+/** Fields of a payment option in x402 v1 beside its price; `outputSchema` is for catalogues alone. */
 export interface OfferV1 {
   readonly network: string;
   readonly amount: bigint;
@@ -217,7 +217,7 @@ function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
   };
 }
 
-/** For whoever reads the body: which clients can pay, and where it says how. Clients of v1 fail at the network's name, without a word. */
+/** For readers of the body: which clients can pay, and where to read how. Clients of v1 fail at the network's name, without a message. */
 function helpOf(resource: string, { assets, bodyNetworks }: ChallengeSettings): string {
   const guide = resource.replace(/\/agent\/v1\/.*$/, '/agents.md');
   if (bodyNetworks === 'v1') return `Clients of x402 v2 and v1 can pay. ${guide} says how.`;

@@ -1,6 +1,6 @@
 import type { Discovery } from '../purchase.ts';
 
-/** What the public catalogues read: the `bazaar` extension (v2) and `outputSchema` (v1). */
+/** Declaration for the public catalogues: the `bazaar` extension (v2) and `outputSchema` (v1). */
 export interface DiscoveryDeclaration {
   readonly bazaar: Readonly<Record<string, unknown>>;
   readonly outputSchema: Readonly<Record<string, unknown>>;

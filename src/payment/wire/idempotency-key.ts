@@ -29,7 +29,7 @@ function assertUsable(key: unknown, what: string): void {
   );
 }
 
-/** Keys are per payer, and only their hash is stored: whoever reads the state cannot ask for an answer with it. */
+/** Keys are per payer, and only their hash is stored: access to the stored state is not enough to ask for an answer with it. */
 export function requestKeyHash(payer: Address, key: string): string {
   return createHash('sha256').update(`${payer}\n${key}`).digest('hex');
 }

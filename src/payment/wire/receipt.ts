@@ -2,7 +2,7 @@ import type { Address } from '@farthing/protocol/address';
 import type { Asset } from '../asset.ts';
 import { encodeHeader } from './challenge.ts';
 
-/** What a receipt tells about a settlement. */
+/** A receipt's data about a settlement. */
 export interface Settled {
   readonly payer: Address;
   readonly amount: string;

@@ -1,6 +1,6 @@
 import type { PaymentFault } from '../fault.ts';
 
-/** What is wrong with a payment, and what to do about it. */
+/** Help for each fault of a payment: what is wrong, and what to do. */
 const REFUSALS: Readonly<Record<Exclude<PaymentFault, 'payment_required'>, string>> = {
   payment_malformed:
     'The payment header is not base64 of JSON with an authorization and its signature: have an x402 client write it.',

@@ -49,7 +49,7 @@ async function following(
   return { kept, tenants, followed, disk, level, told };
 }
 
-/** What a server finds that takes up the slot over this disk. @returns texts of a Tenant, and whether its index had to be made again */
+/** Takes the slot over on this disk. @returns texts of a Tenant, and whether its index had to be rebuilt */
 async function takenOver(kept: KeptTenants, disk: string, tenant: string) {
   const { keeper } = await kept.open();
   kept.events.length = 0;
@@ -119,7 +119,7 @@ t.test('an index of a Tenant that ends goes, by the books or when its server ask
 });
 
 t.test('what does not fit is left out, and what is used takes the place of what is not', async (t) => {
-  // Of one with a short passage, as measured by this test's first part.
+  // Size of an index with a short passage, as measured by this test's first part.
   let bytes = 0;
   await t.test('one alone', async (t) => {
     const { kept, tenants, followed, level } = await following(t);

@@ -11,7 +11,7 @@ import { KeptTenants } from './kept-tenants.ts';
 const TENANT = 'ws_a';
 const LONG = 'A passage that is too long for the log itself. '.repeat(100);
 
-/** What a search and a list of the index show. */
+/** Results of a search and a list of the index. */
 function shown(tenants: Tenants) {
   return tenants.use(TENANT, {}, (shard) => {
     const snapshot = shard.snapshot();

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 import t from 'tap';
 import { BEARER, inWorkspace, startNodes, workspaceRoute } from './nodes.ts';
 
-/** What a server holds of what it passes on. */
+/** Limits of the data that a server holds while it passes requests on. */
 
 /** As many as one connection holds in the kernel and in a server, and more. */
 const MUCH_BYTES = 64 * 2 ** 20;

@@ -3,7 +3,7 @@ import { freePorts } from '../../rig/ports.ts';
 import { BEARER, inWorkspace, JOB, PAYMENT, paidRoute, startNodes, workspaceRoute } from './nodes.ts';
 import { relayBefore } from './relay.ts';
 
-/** What a client is told when the owner of its slot is gone, stands still, or has the slot no more. */
+/** Answers to a client when the owner of its slot is gone, unresponsive, or has lost the slot. */
 
 const SEARCH = '/agent/v1/search';
 const PAID = { 'x-payment': PAYMENT };

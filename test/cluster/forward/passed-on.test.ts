@@ -13,7 +13,7 @@ import {
   workspaceRoute,
 } from './nodes.ts';
 
-/** What a client sees of a request whose slot is at another server. */
+/** Answers to a client whose slot is at another server. */
 
 const JOB_PATH = `/agent/v1/jobs/${JOB}`;
 

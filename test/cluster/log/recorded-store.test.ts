@@ -22,7 +22,7 @@ function openCopy(t: Test): RawStore {
   return store;
 }
 
-/** What another disk makes of the log. */
+/** A store that another disk rebuilds from the log. */
 async function madeAgain(t: Test, kv: MemoryKv): Promise<RawStore> {
   const [log] = await openSlotLogs({ ...NODE, kv });
   const { entries } = await log!.open(undefined);

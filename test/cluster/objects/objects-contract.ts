@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import type { Objects } from '../../../src/cluster/stores/objects/objects.ts';
 
-/** What every implementation of `Objects` does. @param open an empty store */
+/** Contract of every implementation of `Objects`. @param open an empty store */
 export function objectsContract(what: string, open: (t: Test) => Promise<Objects>): void {
   t.test(`objects ${what}`, async (t) => {
     const objects = await open(t);

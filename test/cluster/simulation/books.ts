@@ -22,13 +22,13 @@ export interface SignedCopies {
   readonly left: readonly string[];
 }
 
-/** What a log was told of a row: the entry, and what it left. */
+/** An entry of the log about a row, and the value that it left. */
 interface Told {
   readonly number: number;
   readonly value: Uint8Array | undefined;
 }
 
-/** What the engine has taken of a slot. */
+/** The engine's history of a slot. */
 class SlotHistory {
   /** Words that were ever in the log. */
   readonly words = new Set<string>();
@@ -57,11 +57,11 @@ class SlotHistory {
 /** Two hashes come before what an entry holds. */
 const LINK_BYTES = 64;
 
-/** What an observer of the engine, all disks and all clients knows, and holds against what the servers tell and keep. */
+/** The knowledge of an observer of the engine, all disks and all clients, against which the servers' answers and stores are checked. */
 export class Books {
-  /** Words that a client was told are written, by slot. */
+  /** Words that were acknowledged to a client, by slot. */
   readonly acknowledged: ReadonlySet<string>[];
-  /** What a server's disk has of a slot's Tenants. */
+  /** Content of a slot's Tenants on the servers' disks. */
   contentOf: () => Iterable<{ id: string; tenants: Iterable<string> }> = () => [];
   readonly #engine: SimulatedEngine;
   readonly #slots: readonly SlotHistory[];
@@ -138,7 +138,7 @@ export class Books {
     this.violated(`${id} has content of ${tenant}, and the receipt ${said}`);
   }
 
-  /** What the engine has had of a slot: its snapshot, and the hash of an entry. */
+  /** The engine's log of a slot: its snapshot, and the hash of an entry. */
   logAt(slot: number, number: number): { snapshot: Position; hash: string | undefined } {
     const { snapshot, hashes } = this.#slots[slot]!;
     return { snapshot, hash: hashes[number] };

@@ -74,7 +74,7 @@ export class MemoryStore implements RawStore {
   }
 }
 
-/** What a disk has of a slot. */
+/** A slot's folder on a disk. */
 export interface SlotFolder {
   readonly state: MemoryStore;
   /** Ids of Tenants. */

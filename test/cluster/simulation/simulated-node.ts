@@ -40,7 +40,7 @@ export interface NodeOptions {
   readonly onEnd: (fault: unknown) => void;
 }
 
-/** What clients have a server do with a slot. */
+/** Kinds of clients' work on a slot. */
 export type ClientWork = 'read' | 'write' | 'rent' | 'end' | 'trim';
 
 export const LEASE_SECONDS = 5;
@@ -49,7 +49,7 @@ const LOOK_MS = 400;
 const READ_WORDS = 10;
 const PART_BYTES = 2 ** 16;
 
-/** What is on the disk of a slot cannot be opened. */
+/** A slot's data on the disk cannot be opened. */
 class BrokenFolderError extends Error {}
 
 /** A slot that this server answers for. */
@@ -84,7 +84,7 @@ export class SimulatedNode {
     return new Set(this.#held.keys());
   }
 
-  /** What a client wants. What is not written is not told. */
+  /** A client's work. Results of unsuccessful writes are not reported. */
   serve(work: ClientWork, slot: number): void {
     const held = this.#held.get(slot);
     if (held) this.#serve(work, slot, held).catch(() => undefined);

@@ -3,7 +3,7 @@ import { PeerAwayError, type PeerCalls, PeerLostError } from '../../../src/clust
 import type { Network } from './engine.ts';
 import type { Dice, VirtualProcess, VirtualTime } from './virtual-time.ts';
 
-/** What runs at the address of another server. */
+/** The process at the address of another server. */
 export interface PeerPlace {
   readonly process: VirtualProcess | undefined;
   readonly answer: ((name: string, body: unknown) => Promise<unknown>) | undefined;
@@ -12,7 +12,7 @@ export interface PeerPlace {
 export interface SimulatedPeersOptions {
   readonly time: VirtualTime;
   readonly dice: Dice;
-  /** Of the caller. */
+  /** Process of the caller. */
   readonly process: VirtualProcess;
   readonly network: Network;
   readonly peer: (id: string) => PeerPlace;

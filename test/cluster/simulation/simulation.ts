@@ -20,9 +20,9 @@ export interface SimulationOptions {
   readonly clockError?: number;
 }
 
-/** What a run came to. */
+/** Result of a run. */
 export interface Simulated {
-  /** What does not hold; undefined where all does. */
+  /** The violated property; undefined where all hold. */
   readonly violation: string | undefined;
   readonly answers: number;
   readonly acknowledged: number;

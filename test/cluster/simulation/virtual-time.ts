@@ -49,7 +49,7 @@ export class VirtualTime {
     this.#dice = dice;
   }
 
-  /** @param process does it: not while it stands still, and never once it has ended */
+  /** @param process does it: not while it is paused, and never once it has ended */
   in(milliseconds: number, work: () => void, process?: VirtualProcess): void {
     this.#push({ at: this.now + milliseconds, order: this.#count++, process, work });
   }
@@ -62,7 +62,7 @@ export class VirtualTime {
       const { process, work } = next;
       if (process?.hasEnded) continue;
       if (process && process.standsUntil > this.now) {
-        // What has come meanwhile is done in no order that was promised.
+        // Work that has become due in the meantime is done in no promised order.
         this.#push({ ...next, at: process.standsUntil + this.#dice.between(0, 5), order: this.#count++ });
         continue;
       }
@@ -149,7 +149,7 @@ export class VirtualProcess {
     this.#time.in(milliseconds / this.#speed, work, this);
   }
 
-  /** @param withMachine its monotonic clock stands still, too */
+  /** @param withMachine its monotonic clock is paused, too */
   standStill(milliseconds: number, withMachine: boolean): void {
     this.standsUntil = Math.max(this.standsUntil, this.#time.now + milliseconds);
     if (withMachine) this.#suspendedMs += milliseconds;

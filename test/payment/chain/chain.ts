@@ -121,7 +121,7 @@ export interface ChainFacilitator {
   kill(): Promise<void>;
 }
 
-/** What Base asks for, in wei. */
+/** Base's fee, in wei. */
 const BASE_FEE = '5000000';
 
 export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise<Chain> {

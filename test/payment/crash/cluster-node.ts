@@ -20,7 +20,7 @@ const RESTART_MS = 300;
 /** A server that shares its slots with others, under a supervisor: whenever its process ends, it is started again. */
 export class ClusterNode {
   readonly url: string;
-  /** What it has logged, over all of its processes. */
+  /** Log file of all of its processes. */
   readonly logFile: string;
   readonly #options: ClusterNodeOptions;
   #child: ChildProcess | undefined;
@@ -45,7 +45,7 @@ export class ClusterNode {
     return this.#ready.promise;
   }
 
-  /** It stands still, with its child processes. */
+  /** The process is paused, with its child processes. */
   pause(): void {
     this.#signal('SIGSTOP');
   }

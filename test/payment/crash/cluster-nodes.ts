@@ -6,7 +6,7 @@ import { freePorts } from '../../rig/ports.ts';
 import type { Random } from '../../rig/random.ts';
 import { ClusterNode } from './cluster-node.ts';
 
-/** What befalls a node. */
+/** Faults of a node. */
 const EVENTS = ['killed', 'killed', 'killed', 'its disk lost', 'paused', 'paused', 'restarted'] as const;
 const NODES = 3;
 /** Longer than a lease. */

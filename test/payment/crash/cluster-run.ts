@@ -10,7 +10,7 @@ import { startOutsideFacilitator } from './outside/outside-facilitator.ts';
 
 export interface ClusterReport {
   readonly seed: number;
-  /** What befell nodes, and how often. */
+  /** Count of each fault of nodes. */
   readonly events: Readonly<Record<string, number>>;
   /** How often a node ended by itself because its slots may be another's. */
   readonly gaveUp: number;

@@ -23,7 +23,7 @@ export interface Going {
   readonly stopped: boolean;
 }
 
-/** What a client does next, beside extending the workspace that it has. */
+/** Kinds of a client's next purchase, beside extending the workspace that it has. */
 const KINDS = ['search', 'search', 'workspace', 'workspace', 'workspace'] as const;
 const MINUTE = 500n;
 const PREPAID_USD = 90;
@@ -41,7 +41,7 @@ const ABSENT_PAUSE_MS = 100;
 const PATIENCE_MS = 240_000;
 /** Longer than the process that opens uploads may take to start: a client that left earlier would only begin anew. */
 const ANSWER_DEADLINE_MS = 90_000;
-/** What the 402 asks for. A purchase that outlives it signs anew, as real clients do. */
+/** Validity that the 402 asks for. A purchase that outlives it signs anew, as real clients do. */
 const VALID_SECONDS = 280;
 /** How long a job may take once the server runs on. */
 const ENDED_MS_MAX = 120_000;
@@ -87,7 +87,7 @@ export class CrashClient {
     this.#onAnswer = onAnswer;
   }
 
-  /** Of its wallet. */
+  /** Address of its wallet. */
   get address(): `0x${string}` {
     return this.#account.address;
   }
@@ -277,7 +277,7 @@ function outcomeOf(response: { status: number; answer: Record<string, unknown> }
   );
 }
 
-/** What must be the same when an answer is given again. */
+/** The part of an answer that must be the same when it is given again. */
 function identityOf(kind: Purchase['kind'], answer: Record<string, unknown>): string {
   if (kind === 'search') return JSON.stringify(answer.hits);
   if (kind === 'ingest') return String((answer.item as { id?: string } | undefined)?.id);

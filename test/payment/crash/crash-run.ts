@@ -55,7 +55,7 @@ export interface CrashReport {
   /** Uploads that were answered and were found by their content at the end; the others were given up, each for a credit. */
   readonly found: number;
   readonly givenUp: number;
-  /** What happened at the chain, where the server settles itself. */
+  /** Count of each event at the chain, where the server settles itself. */
   readonly chain: Readonly<Record<string, number>>;
   /** How often each fault came to etcd, or to the way there. */
   readonly etcdFaults: Readonly<Record<string, number>>;

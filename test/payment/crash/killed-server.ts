@@ -9,11 +9,11 @@ import { BARE_ENVIRONMENT, environmentOf } from '../../rig/environment.ts';
 import { PAY_TO } from '../rig/payments.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-/** Of one that loses its lease while it starts. */
+/** Maximum starts of a server that loses its lease while it starts. */
 const STARTS_MAX = 5;
 const PENDING_DEADLINE_MS = 120_000;
 
-/** What a whole server is started with, but for its models. @param folder for the manifest without models */
+/** Settings of a whole server, but for its models. @param folder for the manifest without models */
 export function serverSettings(
   folder: string,
   facilitator: Readonly<Record<string, string>>,
@@ -37,7 +37,7 @@ export function serverSettings(
   };
 }
 
-/** What a server is started in. */
+/** Surroundings of a server. */
 type Place = Pick<CrashPlace, 'folder' | 'settings' | 'nextNode' | 'endsServers'>;
 
 /** The whole server, but for its models, in a process that is killed and started again over the same data. */
@@ -76,7 +76,7 @@ export class KilledServer {
     });
   }
 
-  /** It stands still, with its child processes, until it is killed. */
+  /** The process is paused, with its child processes, until it is killed. */
   pause(): void {
     if (this.#child?.pid && this.#isRunning) process.kill(-this.#child.pid, 'SIGSTOP');
   }

@@ -85,7 +85,7 @@ export async function judge(
   }
 }
 
-/** What was added is what was paid for it, what was spent is what was charged, and the rest is left. */
+/** Checks that additions equal payments in, that spends equal charges, and that the rest is left. */
 function* judgeBalances(
   books: StoppedBooks,
   spends: ReadonlyMap<string, bigint>,

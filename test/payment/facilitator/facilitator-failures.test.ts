@@ -9,7 +9,7 @@ import { paid, sign, v2Header, wallet } from '../rig/payments.ts';
 import { openRemoteRig, outsideFacilitator } from '../rig/remote-rig.ts';
 import { buy, codeOf } from '../rig/requests.ts';
 
-/** What was charged and served while a facilitator goes wrong, and after it was mended: the table of docs/facilitator-failures.md. */
+/** Charges and answers while a facilitator fails, and after it recovers: the table of docs/facilitator-failures.md. */
 
 const inFiveMinutes = () => BigInt(Math.floor(Date.now() / 1000) + 280);
 

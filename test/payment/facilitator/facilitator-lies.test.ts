@@ -5,7 +5,7 @@ import { deep } from '../../rig/deep.ts';
 import type { Misbehaviour } from '../rig/facilitator-server.ts';
 import { fivePayers } from '../rig/five-payers.ts';
 
-/** What was charged and told while a facilitator lies about settlements: the second table of docs/facilitator-failures.md. */
+/** Charges and answers while a facilitator lies about settlements: the second table of docs/facilitator-failures.md. */
 
 const LIES: Readonly<Record<string, Misbehaviour>> = {
   'settles and answers 302': 'settled_302',

@@ -11,7 +11,7 @@ t.test('only a refusal before sending, or a revert in a block, is certain', asyn
     ['invalid_exact_evm_nonce_already_used', '', '', true],
     ['invalid_exact_evm_transaction_failed', HASH, '', true],
     ['settle_exact_failed_onchain', HASH, 'execution reverted', true],
-    // What `@x402/evm` 2.27 answers after it has broadcast the transfer, or may have.
+    // Answers of `@x402/evm` 2.27 after it has broadcast the transfer, or may have.
     ['Timed out while waiting for transaction with hash "0xaa" to be confirmed.', '', '', false],
     ['The request took too long to respond.', '', '', false],
     ['HTTP request failed.', '', '', false],

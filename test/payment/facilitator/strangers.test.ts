@@ -16,7 +16,7 @@ const AT_FIRST = 4;
 
 type Rig = Awaited<ReturnType<typeof openRemoteRig>>;
 
-/** What a made-up contract wallet sends: nobody has signed anything. */
+/** Payment of a made-up contract wallet, without a genuine signature. */
 function madeUp(): Asking {
   const word = (bytes: number) => `0x${randomBytes(bytes).toString('hex')}` as const;
   const authorization = {

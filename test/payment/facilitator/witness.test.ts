@@ -4,7 +4,7 @@ import { PRICE, paid, paymentOf, receiptOf, wallet } from '../rig/payments.ts';
 import { buyPatiently, openRemoteRig } from '../rig/remote-rig.ts';
 import { type Asking, buy, codeOf } from '../rig/requests.ts';
 
-/** What the chain proves about a settlement, and until when it proves nothing. */
+/** The chain's proof about a settlement, and until when it proves nothing. */
 
 const WINDOW_S = 280;
 const LAG_S = 60;

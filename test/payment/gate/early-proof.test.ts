@@ -8,7 +8,7 @@ import { ask, buy, buyAndLose } from '../rig/requests.ts';
 
 interface Watched {
   verifications: number;
-  /** What the facilitator answers. */
+  /** The facilitator's answer. */
   hasMoney: boolean;
 }
 

@@ -3,7 +3,7 @@ import { chargesOf, openRig } from '../rig/gate-rig.ts';
 import { encode, paid, sign, v1Header, v2Header, wallet } from '../rig/payments.ts';
 import { buy } from '../rig/requests.ts';
 
-/** What a payment can have wrong beside the rows of docs/attacks.md, which `attacks.test.ts` sends to the whole server. */
+/** Faults of a payment beside the rows of docs/attacks.md, which `attacks.test.ts` sends to the whole server. */
 
 const now = () => BigInt(Math.floor(Date.now() / 1000));
 

@@ -50,7 +50,7 @@ for (const work of ['pure', 'pure and sure of its charge', 'effect'] as const) {
             if (mode === 'effect') return { charged: true, effect: await before.things.make('first') };
             if (work !== 'pure') {
               willCharge();
-              // What is written for the settlement comes before the end of the work.
+              // Records for the settlement are written before the end of the work.
               for (let turns = 0; turns < WORK_TURNS; turns++) await turn();
             }
             return await numberedWork();

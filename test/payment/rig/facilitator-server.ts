@@ -42,11 +42,11 @@ export interface FacilitatorServer {
     supported: 'none' | 'error_500';
     /** `/supported` waits for it. */
     held?: Promise<void>;
-    /** Of the kinds, by version of the protocol; absent: Base. */
+    /** Networks of the kinds, by version of the protocol; absent: Base. */
     networks?: readonly [v1: string, v2: string];
     verify: Misbehaviour;
     settle: Misbehaviour;
-    /** What goes wrong for some payments alone. */
+    /** Faults of some payments alone. */
     of?: (payment: Payment) => Misbehaviour | undefined;
   };
   /** Bodies that arrived, by path. */

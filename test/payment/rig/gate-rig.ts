@@ -60,7 +60,7 @@ export interface RigOptions {
   facilitator?: (local: LocalFacilitator) => Facilitator;
   assets?: readonly Asset[];
   bodyNetworks?: 'v1' | 'v2';
-  /** What the gate (not the test) sees as the store. */
+  /** The store as the gate (not the test) sees it. */
   seenStore?: (store: Store) => Store;
   purchasesMax?: number;
   /** Shared with other rigs; absent: its own. */

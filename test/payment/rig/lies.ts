@@ -1,4 +1,4 @@
-/** What a facilitator may answer to a settlement that is not what happened. It settles first, unless `unsettled`. */
+/** A facilitator's false answer to a settlement. It settles first, unless `unsettled`. */
 interface LyingAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;

@@ -42,13 +42,13 @@ export async function outsideFacilitator(
 }
 
 export type RemoteRigOptions = Pick<RemoteFacilitatorDeps, 'witness' | 'confirms'> & {
-  /** Of the first facilitator. */
+  /** Authentication headers of the first facilitator. */
   readonly authHeaders?: AuthHeaders;
   /** Asked after the first. */
   readonly further?: readonly FacilitatorAddress[];
   /** A second facilitator on the same chain is asked after the first. */
   readonly secondOfSameLedger?: boolean;
-  /** Of the protocol, that the facilitator has. */
+  /** Versions of the protocol that the facilitator supports. */
   readonly versions?: readonly number[];
   /** Whether the chain, which is the facilitator's ledger, can be asked, and is asked before every answer. */
   readonly chain?: 'asked' | 'asked before answers';
@@ -110,7 +110,7 @@ export async function openRemoteRig(
       deadlines.verify = PATIENT_MS;
       deadlines.settle = PATIENT_MS;
     },
-    /** Time stands still but for `clock.offsetMs`. */
+    /** Time is stopped but for `clock.offsetMs`. */
     freeze: () => {
       const at = Date.now();
       clock.now = () => at + clock.offsetMs;
@@ -118,7 +118,7 @@ export async function openRemoteRig(
   };
 }
 
-/** What a node of the chain would tell, were the ledger the token's contract. Its blocks' time is the clock's. */
+/** A chain node's view, as if the ledger were the token's contract. Its blocks' time is the clock's. */
 export function witnessOf(ledger: LocalFacilitator, clock: Clock): ChainWitness {
   return {
     look: async (payment) => {

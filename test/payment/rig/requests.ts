@@ -55,7 +55,7 @@ export async function numberedWork(): Promise<WorkOutcome> {
   };
 }
 
-/** What a purchase with an effect asks: the thing of this name. */
+/** A purchase with an effect: makes the thing of this name. */
 export function making({ things }: { things: StoredThings }, name = 'one') {
   const run = async (): Promise<WorkOutcome> => ({ charged: true, effect: await things.make(name) });
   return { mode: 'effect', run } as const;

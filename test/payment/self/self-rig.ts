@@ -17,7 +17,7 @@ import { MAX_TIMEOUT_SECONDS, PAY_TO } from '../rig/payments.ts';
 export interface SelfRigOptions {
   readonly chain?: Chain;
   readonly asset?: Asset;
-  /** Of the data folder. */
+  /** Path of the data folder. */
   readonly folder?: string;
   readonly key?: Hex;
   readonly paces?: Partial<Paces>;

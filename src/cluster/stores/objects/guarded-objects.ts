@@ -1,7 +1,7 @@
 import { errorCode, rootCause } from '@farthing/protocol/error';
 import { type Objects, objectsUnavailable } from './objects.ts';
 
-/** Between two attempts at a store that did not answer: everything else is refused at once meanwhile. */
+/** Pause between two attempts at an unresponsive store: all other calls are refused at once until then. */
 const RETRY_MS = 3000;
 
 /** One call of the store: `refused` without asking it while it is away. */

@@ -5,7 +5,7 @@ import { FarthingError } from '@farthing/protocol/error';
  * every later call. @throws objects_unavailable from each method, after a bounded time
  */
 export interface Objects {
-  /** Durable once it resolves. @param bytes at most some MiB, never changed meanwhile */
+  /** Durable once it resolves. @param bytes at most some MiB, never changed afterwards */
   put(name: string, bytes: Uint8Array): Promise<void>;
   /** Undefined for a name without an object. */
   get(name: string): Promise<Uint8Array | undefined>;

@@ -7,7 +7,7 @@ export interface S3Options {
   /** Absolute URL, without the bucket. */
   readonly endpoint: string;
   readonly bucket: string;
-  /** What all keys begin with; empty, or with a slash at its end. */
+  /** Prefix of all keys; empty, or with a slash at its end. */
   readonly prefix: string;
   readonly region: string;
   readonly accessKeyId: string;
@@ -129,7 +129,7 @@ export class S3Objects implements Objects {
       try {
         return await this.#ask(question);
       } catch (error) {
-        // Who is refused a write today may be let in again tomorrow: that is the store's state, not this object's.
+        // A refused write may be allowed tomorrow: that is the store's state, not this object's.
         if (error instanceof RefusedError && (question.method === 'GET' || error.status === 404)) throw error;
         if (error instanceof RefusedError || performance.now() + delay - began > patienceMs)
           throw objectsUnavailable(error);
@@ -174,7 +174,7 @@ export class S3Objects implements Objects {
   }
 }
 
-/** On another thread: a part of an index takes milliseconds. */
+/** Runs on another thread: a part of an index takes milliseconds. */
 async function hashOf(bytes: Uint8Array): Promise<string> {
   const hash = await webcrypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>);
   return Buffer.from(hash).toString('hex');

@@ -8,17 +8,17 @@ import type { Random } from '../../../rig/random.ts';
 import { type Chain, startChain } from '../../chain/chain.ts';
 import type { Outside } from './outside.ts';
 
-/** What the node sees of a payment's way, when the server settles itself. */
+/** Stages of a payment that the node sees when the server settles itself. */
 export type ChainStage = 'simulated' | 'estimated' | 'send_in' | 'send_out' | 'mined' | 'receipt';
 
 const MINE_MS_MAX = 250;
 const REORGANISED = 0.04;
 const REORGANISED_BLOCKS = 2;
-/** Of the transactions: taken and never sent on, sent on without an answer, and refused as too cheap. */
+/** Shares of the transactions: taken and never sent on, sent on without an answer, and refused as too cheap. */
 const DROPPED = 0.05;
 const UNANSWERED = 0.05;
 const UNDERPRICED = 0.05;
-/** Of all other calls. */
+/** Share of all other calls. */
 const LOST = 0.01;
 const PURSE = 10n ** 12n;
 const CALM_MS_MAX = 60_000;

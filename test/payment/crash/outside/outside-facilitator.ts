@@ -5,9 +5,9 @@ import { OutsideLedger, type Stage } from './outside-ledger.ts';
 import { serveFakeNode } from './outside-node.ts';
 
 const DELAY_MS_MAX = 15;
-/** Of the answers to settlements, which are lost although the money has moved. */
+/** Share of the answers to settlements that are lost although the money has moved. */
 const LOST = 0.05;
-/** Of the servers: they can ask a node. */
+/** Share of the servers that can ask a node. */
 const WITNESSED = 0.5;
 
 interface OutsideFacilitator {

@@ -10,16 +10,16 @@ import type { Payment, Terms } from '../../../../src/payment/payment.ts';
 import { SignatureCheck } from '../../../../src/payment/signature.ts';
 import type { Random } from '../../../rig/random.ts';
 
-/** What the facilitator sees of a payment's way: the boundaries of the server's stages. */
+/** Stages of a payment that the facilitator sees: the boundaries of the server's stages. */
 export type Stage = 'verify_in' | 'verify_out' | 'settle_in' | 'moved' | 'settle_out';
 
-/** The facilitator's own books, kept outside of the server: one transfer a nonce, as the token contract has it. */
+/** The facilitator's own ledger, outside of the server: one transfer a nonce, as the token contract has it. */
 export class OutsideLedger implements Facilitator {
   readonly outcomeIsKnowable = false;
   readonly verifiesContractWallets = false;
   /** nonce → amount moved. */
   readonly transfers = new Map<string, bigint>();
-  /** nonce → what its signer signed, of what was moved. */
+  /** nonce → the signed fields of the moved payment. */
   readonly moved = new Map<string, Payment>();
   onStage: (stage: Stage) => void = () => {};
   readonly #signatures = new SignatureCheck(native);
