@@ -62,9 +62,9 @@ export interface Encoder {
   readonly translation?: Translation;
   /** Queries that no space answers, with the reasons. */
   readonly missing: readonly Missing[];
-  /** What the manifest says of the fusion of lists. */
+  /** How the manifest fuses lists. */
   readonly fusion: Manifest['fusion'];
-  /** What pictures must look like; undefined without a picture model. */
+  /** Input format of pictures; undefined without a picture model. */
   readonly pictureSpec: PictureSpec | undefined;
   /** Number of worker threads of each role. */
   readonly workers: WorkerCounts;

@@ -37,7 +37,7 @@ export interface SearchedEvent {
   readonly segments: number;
   readonly exact: boolean;
   readonly timing: Timing;
-  /** Of the first hit; 0 without one. */
+  /** Confidence of the first hit; 0 without one. */
   readonly confidence: number;
 }
 

@@ -28,7 +28,7 @@ export interface Shard {
   snapshot(): Snapshot;
   /** One for each role that the index has or may get, each with the model that fills it until the index ends. */
   readonly spaces: readonly SpaceSpec[];
-  /** What a search must know before its query is encoded. */
+  /** State that a search needs before its query is encoded. */
   state(): ShardState;
   /**
    * A search whose lists of vectors, each in its space, are all asked with one vector that is still to be made. The index may be

@@ -72,7 +72,7 @@ export interface Searched {
   readonly filteredOut: boolean;
   /** A text had no room. */
   readonly truncated: boolean;
-  /** Of the first hit; 0 without one. */
+  /** Confidence of the first hit; 0 without one. */
   readonly confidence: number;
   readonly scanMs: number;
   readonly fuseMs: number;
@@ -107,7 +107,7 @@ export interface Snapshot {
     vectors: readonly ListVector[],
     options: { readonly signal: AbortSignal; readonly mayBlock: boolean },
   ): Searched | Promise<Searched>;
-  /** What the lists of a search say of each place, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
+  /** Each candidate's features by list, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
   evidence(search: NativeSearch, vectors: readonly ListVector[]): string;
   /**
    * Counts the proved best k, and those of them that the quick way finds; both are 0 where the quick way proves its list.
@@ -121,8 +121,8 @@ export interface Snapshot {
   /** Score 1: the same file; below 1: a near copy. Others are not returned. @throws shard_corrupt */
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
   /**
-   * What hits show of some Segments, in their order: Items, and Segments with snippets for the query's words. One that the snapshot
-   * does not have is left out. @throws shard_corrupt
+   * The displayed content of some Segments, in their order: Items, and Segments with snippets for the query's words. A Segment that
+   * the snapshot lacks is left out. @throws shard_corrupt
    */
   hits(segments: Uint32Array, options?: HitsOptions): JsonArray;
   /** The stored records of some Segments. */

@@ -6,7 +6,7 @@ import type { Workspaces } from '../workspace/workspaces.ts';
 export type ExtensionRef = EffectRef<'workspace_extend'>;
 
 export interface ExtensionRequest {
-  /** Of the workspace, as the client wrote it. */
+  /** The workspace's id, as the client wrote it. */
   readonly id: string;
   readonly payer: Address;
   readonly ttlMinutes?: number | null | undefined;

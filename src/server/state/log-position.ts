@@ -11,7 +11,7 @@ export interface Position {
 /** The table of a store that says how far it has followed its log. */
 export const POSITION_TABLE = 'log_position';
 const POSITION = 'position';
-/** Of a copy that is being made: no log leads over it. */
+/** Marks an incomplete copy: no log entry has this position. */
 const INCOMPLETE: Position = { number: -1, hash: '' };
 
 /** The place up to which a store has followed its log; undefined for one without a log. */

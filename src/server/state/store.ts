@@ -59,7 +59,7 @@ export function openStore(folder: string, { durable = true }: { durable?: boolea
     alone: (work) => root.transactionSync(work),
   });
   let isInside = false;
-  // What a transaction writes is part of it: it may not be refused by itself.
+  // A transaction is admitted as a whole: writes inside it are not checked again.
   const write = <T>(begin: () => Promise<T>): Promise<T> => {
     if (!isInside) {
       try {

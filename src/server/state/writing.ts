@@ -17,7 +17,7 @@ export function written<T>(writing: Promise<T>): Promise<T> {
   return done;
 }
 
-/** What a work threw itself stays as it is. */
+/** Maps disk errors to `books_unavailable`; other errors stay as they are. */
 function refusalOf(error: unknown): unknown {
   const { code, commitError } = (error ?? {}) as { code?: unknown; commitError?: Promise<unknown> };
   // A promise that rejects with the cause, for all writes of the transaction: one of them tells it.

@@ -56,14 +56,14 @@ export interface Reserve {
   readonly perMinute: AtomicAmount;
 }
 
-/** What is owed to a wallet for minutes that were not used. */
+/** A refund to a wallet for unused minutes. */
 export interface ReserveReturn extends Pick<Reserve, 'step' | 'payer' | 'money'> {
   readonly amount: AtomicAmount;
   /** Milliseconds since the epoch. */
   readonly time: number;
 }
 
-/** What a workspace held at its end, counted before anything was unlinked. */
+/** A workspace's content at its end, counted before anything was unlinked. */
 export interface WorkspaceInventory {
   readonly items: number;
   readonly segments: number;

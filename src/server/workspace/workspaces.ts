@@ -41,7 +41,7 @@ export interface WorkspacesDeps {
   /** The server's limits, as every workspace's record shows them. */
   readonly limits: Readonly<Record<string, unknown>>;
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
-  /** What other parts keep of a disposed workspace, for its receipt. */
+  /** Data that other components retain of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
   /** Absent: no other server has a copy of anything. */
   readonly removeCopies?: RemoveCopies;
@@ -77,9 +77,9 @@ const UNKNOWN_ID = idFrom('workspace', '0'.repeat(32));
  */
 export class Workspaces {
   readonly prices: WorkspacePrices;
-  /** What is shown of workspaces. */
+  /** Workspaces as clients see them. */
   readonly views: WorkspaceViews;
-  /** What happens in them: counters and past searches. */
+  /** Counters and past searches. */
   readonly activity: Activity;
   readonly #deps: WorkspacesDeps;
   readonly #records: WorkspaceRecords;
@@ -222,7 +222,7 @@ export class Workspaces {
     return { id, expires_at, ttl_seconds_left, returned_minutes: minutes, returned_usd };
   }
 
-  /** What is owed to wallets for minutes in reserve that were not used. */
+  /** Refunds due to wallets for unused minutes in reserve. */
   returns(limit: number, after?: StepId): ReserveReturn[] {
     return this.#records.reserves.due(limit, after);
   }

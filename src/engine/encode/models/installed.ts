@@ -167,7 +167,7 @@ class Finder implements Installed {
     return found.length > 0 ? found : (shown ?? 'no provider can run it');
   }
 
-  /** Of a provider that nobody asked for: ONNX Runtime would report an error at each start. */
+  /** Why ONNX Runtime cannot run a provider that was not configured: trying it would log an error at each start. */
   #runtimeLacks(provider: Provider): string | undefined {
     const [lack] = this.#choice === 'auto' ? lacksOf(provider, []) : [];
     return lack && `${lack.what}: ${lack.command}`;

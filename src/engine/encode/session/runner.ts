@@ -1,4 +1,4 @@
-/** What vectors are for. Queries and ingests differ in workers, prefixes and sizes of runs. */
+/** Purpose of vectors. Queries and ingests differ in workers, prefixes and batch sizes. */
 export type Use = 'query' | 'ingest';
 
 export interface RunTotals {

@@ -1,7 +1,7 @@
 import type { ByteTokens } from './byte-tokens.ts';
 import { type Chosen, TIMES_PER_SECOND } from './choice.ts';
 
-/** What is said between two seconds of a clip. */
+/** Text spoken between two seconds of a clip. */
 export interface Phrase {
   readonly time_s: number;
   readonly time_end_s: number;

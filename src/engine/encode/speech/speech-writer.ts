@@ -13,7 +13,7 @@ export interface SpeechPaths {
   readonly speech: ManifestSpeech;
 }
 
-/** What is said in a clip. */
+/** Transcript of a clip. */
 export interface Written {
   readonly phrases: readonly Phrase[];
   /** The one that was written, and how sure the model was of it. */

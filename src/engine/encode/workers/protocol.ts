@@ -2,7 +2,7 @@ import type { Candidate, Failure, Towers } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
 import type { PlacedBlock } from '../text/passage.ts';
 
-/** What a worker is started with. The memory is shared: it outlives a worker, and the next one takes it over. */
+/** A worker's start parameters. The memory is shared: it outlives a worker, and the next one takes it over. */
 export interface WorkerSettings {
   readonly role: Use;
   readonly towers: Towers;
@@ -53,7 +53,7 @@ export type Task =
   | { readonly kind: 'choose' }
   | EncodeTask;
 
-/** What a worker found when it opened a tower. */
+/** Result of opening a tower. */
 export interface TowerReport {
   readonly model: string;
   readonly provider: string;
@@ -63,7 +63,7 @@ export interface TowerReport {
   readonly failure?: string;
 }
 
-/** What is left of a tower's candidates once its GPUs are tried: one of them, or those on the processor. */
+/** A tower's remaining candidates once its GPUs are tried: one of them, or those on the processor. */
 export interface TowerChoice {
   readonly candidates: readonly Candidate[];
   readonly rejected: readonly { readonly provider: string; readonly reason: string }[];

@@ -6,7 +6,7 @@ import type { Services } from './services.ts';
 export interface Forward {
   /** The routes of payers and workspaces. @param table makes those of one set of books */
   routes(table: (services: Services) => readonly Route[]): readonly Route[];
-  /** What other servers may ask of this one. */
+  /** Routes for other servers of the cluster. */
   readonly peerRoutes: readonly Route[];
   /** Whether another server sent a call. */
   isPeerCall(exchange: Pick<Exchange, 'head' | 'header'>): boolean;

@@ -8,7 +8,7 @@ import type { JsonReply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
 import { admitTenant, type WorkKind } from './workspace-access.ts';
 
-/** Of a body, before anybody is known to be able to pay for the request. */
+/** Body bytes read before the payment is verified. */
 const UNPROVED_BYTES_MAX = 2 ** 20;
 
 /** A request to a paid route: one object per request; its methods are called in this order. */
@@ -44,7 +44,7 @@ export async function paid(services: Services, exchange: Exchange, route: PaidRo
   return { ...answer, body: { ...answer.body, warnings: request.warnings } };
 }
 
-/** Runs a route within the payer's limits, and keeps the payer's index from disposal. */
+/** Applies payer limits and pins the payer's index. */
 class PaidExchange implements PaidRequest {
   readonly priceFixed: boolean;
   readonly mode: PaidRequest['mode'];

@@ -52,7 +52,7 @@ export class RequestBody {
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #arrived = 0;
-  /** What had arrived when its rate was last looked at; undefined before. */
+  /** Bytes that had arrived at the last rate check; undefined before it. */
   #arrivedBefore: number | undefined;
   #paused = false;
   /** More waits in memory than its reader takes. */
@@ -104,7 +104,7 @@ export class RequestBody {
     this.#wakeReader();
   }
 
-  /** Takes no more until it is released. @returns false when there is no more to come, or it is held already */
+  /** Pauses. @returns false when the body is complete, or paused already */
   hold(): boolean {
     if (this.#isHeld || this.#complete || this.#failure) return false;
     this.#isHeld = true;

@@ -9,7 +9,7 @@ export interface Shares {
 /** Whose bytes are counted together: a Tenant’s, or those of one request. */
 export type Owner = string | object;
 
-/** What one request holds of a budget. */
+/** One request's share of a budget. */
 export class Holding {
   readonly owner: Owner;
   bytes = 0;
@@ -87,7 +87,7 @@ export class SharedBytes {
     return held;
   }
 
-  /** What is to be refused now; undefined when all fits. */
+  /** The request to refuse now; undefined when all fits. */
   #over(owners: Held, holding: Holding): Holding | undefined {
     if (owners.bytes > this.#ownerBytesMax) return largest(owners) ?? holding;
     if (this.#bytes <= this.#bytesMax) return undefined;

@@ -2,7 +2,7 @@ import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
 import { OFF_THREAD_BYTES } from './body.ts';
 
-/** Of a body without its picture or file: it is parsed and validated on the event loop, before any payment. */
+/** For a body without its picture or file: it is parsed and validated on the event loop, before any payment. */
 export const BODY_LIMITS = { bytes: 64 * 1024, values: 1024 };
 
 /** A search, or a message to MCP, and apart from it what may be megabytes. */

@@ -9,7 +9,7 @@ export type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces' | 'te
 
 const MEBIBYTE = 2 ** 20;
 
-/** What its schema says of each figure of a hit that a model reads in its line. */
+/** Schema descriptions of the figures that a hit's line shows to a model. */
 const FIGURES_OF_A_HIT = SHOWN_FIELDS.hit
   .filter(({ on }) => on.includes('line'))
   .map(({ name }) => `- \`${name}\`: ${HitSchema.properties[name as keyof Hit].description}`)

@@ -27,7 +27,7 @@ const NEWEST_FIRST_MS = 50;
 /** A refusal is much cheaper than a request. */
 const REFUSED_PER_TURN_MAX = 64;
 
-/** What a request may do in this turn of the event loop. */
+/** When a request may begin. */
 export type Place =
   | 'now'
   /** Now, as the last of this turn: the connection ends with its answer. */

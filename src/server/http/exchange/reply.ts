@@ -40,7 +40,7 @@ export interface ContentReply {
 /** Another server's answer, passed on as it is. */
 export interface RelayedReply {
   readonly status: number;
-  /** Of the status line. */
+  /** Reason phrase of the status line. */
   readonly reason: string;
   /** All headers but those that frame the body. */
   readonly sent: readonly (readonly [name: string, value: string])[];

@@ -102,7 +102,7 @@ export function workspaceIngestRoute(services: Services): Route {
   };
 }
 
-/** What was said of a file, and is not taken, since its bytes were there already. */
+/** Warnings for labels that are ignored because the same bytes were uploaded before. */
 function labelWarnings({ item, duplicate }: IngestAnswer, { key, name, metadata }: StagedUpload): string[] {
   if (!duplicate || key !== undefined) return [];
   const isOther = metadata !== undefined && JSON.stringify(metadata) !== JSON.stringify(item.metadata);
@@ -116,7 +116,7 @@ function labelWarnings({ item, duplicate }: IngestAnswer, { key, name, metadata 
   ];
 }
 
-/** What is said of a file, in the request's identity. */
+/** A file's labels, as part of the request's identity. */
 function labelsOf({ key, metadata, onlyIf }: StagedUpload): Record<string, string> {
   return {
     ...(key !== undefined && { key }),

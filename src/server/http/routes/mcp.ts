@@ -21,7 +21,7 @@ const CALLS_MAX = 256;
 const BUSY_CALLS_PER_SECOND = 50;
 /** All that bring no workspace's token, whether they pay or not. */
 const UNPROVED = 'unproved';
-/** Of a body that is no object: its first sign says whether it is a batch. */
+/** Bytes checked for a leading `[`, which means a batch. */
 const BATCH_START_BYTES = 1024;
 /** Headers that the transport and the tools read. */
 const PASSED_ON = /^(?:accept|authorization|content-type|mcp-[a-z0-9-]+)$/;

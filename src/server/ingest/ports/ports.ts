@@ -63,7 +63,7 @@ export type VectorsBySpace = Record<string, Float32Array[]>;
 
 /** The encoder's queue is fair among Tenants. */
 export interface IngestEncoder {
-  /** What the pictures of a Tenant's index must look like; undefined without a picture model. */
+  /** Input format of the pictures of a Tenant's index; undefined without a picture model. */
   pictureSpec(tenant: TenantId): Promise<PictureSpec | undefined>;
   cutPassages(document: Pick<Extracted, 'title' | 'blocks'>, options: EncodeOptions): Promise<Passage[]>;
   encodeIngest<K extends InputKind>(

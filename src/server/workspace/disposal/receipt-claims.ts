@@ -7,8 +7,8 @@ import type { WorkspaceSettings } from '../time/settings.ts';
 import type { WorkspaceRecord } from '../workspace.ts';
 
 /**
- * What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds), and which servers may have
- * a copy of it.
+ * Data of a workspace that other components retain, given when it was created and disposed of (wall clock, in milliseconds), and
+ * which servers may have a copy of it.
  */
 export type KeptElsewhere = (
   createdAt: number,

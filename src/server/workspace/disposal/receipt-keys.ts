@@ -61,7 +61,7 @@ export class ReceiptKeys {
   readonly #options: ReceiptKeysOptions;
   #file: KeyFile;
   #current: SigningKey;
-  /** Of what is shared. */
+  /** Revision of the shared file. */
   #revision = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;

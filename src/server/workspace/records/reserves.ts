@@ -6,8 +6,8 @@ import type { RentedTime } from '../time/rented-time.ts';
 import type { Reserve, ReserveReturn, WorkspaceRecord } from '../workspace.ts';
 
 /**
- * What is left of the reserves at a moment of rented time. They are the last minutes of the workspace's time, and the earliest is used
- * first. A minute that has begun is used.
+ * The unused part of the reserves at a moment of rented time. They are the last minutes of the workspace's time, and the earliest is
+ * used first. A minute that has begun is used.
  *
  *     now            endsAt
  *      ├── paid ──┼─ reserve ─┤
@@ -66,7 +66,7 @@ export class Reserves {
     void this.#returns.put(owed.step, { ...owed, time: this.#clock.now() });
   }
 
-  /** What is owed to wallets whose books do not have it yet, in order of their steps after `after`. */
+  /** Refunds not yet credited to their wallets, in order of their steps after `after`. */
   due(limit: number, after?: StepId): ReserveReturn[] {
     const start = after === undefined ? undefined : `${after}\0`;
     return Array.from(this.#returns.range({ start, limit }), ({ value }) => value);
