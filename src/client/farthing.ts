@@ -23,7 +23,7 @@ import { checkMinutes, type ExtendOptions, Workspace, type WorkspaceAccess } fro
 export interface FarthingOptions {
   /** Address of the server: `http://127.0.0.1:8402`. */
   readonly baseUrl: string;
-  /** What signs payments: a viem account, or what opens one when the first payment is signed. */
+  /** Signs payments: a viem account, or a function that opens one when the first payment is signed. */
   readonly account?: PaymentAccount | (() => Promise<PaymentAccount>);
   /** Or an EIP-1193 provider: a browser wallet, a viem client. */
   readonly signer?: Eip1193Signer;
@@ -201,7 +201,7 @@ export class Farthing {
     return (await this.#calls.send<ReadyAnswer>({ method: 'GET', path: '/readyz' })).body;
   }
 
-  /** What was spent so far, is held, and is left. */
+  /** Amounts spent so far, held and left. */
   get spending(): Spending {
     return this.#budget.spending;
   }

@@ -8,7 +8,7 @@ import type {
   NamedSource,
 } from './ingest-many.ts';
 
-/** What a folder's upload comes to, before anything is sent. */
+/** Cost of a folder's upload, before anything is sent. */
 export interface FolderPrice {
   /** Files that are not yet uploaded. */
   readonly files: number;

@@ -2,7 +2,7 @@ import type { Filter } from '@farthing/protocol/labels/filter';
 import type { Family } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 
-/** One of several questions: words, or words with what differs from the options around them. */
+/** A query, or a query with overrides. */
 export type AskedQuestion =
   | string
   | (Pick<SearchOptions, 'families' | 'k' | 'filter'> & { readonly query: string });

@@ -87,7 +87,7 @@ export class Workspace {
     this.#headers = { Authorization: `Bearer ${token}` };
   }
 
-  /** What the last answer warned of: that the workspace ends within two minutes. */
+  /** The last answer's warning: the workspace ends within two minutes. */
   get warning(): string | undefined {
     return this.#warning;
   }

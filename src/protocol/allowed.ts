@@ -16,7 +16,7 @@ export interface AllowedValues {
   readonly maxProperties?: number;
 }
 
-/** What a value was refused for, in plain words: `send a whole number from 1 to 1000, not "many"`. */
+/** Why a value was refused, in plain words: `send a whole number from 1 to 1000, not "many"`. */
 export function refusedValue(schema: AllowedValues, value: unknown): string {
   return `send ${allowed(schema)}, not ${shown(value)}`;
 }

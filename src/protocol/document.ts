@@ -65,7 +65,7 @@ export interface Charset {
 
 export type DocumentKind = 'text' | 'document' | 'picture' | 'video' | 'audio' | 'archive';
 
-/** What opening a file tells: its type and basic facts, before its content is read. */
+/** A file's type and basic facts, known before its content is read. */
 export interface FileInfo {
   readonly kind: DocumentKind;
   /** Recognised from the content, never from the name. */
@@ -98,7 +98,7 @@ export interface PictureContent {
   readonly width: number;
   readonly height: number;
   readonly page?: number;
-  /** Of a frame, in seconds from the start: it stands for all near-equal frames until `time_end_s`. */
+  /** Start of a frame, in seconds: it stands for all near-equal frames until `time_end_s`. */
   readonly time_s?: number;
   readonly time_end_s?: number;
 }

@@ -119,7 +119,7 @@ function isFullDisk(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** What an error was caused by in the end: a library says `fetch failed`, and its cause which connection was refused. */
+/** The innermost cause of an error: a library says `fetch failed`, and its cause which connection was refused. */
 export function rootCause(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause instanceof Error ? rootCause(cause) : String(error);

@@ -38,7 +38,7 @@ const FORMS: Readonly<Record<keyof Ids, RegExp>> = {
   prepaid: /^pre_[0-9a-f]{32}$/,
 };
 
-/** What ids of 128 bits begin with. */
+/** Prefixes of 128-bit ids. */
 const PREFIXES = { workspace: 'ws_', item: 'item_', job: 'job_', request: 'req_', prepaid: 'pre_' } as const;
 
 /** The text as an id of this kind; undefined when it is none. */

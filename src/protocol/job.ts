@@ -49,7 +49,7 @@ export interface Job {
   readonly segments: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Of a searchable Item. */
+  /** Only on a searchable Item. */
   readonly not_read?: readonly NotRead[];
   /** Present on a failed job, with the codes of an immediate refusal. */
   readonly error?: { readonly code: string; readonly detail: string };

@@ -18,7 +18,7 @@ export type Asked<S extends Specs> =
   | { readonly help?: never; readonly name: keyof S & string; readonly args: readonly string[] };
 
 /**
- * What the words after a program's name ask for. `help`, `--help` or `-h` anywhere before `--` asks for help.
+ * Parses the words after a program's name. `help`, `--help` or `-h` anywhere before `--` asks for help.
  * @param columns of the terminal; undefined: there is none
  * @throws UsageError with the nearest name
  */

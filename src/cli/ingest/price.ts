@@ -8,7 +8,7 @@ import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
 import type { FoundFile } from './files.ts';
 
-/** Of the workspace that is compared with. */
+/** Length of the workspace that the price is compared with. */
 const MINUTES = 60;
 
 /**

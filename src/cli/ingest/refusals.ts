@@ -39,7 +39,7 @@ function reasonOf(error: Error): string {
   return error instanceof FarthingError ? error.code : error.message;
 }
 
-/** What the server said of all of them; where that differs or is long, what they have in common. */
+/** The server's reason for all of them; where reasons differ or are long, that of their code. */
 function whyOf(group: readonly Refused[]): string {
   const [first, ...others] = group.map(({ error }) =>
     error instanceof FarthingError ? error.detail : error.message,

@@ -37,7 +37,7 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
   const inner = width - number.length;
   const indent = ' '.repeat(number.length);
   const word = likelihood(hit.confidence);
-  // What is hardly the same picture may be much like it.
+  // A picture that is hardly the same may be much alike.
   const likely =
     word === 'unlikely' && looksAlike(hit) ? `${bar(hit.likeness!)} alike` : `${bar(hit.confidence)} ${word}`;
   const room = isWide ? inner - widthOf(likely) - 2 : inner;

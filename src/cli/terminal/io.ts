@@ -1,4 +1,4 @@
-/** What an agent's command needs of its process. */
+/** An agent command's access to its process. */
 export interface Io {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Writes to the standard output, as it is. */

@@ -9,17 +9,17 @@ import type { PaymentAccount } from './wallet.ts';
 export interface Authorization {
   readonly headers: Readonly<Record<string, string>>;
   readonly amount: AtomicAmount;
-  /** What it pays for, and on which terms: another call on the same terms may use it. */
+  /** The paid call and its terms: another call on the same terms may reuse the authorization. */
   readonly terms: string;
   /** Seconds since the epoch. */
   readonly validBefore: number;
-  /** It was signed for an earlier call, which was not charged. */
+  /** Reused from an uncharged call. */
   readonly reused: boolean;
-  /** Of money that was paid before: the budget had it then. */
+  /** Paid from prepaid money, which the budget has counted already. */
   readonly isPrepaid: boolean;
 }
 
-/** What is about to be paid, for `approve`. */
+/** The pending payment, for `approve`. */
 export interface Price {
   readonly usd: string;
   readonly payTo: string;
@@ -35,7 +35,7 @@ export interface AuthorizationDeps {
   readonly spendsPrepaid?: boolean;
 }
 
-/** What has prepaid money back. */
+/** Refunds prepaid money. */
 export const REFUND_PATH = '/agent/v1/prepaid/refund';
 
 /** Servers want some seconds left to settle in; a slow upload needs more. */
@@ -125,7 +125,7 @@ export class Authorizations {
     }
   }
 
-  /** Of several offers, if it is wanted and may suffice; alone, in any case. */
+  /** The prepaid offer: among several, only if it is wanted and may suffice; alone, in any case. */
   #prepaidOffer({ accepts }: PaymentRequired) {
     const chosen = accepts.find(
       ({ scheme, asset, amount }) =>
@@ -178,7 +178,7 @@ export class Authorizations {
       );
   }
 
-  /** What has ended can't be charged any more. */
+  /** Expired authorizations can't be charged any more. */
   #forgetEnded(): void {
     for (const [terms, free] of this.#free) {
       const live = free.filter(({ validBefore }) => validBefore > seconds());

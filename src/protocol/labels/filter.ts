@@ -2,7 +2,7 @@ import { FarthingError } from '../error.ts';
 import { nearest } from '../nearest.ts';
 import { isScalar, METADATA_NAME_MAX, METADATA_TEXT_MAX, type Scalar } from './metadata.ts';
 
-/** What holds for one field of the metadata: all that is named. */
+/** Conditions on one metadata field; all must hold. */
 export interface Condition {
   readonly eq?: Scalar;
   readonly in?: readonly Scalar[];

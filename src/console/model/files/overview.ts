@@ -1,6 +1,6 @@
 import type { FileEntry, FileState } from '../state/entry.ts';
 
-/** What a list of files amounts to. */
+/** Progress of a list of files. */
 export interface Overview {
   readonly total: number;
   readonly done: number;

@@ -65,7 +65,7 @@ export interface Session {
   readonly said: string;
 }
 
-/** What belongs to one workspace, and goes with it. */
+/** State of one workspace, cleared with it. */
 export const NO_WORKSPACE = {
   opened: undefined,
   usage: undefined,

@@ -1,7 +1,7 @@
 import type { DisposalAnswer } from '@farthing/client';
 import type { OpenWorkspace } from './session.ts';
 
-/** What outlives a reload, in the browser's storage. */
+/** State in the browser's storage, which outlives a reload. */
 
 /** A kept value, its check, and its key. */
 class Kept<T> {
