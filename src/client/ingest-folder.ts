@@ -45,7 +45,7 @@ interface FileSystem {
 
 /** Where a folder's files go. */
 export interface FolderTarget {
-  /** The log tells targets apart by it. */
+  /** Distinguishes targets in the log. */
   readonly name: string;
   /** Price of one upload in US dollars. */
   readonly usdEach: string;

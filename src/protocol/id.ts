@@ -53,10 +53,10 @@ export function storedId<Kind extends keyof Ids>(ofKind: Kind, text = ''): Ids[K
   return id;
 }
 
-/** Whether an id leads to the books that ask: the id of what is kept there must. */
+/** Whether an id belongs to this store; the ids of its Tenants and jobs must. */
 export type LeadsHere = (id: TenantId | JobId) => boolean;
 
-/** A new id of 128 random bits. @param suits asked of each draw until it says yes: of n sets of books, n draws on average */
+/** A new id of 128 random bits. @param suits accepts or rejects each draw: with n stores, n draws on average */
 export function newId<Kind extends keyof typeof PREFIXES>(
   ofKind: Kind,
   suits: (id: Ids[Kind]) => boolean = () => true,

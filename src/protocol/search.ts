@@ -43,7 +43,7 @@ export const FAMILIES_ASKED_MAX = 16;
 /** A search after validation and defaults. At least one of `query` and `image` is present. */
 export interface SearchInput {
   readonly query?: string;
-  /** The picture's file as sent (JPEG, PNG, …): bytes from a stranger, to be decoded in a child process only. */
+  /** The picture's file as sent (JPEG, PNG, …): untrusted bytes, to be decoded in a child process only. */
   readonly image?: Uint8Array;
   /** Absent: all that apply to the query. */
   readonly families?: readonly Family[];

@@ -136,7 +136,7 @@ export class Authorizations {
     if (!chosen) return undefined;
     const amount = BigInt(chosen.amount);
     const isShort = this.#prepaidShort !== undefined && amount >= this.#prepaidShort;
-    // It comes first where the server sees that it suffices. A server of a cluster may not have the wallet's books.
+    // Listed first where the server sees that it suffices; a server of a cluster may not own the wallet's store.
     const mayDo = this.#deps.spendsPrepaid && !isShort && (this.#hasPrepaid || chosen === accepts[0]);
     if (accepts.length > 1 && !mayDo) return undefined;
     return { chosen, amount, isPrepaid: true };

@@ -58,7 +58,7 @@ export interface Encoder {
   readonly spaces: readonly ServedSpace[];
   /** The text space of an index that begins in a language which the model in use does not know; its model opens when it is needed. */
   readonly otherLanguages?: ServedSpace;
-  /** How descriptions of pictures in other languages reach the space of their labels; absent where there is no way. */
+  /** Translation of picture descriptions in other languages into the space of their labels; absent: none. */
   readonly translation?: Translation;
   /** Queries that no space answers, with the reasons. */
   readonly missing: readonly Missing[];

@@ -262,7 +262,7 @@ function waitOf(tenant: string): number | undefined {
   return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
 }
 
-/** Places that each list should reach. */
+/** Depth of each list, in distinct places. */
 function depthOf({ k }: SearchInput, { fusion }: QueryEncoder): number {
   return Math.max(k, fusion.depth);
 }

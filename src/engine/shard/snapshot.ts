@@ -27,7 +27,7 @@ export interface Probed {
   readonly found: number;
 }
 
-/** How many places a list should reach, and whether it must be proved at any cost. */
+/** A list's depth, in distinct places, and whether it must be proved at any cost. */
 export interface RankOptions {
   readonly depth: number;
   readonly exact?: boolean;
@@ -92,7 +92,7 @@ export interface HitsOptions {
 /** One read transaction: it sees whole Items only, never changes and never waits for a writer. Keep it short and close it. */
 export interface Snapshot {
   /**
-   * The shortest of the best `depth`, 2 × `depth` … 16 × `depth` Segments that reach `depth` places. A small index answers
+   * The shortest of the best `depth`, 2 × `depth` … 16 × `depth` Segments with `depth` distinct places. A small index answers
    * at once. A large one answers from another thread; until then the snapshot may be closed, but not used.
    * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
    */

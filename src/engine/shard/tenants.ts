@@ -68,9 +68,9 @@ export class Tenants {
   readonly #disposals = new Map<string, Promise<void>>();
   readonly #disposed = new Set<string>();
   readonly #begun = new BegunIndexes();
-  /** Tenants whose snapshot is being kept. */
+  /** Tenants whose snapshot is being stored. */
   readonly #snapshots = new Set<string>();
-  /** Folders whose books another server owns. */
+  /** Folders whose store another server owns. */
   readonly #away = new Set<string>();
   #closed = false;
 
@@ -95,7 +95,7 @@ export class Tenants {
     return join(this.#folders.of(tenant), tenant);
   }
 
-  /** True when the Tenant has a folder, or is kept, and is not being disposed. */
+  /** True when the Tenant has a folder, or a stored index, and is not being disposed. */
   exists(tenant: string): boolean {
     if (this.#closed || this.#isGone(tenant) || this.#isAway(tenant)) return false;
     if (this.#entries.get(tenant)?.opened !== undefined || existsSync(this.folder(tenant))) return true;
@@ -177,7 +177,7 @@ export class Tenants {
     return disposal;
   }
 
-  /** Ids of all Tenants with a folder or a kept index, or of those in one of the folders; unordered. */
+  /** Ids of all Tenants with a folder or a stored index, or of those in one of the folders; unordered. */
   async list(within: readonly string[] = this.#folders.all): Promise<string[]> {
     const names = await Promise.all(within.map((folder) => readdir(folder).catch(() => [])));
     const kept = [...(this.#keeper?.tenants() ?? [])].filter((id) => within.includes(this.#folders.of(id)));

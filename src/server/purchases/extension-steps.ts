@@ -16,7 +16,7 @@ export interface ExtensionRequest {
   readonly token?: string | undefined;
 }
 
-/** The extensions of the workspaces of one set of books as effects of payments, wherever the books are. All but `extend` are idempotent. */
+/** Extensions of one store's workspaces as effects of payments, wherever the store is. All but `extend` are idempotent. */
 export interface ExtensionSteps {
   /** @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited */
   extend(request: ExtensionRequest): Promise<ExtensionRef>;

@@ -20,7 +20,7 @@ export function written<T>(writing: Promise<T>): Promise<T> {
 /** Maps disk errors to `books_unavailable`; other errors stay as they are. */
 function refusalOf(error: unknown): unknown {
   const { code, commitError } = (error ?? {}) as { code?: unknown; commitError?: Promise<unknown> };
-  // A promise that rejects with the cause, for all writes of the transaction: one of them tells it.
+  // This promise rejects with the cause, for all writes of the transaction: one of them reports it.
   commitError?.catch(noop);
   const isErrno = typeof code === 'number' && (code > 0 || code === MAP_FULL);
   if (commitError === undefined && !isErrno) return error;

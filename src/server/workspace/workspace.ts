@@ -50,7 +50,7 @@ export interface PendingStep {
 export interface Reserve {
   readonly step: StepId;
   readonly payer: Address;
-  /** Which prepaid money it was, as the payer's books name it. */
+  /** The prepaid money's id in the payer's store. */
   readonly money: string;
   readonly minutes: number;
   readonly perMinute: AtomicAmount;

@@ -48,7 +48,7 @@ export interface WorkspacesDeps {
   /** Whether encrypted copies of the workspaces' content lie beyond this disk; absent: none do. */
   readonly hasCopies?: boolean;
   readonly settings?: Partial<WorkspaceSettings>;
-  /** Whether a new workspace's id leads to these books; absent: every id does. */
+  /** Whether a new workspace's id belongs to this store; absent: every id does. */
   readonly leadsHere?: LeadsHere;
   readonly log: (event: object) => void;
 }
@@ -174,7 +174,7 @@ export class Workspaces {
     return this.#pendingEffects.creations();
   }
 
-  /** Extensions whose payment is open, in these books or in others. */
+  /** Extensions whose payment is open, in this store or in others. */
   pendingExtensions(): PendingExtension[] {
     return this.#pendingEffects.extensions();
   }
@@ -227,7 +227,7 @@ export class Workspaces {
     return this.#records.reserves.due(limit, after);
   }
 
-  /** The wallet's books have it. */
+  /** The wallet's store has it. */
   returned(step: StepId): Promise<void> {
     return this.#records.reserves.returned(step);
   }

@@ -37,7 +37,7 @@ export function Thumbnail({ of, box, time }: ThumbnailProps) {
   );
 }
 
-/** How much a page is enlarged: its text is seen to be text, and a word alone would tell little. */
+/** Magnification of a page: enough to see that it is text. */
 const ZOOM_MIN = 1.6;
 const ZOOM_MAX = 2.4;
 

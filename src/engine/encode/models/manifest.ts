@@ -49,7 +49,7 @@ const Three = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 
 const ModelFile = closed({
   path: RelativePath,
-  /** Both absent: learned at the first pull, and then kept in the lock file. */
+  /** Both absent: learned at the first pull, then stored in the lock file. */
   sha256: Type.Optional(Sha256),
   bytes: Type.Optional(Count(2 ** 40)),
   /** Path in the hub's repository; absent: the file cannot be pulled. */
@@ -149,7 +149,7 @@ const Text = closed({
   pooling: Pooling,
   normalise: Type.Boolean(),
   dimensions: Count(65_536),
-  /** How this model's queries reach the space of one that knows fewer languages: see `engine/encode/text/translation.ts`. */
+  /** Maps this model's queries into the space of one that knows fewer languages: `engine/encode/text/translation.ts`. */
   translation: Type.Optional(
     closed({
       into: Name,

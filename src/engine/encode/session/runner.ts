@@ -5,7 +5,7 @@ export interface RunTotals {
   runs: number;
   tokens: number;
   padding: number;
-  /** Milliseconds since then, where another thread tells later. */
+  /** Milliseconds since then, where another thread reports later. */
   sinceMs?: number;
 }
 

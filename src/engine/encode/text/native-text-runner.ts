@@ -94,7 +94,7 @@ export class NativeTextRunner implements Runner {
   }
 }
 
-/** Calls of an encoder by their numbers. They do not hold the encoder, which holds what it tells. */
+/** Calls of an encoder by their numbers. They do not reference the encoder, which holds its callbacks. */
 class Calls {
   readonly #waiting = new Map<number, Call>();
   #number = 0;

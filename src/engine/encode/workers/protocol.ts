@@ -73,7 +73,7 @@ export interface WorkTotals {
   readonly runs: number;
   readonly tokens: number;
   readonly padding: number;
-  /** Milliseconds since then, where another thread tells later. */
+  /** Milliseconds since then, where another thread reports later. */
   readonly sinceMs?: number;
   /** Providers of this worker that failed at run time; the processor serves in their place. */
   readonly losses?: readonly Failure[];

@@ -18,7 +18,7 @@ const REMEMBERED_MAX = 1024;
 export class RequestSource {
   readonly #gate: Pick<Services['gate'], 'knownPayer' | 'owners'>;
   readonly #forward: Forward;
-  /** Looking a token up in the books costs more than the rest. */
+  /** Looking a token up in the store costs more than the rest. */
   readonly #opened = new OpenedTokens(REMEMBERED_MAX);
 
   constructor(gate: Pick<Services['gate'], 'knownPayer' | 'owners'>, forward: Forward) {

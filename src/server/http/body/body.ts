@@ -148,7 +148,7 @@ export class RequestBody {
     this.release();
   }
 
-  /** Somebody pays for the request: its bytes count with the owner's, in the part of the budget that is kept for those. */
+  /** The request is paid for: its bytes count with the owner's, in the part of the budget reserved for paid requests. */
   proved(owner: Owner): void {
     this.#owner = owner;
     for (const budget of this.#budgets) budget.move(owner);
@@ -161,7 +161,7 @@ export class RequestBody {
   }
 
   /**
-   * Counts what is kept of the body elsewhere, as what waits here is counted.
+   * Counts the body's bytes that are held elsewhere, like those that wait here.
    * @returns call it with further bytes; it ends with the body
    */
   holdElsewhere(shares: Shares): (bytes: number) => void {

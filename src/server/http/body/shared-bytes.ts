@@ -1,6 +1,6 @@
 import { FarthingError } from '@farthing/protocol/error';
 
-/** A budget of bytes in two parts: an unproved request cannot touch what is kept for those that are paid for. */
+/** A budget of bytes in two parts: an unproved request cannot use the part reserved for paid ones. */
 export interface Shares {
   readonly unproved: SharedBytes;
   readonly proved: SharedBytes;

@@ -13,8 +13,8 @@ const WAITING_MAX = 16_384;
 /** A request with credentials that has waited for longer is refused. */
 export const WAIT_MS_MAX = 2000;
 /**
- * The same once its sender has had requests waiting for a second, though some were served: more comes than can be answered, and waiting
- * helps nobody. The number tells this from a process that stood still.
+ * The same once its sender has had requests waiting for a second, though some were served: the server is overloaded, and waiting
+ * helps nobody. The count distinguishes this from a process that was paused.
  */
 export const OVERLOADED_WAIT_MS_MAX = 100;
 export const OVERLOADED_AFTER_MS = 1000;

@@ -73,7 +73,7 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   return { inputs: [{ query, image, ...options }], asked: [identity], identity, warnings };
 }
 
-/** How many questions an unread search asks, as far as it can be told: for its price. */
+/** Estimates the number of questions in an unread search, for its price. */
 export function questionsIn(body: Buffer): number {
   try {
     const { queries } = parseJsonObject(body.toString('utf8'));

@@ -49,7 +49,7 @@ interface QueuedJob {
   running?: Promise<void>;
 }
 
-/** Runs the jobs of one set of books, each in its turn. */
+/** Runs the jobs of one store, in order. */
 export class JobRunner {
   readonly #deps: RunnerDeps;
   readonly #entries = new Map<JobId, QueuedJob>();

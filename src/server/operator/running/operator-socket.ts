@@ -26,7 +26,7 @@ const PAGE = 500;
 export interface Controlled {
   readonly workspaces: Pick<WorkspaceViews, 'list' | 'show'> & Pick<Workspaces, 'disposeAsOperator'>;
   readonly backup: Pick<LiveBackup, 'take'>;
-  /** The ledger of all books here. */
+  /** The ledger of all stores here. */
   readonly ledger: () => Ledger;
   readonly owing: () => readonly OwingBooks[];
   /** Undefined on play money, and without a node. */

@@ -37,7 +37,7 @@ const COUNTED_LATER: ReadonlySet<unknown> = new Set(['interrupted', 'objects_una
  * The one path by which a workspace ends: DELETE, expiry, the operator, a failed payment. Every step is idempotent and
  * durable before the next begins, so that `run` resumes wherever a crash stopped it:
  *
- *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory kept ─ folder unlinked, copies and key destroyed ─ other servers’ copies removed ─ signed ─ disposed + receipt
+ *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory stored ─ folder unlinked, copies and key destroyed ─ other servers’ copies removed ─ signed ─ disposed + receipt
  */
 export class Disposals {
   readonly #deps: DisposalDeps;

@@ -64,7 +64,7 @@ export function receiptClaims({
     searches: counters.searches,
     ingests: counters.ingests,
     spend_usd: formatUsd(record.spend),
-    // Nothing is signed before the store lists no object of the workspace, and its key is out of the books.
+    // Nothing is signed before the store lists no object of the workspace, and its key is deleted.
     ...(hadCopies && {
       copies: {
         objects_left: 0,

@@ -34,7 +34,7 @@ interface SigningKey {
 
 const NO_KEYS: KeyFile = { keys: [] };
 
-/** Where the servers of a cluster keep what each has in its file. Its methods throw when that cannot be reached now. */
+/** A cluster's shared copy of the key file. Its methods throw while it is unreachable. */
 export interface SharedKeys {
   read(): Promise<{ readonly text: string; readonly revision: number } | undefined>;
   /** No change of another server is lost. @param change may be asked several times @param reseals also where the text stays as it is */

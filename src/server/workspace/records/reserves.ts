@@ -36,8 +36,8 @@ export function sumOfReserves(reserves: readonly Reserve[]): { minutes: number; 
 }
 
 /**
- * Gives back what is not used of reserves. What is owed to a wallet is noted in the transaction that takes the minutes away, and stays
- * noted until the wallet's books have it.
+ * Gives back what is not used of reserves. A refund to a wallet is recorded in the transaction that takes the minutes away, and stays
+ * recorded until the wallet's store has it.
  */
 export class Reserves {
   readonly #time: RentedTime;
@@ -72,7 +72,7 @@ export class Reserves {
     return Array.from(this.#returns.range({ start, limit }), ({ value }) => value);
   }
 
-  /** The wallet's books have it. */
+  /** The wallet's store has it. */
   async returned(step: StepId): Promise<void> {
     await this.#returns.remove(step);
   }
