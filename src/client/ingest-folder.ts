@@ -108,7 +108,7 @@ async function planFolder(
     },
     log: {
       has: (key) => uploaded.has(key),
-      // A refused file is not noted: another attempt is free, and a newer server may read it.
+      // A refused file is not recorded: another attempt is free, and a newer server may read it.
       add: (key: string, outcome: IngestOutcome) =>
         'answer' in outcome ? appendFile(logFile, `${key}\n`) : undefined,
     },

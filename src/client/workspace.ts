@@ -220,7 +220,7 @@ export class Workspace {
     });
   }
 
-  /** Ends the reserve: what is not used of it goes back to the prepaid money of who paid for it. */
+  /** Ends the reserve: unused money goes back to its payer's prepaid balance. */
   endReserve(): Promise<ReserveEndedAnswer> {
     return this.#send('DELETE', '/reserve');
   }

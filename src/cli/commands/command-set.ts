@@ -60,7 +60,7 @@ export interface CallOf<Spec extends CommandSpec> {
   };
 }
 
-/** A wrong use of a command: one line says what is wrong. */
+/** Wrong use of a command, explained in one line. */
 export class UsageError extends Error {}
 
 /** First words of the commands, in the order of the help. */

@@ -49,7 +49,7 @@ export interface AskedOfIndex {
   readonly query?: string | undefined;
   /** The index has pictures. */
   readonly pictures: boolean;
-  /** Whether a space with this name is asked. */
+  /** Whether the search uses a space with this name. */
   space(name: string): boolean;
 }
 

@@ -19,7 +19,7 @@ export interface FamilyReport {
   readonly revision?: string;
   readonly provider?: string;
   readonly warmup_ms?: number;
-  /** May be asked in words; by a picture. */
+  /** Accepts words; accepts a picture. */
   readonly words: boolean;
   readonly pictures: boolean;
 }

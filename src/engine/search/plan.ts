@@ -19,7 +19,7 @@ interface KeptPlan extends SearchPlan {
   readonly fusion: Fusion;
 }
 
-/** Plans by the spaces of the models in use, and by what is asked. */
+/** Plans by the spaces of the models in use, and by the kind of query. */
 const kept = new WeakMap<readonly ServedSpace[], Map<string, KeptPlan>>();
 
 /** The plan of a search, made once for each combination of models, families and inputs. @throws as `planLists` */

@@ -63,13 +63,13 @@ export interface SearchOptions {
   readonly onCertain?: () => void;
 }
 
-/** How a search is asked for, beside what. */
+/** Options and state of a search. */
 interface Asked extends SearchOptions {
   readonly signal: AbortSignal;
   readonly started: number;
 }
 
-/** A search whose index has something, and what it is asked by. */
+/** A search of an index that is not empty, with its plan. */
 interface Planned extends Asked {
   readonly encoder: QueryEncoder;
   readonly lists: readonly ServedList[];
@@ -348,7 +348,7 @@ function modelOf(spaces: readonly SpaceSpec[], space: string): string | undefine
   return spaces.find(({ name }) => name === space)?.modelSha256;
 }
 
-/** Whether a search asks a space of vectors. */
+/** Whether a search uses a vector space. */
 function asksSpace(input: SearchInput, space: string): boolean {
   return askedLists(input).some((list) => list.scans === 'vectors' && list.spaces.includes(space));
 }

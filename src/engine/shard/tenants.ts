@@ -144,7 +144,7 @@ export class Tenants {
     }
   }
 
-  /** Beside other uses. One that fails is tried again after the next use. */
+  /** Runs beside other uses. If it fails, it is retried after the next use. */
   async #takeSnapshot(tenant: string, keeper: IndexKeeper): Promise<void> {
     if (this.#snapshots.has(tenant) || this.#closed || this.#isGone(tenant)) return;
     this.#snapshots.add(tenant);

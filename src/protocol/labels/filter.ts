@@ -69,7 +69,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * A filter as the index takes it, as JSON: the same conditions always give the same text. Undefined for one without conditions.
- * @throws field_invalid that names the member: a condition that cannot be understood is never left out
+ * @throws field_invalid that names the field: a condition that cannot be understood is never left out
  */
 export function readFilter(value: unknown): string | undefined {
   const read = new Reader().filter(value, 'filter', 1);

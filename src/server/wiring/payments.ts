@@ -52,12 +52,12 @@ export interface Payments {
 
 /** Recipient of play money without FARTHING_PAY_TO: an address without a known key. */
 const PLAY_RECIPIENT: Address = '0x00000000000000000000000000000000000fa271';
-/** How long a signed payment may wait for its settlement, including the upload over a slow line. */
+/** How long a signed payment may wait for its settlement, including the upload over a slow connection. */
 const MAX_TIMEOUT_SECONDS = 300;
 const PURCHASES_MAX = 1024;
 /** Six blocks of Base: what a facilitator has not answered by then is found on the chain later. */
 const SETTLEMENT_WAIT_SECONDS_MAX = 12;
-/** A client that lost its answer asks again within minutes. */
+/** A client that lost its answer retries within minutes. */
 const ANSWER_KEEP_MINUTES = 15;
 /** 5 GB at half a kilobyte each; totals count the dropped ones. */
 const JOURNAL_ENTRIES_MAX = 10_000_000;

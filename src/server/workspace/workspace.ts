@@ -46,7 +46,7 @@ export interface PendingStep {
   readonly since: number;
 }
 
-/** Minutes that were paid in advance: the last of a workspace's time. What is not used of them goes back to who paid. */
+/** Minutes that were paid in advance: the last of a workspace's time. Unused ones are refunded to the payer. */
 export interface Reserve {
   readonly step: StepId;
   readonly payer: Address;

@@ -68,12 +68,12 @@ export interface CreatedWorkspace {
   readonly token?: string;
 }
 
-/** Looked up in place of what is no id, so that both take the same time. */
+/** Looked up for an invalid id, so that both take the same time. */
 const UNKNOWN_ID = idFrom('workspace', '0'.repeat(32));
 
 /**
  * The rented workspaces: creation and extension as effects of payments, tokens, clock, budget, usage and end. Everything
- * that was answered is on the disk. After a crash at any moment, `resume` completes what was under way.
+ * that was answered is on the disk. After a crash at any time, `resume` completes what was under way.
  */
 export class Workspaces {
   readonly prices: WorkspacePrices;
@@ -141,7 +141,7 @@ export class Workspaces {
     return { id };
   }
 
-  /** Whose payment created it, until it is disposed of. */
+  /** The wallet that paid for its creation, until it is disposed of. */
   payerOf(id: WorkspaceId): Address | undefined {
     return this.#records.get(id)?.payer;
   }
@@ -211,7 +211,7 @@ export class Workspaces {
     return extendedWorkspace(record, step, this.#deps.time, this.#deps.limits);
   }
 
-  /** Ends the reserve: what is not used of it goes back to who paid. Once more changes nothing. @throws workspace_unauthorized */
+  /** Ends the reserve: unused money goes back to its payer. Once more changes nothing. @throws workspace_unauthorized */
   async endReserve(id: WorkspaceId): Promise<ReserveEndedAnswer> {
     const ended = await this.#records.endReserves(id);
     if (!ended) throw unauthorized();

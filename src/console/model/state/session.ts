@@ -10,7 +10,7 @@ import { type Asked, EMPTY_FORM, type Filter } from './asked.ts';
 import type { FileEntry } from './entry.ts';
 import { Store } from './store.ts';
 
-/** Who pays. */
+/** The payer. */
 export interface Wallet {
   readonly kind: 'play' | 'browser';
   readonly name: string;

@@ -39,7 +39,7 @@ export const keptReceipt = new Kept<{ readonly disposal: DisposalAnswer; readonl
   'receipt',
   ({ disposal }) => typeof disposal?.receipt === 'string' && typeof disposal.claims === 'object',
 );
-/** That the user put the play wallet away. */
+/** Whether the user put the play wallet away. */
 export const keptNoWallet = new Kept<{ readonly at: number }>(
   'no-wallet',
   ({ at }) => typeof at === 'number',

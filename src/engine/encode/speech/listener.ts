@@ -81,7 +81,7 @@ export class Listener {
     this.#forget();
   }
 
-  /** Where somebody speaks, in order, and what is said. Of very many stretches, neighbours are merged. */
+  /** Speech in order of time, and its transcript. If there are too many stretches, neighbours are merged. */
   async finish(): Promise<{ speech: readonly Stretch[]; said: readonly Said[] }> {
     const speech = this.#stretches.finish();
     await this.#writeEnded();

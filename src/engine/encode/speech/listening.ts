@@ -33,7 +33,7 @@ const IDLE_MS_MAX = 10 * 60_000;
 export async function openListening(options: {
   readonly modelsFolder: string;
   readonly cacheFolder: string;
-  /** Who shares the thread. */
+  /** Queue for the thread. */
   readonly owners?: Pick<Owners, 'of'>;
   /** How long the thread stays without a task. Absent: ten minutes. */
   readonly idleMsMax?: number;

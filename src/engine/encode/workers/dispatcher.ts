@@ -136,7 +136,7 @@ export class Dispatcher {
     return job.result;
   }
 
-  /** Once those who ask at the same moment have asked: several questions of one search are one batch. */
+  /** After all calls of the same moment: several questions of one search are one batch. */
   #pumpSoon(): void {
     if (this.#pumpsSoon) return;
     this.#pumpsSoon = true;

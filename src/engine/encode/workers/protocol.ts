@@ -75,7 +75,7 @@ export interface WorkTotals {
   readonly padding: number;
   /** Milliseconds since then, where another thread reports later. */
   readonly sinceMs?: number;
-  /** Providers of this worker that failed at run time; the processor serves in their place. */
+  /** Providers of this worker that failed at run time; the processor replaces them. */
   readonly losses?: readonly Failure[];
 }
 

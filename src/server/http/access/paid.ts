@@ -18,7 +18,7 @@ export interface PaidRoute {
   readonly mode: PaidRequest['mode'];
   /** The price does not depend on the body: a wrong amount is refused before the body is read. */
   readonly priceFixed: boolean;
-  /** The price, and what it pays for. Where the price is not fixed, it is asked again after `prepare`. */
+  /** The price, and the paid resource. If the price is not fixed, it is quoted again after `prepare`. */
   quote(): Quote;
   /** Reads and validates the request. @throws FarthingError; nothing is charged */
   prepare(tenant: PayerId, payer: Address): Promise<Prepared>;
@@ -101,7 +101,7 @@ class PaidExchange implements PaidRequest {
   }
 }
 
-/** Whose prepaid money may pay, by the sender's own word. */
+/** The wallet whose prepaid money may pay; claimed by the sender, not proved. */
 function walletOf(exchange: Exchange): Address | undefined {
   const named = exchange.header('x-prepaid-wallet')?.toLowerCase();
   return named !== undefined && /^0x[0-9a-f]{40}$/.test(named) ? (named as Address) : undefined;

@@ -14,7 +14,7 @@ const UNPAID = 'unpaid';
 const PEERS = 'peers';
 const REMEMBERED_MAX = 1024;
 
-/** Tells whom a request is from, where many share what they wait for. */
+/** Identifies the sender of a request, for fair queues. */
 export class RequestSource {
   readonly #gate: Pick<Services['gate'], 'knownPayer' | 'owners'>;
   readonly #forward: Forward;
@@ -27,8 +27,8 @@ export class RequestSource {
   }
 
   /**
-   * The owner of the workspace whose token it brings, a wallet that has paid before, or one sender for all others together who bring a payment or a
-   * token, and one for those who bring nothing.
+   * The owner of the workspace whose token it has, or a wallet that has paid before. All other requests with a payment or a token
+   * count as one sender, and so do those without.
    */
   of(exchange: Pick<Exchange, 'head' | 'header' | 'payment'>): string {
     if (this.#forward.isPeerCall(exchange)) return PEERS;

@@ -56,7 +56,7 @@ export interface Terms {
   readonly isTestnet: boolean;
   /** Name of the network in the body of a 402. */
   readonly bodyNetwork: string;
-  /** That name is the one of x402 v1. */
+  /** Whether that is the x402 v1 name. */
   readonly servesV1: boolean;
   /** The service's name, as catalogues show it. */
   readonly name: string;

@@ -57,7 +57,7 @@ export class RequestBody {
   #paused = false;
   /** More waits in memory than its reader takes. */
   #isFull = false;
-  /** It waits for its turn to be read. */
+  /** It is paused until `release`. */
   #isHeld = false;
   #complete = false;
   #failure: unknown;
@@ -122,12 +122,12 @@ export class RequestBody {
     return this.#owner !== undefined;
   }
 
-  /** Whose it is, where somebody is known to pay for it. */
+  /** The Tenant that pays for it, once that is known. */
   get owner(): string | undefined {
     return typeof this.#owner === 'string' ? this.#owner : undefined;
   }
 
-  /** Whose turn it takes to be read. */
+  /** The sender in the fair queue of reads. */
   get sender(): string {
     return this.owner ?? UNPROVED;
   }
@@ -171,7 +171,7 @@ export class RequestBody {
     return (bytes) => budget.add(bytes);
   }
 
-  /** To be asked at even intervals. True where less than `bytesMin` came in the last one, though nothing held it back. */
+  /** To be called at even intervals. True if fewer than `bytesMin` bytes came since the last call, though reading was not paused. */
   isTooSlow(bytesMin: number): boolean {
     const before = this.#arrivedBefore;
     this.#arrivedBefore = this.#complete || this.#failure || this.#paused ? undefined : this.#arrived;

@@ -6,7 +6,7 @@ export interface Shares {
   readonly proved: SharedBytes;
 }
 
-/** Whose bytes are counted together: a Tenant’s, or those of one request. */
+/** Bytes are counted together by Tenant, or else by request. */
 export type Owner = string | object;
 
 /** One request's share of a budget. */

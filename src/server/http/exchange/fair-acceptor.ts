@@ -52,9 +52,9 @@ interface Sender {
 }
 
 /**
- * Bounds the requests that begin in one turn of the event loop, so that pipelining and many connections do not delay
- * others. The last request of a full turn ends its connection if it has no credentials; later ones wait for the next turns, senders in
- * turn, and nothing overtakes them. Under overload, requests with credentials are refused after two seconds, or waits would grow
+ * Bounds the requests that begin in one turn of the event loop, so that pipelining and many connections do not delay others. The last
+ * request of a full turn ends its connection if it has no credentials; later ones wait for the next turns, in a queue that is fair
+ * among senders, and nothing overtakes them. Under overload, requests with credentials are refused after two seconds, or waits would grow
  * without end. The others are cheap, and a refused health check would make a supervisor end a busy server.
  */
 export class FairAcceptor {
@@ -106,7 +106,7 @@ export class FairAcceptor {
 
   /**
    * Resolves in the first later turn that has room. Rejects with `overloaded` if too many wait, or after `WAIT_MS_MAX` with credentials.
-   * @param sender senders take turns; requests of one sender wait for each other
+   * @param sender the queue is fair among senders; requests of one sender wait for each other
    */
   enter(sender: string, hasCredentials = false): Promise<void> {
     return new Promise((begin, refuse) => {

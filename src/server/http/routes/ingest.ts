@@ -145,7 +145,7 @@ async function whenDone(
 
 /** Removes a staged upload that was not accepted; an accepted one has been moved away. */
 async function discard(upload: StagedUpload): Promise<void> {
-  // The answer waits for this: another thread is asked only if there is something to remove.
+  // The answer waits for this: another thread is used only if there is something to remove.
   if (!existsSync(upload.path)) return;
   await unlink(upload.path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

@@ -174,7 +174,7 @@ export function usageRoute(services: Services): Route {
   };
 }
 
-/** DELETE /agent/v1/workspaces/{id}/reserve: what is not used goes back to who paid for it. */
+/** DELETE /agent/v1/workspaces/{id}/reserve: unused money goes back to its payer. */
 export function endReserveRoute(services: Services): Route {
   return {
     method: 'DELETE',

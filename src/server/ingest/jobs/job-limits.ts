@@ -59,7 +59,7 @@ export class JobLimits {
     if (!hasRoom(ofOwner, all, jobsMax)) throw tooManyJobs(ofOwner);
   }
 
-  /** Runs a job in its turn. @param begin never rejects @throws the signal's reason, where the job left */
+  /** Runs a job when the queue reaches it. @param begin never rejects @throws the signal's reason, where the job left */
   run(tenant: TenantId, begin: () => Promise<void>, { seconds: cost, signal }: JobOptions): Promise<void> {
     return this.#running.run(
       this.#owners.of(tenant),

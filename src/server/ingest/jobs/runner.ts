@@ -117,7 +117,7 @@ export class JobRunner {
     const entry: QueuedJob = { job, info, isResumed, controller };
     this.#entries.set(job.id, entry);
     const { signal } = controller;
-    // It rejects only where the job left before its turn.
+    // It rejects only if the job left the queue.
     this.#deps.jobLimits
       .run(job.tenant, () => this.#begin(entry), { seconds, signal })
       .catch(() => undefined);

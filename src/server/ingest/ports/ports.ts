@@ -41,11 +41,11 @@ export interface IngestTenants<Opened = IngestShard> extends Pick<Tenants, 'fold
 /** The Items' stored files. */
 export interface StoredFiles {
   /**
-   * Moves a received file to its place. It is durable once the next write of its Item is. @throws storage_full, and what `after` throws
+   * Moves a received file to its final path. It is durable once the next write of its Item is. @throws storage_full, and what `after` throws
    * @param after nothing is moved before it resolves
    */
   keep(tenant: TenantId, item: ItemId, from: string, after: Promise<unknown>): Promise<void>;
-  /** Keeps a file that was written to its place, as `keep` does. */
+  /** Stores a file that was written at its final path, as `keep` does. */
   keepPlaced(tenant: TenantId, item: ItemId): Promise<void>;
   /** Path of a file on this disk; nothing may be there, if the Item has no file. */
   path(tenant: TenantId, item: ItemId): Promise<string>;

@@ -12,7 +12,7 @@ export interface OwingBooks {
 export interface Liabilities {
   /** Money of wallets that is not spent. */
   readonly prepaid: { readonly wallets: number; readonly left: string };
-  /** Prepaid money that was asked back: due without a transaction. */
+  /** Requested refunds of prepaid money, which have no transaction yet. */
   readonly refunds: readonly {
     readonly id: string;
     readonly payer: Address;

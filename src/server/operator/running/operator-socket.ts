@@ -34,7 +34,7 @@ export interface Controlled {
   rotateKey(): Promise<string>;
 }
 
-/** Path at which the ledger is read: lines, and no one answer. */
+/** Path of the ledger, which is streamed as lines. */
 export const LEDGER_PATH = 'ledger';
 
 /** Listens in the data folder. The caller holds its lock, so a socket that is there belongs to a dead server. */

@@ -1,6 +1,6 @@
 import { formatMilliseconds } from './words.ts';
 
-/** Members that every entry has, or that the line already shows. */
+/** Fields that every entry has, or that the line already shows. */
 const SHOWN = new Set(['level', 'time', 'pid', 'hostname', 'event', 'err', 'note', 'msg']);
 /** Longer values are cut; the JSON log has them whole. */
 const VALUE_CHARACTERS_MAX = 120;

@@ -37,7 +37,7 @@ const NO_KEYS: KeyFile = { keys: [] };
 /** A cluster's shared copy of the key file. Its methods throw while it is unreachable. */
 export interface SharedKeys {
   read(): Promise<{ readonly text: string; readonly revision: number } | undefined>;
-  /** No change of another server is lost. @param change may be asked several times @param reseals also where the text stays as it is */
+  /** No change of another server is lost. @param change may be called several times @param reseals also where the text stays as it is */
   change(
     change: (text: string | undefined) => string,
     reseals?: boolean,
@@ -53,7 +53,7 @@ export interface ReceiptKeysOptions {
 }
 
 /**
- * The keys that sign receipts: in a file, and with those of the other servers of a cluster in what they share. A key is shared before it
+ * The keys that sign receipts: in a file and, in a cluster, in a record shared by its servers. A key is shared before it
  * signs. A private part that one server has destroyed is destroyed on all.
  */
 export class ReceiptKeys {
@@ -138,7 +138,7 @@ export class ReceiptKeys {
     }
   }
 
-  /** Changes queue: every key that has signed must stay in the file. @param change of all keys; asked again when another server was faster */
+  /** Changes queue: every key that has signed must stay in the file. @param change of all keys; called again when another server was faster */
   #change(change: (file: KeyFile) => KeyFile, reseals = true): Promise<void> {
     const changed = this.#changing.then(async () => {
       const { shared } = this.#options;

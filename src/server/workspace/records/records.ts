@@ -246,7 +246,7 @@ export class WorkspaceRecords {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || before.state === 'pending' || before.state === 'disposed' || !end) return;
-      // The copy's clock stands still, so minutes that were used after the copy are refunded, unless all were used.
+      // The copy's clock does not advance, so minutes that were used after the copy are refunded, unless all were used.
       const { reserves: _, ...used } = before;
       const ended = end.reason === 'expired' ? used : this.reserves.release(before);
       const disposing: WorkspaceRecord = { ...ended, state: 'disposing', end };

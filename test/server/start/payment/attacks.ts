@@ -59,7 +59,7 @@ export async function attacked(t: Test, times: Parameters<typeof startTestServer
 export const refusalsOf = (seen: readonly Seen[]): readonly string[] =>
   seen.flatMap(({ status, outcome }) => (status < 300 || outcome === '503 overloaded' ? [] : [outcome]));
 
-/** What many copies at once came to. */
+/** Summary of the answers to many simultaneous copies. */
 export function atOnce(seen: readonly Seen[]): string {
   const answers = new Set(seen.filter(({ status }) => status === 200).map(({ text }) => text));
   const others = refusalsOf(seen);
