@@ -13,7 +13,7 @@ export interface FolderPrice {
   /** Files that are not yet uploaded. */
   readonly files: number;
   readonly bytes: number;
-  /** Files that the log says are there. */
+  /** Files that the log lists as uploaded. */
   readonly uploaded: number;
   /** Price of uploading the rest by the call; `0` in a workspace. */
   readonly usd: string;

@@ -168,7 +168,7 @@ export function namesOf({ name, aliases = [] }: Pick<Item, 'name' | 'aliases'>):
   return [name, ...aliases].join(' = ');
 }
 
-/** Any other answer: its members, one per line. */
+/** Any other answer: its fields, one per line. */
 export function recordResult({ body, receipt }: Answered<object>): CallToolResult {
   const lines = Object.entries(body).map(
     ([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
@@ -258,7 +258,7 @@ export function factsLine(fields: readonly ShownField[], record: object): string
     .join(', ');
 }
 
-/** ` (page 3, Bees)`; empty without a place. */
+/** ` (page 3, Bees)`; empty without a locator. */
 export function whereOf({ page, page_kind, time_s, heading }: Hit['locator']): string {
   const where = [
     page && `${page_kind ?? 'page'} ${page}`,

@@ -45,7 +45,7 @@ interface Definition<Arguments, Answer> {
   /** JSON Schemas of those members of the answer that a model should know. */
   readonly gives: Readonly<Partial<Record<keyof Answer, object>>>;
   readonly hints: Tool['annotations'];
-  /** Default: its members, one per line. */
+  /** Default: its fields, one per line. */
   result?(
     source: ItemSource,
     answered: Answered<Answer>,

@@ -21,7 +21,7 @@ export function refusedValue(schema: AllowedValues, value: unknown): string {
   return `send ${allowed(schema)}, not ${shown(value)}`;
 }
 
-/** `"name"` as in errors, cut to a length; what is not a text or a number is described. */
+/** `"name"` as in errors, shortened; other values than texts and numbers are described. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -28,7 +28,7 @@ export interface Block {
 /** Samples per second of the sound that speech models take: 16 bits, one channel. */
 export const SOUND_RATE = 16_000;
 
-/** A file unpacked from another: its bytes lie in a file, or it was refused. */
+/** A file unpacked from another: the path of its bytes, or why it was refused. */
 export interface UnpackedMember {
   /** Number among the files of its archive, from 0. */
   readonly index: number;
@@ -98,7 +98,7 @@ export interface PictureContent {
   readonly width: number;
   readonly height: number;
   readonly page?: number;
-  /** Start of a frame, in seconds: it stands for all near-equal frames until `time_end_s`. */
+  /** Start of a frame, in seconds: it represents all near-equal frames until `time_end_s`. */
   readonly time_s?: number;
   readonly time_end_s?: number;
 }

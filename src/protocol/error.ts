@@ -89,7 +89,7 @@ export class FarthingError extends Error {
   }
 }
 
-/** The error's code when it carries one of ours, whatever class or thread it came from. */
+/** The error's code if it is one of ours, whatever class or thread it came from. */
 export function errorCode(error: unknown): ErrorCode | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : undefined;

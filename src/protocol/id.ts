@@ -77,7 +77,7 @@ const HEXADECIMAL = Array.from({ length: 256 }, (_, byte) => byte.toString(16).p
 /** Random bytes for the next ids: asking the system for each costs more than all else of an id. */
 const pool = { bytes: new Uint8Array(64 * ID_BYTES), used: 64 * ID_BYTES };
 
-/** 128 random bits in hexadecimal. Browsers have this source, too: the client's types lead here. */
+/** 128 random bits in hexadecimal. Browsers have this source, too: the client's types import this module. */
 function randomBits(): string {
   if (pool.used === pool.bytes.length) {
     crypto.getRandomValues(pool.bytes);

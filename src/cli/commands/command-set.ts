@@ -32,7 +32,7 @@ export interface CommandSet<S extends Specs = Specs> {
   readonly specs: S;
   /** Descriptions of groups of two-word commands, by the first word. */
   readonly groups: Readonly<Record<string, string>>;
-  /** Words that stand for a command elsewhere. */
+  /** Aliases of commands elsewhere. */
   readonly synonyms?: Readonly<Record<string, string>>;
   /** Further first words, which are handled elsewhere. */
   readonly others?: readonly string[];

@@ -61,7 +61,7 @@ function unknownCommand(set: CommandSet, word: string): UsageError {
   );
 }
 
-/** @param before what stands before a name, so that it can be copied */
+/** @param before text before a name, so that it can be copied */
 function meant(near: string | undefined, otherwise: string, before = ''): string {
   return near === undefined ? otherwise : `Did you mean ${`${before} ${near}`.trim()}?`;
 }

@@ -212,7 +212,7 @@ function mixed(
       for (const { encoder } of previous) encoder?.admitQuery(options);
       if (translates !== current) translates?.admitQuery(options);
     },
-    // A search goes on where one encoder makes all of its vectors.
+    // A search continues on the encoder's thread only if one encoder makes all of its vectors.
     encodeQuery: async (kind, input, { search: _, ...options }, inForm) => {
       const made = kept.some(({ asksWith }) => asksWith[kind])
         ? current.encodeQuery(kind, input, options)

@@ -61,7 +61,7 @@ export function nativePlan(
 
 /**
  * The lists that answer a search: those of the requested families that apply to the query and whose models are installed.
- * @throws family_unavailable when only a missing model stands in the way, family_not_applicable when nothing applies
+ * @throws family_unavailable when only a model is missing, family_not_applicable when nothing applies
  */
 export function planLists(input: SearchInput, encoder: PlanEncoder): ServedList[] {
   const families = input.families ?? FAMILIES;

@@ -77,7 +77,7 @@ interface Planned extends Asked {
   readonly onTask: (task: EncoderTask) => void;
 }
 
-/** An answer, and how it came about. */
+/** An answer, with its vectors and timing. */
 interface Answered {
   readonly answer: Searched;
   readonly vectors: readonly ListVector[];
@@ -353,7 +353,7 @@ function asksSpace(input: SearchInput, space: string): boolean {
   return askedLists(input).some((list) => list.scans === 'vectors' && list.spaces.includes(space));
 }
 
-/** Families that were asked for, and whose vectors in this index no installed model can search. */
+/** Requested families whose vectors in this index no installed model can search. */
 function lostFamilies(
   input: SearchInput,
   { lost = [] }: QueryEncoder,

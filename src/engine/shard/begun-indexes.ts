@@ -16,7 +16,7 @@ export class BegunIndexes {
 
   /**
    * The first call decides, until the Tenant is forgotten; all wait for it. After a decision that fails the next call decides.
-   * @param decided awaited once they are decided, before anybody goes on
+   * @param decided awaited once they are decided, before any caller continues
    */
   begin(
     tenant: string,

@@ -40,7 +40,7 @@ export interface ShardCounts {
   readonly bytes: number;
 }
 
-/** A search with its plan, and what it asks the lists that no vectors answer. */
+/** A search with its plan, and the input of lists without vectors. */
 export type NativeSearch = InstanceType<typeof native.NativeSearch>;
 
 /** A list of a search's plan that vectors answer. */

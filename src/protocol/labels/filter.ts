@@ -15,9 +15,9 @@ export interface Condition {
 
 /** Which Items a search may find: all that is named holds. */
 export interface Filter {
-  /** Ids. That of an archive or a mail stands for the files inside, too. */
+  /** Ids. That of an archive or a mail includes the files inside. */
   readonly items?: readonly string[];
-  /** `*` stands for any characters. */
+  /** `*` matches any characters. */
   readonly media_type?: string | readonly string[];
   /** Pattern of the file's name, or of its path in an archive: `*` and `?`. Case does not matter. */
   readonly name?: string | readonly string[];
@@ -26,7 +26,7 @@ export interface Filter {
   /** RFC 3339: accepted then or later; accepted before. */
   readonly created_after?: string;
   readonly created_before?: string;
-  /** A value stands for itself, a list for one of its values. */
+  /** A value matches itself, a list any of its values. */
   readonly metadata?: Readonly<Record<string, Scalar | readonly Scalar[] | Condition>>;
   readonly and?: readonly Filter[];
   readonly or?: readonly Filter[];

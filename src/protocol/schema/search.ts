@@ -43,7 +43,7 @@ export const LocatorSchema = Type.Object(
   { $id: 'Locator' },
 );
 
-/** Where in a file a Segment lies. Pages count from 1, seconds from the start, characters are UTF-16 code units. */
+/** A Segment's position in a file. Pages count from 1, seconds from the start, characters are UTF-16 code units. */
 export type Locator = Shape<typeof LocatorSchema>;
 
 const ListName = OneOf(LIST_NAMES);

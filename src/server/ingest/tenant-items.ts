@@ -35,7 +35,7 @@ export interface ItemsPage {
   readonly next: number;
 }
 
-/** A Tenant's Items and their files: read, listed, removed. Undefined stands for what does not exist. */
+/** A Tenant's Items and their files: read, listed, removed. Undefined: it does not exist. */
 export class TenantItems {
   readonly #deps: TenantItemsDeps;
   readonly #files: StoredFiles;

@@ -33,7 +33,7 @@ export class ReserveReturns {
     this.#deps = deps;
   }
 
-  /** Hands over what is owed. What cannot be handed over now is left for the next call. */
+  /** Delivers refunds. Those that fail are retried by the next call. */
   deliver(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#delivering ??= this.#deliver().finally(() => {

@@ -16,7 +16,7 @@ export interface Store extends Books {
   close(): Promise<void>;
 }
 
-/** A table's rows as they lie in LMDB. Writes belong in a transaction. */
+/** A table's rows as LMDB stores them. Writes belong in a transaction. */
 export interface RawTable {
   get(key: string): Uint8Array | undefined;
   put(key: string, value: Uint8Array): void;

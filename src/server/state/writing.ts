@@ -6,7 +6,7 @@ const NO_SPACE = 28;
 const MAP_FULL = -30_792;
 
 /**
- * A write of LMDB whose failure has a code of ours. Inside a transaction nobody awaits a single write: that fails with its transaction,
+ * A write of LMDB whose failure has a code of ours. Inside a transaction no single write is awaited: that fails with its transaction,
  * and is no stray error.
  */
 export function written<T>(writing: Promise<T>): Promise<T> {

@@ -29,7 +29,7 @@ export interface BooksOptions {
   /** Absolute path of the folder that holds their state and their Tenants. */
   readonly folder: string;
   readonly store: Store;
-  /** Absent: each id leads here. */
+  /** Absent: each id belongs to this store. */
   readonly others?: OtherBooks;
   /** Milliseconds from any origin, never going back: rented time passes by it. */
   readonly monotonic?: () => number;

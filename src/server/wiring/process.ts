@@ -214,7 +214,7 @@ function tenantsIn(
   });
 }
 
-/** Where the keys that sign receipts lie. */
+/** Path of the keys that sign receipts. */
 export function keysFolder(data: string): string {
   return join(data, 'keys');
 }

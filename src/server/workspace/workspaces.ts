@@ -45,7 +45,7 @@ export interface WorkspacesDeps {
   readonly keptElsewhere?: KeptElsewhere;
   /** Absent: no other server has a copy of anything. */
   readonly removeCopies?: RemoveCopies;
-  /** Whether encrypted copies of the workspaces' content lie beyond this disk; absent: none do. */
+  /** Whether encrypted copies of the workspaces' content exist beyond this disk; absent: none do. */
   readonly hasCopies?: boolean;
   readonly settings?: Partial<WorkspaceSettings>;
   /** Whether a new workspace's id belongs to this store; absent: every id does. */
@@ -255,7 +255,7 @@ export class Workspaces {
   /**
    * A request begins in the workspace; a disposal waits for it, but not for what its client still sends.
    * @param giveUp called when a disposal begins
-   * @returns what it calls at its end.
+   * @returns a function to call at its end.
    */
   enter(id: WorkspaceId, giveUp?: () => void): () => void {
     return this.#requests.enter(id, giveUp);

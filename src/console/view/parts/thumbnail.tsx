@@ -14,7 +14,7 @@ interface ThumbnailProps {
   readonly time?: number;
 }
 
-/** A small picture of a page or moment, requested while it is near the screen. Before it comes, an icon and the format stand for it. */
+/** A small picture of a page or moment, requested while it is near the screen. Until it is loaded, an icon and the format are shown. */
 export function Thumbnail({ of, box, time }: ThumbnailProps) {
   const place = useRef<HTMLSpanElement>(null);
   const address = usePreview(place, of);

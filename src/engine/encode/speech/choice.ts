@@ -8,7 +8,7 @@ export interface Chosen {
 
 /** Steps of time tokens: 50 a second in every Whisper model. */
 export const TIMES_PER_SECOND = 50;
-/** The first phrase begins within a second: the sound begins where somebody speaks. */
+/** The first phrase begins within a second: clips begin at speech. */
 const FIRST_TIME_SECONDS_MAX = 1;
 
 /**

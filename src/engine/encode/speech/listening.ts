@@ -13,7 +13,7 @@ import type { Heard, ListenTask, VoiceSettings, WriteTask } from './voice-thread
 export type { Said } from './listener.ts';
 export type { Stretch } from './stretches.ts';
 
-/** Finds where somebody speaks in recordings and, with a model of speech, what is said. */
+/** Finds the speech in recordings and, with a model, transcribes it. */
 export interface Listening {
   /** Whether speech is transcribed. */
   readonly writes: boolean;

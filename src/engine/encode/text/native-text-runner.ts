@@ -58,7 +58,7 @@ export class NativeTextRunner implements Runner {
 
   /**
    * Writes the vector of text i, of unit length, at `offset + i · stride` of `target`.
-   * @param options.searches of text i, the search that goes on with its vector
+   * @param options.searches of text i, the search that continues with its vector
    * @param options.threads whose threads encode; absent: those of `use`
    */
   async encode(

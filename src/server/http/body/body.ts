@@ -19,7 +19,7 @@ export interface BodySource {
 /** Owner of all bodies that outgrew the unproved part and whose payment is being verified. */
 const BEING_PROVED = 'being proved';
 
-/** Asks whether somebody pays for the request. @returns whose bytes count together from then on */
+/** Checks that the request is paid for. @returns the owner whose bytes are counted together from then on */
 type Prove = () => Promise<Owner>;
 
 export interface BodyOptions {

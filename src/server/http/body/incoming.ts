@@ -3,7 +3,7 @@ import { FarthingError } from '@farthing/protocol/error';
 import type { Shares } from './shared-bytes.ts';
 
 export interface IncomingOptions {
-  /** Where uploads lie until they are accepted. */
+  /** Folder of uploads until they are accepted. */
   readonly folder: string;
   /** Budget of their bytes. */
   readonly shares: Shares;

@@ -8,7 +8,7 @@ export const BODY_LIMITS = { bytes: 64 * 1024, values: 1024 };
 /** A search, or a message to MCP, and apart from it what may be megabytes. */
 export type SplitBody = Awaited<ReturnType<typeof native.splitBodyOffThread>>;
 
-/** Takes a body apart, a large one away from the event loop. @throws body_too_large for what is left */
+/** Takes a body apart, a large one away from the event loop. @throws body_too_large if the remaining JSON is */
 export async function splitBody(body: Buffer, isToolCall: boolean): Promise<SplitBody> {
   const limits = { ...BODY_LIMITS, isToolCall };
   const split =

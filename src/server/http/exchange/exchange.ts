@@ -194,7 +194,7 @@ export class Exchange {
   #whole(status: number, writeHead: () => void, body: string | Uint8Array): boolean | Promise<boolean> {
     if (!this.#begin(status)) return false;
     const delivery = this.#delivery();
-    // A 304 has the length of the body that it stands for: a cache may update its entry with it.
+    // A 304 has the length of the body that it replaces: a cache may update its entry with it.
     return this.#hasNoBody(status)
       ? writeHeadAlone(this.#response, writeHead, Buffer.byteLength(body), delivery)
       : writeWhole(this.#response, writeHead, body, delivery);

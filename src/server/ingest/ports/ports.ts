@@ -49,7 +49,7 @@ export interface StoredFiles {
   keepPlaced(tenant: TenantId, item: ItemId): Promise<void>;
   /** Path of a file on this disk; nothing may be there, if the Item has no file. */
   path(tenant: TenantId, item: ItemId): Promise<string>;
-  /** Path at which a file lies, or is to lie. */
+  /** Path of a file, present or future. */
   place(tenant: TenantId, item: ItemId): string;
   remove(tenant: TenantId, item: ItemId): Promise<void>;
 }
@@ -75,7 +75,7 @@ export interface IngestEncoder {
   admitIngest(tenant: TenantId): void;
 }
 
-/** Finds the stretches of a recording in which somebody speaks and, with a suitable model, transcribes them. */
+/** Finds the stretches of speech in a recording and, with a suitable model, transcribes them. */
 export interface IngestListening {
   /** Whether speech is transcribed. */
   readonly writes: boolean;

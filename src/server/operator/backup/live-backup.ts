@@ -35,7 +35,7 @@ export interface LiveBackupDeps {
   /** Makes a copied state one that needs nothing but its folder. Absent: each is. */
   readonly makeAlone?: (copy: Store) => Promise<void>;
   readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
-  /** Absent: they lie in the Tenants' folders alone. */
+  /** Absent: they are only in the Tenants' folders. */
   readonly files?: Pick<StoredFiles, 'path'>;
   readonly spaces: readonly SpaceSpec[];
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { formatUsd } from '@farthing/protocol/money';
 
-/** Prepaid money of all wallets, for the operator: what is owed. */
+/** The operator's debts: prepaid money of all wallets. */
 export interface PrepaidSums {
   readonly wallets: number;
   readonly left_usd: string;

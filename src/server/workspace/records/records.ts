@@ -199,7 +199,7 @@ export class WorkspaceRecords {
     }
   }
 
-  /** Gives back what is left of an active workspace's reserves. @returns its record before and afterwards; undefined for any other */
+  /** Refunds the rest of an active workspace's reserves. @returns its record before and afterwards; undefined for any other */
   async endReserves(id: WorkspaceId): Promise<Record<'before' | 'after', WorkspaceRecord> | undefined> {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);

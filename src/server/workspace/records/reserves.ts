@@ -36,7 +36,7 @@ export function sumOfReserves(reserves: readonly Reserve[]): { minutes: number; 
 }
 
 /**
- * Gives back what is not used of reserves. A refund to a wallet is recorded in the transaction that takes the minutes away, and stays
+ * Refunds unused reserves. A refund to a wallet is recorded in the transaction that takes the minutes away, and stays
  * recorded until the wallet's store has it.
  */
 export class Reserves {
