@@ -35,7 +35,7 @@ export interface FarthingOptions {
   readonly prepaid?: boolean;
   /** Asked before each signature. */
   readonly approve?: (price: Price) => boolean | Promise<boolean>;
-  /** Told of each charge. */
+  /** Called with each charge. */
   readonly onPayment?: (payment: { readonly usd: string; readonly transaction: string }) => void;
   /** Attempts of a call whose answer is lost; default 8, over about ten seconds. */
   readonly attemptsMax?: number;
@@ -71,7 +71,7 @@ export class Farthing {
   readonly workspaces: {
     /** Rents a workspace. @throws price_over_limit, budget_exceeded before anything is signed */
     create(options?: CreateOptions): Promise<Workspace>;
-    /** As `create`, with the server's record. */
+    /** Like `create`, with the server's record. */
     rent(options?: CreateOptions): Promise<NewWorkspace>;
     /** An existing workspace. Sends nothing. */
     open(access: WorkspaceAccess): Workspace;

@@ -20,7 +20,7 @@ export interface FolderPrice {
 }
 
 export interface IngestFolderOptions extends Omit<IngestManyOptions, 'log'> {
-  /** Told before anything is sent; `false` ends the call there. */
+  /** Called before anything is sent; `false` ends the call there. */
   readonly onPrice?: (price: FolderPrice) => unknown;
   /** File that remembers what was uploaded, so that the same call resumes. Default: `.farthing-uploaded` in the folder. */
   readonly logFile?: string;

@@ -17,7 +17,7 @@ export interface SearchOptions {
   readonly image?: Blob | Uint8Array | string;
   readonly families?: readonly Family[];
   readonly k?: number;
-  /** Which items may be found. */
+  /** Restricts the items that may be found. */
   readonly filter?: Filter;
   /** Hits show their whole passage as `text`, with so many passages on each side. */
   readonly passages?: number;

@@ -15,7 +15,7 @@ export interface SyncPlan {
 export interface SyncOptions extends Omit<IngestManyOptions, 'log' | 'wait'> {
   /** Prefix of the keys; only items with such keys are removed. Default: the folder's name and `/`. */
   readonly prefix?: string;
-  /** Told before anything is sent; `false` ends the call there. */
+  /** Called before anything is sent; `false` ends the call there. */
   readonly onPlan?: (plan: SyncPlan) => unknown;
 }
 

@@ -3,7 +3,7 @@ import type { Item, PreviewPart } from '@farthing/client';
 /** Instead of a workspace's id: the payer's own index, paid by the call. */
 export const NO_WORKSPACE = 'none';
 
-/** Which workspace a call means. */
+/** The workspace that a call uses. */
 export interface Scope {
   readonly workspace?: string;
   readonly token?: string;

@@ -58,7 +58,7 @@ export interface PictureSpec {
 
 /** The character set of a text: named by itself or by its mark, or guessed. */
 export interface Charset {
-  /** As the Encoding Standard of the web has it; besides, `ibm850`. */
+  /** Its name in the web's Encoding Standard; besides, `ibm850`. */
   readonly name: string;
   readonly guessed: boolean;
 }

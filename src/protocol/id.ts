@@ -46,7 +46,7 @@ export function parseId<Kind extends keyof Ids>(ofKind: Kind, text: string): Ids
   return FORMS[ofKind].test(text) ? (text as Ids[Kind]) : undefined;
 }
 
-/** As `parseId`, for what the server itself has stored. @throws internal when it is no such id */
+/** Like `parseId`, for ids that the server itself has stored. @throws internal when it is no such id */
 export function storedId<Kind extends keyof Ids>(ofKind: Kind, text = ''): Ids[Kind] {
   const id = parseId(ofKind, text);
   if (id === undefined) throw new FarthingError('internal', `"${text}" is stored as the id of a ${ofKind}`);

@@ -14,11 +14,11 @@ export const CONFIDENCE_FLOOR = 0.02;
  */
 const LIKENESS_FLOOR = 0.5;
 
-/** Whether a picture looks like the one that was asked with. */
+/** Whether a picture looks like the query picture. */
 export const looksAlike = ({ likeness = 0 }: { readonly likeness?: number | undefined }): boolean =>
   likeness >= LIKENESS_FLOOR;
 
-/** Whether a hit is worth attention: as an answer, or as a picture like the one that was asked with. */
+/** Whether a hit is worth attention: as an answer, or as a picture like the query picture. */
 export function isWorthShowing(hit: {
   readonly confidence: number;
   readonly likeness?: number | undefined;
@@ -52,7 +52,7 @@ export interface SearchInput {
   readonly explain?: boolean;
   /** Every list must be proved, even where the index has a quicker way. */
   readonly exact?: boolean;
-  /** Which Items may be found, as `readFilter` gives it. Absent: all. */
+  /** Restricts the Items that may be found, parsed by `readFilter`. Absent: all. */
   readonly filter?: string;
   /** Hits show their text, with so many passages on each side. */
   readonly passages?: number;

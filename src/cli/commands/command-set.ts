@@ -36,7 +36,7 @@ export interface CommandSet<S extends Specs = Specs> {
   readonly synonyms?: Readonly<Record<string, string>>;
   /** Further first words, which are handled elsewhere. */
   readonly others?: readonly string[];
-  /** The help of all. @param columns of the terminal; undefined: there is none */
+  /** The help of all. @param columns width of the terminal; undefined: there is none */
   readonly help: (columns: number | undefined) => string;
 }
 

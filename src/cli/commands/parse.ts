@@ -19,7 +19,7 @@ export type Asked<S extends Specs> =
 
 /**
  * Parses the words after a program's name. `help`, `--help` or `-h` anywhere before `--` asks for help.
- * @param columns of the terminal; undefined: there is none
+ * @param columns width of the terminal; undefined: there is none
  * @throws UsageError with the nearest name
  */
 export function askedOf<S extends Specs>(

@@ -13,7 +13,7 @@ const NAMES_SHOWN = 3;
 const NAME_COLUMNS_MAX = 32;
 const REASON_LENGTH_MAX = 80;
 
-/** Files that were not taken, by reason, the most common first. @param columns of the terminal */
+/** Files that were not taken, by reason, the most common first. @param columns width of the terminal */
 export function refusalsText(refused: readonly Refused[], columns = Infinity): string {
   const byReason = new Map<string, Refused[]>();
   for (const file of refused) {

@@ -7,7 +7,7 @@ export interface Io {
   explain(text: string): void;
   /** The terminal at the standard output; undefined without one. */
   readonly out: Terminal | undefined;
-  /** As `out`, at the standard error. */
+  /** Like `out`, at the standard error. */
   readonly err: Terminal | undefined;
   /** Asks the person at the terminal; undefined without one. */
   ask(question: string): Promise<boolean> | undefined;

@@ -55,7 +55,7 @@ export class Authorizations {
   }
 
   /**
-   * @param maxPriceUsd of this call, below the client's own limit
+   * @param maxPriceUsd for this call, below the client's own limit
    * @throws payment_unsupported, price_over_limit, budget_exceeded, payment_declined: nothing was signed then
    * @internal The declarations of the protocol's package need Node's: those of this client name none of them.
    */

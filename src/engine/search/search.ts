@@ -85,7 +85,7 @@ interface Answered {
   readonly encodedAt: number;
 }
 
-/** As long as a verification may wait. */
+/** The same limit as for a verification. */
 const PAID_WAIT_MS_MAX = 5000;
 
 /** Scans inside at once: as many as the index has threads for long ones. More wait; beyond `waitingMax` they are refused. */

@@ -5,11 +5,11 @@ interface Beginning {
   done: Promise<void>;
 }
 
-/** Which spaces an index gets that holds nothing yet, by Tenant. Nothing is stored: what an index holds keeps its models. */
+/** The spaces chosen for each Tenant's empty index. Nothing is stored: an index with content keeps its models. */
 export class BegunIndexes {
   readonly #all = new Map<string, Beginning>();
 
-  /** As decided; undefined before that. */
+  /** Undefined until it is decided. */
   spacesOf(tenant: string): readonly SpaceSpec[] | undefined {
     return this.#all.get(tenant)?.spaces;
   }

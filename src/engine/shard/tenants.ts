@@ -115,7 +115,7 @@ export class Tenants {
     return this.#run(tenant, await this.#lease(tenant, create), work);
   }
 
-  /** As `use`; returns undefined for an absent or disposed Tenant. */
+  /** Like `use`; returns undefined for an absent or disposed Tenant. */
   async useIfThere<T>(tenant: string, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined> {
     const entry = await this.#lease(tenant, false).catch((error: unknown) => {
       if (errorCode(error) === 'not_found') return undefined;

@@ -13,7 +13,7 @@ export interface Condition {
   readonly exists?: boolean;
 }
 
-/** Which Items a search may find: all that is named holds. */
+/** Restricts the Items that a search may find: all conditions must hold. */
 export interface Filter {
   /** Ids. That of an archive or a mail includes the files inside. */
   readonly items?: readonly string[];

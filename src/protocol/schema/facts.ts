@@ -31,7 +31,7 @@ export interface Shown {
   readonly noun?: readonly [one: string, several?: string];
   /** Behind its value: texts with other fields of the record, such as ` of {limit}`. Without the field there is no text. */
   readonly beside?: readonly string[];
-  /** Explains it to who points at it. */
+  /** Tooltip. */
   readonly title?: string;
   /** The value that goes without saying in texts. */
   readonly usual?: unknown;

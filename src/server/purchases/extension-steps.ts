@@ -25,7 +25,7 @@ export interface ExtensionSteps {
   undo(ref: ExtensionRef): Promise<void>;
 }
 
-/** Those of workspaces in this process. */
+/** Extensions of workspaces in this process. */
 export function extensionsIn(workspaces: Workspaces): ExtensionSteps {
   const answerOf = (record: WorkspaceAnswer): Answer => ({
     status: 200,

@@ -25,7 +25,7 @@ export async function bookFolders(data: string): Promise<string[]> {
   return foldersOf(data, (await keptCount(data)) ?? 1);
 }
 
-/** As `bookFolders`; makes those of a new data folder. @throws ConfigError when the folder has another number of them */
+/** Like `bookFolders`; creates them in a new data folder. @throws ConfigError when the folder has another number of them */
 export async function claimBookFolders(data: string, count: number): Promise<string[]> {
   const kept = (await keptCount(data)) ?? (existsSync(join(data, 'state')) ? 1 : undefined);
   if (kept !== undefined && kept !== count)

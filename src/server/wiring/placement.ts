@@ -1,10 +1,10 @@
 import type { Books } from './books.ts';
 
-/** Which stores are at this server. A server alone has one, from its start to its stop. */
+/** The stores at this server. A server alone has one, from its start to its stop. */
 export interface Placement {
   /** Answers requests that belong to no particular store. */
   readonly front: Books;
-  /** Those that are here now, in order. */
+  /** The stores that are here now, in order. */
   readonly all: readonly Books[];
   /** The store that a Tenant's or a job's id belongs to. @throws not_found where another server has it */
   of(id: string): Books;

@@ -88,9 +88,9 @@ export interface Runtime extends Omit<ProcessOptions, 'tenantLimits'> {
   readonly jobLimits: JobLimits;
   readonly payments: Payments;
   readonly signer: ReceiptSigner;
-  /** As `eventLog`. */
+  /** Like `eventLog`. */
   event(entry: object): void;
-  /** As `event`, as a warning. */
+  /** Like `event`, as a warning. */
   warn(entry: object): void;
   /** Aborted when the server is to stop: `/readyz` answers 503 from then on. */
   readonly draining: AbortController;

@@ -11,7 +11,7 @@ export interface QueryPicture {
   readonly digest?: string;
 }
 
-/** Which files a search may find, as it was typed. */
+/** Restricts the files that a search may find, as typed. */
 export interface Only {
   /** A part of the name, or a pattern. */
   readonly name?: string;
@@ -41,7 +41,7 @@ export const EMPTY_FORM: Asked = { query: '', families: [], k: K_DEFAULT };
 export const KINDS = { text: 'Text', picture: 'Pictures', film: 'Films', sound: 'Sound' } as const;
 export type Kind = keyof typeof KINDS;
 
-/** Which hits of an answer are shown. */
+/** Restricts the displayed hits of an answer. */
 export interface Filter {
   readonly kind?: Kind;
   /** Id of an item. */

@@ -34,7 +34,7 @@ export class TokenChoice {
     return id >= this.firstTime;
   }
 
-  /** The likeliest token that may follow those that were chosen. @param logits of every token */
+  /** The likeliest token that may follow those that were chosen. @param logits for every token */
   next(logits: Float32Array, chosen: readonly number[], secondsMax: number): Chosen {
     const { end } = this.#speech;
     const never = chosen.length === 0 ? this.#neverFirst : this.#never;

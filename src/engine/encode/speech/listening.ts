@@ -22,7 +22,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** As long as readers of recordings stay. A start takes half a second of processor time. */
+/** Idle time after which the thread ends, as for readers of recordings. A start takes half a second of processor time. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /**

@@ -21,7 +21,7 @@ export interface Written {
 }
 
 export interface SpokenLanguage {
-  /** As the model's tokens have it: mostly ISO 639-1. */
+  /** In the spelling of the model's tokens: mostly ISO 639-1. */
   readonly code: string;
   readonly share: number;
 }

@@ -47,7 +47,7 @@ export interface CutTask {
 export type EncodeTask = TextsTask | RowsTask;
 
 export type Task =
-  /** Which towers are open, and how fast they are. */
+  /** Reports the open towers and their speed. */
   | { readonly kind: 'report' }
   /** Tries the GPUs of every tower. */
   | { readonly kind: 'choose' }

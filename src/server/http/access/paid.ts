@@ -30,7 +30,7 @@ export interface Prepared {
   readonly identity: IdentityBody;
   /** Unknown fields, named in the answer. They are not part of the identity. */
   readonly warnings: readonly string[];
-  /** As a `PaidRequest` runs. @throws FarthingError; nothing is charged */
+  /** Runs like a `PaidRequest`. @throws FarthingError; nothing is charged */
   run(signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome>;
   /** Frees what `prepare` acquired. Called when the request has ended, failed or not. */
   dispose?(): Promise<void>;

@@ -34,7 +34,7 @@ export class RequestSource {
     if (this.#forward.isPeerCall(exchange)) return PEERS;
     if (!hasCredentials(exchange)) return UNPAID;
     const token = bearerToken(exchange);
-    // Which wallets have paid, all gates of a process know.
+    // All gates of a process share the wallets that have paid.
     if (token === undefined) {
       const payer = this.#gate.knownPayer(exchange.payment);
       return payer ? payerTenantId(payer) : UNPROVEN;

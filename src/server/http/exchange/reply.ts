@@ -47,7 +47,7 @@ export interface RelayedReply {
   readonly relayed: {
     /** The whole body, where it is small; else it comes in pieces. */
     readonly whole?: Uint8Array;
-    /** Length of the body; undefined: not known in advance. Of an answer to HEAD, the length for a GET. */
+    /** Length of the body; undefined: not known in advance. For HEAD, the length that GET would have. */
     readonly bytes: number | undefined;
     /** They end early if the other server fails. */
     readonly pieces: AsyncGenerator<Uint8Array>;

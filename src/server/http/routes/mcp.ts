@@ -19,7 +19,7 @@ import type { Operation, Route } from '../exchange/route.ts';
 const CALLS_MAX = 256;
 /** Calls that begin while the event loop is busy, otherwise one in each of its turns; one takes about five milliseconds in all. */
 const BUSY_CALLS_PER_SECOND = 50;
-/** All that bring no workspace's token, whether they pay or not. */
+/** All requests without a workspace's token, whether they pay or not. */
 const UNPROVED = 'unproved';
 /** Bytes checked for a leading `[`, which means a batch. */
 const BATCH_START_BYTES = 1024;

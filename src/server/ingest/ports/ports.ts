@@ -34,7 +34,7 @@ export interface IngestTenants<Opened = IngestShard> extends Pick<Tenants, 'fold
     options: { create?: boolean },
     work: (shard: Opened) => Promise<T> | T,
   ): Promise<T>;
-  /** As `use`, but undefined for a Tenant without an index. */
+  /** Like `use`, but undefined for a Tenant without an index. */
   useIfThere<T>(tenant: TenantId, work: (shard: Opened) => Promise<T> | T): Promise<T | undefined>;
 }
 

@@ -28,7 +28,7 @@ export interface BooksState {
 export interface LiveBackupDeps {
   /** Absolute path of the data folder. */
   readonly data: string;
-  /** Those of this server. @throws FarthingError where others are elsewhere */
+  /** This server's stores. @throws FarthingError if some are elsewhere */
   readonly books: () => readonly BooksState[];
   /** Runs work while no store changes another. */
   readonly whileApart?: (work: () => Promise<void>) => Promise<void>;
@@ -109,7 +109,7 @@ export class LiveBackup {
     }
   }
 
-  /** @param folder of the store in the draft */
+  /** @param folder the store's folder in the draft */
   async #copyTenants(store: Store, folder: string, takenAt: number): Promise<void> {
     const copy = openStore(join(folder, 'state'));
     try {

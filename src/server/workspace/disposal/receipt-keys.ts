@@ -105,7 +105,7 @@ export class ReceiptKeys {
     return this.#file.keys.map(({ publicKey }) => publicKey);
   }
 
-  /** Takes over what other servers have changed, unless it looked within the last second. What it cannot learn now, it learns later. */
+  /** Applies other servers' changes, unless it looked within the last second. A failure is retried later. */
   refresh(): Promise<void> {
     const { shared } = this.#options;
     if (!shared || this.#now() - this.#lookedAt < LOOK_MS) return Promise.resolve();
@@ -138,7 +138,7 @@ export class ReceiptKeys {
     }
   }
 
-  /** Changes queue: every key that has signed must stay in the file. @param change of all keys; called again when another server was faster */
+  /** Changes queue: every key that has signed must stay in the file. @param change called again when another server was faster */
   #change(change: (file: KeyFile) => KeyFile, reseals = true): Promise<void> {
     const changed = this.#changing.then(async () => {
       const { shared } = this.#options;

@@ -169,7 +169,7 @@ export class WorkspaceRecords {
   /**
    * Begins a workspace's end, if the reason holds; from then on it admits no request. `expired` holds once its time is
    * over and no extension bought in time is still being settled, `payment_failed` for a creation that was never paid, and
-   * the other reasons for an active workspace. What is left of its reserves is given back.
+   * the other reasons for an active workspace. The rest of its reserves is refunded.
    * @returns the record afterwards, in any state; undefined when there is none.
    */
   async beginEnd(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
