@@ -20,7 +20,7 @@ import { change, medians, type Parts, type Rig, used } from './parts.ts';
 /**
  * Milliseconds of each request, and processor time of it and of nothing, by process. One server without a cluster; one, two and
  * three that share their slots, asked at the owner and at another server; three of which none stands by. Objects lie in a folder, so that the store's
- * share is the servers'. What the processes use without requests is taken off.
+ * share is the servers'. The processes' use without requests is subtracted.
  */
 
 const ROUNDS = Number(process.env.ROUNDS);

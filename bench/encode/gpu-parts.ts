@@ -30,7 +30,7 @@ export interface LostDevice {
 
 /**
  * A device cannot be pulled out here: with all of them hidden from a new process, the processor must serve.
- * @returns what served, and what is wrong with it
+ * @returns the runtimes that served, and their faults
  */
 export async function lostDevice(
   modelsFolder: string,

@@ -66,7 +66,7 @@ const processor = await open('cpu');
 const onCpu = (await processor.encodeIngest('text', texts, options)).text_semantic!;
 await processor.close();
 const cosines = onGpu.map((vector, index) => cosine(vector, onCpu[index]!));
-// The processor runs int8 weights: their agreement is told, and judged is that of the same weights, at the start's probe.
+// The processor runs int8 weights: their agreement is only reported; judged is that of the same weights, at the start's probe.
 facts.cosine_to_int8_on_processor = {
   mean: cosines.reduce((a, b) => a + b, 0) / cosines.length,
   least: Math.min(...cosines),

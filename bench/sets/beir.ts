@@ -32,7 +32,7 @@ export const benchSet = (): Promise<BeirSet> => readBeirSet(setFolder());
 /**
  * Reads `corpus.jsonl`, `queries.jsonl` and the judgements: `qrels.tsv`, or in `qrels/` the split `test`, else `dev`, else the
  * first. Both forms of judgements are read: BEIR's three columns with a heading, and TREC's four.
- * @throws with what is missing or wrong, and in which line
+ * @throws Error with the line, and what is missing or wrong in it
  */
 export async function readBeirSet(folder: string): Promise<BeirSet> {
   const judgements = await readJudgements(judgementsIn(folder));

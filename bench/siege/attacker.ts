@@ -4,7 +4,7 @@ import type { Target } from './requests.ts';
 
 /**
  * A process that carries out one attack. It says when it is ready; its parent tells which attack; it says when that has begun; its parent
- * ends it by a second message; then it tells its processor seconds. A stranger has a machine of his own: here the attacker takes what the server and the client leave
+ * ends it by a second message; then it reports its processor seconds. A real attacker has a machine of his own: here the attacker takes what the server and the client leave
  * of the processor.
  */
 export interface AttackOrder {

@@ -3,7 +3,7 @@ import { besiege } from './siege.ts';
 import { openStage } from './stage.ts';
 
 /**
- * A paying client searches and uploads at a steady pace while strangers without money, and cheap workspaces, attack; or some attacks
+ * A paying client searches and uploads at a steady pace while clients without money, and cheap workspaces, attack; or some attacks
  * by words of their names (`ATTACK=pipelined SECONDS=20`). Each has a new server, and bounds on its
  * connections and bytes.
  */

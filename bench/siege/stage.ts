@@ -5,7 +5,7 @@ import { ATTACKS, BESIEGED } from './attacks.ts';
 import type { Target } from './requests.ts';
 import { startSlowFacilitator } from './slow-facilitator.ts';
 
-/** The client whose searches and uploads must go on. Each is told as `answered`, or as the refusal or fault that came in place of an answer. */
+/** The client whose searches and uploads must go on. Each is reported as `answered`, or as the refusal or fault. */
 export interface Client {
   search(query: string): Promise<string>;
   /** Adds a text, and waits until it is searchable. */
@@ -106,7 +106,7 @@ export function tokenClient({ url, headers }: BenchWorkspace): Client {
   };
 }
 
-/** It pays for each request, and is told every refusal: its library repeats nothing. */
+/** It pays for each request and sees every refusal: its library retries nothing. */
 async function payer(url: string): Promise<Client> {
   const client = payingClient(url, { attemptsMax: 1 });
   await client.ingest(new File([FILE[1]], FILE[0]));

@@ -5,7 +5,7 @@ import { EXIT, type Io } from './terminal/io.ts';
 import { AGENT } from './words/help.ts';
 import type { Call, CommandName } from './words/specs.ts';
 
-/** What runs each command; its code is loaded when it does. @returns the exit code */
+/** Code of each command, loaded when it runs. @returns the exit code */
 const RUNS: { readonly [Name in CommandName]: (call: Call<Name>, io: Io) => Promise<number> } = {
   search: async (call, io) => (await import('./search/search.ts')).searchCommand(call, io),
   ingest: async (call, io) => (await import('./ingest/ingest.ts')).ingestCommand(call, io),

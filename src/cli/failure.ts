@@ -38,7 +38,7 @@ export function explainFailure(thrown: unknown, io: Io, json: boolean): number {
     );
   else {
     const style = styleFor(io.err?.colours ?? false);
-    // What the server refused is explained in docs/troubleshooting.md by its code.
+    // docs/troubleshooting.md explains the server's refusals by code.
     const known = status === undefined ? '' : style.dim(` (${code})`);
     say(io, sentence(error) + known);
   }

@@ -63,7 +63,7 @@ export async function importExport(
   return { imported: ingested, unchanged: duplicates, failed, withoutFile, vectorsLeftOut: vectors };
 }
 
-/** What of an export is not uploaded. */
+/** Content of an export that is not uploaded. */
 interface LeftOut {
   readonly withoutFile: string[];
   vectors: boolean;

@@ -23,7 +23,7 @@ import { checkMinutes, type ExtendOptions, Workspace, type WorkspaceAccess } fro
 export interface FarthingOptions {
   /** Address of the server: `http://127.0.0.1:8402`. */
   readonly baseUrl: string;
-  /** What signs payments: a viem account, or what opens one when the first payment is signed. */
+  /** Signs payments: a viem account, or a function that opens one when the first payment is signed. */
   readonly account?: PaymentAccount | (() => Promise<PaymentAccount>);
   /** Or an EIP-1193 provider: a browser wallet, a viem client. */
   readonly signer?: Eip1193Signer;
@@ -35,7 +35,7 @@ export interface FarthingOptions {
   readonly prepaid?: boolean;
   /** Asked before each signature. */
   readonly approve?: (price: Price) => boolean | Promise<boolean>;
-  /** Told of each charge. */
+  /** Called with each charge. */
   readonly onPayment?: (payment: { readonly usd: string; readonly transaction: string }) => void;
   /** Attempts of a call whose answer is lost; default 8, over about ten seconds. */
   readonly attemptsMax?: number;
@@ -71,7 +71,7 @@ export class Farthing {
   readonly workspaces: {
     /** Rents a workspace. @throws price_over_limit, budget_exceeded before anything is signed */
     create(options?: CreateOptions): Promise<Workspace>;
-    /** As `create`, with the server's record. */
+    /** Like `create`, with the server's record. */
     rent(options?: CreateOptions): Promise<NewWorkspace>;
     /** An existing workspace. Sends nothing. */
     open(access: WorkspaceAccess): Workspace;
@@ -201,7 +201,7 @@ export class Farthing {
     return (await this.#calls.send<ReadyAnswer>({ method: 'GET', path: '/readyz' })).body;
   }
 
-  /** What was spent so far, is held, and is left. */
+  /** Amounts spent so far, held and left. */
   get spending(): Spending {
     return this.#budget.spending;
   }

@@ -8,19 +8,19 @@ import type {
   NamedSource,
 } from './ingest-many.ts';
 
-/** What a folder's upload comes to, before anything is sent. */
+/** Cost of a folder's upload, before anything is sent. */
 export interface FolderPrice {
   /** Files that are not yet uploaded. */
   readonly files: number;
   readonly bytes: number;
-  /** Files that the log says are there. */
+  /** Files that the log lists as uploaded. */
   readonly uploaded: number;
   /** Price of uploading the rest by the call; `0` in a workspace. */
   readonly usd: string;
 }
 
 export interface IngestFolderOptions extends Omit<IngestManyOptions, 'log'> {
-  /** Told before anything is sent; `false` ends the call there. */
+  /** Called before anything is sent; `false` ends the call there. */
   readonly onPrice?: (price: FolderPrice) => unknown;
   /** File that remembers what was uploaded, so that the same call resumes. Default: `.farthing-uploaded` in the folder. */
   readonly logFile?: string;
@@ -45,7 +45,7 @@ interface FileSystem {
 
 /** Where a folder's files go. */
 export interface FolderTarget {
-  /** The log tells targets apart by it. */
+  /** Distinguishes targets in the log. */
   readonly name: string;
   /** Price of one upload in US dollars. */
   readonly usdEach: string;
@@ -108,7 +108,7 @@ async function planFolder(
     },
     log: {
       has: (key) => uploaded.has(key),
-      // A refused file is not noted: another attempt is free, and a newer server may read it.
+      // A refused file is not recorded: another attempt is free, and a newer server may read it.
       add: (key: string, outcome: IngestOutcome) =>
         'answer' in outcome ? appendFile(logFile, `${key}\n`) : undefined,
     },

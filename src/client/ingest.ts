@@ -20,7 +20,7 @@ export interface IngestOptions {
   readonly ifNew?: boolean;
   /** With a key: only if the item with this id has it. @throws precondition_failed */
   readonly ifItem?: string;
-  /** What filters of searches may ask for: flat. */
+  /** Metadata for filters of searches: flat. */
   readonly metadata?: Metadata;
   readonly onProgress?: (progress: IngestProgress) => void;
   /** False: answered as soon as the file is accepted, not when it is searchable. */
@@ -92,7 +92,7 @@ export async function ingest(
   return wait ? untilSearchable(calls, target, accepted, options) : accepted;
 }
 
-/** What is said of a file, as headers. */
+/** A file's labels, as headers. */
 export function labelHeaders({
   key,
   metadata,

@@ -7,7 +7,7 @@ export interface PreviewOptions {
   readonly signal?: AbortSignal;
 }
 
-/** Of texts a preview shows nothing that the snippet doesn't; of sounds there is none. */
+/** A text's preview shows nothing that the snippet doesn't; a sound has none. */
 export function hasPicture({ item: { media_type } }: Hit): boolean {
   return !/^(text|audio)\//.test(media_type);
 }

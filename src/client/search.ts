@@ -2,7 +2,7 @@ import type { Filter } from '@farthing/protocol/labels/filter';
 import type { Family } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 
-/** One of several questions: words, or words with what differs from the options around them. */
+/** A query, or a query with overrides. */
 export type AskedQuestion =
   | string
   | (Pick<SearchOptions, 'families' | 'k' | 'filter'> & { readonly query: string });
@@ -17,7 +17,7 @@ export interface SearchOptions {
   readonly image?: Blob | Uint8Array | string;
   readonly families?: readonly Family[];
   readonly k?: number;
-  /** Which items may be found. */
+  /** Restricts the items that may be found. */
   readonly filter?: Filter;
   /** Hits show their whole passage as `text`, with so many passages on each side. */
   readonly passages?: number;

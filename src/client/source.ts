@@ -1,7 +1,7 @@
 import { FarthingError } from './answers/error.ts';
 import type { CallBody } from './calls.ts';
 
-/** What can be uploaded: a path (where there is a file system), bytes, or a stream. */
+/** Upload input: a path (where there is a file system), bytes, or a stream. */
 export type Source = string | Blob | Uint8Array | ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>;
 
 export interface Upload {
@@ -70,7 +70,7 @@ export async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenera
       yield value;
     }
   } finally {
-    // Of no consequence at the end; before it, nothing more is to come.
+    // Does nothing at the end; before it, stops the source.
     await reader.cancel().catch(() => undefined);
   }
 }

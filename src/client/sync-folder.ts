@@ -2,7 +2,7 @@ import type { Item } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 import type { IngestManyOptions, IngestSummary, NamedSource } from './ingest-many.ts';
 
-/** What a sync will do, before it does it. */
+/** A sync's changes, before they are made. */
 export interface SyncPlan {
   /** Files that are new or changed. */
   readonly uploads: number;
@@ -13,9 +13,9 @@ export interface SyncPlan {
 }
 
 export interface SyncOptions extends Omit<IngestManyOptions, 'log' | 'wait'> {
-  /** What the keys begin with; only items with such keys are removed. Default: the folder's name and `/`. */
+  /** Prefix of the keys; only items with such keys are removed. Default: the folder's name and `/`. */
   readonly prefix?: string;
-  /** Told before anything is sent; `false` ends the call there. */
+  /** Called before anything is sent; `false` ends the call there. */
   readonly onPlan?: (plan: SyncPlan) => unknown;
 }
 

@@ -87,7 +87,7 @@ export class Workspace {
     this.#headers = { Authorization: `Bearer ${token}` };
   }
 
-  /** What the last answer warned of: that the workspace ends within two minutes. */
+  /** The last answer's warning: the workspace ends within two minutes. */
   get warning(): string | undefined {
     return this.#warning;
   }
@@ -220,7 +220,7 @@ export class Workspace {
     });
   }
 
-  /** Ends the reserve: what is not used of it goes back to the prepaid money of who paid for it. */
+  /** Ends the reserve: unused money goes back to its payer's prepaid balance. */
   endReserve(): Promise<ReserveEndedAnswer> {
     return this.#send('DELETE', '/reserve');
   }

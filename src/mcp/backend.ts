@@ -3,7 +3,7 @@ import type { Item, PreviewPart } from '@farthing/client';
 /** Instead of a workspace's id: the payer's own index, paid by the call. */
 export const NO_WORKSPACE = 'none';
 
-/** Which workspace a call means. */
+/** The workspace that a call uses. */
 export interface Scope {
   readonly workspace?: string;
   readonly token?: string;
@@ -13,7 +13,7 @@ export interface Scope {
 export interface Answered<T> {
   readonly body: T;
   readonly receipt?: Readonly<Record<string, unknown>>;
-  /** What the answer warns of: that its workspace ends soon. */
+  /** The answer's warning: the workspace ends soon. */
   readonly warning?: string | undefined;
   /** The workspace that the call was for, and its token where that came with the call. */
   readonly scope: Scope;
@@ -21,7 +21,7 @@ export interface Answered<T> {
 
 /** Reads what results link to. */
 export interface ItemSource {
-  /** Of the server whose addresses the results name. */
+  /** Address of the server that the results link to. */
   readonly baseUrl: string;
   /** Metadata. Without a workspace, of the payer's own index, where it is paid for. */
   item(item: string, scope: Scope): Promise<Item>;
@@ -39,7 +39,7 @@ export function itemAddress({ baseUrl }: ItemSource, item: string, { workspace }
 export class PaymentNeeded extends Error {
   /** x402 v2 `PaymentRequired`. */
   readonly required: Readonly<Record<string, unknown>>;
-  /** Of a settlement that failed. */
+  /** Receipt of a failed settlement. */
   readonly receipt: Readonly<Record<string, unknown>> | undefined;
 
   constructor(required: Readonly<Record<string, unknown>>, receipt?: Readonly<Record<string, unknown>>) {

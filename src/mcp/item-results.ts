@@ -16,7 +16,7 @@ export function itemListResult({ body, receipt }: Answered<ItemsAnswer>): CallTo
   return result(lines.join('\n'), { items, next: body.next }, receipt);
 }
 
-/** The text, with a line for each new place. */
+/** The text, with a line for each new position. */
 export function itemTextResult({ body, receipt }: Answered<ItemTextAnswer>): CallToolResult {
   const passages = body.passages.map(({ text, locator }) => ({
     text,

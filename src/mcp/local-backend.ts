@@ -6,7 +6,7 @@ import type { ArgumentsOf, Backend } from './tools.ts';
 
 /** Keeps the tokens of workspaces: the model sees only their ids. */
 export interface WorkspaceKeeper {
-  /** Of this session: chosen when it began, or created in it. */
+  /** This session's workspace: chosen when it began, or created in it. */
   current(): string | undefined;
   find(id: string): Promise<Workspace | undefined>;
   add(workspace: Workspace, record: WorkspaceAnswer): Promise<void>;
@@ -27,7 +27,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
     if (wanted === undefined || wanted === NO_WORKSPACE) return undefined;
     const found = await keeper.find(wanted);
     if (found) return found;
-    // What is meant for a workspace that has ended must not be paid by the call instead.
+    // A call meant for a workspace that has ended must not be paid by the call instead.
     throw new FarthingError(
       'workspace_unauthorized',
       `The workspace ${wanted} has ended, or is not known here. workspace "${NO_WORKSPACE}" means your own index, paid by the call.`,

@@ -16,7 +16,7 @@ export interface RemoteDeps {
   readonly baseUrl: string;
   /** x402 payment of this call, as its client signed it. */
   readonly payment: unknown;
-  /** Of the connection, unless a call names others. */
+  /** The connection's workspace and token, unless a call names others. */
   readonly scope: Scope;
   readonly files: SentFiles;
   readonly signal: AbortSignal;

@@ -21,7 +21,7 @@ const SHARE_OF_FIRST = 0.2;
 const NEAREST = 3;
 const SNIPPET_LENGTH_MAX = 400;
 
-/** What a call says of the hits that it wants. */
+/** A call's display options for hits. */
 interface ShownBy {
   readonly thumbnails?: number | undefined;
   readonly k?: number | undefined;
@@ -30,7 +30,7 @@ interface ShownBy {
   readonly fused?: boolean | undefined;
 }
 
-/** What is shown of the answer to one question. */
+/** The displayed part of the answer to one question. */
 type Shown = Pick<SearchAnswer, 'hits' | 'answered' | 'reason' | 'corrected' | 'truncated'>;
 
 /** The hits that are worth a model's context, as text and as data. */
@@ -107,7 +107,7 @@ function worthwhile({ hits, answered }: Shown): readonly Hit[] {
   return hits.filter((hit) => hit.confidence >= SHARE_OF_FIRST * hits[0]!.confidence || looksAlike(hit));
 }
 
-/** What a program needs of a hit; boxes, scores and digests are in the answer over HTTP. */
+/** A hit as data for programs; boxes, scores and digests are in the answer over HTTP. */
 function hitData({ snippet, text_source, ...hit }: Hit): object {
   return dataOf(SHOWN_FIELDS.hit, {
     ...hit,
@@ -168,7 +168,7 @@ export function namesOf({ name, aliases = [] }: Pick<Item, 'name' | 'aliases'>):
   return [name, ...aliases].join(' = ');
 }
 
-/** Any other answer: its members, one per line. */
+/** Any other answer: its fields, one per line. */
 export function recordResult({ body, receipt }: Answered<object>): CallToolResult {
   const lines = Object.entries(body).map(
     ([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : String(value)}`,
@@ -197,7 +197,7 @@ export function failureResult(error: unknown): CallToolResult {
   };
 }
 
-/** What a model, or the person beside it, can do. */
+/** The remedy, for a model or the person beside it. */
 function hintFor(code: unknown): string {
   switch (code) {
     case 'wallet_missing':
@@ -258,7 +258,7 @@ export function factsLine(fields: readonly ShownField[], record: object): string
     .join(', ');
 }
 
-/** ` (page 3, Bees)`; empty without a place. */
+/** ` (page 3, Bees)`; empty without a locator. */
 export function whereOf({ page, page_kind, time_s, heading }: Hit['locator']): string {
   const where = [
     page && `${page_kind ?? 'page'} ${page}`,

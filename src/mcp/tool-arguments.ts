@@ -13,7 +13,7 @@ const NAME_LENGTH_MAX = 1024;
 const PATH_LENGTH_MAX = 4096;
 /** They fill a model's context. */
 const THUMBNAILS_MAX = 8;
-/** Hits that are asked for by default: what is shown of them must fit into a model's context. */
+/** Default number of hits: they must fit into a model's context. */
 export const TOOL_K_DEFAULT = 10;
 const ITEMS_MAX = 100;
 export const ITEMS_DEFAULT = 20;

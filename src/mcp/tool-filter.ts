@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 const text = (description: string) => ({ type: 'string', description });
 const texts = (description: string) => ({ type: ['string', 'array'], description });
 
-/** A search's filter as a tool takes it. What is inside is checked by the server, whose errors name it. */
+/** A search's filter as a tool's argument. The server validates its content and names it in errors. */
 export const toolFilter = Type.Unsafe<Filter>({
   type: 'object',
   maxProperties: 10,

@@ -45,7 +45,7 @@ interface Definition<Arguments, Answer> {
   /** JSON Schemas of those members of the answer that a model should know. */
   readonly gives: Readonly<Partial<Record<keyof Answer, object>>>;
   readonly hints: Tool['annotations'];
-  /** Default: its members, one per line. */
+  /** Default: its fields, one per line. */
   result?(
     source: ItemSource,
     answered: Answered<Answer>,
@@ -53,7 +53,7 @@ interface Definition<Arguments, Answer> {
   ): CallToolResult | Promise<CallToolResult>;
 }
 
-/** What only one kind takes or gives. */
+/** Arguments and results of only one kind. */
 const ONLY: Readonly<Record<string, Kind>> = {
   path: 'local',
   image_path: 'local',
@@ -230,7 +230,7 @@ export type ToolCalls = {
   readonly [Name in ToolName]: (args: Given[Name], scope: Scope) => Promise<Answered<Answers[Name]>>;
 };
 
-/** What the tools call: a client with its own wallet, or the server that they are mounted on. */
+/** Backend of the tools: a client with its own wallet, or the server that they are mounted on. */
 export type Backend = ItemSource & ToolCalls;
 
 /** A tool as it is listed where it runs. */

@@ -16,12 +16,12 @@ export interface AllowedValues {
   readonly maxProperties?: number;
 }
 
-/** What a value was refused for, in plain words: `send a whole number from 1 to 1000, not "many"`. */
+/** Why a value was refused, in plain words: `send a whole number from 1 to 1000, not "many"`. */
 export function refusedValue(schema: AllowedValues, value: unknown): string {
   return `send ${allowed(schema)}, not ${shown(value)}`;
 }
 
-/** `"name"` as in errors, cut to a length; what is not a text or a number is described. */
+/** `"name"` as in errors, shortened; other values than texts and numbers are described. */
 export function shown(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) return 'an object';

@@ -33,7 +33,7 @@ export function toTimestamp(milliseconds: number): string {
 export interface Moment {
   /** Pauses while the machine is suspended. */
   readonly monotonic: number;
-  /** Of the day: it may be set. */
+  /** Time of day, which may be set. */
   readonly wall: number;
 }
 

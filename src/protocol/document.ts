@@ -28,7 +28,7 @@ export interface Block {
 /** Samples per second of the sound that speech models take: 16 bits, one channel. */
 export const SOUND_RATE = 16_000;
 
-/** A file unpacked from another: its bytes lie in a file, or it was refused. */
+/** A file unpacked from another: the path of its bytes, or why it was refused. */
 export interface UnpackedMember {
   /** Number among the files of its archive, from 0. */
   readonly index: number;
@@ -58,14 +58,14 @@ export interface PictureSpec {
 
 /** The character set of a text: named by itself or by its mark, or guessed. */
 export interface Charset {
-  /** As the Encoding Standard of the web has it; besides, `ibm850`. */
+  /** Its name in the web's Encoding Standard; besides, `ibm850`. */
   readonly name: string;
   readonly guessed: boolean;
 }
 
 export type DocumentKind = 'text' | 'document' | 'picture' | 'video' | 'audio' | 'archive';
 
-/** What opening a file tells: its type and basic facts, before its content is read. */
+/** A file's type and basic facts, known before its content is read. */
 export interface FileInfo {
   readonly kind: DocumentKind;
   /** Recognised from the content, never from the name. */
@@ -98,7 +98,7 @@ export interface PictureContent {
   readonly width: number;
   readonly height: number;
   readonly page?: number;
-  /** Of a frame, in seconds from the start: it stands for all near-equal frames until `time_end_s`. */
+  /** Start of a frame, in seconds: it represents all near-equal frames until `time_end_s`. */
   readonly time_s?: number;
   readonly time_end_s?: number;
 }

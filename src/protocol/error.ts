@@ -89,7 +89,7 @@ export class FarthingError extends Error {
   }
 }
 
-/** The error's code when it carries one of ours, whatever class or thread it came from. */
+/** The error's code if it is one of ours, whatever class or thread it came from. */
 export function errorCode(error: unknown): ErrorCode | undefined {
   const code = (error as { code?: unknown } | null | undefined)?.code;
   return typeof code === 'string' && Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : undefined;
@@ -119,7 +119,7 @@ function isFullDisk(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** What an error was caused by in the end: a library says `fetch failed`, and its cause which connection was refused. */
+/** The innermost cause of an error: a library says `fetch failed`, and its cause which connection was refused. */
 export function rootCause(error: unknown): string {
   const { cause } = error as { cause?: unknown };
   return cause instanceof Error ? rootCause(cause) : String(error);

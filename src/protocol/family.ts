@@ -6,7 +6,7 @@ interface FamilyWords {
 }
 
 /**
- * What can be searched, in two tables: the families that a caller chooses among, and the ranked lists that a search fuses.
+ * Searchable content, in two tables: the families that a caller chooses among, and the ranked lists that a search fuses.
  * A new family is a line of the first and its lists in the second.
  */
 export const FAMILY_TABLE = {
@@ -22,7 +22,7 @@ export const FAMILIES = keysOf(FAMILY_TABLE);
 export const SEGMENT_KINDS = ['passages', 'pictures'] as const;
 export type SegmentKind = (typeof SEGMENT_KINDS)[number];
 
-/** What encoders turn into vectors: texts, and pictures as sRGB bytes in the size of the model's PictureSpec. */
+/** Input of encoders: texts, and pictures as sRGB bytes in the size of the model's PictureSpec. */
 export type InputKind = 'text' | 'picture';
 export type EncoderInput<Kind extends InputKind = InputKind> = Kind extends 'text' ? string : Uint8Array;
 

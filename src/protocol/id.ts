@@ -38,7 +38,7 @@ const FORMS: Readonly<Record<keyof Ids, RegExp>> = {
   prepaid: /^pre_[0-9a-f]{32}$/,
 };
 
-/** What ids of 128 bits begin with. */
+/** Prefixes of 128-bit ids. */
 const PREFIXES = { workspace: 'ws_', item: 'item_', job: 'job_', request: 'req_', prepaid: 'pre_' } as const;
 
 /** The text as an id of this kind; undefined when it is none. */
@@ -46,17 +46,17 @@ export function parseId<Kind extends keyof Ids>(ofKind: Kind, text: string): Ids
   return FORMS[ofKind].test(text) ? (text as Ids[Kind]) : undefined;
 }
 
-/** As `parseId`, for what the server itself has stored. @throws internal when it is no such id */
+/** Like `parseId`, for ids that the server itself has stored. @throws internal when it is no such id */
 export function storedId<Kind extends keyof Ids>(ofKind: Kind, text = ''): Ids[Kind] {
   const id = parseId(ofKind, text);
   if (id === undefined) throw new FarthingError('internal', `"${text}" is stored as the id of a ${ofKind}`);
   return id;
 }
 
-/** Whether an id leads to the books that ask: the id of what is kept there must. */
+/** Whether an id belongs to this store; the ids of its Tenants and jobs must. */
 export type LeadsHere = (id: TenantId | JobId) => boolean;
 
-/** A new id of 128 random bits. @param suits asked of each draw until it says yes: of n sets of books, n draws on average */
+/** A new id of 128 random bits. @param suits accepts or rejects each draw: with n stores, n draws on average */
 export function newId<Kind extends keyof typeof PREFIXES>(
   ofKind: Kind,
   suits: (id: Ids[Kind]) => boolean = () => true,
@@ -77,7 +77,7 @@ const HEXADECIMAL = Array.from({ length: 256 }, (_, byte) => byte.toString(16).p
 /** Random bytes for the next ids: asking the system for each costs more than all else of an id. */
 const pool = { bytes: new Uint8Array(64 * ID_BYTES), used: 64 * ID_BYTES };
 
-/** 128 random bits in hexadecimal. Browsers have this source, too: the client's types lead here. */
+/** 128 random bits in hexadecimal. Browsers have this source, too: the client's types import this module. */
 function randomBits(): string {
   if (pool.used === pool.bytes.length) {
     crypto.getRandomValues(pool.bytes);

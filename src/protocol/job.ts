@@ -38,7 +38,7 @@ export function owesCredit(job: Job): job is Job & Required<Pick<Job, 'creditTo'
   return (state === 'failed' || state === 'cancelled') && creditTo !== undefined && !held;
 }
 
-/** One ingest, from accepted to searchable. It lies in the shared state, so it holds no content and no file name. */
+/** One ingest, from accepted to searchable. It is in the shared state, so it holds no content and no file name. */
 export interface Job {
   readonly id: JobId;
   readonly tenant: TenantId;
@@ -49,7 +49,7 @@ export interface Job {
   readonly segments: number;
   readonly created_at: string;
   readonly updated_at: string;
-  /** Of a searchable Item. */
+  /** Only on a searchable Item. */
   readonly not_read?: readonly NotRead[];
   /** Present on a failed job, with the codes of an immediate refusal. */
   readonly error?: { readonly code: string; readonly detail: string };

@@ -14,11 +14,11 @@ export const CONFIDENCE_FLOOR = 0.02;
  */
 const LIKENESS_FLOOR = 0.5;
 
-/** Whether a picture looks like the one that was asked with. */
+/** Whether a picture looks like the query picture. */
 export const looksAlike = ({ likeness = 0 }: { readonly likeness?: number | undefined }): boolean =>
   likeness >= LIKENESS_FLOOR;
 
-/** Whether a hit is worth attention: as an answer, or as a picture like the one that was asked with. */
+/** Whether a hit is worth attention: as an answer, or as a picture like the query picture. */
 export function isWorthShowing(hit: {
   readonly confidence: number;
   readonly likeness?: number | undefined;
@@ -43,7 +43,7 @@ export const FAMILIES_ASKED_MAX = 16;
 /** A search after validation and defaults. At least one of `query` and `image` is present. */
 export interface SearchInput {
   readonly query?: string;
-  /** The picture's file as sent (JPEG, PNG, …): bytes from a stranger, to be decoded in a child process only. */
+  /** The picture's file as sent (JPEG, PNG, …): untrusted bytes, to be decoded in a child process only. */
   readonly image?: Uint8Array;
   /** Absent: all that apply to the query. */
   readonly families?: readonly Family[];
@@ -52,7 +52,7 @@ export interface SearchInput {
   readonly explain?: boolean;
   /** Every list must be proved, even where the index has a quicker way. */
   readonly exact?: boolean;
-  /** Which Items may be found, as `readFilter` gives it. Absent: all. */
+  /** Restricts the Items that may be found, parsed by `readFilter`. Absent: all. */
   readonly filter?: string;
   /** Hits show their text, with so many passages on each side. */
   readonly passages?: number;

@@ -20,7 +20,7 @@ const MAX_PRICE_USD = '1';
 /** A person waits: about a second. A run over many files is more patient. */
 const ATTEMPTS_MAX = 4;
 
-/** Options that say what is reached, and how it is paid for. A command has those that apply to it. */
+/** Options for the target and the payment. A command has those that apply to it. */
 export interface AccessValues {
   readonly server?: string | undefined;
   readonly budget?: string | undefined;

@@ -13,7 +13,7 @@ class NobodyToAsk extends UsageError {
   readonly code = 'payment_declined';
 }
 
-/** What a person agrees to pay in one command: up to `--ask-above` in all without being asked. */
+/** A person's consent to pay in one command: up to `--ask-above` in all without being asked. */
 export class Consent {
   readonly #io: Io;
   readonly #asksNobody: boolean;

@@ -35,7 +35,7 @@ export async function readMemory(io: Io): Promise<WorkspaceMemory> {
   return (await readJson<WorkspaceMemory>(memoryFile(io))) ?? { current: {}, known: {} };
 }
 
-/** Of the ended ones only those that are still current are worth a line. */
+/** Forgets ended workspaces without a token that are not current. */
 function writeMemory(io: Io, { server, current, known }: WorkspaceMemory): Promise<void> {
   const kept = Object.entries(known).filter(
     ([id, workspace]) =>

@@ -9,15 +9,15 @@ export interface OptionSpec {
 }
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
-/** What a command takes, as its help, its completion and its parser know it. */
+/** A command's syntax, for its help, its completion and its parser. */
 export interface CommandSpec {
   readonly about: string;
-  /** What follows its name, besides options. Absent: nothing. */
+  /** Arguments after its name, besides options. Absent: none. */
   readonly usage?: string;
   /** Fewest and most words. Absent: none. */
   readonly words?: readonly [least: number, most: number];
   readonly options?: OptionSpecs;
-  /** What the about leaves out, a line each. */
+  /** Details that `about` leaves out, a line each. */
   readonly notes?: readonly string[];
   readonly examples?: readonly (readonly [command: string, what: string])[];
 }
@@ -27,16 +27,16 @@ export type Specs = Readonly<Record<string, CommandSpec>>;
 
 /** The commands of one program. */
 export interface CommandSet<S extends Specs = Specs> {
-  /** What is typed before a command's name. */
+  /** The program's name, typed before a command's. */
   readonly program: string;
   readonly specs: S;
-  /** What commands of two words are about, by the first. */
+  /** Descriptions of groups of two-word commands, by the first word. */
   readonly groups: Readonly<Record<string, string>>;
-  /** Words that stand for a command elsewhere. */
+  /** Aliases of commands elsewhere. */
   readonly synonyms?: Readonly<Record<string, string>>;
   /** Further first words, which are handled elsewhere. */
   readonly others?: readonly string[];
-  /** The help of all. @param columns of the terminal; undefined: there is none */
+  /** The help of all. @param columns width of the terminal; undefined: there is none */
   readonly help: (columns: number | undefined) => string;
 }
 
@@ -60,7 +60,7 @@ export interface CallOf<Spec extends CommandSpec> {
   };
 }
 
-/** A wrong use of a command: one line says what is wrong. */
+/** Wrong use of a command, explained in one line. */
 export class UsageError extends Error {}
 
 /** First words of the commands, in the order of the help. */
@@ -68,7 +68,7 @@ export function firstsOf({ specs }: CommandSet): string[] {
   return [...new Set(Object.keys(specs).map((name) => name.split(' ')[0]!))];
 }
 
-/** What may follow a group's word. */
+/** The second words of a group's commands. */
 export function verbsOf({ specs }: CommandSet, group: string): string[] {
   return Object.keys(specs)
     .filter((name) => name.startsWith(`${group} `))

@@ -117,7 +117,7 @@ export type OperatorCommand = keyof typeof SPECS;
 /** A command as it was called. */
 export type OperatorCall<Name extends OperatorCommand> = CallOf<(typeof SPECS)[Name]>;
 
-/** What an operator wants, and the first words of the commands for it. */
+/** Topics of the help, with the first words of their commands. */
 const TOPICS = {
   'Health and settings': ['doctor', 'settings'],
   'Workspaces and receipts': ['workspaces', 'receipt', 'keys'],

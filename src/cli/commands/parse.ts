@@ -18,8 +18,8 @@ export type Asked<S extends Specs> =
   | { readonly help?: never; readonly name: keyof S & string; readonly args: readonly string[] };
 
 /**
- * What the words after a program's name ask for. `help`, `--help` or `-h` anywhere before `--` asks for help.
- * @param columns of the terminal; undefined: there is none
+ * Parses the words after a program's name. `help`, `--help` or `-h` anywhere before `--` asks for help.
+ * @param columns width of the terminal; undefined: there is none
  * @throws UsageError with the nearest name
  */
 export function askedOf<S extends Specs>(
@@ -61,7 +61,7 @@ function unknownCommand(set: CommandSet, word: string): UsageError {
   );
 }
 
-/** @param before what stands before a name, so that it can be copied */
+/** @param before text before a name, so that it can be copied */
 function meant(near: string | undefined, otherwise: string, before = ''): string {
   return near === undefined ? otherwise : `Did you mean ${`${before} ${near}`.trim()}?`;
 }

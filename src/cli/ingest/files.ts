@@ -12,7 +12,7 @@ export interface FoundFile {
   readonly key: string;
 }
 
-/** The files that paths name, in order; each once. @throws UsageError for what is not there, and for a folder that is not meant */
+/** The files that paths name, in order; each once. @throws UsageError for missing paths, and for a folder that is not accepted */
 export async function filesIn(paths: readonly string[], recursive: boolean): Promise<FoundFile[]> {
   const files = new Map<string, FoundFile>();
   for (const path of paths) for (const file of await filesAt(path, recursive)) files.set(file.key, file);
@@ -44,7 +44,7 @@ function isHidden(path: string): boolean {
   return path.split('/').some((part) => part.startsWith('.'));
 }
 
-/** Path of the file that a key stands for. */
+/** Path of a key's file. */
 export function pathOfKey(key: string): string {
   return key.split('\u0000')[0]!;
 }

@@ -8,11 +8,11 @@ import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
 import type { FoundFile } from './files.ts';
 
-/** Of the workspace that is compared with. */
+/** Length of the workspace that the price is compared with. */
 const MINUTES = 60;
 
 /**
- * Before several files are sent: says how many they are and what they cost, and asks for the sum. In a workspace, says which.
+ * Before several files are sent: shows their number and price, and asks for consent. In a workspace, names it.
  * @throws budget_exceeded, payment_declined, workspace_unauthorized; UsageError without a terminal to ask on
  */
 export async function confirmUpload(files: readonly FoundFile[], access: Access, io: Io): Promise<void> {

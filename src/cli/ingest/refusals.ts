@@ -13,7 +13,7 @@ const NAMES_SHOWN = 3;
 const NAME_COLUMNS_MAX = 32;
 const REASON_LENGTH_MAX = 80;
 
-/** Files that were not taken, by reason, the most common first. @param columns of the terminal */
+/** Files that were not taken, by reason, the most common first. @param columns width of the terminal */
 export function refusalsText(refused: readonly Refused[], columns = Infinity): string {
   const byReason = new Map<string, Refused[]>();
   for (const file of refused) {
@@ -39,7 +39,7 @@ function reasonOf(error: Error): string {
   return error instanceof FarthingError ? error.code : error.message;
 }
 
-/** What the server said of all of them; where that differs or is long, what they have in common. */
+/** The server's reason for all of them; where reasons differ or are long, that of their code. */
 function whyOf(group: readonly Refused[]): string {
   const [first, ...others] = group.map(({ error }) =>
     error instanceof FarthingError ? error.detail : error.message,

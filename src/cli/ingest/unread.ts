@@ -5,7 +5,7 @@ import { nameOf } from './refusals.ts';
 
 const NAMES_SHOWN = 3;
 
-/** What of searchable files was not read, by part and reason. @param columns of the terminal */
+/** The unread parts of searchable files, by part and reason. @param columns width of the terminal */
 export function unreadText(files: ReadonlyMap<string, readonly NotRead[]>, columns = Infinity): string {
   const byPart = new Map<string, string[]>();
   for (const [key, parts] of files)

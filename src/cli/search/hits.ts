@@ -14,7 +14,7 @@ const COLUMNS_MAX = 100;
 const WIDE_COLUMNS = 80;
 const BAR_CELLS = 5;
 
-/** Words for a probability, each with the lowest that it stands for. */
+/** Words for probabilities, each with its lower bound. */
 const LIKELIHOODS = [
   [0.85, 'very likely'],
   [0.6, 'likely'],
@@ -37,7 +37,7 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
   const inner = width - number.length;
   const indent = ' '.repeat(number.length);
   const word = likelihood(hit.confidence);
-  // What is hardly the same picture may be much like it.
+  // A picture that is hardly the same may be much alike.
   const likely =
     word === 'unlikely' && looksAlike(hit) ? `${bar(hit.likeness!)} alike` : `${bar(hit.confidence)} ${word}`;
   const room = isWide ? inner - widthOf(likely) - 2 : inner;
@@ -85,7 +85,7 @@ function markedSnippet({ snippet = '', highlights = [] }: Hit): string {
   return (marked + plain(snippet.slice(at))).replace(/ +/g, ' ').trim();
 }
 
-/** As `clean`, with the spaces at its ends. */
+/** Like `clean`, but keeps the spaces at both ends. */
 function plain(text: string): string {
   return clean(`.${text}.`).slice(1, -1);
 }

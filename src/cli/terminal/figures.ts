@@ -8,7 +8,7 @@ const MINUTE_S = 60;
 const HOUR_S = 60 * MINUTE_S;
 const DAY_S = 24 * HOUR_S;
 
-/** `43 minutes`, rounded down: what is left is never promised too high. */
+/** `43 minutes`, rounded down so as not to promise too much. */
 export function durationText(seconds: number): string {
   if (seconds < MINUTE_S) return counted(Math.max(0, Math.floor(seconds)), 'second');
   if (seconds < 2 * HOUR_S) return counted(Math.floor(seconds / MINUTE_S), 'minute');

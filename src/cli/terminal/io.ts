@@ -1,4 +1,4 @@
-/** What an agent's command needs of its process. */
+/** An agent command's access to its process. */
 export interface Io {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Writes to the standard output, as it is. */
@@ -7,7 +7,7 @@ export interface Io {
   explain(text: string): void;
   /** The terminal at the standard output; undefined without one. */
   readonly out: Terminal | undefined;
-  /** As `out`, at the standard error. */
+  /** Like `out`, at the standard error. */
   readonly err: Terminal | undefined;
   /** Asks the person at the terminal; undefined without one. */
   ask(question: string): Promise<boolean> | undefined;

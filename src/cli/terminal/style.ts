@@ -6,7 +6,7 @@ export interface Style {
   dim(text: string): string;
   good(text: string): string;
   bad(text: string): string;
-  /** Colours what stands between marks, in each line for itself. */
+  /** Colours the text between marks, in each line for itself. */
   marked(lines: readonly string[]): string[];
 }
 

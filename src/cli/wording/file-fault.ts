@@ -1,4 +1,4 @@
-/** What the errors of the system mean, for who named the path. */
+/** Plain words for system errors about a path. */
 const MEANINGS: Readonly<Record<string, (path: string) => string>> = {
   ENOENT: (path) => `There is no ${path}.`,
   ENOTDIR: (path) => `${path} is not in a folder: a part of its path is a file.`,

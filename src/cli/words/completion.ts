@@ -11,7 +11,7 @@ export const WORDS: Readonly<Record<string, readonly string[]>> = {
   ...followers(OPERATOR, 'admin'),
 };
 
-/** @param first what stands before the commands, besides the program */
+/** @param first further words before the commands, besides the program */
 function followers(set: CommandSet, first = ''): Record<string, string[]> {
   const after = (words: string) => `${first} ${words}`.trim();
   return {

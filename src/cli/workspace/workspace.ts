@@ -78,7 +78,7 @@ export async function workspaceUse({ words, values }: Call<'workspace use'>, io:
   return EXIT.done;
 }
 
-/** What makes up for a current workspace that has ended. */
+/** Remedies when the current workspace has ended. */
 const INSTEAD = 'farthing workspace create, or workspace use ID or none';
 
 /** `workspace list`: those that may still live. */

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@farthing/protocol/error';
 
-/** What only a client can find out; every other code is the server's own. */
+/** Errors that only a client can find; every other code is the server's own. */
 export const CLIENT_CODES = {
   price_over_limit: 'A call costs more than maxPriceUsd. Nothing was signed.',
   budget_exceeded: 'The budget does not allow the call. Nothing was signed.',
@@ -30,7 +30,7 @@ export interface ErrorFacts {
 /** Every failure of a call. Match on `code`: one of the server's, or one of `CLIENT_CODES`. */
 export class FarthingError extends Error {
   readonly code: ErrorCode | ClientCode;
-  /** What was wrong and what to do. */
+  /** The cause and the remedy. */
   readonly detail: string;
   /** HTTP status, when the server answered. */
   readonly status: number | undefined;

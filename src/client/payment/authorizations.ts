@@ -9,17 +9,17 @@ import type { PaymentAccount } from './wallet.ts';
 export interface Authorization {
   readonly headers: Readonly<Record<string, string>>;
   readonly amount: AtomicAmount;
-  /** What it pays for, and on which terms: another call on the same terms may use it. */
+  /** The paid call and its terms: another call on the same terms may reuse the authorization. */
   readonly terms: string;
   /** Seconds since the epoch. */
   readonly validBefore: number;
-  /** It was signed for an earlier call, which was not charged. */
+  /** Reused from an uncharged call. */
   readonly reused: boolean;
-  /** Of money that was paid before: the budget had it then. */
+  /** Paid from prepaid money, which the budget has counted already. */
   readonly isPrepaid: boolean;
 }
 
-/** What is about to be paid, for `approve`. */
+/** The pending payment, for `approve`. */
 export interface Price {
   readonly usd: string;
   readonly payTo: string;
@@ -35,7 +35,7 @@ export interface AuthorizationDeps {
   readonly spendsPrepaid?: boolean;
 }
 
-/** What has prepaid money back. */
+/** Refunds prepaid money. */
 export const REFUND_PATH = '/agent/v1/prepaid/refund';
 
 /** Servers want some seconds left to settle in; a slow upload needs more. */
@@ -55,7 +55,7 @@ export class Authorizations {
   }
 
   /**
-   * @param maxPriceUsd of this call, below the client's own limit
+   * @param maxPriceUsd for this call, below the client's own limit
    * @throws payment_unsupported, price_over_limit, budget_exceeded, payment_declined: nothing was signed then
    * @internal The declarations of the protocol's package need Node's: those of this client name none of them.
    */
@@ -125,7 +125,7 @@ export class Authorizations {
     }
   }
 
-  /** Of several offers, if it is wanted and may suffice; alone, in any case. */
+  /** The prepaid offer: among several, only if it is wanted and may suffice; alone, in any case. */
   #prepaidOffer({ accepts }: PaymentRequired) {
     const chosen = accepts.find(
       ({ scheme, asset, amount }) =>
@@ -136,7 +136,7 @@ export class Authorizations {
     if (!chosen) return undefined;
     const amount = BigInt(chosen.amount);
     const isShort = this.#prepaidShort !== undefined && amount >= this.#prepaidShort;
-    // It comes first where the server sees that it suffices. A server of a cluster may not have the wallet's books.
+    // Listed first where the server sees that it suffices; a server of a cluster may not own the wallet's store.
     const mayDo = this.#deps.spendsPrepaid && !isShort && (this.#hasPrepaid || chosen === accepts[0]);
     if (accepts.length > 1 && !mayDo) return undefined;
     return { chosen, amount, isPrepaid: true };
@@ -178,7 +178,7 @@ export class Authorizations {
       );
   }
 
-  /** What has ended can't be charged any more. */
+  /** Expired authorizations can't be charged any more. */
   #forgetEnded(): void {
     for (const [terms, free] of this.#free) {
       const live = free.filter(({ validBefore }) => validBefore > seconds());

@@ -14,7 +14,7 @@ export interface Spending {
 }
 
 /**
- * What may be signed for. An amount is held from before the signature until its authorization can't be charged any
+ * The spending limit. An amount is held from before the signature until its authorization can't be charged any
  * more, so that everything ever signed together stays within the budget even if the server charges all of it.
  */
 export class Budget {
@@ -53,13 +53,13 @@ export class Budget {
     this.#held += amount;
   }
 
-  /** What was held is charged. */
+  /** A held amount was charged. */
   spend(amount: AtomicAmount): void {
     this.#held -= amount;
     this.#spent += amount;
   }
 
-  /** What was held can't be charged any more. */
+  /** A held amount can't be charged any more. */
   release(amount: AtomicAmount): void {
     this.#held -= amount;
   }

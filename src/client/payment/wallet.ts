@@ -10,7 +10,7 @@ export interface TypedMessage {
   readonly message: Record<string, unknown>;
 }
 
-/** What signs payments: a viem account is one. The key stays inside it. */
+/** Signs payments: a viem account is one. The key stays inside it. */
 export interface PaymentAccount {
   readonly address: Hex;
   signTypedData(message: TypedMessage): Promise<Hex>;

@@ -55,7 +55,7 @@ export function App() {
   );
 }
 
-/** Moves the focus alone: what stands behind the `#` is the search. */
+/** Moves only the focus: the fragment after the `#` is the search. */
 function skip(): void {
   document.getElementById('main')?.focus();
 }

@@ -58,13 +58,13 @@ export interface Encoder {
   readonly spaces: readonly ServedSpace[];
   /** The text space of an index that begins in a language which the model in use does not know; its model opens when it is needed. */
   readonly otherLanguages?: ServedSpace;
-  /** How descriptions of pictures in other languages reach the space of their labels; absent where there is no way. */
+  /** Translation of picture descriptions in other languages into the space of their labels; absent: none. */
   readonly translation?: Translation;
   /** Queries that no space answers, with the reasons. */
   readonly missing: readonly Missing[];
-  /** What the manifest says of the fusion of lists. */
+  /** How the manifest fuses lists. */
   readonly fusion: Manifest['fusion'];
-  /** What pictures must look like; undefined without a picture model. */
+  /** Input format of pictures; undefined without a picture model. */
   readonly pictureSpec: PictureSpec | undefined;
   /** Number of worker threads of each role. */
   readonly workers: WorkerCounts;

@@ -20,7 +20,7 @@ import {
 import { PreviousModels, type PreviousModelsOptions } from './previous-models.ts';
 import { mainLanguage } from './text/main-language.ts';
 
-/** What a search needs of the encoders. */
+/** The part of the encoder that a search uses. */
 export interface QueryEncoder
   extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'vocabulary'> {
   /** Spaces of the index whose models are not installed any more: what they hold is not searched. */
@@ -44,12 +44,12 @@ export interface IndexSpaces {
   readonly spaces: readonly SpaceSpec[];
 }
 
-/** What a search asks an index. */
+/** A search's input, as far as it decides which spaces are used. */
 export interface AskedOfIndex {
   readonly query?: string | undefined;
   /** The index has pictures. */
   readonly pictures: boolean;
-  /** Whether a space with this name is asked. */
+  /** Whether the search uses a space with this name. */
   space(name: string): boolean;
 }
 
@@ -133,7 +133,7 @@ export class IndexModels {
     );
   }
 
-  /** What the pictures of an index must look like; undefined without a picture model. */
+  /** Input format of an index's pictures; undefined without a picture model. */
   async pictureSpec(index: IndexSpaces): Promise<PictureSpec | undefined> {
     const others = this.#othersFor('picture', index);
     return this.#previous.use(index.tenant, others, async (encoders) =>
@@ -212,7 +212,7 @@ function mixed(
       for (const { encoder } of previous) encoder?.admitQuery(options);
       if (translates !== current) translates?.admitQuery(options);
     },
-    // A search goes on where one encoder makes all of its vectors.
+    // A search continues on the encoder's thread only if one encoder makes all of its vectors.
     encodeQuery: async (kind, input, { search: _, ...options }, inForm) => {
       const made = kept.some(({ asksWith }) => asksWith[kind])
         ? current.encodeQuery(kind, input, options)

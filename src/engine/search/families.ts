@@ -9,7 +9,7 @@ import {
 import type { Encoder, ServedSpace } from '../encode/encoder.ts';
 import { reasonUnserved, type ServedLists, servedLists } from './lists.ts';
 
-/** What a family can do here, as `/readyz` and `openapi.json` show it. */
+/** A family's availability, as `/readyz` and `openapi.json` show it. */
 export interface FamilyReport {
   readonly family: Family;
   readonly available: boolean;
@@ -19,12 +19,12 @@ export interface FamilyReport {
   readonly revision?: string;
   readonly provider?: string;
   readonly warmup_ms?: number;
-  /** May be asked in words; by a picture. */
+  /** Accepts words; accepts a picture. */
   readonly words: boolean;
   readonly pictures: boolean;
 }
 
-/** What each family can do with the models in use. */
+/** Each family's availability with the models in use. */
 export function familyReports(encoder: Pick<Encoder, 'spaces' | 'missing' | 'fusion'>): FamilyReport[] {
   const served = servedLists(encoder);
   return FAMILIES.map((family) => reportOf(family, served, encoder));

@@ -19,7 +19,7 @@ interface KeptPlan extends SearchPlan {
   readonly fusion: Fusion;
 }
 
-/** Plans by the spaces of the models in use, and by what is asked. */
+/** Plans by the spaces of the models in use, and by the kind of query. */
 const kept = new WeakMap<readonly ServedSpace[], Map<string, KeptPlan>>();
 
 /** The plan of a search, made once for each combination of models, families and inputs. @throws as `planLists` */
@@ -61,7 +61,7 @@ export function nativePlan(
 
 /**
  * The lists that answer a search: those of the requested families that apply to the query and whose models are installed.
- * @throws family_unavailable when only a missing model stands in the way, family_not_applicable when nothing applies
+ * @throws family_unavailable when only a model is missing, family_not_applicable when nothing applies
  */
 export function planLists(input: SearchInput, encoder: PlanEncoder): ServedList[] {
   const families = input.families ?? FAMILIES;

@@ -20,7 +20,7 @@ interface QueryPictureOptions {
   readonly signal?: AbortSignal;
 }
 
-/** What is encoded of a query. */
+/** The encoded query. */
 export interface QueryVectors {
   readonly picture?: PictureContent;
   /** By what was encoded and the name of the space. */
@@ -69,7 +69,7 @@ export function listSpaces(lists: readonly ServedList[]): ListSpace[] {
   );
 }
 
-/** What they are asked with, of the vectors of a query. */
+/** The query's vector for each list that vectors answer. */
 export function listVectors(lists: readonly ServedList[], { vectors }: QueryVectors): ListVector[] {
   return listSpaces(lists).map(({ list, space }) => {
     const vector = vectors[QUERY_INPUTS[lists[list]!.traits.asksWith]]![space]!;

@@ -25,7 +25,7 @@ export function unprovedLists(
   });
 }
 
-/** What holds for each family: it is proved when each of its lists is. */
+/** A family's result is proved exact when each of its lists is. */
 export function boundsOf(scans: readonly ListScan[]): SearchAnswer['bounds'] {
   const bounds: Partial<Record<Family, Bound>> = {};
   for (const { list, exact } of scans) {

@@ -37,7 +37,7 @@ export interface SearchedEvent {
   readonly segments: number;
   readonly exact: boolean;
   readonly timing: Timing;
-  /** Of the first hit; 0 without one. */
+  /** Confidence of the first hit; 0 without one. */
   readonly confidence: number;
 }
 
@@ -63,13 +63,13 @@ export interface SearchOptions {
   readonly onCertain?: () => void;
 }
 
-/** How a search is asked for, beside what. */
+/** Options and state of a search. */
 interface Asked extends SearchOptions {
   readonly signal: AbortSignal;
   readonly started: number;
 }
 
-/** A search whose index has something, and what it is asked by. */
+/** A search of an index that is not empty, with its plan. */
 interface Planned extends Asked {
   readonly encoder: QueryEncoder;
   readonly lists: readonly ServedList[];
@@ -77,7 +77,7 @@ interface Planned extends Asked {
   readonly onTask: (task: EncoderTask) => void;
 }
 
-/** An answer, and how it came about. */
+/** An answer, with its vectors and timing. */
 interface Answered {
   readonly answer: Searched;
   readonly vectors: readonly ListVector[];
@@ -85,7 +85,7 @@ interface Answered {
   readonly encodedAt: number;
 }
 
-/** As long as a verification may wait. */
+/** The same limit as for a verification. */
 const PAID_WAIT_MS_MAX = 5000;
 
 /** Scans inside at once: as many as the index has threads for long ones. More wait; beyond `waitingMax` they are refused. */
@@ -262,7 +262,7 @@ function waitOf(tenant: string): number | undefined {
   return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
 }
 
-/** Places that each list should reach. */
+/** Depth of each list, in distinct places. */
 function depthOf({ k }: SearchInput, { fusion }: QueryEncoder): number {
   return Math.max(k, fusion.depth);
 }
@@ -348,12 +348,12 @@ function modelOf(spaces: readonly SpaceSpec[], space: string): string | undefine
   return spaces.find(({ name }) => name === space)?.modelSha256;
 }
 
-/** Whether a search asks a space of vectors. */
+/** Whether a search uses a vector space. */
 function asksSpace(input: SearchInput, space: string): boolean {
   return askedLists(input).some((list) => list.scans === 'vectors' && list.spaces.includes(space));
 }
 
-/** Families that were asked for, and whose vectors in this index no installed model can search. */
+/** Requested families whose vectors in this index no installed model can search. */
 function lostFamilies(
   input: SearchInput,
   { lost = [] }: QueryEncoder,

@@ -5,18 +5,18 @@ interface Beginning {
   done: Promise<void>;
 }
 
-/** Which spaces an index gets that holds nothing yet, by Tenant. Nothing is stored: what an index holds keeps its models. */
+/** The spaces chosen for each Tenant's empty index. Nothing is stored: an index with content keeps its models. */
 export class BegunIndexes {
   readonly #all = new Map<string, Beginning>();
 
-  /** As decided; undefined before that. */
+  /** Undefined until it is decided. */
   spacesOf(tenant: string): readonly SpaceSpec[] | undefined {
     return this.#all.get(tenant)?.spaces;
   }
 
   /**
    * The first call decides, until the Tenant is forgotten; all wait for it. After a decision that fails the next call decides.
-   * @param decided awaited once they are decided, before anybody goes on
+   * @param decided awaited once they are decided, before any caller continues
    */
   begin(
     tenant: string,

@@ -14,7 +14,7 @@ export interface IndexKeeper {
   /** Ids of all Tenants that have one. */
   tenants(): Iterable<string>;
   /**
-   * Makes the index on this disk what was kept, before it is opened: it is left as it is, completed, or made again.
+   * Brings the local index to the stored state before it is opened: it is reused, caught up or rebuilt.
    * @param folder absolute path of the Tenant's folder
    * @param open opens the index in it with given spaces
    */
@@ -23,12 +23,12 @@ export interface IndexKeeper {
     folder: string,
     open: (spaces: readonly SpaceSpec[]) => Promise<RestoredIndex>,
   ): Promise<void>;
-  /** The same index, with each write kept before it is made. */
+  /** The same index, with each write logged before it is made. */
   kept(tenant: string, folder: string, shard: Shard): Shard;
   /** Whether it is time to call `takeSnapshot`. */
   snapshotIsDue(tenant: string): boolean;
   /** Keeps the whole index instead of the writes that made it. */
   takeSnapshot(tenant: string, folder: string, shard: Shard): Promise<void>;
-  /** Destroys all that is kept of a Tenant, and its key. Its folder is gone by then. Idempotent. */
+  /** Destroys all stored data of a Tenant, and its key. Its folder is already gone. Idempotent. */
   destroy(tenant: string): Promise<void>;
 }

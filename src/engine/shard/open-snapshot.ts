@@ -22,7 +22,7 @@ type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
 type NativeQuery = InstanceType<typeof native.NativeQuery>;
 type SearchedHits = Awaited<ReturnType<NativeSearch['runOffThread']>>;
 
-/** How often `rank` may double its depth. The native `places` module has the same bound. */
+/** Number of times that `rank` may double its depth. The native `places` module has the same bound. */
 const DEEPENINGS_MAX = 4;
 
 /** A snapshot as the rest of the server sees it. */

@@ -28,10 +28,10 @@ export interface Shard {
   snapshot(): Snapshot;
   /** One for each role that the index has or may get, each with the model that fills it until the index ends. */
   readonly spaces: readonly SpaceSpec[];
-  /** What a search must know before its query is encoded. */
+  /** State that a search needs before its query is encoded. */
   state(): ShardState;
   /**
-   * A search whose lists of vectors, each in its space, are all asked with one vector that is still to be made. The index may be
+   * A search whose vector lists, each in its space, all use one vector that is still to be made. The index may be
    * closed before that.
    */
   pendingSearch(search: NativeSearch, lists: readonly ListSpace[], signal: AbortSignal): PendingSearch;
@@ -57,7 +57,7 @@ export interface Shard {
   itemsByKey(key: string): Item[];
   /** In order of insertion, at most 10,000 at a time. */
   items(options: { after?: string; limit: number }): Item[];
-  /** As `items`, by places that stay true when Items are removed: the first is 0. `next`: the place behind these. */
+  /** Like `items`, by positions that stay valid when Items are removed: the first is 0. `next`: the position after these. */
   itemsFrom(place: number, limit: number): { readonly items: Item[]; readonly next: number };
   /** Resolves when the background work that earlier writes caused (merges, bits) is done. */
   whenIdle(): Promise<void>;

@@ -27,7 +27,7 @@ export interface Probed {
   readonly found: number;
 }
 
-/** How many places a list should reach, and whether it must be proved at any cost. */
+/** A list's depth, in distinct places, and whether it must be proved at any cost. */
 export interface RankOptions {
   readonly depth: number;
   readonly exact?: boolean;
@@ -40,7 +40,7 @@ export interface ShardCounts {
   readonly bytes: number;
 }
 
-/** A search with its plan, and what it asks the lists that no vectors answer. */
+/** A search with its plan, and the input of lists without vectors. */
 export type NativeSearch = InstanceType<typeof native.NativeSearch>;
 
 /** A list of a search's plan that vectors answer. */
@@ -72,7 +72,7 @@ export interface Searched {
   readonly filteredOut: boolean;
   /** A text had no room. */
   readonly truncated: boolean;
-  /** Of the first hit; 0 without one. */
+  /** Confidence of the first hit; 0 without one. */
   readonly confidence: number;
   readonly scanMs: number;
   readonly fuseMs: number;
@@ -92,7 +92,7 @@ export interface HitsOptions {
 /** One read transaction: it sees whole Items only, never changes and never waits for a writer. Keep it short and close it. */
 export interface Snapshot {
   /**
-   * The shortest of the best `depth`, 2 × `depth` … 16 × `depth` Segments that reach `depth` places. A small index answers
+   * The shortest of the best `depth`, 2 × `depth` … 16 × `depth` Segments with `depth` distinct places. A small index answers
    * at once. A large one answers from another thread; until then the snapshot may be closed, but not used.
    * @throws shard_corrupt, shard_model_mismatch; interrupted when `signal` aborts; overloaded
    */
@@ -107,7 +107,7 @@ export interface Snapshot {
     vectors: readonly ListVector[],
     options: { readonly signal: AbortSignal; readonly mayBlock: boolean },
   ): Searched | Promise<Searched>;
-  /** What the lists of a search say of each place, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
+  /** Each candidate's features by list, as JSON: `bench/calibration` fits the curves to it. @throws shard_corrupt */
   evidence(search: NativeSearch, vectors: readonly ListVector[]): string;
   /**
    * Counts the proved best k, and those of them that the quick way finds; both are 0 where the quick way proves its list.
@@ -121,8 +121,8 @@ export interface Snapshot {
   /** Score 1: the same file; below 1: a near copy. Others are not returned. @throws shard_corrupt */
   searchPicture(fingerprint: Uint8Array, digest: Uint8Array, k: number): RankedList;
   /**
-   * What hits show of some Segments, in their order: Items, and Segments with snippets for the query's words. One that the snapshot
-   * does not have is left out. @throws shard_corrupt
+   * The displayed content of some Segments, in their order: Items, and Segments with snippets for the query's words. A Segment that
+   * the snapshot lacks is left out. @throws shard_corrupt
    */
   hits(segments: Uint32Array, options?: HitsOptions): JsonArray;
   /** The stored records of some Segments. */

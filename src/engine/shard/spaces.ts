@@ -33,7 +33,7 @@ export class OpenSpaces {
     return this.#names.get(role);
   }
 
-  /** What a search must know of the index before its query is encoded. */
+  /** State of the index that a search needs before its query is encoded. */
   stateOf(shard: NativeShard): ShardState {
     const { segments, pictures } = crossing(() => native.indexContent(shard));
     return { segments, pictures, spaces: this.specs };

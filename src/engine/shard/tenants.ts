@@ -68,9 +68,9 @@ export class Tenants {
   readonly #disposals = new Map<string, Promise<void>>();
   readonly #disposed = new Set<string>();
   readonly #begun = new BegunIndexes();
-  /** Tenants whose snapshot is being kept. */
+  /** Tenants whose snapshot is being stored. */
   readonly #snapshots = new Set<string>();
-  /** Folders whose books another server owns. */
+  /** Folders whose store another server owns. */
   readonly #away = new Set<string>();
   #closed = false;
 
@@ -95,7 +95,7 @@ export class Tenants {
     return join(this.#folders.of(tenant), tenant);
   }
 
-  /** True when the Tenant has a folder, or is kept, and is not being disposed. */
+  /** True when the Tenant has a folder, or a stored index, and is not being disposed. */
   exists(tenant: string): boolean {
     if (this.#closed || this.#isGone(tenant) || this.#isAway(tenant)) return false;
     if (this.#entries.get(tenant)?.opened !== undefined || existsSync(this.folder(tenant))) return true;
@@ -115,7 +115,7 @@ export class Tenants {
     return this.#run(tenant, await this.#lease(tenant, create), work);
   }
 
-  /** As `use`; returns undefined for an absent or disposed Tenant. */
+  /** Like `use`; returns undefined for an absent or disposed Tenant. */
   async useIfThere<T>(tenant: string, work: (shard: Shard) => Promise<T> | T): Promise<T | undefined> {
     const entry = await this.#lease(tenant, false).catch((error: unknown) => {
       if (errorCode(error) === 'not_found') return undefined;
@@ -144,7 +144,7 @@ export class Tenants {
     }
   }
 
-  /** Beside other uses. One that fails is tried again after the next use. */
+  /** Runs beside other uses. If it fails, it is retried after the next use. */
   async #takeSnapshot(tenant: string, keeper: IndexKeeper): Promise<void> {
     if (this.#snapshots.has(tenant) || this.#closed || this.#isGone(tenant)) return;
     this.#snapshots.add(tenant);
@@ -177,7 +177,7 @@ export class Tenants {
     return disposal;
   }
 
-  /** Ids of all Tenants with a folder or a kept index, or of those in one of the folders; unordered. */
+  /** Ids of all Tenants with a folder or a stored index, or of those in one of the folders; unordered. */
   async list(within: readonly string[] = this.#folders.all): Promise<string[]> {
     const names = await Promise.all(within.map((folder) => readdir(folder).catch(() => [])));
     const kept = [...(this.#keeper?.tenants() ?? [])].filter((id) => within.includes(this.#folders.of(id)));

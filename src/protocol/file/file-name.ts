@@ -6,17 +6,17 @@ const UNSEEN =
   /(?![\t\n\f\r])\p{Cc}|[\u200b\u2028\u2029\u202a-\u202e\u2060\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
 const SEPARATORS = /[\u2028\u2029]/g;
 
-/** A text without characters that nobody sees. */
+/** A text without invisible characters. */
 export function visible(text: string): string {
   return text.replace(SEPARATORS, '\n').replace(UNSEEN, '');
 }
 
-/** A file's name, or a part of its path, without characters that nobody sees or that turn the text around them. */
+/** A file's name, or a part of its path, without invisible characters and those that reverse the text around them. */
 export function printable(name: string): string {
   return visible(name.replace(/[\p{Cc}\u2028\u2029]/gu, '')).trim();
 }
 
-/** A text without characters that nobody sees, and its places, which point at the same characters as before. */
+/** A text without invisible characters, and its offsets, which point at the same characters as before. */
 export function visibleWith<Place extends { readonly at: number }>(
   text: string,
   places: readonly Place[] | undefined,

@@ -42,7 +42,7 @@ export const UNREAD_REASONS = {
 } as const;
 export type UnreadReason = keyof typeof UNREAD_REASONS;
 
-/** What of a file was not read, and why; absent count: unknown, or not a thing to be counted. */
+/** The unread parts of a file, and why; absent count: unknown, or not countable. */
 export interface NotRead {
   readonly what: UnreadPart;
   readonly count?: number;

@@ -8,7 +8,7 @@ export interface Preview {
 
 export const PREVIEW_TYPE = 'image/webp';
 
-/** Which part of an Item is shown. */
+/** The displayed part of an Item. */
 export interface PreviewOf {
   /** Page, from 1. Absent: the first, or the only one. */
   readonly page?: number;

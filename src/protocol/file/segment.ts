@@ -6,10 +6,10 @@ export interface Box {
   readonly height: number;
 }
 
-/** Where a text comes from: written in the file, recognised in a picture, part of a recording, or told about the file (its date, camera, tags, name). */
+/** Where a text comes from: written in the file, recognised in a picture, part of a recording, or metadata of the file (its date, camera, tags, name). */
 export const TEXT_SOURCES = ['native', 'ocr', 'subtitle', 'speech', 'metadata'] as const;
 export type TextSource = (typeof TEXT_SOURCES)[number];
 
-/** What a format without paper pages counts as pages. */
+/** The unit that a format counts as pages. */
 export const PAGE_KINDS = ['page', 'slide', 'sheet', 'chapter'] as const;
 export type PageKind = (typeof PAGE_KINDS)[number];

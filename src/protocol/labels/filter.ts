@@ -2,7 +2,7 @@ import { FarthingError } from '../error.ts';
 import { nearest } from '../nearest.ts';
 import { isScalar, METADATA_NAME_MAX, METADATA_TEXT_MAX, type Scalar } from './metadata.ts';
 
-/** What holds for one field of the metadata: all that is named. */
+/** Conditions on one metadata field; all must hold. */
 export interface Condition {
   readonly eq?: Scalar;
   readonly in?: readonly Scalar[];
@@ -13,11 +13,11 @@ export interface Condition {
   readonly exists?: boolean;
 }
 
-/** Which Items a search may find: all that is named holds. */
+/** Restricts the Items that a search may find: all conditions must hold. */
 export interface Filter {
-  /** Ids. That of an archive or a mail stands for the files inside, too. */
+  /** Ids. That of an archive or a mail includes the files inside. */
   readonly items?: readonly string[];
-  /** `*` stands for any characters. */
+  /** `*` matches any characters. */
   readonly media_type?: string | readonly string[];
   /** Pattern of the file's name, or of its path in an archive: `*` and `?`. Case does not matter. */
   readonly name?: string | readonly string[];
@@ -26,7 +26,7 @@ export interface Filter {
   /** RFC 3339: accepted then or later; accepted before. */
   readonly created_after?: string;
   readonly created_before?: string;
-  /** A value stands for itself, a list for one of its values. */
+  /** A value matches itself, a list any of its values. */
   readonly metadata?: Readonly<Record<string, Scalar | readonly Scalar[] | Condition>>;
   readonly and?: readonly Filter[];
   readonly or?: readonly Filter[];
@@ -69,7 +69,7 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * A filter as the index takes it, as JSON: the same conditions always give the same text. Undefined for one without conditions.
- * @throws field_invalid that names the member: a condition that cannot be understood is never left out
+ * @throws field_invalid that names the field: a condition that cannot be understood is never left out
  */
 export function readFilter(value: unknown): string | undefined {
   const read = new Reader().filter(value, 'filter', 1);

@@ -3,7 +3,7 @@ import { FarthingError } from '../error.ts';
 /** Characters. */
 export const ITEM_KEY_MAX = 512;
 
-/** What an uploader calls an Item: one Item has it at a time. @throws field_invalid */
+/** An uploader's own name for an Item: one Item has it at a time. @throws field_invalid */
 export function readKey(text: string): string {
   if (text.length >= 1 && text.length <= ITEM_KEY_MAX && !hasControls(text)) return text;
   throw new FarthingError(

@@ -2,7 +2,7 @@ import { FarthingError } from '../error.ts';
 
 /** A value of an Item's metadata. */
 export type Scalar = string | number | boolean;
-/** What an uploader says of a file: flat. Filters ask for it. */
+/** An uploader's metadata of a file: flat, for filters. */
 export type Metadata = Readonly<Record<string, Scalar>>;
 
 export const METADATA_FIELDS_MAX = 32;
@@ -56,7 +56,7 @@ function invalid(what: string, facts: object = {}): FarthingError {
   return new FarthingError('field_invalid', `metadata: ${what}.`, { facts: { field: 'metadata', ...facts } });
 }
 
-/** What was typed as a value: what reads as a number, or as true or false, is one. */
+/** Parses a typed value: numbers and booleans where it reads as one, text otherwise. */
 export function scalarOf(text: string): Scalar {
   if (text === 'true' || text === 'false') return text === 'true';
   return /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? Number(text) : text;

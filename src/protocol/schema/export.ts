@@ -62,7 +62,7 @@ export interface ExportEnd {
   readonly type: 'end';
   readonly items: number;
   readonly passages: number;
-  /** Of the files in it. */
+  /** Total size of the files. */
   readonly bytes: number;
   /** Absent where they are not in it. */
   readonly vectors?: number;

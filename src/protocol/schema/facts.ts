@@ -27,11 +27,11 @@ export interface Shown {
   readonly as?: Unit;
   /** Its name in a row, or the word beside its figure. */
   readonly label?: string;
-  /** What is counted: one of them, and several where that is not one with an s. */
+  /** Noun of the count: singular, and the plural if it is not one with an s. */
   readonly noun?: readonly [one: string, several?: string];
   /** Behind its value: texts with other fields of the record, such as ` of {limit}`. Without the field there is no text. */
   readonly beside?: readonly string[];
-  /** Explains it to who points at it. */
+  /** Tooltip. */
   readonly title?: string;
   /** The value that goes without saying in texts. */
   readonly usual?: unknown;

@@ -3,7 +3,7 @@ import { FAMILIES, FAMILY_TABLE } from '../family.ts';
 import type { Shown } from './facts.ts';
 
 /**
- * A wire's shape stands once, as a schema: it validates requests, describes them in /openapi.json, and is the type that the server,
+ * Each message is defined once, as a schema: it validates requests, describes them in /openapi.json, and is the type that the server,
  * the client, MCP and the console use. `null` in a request means absent.
  */
 

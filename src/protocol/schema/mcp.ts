@@ -37,7 +37,7 @@ export const McpAnswerSchema = Type.Object(
   },
 );
 
-/** A picture or file that was cut out of its message, which has an empty string in its place. */
+/** A picture or file that was cut out of its message and replaced by an empty string. */
 export interface SentFiles {
   /** The JSON string that was sent. */
   readonly image_b64?: Uint8Array;

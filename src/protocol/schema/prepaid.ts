@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { PrepaidStepId } from '../id.ts';
 import { Charged, Id, Money, type Shape, Warnings } from './fields.ts';
 
-/** Least that is moved at once: each step stays in the books. */
+/** Smallest amount per transfer: each step stays in the ledger. */
 export const PREPAY_USD_MIN = 0.1;
 const PREPAY_USD_LARGEST = 1_000_000;
 

@@ -13,7 +13,7 @@ import {
 import { FamilySchema, Ref } from './fields.ts';
 import { FilterSchema } from './filter.ts';
 
-/** Defaults are told in words: generators of clients make fields with a `default` required. */
+/** Defaults are described in words: client generators make fields with a `default` required. */
 
 const FamiliesField = Type.Optional(
   Type.Array(FamilySchema, {

@@ -43,7 +43,7 @@ export const LocatorSchema = Type.Object(
   { $id: 'Locator' },
 );
 
-/** Where in a file a Segment lies. Pages count from 1, seconds from the start, characters are UTF-16 code units. */
+/** A Segment's position in a file. Pages count from 1, seconds from the start, characters are UTF-16 code units. */
 export type Locator = Shape<typeof LocatorSchema>;
 
 const ListName = OneOf(LIST_NAMES);
@@ -244,10 +244,10 @@ export const HitSchema = Type.Object(
   { $id: 'SearchHit' },
 );
 
-/** What is found: its Segment, and how it was ranked. */
+/** A found Segment, and how it was ranked. */
 export type Hit = Shape<typeof HitSchema>;
 
-/** What a Shard stores of a Segment besides its vectors and postings. All but `item`, `place` and `text` is shown in hits as it is. */
+/** A Segment's stored record, besides vectors and postings. All but `item`, `place` and `text` is shown in hits as it is. */
 export type SegmentRecord = Pick<Hit, 'locator' | 'text_source' | 'ocr_confidence' | 'speech_confidence'> & {
   readonly item: string;
   /** Page, shot or section of the Item: hits of one place are folded into one. */
@@ -291,7 +291,7 @@ export const TimingSchema = Type.Object(
 /** Milliseconds of each stage; a stage that did not run is absent. */
 export type Timing = Shape<typeof TimingSchema>;
 
-/** What is said of an answer, or of the answer to one question. */
+/** Verdict on a whole answer, or on the answer to one question. */
 const VERDICT = {
   answered: Type.Boolean({
     description: 'Whether a hit is likely to answer. False: probably not in your files.',

@@ -53,7 +53,7 @@ export const ProblemSchema = Type.Object(
   { $id: 'Problem', additionalProperties: true, description: 'RFC 9457 problem document.' },
 );
 
-/** Beside these members it has the facts of its code. */
+/** Besides these fields it has the facts of its code. */
 export type Problem = Shape<typeof ProblemSchema>;
 
 export const HealthSchema = Type.Object({ status: Type.Literal('ok') }, { $id: 'Health' });

@@ -155,7 +155,7 @@ export const HistorySchema = Type.Object(
 
 /** Newest first. */
 export type HistoryAnswer = Shape<typeof HistorySchema>;
-/** One search of a workspace. Of its picture only the digest is kept. */
+/** One search of a workspace. Only the digest of its picture is stored. */
 export type HistoryEntry = HistoryAnswer['entries'][number];
 
 const Inventory = (how: Shown) => shown(Type.Union([Count(), Type.Null()]), how);

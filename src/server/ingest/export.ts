@@ -55,7 +55,7 @@ export async function* exportLines(
   const announced = new Set<string>();
   for await (const { id, parent_item_id } of itemsOf(items, workspace)) {
     if (hasEnded()) return;
-    // An archive holds the files inside it. What is open can be read to its end.
+    // An archive holds the files inside it. An open file can be read to its end.
     const opened = content && parent_item_id === undefined ? await items.open(workspace, id) : undefined;
     try {
       const item = opened?.item ?? (await items.item(workspace, id));

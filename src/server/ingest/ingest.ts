@@ -39,9 +39,9 @@ export interface IngestDeps {
   /** RFC 3339: when a Tenant's new Item will be disposed of, or null. */
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
-  /** Shared with the process's other books; absent: its own. */
+  /** Shared with the process's other stores; absent: its own. */
   readonly jobLimits?: JobLimits;
-  /** Whether an id leads to these books; absent: every id does. */
+  /** Whether an id belongs to this store; absent: every id does. */
   readonly leadsHere?: LeadsHere;
   readonly newCredit: NewCredit;
   readonly log: (event: object) => void;

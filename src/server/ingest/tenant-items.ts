@@ -28,13 +28,13 @@ interface ListedShard extends IngestShard {
   snapshot(): VectorSnapshot & ReturnType<IngestShard['snapshot']>;
 }
 
-/** Some Items, and the place of the next one. */
+/** Some Items, and the cursor of the next one. */
 export interface ItemsPage {
   readonly items: Item[];
   readonly next: number;
 }
 
-/** A Tenant's Items and their files: read, listed, removed. Undefined stands for what does not exist. */
+/** A Tenant's Items and their files: read, listed, removed. Undefined: it does not exist. */
 export class TenantItems {
   readonly #deps: TenantItemsDeps;
   readonly #files: StoredFiles;
@@ -61,13 +61,13 @@ export class TenantItems {
     return (await this.#deps.tenants.useIfThere(tenant, list)) ?? [];
   }
 
-  /** In order of insertion, from a place on. Removing Items does not shift places. */
+  /** In order of insertion, from a cursor on. Removing Items does not shift cursors. */
   async page(tenant: TenantId, place: number, limit: number): Promise<ItemsPage> {
     const page = await this.#deps.tenants.useIfThere(tenant, (shard) => shard.itemsFrom(place, limit));
     return page ?? { items: [], next: place };
   }
 
-  /** An Item's text from a place on. @throws field_invalid for a place that it does not have */
+  /** An Item's text from a position on. @throws field_invalid for a position beyond it */
   text(tenant: TenantId, id: ItemId, place: TextPlace): Promise<ItemTextAnswer | undefined> {
     return this.#deps.tenants.useIfThere(tenant, async (shard) => {
       const snapshot = shard.snapshot();

@@ -13,10 +13,10 @@ export interface FacilitatorCall {
   readonly milliseconds: number;
 }
 
-/** A request of a client whose books were not at this server. */
+/** A request of a client whose store was not at this server. */
 export interface ForwardedEvent {
   /**
-   * `answered` by their server or, after a wait, here; `lost` with it; `refused` because the books did not come to rest, or too many
+   * `answered` by their server or, after a wait, here; `lost` with it; `refused` because the store kept moving, or too many
    * wait, or its body is not right; `left`: the client did.
    */
   readonly outcome: 'answered' | 'lost' | 'refused' | 'left';

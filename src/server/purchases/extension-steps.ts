@@ -6,7 +6,7 @@ import type { Workspaces } from '../workspace/workspaces.ts';
 export type ExtensionRef = EffectRef<'workspace_extend'>;
 
 export interface ExtensionRequest {
-  /** Of the workspace, as the client wrote it. */
+  /** The workspace's id, as the client wrote it. */
   readonly id: string;
   readonly payer: Address;
   readonly ttlMinutes?: number | null | undefined;
@@ -16,7 +16,7 @@ export interface ExtensionRequest {
   readonly token?: string | undefined;
 }
 
-/** The extensions of the workspaces of one set of books as effects of payments, wherever the books are. All but `extend` are idempotent. */
+/** Extensions of one store's workspaces as effects of payments, wherever the store is. All but `extend` are idempotent. */
 export interface ExtensionSteps {
   /** @throws workspace_unauthorized, spend_limit_exceeded, ttl_limit_exceeded, rate_limited */
   extend(request: ExtensionRequest): Promise<ExtensionRef>;
@@ -25,7 +25,7 @@ export interface ExtensionSteps {
   undo(ref: ExtensionRef): Promise<void>;
 }
 
-/** Those of workspaces in this process. */
+/** Extensions of workspaces in this process. */
 export function extensionsIn(workspaces: Workspaces): ExtensionSteps {
   const answerOf = (record: WorkspaceAnswer): Answer => ({
     status: 200,

@@ -52,21 +52,21 @@ export class WorkspaceCreation implements EffectHandler<'workspace_create'> {
 }
 
 export interface WorkspaceExtensionDeps {
-  /** Those of the payer's books. */
+  /** The workspaces in the payer's store. */
   readonly workspaces: Workspaces;
   readonly leadsHere: LeadsHere;
-  /** The extensions of other books, which a workspace's id leads to. @throws interrupted while no server owns them */
+  /** Extensions in the store that a workspace's id belongs to. @throws interrupted while no server owns it */
   readonly extensionsOf: (id: string) => Promise<ExtensionSteps>;
   readonly now?: () => Moment;
 }
 
 /**
- * An extension in other books counts as bought only if the answer comes within this time. The server that has the workspace asks much
+ * An extension in another store counts as bought only if the answer comes within this time. The server that has the workspace asks much
  * later whether it was bought. By then the answer is known here, or never will be.
  */
 export const BUY_MS_MAX = 10_000;
 
-/** More minutes for a workspace, of any books: anyone may pay for them. They are added to what is left at commit. */
+/** More minutes for a workspace, in any store: anyone may pay for them. They are added to what is left at commit. */
 export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
   readonly #deps: WorkspaceExtensionDeps;
   /** Bought, and neither committed nor undone by this process. */
@@ -102,18 +102,18 @@ export class WorkspaceExtension implements EffectHandler<'workspace_extend'> {
     this.#underWay.delete(ref.step);
   }
 
-  /** These books may not be known to be here yet: their start finishes what a crash left. */
+  /** This store may not be registered here yet: its start finishes what a crash left. */
   async #stepsOf(id: string): Promise<ExtensionSteps> {
     const { workspaces, leadsHere, extensionsOf } = this.#deps;
     return leadsHere(id as WorkspaceId) ? extensionsIn(workspaces) : extensionsOf(id);
   }
 
-  /** Whether a purchase of these books has it that is neither committed nor undone, as far as this process knows. */
+  /** Whether a purchase in this store has bought the step, and neither committed nor undone it, as far as this process knows. */
   isUnderWay(step: StepId): boolean {
     return this.#underWay.has(step);
   }
 
-  /** Extensions of workspaces in these books whose payers belong to them, too. Those of other payers are judged by `OtherBooks.orphansIn`. */
+  /** Extensions whose workspace and payer both belong to this store. Those of other payers are judged by `OtherBooks.orphansIn`. */
   async pending(): Promise<EffectRef<'workspace_extend'>[]> {
     const { workspaces, leadsHere } = this.#deps;
     return workspaces

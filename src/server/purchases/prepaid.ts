@@ -21,7 +21,7 @@ export const prepaying = (balances: PrepaidBalances): PrepaidPurchase => ({
 export const prepaidRefunds = (balances: PrepaidBalances): PrepaidPurchase =>
   purchaseOf(balances, 'prepaid_refund', 'refund', (id, usd) => ({ id, refund_usd: usd }));
 
-/** @param shown of a committed step, by its id and its amount */
+/** @param shown a committed step's response, by its id and its amount */
 function purchaseOf(
   balances: PrepaidBalances,
   kind: PrepaidEffect,

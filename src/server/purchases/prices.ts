@@ -2,10 +2,10 @@ import { type AtomicAmount, formatUsd, type ShownPrice } from '@farthing/protoco
 import { QUERIES_MAX } from '@farthing/protocol/search';
 import { groupOf, type Settings } from '../settings/settings.ts';
 
-/** What the requests that are paid by the call cost. */
+/** Prices of requests that are paid by the call. */
 export interface Prices {
   readonly search: AtomicAmount;
-  /** Of each further question of a search. */
+  /** For each further question of a search. */
   readonly question: AtomicAmount;
   readonly ingest: AtomicAmount;
   readonly item: AtomicAmount;

@@ -4,7 +4,7 @@ import { PaidIngest, type PaidIngestDeps } from './paid-ingest.ts';
 import { WorkspaceCreation, WorkspaceExtension, type WorkspaceExtensionDeps } from './paid-workspace.ts';
 import { type PrepaidPurchase, prepaidRefunds, prepaying } from './prepaid.ts';
 
-/** What a payment can buy beside an answer. */
+/** Handlers of payments that buy more than an answer. */
 export interface Purchases {
   readonly ingest: PaidIngest;
   readonly creation: WorkspaceCreation;

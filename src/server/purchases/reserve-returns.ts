@@ -7,20 +7,20 @@ import type { Workspaces } from '../workspace/workspaces.ts';
 export interface ReserveReturnsDeps {
   readonly workspaces: Pick<Workspaces, 'returns' | 'returned'>;
   readonly gate: Pick<PaymentGate, 'takeBack'>;
-  /** The books of both. */
+  /** The store of both. */
   readonly store: Pick<Store, 'stable'>;
   readonly leadsHere: LeadsHere;
-  /** Tells the books of a wallet that are others. @throws while they cannot be told */
+  /** Notifies another store, which the wallet belongs to. @throws while it is unavailable */
   readonly returnTo: (owed: PrepaidReturn) => Promise<void>;
   readonly log: (event: object) => void;
 }
 
-/** Wallets whose books are asked in one sweep. */
+/** Refunds delivered in one sweep. */
 const RETURNS_AT_ONCE = 64;
 
 /**
- * Minutes in reserve that were not used are prepaid money again. The workspace's books note what is owed; the wallet's books, which may
- * be others, take it once. Only then it is no longer noted, so that a crash between the two repeats it at most.
+ * Unused minutes in reserve become prepaid money again. The workspace's store records the debt; the wallet's store, which may be another
+ * one, credits it once. Only then the record is deleted, so that a crash between the two at most repeats it.
  */
 export class ReserveReturns {
   readonly #deps: ReserveReturnsDeps;
@@ -33,7 +33,7 @@ export class ReserveReturns {
     this.#deps = deps;
   }
 
-  /** Hands over what is owed. What cannot be handed over now is left for the next call. */
+  /** Delivers refunds. Those that fail are retried by the next call. */
   deliver(): Promise<void> {
     if (this.#closed) return Promise.resolve();
     this.#delivering ??= this.#deliver().finally(() => {
@@ -66,7 +66,7 @@ export class ReserveReturns {
   async #handOver(owed: PrepaidReturn): Promise<void> {
     const { gate, store, leadsHere, returnTo } = this.#deps;
     if (leadsHere(payerTenantId(owed.payer))) return gate.takeBack(owed);
-    // Other books must not have it before the loss of this disk leaves it owed.
+    // The debt must survive the loss of this disk before another store has it.
     await store.stable?.();
     return returnTo(owed);
   }

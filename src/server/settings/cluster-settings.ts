@@ -2,7 +2,7 @@ import { cluster, httpUrl, integer, objects, secret, setting, text } from './rea
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Settings of a server that shares its books and files with others. */
+/** Settings of a server that shares its stores and files with others. */
 export const CLUSTER_SETTINGS = {
   SLOTS: setting(
     integer(1, 128),

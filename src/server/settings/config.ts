@@ -76,7 +76,7 @@ const unknown = (name: string, where: string) => {
   return `${name}: there is no such setting (in the ${where})${meant ? `; did you mean ${meant}?` : ''}`;
 };
 
-/** The content of the file of settings, by the variables that its names stand for: they may omit the prefix. */
+/** The content of the file of settings, by the names of the variables, whose prefix may be omitted there. */
 function fileVariables(named: string | undefined, faults: string[]): Record<string, string> {
   const variables: Record<string, string> = {};
   for (const [name, value] of Object.entries(readFile(named))) {

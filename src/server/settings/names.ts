@@ -25,7 +25,7 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'FARTHING_MAX_PRICE_USD',
 ]);
 
-/** Names of a facilitator that are not read. They stop the start: play money must not take its place in silence. */
+/** Facilitator names that are not read. They stop the start: the server must not silently fall back to play money. */
 const UNREAD: Readonly<Record<string, SettingName>> = {
   FACILITATOR: 'FACILITATOR',
   FACILITATOR_URL: 'FACILITATOR',

@@ -50,7 +50,7 @@ export const contact: Read<string> = (text) => {
   return httpUrl(text);
 };
 
-/** As x402 v2 limits names and tags. */
+/** The limits of x402 v2 for names and tags. */
 export const label: Read<string> = (text) => {
   if (!/^[\x20-\x7e]{1,32}$/.test(text)) throw new Error('must have 1 to 32 printable ASCII characters');
   return text;

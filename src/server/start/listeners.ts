@@ -26,7 +26,7 @@ import { answeredLine } from './log.ts';
 export interface ListenerDeps {
   readonly runtime: Runtime;
   readonly books: AllBooks;
-  /** For requests that belong to no particular set of books, such as those without a payment. */
+  /** For requests that belong to no particular store, such as those without a payment. */
   readonly services: Services;
   readonly forward: Forward;
   readonly mcp: AnswerMcp;

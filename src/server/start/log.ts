@@ -42,7 +42,7 @@ export function logOptions(level: string) {
 export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
   const options = logOptions(settings.LOG_LEVEL);
   if (!isReadable(settings)) return pino(options, pino.destination({ sync }));
-  // A step of the start may stand on the terminal's line.
+  // A step of the start may occupy the terminal's line.
   const begin = process.stdout.isTTY ? CLEAR_LINE : '';
   // Node writes there before the call returns, and waits where a slow reader's pipe is full.
   return pino(options, { write: (line) => void process.stdout.write(`${begin}${readableLine(line)}`) });

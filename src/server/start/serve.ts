@@ -124,7 +124,7 @@ function endStart(lost: object): never {
 /** The topology of one server or, with `FARTHING_CLUSTER`, of several; which the program hands over. @throws ConfigError */
 async function openTopology(options: TopologyOptions, openSeveral: OpenTopology): Promise<Topology> {
   const { settings, bookFolders } = options;
-  // A restored backup of a cluster has several sets of books, which one server serves.
+  // A restored backup of a cluster has several stores, which one server serves.
   if (settings.CLUSTER === '' && bookFolders.length === 1) return alone(options);
   return openSeveral(options);
 }

@@ -6,26 +6,26 @@ import { ConfigError } from '../settings/config.ts';
 import { writeDurably } from './durable-file.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** Hexadecimal digits of the digest that choose the books: 48 bits, exact in a number. */
+/** Hexadecimal digits of the digest that choose the store: 48 bits, exact in a number. */
 const DIGITS = 12;
 const FOLDER = 'slots';
 const COUNT = 'count';
 const FOLDER_MODE = 0o700;
 
-/** Number of the books, from 0, that an id leads to: the first 48 bits of its SHA-256, modulo how many sets of books there are. */
+/** Number of the store, from 0, that an id belongs to: the first 48 bits of its SHA-256, modulo the number of stores. */
 export function leadsTo(id: string, count: number): number {
   return count === 1 ? 0 : Number.parseInt(hash('sha256', id).slice(0, DIGITS), 16) % count;
 }
 
 /**
- * The folders of a data folder's books, in order. One set of books lies in the data folder itself; several, as servers that share them
+ * The folders of a data folder's stores, in order. A single store lies in the data folder itself; several, as servers that share them
  * have, have a folder each in `slots`, with their count beside them.
  */
 export async function bookFolders(data: string): Promise<string[]> {
   return foldersOf(data, (await keptCount(data)) ?? 1);
 }
 
-/** As `bookFolders`; makes those of a new data folder. @throws ConfigError when the folder has another number of them */
+/** Like `bookFolders`; creates them in a new data folder. @throws ConfigError when the folder has another number of them */
 export async function claimBookFolders(data: string, count: number): Promise<string[]> {
   const kept = (await keptCount(data)) ?? (existsSync(join(data, 'state')) ? 1 : undefined);
   if (kept !== undefined && kept !== count)

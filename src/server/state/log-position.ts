@@ -1,20 +1,20 @@
 import { rm } from 'node:fs/promises';
 import type { RawStore, Store, Table } from './store.ts';
 
-/** A place in a log: how many entries come until then, and the hash of the last. */
+/** A position in a log: the number of entries up to it, and the hash of the last. */
 export interface Position {
   readonly number: number;
   /** Hexadecimal. */
   readonly hash: string;
 }
 
-/** The table of a store that says how far it has followed its log. */
+/** The table in which a store records its position in its log. */
 export const POSITION_TABLE = 'log_position';
 const POSITION = 'position';
-/** Of a copy that is being made: no log leads over it. */
+/** Marks an incomplete copy: no log entry has this position. */
 const INCOMPLETE: Position = { number: -1, hash: '' };
 
-/** The place up to which a store has followed its log; undefined for one without a log. */
+/** A store's position in its log; undefined for one without a log. */
 export function positionOf(store: Store): Position | undefined {
   return positions(store).get(POSITION);
 }
@@ -24,7 +24,7 @@ export function keepPosition(store: Store, position: Position | undefined): void
   void positions(store).put(POSITION, position ?? INCOMPLETE);
 }
 
-/** Beside a store that is a copy of a log: the boot of the machine in which it was written. */
+/** For a store that is a copy of a log: the file with the boot id of the machine that wrote it. */
 export function bootNoteOf(folder: string): string {
   return `${folder}.boot`;
 }

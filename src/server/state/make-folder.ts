@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 /**
  * Makes a folder, and those above it, one after the other. Node's own recursive way never ends where the kernel has no such folder to
  * make, as in `/proc`. A folder that exists is left as it is.
- * @param mode of all that are made
+ * @param mode for all created folders
  * @throws the error of the system: ENOENT where none can be made
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {

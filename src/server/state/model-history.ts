@@ -88,7 +88,7 @@ export class ModelHistory {
     return [...found.values()];
   }
 
-  /** For people: what fills a space. Undefined for what nothing tells of any more. */
+  /** For people: the weights that fill a space. Undefined if they are unknown by now. */
   weightsOf({ name, modelSha256 }: Pick<FilledSpace, 'name' | 'modelSha256'>): string | undefined {
     const known = [...this.#options.inUse, ...this.#periods.flatMap(({ spaces }) => spaces)];
     return known.find((space) => space.name === name && space.modelSha256 === modelSha256)?.weights;

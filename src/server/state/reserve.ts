@@ -14,7 +14,7 @@ const RETRY_AFTER_S = 5;
 interface Environment {
   /** Bytes of the file that are in use. */
   usedBytes(): number;
-  /** Runs `work` while nobody writes. */
+  /** Runs `work` while there are no writers. */
   alone(work: () => void): void;
 }
 
@@ -30,7 +30,7 @@ export class Reserve {
   #isOut = false;
   #lookAt = 0;
 
-  /** @param file path of the environment's data; nobody may write there yet */
+  /** @param file path of the environment's data; it must have no writers yet */
   constructor(file: string, environment: Environment) {
     this.#environment = environment;
     this.#file = openSync(file, 'r+');

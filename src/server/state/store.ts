@@ -16,7 +16,7 @@ export interface Store extends Books {
   close(): Promise<void>;
 }
 
-/** A table's rows as they lie in LMDB. Writes belong in a transaction. */
+/** A table's rows as LMDB stores them. Writes belong in a transaction. */
 export interface RawTable {
   get(key: string): Uint8Array | undefined;
   put(key: string, value: Uint8Array): void;
@@ -59,7 +59,7 @@ export function openStore(folder: string, { durable = true }: { durable?: boolea
     alone: (work) => root.transactionSync(work),
   });
   let isInside = false;
-  // What a transaction writes is part of it: it may not be refused by itself.
+  // A transaction is admitted as a whole: writes inside it are not checked again.
   const write = <T>(begin: () => Promise<T>): Promise<T> => {
     if (!isInside) {
       try {

@@ -6,7 +6,7 @@ const NO_SPACE = 28;
 const MAP_FULL = -30_792;
 
 /**
- * A write of LMDB whose failure has a code of ours. Inside a transaction nobody awaits a single write: that fails with its transaction,
+ * A write of LMDB whose failure has a code of ours. Inside a transaction no single write is awaited: that fails with its transaction,
  * and is no stray error.
  */
 export function written<T>(writing: Promise<T>): Promise<T> {
@@ -17,10 +17,10 @@ export function written<T>(writing: Promise<T>): Promise<T> {
   return done;
 }
 
-/** What a work threw itself stays as it is. */
+/** Maps disk errors to `books_unavailable`; other errors stay as they are. */
 function refusalOf(error: unknown): unknown {
   const { code, commitError } = (error ?? {}) as { code?: unknown; commitError?: Promise<unknown> };
-  // A promise that rejects with the cause, for all writes of the transaction: one of them tells it.
+  // This promise rejects with the cause, for all writes of the transaction: one of them reports it.
   commitError?.catch(noop);
   const isErrno = typeof code === 'number' && (code > 0 || code === MAP_FULL);
   if (commitError === undefined && !isErrno) return error;

@@ -10,12 +10,12 @@ import { type Books, recoverBooks } from './books.ts';
 import type { Placement } from './placement.ts';
 import type { Runtime } from './process.ts';
 
-/** With many books, each writes its clock only every this many sweeps. */
+/** With many stores, each writes its clock only every this many sweeps. */
 const SWEEPS_PER_BEAT_MAX = 5;
 /** An index without a request for this long is closed; opening it again takes milliseconds. */
 const SHARD_IDLE_MS = 600_000;
 
-/** All sets of books at this server, seen as one. */
+/** All stores at this server, seen as one. */
 export class AllBooks {
   readonly placement: Placement;
   readonly backup: LiveBackup;
@@ -46,7 +46,7 @@ export class AllBooks {
     return this.placement.all;
   }
 
-  /** Prepaid balances and credits of each set of books. */
+  /** Prepaid balances and credits of each store. */
   get owing(): readonly { readonly prepaid: PrepaidBalances; readonly credits: Credits }[] {
     return this.#all.map(({ services, credits }) => ({ prepaid: services.prepaid, credits }));
   }
@@ -129,10 +129,10 @@ export class AllBooks {
     return [...latest.values()];
   }
 
-  /** Workspaces in order of their ids, at most `limit` of each set of books. */
+  /** Workspaces in order of their ids, at most `limit` of each store. */
   list({ after, limit }: { after?: string; limit: number }): WorkspacePage {
     const pages = this.#all.map(({ services }) => services.workspaces.views.list({ after, limit }));
-    // Behind the earliest end of a page, that set of books may have more workspaces.
+    // Beyond the earliest end of a page, that store may have more workspaces.
     const known = pages.flatMap(({ next }) => next ?? []).sort()[0];
     const workspaces = pages
       .flatMap((page) => page.workspaces)

@@ -29,7 +29,7 @@ export interface BooksOptions {
   /** Absolute path of the folder that holds their state and their Tenants. */
   readonly folder: string;
   readonly store: Store;
-  /** Absent: each id leads here. */
+  /** Absent: each id belongs to this store. */
   readonly others?: OtherBooks;
   /** Milliseconds from any origin, never going back: rented time passes by it. */
   readonly monotonic?: () => number;
@@ -39,19 +39,19 @@ export interface BooksOptions {
 export interface OtherBooks
   extends Pick<WorkspaceExtensionDeps, 'leadsHere' | 'extensionsOf'>,
     Pick<ReserveReturnsDeps, 'returnTo'> {
-  /** Settles or undoes extensions of these workspaces whose payers belong to other books. */
+  /** Settles or undoes extensions of these workspaces whose payers belong to other stores. */
   orphansIn(workspaces: Workspaces): { sweep(): Promise<void>; close(): Promise<void> };
   /** Has other servers remove their copies of an ended Tenant. Absent: there are no other servers. */
   readonly removeCopies?: WorkspacesDeps['removeCopies'];
 }
 
-/** The routes' services that belong to one set of books. */
+/** The routes' services that belong to one store. */
 export type BooksServices = Pick<
   Services,
   'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'prepaid' | 'items' | 'expiry'
 >;
 
-/** One set of books with its Tenants: everything that a slot owns. */
+/** One store with its services and Tenants: everything that a slot owns. */
 export interface Books {
   readonly services: BooksServices;
   /** Absolute path. */
@@ -79,7 +79,7 @@ const DOWNTIME_REFUND_MINUTES_MAX = 1440;
 /** A month in which a payer, who extends its index by each upload, moves to the new model. */
 const PREVIOUS_MODEL_DAYS = 30;
 
-/** One server's books have no others. */
+/** A single server has no other stores. */
 const NO_OTHERS: OtherBooks = {
   leadsHere: () => true,
   extensionsOf: async (id) => {
@@ -91,7 +91,7 @@ const NO_OTHERS: OtherBooks = {
   orphansIn: () => ({ sweep: async () => undefined, close: async () => undefined }),
 };
 
-/** The dependencies that most parts of a set of books share. */
+/** The dependencies that most parts of a store share. */
 interface Ground extends Pick<BooksOptions, 'runtime' | 'store'>, Required<Pick<BooksOptions, 'others'>> {
   readonly time: RentedTime;
   readonly models: ModelHistory;
@@ -100,7 +100,7 @@ interface Ground extends Pick<BooksOptions, 'runtime' | 'store'>, Required<Pick<
   readonly stopTenant: (tenant: TenantId) => Promise<void>;
 }
 
-/** Opens one set of books. It serves once `recoverPayments` and `resume` have resolved. */
+/** Opens one store. It serves once `recoverPayments` and `resume` have resolved. */
 export function wireBooks(options: BooksOptions): Books {
   const { runtime, folder, others = NO_OTHERS } = options;
   const ground = openGround({ ...options, others }, (tenant) => ingest.cancelTenant(tenant));
@@ -301,7 +301,7 @@ async function sweep(
   { beats, ending }: { readonly beats: boolean; readonly ending: AbortSignal },
 ): Promise<void> {
   await workspaces.sweep(beats).catch((error: unknown) => log.error({ event: 'sweep_failed', err: error }));
-  // The books may have closed while the workspaces were swept: nothing is read after that.
+  // The store may have closed while the workspaces were swept: nothing is read after that.
   if (!ending.aborted) await payerIndex.sweep();
 }
 

@@ -15,7 +15,7 @@ export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Own
     if (texts.length > 0) await tenants.begin(tenant, () => models.spacesBeginningWith(tenant, texts));
     return indexOf(tenant);
   };
-  // Owners take turns.
+  // The queue is fair among owners.
   const ofOwner = <O extends { readonly tenant: string }>(options: O): O => ({
     ...options,
     tenant: owners.of(options.tenant),

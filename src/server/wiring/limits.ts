@@ -23,7 +23,7 @@ const JSON_BODY_BYTES_MAX = 64 * 1024;
 const SEARCH_BODY_BYTES_MAX = 16 * 2 ** 20;
 /** Six of the largest: at least one fits into either part. */
 const BODIES_BYTES_MAX = 96 * 2 ** 20;
-/** 131 kbit a second: agents run on faster lines, and a slower body occupies memory for an attacker. */
+/** 131 kbit a second: agents have faster connections, and a slower body occupies memory for an attacker. */
 const BODY_BYTES_PER_SECOND_MIN = 16_384;
 /** Searches of one Tenant that run at once: an eighth of a second each, at its rate of requests, and not below this. */
 const SEARCHES_AT_ONCE_MIN = 64;

@@ -40,9 +40,9 @@ export interface PaymentsOptions {
   readonly settlementWaitSecondsMax?: number;
 }
 
-/** The payments of all books: one facilitator, and one set of limits. */
+/** The payments of all stores: one facilitator, and one set of limits. */
 export interface Payments {
-  /** Opens the gate of a set of books. @param handlers commit and undo the effects of payments @param prepaid lies in the same books */
+  /** Opens the gate of a store. @param handlers commit and undo the effects of payments @param prepaid lies in the same store */
   gate(store: Store, handlers: EffectHandlers, prepaid: PrepaidBalances): PaymentGate;
   /** Asks the facilitator what it supports. If it cannot be reached, that is logged and each payment asks again. */
   connect(): Promise<void>;
@@ -52,12 +52,12 @@ export interface Payments {
 
 /** Recipient of play money without FARTHING_PAY_TO: an address without a known key. */
 const PLAY_RECIPIENT: Address = '0x00000000000000000000000000000000000fa271';
-/** How long a signed payment may wait for its settlement, including the upload over a slow line. */
+/** How long a signed payment may wait for its settlement, including the upload over a slow connection. */
 const MAX_TIMEOUT_SECONDS = 300;
 const PURCHASES_MAX = 1024;
 /** Six blocks of Base: what a facilitator has not answered by then is found on the chain later. */
 const SETTLEMENT_WAIT_SECONDS_MAX = 12;
-/** A client that lost its answer asks again within minutes. */
+/** A client that lost its answer retries within minutes. */
 const ANSWER_KEEP_MINUTES = 15;
 /** 5 GB at half a kilobyte each; totals count the dropped ones. */
 const JOURNAL_ENTRIES_MAX = 10_000_000;
@@ -66,7 +66,7 @@ const STABLE_MS_MAX = 5000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 
 /**
- * Opens the payments with the facilitators of the settings, or else with play money, whose balances are in the payer's books.
+ * Opens the payments with the facilitators of the settings, or else with play money, whose balances are in the payer's store.
  * @throws ConfigError if nothing could be sold with these settings
  */
 export async function openPayments(options: PaymentsOptions): Promise<Payments> {
@@ -113,7 +113,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
         ),
         prepaid,
         holdMsMax: settlementWaitSecondsMax * 1000,
-        // The next owner of the books knows only their log.
+        // The store's next owner has only its log.
         answersAfterNote: store.stable !== undefined,
         handlers,
         answers,
@@ -127,7 +127,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
   };
 }
 
-/** Settles, and reconciles (which may settle again), only once the changes that led to it are safe in the books' log. */
+/** Settles, and reconciles (which may settle again), only once the changes that led to it are safe in the store's log. */
 function afterStable(facilitator: Facilitator, store: Store): Facilitator {
   if (!store.stable) return facilitator;
   const stable = () => store.stable!();

@@ -1,28 +1,28 @@
 import type { Books } from './books.ts';
 
-/** Which books are at this server. A server alone has one set of books, from its start to its stop. */
+/** The stores at this server. A server alone has one, from its start to its stop. */
 export interface Placement {
-  /** These answer requests that belong to no particular set of books. */
+  /** Answers requests that belong to no particular store. */
   readonly front: Books;
-  /** Those that are here now, in order. */
+  /** The stores that are here now, in order. */
   readonly all: readonly Books[];
-  /** The books that an id leads to: a Tenant's or a job's. @throws not_found where another server has them */
+  /** The store that a Tenant's or a job's id belongs to. @throws not_found where another server has it */
   of(id: string): Books;
   /** Milliseconds for which writes have not been stored beyond this server, or for which it has not reached the others; 0: neither. */
   lagMs(): number;
-  /** How this server's models differ from those of the cluster, which is why it gets no books. Undefined: they are the same. */
+  /** How this server's models differ from those of the cluster, which is why it gets no stores. Undefined: they are the same. */
   readonly modelsDiffer?: string | undefined;
-  /** Runs work while no effect crosses from one set of books to another. */
+  /** Runs work while no effect crosses from one store to another. */
   apart(work: () => Promise<void>): Promise<void>;
-  /** @throws FarthingError where some books are at another server: a backup would lack them */
+  /** @throws FarthingError where some stores are at another server: a backup would lack them */
   mustHaveAll(): void;
   /** Called once a second. */
   sweep(): Promise<void>;
   /** Called once requests may come. @param warm loads what the start has deferred */
   start(warm: () => Promise<void>): Promise<void>;
-  /** Hands all books over to other servers, if there are any. Requests may still come. */
+  /** Hands all stores over to other servers, if there are any. Requests may still come. */
   leave(): Promise<void>;
-  /** Called once all books are closed. */
+  /** Called once all stores are closed. */
   close(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { PrepaidLimits } from '@farthing/payment/prepaid/balances';
 import type { Settings } from '../settings/settings.ts';
 
-/** A quarter of a year: what is not used for so long should go back, and the books close. */
+/** A quarter of a year: money unused for so long should be refunded, and the account closed. */
 const IDLE_DAYS_MAX = 90;
 
 /** The money that is prepaid by the settings, and its limits. */

@@ -43,7 +43,7 @@ export interface ProcessOptions {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly clock?: Clock;
-  /** Absolute paths of the books' folders: each has the state of its books and their Tenants. */
+  /** Absolute paths of the stores' folders: each has the state of its store and their Tenants. */
   readonly bookFolders: readonly string[];
   /** Keeps the Tenants' content beyond this disk; undefined: nothing does. */
   readonly kept: ContentKeeper | undefined;
@@ -67,7 +67,7 @@ export interface ContentKeeper {
   close(): void;
 }
 
-/** The parts that a process has once, however many books it holds: models, readers, limits, keys, log and metrics. */
+/** The parts that a process has once, however many stores it holds: models, readers, limits, keys, log and metrics. */
 export interface Runtime extends Omit<ProcessOptions, 'tenantLimits'> {
   readonly clock: Clock;
   /** The models in use, and those that filled indexes before. */
@@ -88,13 +88,13 @@ export interface Runtime extends Omit<ProcessOptions, 'tenantLimits'> {
   readonly jobLimits: JobLimits;
   readonly payments: Payments;
   readonly signer: ReceiptSigner;
-  /** As `eventLog`. */
+  /** Like `eventLog`. */
   event(entry: object): void;
-  /** As `event`, as a warning. */
+  /** Like `event`, as a warning. */
   warn(entry: object): void;
   /** Aborted when the server is to stop: `/readyz` answers 503 from then on. */
   readonly draining: AbortController;
-  /** Ends the reader processes and closes the indexes; before that, all books have ended their work. */
+  /** Ends the reader processes and closes the indexes; before that, all stores have ended their work. */
   closeReaders(): Promise<void>;
   /** Ends the encoders, last of all. */
   close(): Promise<void>;
@@ -193,7 +193,7 @@ function indexModels(encoder: Encoder, encoding: EncoderOptions): IndexModels {
   });
 }
 
-/** The Tenants of all books, with one bound of open indexes. */
+/** The Tenants of all stores, with one bound of open indexes. */
 function tenantsIn(
   bookFolders: readonly string[],
   { settings, encoder, kept }: ProcessOptions,
@@ -214,12 +214,12 @@ function tenantsIn(
   });
 }
 
-/** Where the keys that sign receipts lie. */
+/** Path of the keys that sign receipts. */
 export function keysFolder(data: string): string {
   return join(data, 'keys');
 }
 
-/** Where the Tenants of books lie. */
+/** Folders of a store's Tenants. */
 export function tenantsFolder(bookFolder: string): string {
   return join(bookFolder, 'tenants');
 }

@@ -9,7 +9,7 @@ import type { Runtime } from './process.ts';
 /** From this lag on, requests are refused. */
 const LAG_MS_MAX = 5000;
 
-/** A transaction of a payment takes some LMDB pages: with less space the books cannot be written. */
+/** A transaction of a payment takes some LMDB pages: with less space the store cannot be written. */
 const FREE_BYTES_MIN = 2 ** 20;
 
 /** The answer of `/readyz`. */

@@ -8,7 +8,7 @@ import type { Books } from './books.ts';
 import type { Runtime } from './process.ts';
 import { readinessOf } from './readiness.ts';
 
-/** The services of the routes: the parts that the process has once, and one set of books. */
+/** The services of the routes: the parts that the process has once, and one store. */
 export function servicesOf(runtime: Runtime, all: AllBooks, books: Books): Services {
   const { settings, metrics, log, limits, search, previews, incoming, tenantLimits } = runtime;
   return {

@@ -4,7 +4,7 @@ import { type AtomicAmount, formatUsd, type ShownPrice } from '@farthing/protoco
 import { clampMinutes, creationPrice, extensionPrice, type WorkspacePricing } from './workspace.ts';
 
 export interface CreationInput {
-  /** Whose payment it is. */
+  /** The wallet that pays. */
   readonly payer?: Address;
   readonly ttlMinutes?: number | null;
   readonly spendLimit?: AtomicAmount | null;

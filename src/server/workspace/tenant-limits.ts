@@ -60,22 +60,22 @@ export class TenantLimits {
     usage.arrival = arrival;
   }
 
-  /** Takes one of the Tenant's places for searches. @returns a function that gives it back. @throws rate_limited */
+  /** Takes one of the Tenant's slots for searches. @returns a function that releases it. @throws rate_limited */
   search(tenant: TenantId): () => void {
     return this.#take(tenant, 'searches', this.#settings.searchesAtOnce);
   }
 
-  /** Takes one of the Tenant's places for ingests. @returns a function that gives it back. @throws rate_limited */
+  /** Takes one of the Tenant's slots for ingests. @returns a function that releases it. @throws rate_limited */
   ingest(tenant: TenantId): () => void {
     return this.#take(tenant, 'ingests', this.#settings.ingestsAtOnce);
   }
 
-  /** Takes one of the Tenant's places for answers that take long to send. @returns a function that gives it back. @throws rate_limited */
+  /** Takes one of the Tenant's slots for answers that take long to send. @returns a function that releases it. @throws rate_limited */
   stream(tenant: TenantId): () => void {
     return this.#take(tenant, 'streams', this.#settings.streamsAtOnce);
   }
 
-  /** Takes the Tenant's place for an export. @returns a function that gives it back. @throws rate_limited */
+  /** Takes the Tenant's slot for an export. @returns a function that releases it. @throws rate_limited */
   export(tenant: TenantId): () => void {
     return this.#take(tenant, 'exports', EXPORTS_AT_ONCE);
   }

@@ -46,24 +46,24 @@ export interface PendingStep {
   readonly since: number;
 }
 
-/** Minutes that were paid in advance: the last of a workspace's time. What is not used of them goes back to who paid. */
+/** Minutes that were paid in advance: the last of a workspace's time. Unused ones are refunded to the payer. */
 export interface Reserve {
   readonly step: StepId;
   readonly payer: Address;
-  /** Which prepaid money it was, as the payer's books name it. */
+  /** The prepaid money's id in the payer's store. */
   readonly money: string;
   readonly minutes: number;
   readonly perMinute: AtomicAmount;
 }
 
-/** What is owed to a wallet for minutes that were not used. */
+/** A refund to a wallet for unused minutes. */
 export interface ReserveReturn extends Pick<Reserve, 'step' | 'payer' | 'money'> {
   readonly amount: AtomicAmount;
   /** Milliseconds since the epoch. */
   readonly time: number;
 }
 
-/** What a workspace held at its end, counted before anything was unlinked. */
+/** A workspace's content at its end, counted before anything was unlinked. */
 export interface WorkspaceInventory {
   readonly items: number;
   readonly segments: number;

@@ -41,14 +41,14 @@ export interface WorkspacesDeps {
   /** The server's limits, as every workspace's record shows them. */
   readonly limits: Readonly<Record<string, unknown>>;
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
-  /** What other parts keep of a disposed workspace, for its receipt. */
+  /** Data that other components retain of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
   /** Absent: no other server has a copy of anything. */
   readonly removeCopies?: RemoveCopies;
-  /** Whether encrypted copies of the workspaces' content lie beyond this disk; absent: none do. */
+  /** Whether encrypted copies of the workspaces' content exist beyond this disk; absent: none do. */
   readonly hasCopies?: boolean;
   readonly settings?: Partial<WorkspaceSettings>;
-  /** Whether a new workspace's id leads to these books; absent: every id does. */
+  /** Whether a new workspace's id belongs to this store; absent: every id does. */
   readonly leadsHere?: LeadsHere;
   readonly log: (event: object) => void;
 }
@@ -68,18 +68,18 @@ export interface CreatedWorkspace {
   readonly token?: string;
 }
 
-/** Looked up in place of what is no id, so that both take the same time. */
+/** Looked up for an invalid id, so that both take the same time. */
 const UNKNOWN_ID = idFrom('workspace', '0'.repeat(32));
 
 /**
  * The rented workspaces: creation and extension as effects of payments, tokens, clock, budget, usage and end. Everything
- * that was answered is on the disk. After a crash at any moment, `resume` completes what was under way.
+ * that was answered is on the disk. After a crash at any time, `resume` completes what was under way.
  */
 export class Workspaces {
   readonly prices: WorkspacePrices;
-  /** What is shown of workspaces. */
+  /** Workspaces as clients see them. */
   readonly views: WorkspaceViews;
-  /** What happens in them: counters and past searches. */
+  /** Counters and past searches. */
   readonly activity: Activity;
   readonly #deps: WorkspacesDeps;
   readonly #records: WorkspaceRecords;
@@ -141,7 +141,7 @@ export class Workspaces {
     return { id };
   }
 
-  /** Whose payment created it, until it is disposed of. */
+  /** The wallet that paid for its creation, until it is disposed of. */
   payerOf(id: WorkspaceId): Address | undefined {
     return this.#records.get(id)?.payer;
   }
@@ -174,7 +174,7 @@ export class Workspaces {
     return this.#pendingEffects.creations();
   }
 
-  /** Extensions whose payment is open, in these books or in others. */
+  /** Extensions whose payment is open, in this store or in others. */
   pendingExtensions(): PendingExtension[] {
     return this.#pendingEffects.extensions();
   }
@@ -211,7 +211,7 @@ export class Workspaces {
     return extendedWorkspace(record, step, this.#deps.time, this.#deps.limits);
   }
 
-  /** Ends the reserve: what is not used of it goes back to who paid. Once more changes nothing. @throws workspace_unauthorized */
+  /** Ends the reserve: unused money goes back to its payer. Once more changes nothing. @throws workspace_unauthorized */
   async endReserve(id: WorkspaceId): Promise<ReserveEndedAnswer> {
     const ended = await this.#records.endReserves(id);
     if (!ended) throw unauthorized();
@@ -222,12 +222,12 @@ export class Workspaces {
     return { id, expires_at, ttl_seconds_left, returned_minutes: minutes, returned_usd };
   }
 
-  /** What is owed to wallets for minutes in reserve that were not used. */
+  /** Refunds due to wallets for unused minutes in reserve. */
   returns(limit: number, after?: StepId): ReserveReturn[] {
     return this.#records.reserves.due(limit, after);
   }
 
-  /** The wallet's books have it. */
+  /** The wallet's store has it. */
   returned(step: StepId): Promise<void> {
     return this.#records.reserves.returned(step);
   }
@@ -255,7 +255,7 @@ export class Workspaces {
   /**
    * A request begins in the workspace; a disposal waits for it, but not for what its client still sends.
    * @param giveUp called when a disposal begins
-   * @returns what it calls at its end.
+   * @returns a function to call at its end.
    */
   enter(id: WorkspaceId, giveUp?: () => void): () => void {
     return this.#requests.enter(id, giveUp);

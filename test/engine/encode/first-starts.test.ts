@@ -12,7 +12,7 @@ const MINILM = 'all-MiniLM-L6-v2';
 /** Without the setting that a run of the tests may have. */
 const { FARTHING_PROVIDER: _, ...environment } = BARE_ENVIRONMENT;
 
-/** What a start with an empty cache serves with, and a vector. */
+/** The models in use after a start with an empty cache, and a vector. */
 async function firstStart(t: Test, models: string, kernel?: string) {
   const { stdout } = await promisify(execFile)(process.execPath, [START, models, t.testdir()], {
     env: { ...environment, ...(kernel && { FARTHING_ENCODER_KERNEL: kernel }) },

@@ -35,7 +35,7 @@ function segments(item: string): SegmentInput[] {
 
 const SEGMENTS = Uint32Array.from({ length: 12 }, (_, segment) => segment);
 
-/** A hit as an object, from what is stored; its snippet is taken as it is. What the fusion says is not in it. */
+/** A hit as an object, from stored data; its snippet is taken as it is. It lacks the fields that fusion adds. */
 function hitOf(snapshot: Snapshot, segment: number, expiresAt: string | null, written: Hit): Partial<Hit> {
   const { item, place: _, text, ...stored } = snapshot.records(new Uint32Array([segment]))[0]!;
   const { snippet, highlights } = written;

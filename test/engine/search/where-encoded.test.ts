@@ -32,9 +32,9 @@ interface Rig {
   readonly encoder: Encoder;
   readonly search: Search;
   append(tenant: string, id: string, text: string): Promise<void>;
-  /** What happens between a search's look at its index and its encoding. */
+  /** Runs between a search's look at its index and its encoding. */
   before: () => Promise<void> | void;
-  /** Whether the encoder is told of the search. */
+  /** Whether the search is passed to the encoder. */
   told: boolean;
   /** Searches that the encoder went on with. */
   begun: number;

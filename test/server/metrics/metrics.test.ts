@@ -6,7 +6,7 @@ import { lacksProgram } from '../../rig/run-program.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 import { get } from '../http/raw-get.ts';
 
-/** What Prometheus reads of a server that was used; and that the dashboard and the alerts name nothing else. */
+/** Metrics of a server that was used; the dashboard and the alerts name no others. */
 
 const deploy = resolve(import.meta.dirname, '../../../deploy');
 const rules = readFileSync(join(deploy, 'prometheus/farthing.rules.yml'), 'utf8');
@@ -15,7 +15,7 @@ interface Panel {
   readonly title: string;
   readonly description?: string;
   readonly targets?: readonly { readonly expr: string }[];
-  /** Of a row that is folded. */
+  /** Panels of a folded row. */
   readonly panels?: readonly Panel[];
 }
 
@@ -34,7 +34,7 @@ const OF_GAS = /farthing_gas_/;
 const server = await startTestServer(t, {
   METRICS_PORT: '0',
   METRICS_NAMES: 'metrics.example',
-  // Its gauges are those of servers that share books, too.
+  // Gauges of servers that share stores, too.
   SLOTS: '2',
 });
 const agent = new TestAgent(server.url);

@@ -8,7 +8,7 @@ import { sign, v2Header } from '../../payment/rig/payments.ts';
 import { codeOf } from '../../payment/rig/requests.ts';
 import { TwoNodes } from './two-nodes.ts';
 
-/** A wallet of one server's books pays for minutes of a workspace at another. */
+/** A wallet in one server's store pays for minutes of a workspace at another. */
 
 async function opened(t: Test) {
   const nodes = await TwoNodes.open(t);

@@ -27,7 +27,7 @@ const codeOf = (work: Promise<unknown>) =>
     (error: FarthingError) => error.code,
   );
 
-/** Millionths of prepaid money that a wallet has, as it is told when it asks for more. */
+/** A wallet's prepaid money in millionths, as stated when it asks for more. */
 async function left({ baseUrl }: Farthing, account: ReturnType<typeof wallet>): Promise<number> {
   const headers: string[] = [];
   const asks = new Farthing({
@@ -144,7 +144,7 @@ t.test('a kill while reserves are bought and ended loses no money and makes none
   );
   let bought = 0;
   for (let round = 0; round < ROUNDS; round++) {
-    // What is lost is not sent again: the books alone decide what it came to.
+    // A lost request is not sent again: the ledger alone decides its outcome.
     const farthing = new Farthing({ baseUrl: server.url, account, attemptsMax: 1 });
     const change = async (workspace: Workspace, number: number) => {
       const open = farthing.workspaces.open(workspace);

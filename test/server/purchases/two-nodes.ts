@@ -21,7 +21,7 @@ import { World } from '../workspace/world.ts';
 
 const KEYS = peerKeysOf('c'.repeat(64));
 
-/** What becomes of the next calls of a name: `away`: nothing of it happens; `lost`: it happens, and its answer is lost. */
+/** Outcome of the next calls of a name: `away`: nothing happens; `lost`: the call happens, and its answer is lost. */
 type Fate = 'away' | 'lost';
 
 /** A server with its peers' calls. */
@@ -47,7 +47,7 @@ class Node {
         const fate = this.fates.get(name);
         if (fate === 'away') throw new PeerAwayError('away');
         const answer = await handler(body);
-        // What the caller cannot read may have happened, for all it knows.
+        // The caller cannot know whether the call happened.
         if (fate === 'lost') throw new PeerAwayError('lost');
         return answer;
       },
@@ -68,14 +68,14 @@ class Node {
   }
 }
 
-/** A payer's books at one server and a workspace at another, which call each other over HTTP. */
+/** A payer's store at one server and a workspace at another, which call each other over HTTP. */
 export class TwoNodes {
   readonly payers: Node;
   readonly workspaces: Node;
   readonly world: World;
   readonly account = wallet();
   readonly events: object[] = [];
-  /** Of the workspaces' server. */
+  /** Clock of the workspaces' server. */
   ms = 0;
   rig!: GateRig;
   extension!: WorkspaceExtension;

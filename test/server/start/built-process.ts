@@ -11,7 +11,7 @@ interface BuiltOptions extends Pick<SpawnOptions, 'stdio' | 'detached'> {
   readonly terminal?: boolean;
 }
 
-/** What `make run` starts, in a process and over a data folder of its own; killed when the test ends. */
+/** Starts the build as `make run` does, in its own process and data folder; killed when the test ends. */
 export function spawnBuilt(
   t: Test,
   environment: Readonly<Record<string, string>>,

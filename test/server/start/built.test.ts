@@ -7,7 +7,7 @@ import { writeFilm } from '../../readers/samples/films.ts';
 import { TestAgent } from '../../rig/test-server.ts';
 import { spawnBuilt } from './built-process.ts';
 
-/** What `make run` starts: the other tests run the sources, this one what was built of them. */
+/** Starts the build as `make run` does: the other tests run the sources. */
 async function startBuilt(t: Test, until: string, environment: Readonly<Record<string, string>> = {}) {
   const { child, ended } = spawnBuilt(t, { LOG_LEVEL: 'warn', QUERY_WAIT_MS_MAX: '0', ...environment });
   const lines: string[] = [];

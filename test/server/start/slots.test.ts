@@ -6,7 +6,7 @@ import { leadsTo } from '../../../src/server/state/book-folders.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 import { runCommand } from '../operator/commands/run-command.ts';
 
-/** What a client and an operator see of several slots: one server. */
+/** One server with several slots, as a client and an operator see it. */
 
 const SLOTS = 4;
 const dataFolder = join(t.testdir({}), 'data');

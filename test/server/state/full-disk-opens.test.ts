@@ -6,7 +6,7 @@ import t from 'tap';
 import { withoutCutDisk } from '../../rig/cut-disk.ts';
 import { DISKS, fill } from './disks.ts';
 
-/** What is opened while nothing is free is refused in words: a page of a mapped file without a block ends the process (SIGBUS). */
+/** Opening a store on a full disk fails with an error: a page of a mapped file without a block would end the process (SIGBUS). */
 
 const MEBIBYTES = 16;
 const ROOT = join(import.meta.dirname, '../../..');

@@ -4,7 +4,7 @@ import type { Store } from '../../../src/server/state/store.ts';
 /** Longer than LMDB accepts. */
 const KEY_TOO_LONG = 'k'.repeat(5000);
 
-/** What every store keeps to. @param openFor an empty one, closed with the test */
+/** The contract of every store. @param openFor opens an empty one, closed with the test */
 export function storeContract(name: string, openFor: (t: Test) => Promise<Store>): void {
   const open = async (t: Test) => {
     const store = await openFor(t);

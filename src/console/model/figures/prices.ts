@@ -3,7 +3,7 @@ import { type AtomicAmount, parseUsd } from '@farthing/protocol/money';
 
 type Prices = Pick<ReadyAnswer, 'prices_usd'>;
 
-/** Of a workspace for some minutes. */
+/** Price of a workspace for some minutes. */
 export function priceOf({ prices_usd }: Prices, minutes: number): AtomicAmount {
   return parseUsd(prices_usd.workspace!) + extensionPrice({ prices_usd }, minutes);
 }

@@ -8,7 +8,7 @@ export function contentOf(item: string, signal?: AbortSignal): Promise<Blob> {
   return workspaceOf(opened).content(item, { signal });
 }
 
-/** What is said in an item, as WebVTT. @throws Error when no workspace is open */
+/** An item's speech, as WebVTT. @throws Error when no workspace is open */
 export async function captionsOf(item: string, signal?: AbortSignal): Promise<Blob> {
   const { opened } = session.value;
   if (!opened) throw new Error('No workspace is open.');

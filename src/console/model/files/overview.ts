@@ -1,6 +1,6 @@
 import type { FileEntry, FileState } from '../state/entry.ts';
 
-/** What a list of files amounts to. */
+/** Progress of a list of files. */
 export interface Overview {
   readonly total: number;
   readonly done: number;
@@ -20,7 +20,7 @@ export interface Failure {
   readonly files: readonly FileEntry[];
 }
 
-/** Which part of a file's work each state is. */
+/** Range of the progress bar for each state of a file, 0..1. */
 const PARTS: Readonly<Partial<Record<FileState, readonly [from: number, to: number]>>> = {
   sending: [0, 0.2],
   accepted: [0.2, 0.25],

@@ -49,7 +49,7 @@ export function retry(entries: readonly FileEntry[]): void {
   work();
 }
 
-/** Takes files from the list and, where they are there, from the workspace. */
+/** Removes files from the list and, if they are uploaded, from the workspace. */
 export async function remove(entries: readonly FileEntry[]): Promise<void> {
   const { opened } = session.value;
   if (!opened) return;

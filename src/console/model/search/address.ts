@@ -5,7 +5,7 @@ import type { Filter, Only } from '../state/asked.ts';
 import { isKind } from './results.ts';
 
 /**
- * What a search's address says. It stands behind the `#`, which no browser sends: a server, a proxy and their logs never see
+ * A search in the page's address. It follows the `#`, which no browser sends: a server, a proxy and their logs never see
  * what is searched for.
  */
 export interface SearchAddress {

@@ -9,7 +9,7 @@ export interface Passage {
   readonly marks: Hit['highlights'];
 }
 
-/** Characters of the file that stand around a passage. */
+/** Characters of the file shown around a passage. */
 const AROUND = 1500;
 
 /** The passage of a hit within its file's text; undefined when the text differs from what was read of it. */

@@ -11,7 +11,7 @@ export function kindOf({ item: { media_type } }: Pick<Hit, 'item'>): Kind {
   return media_type.startsWith('image/') ? 'picture' : 'text';
 }
 
-/** Names a hit's page, film or file: what is left out of a search for more like it. */
+/** Names a hit's page, film or file, which a search for more like it leaves out. */
 export function placeNameOf({ item, locator }: Pick<Hit, 'item' | 'locator'>): string {
   return locator.page === undefined ? item.id : `${item.id}.${locator.page}`;
 }

@@ -148,7 +148,7 @@ async function run(asked: Asked): Promise<void> {
       families: asked.families.length > 0 ? asked.families : undefined,
       k: asked.k,
       filter: asked.only && filterOf(asked.only),
-      // What is like something is compared with it; nothing of it need be an answer.
+      // Similar hits are compared with the given one; none of them need be an answer.
       minConfidence: asked.like === undefined ? floorOf(asked.picture !== undefined) : 0,
       signal: mine.signal,
     });

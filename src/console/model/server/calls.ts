@@ -42,7 +42,7 @@ function list(pathname: string, init: RequestInit | undefined, status: number, m
   calls.set({ list: [{ ...call, note: noteOf(init, status) }, ...calls.value.list].slice(0, CALLS_KEPT) });
 }
 
-/** What a request is about, in few words. */
+/** A request's purpose, in few words. */
 function noteOf(init: RequestInit | undefined, status: number): string | undefined {
   const headers = new Headers(init?.headers);
   if (headers.has('PAYMENT-SIGNATURE')) return 'with a signed payment';

@@ -6,7 +6,7 @@ import type { SearchAnswer } from '@farthing/client';
  */
 
 const NAME = 'farthing.searches';
-/** Of both kinds; the oldest goes first. */
+/** Most answers and pictures together; the oldest goes first. */
 const KEPT_MAX = 60;
 
 interface KeptAnswer {

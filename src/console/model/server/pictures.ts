@@ -21,7 +21,7 @@ export interface PictureOf {
 
 interface Request {
   readonly picture: Promise<Picture | undefined>;
-  /** Those who wait for it; without any it is not begun. */
+  /** Components that wait for it; it is not requested without any. */
   wanted: number;
 }
 

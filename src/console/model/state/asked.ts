@@ -11,7 +11,7 @@ export interface QueryPicture {
   readonly digest?: string;
 }
 
-/** Which files a search may find, as it was typed. */
+/** Restricts the files that a search may find, as typed. */
 export interface Only {
   /** A part of the name, or a pattern. */
   readonly name?: string;
@@ -19,11 +19,10 @@ export interface Only {
   /** Days, `2026-11-27`: the first and the last. */
   readonly from?: string;
   readonly to?: string;
-  /** Of the metadata: `year=2024`, or a field's name. */
+  /** Metadata: `year=2024`, or a field's name. */
   readonly field?: string;
 }
 
-/** What is searched for. */
 export interface Asked {
   readonly query: string;
   readonly picture?: QueryPicture;
@@ -32,17 +31,17 @@ export interface Asked {
   readonly k: number;
   /** Absent: all files. */
   readonly only?: Only | undefined;
-  /** What this search is like, as `placeNameOf` names it: it is left out of the answer. */
+  /** The hit that similar ones are searched for, named by `placeNameOf`: it is left out of the answer. */
   readonly like?: string;
 }
 
 export const EMPTY_FORM: Asked = { query: '', families: [], k: K_DEFAULT };
 
-/** What is found, as a person tells it apart. */
+/** Kinds of hits, in a person's words. */
 export const KINDS = { text: 'Text', picture: 'Pictures', film: 'Films', sound: 'Sound' } as const;
 export type Kind = keyof typeof KINDS;
 
-/** Which hits of an answer are shown. */
+/** Restricts the displayed hits of an answer. */
 export interface Filter {
   readonly kind?: Kind;
   /** Id of an item. */

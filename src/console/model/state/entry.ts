@@ -17,6 +17,6 @@ export interface FileEntry {
   readonly item?: Item;
   /** Why it was refused or failed. */
   readonly why?: string;
-  /** What was chosen, while this page has it: it can be sent again. */
+  /** The chosen file, while this page has it: it can be sent again. */
   readonly source?: File;
 }

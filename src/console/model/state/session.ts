@@ -10,7 +10,7 @@ import { type Asked, EMPTY_FORM, type Filter } from './asked.ts';
 import type { FileEntry } from './entry.ts';
 import { Store } from './store.ts';
 
-/** Who pays. */
+/** The payer. */
 export interface Wallet {
   readonly kind: 'play' | 'browser';
   readonly name: string;
@@ -65,7 +65,7 @@ export interface Session {
   readonly said: string;
 }
 
-/** What belongs to one workspace, and goes with it. */
+/** State of one workspace, cleared with it. */
 export const NO_WORKSPACE = {
   opened: undefined,
   usage: undefined,

@@ -1,7 +1,7 @@
 import type { DisposalAnswer } from '@farthing/client';
 import type { OpenWorkspace } from './session.ts';
 
-/** What outlives a reload, in the browser's storage. */
+/** State in the browser's storage, which outlives a reload. */
 
 /** A kept value, its check, and its key. */
 class Kept<T> {
@@ -39,7 +39,7 @@ export const keptReceipt = new Kept<{ readonly disposal: DisposalAnswer; readonl
   'receipt',
   ({ disposal }) => typeof disposal?.receipt === 'string' && typeof disposal.claims === 'object',
 );
-/** That the user put the play wallet away. */
+/** Whether the user put the play wallet away. */
 export const keptNoWallet = new Kept<{ readonly at: number }>(
   'no-wallet',
   ({ at }) => typeof at === 'number',

@@ -3,7 +3,7 @@ import { useNarrow } from './use-narrow.ts';
 
 interface FoldProps {
   readonly title: string;
-  /** What its line says while it is folded. */
+  /** Summary while folded. */
   readonly brief: ComponentChildren;
   readonly class: string;
   readonly children: ComponentChildren;

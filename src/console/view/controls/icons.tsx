@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** Icons of 20 × 20 in the colour of the text. They stand beside words, so screen readers skip them. */
+/** Icons of 20 × 20 in the colour of the text. They are beside words, so screen readers skip them. */
 function Drawing({ children }: { children: ComponentChildren }) {
   return (
     <svg

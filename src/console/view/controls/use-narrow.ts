@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 
 const NARROW = '(max-width: 900px)';
 
-/** Whether the screen is too narrow for two columns; the style sheet asks the same. */
+/** Whether the screen is too narrow for two columns; the style sheet has the same condition. */
 export function useNarrow(): boolean {
   const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
   useEffect(() => {

@@ -2,7 +2,7 @@ import type { Failure } from '../../model/files/overview.ts';
 import { remove, retry } from '../../model/files/upload.ts';
 import { FileRow } from './file-row.tsx';
 
-/** What failed, by what was said of it: retried or removed together. */
+/** Failed files by reason: retried or removed together. */
 export function Failures({ failures }: { failures: readonly Failure[] }) {
   return (
     <>

@@ -29,7 +29,7 @@ const WORDS: Readonly<Record<FileState, string>> = {
   refused: 'refused',
 };
 
-/** What in the server's answer to a removal cannot be brought back is asked for first. */
+/** Removing such a file cannot be undone, so it is confirmed first. */
 const isKept = ({ item, state }: FileEntry) => item !== undefined && state !== 'failed';
 
 /** One file: its name, what it is or how far it is, and buttons that save and remove it. */

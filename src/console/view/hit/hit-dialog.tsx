@@ -29,7 +29,7 @@ export function HitDialog({ hit, time, position, onMove, onClose }: HitDialogPro
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   const { index, count } = position;
-  // Of a film or recording: the one that was chosen, here or in the list.
+  // Moment of a film or recording: the one that was chosen, here or in the list.
   const [chosen, setChosen] = useState({ index, time });
   const moment = chosen.index === index ? chosen.time : undefined;
   const mayMove = (step: number) => index + step >= 0 && index + step < count;

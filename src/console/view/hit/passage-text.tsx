@@ -8,7 +8,7 @@ import { useContent } from './use-content.ts';
 const TEXTS = /^text\/(plain|markdown|csv)$/;
 const TEXT_BYTES_MAX = 2_000_000;
 
-/** What was found, with the text around it where the file is text. */
+/** The passage found, with the text around it where the file is text. */
 export function PassageText({ hit }: { hit: Hit }) {
   const { item, snippet, highlights } = hit;
   const isText = TEXTS.test(item.media_type) && item.bytes <= TEXT_BYTES_MAX && snippet !== undefined;

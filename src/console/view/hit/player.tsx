@@ -4,7 +4,7 @@ import { kindOf } from '../../model/search/results.ts';
 import { Thumbnail } from '../parts/thumbnail.tsx';
 import { useCaptions, useContent } from './use-content.ts';
 
-/** Plays a film or sound from a second; until its file is here, the moment's picture stands for it. */
+/** Plays a film or sound from a second; until its file is here, the moment's picture is shown. */
 export function Player({ hit, at }: { hit: Hit; at: number }) {
   const { item } = hit;
   const { address, fault } = useContent(item.id, true);

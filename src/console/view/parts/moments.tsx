@@ -10,7 +10,7 @@ interface MomentsProps {
   readonly onOpen: (time: number) => void;
 }
 
-/** What was found of a film or recording, in order of time. */
+/** Hits in a film or recording, in order of time. */
 export function Moments({ hit, moments, onOpen }: MomentsProps) {
   const isFilm = kindOf(hit) === 'film';
   return (

@@ -24,7 +24,7 @@ export function formatOf({ name, media_type }: Pick<Hit['item'], 'name' | 'media
   return end.toUpperCase();
 }
 
-/** Text that was not written but recognised says so. */
+/** Marks recognised text. */
 export function sourceOf({ text_source, ocr_confidence, speech_confidence }: Hit): string | undefined {
   if (text_source === undefined || text_source === 'native') return undefined;
   const share = ocr_confidence ?? speech_confidence;

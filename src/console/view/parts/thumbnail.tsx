@@ -14,7 +14,7 @@ interface ThumbnailProps {
   readonly time?: number;
 }
 
-/** A small picture of a page or moment, requested while it is near the screen. Before it comes, an icon and the format stand for it. */
+/** A small picture of a page or moment, requested while it is near the screen. Until it is loaded, an icon and the format are shown. */
 export function Thumbnail({ of, box, time }: ThumbnailProps) {
   const place = useRef<HTMLSpanElement>(null);
   const address = usePreview(place, of);
@@ -37,7 +37,7 @@ export function Thumbnail({ of, box, time }: ThumbnailProps) {
   );
 }
 
-/** How much a page is enlarged: its text is seen to be text, and a word alone would tell little. */
+/** Magnification of a page: enough to see that it is text. */
 const ZOOM_MIN = 1.6;
 const ZOOM_MAX = 2.4;
 

@@ -1,6 +1,6 @@
 import type { SearchAnswer } from '@farthing/client';
 
-/** What to say of an answer that has none. */
+/** Explains why there is no answer. */
 export function Verdict({ answer: { answered, reason, hits } }: { answer: SearchAnswer }) {
   if (answered) return null;
   switch (reason) {

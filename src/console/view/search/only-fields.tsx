@@ -3,7 +3,7 @@ import { KINDS, type Kind, type Only } from '../../model/state/asked.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 
-/** Which files a search may find. Folded until something is asked for. */
+/** Fields that restrict a search to some files. Folded until one is used. */
 export function OnlyFields() {
   const { form } = useStore(session);
   const { only = {} } = form;

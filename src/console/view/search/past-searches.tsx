@@ -8,7 +8,7 @@ type Entry = HistoryAnswer['entries'][number];
 
 const SHOWN = 12;
 
-/** What was searched for before, a click away. */
+/** Previous searches, a click away. */
 export function PastSearches() {
   const { past } = useStore(session);
   const different = [...new Map(past.toReversed().map((entry) => [keyOf(entry), entry])).values()]

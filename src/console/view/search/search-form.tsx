@@ -9,7 +9,7 @@ import { OnlyFields } from './only-fields.tsx';
 import { PastSearches } from './past-searches.tsx';
 import { useShortcuts } from './use-shortcuts.ts';
 
-/** Words, a picture, or both; which families; and what was searched for before. */
+/** Words, a picture, or both; which families; and previous searches. */
 export function SearchForm() {
   const { form, searching } = useStore(session);
   const { query, picture } = form;

@@ -3,7 +3,7 @@ import { useStore } from '../../model/state/store.ts';
 import { Ended } from './ended.tsx';
 import { Order } from './order.tsx';
 
-/** The empty page: what this is, and a workspace to be had. */
+/** The empty page: an introduction, and the offer of a workspace. */
 export function Start() {
   const { facts, ended } = useStore(session);
   return (

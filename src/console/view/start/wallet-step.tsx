@@ -6,7 +6,7 @@ import { useStore } from '../../model/state/store.ts';
 import { takePlayWallet, takeWallet } from '../../model/wallet/choose.ts';
 import { announced } from '../../model/wallet/wallet.ts';
 
-/** Who pays: chosen already where no money moves. */
+/** The payer: chosen already where no money moves. */
 export function WalletStep({ facts }: { facts: ReadyAnswer }) {
   const { wallet, busy } = useStore(session);
   const { list } = useStore(announced);

@@ -4,7 +4,7 @@ import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 import { trySamples } from '../../model/workspace/visit.ts';
 
-/** What to do before the first search. */
+/** First steps before any search. */
 export function Invitation() {
   const { files, busy } = useStore(session);
   if (files.length === 0)

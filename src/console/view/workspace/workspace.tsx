@@ -37,7 +37,7 @@ export function WorkspaceView({ opened }: { opened: OpenWorkspace }) {
   );
 }
 
-/** The answer, or what stands in its place. */
+/** The answer, or its placeholder. */
 function Found() {
   const { search, searchFault, searching } = useStore(session);
   if (searchFault !== undefined)

@@ -13,7 +13,7 @@ export function deviceRefusal(provider: Provider, choice: ProviderChoice): strin
   if (wanted !== 'auto' && wanted !== provider) return `only ${choice} was asked for`;
   // A configured provider is tried anyway: its failure is the reason.
   if (choice !== 'auto' || provider === 'cpu') return undefined;
-  // A graphics unit may be slower than its processor, and software may stand in for one: nobody is given it unasked.
+  // A GPU may be slower than its processor, and may be emulated in software: it is used only if configured.
   if (provider === 'webgpu') return 'it is used with FARTHING_PROVIDER=webgpu alone';
   // WSL shows every GPU as /dev/dxg.
   const nvidia = existsSync('/dev/nvidiactl') || existsSync('/dev/dxg');

@@ -158,7 +158,7 @@ class Finder implements Installed {
         const reason = absent ?? this.#runtimeLacks(provider) ?? (await this.#verification.refusal(file));
         if (reason === undefined)
           found.push(candidateOf(variant, provider, join(this.#folder, file.path), file.sha256!));
-        // A device that is not there is no news at each start: the doctor tells of it.
+        // A missing device is not reported at each start; the doctor reports it.
         else if (absent === undefined) this.passedOver.push({ model: model.name, provider, reason });
         // Every machine has a processor: its reason is shown rather than another provider's.
         if (reason !== undefined && (shown === undefined || provider === 'cpu')) shown = reason;
@@ -167,7 +167,7 @@ class Finder implements Installed {
     return found.length > 0 ? found : (shown ?? 'no provider can run it');
   }
 
-  /** Of a provider that nobody asked for: ONNX Runtime would report an error at each start. */
+  /** Why ONNX Runtime cannot run a provider that was not configured: trying it would log an error at each start. */
   #runtimeLacks(provider: Provider): string | undefined {
     const [lack] = this.#choice === 'auto' ? lacksOf(provider, []) : [];
     return lack && `${lack.what}: ${lack.command}`;

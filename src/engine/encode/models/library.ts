@@ -15,7 +15,7 @@ import { filesBesidesWeights } from './manifest-check.ts';
 import { readManifest } from './read-manifest.ts';
 import { Verification } from './verification.ts';
 
-/** Folder for downloaded files until all files of their model are there. */
+/** Folder for downloaded files until their model is complete. */
 const STAGING = '.pulling';
 
 export interface LibraryFile {
@@ -108,7 +108,7 @@ export class Library {
   }
 
   /**
-   * Downloads all missing or wrong files of a model. They are moved into place once all of them are there.
+   * Downloads all missing or wrong files of a model. They are moved to their final paths once all are downloaded.
    * Hashes that the manifest does not know are locked last; only then may the model be used.
    * @returns paths of the new files
    */
@@ -194,7 +194,7 @@ export class Library {
   }
 }
 
-/** Whether each part has weights for some provider, and all files besides them are there. */
+/** Whether each part has weights for some provider, and all other files exist. */
 function isInstalled(model: ManifestModel, there: ReadonlySet<string>): boolean {
   const weights = encodingPartsOf(model).every(({ variants }) =>
     variants.some(({ file }) => there.has(file)),

@@ -10,7 +10,7 @@ import {
   ROLE_NAMES,
 } from './manifest.ts';
 
-/** What is wrong with a manifest of the right shape: names that refer to nothing, and parts that do not fit together. */
+/** The first inconsistency of a well-formed manifest: a dangling name, or parts that do not fit together. */
 export function manifestProblem({ models, use, other_languages }: Manifest): string | undefined {
   const names = new Set(models.map((model) => model.name));
   if (names.size < models.length) return 'two models have the same name';

@@ -20,7 +20,7 @@ export const ENCODING_PARTS: readonly InputKind[] = [
   ...new Set(Object.values(ENCODING_ROLES).map(({ part }) => part)),
 ];
 
-/** What the manifest uses models for, each with the part that serves it. */
+/** The roles of models, each with the part that serves it. */
 export const MODEL_ROLES = {
   ...ENCODING_ROLES,
   voice: { part: 'voice' },
@@ -49,17 +49,17 @@ const Three = Type.Tuple([Type.Number(), Type.Number(), Type.Number()]);
 
 const ModelFile = closed({
   path: RelativePath,
-  /** Both absent: learned at the first pull, and then kept in the lock file. */
+  /** Both absent: learned at the first pull, then stored in the lock file. */
   sha256: Type.Optional(Sha256),
   bytes: Type.Optional(Count(2 ** 40)),
   /** Path in the hub's repository; absent: the file cannot be pulled. */
   remote: Type.Optional(RelativePath),
 });
 
-/** What says how likely a passage is to answer: `native/core/src/search/curve.rs`. */
+/** Features of a passage's relevance: `native/core/src/search/curve.rs`. */
 export const CURVE_FEATURES = ['lead', 'held', 'missing', 'written', 'cosine', 'cosine_lead'] as const;
 
-/** What log-odds are made of. With a lead that counts more, a hit is likelier: they have the order of the passages. */
+/** Coefficients of log-odds. `lead` is not negative, so likelihoods follow the ranking. */
 const Curve = closed({
   bias: Type.Number(),
   ...optionalEach(CURVE_FEATURES, Type.Number()),
@@ -68,14 +68,14 @@ const Curve = closed({
 
 /** How a list counts. A list without fitted curves or calibration gives low confidence. */
 const List = closed({
-  /** Of passages: what the best BM25 score, or one deviation of cosine, counts in the order. */
+  /** Passages: weight in the ranking of the best BM25 score, or of one standard deviation of cosine. */
   weight: Type.Number({ minimum: 0, maximum: 100 }),
-  /** Of passages by meaning: cosines of unrelated texts. Absent: an index's own scores for the query tell. */
+  /** Passages by meaning: cosines of unrelated texts. Absent: estimated from the index's own scores for the query. */
   scale: Type.Optional(closed({ mean: Type.Number(), deviation: Type.Number({ exclusiveMinimum: 0 }) })),
-  /** Of passages: the log-odds of the list alone, and of meaning together with words. */
+  /** Passages: log-odds from the list alone, and from meaning together with words. */
   curve: Type.Optional(Curve),
   with_words: Type.Optional(Curve),
-  /** Of pictures: log-odds are a · score + b + lead · (its distance to the best of the others). */
+  /** Pictures: log-odds are a · score + b + lead · (its distance to the best of the others). */
   calibration: Type.Optional(
     closed({
       a: Type.Number({ minimum: 0 }),
@@ -89,7 +89,7 @@ export type ListSettings = Static<typeof List>;
 export const PROVIDERS = ['cuda', 'webgpu', 'cpu'] as const;
 const Provider = Type.Union(PROVIDERS.map((name) => Type.Literal(name)));
 export type Provider = (typeof PROVIDERS)[number];
-/** What runs weights: a provider of ONNX Runtime, or `native`, this server's own encoder, which takes weights for `cpu`. */
+/** Runtime of the weights: a provider of ONNX Runtime, or `native`, this server's own encoder, which takes weights for `cpu`. */
 export type Engine = Provider | 'native';
 
 /** Weights for some providers, and how they are run. */
@@ -149,7 +149,7 @@ const Text = closed({
   pooling: Pooling,
   normalise: Type.Boolean(),
   dimensions: Count(65_536),
-  /** How this model's queries reach the space of one that knows fewer languages: see `engine/encode/text/translation.ts`. */
+  /** Maps this model's queries into the space of one that knows fewer languages: `engine/encode/text/translation.ts`. */
   translation: Type.Optional(
     closed({
       into: Name,
@@ -183,7 +183,7 @@ const Picture = closed({
     ),
   ),
   layout: Type.Union([Type.Literal('nchw'), Type.Literal('nhwc')]),
-  /** Of values 0..1. */
+  /** For values 0..1. */
   mean: Three,
   std: Three,
   input: Type.String(),
@@ -244,7 +244,7 @@ const Model = closed({
   revision: Type.String({ minLength: 1 }),
   licence: Type.String({ minLength: 1 }),
   source: Type.String({ minLength: 1 }),
-  /** What an operator should know before using it. */
+  /** A caveat for operators. */
   note: Type.Optional(Type.String({ maxLength: 1_000 })),
   hub: Type.Optional(
     closed({

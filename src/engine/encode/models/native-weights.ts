@@ -28,7 +28,7 @@ export function nativeCandidate(candidate: Candidate): Candidate {
 
 /**
  * The towers with the native encoder's candidates. `auto`: before those of ONNX Runtime on the processor, which is left the
- * models that the native encoder cannot run; `native`: in their place; any other choice: none.
+ * models that the native encoder cannot run; `native`: instead of them; any other choice: none.
  */
 export function withNative(towers: Towers, choice: ProviderChoice): Towers {
   if (choice !== 'auto' && choice !== 'native') return towers;

@@ -10,7 +10,7 @@ const MANIFEST_BYTES_MAX = 4 * 2 ** 20;
 
 /**
  * Reads and checks `manifest.json` of a models folder, with what `lock.json` overrides.
- * @throws FarthingError `models_invalid` with the place in the file that is wrong.
+ * @throws FarthingError `models_invalid` with the position of the error.
  */
 export async function readManifest(folder: string): Promise<Manifest> {
   const path = join(folder, 'manifest.json');

@@ -18,7 +18,7 @@ export function cudaLibrary(): string {
   return join(folder, 'libonnxruntime_providers_cuda.so');
 }
 
-/** What keeps a provider, whose device is present, from serving the models in use. */
+/** Missing prerequisites of a provider whose device is present. */
 export function lacksOf(
   provider: Provider,
   models: readonly Pick<LibraryModel, 'name' | 'used' | 'lacking'>[],

@@ -17,9 +17,9 @@ export interface ServedSpace extends SpaceSpec {
   readonly warmupMs?: number;
   /** For people: providers that were rejected at the start or lost since. */
   readonly notes: readonly string[];
-  /** Queries that may be asked in it. `languages`: ISO 639-3 codes that the query's model knows; absent: any. */
+  /** Supported queries. `languages`: ISO 639-3 codes that the query's model knows; absent: any. */
   readonly asksWith: Readonly<Partial<Record<InputKind, { readonly languages?: readonly string[] }>>>;
-  /** What the manifest says of the lists that the model serves. */
+  /** The manifest's settings of the lists that the model serves. */
   readonly lists: ManifestModel['lists'];
 }
 

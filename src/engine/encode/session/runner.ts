@@ -1,11 +1,11 @@
-/** What vectors are for. Queries and ingests differ in workers, prefixes and sizes of runs. */
+/** Purpose of vectors. Queries and ingests differ in workers, prefixes and batch sizes. */
 export type Use = 'query' | 'ingest';
 
 export interface RunTotals {
   runs: number;
   tokens: number;
   padding: number;
-  /** Milliseconds since then, where another thread tells later. */
+  /** Milliseconds since then, where another thread reports later. */
   sinceMs?: number;
 }
 

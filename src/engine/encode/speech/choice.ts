@@ -8,7 +8,7 @@ export interface Chosen {
 
 /** Steps of time tokens: 50 a second in every Whisper model. */
 export const TIMES_PER_SECOND = 50;
-/** The first phrase begins within a second: the sound begins where somebody speaks. */
+/** The first phrase begins within a second: clips begin at speech. */
 const FIRST_TIME_SECONDS_MAX = 1;
 
 /**
@@ -34,7 +34,7 @@ export class TokenChoice {
     return id >= this.firstTime;
   }
 
-  /** The likeliest token that may follow those that were chosen. @param logits of every token */
+  /** The likeliest token that may follow those that were chosen. @param logits for every token */
   next(logits: Float32Array, chosen: readonly number[], secondsMax: number): Chosen {
     const { end } = this.#speech;
     const never = chosen.length === 0 ? this.#neverFirst : this.#never;

@@ -26,9 +26,9 @@ export interface ListenerDeps {
 
 const STRETCHES_MAX = 1_000;
 const SAMPLE_MAX = 32_768;
-/** Of clips: Whisper's input is 30 seconds. Two are left, because what stands at its very end is often lost. */
+/** Whisper's input is 30 seconds. Two are left free, because words at its very end are often lost. */
 const CLIP_SECONDS_MAX = 28;
-/** What is written so far from any speech was made up. */
+/** Text transcribed farther than this from any detected speech is a hallucination. */
 const AWAY_SECONDS_MAX = 0.5;
 
 /** Listens to one recording, whose sound arrives in pieces, in order. */
@@ -81,7 +81,7 @@ export class Listener {
     this.#forget();
   }
 
-  /** Where somebody speaks, in order, and what is said. Of very many stretches, neighbours are merged. */
+  /** Speech in order of time, and its transcript. If there are too many stretches, neighbours are merged. */
   async finish(): Promise<{ speech: readonly Stretch[]; said: readonly Said[] }> {
     const speech = this.#stretches.finish();
     await this.#writeEnded();

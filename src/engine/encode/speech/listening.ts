@@ -13,7 +13,7 @@ import type { Heard, ListenTask, VoiceSettings, WriteTask } from './voice-thread
 export type { Said } from './listener.ts';
 export type { Stretch } from './stretches.ts';
 
-/** Finds where somebody speaks in recordings and, with a model of speech, what is said. */
+/** Finds the speech in recordings and, with a model, transcribes it. */
 export interface Listening {
   /** Whether speech is transcribed. */
   readonly writes: boolean;
@@ -22,7 +22,7 @@ export interface Listening {
   close(): Promise<void>;
 }
 
-/** As long as readers of recordings stay. A start takes half a second of processor time. */
+/** Idle time after which the thread ends, as for readers of recordings. A start takes half a second of processor time. */
 const IDLE_MS_MAX = 10 * 60_000;
 
 /**
@@ -33,7 +33,7 @@ const IDLE_MS_MAX = 10 * 60_000;
 export async function openListening(options: {
   readonly modelsFolder: string;
   readonly cacheFolder: string;
-  /** Who shares the thread. */
+  /** Queue for the thread. */
   readonly owners?: Pick<Owners, 'of'>;
   /** How long the thread stays without a task. Absent: ten minutes. */
   readonly idleMsMax?: number;

@@ -74,7 +74,7 @@ export class MelSpectrogram {
 
 /**
  * Power of each frequency up to the half. Whisper's 400 samples are no power of two: a transform of rows × columns samples is one of each
- * column, a turn, and one of each row (Cooley and Tukey 1965). Of lengths that have no divisor it is the transform by definition.
+ * column, a rotation, and one of each row (Cooley and Tukey 1965). Prime lengths are transformed by definition.
  */
 class PowerTransform {
   readonly #columns: number;

@@ -1,7 +1,7 @@
 import type { ByteTokens } from './byte-tokens.ts';
 import { type Chosen, TIMES_PER_SECOND } from './choice.ts';
 
-/** What is said between two seconds of a clip. */
+/** Text spoken between two seconds of a clip. */
 export interface Phrase {
   readonly time_s: number;
   readonly time_end_s: number;
@@ -74,7 +74,7 @@ const CERTAINTY_MIN = 0.4;
 /** Nobody says so much in a second. */
 const CHARACTERS_PER_SECOND_MAX = 40;
 
-/** Whether a phrase is believed: a model makes words of every sound. */
+/** Whether a phrase is plausible: a model makes words of every sound. */
 export function isBelieved({ time_s, time_end_s, text, certainty }: Phrase): boolean {
   if (certainty < CERTAINTY_MIN || !/[\p{L}\p{N}]/u.test(text)) return false;
   return text.length <= CHARACTERS_PER_SECOND_MAX * Math.max(1, time_end_s - time_s);

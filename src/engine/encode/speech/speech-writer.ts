@@ -13,7 +13,7 @@ export interface SpeechPaths {
   readonly speech: ManifestSpeech;
 }
 
-/** What is said in a clip. */
+/** Transcript of a clip. */
 export interface Written {
   readonly phrases: readonly Phrase[];
   /** The one that was written, and how sure the model was of it. */
@@ -21,7 +21,7 @@ export interface Written {
 }
 
 export interface SpokenLanguage {
-  /** As the model's tokens have it: mostly ISO 639-1. */
+  /** In the spelling of the model's tokens: mostly ISO 639-1. */
   readonly code: string;
   readonly share: number;
 }

@@ -54,7 +54,7 @@ export class Stretches {
     return rounded(this.#windows * this.#windowSeconds);
   }
 
-  /** Second at which the open stretch began; undefined while nobody speaks. */
+  /** Second at which the open stretch began; undefined during silence. */
   get openSince(): number | undefined {
     return this.#began === undefined ? undefined : rounded(this.#began * this.#windowSeconds);
   }

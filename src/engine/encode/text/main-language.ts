@@ -3,7 +3,7 @@ import { native } from '@farthing/native';
 /** Places of a text that are looked at, and characters at each: the detector reads no more. */
 const PLACES = 12;
 const CHARACTERS = 200;
-/** Of the places whose language is certain, those that must agree. */
+/** Minimum share of the samples that must agree. */
 const SHARE_MIN = 0.6;
 
 /**

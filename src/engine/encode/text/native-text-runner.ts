@@ -58,7 +58,7 @@ export class NativeTextRunner implements Runner {
 
   /**
    * Writes the vector of text i, of unit length, at `offset + i · stride` of `target`.
-   * @param options.searches of text i, the search that goes on with its vector
+   * @param options.searches of text i, the search that continues with its vector
    * @param options.threads whose threads encode; absent: those of `use`
    */
   async encode(
@@ -94,7 +94,7 @@ export class NativeTextRunner implements Runner {
   }
 }
 
-/** Calls of an encoder by their numbers. They do not hold the encoder, which holds what it tells. */
+/** Calls of an encoder by their numbers. They do not reference the encoder, which holds its callbacks. */
 class Calls {
   readonly #waiting = new Map<number, Call>();
   #number = 0;

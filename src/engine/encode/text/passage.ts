@@ -14,7 +14,7 @@ export interface Passage {
   readonly words: string;
 }
 
-/** What passages are measured with. */
+/** How passages are measured. */
 export interface CutSettings {
   /** Absolute path of the text model's tokenizer; null: passages are measured in words. */
   readonly tokenizerPath: string | null;

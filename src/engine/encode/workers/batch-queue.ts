@@ -10,7 +10,7 @@ export interface Work<Entry> {
   readonly entries: readonly Entry[];
   /** Part of a batch's budget that each entry takes. */
   size(entry: Entry): number;
-  /** Cost of each entry, by which owners take turns: as that of so many tokens. */
+  /** Cost of each entry for the fair queue, in tokens. */
   cost(entry: Entry): number;
   /** True once it is cancelled. */
   cancelled(): boolean;
@@ -35,14 +35,14 @@ interface Call<Entry> {
   readonly next: number;
 }
 
-/** Tokens of a turn: what a worker takes of one call at a time. */
+/** Tokens that a worker takes of one call at a time. */
 const TURN = 512;
 /** A sentence or two: a few milliseconds. */
 const QUICK = 128;
 
 /**
- * Batches of the calls that wait for a worker, in a fair queue: a worker takes parts of several calls of one kind. A heavy owner delays
- * another by one turn at most, a light one by none that has not begun.
+ * Batches of the calls that wait for a worker, in a fair queue. A worker takes parts of several calls of one kind. A heavy owner delays
+ * another by one part at most, and a light one only by parts that have begun.
  */
 export class BatchQueue<Entry> {
   readonly #callsMax: number;
@@ -136,7 +136,7 @@ export class BatchQueue<Entry> {
   }
 }
 
-/** Cost of the next turn of a call, in tokens. */
+/** Cost of the next part of a call, in tokens. */
 function costOf<Entry>({ work, next }: Call<Entry>): number {
   let cost = 0;
   for (let at = next; at < work.entries.length && cost < TURN; at++) cost += work.cost(work.entries[at]!);

@@ -14,7 +14,7 @@ export interface DispatcherOptions {
   /** A query whose estimated wait is longer is refused at once. Absent: no limit. */
   readonly queryWaitMsMax?: number;
   readonly ingestQueueMax: number;
-  /** What one task may hold, by the name of its kind of work. */
+  /** Limits of one task, by the name of its kind of work. */
   readonly boundsOf: (name: string) => BatchBounds;
   /** Models that every worker must have open. */
   readonly models: readonly string[];
@@ -136,7 +136,7 @@ export class Dispatcher {
     return job.result;
   }
 
-  /** Once those who ask at the same moment have asked: several questions of one search are one batch. */
+  /** After all calls of the same moment: several questions of one search are one batch. */
   #pumpSoon(): void {
     if (this.#pumpsSoon) return;
     this.#pumpsSoon = true;

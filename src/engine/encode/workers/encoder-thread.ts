@@ -56,7 +56,7 @@ export class EncoderThread {
     return this.#run({ kind: 'choose' });
   }
 
-  /** @param searches of each text, the search that may go on where one native model encodes it */
+  /** @param searches for each text, the search that may continue where one native model encodes it */
   encode(task: EncodeTask, searches: readonly (QuerySearch | undefined)[] = []): Promise<WorkTotals> {
     const runners = task.kind === 'texts' ? this.#nativesOf(task) : undefined;
     if (!runners) return this.#run(task);

@@ -11,7 +11,7 @@ export interface JobOptions {
   readonly onProgress?: (done: number) => void;
   /** Called with each task that did some of it. */
   readonly onTask?: (task: EncoderTask) => void;
-  /** Of a query. */
+  /** Queries only. */
   readonly search?: QuerySearch;
   readonly waitMsMax?: number;
 }

@@ -2,7 +2,7 @@ import type { Candidate, Failure, Towers } from '../models/tower.ts';
 import type { Use } from '../session/runner.ts';
 import type { PlacedBlock } from '../text/passage.ts';
 
-/** What a worker is started with. The memory is shared: it outlives a worker, and the next one takes it over. */
+/** A worker's start parameters. The memory is shared: it outlives a worker, and the next one takes it over. */
 export interface WorkerSettings {
   readonly role: Use;
   readonly towers: Towers;
@@ -47,13 +47,13 @@ export interface CutTask {
 export type EncodeTask = TextsTask | RowsTask;
 
 export type Task =
-  /** Which towers are open, and how fast they are. */
+  /** Reports the open towers and their speed. */
   | { readonly kind: 'report' }
   /** Tries the GPUs of every tower. */
   | { readonly kind: 'choose' }
   | EncodeTask;
 
-/** What a worker found when it opened a tower. */
+/** Result of opening a tower. */
 export interface TowerReport {
   readonly model: string;
   readonly provider: string;
@@ -63,7 +63,7 @@ export interface TowerReport {
   readonly failure?: string;
 }
 
-/** What is left of a tower's candidates once its GPUs are tried: one of them, or those on the processor. */
+/** A tower's remaining candidates once its GPUs are tried: one of them, or those on the processor. */
 export interface TowerChoice {
   readonly candidates: readonly Candidate[];
   readonly rejected: readonly { readonly provider: string; readonly reason: string }[];
@@ -73,9 +73,9 @@ export interface WorkTotals {
   readonly runs: number;
   readonly tokens: number;
   readonly padding: number;
-  /** Milliseconds since then, where another thread tells later. */
+  /** Milliseconds since then, where another thread reports later. */
   readonly sinceMs?: number;
-  /** Providers of this worker that failed at run time; the processor serves in their place. */
+  /** Providers of this worker that failed at run time; the processor replaces them. */
   readonly losses?: readonly Failure[];
 }
 

@@ -72,7 +72,7 @@ export class TaskThread<Task> {
   }
 }
 
-/** Inside the thread: answers each task. Where this is not reached, because the thread fails to start, the task fails. */
+/** Inside the thread: answers each task. If the thread fails to start, the task fails. */
 export function answerTasks<Task>(perform: (task: Task) => unknown): void {
   parentPort!.on('message', async (task: Task) => {
     let answer: Answer;

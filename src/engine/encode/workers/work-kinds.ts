@@ -25,19 +25,19 @@ export interface WorkKind {
   readonly tokensMax: number;
   /** Bytes of an input of fixed size; 0 for texts. */
   readonly inputBytes: number;
-  /** What one task may hold. */
+  /** Limits of one task. */
   readonly bounds: BatchBounds;
 }
 
 export interface WorkKinds {
   /** Undefined where no tower does it. */
   of(use: Use, input: InputKind): WorkKind | undefined;
-  /** What one task of a kind of work may hold, by its name. */
+  /** Limits of one task, by the name of its kind of work. */
   boundsOf(name: string): BatchBounds;
 }
 
 /**
- * What the available towers can do.
+ * Work that the available towers can do.
  * @param opened the towers that the workers were started with
  */
 export function workKindsOf(towers: Towers, opened: Towers): WorkKinds {

@@ -2,15 +2,15 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { Route } from '../exchange/route.ts';
 import type { Services } from './services.ts';
 
-/** Brings requests to the books that they lead to, in this process or at another server. */
+/** Routes requests to the store that they belong to, in this process or at another server. */
 export interface Forward {
-  /** The routes of payers and workspaces. @param table makes those of one set of books */
+  /** The routes of payers and workspaces. @param table makes those of one store */
   routes(table: (services: Services) => readonly Route[]): readonly Route[];
-  /** What other servers may ask of this one. */
+  /** Routes for other servers of the cluster. */
   readonly peerRoutes: readonly Route[];
   /** Whether another server sent a call. */
   isPeerCall(exchange: Pick<Exchange, 'head' | 'header'>): boolean;
-  /** The services of the books that an id leads to, a Tenant's or a job's; undefined where they are not here. */
+  /** The services of the store that a Tenant's or a job's id belongs to; undefined if it is not here. */
   find(id: string): Services | undefined;
   /** Whether another server has accepted a workspace's token. */
   isAcceptedElsewhere(workspace: string, token: string): boolean;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { forgetOldest } from '@farthing/queues/forget-oldest';
 
-/** Digests of tokens that opened their workspaces, the latest last. They open nothing by themselves: they only tell who is known. */
+/** Digests of tokens that opened their workspaces, the latest last. They grant nothing; they only identify known clients. */
 export class OpenedTokens {
   readonly #digests = new Set<string>();
   readonly #most: number;

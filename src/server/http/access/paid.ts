@@ -8,7 +8,7 @@ import type { JsonReply } from '../exchange/reply.ts';
 import type { Services } from './services.ts';
 import { admitTenant, type WorkKind } from './workspace-access.ts';
 
-/** Of a body, before anybody is known to be able to pay for the request. */
+/** Body bytes read before the payment is verified. */
 const UNPROVED_BYTES_MAX = 2 ** 20;
 
 /** A request to a paid route: one object per request; its methods are called in this order. */
@@ -18,7 +18,7 @@ export interface PaidRoute {
   readonly mode: PaidRequest['mode'];
   /** The price does not depend on the body: a wrong amount is refused before the body is read. */
   readonly priceFixed: boolean;
-  /** The price, and what it pays for. Where the price is not fixed, it is asked again after `prepare`. */
+  /** The price, and the paid resource. If the price is not fixed, it is quoted again after `prepare`. */
   quote(): Quote;
   /** Reads and validates the request. @throws FarthingError; nothing is charged */
   prepare(tenant: PayerId, payer: Address): Promise<Prepared>;
@@ -30,7 +30,7 @@ export interface Prepared {
   readonly identity: IdentityBody;
   /** Unknown fields, named in the answer. They are not part of the identity. */
   readonly warnings: readonly string[];
-  /** As a `PaidRequest` runs. @throws FarthingError; nothing is charged */
+  /** Runs like a `PaidRequest`. @throws FarthingError; nothing is charged */
   run(signal: AbortSignal, willCharge: () => void): Promise<WorkOutcome>;
   /** Frees what `prepare` acquired. Called when the request has ended, failed or not. */
   dispose?(): Promise<void>;
@@ -44,7 +44,7 @@ export async function paid(services: Services, exchange: Exchange, route: PaidRo
   return { ...answer, body: { ...answer.body, warnings: request.warnings } };
 }
 
-/** Runs a route within the payer's limits, and keeps the payer's index from disposal. */
+/** Applies payer limits and pins the payer's index. */
 class PaidExchange implements PaidRequest {
   readonly priceFixed: boolean;
   readonly mode: PaidRequest['mode'];
@@ -101,7 +101,7 @@ class PaidExchange implements PaidRequest {
   }
 }
 
-/** Whose prepaid money may pay, by the sender's own word. */
+/** The wallet whose prepaid money may pay; claimed by the sender, not proved. */
 function walletOf(exchange: Exchange): Address | undefined {
   const named = exchange.header('x-prepaid-wallet')?.toLowerCase();
   return named !== undefined && /^0x[0-9a-f]{40}$/.test(named) ? (named as Address) : undefined;

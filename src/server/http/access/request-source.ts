@@ -14,11 +14,11 @@ const UNPAID = 'unpaid';
 const PEERS = 'peers';
 const REMEMBERED_MAX = 1024;
 
-/** Tells whom a request is from, where many share what they wait for. */
+/** Identifies the sender of a request, for fair queues. */
 export class RequestSource {
   readonly #gate: Pick<Services['gate'], 'knownPayer' | 'owners'>;
   readonly #forward: Forward;
-  /** Looking a token up in the books costs more than the rest. */
+  /** Looking a token up in the store costs more than the rest. */
   readonly #opened = new OpenedTokens(REMEMBERED_MAX);
 
   constructor(gate: Pick<Services['gate'], 'knownPayer' | 'owners'>, forward: Forward) {
@@ -27,14 +27,14 @@ export class RequestSource {
   }
 
   /**
-   * The owner of the workspace whose token it brings, a wallet that has paid before, or one sender for all others together who bring a payment or a
-   * token, and one for those who bring nothing.
+   * The owner of the workspace whose token it has, or a wallet that has paid before. All other requests with a payment or a token
+   * count as one sender, and so do those without.
    */
   of(exchange: Pick<Exchange, 'head' | 'header' | 'payment'>): string {
     if (this.#forward.isPeerCall(exchange)) return PEERS;
     if (!hasCredentials(exchange)) return UNPAID;
     const token = bearerToken(exchange);
-    // Which wallets have paid, all gates of a process know.
+    // All gates of a process share the wallets that have paid.
     if (token === undefined) {
       const payer = this.#gate.knownPayer(exchange.payment);
       return payer ? payerTenantId(payer) : UNPROVEN;

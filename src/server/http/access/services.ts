@@ -14,7 +14,7 @@ import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { Incoming } from '../body/incoming.ts';
 
-/** What the routes need; the server wires it. */
+/** Dependencies of the routes; the server wires them. */
 export interface Services {
   /** Public address of the server; known once it listens. */
   readonly baseUrl: () => string;
@@ -31,7 +31,7 @@ export interface Services {
   readonly purchases: Purchases;
   readonly payerIndex: PayerIndex;
   readonly prepaid: PrepaidBalances;
-  /** Of one wallet; 0: nothing is taken in advance. */
+  /** Most prepaid money of one wallet; 0: prepayment is off. */
   readonly prepaidUsdMax: AtomicAmount;
   readonly tenantLimits: TenantLimits;
   /** RFC 3339 of the end of a Tenant's data as it looks now; null for an unknown one. */
@@ -46,19 +46,19 @@ export interface PublicKey {
   readonly kid?: string;
 }
 
-/** What the pages for agents say of this server beside its prices. */
+/** Facts for the pages that agents read, besides prices. */
 export interface Terms {
   /** Play money of a wallet that is new to the local facilitator, in US dollars; undefined where money is real. */
   readonly playUsd: string | undefined;
-  /** What is paid in, such as `USDC on eip155:8453`. */
+  /** The currency and network, such as `USDC on eip155:8453`. */
   readonly coin: string;
   /** The coin is given away: it has no value. */
   readonly isTestnet: boolean;
   /** Name of the network in the body of a 402. */
   readonly bodyNetwork: string;
-  /** That name is the one of x402 v1. */
+  /** Whether that is the x402 v1 name. */
   readonly servesV1: boolean;
-  /** Of the service, as catalogues show it. */
+  /** The service's name, as catalogues show it. */
   readonly name: string;
   /** Mail address or web page of the operator; empty: not shown. */
   readonly contact: string;
@@ -71,7 +71,7 @@ export interface HttpLimits {
   readonly searchBodyBytesMax: number;
   readonly jsonBodyBytesMax: number;
   readonly fileBytesMax: number;
-  /** Of all bodies that wait in memory. */
+  /** All buffered bodies together. */
   readonly bodiesBytesMax: number;
   readonly bodyBytesPerSecondMin: number;
   /** Bytes of uploads being received, on the disk: unproved ones, the others, and of these one Tenant's. */

@@ -10,7 +10,7 @@ import type { Services } from './services.ts';
 
 export type WorkKind = 'search' | 'ingest' | 'other';
 
-/** Counts a request against its tenant's limits. @returns a function that releases its place. @throws rate_limited */
+/** Counts a request against its tenant's limits. @returns a function that releases its slot. @throws rate_limited */
 export function admitTenant(limits: TenantLimits, tenant: TenantId, kind: WorkKind): () => void {
   limits.request(tenant);
   return kind === 'other' ? () => undefined : limits[kind](tenant);

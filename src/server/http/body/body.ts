@@ -19,7 +19,7 @@ export interface BodySource {
 /** Owner of all bodies that outgrew the unproved part and whose payment is being verified. */
 const BEING_PROVED = 'being proved';
 
-/** Asks whether somebody pays for the request. @returns whose bytes count together from then on */
+/** Checks that the request is paid for. @returns the owner whose bytes are counted together from then on */
 type Prove = () => Promise<Owner>;
 
 export interface BodyOptions {
@@ -52,12 +52,12 @@ export class RequestBody {
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #arrived = 0;
-  /** What had arrived when its rate was last looked at; undefined before. */
+  /** Bytes that had arrived at the last rate check; undefined before it. */
   #arrivedBefore: number | undefined;
   #paused = false;
   /** More waits in memory than its reader takes. */
   #isFull = false;
-  /** It waits for its turn to be read. */
+  /** It is paused until `release`. */
   #isHeld = false;
   #complete = false;
   #failure: unknown;
@@ -104,7 +104,7 @@ export class RequestBody {
     this.#wakeReader();
   }
 
-  /** Takes no more until it is released. @returns false when there is no more to come, or it is held already */
+  /** Pauses. @returns false when the body is complete, or paused already */
   hold(): boolean {
     if (this.#isHeld || this.#complete || this.#failure) return false;
     this.#isHeld = true;
@@ -122,12 +122,12 @@ export class RequestBody {
     return this.#owner !== undefined;
   }
 
-  /** Whose it is, where somebody is known to pay for it. */
+  /** The Tenant that pays for it, once that is known. */
   get owner(): string | undefined {
     return typeof this.#owner === 'string' ? this.#owner : undefined;
   }
 
-  /** Whose turn it takes to be read. */
+  /** The sender in the fair queue of reads. */
   get sender(): string {
     return this.owner ?? UNPROVED;
   }
@@ -148,7 +148,7 @@ export class RequestBody {
     this.release();
   }
 
-  /** Somebody pays for the request: its bytes count with the owner's, in the part of the budget that is kept for those. */
+  /** The request is paid for: its bytes count with the owner's, in the part of the budget reserved for paid requests. */
   proved(owner: Owner): void {
     this.#owner = owner;
     for (const budget of this.#budgets) budget.move(owner);
@@ -161,7 +161,7 @@ export class RequestBody {
   }
 
   /**
-   * Counts what is kept of the body elsewhere, as what waits here is counted.
+   * Counts the body's bytes that are held elsewhere, like those that wait here.
    * @returns call it with further bytes; it ends with the body
    */
   holdElsewhere(shares: Shares): (bytes: number) => void {
@@ -171,7 +171,7 @@ export class RequestBody {
     return (bytes) => budget.add(bytes);
   }
 
-  /** To be asked at even intervals. True where less than `bytesMin` came in the last one, though nothing held it back. */
+  /** To be called at even intervals. True if fewer than `bytesMin` bytes came since the last call, though reading was not paused. */
   isTooSlow(bytesMin: number): boolean {
     const before = this.#arrivedBefore;
     this.#arrivedBefore = this.#complete || this.#failure || this.#paused ? undefined : this.#arrived;

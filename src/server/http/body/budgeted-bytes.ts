@@ -24,7 +24,7 @@ export class BudgetedBytes {
     if (!this.#ended) this.#pool.remove(this.#holding, Math.min(bytes, this.#holding.bytes));
   }
 
-  /** All has arrived: it is refused no more. */
+  /** The body is complete, so it is not refused any more. */
   keep(): void {
     this.#holding.mayBeRefused = false;
   }

@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Smaller pieces are copied into blocks of this size. */
 const BLOCK_BYTES = 64 * 1024;
-/** That are put together in one turn of the event loop: about a millisecond. */
+/** Bytes joined in one turn of the event loop: about a millisecond. */
 const BYTES_PER_TURN = 2 ** 20;
 
-/** Bytes that come in pieces of any length: large ones are kept as they come until all are put together, over several turns. */
+/** Bytes that come in pieces of any length: large ones are joined at the end, over several turns of the event loop. */
 export class Gathered {
   readonly #blocks: Buffer[] = [];
   /** The last block, while there is room in it. */
@@ -13,7 +13,7 @@ export class Gathered {
   #openBytes = 0;
   #bytes = 0;
 
-  /** That were added. */
+  /** Bytes added so far. */
   get bytes(): number {
     return this.#bytes;
   }

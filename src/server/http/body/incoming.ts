@@ -3,11 +3,11 @@ import { FarthingError } from '@farthing/protocol/error';
 import type { Shares } from './shared-bytes.ts';
 
 export interface IncomingOptions {
-  /** Where uploads lie until they are accepted. */
+  /** Folder of uploads until they are accepted. */
   readonly folder: string;
   /** Budget of their bytes. */
   readonly shares: Shares;
-  /** Bytes of the disk that uploads leave free, for the state: payments must be noted when no file can be taken any more. */
+  /** Bytes of the disk that uploads leave free, for the state: payments must be recorded even when no file can be taken any more. */
   readonly freeBytesMin: number;
 }
 
@@ -41,7 +41,7 @@ export class Incoming {
   }
 }
 
-/** For those who are not root. */
+/** For processes that do not run as root. */
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize;

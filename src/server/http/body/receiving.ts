@@ -3,17 +3,17 @@ import { FairQueue } from '@farthing/queues/fair-queue';
 import type { RequestBody } from './body.ts';
 
 /**
- * That are copied in one turn of the event loop. One more read of 480 KiB may be under way. A MiB takes a millisecond or two, and as long
+ * Bytes copied in one turn of the event loop. One more read of 480 KiB may be under way. A MiB takes a millisecond or two, and as long
  * again where it is hashed for a file.
  */
 const BYTES_PER_TURN = 2 ** 20;
-/** Held bodies that are read again in a turn. */
+/** Held bodies that are resumed in one turn. */
 const RELEASED_PER_TURN = 4;
 const GIVEN_UP_PER_TURN = 4;
 
 /**
- * The bodies that are being received. In one turn of the event loop a bounded number of bytes is taken; the bodies from which more is to
- * come wait for later turns, those of one owner for each other.
+ * Bodies being received. A bounded number of bytes is taken in each turn of the event loop; bodies with more to come wait for later
+ * turns, fairly among owners.
  */
 export class Receiving {
   readonly #bodies = new Set<RequestBody>();
@@ -42,7 +42,7 @@ export class Receiving {
   async giveUp(isOver: (body: RequestBody) => boolean, fault: () => Error): Promise<void> {
     let count = 0;
     for (const body of [...this.#bodies].filter(isOver)) {
-      // Between turns it may have ended by itself.
+      // It may have ended by itself between turns.
       if (body.complete || body.failure) continue;
       body.fail(fault());
       if (++count % GIVEN_UP_PER_TURN === 0) await nextTurn();

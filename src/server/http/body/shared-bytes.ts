@@ -1,15 +1,15 @@
 import { FarthingError } from '@farthing/protocol/error';
 
-/** A budget of bytes in two parts: an unproved request cannot touch what is kept for those that are paid for. */
+/** A budget of bytes in two parts: an unproved request cannot use the part reserved for paid ones. */
 export interface Shares {
   readonly unproved: SharedBytes;
   readonly proved: SharedBytes;
 }
 
-/** Whose bytes are counted together: a Tenant’s, or those of one request. */
+/** Bytes are counted together by Tenant, or else by request. */
 export type Owner = string | object;
 
-/** What one request holds of a budget. */
+/** One request's share of a budget. */
 export class Holding {
   readonly owner: Owner;
   bytes = 0;
@@ -87,7 +87,7 @@ export class SharedBytes {
     return held;
   }
 
-  /** What is to be refused now; undefined when all fits. */
+  /** The request to refuse now; undefined when all fits. */
   #over(owners: Held, holding: Holding): Holding | undefined {
     if (owners.bytes > this.#ownerBytesMax) return largest(owners) ?? holding;
     if (this.#bytes <= this.#bytesMax) return undefined;

@@ -2,13 +2,13 @@ import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
 import { OFF_THREAD_BYTES } from './body.ts';
 
-/** Of a body without its picture or file: it is parsed and validated on the event loop, before any payment. */
+/** For a body without its picture or file: it is parsed and validated on the event loop, before any payment. */
 export const BODY_LIMITS = { bytes: 64 * 1024, values: 1024 };
 
 /** A search, or a message to MCP, and apart from it what may be megabytes. */
 export type SplitBody = Awaited<ReturnType<typeof native.splitBodyOffThread>>;
 
-/** Takes a body apart, a large one away from the event loop. @throws body_too_large for what is left */
+/** Takes a body apart, a large one away from the event loop. @throws body_too_large if the remaining JSON is */
 export async function splitBody(body: Buffer, isToolCall: boolean): Promise<SplitBody> {
   const limits = { ...BODY_LIMITS, isToolCall };
   const split =

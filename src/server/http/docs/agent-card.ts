@@ -8,7 +8,7 @@ import { DESCRIPTIONS } from './operation-descriptions.ts';
 const X402_VERSION = '2';
 
 /**
- * What can be bought here, for agents that look for other agents (Agent2Agent 1.0, "Agent Card"). Agent2Agent itself is not spoken: the
+ * The paid services, for agents that look for other agents (Agent2Agent 1.0, "Agent Card"). Agent2Agent itself is not spoken: the
  * interfaces have bindings of their own, which that specification allows as URIs.
  * @param paid the paid routes
  */

@@ -9,7 +9,7 @@ export type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces' | 'te
 
 const MEBIBYTE = 2 ** 20;
 
-/** What its schema says of each figure of a hit that a model reads in its line. */
+/** Schema descriptions of the figures that a hit's line shows to a model. */
 const FIGURES_OF_A_HIT = SHOWN_FIELDS.hit
   .filter(({ on }) => on.includes('line'))
   .map(({ name }) => `- \`${name}\`: ${HitSchema.properties[name as keyof Hit].description}`)
@@ -201,7 +201,7 @@ export function moneyOf({ playUsd, isTestnet, coin }: Described['terms']): strin
   return `Payments here are play money: any key works, a newly generated one too. Each wallet starts with ${playUsd} USD, and no chain is touched.`;
 }
 
-/** Which clients can pay here, in a sentence. */
+/** The clients that can pay here, in a sentence. */
 export function clientsOf({ bodyNetwork, servesV1 }: Described['terms']): string {
   if (servesV1) return 'Clients of x402 v2 and v1 can pay.';
   return `Clients of x402 v2 can pay. Those of v1 (x402-fetch, x402-axios) cannot: they know no network named ${bodyNetwork}, and fail with "Invalid enum value" or "invalid_enum_value". Use a v2 client, or ask the operator for FARTHING_X402_BODY_NETWORK=base, which serves both.`;

@@ -2,7 +2,7 @@ import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
 import { METADATA_JSON_MAX } from '@farthing/protocol/labels/metadata';
 import { Type } from '@sinclair/typebox';
 
-/** What an upload says of its file, for the description: in a form, or in headers beside a raw body. */
+/** Descriptions of an upload's labels: fields of a form, or headers beside a raw body. */
 
 const KEY =
   'Your own name for the file. An item with the same key is replaced in one commit; the same bytes, name and metadata change nothing.';

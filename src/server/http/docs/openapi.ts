@@ -48,7 +48,7 @@ const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   507: 'The disk of the server is full. Nothing was stored or charged.',
 };
 
-/** What the description says beside its routes. */
+/** Facts of the description besides its routes. */
 export interface ApiFacts {
   readonly baseUrl: string;
   /** Added to the description: what is unavailable now. */

@@ -1,4 +1,4 @@
-/** What a caller gets from each operation, and what to mind; by operation id. Its summary, beside the route, is the title. */
+/** Descriptions by operation id: the result, and caveats. The title is the summary, beside the route. */
 export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   search:
     'Searches everything that this wallet has uploaded: by meaning, by exact words, by picture, or for pictures by a description. Charged also when nothing is found, but not while the index is empty (`charged` says so).',

@@ -6,7 +6,7 @@ const VALID_DAYS = 180;
 export const isSecurityContact = (contact: string): boolean =>
   contact.includes('@') || contact.startsWith('https://');
 
-/** Where somebody tells of a fault of the server (RFC 9116). @param now epoch ms; the text holds for its day */
+/** Contact for security reports (RFC 9116). @param now epoch ms; the text holds for its day */
 export function securityTxt(baseUrl: string, contact: string, now: number): string {
   const until = new Date((dayOf(now) + VALID_DAYS) * DAY_MS).toISOString();
   return [

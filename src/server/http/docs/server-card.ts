@@ -2,7 +2,7 @@ import type { ServerCard } from '@farthing/protocol/schema/service';
 import { VERSION } from '@farthing/protocol/version';
 
 /**
- * What the MCP server here is and where it listens, for who has not connected yet. The shape is that of the draft SEP-2127
+ * Name and address of this MCP server, for clients that have not connected yet. The shape is that of the draft SEP-2127
  * (`name` to `remotes`), with the members `serverInfo` and `transport` that readers of the earlier SEP-1649 look for.
  */
 export function serverCard(baseUrl: string, description: string): ServerCard {

@@ -90,7 +90,7 @@ function announcedBytes({ headers }: RequestHead): number | undefined {
   return headers.has('transfer-encoding') ? undefined : Number(headers.get('content-length') ?? 0);
 }
 
-/** What decides how an answer is written. The functions are called when it is. */
+/** How an answer is written. The functions are called at that time. */
 export interface Writing {
   /** Whether the connection ends with the answer. */
   readonly isLast: () => boolean;
@@ -153,7 +153,7 @@ export class Exchange {
     return this.#left.signal;
   }
 
-  /** Of the answer; 499 for a client that left before. */
+  /** Status of the answer; 499 if the client left before it. */
   get status(): number {
     return this.#gone && this.#status === 0 ? LEFT_STATUS : this.#status;
   }
@@ -194,7 +194,7 @@ export class Exchange {
   #whole(status: number, writeHead: () => void, body: string | Uint8Array): boolean | Promise<boolean> {
     if (!this.#begin(status)) return false;
     const delivery = this.#delivery();
-    // A 304 has the length of the body that it stands for: a cache may update its entry with it.
+    // A 304 has the length of the body that it replaces: a cache may update its entry with it.
     return this.#hasNoBody(status)
       ? writeHeadAlone(this.#response, writeHead, Buffer.byteLength(body), delivery)
       : writeWhole(this.#response, writeHead, body, delivery);

@@ -13,8 +13,8 @@ const WAITING_MAX = 16_384;
 /** A request with credentials that has waited for longer is refused. */
 export const WAIT_MS_MAX = 2000;
 /**
- * The same once its sender has had requests waiting for a second, though some were served: more comes than can be answered, and waiting
- * helps nobody. The number tells this from a process that stood still.
+ * The same once its sender has had requests waiting for a second, though some were served: the server is overloaded, and waiting
+ * helps nobody. The count distinguishes this from a process that was paused.
  */
 export const OVERLOADED_WAIT_MS_MAX = 100;
 export const OVERLOADED_AFTER_MS = 1000;
@@ -27,7 +27,7 @@ const NEWEST_FIRST_MS = 50;
 /** A refusal is much cheaper than a request. */
 const REFUSED_PER_TURN_MAX = 64;
 
-/** What a request may do in this turn of the event loop. */
+/** When a request may begin. */
 export type Place =
   | 'now'
   /** Now, as the last of this turn: the connection ends with its answer. */
@@ -52,9 +52,9 @@ interface Sender {
 }
 
 /**
- * Bounds the requests that begin in one turn of the event loop, so that pipelining and many connections do not delay
- * others. The last request of a full turn ends its connection if it has no credentials; later ones wait for the next turns, senders in
- * turn, and nothing overtakes them. Under overload, requests with credentials are refused after two seconds, or waits would grow
+ * Bounds the requests that begin in one turn of the event loop, so that pipelining and many connections do not delay others. The last
+ * request of a full turn ends its connection if it has no credentials; later ones wait for the next turns, in a queue that is fair
+ * among senders, and nothing overtakes them. Under overload, requests with credentials are refused after two seconds, or waits would grow
  * without end. The others are cheap, and a refused health check would make a supervisor end a busy server.
  */
 export class FairAcceptor {
@@ -106,7 +106,7 @@ export class FairAcceptor {
 
   /**
    * Resolves in the first later turn that has room. Rejects with `overloaded` if too many wait, or after `WAIT_MS_MAX` with credentials.
-   * @param sender senders take turns; requests of one sender wait for each other
+   * @param sender the queue is fair among senders; requests of one sender wait for each other
    */
   enter(sender: string, hasCredentials = false): Promise<void> {
     return new Promise((begin, refuse) => {

@@ -25,7 +25,7 @@ export function jsonText(object: Readonly<Record<string, unknown>>): string | Ui
   let text = '';
   for (const [name, value] of Object.entries(object)) {
     const written = value instanceof JsonArray ? '' : memberJson(name, value);
-    // As JSON has no undefined, the member is left out.
+    // JSON has no undefined, so the field is left out.
     if (written === undefined) continue;
     text += `${pieces.length === 0 && text === '' ? '{' : ','}${JSON.stringify(name)}:${written}`;
     if (value instanceof JsonArray) {

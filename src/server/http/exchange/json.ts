@@ -95,7 +95,7 @@ export function warningsFor(unknown: readonly string[], known: readonly string[]
   });
 }
 
-/** The `warnings` member of an answer, left out when there are none. */
+/** The `warnings` field of an answer, left out when there are none. */
 export function named(warnings: readonly string[]): { warnings?: readonly string[] } {
   return warnings.length > 0 ? { warnings } : {};
 }

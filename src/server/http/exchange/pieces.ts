@@ -17,7 +17,7 @@ export function padded(json: string | Uint8Array): Buffer | undefined {
 /**
  * Writes a body of a known length, piece by piece, as fast as the client reads it: one piece waits in memory. The status
  * and the headers must have been written. uWebSockets.js drops a client that reads nothing for ten seconds.
- * A piece is done with when the next is asked for.
+ * A piece may be reused once the next is requested.
  * @param mayGo resolves when a piece may be read and written
  * @returns true once everything is written; false when the client left or the pieces end too early.
  */

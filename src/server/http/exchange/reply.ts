@@ -40,14 +40,14 @@ export interface ContentReply {
 /** Another server's answer, passed on as it is. */
 export interface RelayedReply {
   readonly status: number;
-  /** Of the status line. */
+  /** Reason phrase of the status line. */
   readonly reason: string;
   /** All headers but those that frame the body. */
   readonly sent: readonly (readonly [name: string, value: string])[];
   readonly relayed: {
     /** The whole body, where it is small; else it comes in pieces. */
     readonly whole?: Uint8Array;
-    /** Length of the body; undefined: not known in advance. Of an answer to HEAD, the length for a GET. */
+    /** Length of the body; undefined: not known in advance. For HEAD, the length that GET would have. */
     readonly bytes: number | undefined;
     /** They end early if the other server fails. */
     readonly pieces: AsyncGenerator<Uint8Array>;

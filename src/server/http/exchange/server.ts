@@ -46,7 +46,7 @@ export interface ServerOptions {
   readonly bodies?: Shares;
   /** Slower bodies get 408; 0: no limit. */
   readonly bodyBytesPerSecondMin?: number;
-  /** Sender by which waiting requests take turns. Absent: one for all. */
+  /** Sender for the fair queue of waiting requests. Absent: one for all. */
   readonly senderOf?: (exchange: Exchange) => string;
   /** Called once per request after its answer. */
   readonly onAnswered: (event: AnsweredEvent) => void;

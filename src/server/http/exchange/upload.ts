@@ -67,7 +67,7 @@ export async function receiveUpload(
     const upload = /^multipart\/form-data\b/i.test(type)
       ? await receiveMultipart(exchange, type, target)
       : await receiveRaw(exchange, target);
-    // The last bytes may have been over the share.
+    // The last bytes may have exceeded the budget.
     if (body.failure) throw body.failure;
     return upload;
   } catch (error) {

@@ -42,7 +42,7 @@ const PAGE_HEADERS = {
 /** A name holds a digest of its content. */
 const ASSET_HEADERS = { ...NO_GUESSING, 'Cache-Control': 'public, max-age=31536000, immutable' };
 
-/** What the console loads beside its page, read once from the folder that `make console` built. */
+/** The console's assets and icon, read once from the folder that `make console` built. */
 export function consoleRoutes(folder: string): Route[] {
   return [consoleAssets(folder), iconRoute(folder)];
 }
@@ -69,7 +69,6 @@ function iconRoute(folder: string): Route {
   };
 }
 
-/** What the pages load. */
 function consoleAssets(folder: string): Route {
   const assets = readAssets(join(folder, 'assets'));
   return {

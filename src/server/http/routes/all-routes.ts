@@ -39,7 +39,7 @@ export interface RouteOptions {
   /** Folder of the built console; undefined: it is disabled. */
   readonly consoleFolder: string | undefined;
   readonly mcp: AnswerMcp;
-  /** Brings requests to their books; absent: all are those of the services. */
+  /** Routes requests to their store; absent: all belong to that of the services. */
   readonly forward?: Forward;
 }
 

@@ -10,7 +10,7 @@ import { keptText } from '../pages/asset.ts';
 import { pageOf } from '../pages/console.ts';
 
 interface EntryOptions {
-  /** Every route of the server; asked once all are made. */
+  /** Every route of the server; called once all are made. */
   readonly routes: () => readonly Route[];
   /** Folder of the built console; undefined: it is disabled. */
   readonly consoleFolder: string | undefined;
@@ -32,7 +32,7 @@ Disallow: /agent/
 Disallow: /mcp
 `;
 
-/** Where somebody comes who knows the address alone: `/`, and what browsers, crawlers and catalogues look for. */
+/** Entry points for clients that know only the address: `/`, and what browsers, crawlers and catalogues look for. */
 export function entryRoutes(services: Services, { routes, consoleFolder }: EntryOptions): Route[] {
   const {
     baseUrl,

@@ -102,7 +102,7 @@ export function workspaceIngestRoute(services: Services): Route {
   };
 }
 
-/** What was said of a file, and is not taken, since its bytes were there already. */
+/** Warnings for labels that are ignored because the same bytes were uploaded before. */
 function labelWarnings({ item, duplicate }: IngestAnswer, { key, name, metadata }: StagedUpload): string[] {
   if (!duplicate || key !== undefined) return [];
   const isOther = metadata !== undefined && JSON.stringify(metadata) !== JSON.stringify(item.metadata);
@@ -116,7 +116,7 @@ function labelWarnings({ item, duplicate }: IngestAnswer, { key, name, metadata 
   ];
 }
 
-/** What is said of a file, in the request's identity. */
+/** A file's labels, as part of the request's identity. */
 function labelsOf({ key, metadata, onlyIf }: StagedUpload): Record<string, string> {
   return {
     ...(key !== undefined && { key }),
@@ -145,7 +145,7 @@ async function whenDone(
 
 /** Removes a staged upload that was not accepted; an accepted one has been moved away. */
 async function discard(upload: StagedUpload): Promise<void> {
-  // The answer waits for this: another thread is asked only if there is something to remove.
+  // The answer waits for this: another thread is used only if there is something to remove.
   if (!existsSync(upload.path)) return;
   await unlink(upload.path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;

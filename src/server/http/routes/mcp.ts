@@ -19,9 +19,9 @@ import type { Operation, Route } from '../exchange/route.ts';
 const CALLS_MAX = 256;
 /** Calls that begin while the event loop is busy, otherwise one in each of its turns; one takes about five milliseconds in all. */
 const BUSY_CALLS_PER_SECOND = 50;
-/** All that bring no workspace's token, whether they pay or not. */
+/** All requests without a workspace's token, whether they pay or not. */
 const UNPROVED = 'unproved';
-/** Of a body that is no object: its first sign says whether it is a batch. */
+/** Bytes checked for a leading `[`, which means a batch. */
 const BATCH_START_BYTES = 1024;
 /** Headers that the transport and the tools read. */
 const PASSED_ON = /^(?:accept|authorization|content-type|mcp-[a-z0-9-]+)$/;

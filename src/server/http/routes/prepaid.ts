@@ -17,7 +17,7 @@ import { Validator } from '../exchange/json.ts';
 import type { Route } from '../exchange/route.ts';
 
 const ERRORS = [400, 409, 413, 422, 429, 500, 503] as const;
-/** Both bodies have the same member. */
+/** Both bodies have the same field. */
 const validator = new Validator(PrepaySchema);
 const MIN = String(PREPAY_USD_MIN);
 

@@ -19,7 +19,7 @@ const codeOf = (field: string, { path }: { readonly path: string }) =>
 const validator = new Validator(SearchRequestSchema, codeOf, [ANY_FILTER, ANY_QUESTION]);
 const questionValidator = new Validator(QuestionSchema, codeOf, [ANY_FILTER]);
 
-/** What the index is asked for one question, as part of a request's identity. Defaults are absent, but for `k`. */
+/** One question, as part of a request's identity. Defaults are absent, but for `k`. */
 interface AskedIdentity {
   readonly query?: string;
   readonly image_sha256?: string;
@@ -40,7 +40,7 @@ export interface ParsedSearch {
   readonly inputs: readonly SearchInput[];
   /** How the answers to `queries` are shown. Absent: one question was asked. */
   readonly several?: Several;
-  /** Of each question. */
+  /** One for each question. */
   readonly asked: readonly AskedIdentity[];
   readonly identity: AskedIdentity | { readonly queries: readonly AskedIdentity[]; readonly fused: boolean };
   readonly warnings: readonly string[];
@@ -50,10 +50,10 @@ export interface ParsedSearch {
 export async function readSearch(exchange: Exchange, bodyBytesMax: number): Promise<ParsedSearch> {
   const body = await exchange.body.whole(bodyBytesMax);
   const split = await splitBody(body, false);
-  // What is no JSON object is parsed once more, for its error.
+  // A body that is no JSON object is parsed once more, for its error.
   if (split.json === undefined && body.byteLength > BODY_LIMITS.bytes) throw bodyTooLarge();
   const sent = parseJsonObject(split.json ?? body.toString('utf8'));
-  // An empty string stands in its place.
+  // An empty string replaces it in the JSON.
   if (split.picture || split.isUnreadable) delete sent.image_b64;
   const { value, warnings } = validator.validate(sent);
   if (split.isUnreadable) {
@@ -73,7 +73,7 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   return { inputs: [{ query, image, ...options }], asked: [identity], identity, warnings };
 }
 
-/** How many questions an unread search asks, as far as it can be told: for its price. */
+/** Estimates the number of questions in an unread search, for its price. */
 export function questionsIn(body: Buffer): number {
   try {
     const { queries } = parseJsonObject(body.toString('utf8'));
@@ -141,7 +141,7 @@ function ofQueries(what: string, facts: object = {}): FarthingError {
   return new FarthingError('field_invalid', `queries: ${what}.`, { facts: { field: 'queries', ...facts } });
 }
 
-/** What an unknown field with a text was probably to be. */
+/** Guesses which field was meant by an unknown one with a text. */
 function meant(sent: Readonly<Record<string, unknown>>): string {
   const known = Object.keys(SearchRequestSchema.properties);
   const name = Object.keys(sent).find((field) => typeof sent[field] === 'string' && !known.includes(field));

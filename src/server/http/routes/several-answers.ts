@@ -13,7 +13,7 @@ export interface Several {
   readonly maxChars: number | undefined;
 }
 
-/** What is read of a hit to fuse it. The rest is passed on. */
+/** The fields of a hit that fusion reads. The rest is passed on. */
 interface FusedHit {
   readonly item: { readonly id: string };
   readonly confidence: number;

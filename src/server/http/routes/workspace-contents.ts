@@ -21,7 +21,7 @@ import { rangeOf } from '../pages/range.ts';
 
 const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
-/** Of a file, in memory while it is sent. */
+/** Buffer of a file that is sent. */
 const PIECE_BYTES = 64 * 1024;
 
 const limitParameter = {

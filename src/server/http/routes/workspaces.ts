@@ -127,7 +127,7 @@ function paidExtension(services: Services, exchange: Exchange, id: string, body:
       resource: `${baseUrl()}/agent/v1/workspaces/${idInResource(id)}/extend`,
       description: `${minutes} more minutes for a workspace${isReserve ? ', in reserve' : ''}.`,
       discovery: workspaceExtendDiscovery,
-      // What is not used must find its way back, without another transaction.
+      // Unused minutes must be refundable without another transaction.
       ...(isReserve && (mayReserve ? { paidIn: 'prepaid' } : { notice: 'prepaid_unavailable' })),
     }),
     prepare: async (_, payer) => {
@@ -174,7 +174,7 @@ export function usageRoute(services: Services): Route {
   };
 }
 
-/** DELETE /agent/v1/workspaces/{id}/reserve: what is not used goes back to who paid for it. */
+/** DELETE /agent/v1/workspaces/{id}/reserve: unused money goes back to its payer. */
 export function endReserveRoute(services: Services): Route {
   return {
     method: 'DELETE',

@@ -31,7 +31,7 @@ export class FolderSyncs {
     this.#sync = sync;
   }
 
-  /** What was changed before the call is on the disk once it resolves. */
+  /** Resolves once all changes made before the call are on the disk. */
   sync(folder: string): Promise<void> {
     const running = this.#running.get(folder);
     if (!running) return this.#begin(folder);

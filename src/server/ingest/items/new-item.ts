@@ -6,7 +6,7 @@ import type { Item } from '@farthing/protocol/schema/items';
 type Origin = Pick<Item, 'id' | 'name' | 'bytes' | 'sha256' | 'created_at' | 'expires_at'> &
   Partial<Pick<Item, 'parent_item_id' | 'path' | 'metadata' | 'key'>>;
 
-/** A new Item's id. The id of its job leads to these books. */
+/** A new Item's id. The id of its job belongs to this store. */
 export function newItemId(leadsHere: LeadsHere): ItemId {
   return newId('item', (item) => leadsHere(jobOfItem(item)));
 }

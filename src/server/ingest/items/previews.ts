@@ -94,7 +94,7 @@ export class Previews {
         await dropOldest(folder);
       });
     } catch (error) {
-      // The preview is made, though not kept.
+      // The preview is made, but not stored.
       if (errorCode(error) !== 'not_found' && !isStorageFull(error)) throw error;
     }
   }

@@ -18,8 +18,8 @@ const LOOKED_AT_MAX = 4_096;
 const LOOKED_AT_PER_TURN = 256;
 
 /**
- * At most `passagesMax` passages of an item's text from a place on, as they were cut for the search.
- * @throws field_invalid for a place that it does not have
+ * At most `passagesMax` passages of an item's text from a position on, as they were cut for the search.
+ * @throws field_invalid for a position beyond the item
  */
 export async function textOf(
   snapshot: TextSnapshot,

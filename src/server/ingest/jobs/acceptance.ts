@@ -27,7 +27,7 @@ export interface AcceptanceDeps {
   readonly clock: Clock;
   readonly expiry: (tenant: TenantId) => string | null;
   readonly limits: IngestLimits;
-  /** A new job's id leads to its books. */
+  /** A new job's id belongs to this store. */
   readonly leadsHere: LeadsHere;
   readonly jobs: JobTable;
   readonly awaitingPayment: JobsAwaitingPayment;

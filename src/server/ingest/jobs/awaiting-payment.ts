@@ -19,7 +19,7 @@ export class JobsAwaitingPayment {
     return this.#jobs.size;
   }
 
-  /** @param info of the job's file, for its release */
+  /** @param info facts of the job's file, for its release */
   add({ id, tenant }: Job, info: FileInfo | undefined): void {
     let decide = (): void => undefined;
     const decided = new Promise<void>((resolve) => {

@@ -16,8 +16,8 @@ export interface JobOptions {
 }
 
 /**
- * Bounds the jobs of all books of a process: those that wait, and the few that run at once, fairly among owners by the time that their
- * jobs take. One owner never holds the last place, nor do long jobs.
+ * Bounds the jobs of all stores of a process: those that wait, and the few that run at once, fairly among owners by the time that their
+ * jobs take. The last slot to run is never taken by the same owner, nor by a long job.
  */
 export class JobLimits {
   readonly #owners: Pick<Owners, 'of'>;
@@ -40,7 +40,7 @@ export class JobLimits {
     );
   }
 
-  /** Adds the jobs of one set of books. @param unfinished the Tenant of each job that has not ended @returns takes it out again */
+  /** Adds the jobs of one store. @param unfinished the Tenant of each job that has not ended @returns removes it again */
   join(unfinished: () => Iterable<TenantId>): () => void {
     this.#books.add(unfinished);
     return () => void this.#books.delete(unfinished);
@@ -59,7 +59,7 @@ export class JobLimits {
     if (!hasRoom(ofOwner, all, jobsMax)) throw tooManyJobs(ofOwner);
   }
 
-  /** Runs a job in its turn. @param begin never rejects @throws the signal's reason, where the job left */
+  /** Runs a job when the queue reaches it. @param begin never rejects @throws the signal's reason, where the job left */
   run(tenant: TenantId, begin: () => Promise<void>, { seconds: cost, signal }: JobOptions): Promise<void> {
     return this.#running.run(
       this.#owners.of(tenant),

@@ -49,7 +49,7 @@ interface QueuedJob {
   running?: Promise<void>;
 }
 
-/** Runs the jobs of one set of books, each in its turn. */
+/** Runs the jobs of one store, in order. */
 export class JobRunner {
   readonly #deps: RunnerDeps;
   readonly #entries = new Map<JobId, QueuedJob>();
@@ -117,7 +117,7 @@ export class JobRunner {
     const entry: QueuedJob = { job, info, isResumed, controller };
     this.#entries.set(job.id, entry);
     const { signal } = controller;
-    // It rejects only where the job left before its turn.
+    // It rejects only if the job left the queue.
     this.#deps.jobLimits
       .run(job.tenant, () => this.#begin(entry), { seconds, signal })
       .catch(() => undefined);

@@ -1,5 +1,5 @@
 export interface IngestLimits {
-  /** Jobs that may wait or run, in all books of a process. */
+  /** Jobs that may wait or run, in all stores of a process. */
   readonly jobsMax: number;
   /** Jobs of one Tenant that may wait or run: a quarter of all, so that others get in. */
   readonly jobsPerTenantMax: number;
@@ -16,7 +16,7 @@ export interface IngestLimits {
   readonly memberBytesPerUploadMax: number;
   /** Starts of one job. A job that the server never finished is given up after these. */
   readonly attemptsMax: number;
-  /** Hours for which the state of an ended job is kept. */
+  /** Retention of an ended job's state, in hours. */
   readonly jobKeepHours: number;
   /** Seconds that an upload waits while the payment for the same bytes is open. */
   readonly heldWaitSecondsMax: number;

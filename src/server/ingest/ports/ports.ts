@@ -34,22 +34,22 @@ export interface IngestTenants<Opened = IngestShard> extends Pick<Tenants, 'fold
     options: { create?: boolean },
     work: (shard: Opened) => Promise<T> | T,
   ): Promise<T>;
-  /** As `use`, but undefined for a Tenant without an index. */
+  /** Like `use`, but undefined for a Tenant without an index. */
   useIfThere<T>(tenant: TenantId, work: (shard: Opened) => Promise<T> | T): Promise<T | undefined>;
 }
 
 /** The Items' stored files. */
 export interface StoredFiles {
   /**
-   * Moves a received file to its place. It is durable once the next write of its Item is. @throws storage_full, and what `after` throws
+   * Moves a received file to its final path. It is durable once the next write of its Item is. @throws storage_full, and what `after` throws
    * @param after nothing is moved before it resolves
    */
   keep(tenant: TenantId, item: ItemId, from: string, after: Promise<unknown>): Promise<void>;
-  /** Keeps a file that was written to its place, as `keep` does. */
+  /** Stores a file that was written at its final path, as `keep` does. */
   keepPlaced(tenant: TenantId, item: ItemId): Promise<void>;
   /** Path of a file on this disk; nothing may be there, if the Item has no file. */
   path(tenant: TenantId, item: ItemId): Promise<string>;
-  /** Path at which a file lies, or is to lie. */
+  /** Path of a file, present or future. */
   place(tenant: TenantId, item: ItemId): string;
   remove(tenant: TenantId, item: ItemId): Promise<void>;
 }
@@ -63,7 +63,7 @@ export type VectorsBySpace = Record<string, Float32Array[]>;
 
 /** The encoder's queue is fair among Tenants. */
 export interface IngestEncoder {
-  /** What the pictures of a Tenant's index must look like; undefined without a picture model. */
+  /** Input format of the pictures of a Tenant's index; undefined without a picture model. */
   pictureSpec(tenant: TenantId): Promise<PictureSpec | undefined>;
   cutPassages(document: Pick<Extracted, 'title' | 'blocks'>, options: EncodeOptions): Promise<Passage[]>;
   encodeIngest<K extends InputKind>(
@@ -75,7 +75,7 @@ export interface IngestEncoder {
   admitIngest(tenant: TenantId): void;
 }
 
-/** Finds the stretches of a recording in which somebody speaks and, with a suitable model, transcribes them. */
+/** Finds the stretches of speech in a recording and, with a suitable model, transcribes them. */
 export interface IngestListening {
   /** Whether speech is transcribed. */
   readonly writes: boolean;

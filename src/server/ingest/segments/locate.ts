@@ -61,7 +61,7 @@ export function locate(
 }
 
 /**
- * A file's name as a passage: a note about it, at the place of its first picture. Films and recordings are shown from their beginning.
+ * A file's name as a passage: located at its first picture. Films and recordings are shown from their beginning.
  */
 export function namePassage(
   { name }: Pick<Item, 'name'>,
@@ -138,7 +138,7 @@ function timeOrPage(
       place: shotAt(pictures, time_s) ?? place,
     };
   }
-  // A picture's caption is found at the place of the picture, a recording's tags are found at the recording's.
+  // A picture's caption is located at the picture, a recording's tags at the recording.
   const isCaption = CAPTIONED.has(fileInfo.kind) && locator.page === undefined;
   const box = boxOf(parts);
   return {

@@ -108,7 +108,7 @@ export async function readAndEncode(
         signal,
       )
     : {};
-  // The name comes first: so it is found at a film's place, which is that of its first Segment.
+  // The name comes first, so a film's name is located at its first Segment.
   const textSegments = [
     ...passageSegments(item.id, unencoded, {}),
     ...passageSegments(item.id, isKnown ? passages : withName(passages, item), texts),

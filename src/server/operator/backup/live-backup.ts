@@ -18,7 +18,7 @@ import { BackupsTaken } from './backups-taken.ts';
 import { completeCopy, knownIn } from './copied-index.ts';
 import { copyRest, finishDraft, newDraft } from './data-copy.ts';
 
-/** State of one set of books, and its folder: the data folder, or one in it. */
+/** State of one store, and its folder: the data folder, or one in it. */
 export interface BooksState {
   /** Absolute path. */
   readonly folder: string;
@@ -28,14 +28,14 @@ export interface BooksState {
 export interface LiveBackupDeps {
   /** Absolute path of the data folder. */
   readonly data: string;
-  /** Those of this server. @throws FarthingError where others are elsewhere */
+  /** This server's stores. @throws FarthingError if some are elsewhere */
   readonly books: () => readonly BooksState[];
-  /** Runs work while no books change others. */
+  /** Runs work while no store changes another. */
   readonly whileApart?: (work: () => Promise<void>) => Promise<void>;
   /** Makes a copied state one that needs nothing but its folder. Absent: each is. */
   readonly makeAlone?: (copy: Store) => Promise<void>;
   readonly tenants: Pick<Tenants, 'useIfThere' | 'folder'>;
-  /** Absent: they lie in the Tenants' folders alone. */
+  /** Absent: they are only in the Tenants' folders. */
   readonly files?: Pick<StoredFiles, 'path'>;
   readonly spaces: readonly SpaceSpec[];
   readonly clock: Clock;
@@ -47,7 +47,7 @@ const BUSY_TRIES_MAX = 100;
 const BUSY_PAUSE_MS = 200;
 
 /**
- * Backs up a running server. First comes a consistent snapshot of the books' state: ledger, registry, jobs. Then each Tenant of
+ * Backs up a running server. First comes a consistent snapshot of each store: ledger, registry, jobs. Then each Tenant of
  * that registry is copied, each by a snapshot of its index. Items that the copied state doesn't know are removed from
  * the copy, and so are Tenants that ended during the backup. A start repairs the rest, as after a crash.
  *
@@ -109,7 +109,7 @@ export class LiveBackup {
     }
   }
 
-  /** @param folder of the books in the draft */
+  /** @param folder the store's folder in the draft */
   async #copyTenants(store: Store, folder: string, takenAt: number): Promise<void> {
     const copy = openStore(join(folder, 'state'));
     try {
@@ -166,7 +166,7 @@ export class LiveBackup {
   }
 }
 
-/** The parts of books that are copied one by one, relative to the data folder. */
+/** The parts of a store that are copied one by one, relative to the data folder. */
 function partsOf(folder: string): string[] {
   return [join(folder, 'state'), join(folder, 'tenants')];
 }

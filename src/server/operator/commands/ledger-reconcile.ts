@@ -17,8 +17,8 @@ import { sinceOf } from './ledger.ts';
 import { lastStates, openLedger } from './ledger-source.ts';
 
 /**
- * The chain's verdict on a row, or on a refund of prepaid money. `owed`: it moved the money of a payment that was answered with a refusal.
- * `refund_missing`: a noted refund that it does not show.
+ * The chain's verdict on a row, or on a refund of prepaid money. `owed`: the money of a refused payment moved.
+ * `refund_missing`: a recorded refund that the chain does not show.
  */
 type Verdict =
   | 'proved'
@@ -38,13 +38,13 @@ type Verdict =
 const FAULTS: ReadonlySet<Verdict> = new Set(['missing', 'owed', 'refund_missing']);
 /** A payment is in a block before it is in the ledger. */
 const BOOKED_AFTER_MS_MAX = 600_000;
-/** Rows that nodes are asked about at a time. */
+/** Rows that are checked at a time. */
 const AT_ONCE = 8;
 
 /**
- * Looks for each payment and each refund of the ledger on the chain, and for what else was paid to the wallet: writes a line of JSON for each
- * that the chain shows otherwise, for each transfer that the ledger does not know, and for what is owed: refunds that are due, and credits.
- * @returns 1 when a row is not as the chain has it
+ * Looks for each payment and each refund of the ledger on the chain, and for other transfers to the wallet: writes a line of JSON for each
+ * that the chain shows otherwise, for each transfer that the ledger lacks, and for each debt: refunds that are due, and credits.
+ * @returns 1 when a row differs from the chain
  */
 export async function reconcileLedger(since: string | undefined, io: CommandIo): Promise<number> {
   const settings = settingsOf(io);
@@ -89,7 +89,7 @@ class Reconciliation {
   readonly #sums = new Map<Verdict | 'stranger', { count: number; amount: bigint }>();
   readonly #known = new Set<string>();
 
-  /** Refunds that are noted, by transaction and payer: one transaction may pay several. */
+  /** Recorded refunds by transaction and payer: one transaction may pay several. */
   readonly #refunds = new Map<string, Refund[]>();
 
   /** `isPlay`: what is prepaid is play money. */
@@ -146,7 +146,7 @@ class Reconciliation {
     this.#refunds.set(key, [...(this.#refunds.get(key) ?? []), refund]);
   }
 
-  /** @param facts what the line says beside */
+  /** @param facts further fields of the line */
   #write(found: Verdict, { amount, time, ...refund }: Refund, facts: object = {}): void {
     const [at, amount_usd] = [new Date(time).toISOString(), formatUsd(amount)];
     this.#io.write(`${JSON.stringify({ found, ...refund, ...facts, time: at, amount_usd })}\n`);
@@ -220,7 +220,7 @@ class Reconciliation {
     switch (kind) {
       case 'settled':
         return isPaid ? 'proved' : 'missing';
-      // Beside what was sent back, which is looked for later.
+      // The refund itself is looked for later.
       case 'refunded':
         return isPaid ? 'proved' : 'uncharged';
       case 'presumed':
@@ -253,7 +253,7 @@ function refundOf({ nonce, payer, amount, time }: JournalEntry): Refund {
   return { refund: nonce, payer, amount: BigInt(amount), time };
 }
 
-/** As much of a payment as the chain is asked by. */
+/** The part of a payment that the chain is queried by. */
 function paymentOf({ network, asset, payer, payTo, nonce, amount }: JournalEntry): Payment {
   return {
     version: 2,

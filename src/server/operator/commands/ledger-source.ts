@@ -14,7 +14,7 @@ import type { LedgerSource } from '../running/ledger-stream.ts';
 import { liabilitiesOf } from '../running/liabilities.ts';
 import { readRunningLedger } from '../running/running-ledger.ts';
 
-/** Opens the ledger that the settings mean. A running server is asked through its socket. @throws Error with what to do */
+/** Opens the ledger of the settings. A running server is queried through its socket. @throws Error with the remedy */
 export async function openLedger(io: CommandIo): Promise<LedgerSource> {
   const folder = dataFolder(io);
   const states = (await bookFolders(folder)).map((books) => join(books, 'state'));

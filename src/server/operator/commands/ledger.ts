@@ -129,7 +129,7 @@ function settlementOf(entry: JournalEntry): Pick<Row, keyof typeof NO_SETTLEMENT
     : { facilitator, gas_eth: '0', fee_usd: UNKNOWN };
 }
 
-/** A cell by RFC 4180. What a spreadsheet would run as a formula gets a quote in front. */
+/** A cell by RFC 4180. Text that a spreadsheet would run as a formula gets a leading quote. */
 function csvCell(value: string): string {
   const text = /^[=+\-@]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -42,7 +42,7 @@ export async function verifyModels(io: CommandIo): Promise<number> {
 /** Makes a model serve its family from the next start on. @throws FarthingError when it is not installed */
 export async function useModel(name: string, io: CommandIo): Promise<number> {
   const { family, note } = await libraryOf(settingsOf(io)).use(name);
-  // Vectors of two models never meet; what is heard is text.
+  // Indexes with another model stay separate; speech is stored as text.
   const scope = Object.hasOwn(ENCODING_ROLES, family)
     ? ', for new indexes: those that there are keep their model until they end'
     : ', for what is uploaded then';

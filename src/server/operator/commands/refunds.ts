@@ -3,7 +3,7 @@ import { askServer } from '../running/operator-socket.ts';
 import type { PrepaidSums } from '../running/prepaid.ts';
 import type { ShownRefund } from '../running/refunds.ts';
 
-/** Writes a line for each refund that was asked for: id, wallet, US dollars, when, and the transaction or `due`. */
+/** Writes a line for each requested refund: id, wallet, US dollars, when, and the transaction or `due`. */
 export async function listPrepaid(io: CommandIo): Promise<number> {
   const sums = await askServer<PrepaidSums>(dataFolder(io), 'GET', '/prepaid');
   for (const { id, payer, usd, asked_at, transaction } of sums.refunds)

@@ -17,7 +17,7 @@ const CLOCK_OFFSET_S_MAX = 10;
 /** A block of Base comes every two seconds. */
 const BLOCK_AGE_S_MAX = 60;
 
-/** Findings that would stop a sale, asked through the server's own client: it follows no redirect, and sends the keys of the settings. */
+/** Findings that would stop a sale, checked through the server's own client: it follows no redirect, and sends the keys of the settings. */
 export async function sales(settings: Settings): Promise<Finding[]> {
   const asset = assetOn(settings.NETWORK);
   if (settings.FACILITATOR.length === 0)

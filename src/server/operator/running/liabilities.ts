@@ -2,17 +2,17 @@ import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import type { Address } from '@farthing/protocol/address';
 import type { Credits } from '../../purchases/credits.ts';
 
-/** One set of books, as far as it says what is owed. */
+/** One store's debts. */
 export interface OwingBooks {
   readonly prepaid: PrepaidBalances;
   readonly credits: Credits;
 }
 
-/** The operator's debts by all books. Amounts are decimal, in the coin's smallest unit. */
+/** The operator's debts in all stores. Amounts are decimal, in the coin's smallest unit. */
 export interface Liabilities {
   /** Money of wallets that is not spent. */
   readonly prepaid: { readonly wallets: number; readonly left: string };
-  /** Prepaid money that was asked back: due without a transaction. */
+  /** Requested refunds of prepaid money, which have no transaction yet. */
   readonly refunds: readonly {
     readonly id: string;
     readonly payer: Address;
@@ -25,7 +25,7 @@ export interface Liabilities {
   readonly credits: readonly { readonly payer: Address; readonly uploads: number }[];
 }
 
-/** Adds up what all books owe. */
+/** Adds up the debts in all stores. */
 export function liabilitiesOf(all: readonly OwingBooks[]): Liabilities {
   const left = all.flatMap(({ prepaid }) => [...prepaid.accounts()].map((account) => account.left));
   const uploads = new Map<Address, number>();

@@ -26,7 +26,7 @@ const PAGE = 500;
 export interface Controlled {
   readonly workspaces: Pick<WorkspaceViews, 'list' | 'show'> & Pick<Workspaces, 'disposeAsOperator'>;
   readonly backup: Pick<LiveBackup, 'take'>;
-  /** The ledger of all books here. */
+  /** The ledger of all stores here. */
   readonly ledger: () => Ledger;
   readonly owing: () => readonly OwingBooks[];
   /** Undefined on play money, and without a node. */
@@ -34,7 +34,7 @@ export interface Controlled {
   rotateKey(): Promise<string>;
 }
 
-/** Path at which the ledger is read: lines, and no one answer. */
+/** Path of the ledger, which is streamed as lines. */
 export const LEDGER_PATH = 'ledger';
 
 /** Listens in the data folder. The caller holds its lock, so a socket that is there belongs to a dead server. */

@@ -1,7 +1,7 @@
 import type { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { formatUsd } from '@farthing/protocol/money';
 
-/** Prepaid money of all wallets, for the operator: what is owed. */
+/** The operator's debts: prepaid money of all wallets. */
 export interface PrepaidSums {
   readonly wallets: number;
   readonly left_usd: string;
@@ -18,7 +18,7 @@ export interface PrepaidSums {
 /** Refunds that are shown at once; those that are due come first. */
 const REFUNDS_MAX = 1000;
 
-/** The sum of all balances, and the refunds that were asked for. */
+/** The sum of all balances, and the requested refunds. */
 export function prepaidSums(all: readonly PrepaidBalances[]): PrepaidSums {
   const accounts = all.flatMap((balances) => [...balances.accounts()]);
   const refunds = all.flatMap((balances) => [...balances.refunds()]);

@@ -14,13 +14,13 @@ export interface RefundChain {
   readonly nodes: readonly RpcNode[];
 }
 
-/** Books in which refunds are noted. */
+/** Stores in which refunds are recorded. */
 export interface RefundBooks {
   readonly prepaid: readonly PrepaidBalances[];
   readonly ledger: Ledger;
 }
 
-/** The chain's evidence of a noted refund; null without a node. */
+/** The chain's evidence of a recorded refund; null without a node. */
 export interface ShownRefund {
   readonly block: number | null;
 }
@@ -31,9 +31,9 @@ interface Refund {
   readonly amount: bigint;
 }
 
-/** One that may be noted. */
+/** A refund to be recorded. */
 interface DueRefund extends Refund {
-  /** @returns false if another request noted it first */
+  /** @returns false if another request recorded it first */
   note(transaction: string): Promise<boolean>;
 }
 
@@ -103,7 +103,7 @@ async function noteRefund(
   throw notDue(name);
 }
 
-/** Refunds that are noted with a transaction. */
+/** Refunds that are recorded with a transaction. */
 function paidBy({ prepaid, ledger }: RefundBooks, transaction: string): Refund[] {
   const ofPrepaid = prepaid.flatMap((balances) => [...balances.refunds()]);
   const ofPayments = ledger.refunds().map((refund) => ({ ...refund, amount: BigInt(refund.amount) }));

@@ -12,7 +12,7 @@ export interface SnapshotDeps {
   readonly encoder: Encoder;
   readonly extractor: Extractor;
   readonly tenants: Tenants;
-  /** Those of this server. */
+  /** The stores of this server. */
   readonly books: {
     readonly ledger: Ledger;
     health(): GateHealth;

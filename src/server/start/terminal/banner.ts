@@ -15,7 +15,7 @@ export interface Started {
 }
 
 const LABEL_COLUMNS = 10;
-/** At the same place in the repository and in the npm package. */
+/** The same path in the repository and in the npm package. */
 const DOCS = resolve(import.meta.dirname, '../../../../docs');
 
 /** The first lines of a server on a terminal: where it is, what it charges, and what it holds. */

@@ -1,6 +1,6 @@
 import { formatMilliseconds } from './words.ts';
 
-/** Members that every entry has, or that the line already shows. */
+/** Fields that every entry has, or that the line already shows. */
 const SHOWN = new Set(['level', 'time', 'pid', 'hostname', 'event', 'err', 'note', 'msg']);
 /** Longer values are cut; the JSON log has them whole. */
 const VALUE_CHARACTERS_MAX = 120;
@@ -9,7 +9,7 @@ const LEVEL_ERROR = 50;
 const METHOD_COLUMNS = 6;
 const ROUTE_COLUMNS = 38;
 
-/** Control characters, with which a stranger's text could steer the terminal. Line ends of a stack stay. */
+/** Control characters, with which untrusted text could control the terminal. Line ends of a stack stay. */
 const COMMANDS = /(?!\n)\p{Cc}/gu;
 
 type Entry = Readonly<Record<string, unknown>>;

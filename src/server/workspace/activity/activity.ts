@@ -43,7 +43,7 @@ const WAITING_MAX = 4096;
 export interface ActivityDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** The workspace's folder. The history lies there because it is content. */
+  /** The workspace's folder. It has the history, which is content. */
   readonly folder: (workspace: WorkspaceId) => string;
   /** Whether the workspace has begun, and not ended yet: nothing else is counted. */
   readonly isOpen: (workspace: WorkspaceId) => boolean;

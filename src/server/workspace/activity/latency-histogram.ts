@@ -34,7 +34,7 @@ export class LatencyHistogram {
     return this.#max;
   }
 
-  /** What is stored. */
+  /** For storage: the buckets that are not empty. */
   buckets(): BucketCounts {
     return Array.from(this.#counts, (count, bucket) => [bucket, count] as const).filter(
       ([, count]) => count > 0,

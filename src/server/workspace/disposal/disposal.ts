@@ -26,7 +26,7 @@ export interface DisposalDeps {
   readonly settings: WorkspaceSettings;
   readonly keptElsewhere: KeptElsewhere;
   readonly removeCopies: RemoveCopies;
-  /** Whether encrypted copies of the workspaces' content lie beyond this disk. */
+  /** Whether encrypted copies of the workspaces' content exist beyond this disk. */
   readonly hasCopies: boolean;
   readonly log: (event: object) => void;
 }
@@ -37,7 +37,7 @@ const COUNTED_LATER: ReadonlySet<unknown> = new Set(['interrupted', 'objects_una
  * The one path by which a workspace ends: DELETE, expiry, the operator, a failed payment. Every step is idempotent and
  * durable before the next begins, so that `run` resumes wherever a crash stopped it:
  *
- *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory kept ─ folder unlinked, copies and key destroyed ─ other servers’ copies removed ─ signed ─ disposed + receipt
+ *     disposing ─ uploads given up, jobs stopped, requests ended ─ inventory stored ─ folder unlinked, copies and key destroyed ─ other servers’ copies removed ─ signed ─ disposed + receipt
  */
 export class Disposals {
   readonly #deps: DisposalDeps;
@@ -79,7 +79,7 @@ export class Disposals {
     const drained = await requests.ended(id, settings.drainSecondsMax);
     if (!drained)
       log({ event: 'disposal_without_waiting', workspace: id, waited_s: settings.drainSecondsMax });
-    // A request may have left a job at its end.
+    // A request may have created a job just before it ended.
     await stopTenant(id);
     const counters = await activity.close(id);
     const counted =

@@ -7,8 +7,8 @@ import type { WorkspaceSettings } from '../time/settings.ts';
 import type { WorkspaceRecord } from '../workspace.ts';
 
 /**
- * What other deps keep of a workspace: from when it was created, and was disposed of (wall clock, in milliseconds), and which servers may have
- * a copy of it.
+ * Data of a workspace that other components retain, given when it was created and disposed of (wall clock, in milliseconds), and
+ * which servers may have a copy of it.
  */
 export type KeptElsewhere = (
   createdAt: number,
@@ -64,7 +64,7 @@ export function receiptClaims({
     searches: counters.searches,
     ingests: counters.ingests,
     spend_usd: formatUsd(record.spend),
-    // Nothing is signed before the store lists no object of the workspace, and its key is out of the books.
+    // Nothing is signed before the store lists no object of the workspace, and its key is deleted.
     ...(hadCopies && {
       copies: {
         objects_left: 0,

@@ -34,10 +34,10 @@ interface SigningKey {
 
 const NO_KEYS: KeyFile = { keys: [] };
 
-/** Where the servers of a cluster keep what each has in its file. Its methods throw when that cannot be reached now. */
+/** A cluster's shared copy of the key file. Its methods throw while it is unreachable. */
 export interface SharedKeys {
   read(): Promise<{ readonly text: string; readonly revision: number } | undefined>;
-  /** No change of another server is lost. @param change may be asked several times @param reseals also where the text stays as it is */
+  /** No change of another server is lost. @param change may be called several times @param reseals also where the text stays as it is */
   change(
     change: (text: string | undefined) => string,
     reseals?: boolean,
@@ -53,7 +53,7 @@ export interface ReceiptKeysOptions {
 }
 
 /**
- * The keys that sign receipts: in a file, and with those of the other servers of a cluster in what they share. A key is shared before it
+ * The keys that sign receipts: in a file and, in a cluster, in a record shared by its servers. A key is shared before it
  * signs. A private part that one server has destroyed is destroyed on all.
  */
 export class ReceiptKeys {
@@ -61,7 +61,7 @@ export class ReceiptKeys {
   readonly #options: ReceiptKeysOptions;
   #file: KeyFile;
   #current: SigningKey;
-  /** Of what is shared. */
+  /** Revision of the shared file. */
   #revision = 0;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
@@ -105,7 +105,7 @@ export class ReceiptKeys {
     return this.#file.keys.map(({ publicKey }) => publicKey);
   }
 
-  /** Takes over what other servers have changed, unless it looked within the last second. What it cannot learn now, it learns later. */
+  /** Applies other servers' changes, unless it looked within the last second. A failure is retried later. */
   refresh(): Promise<void> {
     const { shared } = this.#options;
     if (!shared || this.#now() - this.#lookedAt < LOOK_MS) return Promise.resolve();
@@ -138,7 +138,7 @@ export class ReceiptKeys {
     }
   }
 
-  /** Changes queue: every key that has signed must stay in the file. @param change of all keys; asked again when another server was faster */
+  /** Changes queue: every key that has signed must stay in the file. @param change called again when another server was faster */
   #change(change: (file: KeyFile) => KeyFile, reseals = true): Promise<void> {
     const changed = this.#changing.then(async () => {
       const { shared } = this.#options;

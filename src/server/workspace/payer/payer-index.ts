@@ -43,7 +43,7 @@ export class PayerIndex {
 
   /**
    * A request begins in the payer's index. An expired index is destroyed first, so that the request finds none.
-   * @returns what the request calls at its end.
+   * @returns a function that the request calls at its end.
    */
   async enter(payer: PayerId): Promise<() => void> {
     while (this.#isOver(payer)) await this.#dispose(payer);
@@ -100,7 +100,7 @@ export class PayerIndex {
     await Promise.allSettled(this.#running.values());
   }
 
-  /** @param former the row of the same index, which goes on */
+  /** @param former the previous row of the same index */
   #newRow(former?: PayerRow): PayerRow {
     const { time, lifetimeHours, endsBy } = this.#deps;
     const begunAt = former ? (former.begunAt ?? 0) : time.now();

@@ -92,7 +92,7 @@ export class Extensions {
 
   /**
    * The step is paid: its minutes are added to what is left, before what is in reserve. Idempotent. A workspace that has ended stays
-   * ended; the amount goes to its books, or back to the payer if it was for the reserve.
+   * ended; the amount is added to its spend, or refunded to the payer if it was for the reserve.
    * @throws internal when the step does not exist.
    */
   async commit(stepId: StepId): Promise<{ record: WorkspaceRecord; step: Step }> {

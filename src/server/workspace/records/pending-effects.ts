@@ -5,7 +5,7 @@ import type { Store, Table } from '../../state/store.ts';
 /** An extension whose payment is open. */
 export interface PendingExtension {
   readonly step: StepId;
-  /** Its payment is in the books that this wallet leads to. */
+  /** Its payment is in the store that this wallet belongs to. */
   readonly payer: Address;
 }
 

@@ -169,7 +169,7 @@ export class WorkspaceRecords {
   /**
    * Begins a workspace's end, if the reason holds; from then on it admits no request. `expired` holds once its time is
    * over and no extension bought in time is still being settled, `payment_failed` for a creation that was never paid, and
-   * the other reasons for an active workspace. What is left of its reserves is given back.
+   * the other reasons for an active workspace. The rest of its reserves is refunded.
    * @returns the record afterwards, in any state; undefined when there is none.
    */
   async beginEnd(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
@@ -199,7 +199,7 @@ export class WorkspaceRecords {
     }
   }
 
-  /** Gives back what is left of an active workspace's reserves. @returns its record before and afterwards; undefined for any other */
+  /** Refunds the rest of an active workspace's reserves. @returns its record before and afterwards; undefined for any other */
   async endReserves(id: WorkspaceId): Promise<Record<'before' | 'after', WorkspaceRecord> | undefined> {
     return this.#store.transaction(() => {
       const before = this.#records.get(id);
@@ -246,7 +246,7 @@ export class WorkspaceRecords {
     await this.#store.transaction(() => {
       const before = this.#records.get(id);
       if (!before || before.state === 'pending' || before.state === 'disposed' || !end) return;
-      // The copy's clock stands still, so minutes that were used after the copy are refunded, unless all were used.
+      // The copy's clock does not advance, so minutes that were used after the copy are refunded, unless all were used.
       const { reserves: _, ...used } = before;
       const ended = end.reason === 'expired' ? used : this.reserves.release(before);
       const disposing: WorkspaceRecord = { ...ended, state: 'disposing', end };

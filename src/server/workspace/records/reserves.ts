@@ -6,8 +6,8 @@ import type { RentedTime } from '../time/rented-time.ts';
 import type { Reserve, ReserveReturn, WorkspaceRecord } from '../workspace.ts';
 
 /**
- * What is left of the reserves at a moment of rented time. They are the last minutes of the workspace's time, and the earliest is used
- * first. A minute that has begun is used.
+ * The unused part of the reserves at a moment of rented time. They are the last minutes of the workspace's time, and the earliest is
+ * used first. A minute that has begun is used.
  *
  *     now            endsAt
  *      ├── paid ──┼─ reserve ─┤
@@ -36,8 +36,8 @@ export function sumOfReserves(reserves: readonly Reserve[]): { minutes: number; 
 }
 
 /**
- * Gives back what is not used of reserves. What is owed to a wallet is noted in the transaction that takes the minutes away, and stays
- * noted until the wallet's books have it.
+ * Refunds unused reserves. A refund to a wallet is recorded in the transaction that takes the minutes away, and stays
+ * recorded until the wallet's store has it.
  */
 export class Reserves {
   readonly #time: RentedTime;
@@ -66,13 +66,13 @@ export class Reserves {
     void this.#returns.put(owed.step, { ...owed, time: this.#clock.now() });
   }
 
-  /** What is owed to wallets whose books do not have it yet, in order of their steps after `after`. */
+  /** Refunds not yet credited to their wallets, in order of their steps after `after`. */
   due(limit: number, after?: StepId): ReserveReturn[] {
     const start = after === undefined ? undefined : `${after}\0`;
     return Array.from(this.#returns.range({ start, limit }), ({ value }) => value);
   }
 
-  /** The wallet's books have it. */
+  /** The wallet's store has it. */
   async returned(step: StepId): Promise<void> {
     await this.#returns.remove(step);
   }

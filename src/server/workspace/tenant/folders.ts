@@ -7,7 +7,7 @@ export interface TenantShard {
     counts(): { readonly items: number; readonly segments: number; readonly bytes: number };
     close(): void;
   };
-  /** In order of insertion, after the item with this id. */
+  /** Paginates by insertion order, after this id. */
   items(options: { after?: ItemId; limit: number }): readonly Item[];
 }
 

@@ -13,7 +13,7 @@ export class RunningRequests {
   /**
    * A request begins.
    * @param giveUp called when the Tenant’s data is about to be destroyed: what the request still waits for is not to come
-   * @returns what it calls at its end; repeated calls do nothing.
+   * @returns a function to call at its end; repeated calls do nothing.
    */
   enter(tenant: TenantId, giveUp?: () => void): () => void {
     const running = this.#running.get(tenant) ?? { count: 0, waiting: new Set(), givingUp: new Set() };

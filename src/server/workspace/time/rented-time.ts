@@ -24,7 +24,7 @@ const ROUNDING_MS = 2;
  * heartbeat keeps (rented, wall) on the disk, and a start continues from it. The downtime is the difference of the wall
  * clock, or nothing if that clock went backwards. Up to `downtimeRefundMinutesMax` of it is given back; the rest has
  * passed. A crash also gives back the time since the last heartbeat: one interval at most, in the tenant's favour.
- * Every payment is committed together with a heartbeat, so that no commit lies in the future after a crash.
+ * Every payment is committed together with a heartbeat, so that no commit is in the future after a crash.
  *
  *     rented ──────●━━━━━━━━●            ●━━━━━━━━━━▶     paused while the server is down
  *     wall   ──────●━━━━━━━━●┈┈┈ down ┈┈┈●━━━━━━━━━━▶

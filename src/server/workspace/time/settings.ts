@@ -2,7 +2,7 @@
 export interface WorkspaceSettings {
   /** Hours in which a repeated DELETE with the same token gets the same answer. */
   readonly repeatedDeleteHours: number;
-  /** Days for which the books keep the record of an ended workspace: identity, amounts, counts, receipt. */
+  /** Retention of an ended workspace's record, in days: identity, amounts, counts, receipt. */
   readonly recordRetentionDays: number;
   /** Hours that an unpaid extension counts against the limits. Longer than a payment can stay open. */
   readonly pendingHoursMax: number;

@@ -65,7 +65,7 @@ export class WorkspaceViews {
     return record ? this.expiryOf(record) : null;
   }
 
-  /** As `expiry`, of a record that was read for this request. */
+  /** Like `expiry`, for a record that was read for this request. */
   expiryOf(record: WorkspaceRecord): string {
     return expiryOf(record, this.#deps.time);
   }

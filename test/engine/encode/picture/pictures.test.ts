@@ -7,7 +7,7 @@ import { cosine, openEmbedded } from '../rig/embedded.ts';
 import { pictureCases } from './pictures/cases.ts';
 import '../../../rig/teardown-order.ts';
 
-/** What pictures/reference.py gave for these pictures: Pillow, LittleCMS and ONNX Runtime for Python. */
+/** Expected values from pictures/reference.py: Pillow, LittleCMS and ONNX Runtime for Python. */
 const REFERENCE = join(import.meta.dirname, 'pictures/reference.json');
 const PARITY_MIN = 0.999;
 

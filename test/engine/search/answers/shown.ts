@@ -3,7 +3,7 @@ import type { Asked, openAnswers } from './index.ts';
 
 type Found = Awaited<ReturnType<Awaited<ReturnType<typeof openAnswers>>['answer']>>;
 
-/** What a golden answer has: not what is stored, nor what depends on how blocks were merged. */
+/** The part of an answer that goldens compare: no stored records, and nothing that depends on how blocks were merged. */
 export function shownAnswer({ hits, explanation, ...found }: Found) {
   return {
     ...found,

@@ -359,7 +359,7 @@ function toTheEnd(raw: string): Promise<string> {
   return text(socket);
 }
 
-/** What comes first; the connection stays open until then. */
+/** The first bytes of the answer; the connection stays open until then. */
 function toTheFirst(raw: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, host, () => socket.write(raw));

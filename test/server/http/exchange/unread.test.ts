@@ -15,7 +15,7 @@ const ANSWER_BYTES = 8 * MEBIBYTE;
 const UNPAID_BYTES = 21 * MEBIBYTE;
 const ASSET = Buffer.alloc(ANSWER_BYTES, 'a');
 
-/** What a server has handled, by path. */
+/** A server that counts handled requests by path. */
 async function serve(
   t: Test,
 ): Promise<{ port: number; handled: Record<string, number>; left: () => number }> {

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { SearchAnswer } from '../../../../src/protocol/schema/search.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
-/** What an answer says of itself: whether it answers, what it proves, how the query was understood. */
+/** An answer's own verdict: whether it answers, what is proved, how the query was understood. */
 
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);

@@ -3,7 +3,7 @@ import t from 'tap';
 import type { AgentCard } from '../../../../src/protocol/schema/service.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
-/** What somebody finds who knows the server's address alone. */
+/** Pages for clients that know only the server's address. */
 
 const folders = t.testdir({});
 const server = await startTestServer(t, { CONTACT: 'operator@example.org', DATA_DIR: join(folders, 'a') });

@@ -119,7 +119,7 @@ if (withoutEtcd !== undefined) {
       status: 1,
       explained: /has format 3, and this Farthing reads 2: use a newer one/,
     });
-    // Of a Farthing that never says what it knows.
+    // `n9` runs a version that does not report the formats it knows.
     await knows('n1', 3, 4);
     await knows('n2', 3, 4);
     await owns('n9', 0);

@@ -6,7 +6,7 @@ import { docBlocks } from '../../../client/doc-blocks.ts';
 import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
 import { lacksProgram, outputOf } from '../../../rig/run-program.ts';
 
-/** What the operator's pages say, copied literally but for its places, does what they say: backup.md, operating.md, get-paid.md, cluster.md. */
+/** The operator's pages (backup.md, operating.md, get-paid.md, cluster.md): their commands, but for paths, do what they say. */
 
 t.setTimeout(300_000);
 const root = resolve(import.meta.dirname, '../../../..');
@@ -40,7 +40,7 @@ t.test(
           .replaceAll('/etc/farthing', etc)
           .replace('0x…', `0x${'1'.repeat(40)}`)
           .replaceAll('=… ', '=id ')
-          // What starts a server or asks others has its own tests.
+          // Commands that start a server or query others have their own tests.
           .replaceAll(/^(?:make run|npx farthing .*)$/gm, '');
         const set = await shell(`${script}\nenv`, folder);
         const environment = Object.fromEntries(

@@ -61,7 +61,7 @@ const serveNode = (t: Test, otherwise: Readonly<Record<string, unknown>> = {}) =
     const result = typeof told === 'function' ? told(...params) : told;
     return { body: result === undefined ? { error: { message: 'not on this plan' } } : { result } };
   });
-/** Of a facilitator that settles here. */
+/** A facilitator that settles here. */
 const SELLS: Answer = { body: { kinds: [KIND] } };
 const facilitator = (t: Test, answer = SELLS) => serve(t, () => answer);
 
@@ -77,7 +77,7 @@ const through = async (t: Test, answer: Answer, settings = {}) => ({
   ...settings,
 });
 
-/** What is set, and what the screen says of it, in this order. */
+/** Settings, and the screen's text about them, in this order. */
 type SetUp = readonly [(t: Test) => Promise<Readonly<Record<string, string>>>, RegExp];
 
 const to = (PAY_TO: string) => (t: Test) => through(t, SELLS, { PAY_TO });

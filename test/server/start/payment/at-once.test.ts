@@ -6,7 +6,7 @@ import { onlyDeep } from '../../../rig/deep.ts';
 import { TestAgent, type TestAnswer } from '../../../rig/test-server.ts';
 import { startPaidServer } from './paid-server.ts';
 
-/** A crowd of purchases at once, on a chain that takes its time. */
+/** Many simultaneous purchases, on a slow chain. */
 
 const PAYERS = 20;
 const PURCHASES = 200;
@@ -18,7 +18,7 @@ const POLL_MS = 20;
 const PURSE = 10_000_000n;
 const PRICE = 10_000;
 const skip = noChain ?? onlyDeep;
-/** Of those who were charged, in a call whose facilitator is killed. */
+/** Least share of the charged payers that are answered although their facilitator is killed. */
 const ANSWERED_SHARE_MIN = 0.95;
 
 async function openCrowd(
@@ -38,8 +38,8 @@ async function openCrowd(
   const before = await chain.balance(merchant);
   const asked = { again: 0 };
   /**
-   * What all are answered, each question once. On a busy machine a facilitator takes longer than its deadline for some, which is told
-   * before anything is charged: those ask again.
+   * All answers, each question once. On a busy machine some facilitator calls exceed their deadline, which is reported
+   * before anything is charged: those are retried.
    */
   const buyAll = (again = AGAIN_MAX) =>
     Promise.all(
@@ -93,7 +93,7 @@ t.test('who is charged as the facilitator is killed is answered in the same call
   await amidst(crowd, PURCHASES / 4);
   await crowd.facilitator.kill();
   const kinds = kindsOf(await buying);
-  // What was sent is in a block by now.
+  // All sent transactions are in a block by now.
   const charged = Number(await crowd.earned()) / PRICE;
   t.comment(`${charged} charged: ${JSON.stringify(kinds)}`);
   t.ok(charged > 0, 'money moved');

@@ -35,7 +35,7 @@ const EXTENSION = JSON.stringify({ ttl_minutes: 12 });
 
 const clock = new SetClock();
 const { server, agent, send, search, newQuery, pay, buySearch } = await attacked(t, { clock });
-/** Charges that were bought on purpose; nothing else may stand in the books at the end. */
+/** Charges that were bought on purpose; the ledger must have no others at the end. */
 let bought = 30_000n;
 const workspace = await agent.rent();
 bought += WORKSPACE_PRICE;

@@ -46,7 +46,7 @@ export async function attacked(t: Test, times: Parameters<typeof startTestServer
     search,
     /** Signed by the payer, and valid for as long as the 402 asks. */
     pay: (signing: Signing = {}) => sign(agent.account, { validBefore: nowSeconds() + 280n, ...signing }),
-    /** Buys a search, on purpose. @returns what it cost */
+    /** Buys a search, on purpose. @returns its price */
     buySearch: async (headers: Headers, body = newQuery()): Promise<bigint> => {
       const { outcome, text } = await search(headers, body);
       if (outcome !== '200 charged') throw new Error(`a good payment was answered ${outcome}: ${text}`);
@@ -59,7 +59,7 @@ export async function attacked(t: Test, times: Parameters<typeof startTestServer
 export const refusalsOf = (seen: readonly Seen[]): readonly string[] =>
   seen.flatMap(({ status, outcome }) => (status < 300 || outcome === '503 overloaded' ? [] : [outcome]));
 
-/** What many copies at once came to. */
+/** Summary of the answers to many simultaneous copies. */
 export function atOnce(seen: readonly Seen[]): string {
   const answers = new Set(seen.filter(({ status }) => status === 200).map(({ text }) => text));
   const others = refusalsOf(seen);

@@ -110,7 +110,7 @@ t.test(
     t.equal(payer, agent.account.address.toLowerCase());
     await facilitator.behave('none');
 
-    // What everybody can read of the settled payment: the transaction's data.
+    // Public data of the settled payment: the transaction's input.
     const { args } = decodeFunctionData({ abi: TRANSFER_ABI, data: await chain.inputOf(transaction) });
     const [from, to, value, validAfter, validBefore, nonce, v, r, s] = args;
     const signature = serializeSignature({ r, s, v: BigInt(v) });

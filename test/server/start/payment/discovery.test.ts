@@ -15,7 +15,7 @@ import { openStore } from '../../../../src/server/state/store.ts';
 import { wallet } from '../../../payment/rig/payments.ts';
 import { startTestServer } from '../../../rig/test-server.ts';
 
-/** What the paid routes of the whole server tell catalogues, clients of the extensions, and browsers. */
+/** The paid routes' descriptions for catalogues, clients of the extensions, and browsers. */
 
 const ID = '0f8fad5bd9cb469fa16570867728950e';
 const PAID = [

@@ -21,7 +21,7 @@ export async function startPaidServer(
   const money = { FACILITATOR: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
   const settings = { ...money, ...own, ...environment } as Record<string, string>;
   const server = await startTestServer(t, settings, changes);
-  /** Stops the server. @returns what its books say */
+  /** Stops the server. @returns its ledger */
   const booksAtEnd = async () => {
     await server.stop();
     const books = await openBooks(server.dataFolder);

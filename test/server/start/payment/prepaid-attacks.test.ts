@@ -25,7 +25,7 @@ const ADDED = 1_000_000n;
 const { agent, send, search, newQuery, pay, buySearch } = await attacked(t);
 const { account } = agent;
 
-/** A voucher is signed as a payment is, in the coin that prepaid money is told by. */
+/** A voucher is signed like a payment, in the coin that marks prepaid money. */
 const voucherHeader = (payload: SignedTransfer): Headers => {
   const extra = { name: PREPAID.name, version: PREPAID.version, prepaid: true };
   return { 'PAYMENT-SIGNATURE': v2Header(payload, { accepted: { asset: PREPAID.displayedAddress, extra } }) };

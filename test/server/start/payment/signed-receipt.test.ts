@@ -19,7 +19,7 @@ async function paidServer(t: Test) {
   return { server, agent };
 }
 
-/** What the receipt of an answer says, verified with the key that the server publishes; undefined without one. */
+/** The receipt of an answer, verified with the server's published key; undefined without one. */
 async function receiptIn({ headers }: { readonly headers: Headers }) {
   const receipt = extractReceiptFromResponse(new Response(null, { headers }));
   return receipt?.format === 'jws' ? verifyReceiptSignatureJWS(receipt) : undefined;

@@ -29,7 +29,7 @@ if (withoutEtcd !== undefined) {
   let receipt: string;
   let payer: TestAgent;
 
-  /** What a server over the copy must have. */
+  /** Checks that a server over the copy has everything. */
   const mustHaveAll = async (t: Test, url: string) => {
     const seen = new TestWorkspace(url, workspace.id, workspace.token);
     t.equal((await seen.search({ query: 'what moves the sea?' })).body.hits[0].item.name, 'tides.txt');

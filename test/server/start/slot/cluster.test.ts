@@ -11,7 +11,7 @@ import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
 
-/** A server whose books are in etcd: what it tells after it has lost its own, and after another has taken its place. */
+/** A server with its state in etcd, after the loss of its own copy, and after another has taken its place. */
 
 if (withoutEtcd !== undefined) {
   t.pass('a server with its books in etcd', { skip: withoutEtcd });

@@ -5,7 +5,7 @@ import type { EtcdServers } from '../../../cluster/etcd-servers.ts';
 import { FEW_WORKERS } from '../../../rig/test-server.ts';
 import { spawnBuilt } from '../built-process.ts';
 
-/** What the servers of one cluster are started with, each with a folder and an id of its own. */
+/** Settings shared by the servers of one cluster, each with a folder and an id of its own. */
 export function clusterServerSettings(servers: EtcdServers, folder: string, name: string) {
   return {
     DEMO: '0',

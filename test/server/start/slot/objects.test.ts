@@ -7,7 +7,7 @@ import { EtcdServers, withoutEtcd } from '../../../cluster/etcd-servers.ts';
 import { eventually } from '../../../rig/eventually.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../../rig/test-server.ts';
 
-/** A server whose books are in etcd and whose content is in objects: what it has after its whole disk was lost. */
+/** A server with its state in etcd and its content in objects, after the loss of its whole disk. */
 
 if (withoutEtcd !== undefined) {
   t.pass('a server with its content in objects', { skip: withoutEtcd });

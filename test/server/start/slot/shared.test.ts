@@ -153,7 +153,7 @@ if (withoutEtcd !== undefined) {
       [a, b].map(async ({ url }) => (await fetch(`${url}/.well-known/jwks.json`)).json()),
     );
     t.same(keys[0], keys[1], 'either has the keys of both');
-    // Their payers' books lie in slots of their own.
+    // Their payers' stores belong to other slots.
     for (let payer = 0; payer < 6; payer++) {
       const agent = new TestAgent(payer % 2 === 0 ? a.url : b.url);
       await agent.ingest(`paid-${payer}.txt`, `Lighthouse number ${payer}.`);
@@ -166,7 +166,7 @@ if (withoutEtcd !== undefined) {
         const path = `/agent/v1/workspaces/${workspace.id}/extend`;
         t.equal((await other.post(path, { ttl_minutes: 10 })).status, 200);
         const after = (await workspace.send('GET', '/usage')).body.expires_at;
-        // The end of a running clock is told in wall time, some milliseconds apart.
+        // The end by a running clock is given in wall time, some milliseconds apart.
         const added = Date.parse(after) - Date.parse(before);
         t.ok(Math.abs(added - 600_000) < 30_000, `they are added once: ${added} ms`);
       }

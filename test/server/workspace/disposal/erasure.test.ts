@@ -56,7 +56,7 @@ function noise(): Buffer<ArrayBuffer> {
 
 const strings = ({ texts, names, title, queries }: Traces) => [...texts, ...names, title, ...queries];
 
-/** What is searched for: the strings, and parts of the pictures as bytes and as base64. */
+/** Search patterns: the strings, and parts of the pictures as bytes and as base64. */
 function needles(of: Traces): Map<string, Buffer> {
   const found = new Map(strings(of).map((text) => [text, Buffer.from(text)]));
   for (const [name, picture] of [

@@ -16,7 +16,7 @@ import { FEW_WORKERS, TestAgent, type TestAnswer } from '../../../rig/test-serve
 /**
  * The process is killed at random moments while workspaces are paid for, extended and deleted, and the client repeats
  * requests without an answer. Afterwards every workspace has exactly what was paid for it, and every wallet paid exactly that.
- * With books in an etcd that falters and content in objects (`ETCD=1`) the server's whole disk is lost with each kill: then every
+ * With state in an etcd that falters and content in objects (`ETCD=1`) the server's whole disk is lost with each kill: then every
  * file that was answered is found by its content as well, and no object of an ended workspace is left. With three servers that share their
  * slots (`SHARED=1`) one of them is struck each time, and workspaces of a minute expire meanwhile, each once.
  */
@@ -31,7 +31,7 @@ const BASE = 10_000n;
 const PER_MINUTE = 500n;
 const EXTENDED = 3;
 const SLOTS = 6;
-/** Of three servers on a busy machine, which lose their leases in turn, with an etcd that has no majority for seconds. */
+/** For three servers on a busy machine, which lose their leases in turn, with an etcd that has no majority for seconds. */
 const INSIST_MS_MAX = 180_000;
 /** A heartbeat of five seconds and a lease of three, and what a busy machine takes. */
 const SHARED_GIVEN_MS_MAX = 15_000;
@@ -64,7 +64,7 @@ function modelsFolder(folder: string): string {
 const hex = () => randomBytes(16).toString('hex');
 const usd = (amount: bigint) => Number(amount) / 1_000_000;
 
-/** What is struck, and answers again. */
+/** The process that is struck, and answers again. */
 interface Struck {
   /** Where the next request goes. */
   readonly url: string;
@@ -168,7 +168,7 @@ async function run(t: Test, server: Struck, beyond: CrashPlace | undefined): Pro
   const paid = new Map<string, bigint>();
   const living = new Map<string, Known>();
   const filled: Known[] = [];
-  /** Of workspaces that ended, as the first answer had them. */
+  /** Receipts of ended workspaces, as the first answer had them. */
   const receipts = new Map<Known, string>();
   /** Workspaces of a minute, which end by themselves. */
   const short: Known[] = [];
@@ -200,7 +200,7 @@ async function run(t: Test, server: Struck, beyond: CrashPlace | undefined): Pro
     living.set(known.id, known);
     return known;
   };
-  /** One wallet each, so that its payments can be told apart. */
+  /** One wallet each, to tell its payments apart. */
   const creation = (): Attempt => {
     const born = performance.now();
     return {
@@ -343,7 +343,7 @@ async function run(t: Test, server: Struck, beyond: CrashPlace | undefined): Pro
       status === 401 || status === 410 || status === 404,
       `${known.id} has expired: ${status} ${JSON.stringify(body)}`,
     );
-    // It is refused from its last second on; its end is in the books once there is a receipt.
+    // It is refused from its last second on; a receipt implies that its end is stored.
     t.equal((await insist(() => receiptOf(known))).status, 200, 'it has a receipt');
   }
   if (server.isShared)

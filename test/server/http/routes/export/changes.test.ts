@@ -6,7 +6,7 @@ import { Farthing, type Workspace } from '../../../../../src/client/index.ts';
 import type { ExportLine } from '../../../../../src/protocol/schema/export.ts';
 import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
 
-/** What is removed, replaced or added while an export runs. */
+/** Items that are removed, replaced or added while an export runs. */
 
 const samples = resolve(import.meta.dirname, '../../../../../samples');
 const server = await startTestServer(t);

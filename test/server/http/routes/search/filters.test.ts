@@ -6,7 +6,7 @@ import type { Filter } from '../../../../../src/protocol/labels/filter.ts';
 import type { Metadata } from '../../../../../src/protocol/labels/metadata.ts';
 import { startTestServer, TestAgent, type TestWorkspace } from '../../../../rig/test-server.ts';
 
-/** What a search may find: by what the server knows of a file, and by what its uploader said of it. */
+/** Filters of a search: by facts that the server knows of a file, and by its uploader's metadata. */
 
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);
