@@ -4,16 +4,17 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import t from 'tap';
 import { RECORDING, SENTENCE, withoutRecording } from '../../engine/encode/rig/recording.ts';
+import { eventually } from '../../rig/eventually.ts';
 import { startTestServer, TestAgent } from '../../rig/test-server.ts';
 
 /** A recording of a human voice, from the upload to a sentence at its second. */
 t.test('what is said in a recording is found at its second', { skip: withoutRecording }, async (t) => {
   const server = await startTestServer(t, {});
   const workspace = await new TestAgent(server.url).rent({ ttl_minutes: 20 });
-  const { body } = await workspace.ingest('talk.flac', new Uint8Array(readFileSync(RECORDING)));
-  t.match(body, { item: { state: 'searchable', speech: [{ time_s: Number }] } });
-  t.equal(body.item.not_searchable, undefined, 'speech is searchable');
-  const { id } = body.item;
+  const { id } = (await workspace.ingest('talk.flac', new Uint8Array(readFileSync(RECORDING)))).body.item;
+  const item = async () => (await workspace.send('GET', `/items/${id}`)).body;
+  await eventually(async () => (await item()).state !== 'pending');
+  t.match(await item(), { state: 'searchable', speech: [{ time_s: Number }], not_searchable: undefined });
 
   await t.test('over HTTP, with its source and how sure the model was', async (t) => {
     const { body } = await workspace.search({ query: SENTENCE.words });
