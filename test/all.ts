@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { CHECKS, nativeTests, type Part, testsIn } from './runner/parts.ts';
 import { add, emptyTally } from './runner/tally.ts';
 import { deepFiles, testFilesOf } from './runner/test-files.ts';
@@ -12,6 +13,9 @@ import { deepFiles, testFilesOf } from './runner/test-files.ts';
  *     node test/all.ts types …           some parts alone
  *     node test/all.ts [--deep] FILE …   test files, or folders of them
  */
+
+/** A package's own `npm test` starts it from there. */
+process.chdir(resolve(import.meta.dirname, '..'));
 
 const USAGE = 'node test/all.ts [--deep | --all] [PART | FILE | FOLDER …]';
 const words = process.argv.slice(2);
