@@ -172,6 +172,9 @@ mod tests {
         TextTokenizer::open(Path::new(MINILM), rules(limit)).unwrap()
     }
 
+    /// A text, its tokens, and where each ends in bytes.
+    type GoldenText = (String, Vec<u32>, Vec<usize>);
+
     /// Texts with the tokens of the tokenizers crate 0.22.2, and where they end. Of 60,000 random texts more, most characters alone and
     /// in words among them, none had other tokens in the shipped vocabularies; in CLIP's 54 had, with characters younger than Unicode 13.
     #[test]
