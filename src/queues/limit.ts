@@ -44,7 +44,7 @@ export class Limit {
   }
 
   /**
-   * Does the work inside, at once if there is room: without a promise or a timer of its own.
+   * Runs the work within the limit. If there is room, it starts at once, with no extra promise or timer.
    * @throws the refusal, the error of who left, and whatever the work throws
    */
   async run<T>(
