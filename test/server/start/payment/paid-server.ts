@@ -6,8 +6,9 @@ import type { StartChanges } from '../../../../src/server/start/start.ts';
 import { type Chain, startChain } from '../../../payment/chain/chain.ts';
 import { openBooks } from '../../../rig/stopped-books.ts';
 import { startTestServer } from '../../../rig/test-server.ts';
+import { standIn } from './stand-ins.ts';
 
-/** A chain, a facilitator on it, and a server that is paid through it, or that settles itself with FACILITATOR=self. `factories`: as of `Chain.facilitator`. */
+/** A chain, a facilitator on it, and a server that is paid through it, or that settles itself with FACILITATOR=self, or is paid through a stand-in with FACILITATOR=cdp or payai. `factories`: as of `Chain.facilitator`. */
 export async function startPaidServer(
   t: Pick<Test, 'testdir' | 'teardown'>,
   environment: Readonly<Record<string, string>> = {},
@@ -19,7 +20,9 @@ export async function startPaidServer(
   const own = environment.FACILITATOR?.split(',').includes('self') && { GAS_KEY: await chain.gasKey() };
   const merchant = privateKeyToAccount(generatePrivateKey()).address;
   const money = { FACILITATOR: facilitator.url, PAY_TO: merchant, RPC_URL: chain.url };
-  const settings = { ...money, ...own, ...environment } as Record<string, string>;
+  const name = environment.FACILITATOR;
+  const behind = name === 'cdp' || name === 'payai' ? await standIn(t, name, facilitator.url) : undefined;
+  const settings = { ...money, ...own, ...environment, ...behind?.settings } as Record<string, string>;
   const server = await startTestServer(t, settings, changes);
   /** Stops the server. @returns its ledger */
   const booksAtEnd = async () => {
@@ -31,5 +34,5 @@ export async function startPaidServer(
       await books.close();
     }
   };
-  return { chain, facilitator, merchant, server, environment: settings, booksAtEnd };
+  return { chain, facilitator, merchant, server, environment: settings, booksAtEnd, behind: behind?.seen };
 }
