@@ -9,6 +9,23 @@ const FILE_SECONDS_MAX = '600';
 const GRACE_SECONDS = 30;
 /** Near enough, for the order alone. */
 const BYTES_PER_SECOND = 1_000;
+/** Took two minutes and more at full length. Begun last, one of them would run alone at the end. */
+const LONG = [
+  'bench/bench-runs',
+  'deploy/package',
+  'client/published-on-chain',
+  'server/workspace/disposal/killed',
+  'server/ingest/questions',
+  'server/start/slot/shared',
+  'server/start/slot/objects',
+  'payment/crash/crash-cluster',
+  'payment/crash/crash-etcd',
+  'payment/crash/crash-self',
+  'server/http/routes/keys',
+  'readers/ocr/pages',
+  'console/walk',
+].map((name) => `test/${name}.test.ts`);
+const LONG_SECONDS = 120;
 /** More than processors: some files wait most of their time. */
 const JOBS = Number(process.env.JOBS ?? availableParallelism() + 1);
 /** Modules as Node compiled them: each server that a test starts loads a thousand. */
@@ -44,8 +61,10 @@ export async function runTestFiles(
 ): Promise<Tally> {
   mkdirSync(PRINTED, { recursive: true });
   const times: Record<string, number> = existsSync(TIMES) ? JSON.parse(readFileSync(TIMES, 'utf8')) : {};
-  // The longest first, so that none is left alone at the end. Of one that never ran, its length tells something.
-  const longest = (file: string) => times[file] ?? statSync(file).size / BYTES_PER_SECOND;
+  // The longest first, so that none is left alone at the end.
+  const guessed = (file: string) =>
+    LONG.includes(file) ? LONG_SECONDS : statSync(file).size / BYTES_PER_SECOND;
+  const longest = (file: string) => times[file] ?? guessed(file);
   const waiting = files.toSorted((a, b) => longest(b) - longest(a));
   const total = emptyTally();
   const work = async () => {
