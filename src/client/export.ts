@@ -78,7 +78,7 @@ async function bytesOf(source: Source): Promise<AsyncIterable<Uint8Array>> {
 /** The uploads among the items, each once its file is complete. */
 async function* sourcesOf(lines: AsyncIterable<ExportLine>, left: LeftOut): AsyncGenerator<NamedSource> {
   let open: { readonly item: Item; readonly pieces: Uint8Array<ArrayBuffer>[] } | undefined;
-  let [hasBegun, isOver] = [false, false];
+  let [hasBegun, isOver, items] = [false, false, 0];
   for await (const line of lines) {
     if (isOver || hasBegun === (line.type === 'workspace')) throw noExport();
     if (line.type === 'workspace') {
@@ -91,6 +91,9 @@ async function* sourcesOf(lines: AsyncIterable<ExportLine>, left: LeftOut): Asyn
       open.pieces.push(bytesOfBase64(line.base64));
     } else if (line.type === 'item' || line.type === 'end') {
       if (open) yield* uploadsOf(open.item, new Blob(open.pieces), left);
+      if (line.type === 'item') items += 1;
+      else if (line.items !== items)
+        throw unreadable(`The export is to hold ${line.items} items, and ${items} came: it is damaged.`);
       isOver = line.type === 'end';
       open =
         line.type === 'item' && line.item.parent_item_id === undefined

@@ -76,7 +76,7 @@ export async function ingest(
     headers: {
       ...target.headers,
       'Content-Type': 'application/octet-stream',
-      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name)}`,
+      'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(name.toWellFormed())}`,
       ...labelHeaders(options),
       ...(wait && waitSeconds !== undefined && { Prefer: `wait=${waitSeconds}` }),
     },
@@ -92,7 +92,7 @@ export async function ingest(
   return wait ? untilSearchable(calls, target, accepted, options) : accepted;
 }
 
-/** A file's labels, as headers. */
+/** A file's labels, as headers. @throws field_invalid for a key that no header can hold */
 export function labelHeaders({
   key,
   metadata,
@@ -100,11 +100,18 @@ export function labelHeaders({
   ifItem,
 }: Pick<IngestOptions, 'key' | 'metadata' | 'ifNew' | 'ifItem'>): Record<string, string> {
   return {
-    ...(key !== undefined && { 'Item-Key': encodeURIComponent(key) }),
+    ...(key !== undefined && { 'Item-Key': encodedKey(key) }),
     ...(metadata && { 'Item-Metadata': asciiJson(metadata) }),
     ...(ifNew && { 'If-None-Match': '*' }),
     ...(ifItem !== undefined && { 'If-Match': `"${ifItem}"` }),
   };
+}
+
+function encodedKey(key: string): string {
+  if (key.isWellFormed()) return encodeURIComponent(key);
+  throw new FarthingError('field_invalid', 'key: send whole characters. Half of a surrogate pair is none.', {
+    facts: { field: 'key' },
+  });
 }
 
 /** JSON that a header may hold. */

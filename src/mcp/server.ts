@@ -2,6 +2,7 @@ import { FarthingError } from '@farthing/client';
 import { brief } from '@farthing/protocol/brief';
 import { nearest } from '@farthing/protocol/nearest';
 import { VERSION } from '@farthing/protocol/version';
+import { checkWellFormed } from '@farthing/protocol/well-formed';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import {
   CallToolRequestSchema,
@@ -79,6 +80,7 @@ export function makeServer(
     try {
       const known = LISTED[kind].get(params.name);
       if (!known) throw unknownTool(params.name);
+      checkWellFormed(params.arguments);
       const { valid, data, errorMessage } = known.check(params.arguments ?? {});
       if (!valid) throw new FarthingError('field_invalid', errorMessage);
       return await call(backendFor(params._meta ?? {}, signal), known.name, data);

@@ -22,6 +22,8 @@ function distanceOf(typed: string, name: string): number | undefined {
   // `q` for `query`: nothing else says as little.
   if (typed !== '' && typed.length < PART_LENGTH_MIN && name.startsWith(typed))
     return name.length - typed.length;
+  // `top_k` for `k`: as little as an infix, but no other name is a whole word of it.
+  if (typed.split('_').includes(name)) return LENGTH_MAX + name.length;
   const slips = slipsBetween(typed, name);
   const most = Math.max(1, Math.floor(Math.max(typed.length, name.length) / 3));
   // One letter in place of another has nothing in common with it.

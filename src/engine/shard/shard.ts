@@ -86,7 +86,7 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
       );
     },
     append: (item, segments, replaces = []) => append(shard, spaces, item, segments, replaces),
-    putItem: async (item) => void (await awaitCrossing(() => shard.putItem(JSON.stringify(item)))),
+    putItem: async (item) => void (await awaitCrossing(() => shard.putItem(stored(item)))),
     addAlias: (id, name) => awaitCrossing(() => shard.addAlias(id, name)),
     removeItem: (id) => awaitCrossing(() => shard.removeItem(id)),
     item: (id) => reading(shard, (snapshot) => parsed<Item>(snapshot.item(id))),
@@ -117,7 +117,15 @@ async function append(
     crossing(() => addTo(batch, segment, spaces));
     if (index % SEGMENTS_PER_TURN === SEGMENTS_PER_TURN - 1) await new Promise(setImmediate);
   }
-  await awaitCrossing(() => shard.append(JSON.stringify(item), batch, [...replaces]));
+  await awaitCrossing(() => shard.append(stored(item), batch, [...replaces]));
+}
+
+/** What JSON writes for half of a surrogate pair, which the index takes for damage. */
+const HALF_PAIR = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
+
+/** A record as the index takes it: whatever the text is cut of, it is well formed. */
+function stored(record: object): string {
+  return JSON.stringify(record).replace(HALF_PAIR, '$1\ufffd');
 }
 
 function addTo(
@@ -131,7 +139,7 @@ function addTo(
     names.push(name ?? space);
     rows.push(row);
   }
-  batch.add(JSON.stringify(record), record.place, words, fingerprint, digest, names, rows);
+  batch.add(stored(record), record.place, words, fingerprint, digest, names, rows);
 }
 
 function reading<T>(shard: NativeShard, read: (snapshot: NativeSnapshot) => T): T {

@@ -4,11 +4,18 @@
  */
 const UNSEEN =
   /(?![\t\n\f\r])\p{Cc}|[\u200b\u2028\u2029\u202a-\u202e\u2060\u2066-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+/** U+FFFD stands where bytes were no UTF-8: names that were damaged in this way may have become one. */
+const NO_NAME = new RegExp(`${UNSEEN.source}|[\\p{Cc}\\ufffd]`, 'u');
 const SEPARATORS = /[\u2028\u2029]/g;
 
-/** A text without invisible characters. */
+/** A text without invisible characters, and well formed. */
 export function visible(text: string): string {
-  return text.replace(SEPARATORS, '\n').replace(UNSEEN, '');
+  return text.replace(SEPARATORS, '\n').replace(UNSEEN, '').toWellFormed();
+}
+
+/** Whether a text may identify something: it is well formed, and has nothing that a reader of it does not see. */
+export function canIdentify(text: string): boolean {
+  return text.isWellFormed() && !NO_NAME.test(text);
 }
 
 /** A file's name, or a part of its path, without invisible characters and those that reverse the text around them. */

@@ -1,6 +1,8 @@
+import { brief } from '../brief.ts';
 import { FarthingError } from '../error.ts';
+import { canIdentify } from '../file/file-name.ts';
 import { nearest } from '../nearest.ts';
-import { isScalar, METADATA_NAME_MAX, METADATA_TEXT_MAX, type Scalar } from './metadata.ts';
+import { isFieldName, isScalar, METADATA_NAME_MAX, METADATA_TEXT_MAX, type Scalar } from './metadata.ts';
 
 /** Conditions on one metadata field; all must hold. */
 export interface Condition {
@@ -53,6 +55,7 @@ const MEMBERS = [
   'or',
   'not',
 ] as const satisfies readonly (keyof Filter)[];
+const COMBINED = ['and', 'or', 'not'] as const satisfies readonly (keyof Filter)[];
 const TESTS = [
   'eq',
   'in',
@@ -85,6 +88,9 @@ class Reader {
     if (depth > FILTER_DEPTH_MAX)
       throw invalid(at, `nest at most ${FILTER_DEPTH_MAX} levels of and, or and not`);
     const given = members(value, MEMBERS, at);
+    // Left out, it would no longer restrict what is found.
+    for (const name of COMBINED)
+      if ((value as Json)[name] === null) throw invalid(`${at}.${name}`, 'send what it is to hold, not null');
     const inner = (name: 'and' | 'or') =>
       name in given
         ? {
@@ -116,6 +122,11 @@ class Reader {
     for (const text of texts)
       if (typeof text !== 'string' || text.length > TEXT_MAX)
         throw invalid(at, `send texts of at most ${TEXT_MAX} characters`);
+    if (!texts.every((text) => canIdentify(text as string)))
+      throw invalid(
+        at,
+        'send texts without control characters and such as nobody sees: no name and no key has any',
+      );
     return { [name]: texts };
   }
 
@@ -131,8 +142,8 @@ class Reader {
   #metadata(value: unknown, at: string): Json {
     if (!isObject(value)) throw invalid(at, 'send an object, such as {"year": {"gte": 2024}}');
     const conditions = Object.entries(value).map(([field, condition]) => {
-      if (field === '' || field.length > METADATA_NAME_MAX)
-        throw invalid(at, `a field has a name of 1 to ${METADATA_NAME_MAX} characters`);
+      if (!isFieldName(field))
+        throw invalid(at, `a field has a name of 1 to ${METADATA_NAME_MAX} characters that can be seen`);
       return [field, this.#condition(condition, `${at}.${field}`)] as const;
     });
     return conditions.length === 0 ? {} : { metadata: Object.fromEntries(conditions) };
@@ -194,7 +205,7 @@ function members(value: unknown, known: readonly string[], at: string): Json {
     const meant = near === undefined ? `It takes ${known.join(', ')}` : `Did you mean ${near}`;
     throw invalid(
       at,
-      `there is no "${name.slice(0, METADATA_NAME_MAX)}". ${meant}${near === undefined ? '' : '?'}`,
+      `there is no "${brief(name, METADATA_NAME_MAX)}". ${meant}${near === undefined ? '' : '?'}`,
       near === undefined ? '.' : '',
     );
   }

@@ -1,4 +1,6 @@
+import { brief } from '../brief.ts';
 import { FarthingError } from '../error.ts';
+import { canIdentify } from '../file/file-name.ts';
 
 /** A value of an Item's metadata. */
 export type Scalar = string | number | boolean;
@@ -34,16 +36,23 @@ function checkMetadata(value: unknown): Metadata | undefined {
   if (fields.length > METADATA_FIELDS_MAX)
     throw invalid(`send at most ${METADATA_FIELDS_MAX} fields`, { limit: METADATA_FIELDS_MAX });
   for (const [name, each] of fields) {
-    const shown = JSON.stringify(name.slice(0, METADATA_NAME_MAX));
-    if (name === '' || name.length > METADATA_NAME_MAX)
-      throw invalid(`${shown} is no name of 1 to ${METADATA_NAME_MAX} characters`);
+    const shown = JSON.stringify(brief(name, METADATA_NAME_MAX));
+    if (!isFieldName(name))
+      throw invalid(`${shown} is no name of 1 to ${METADATA_NAME_MAX} characters that can be seen`);
     if (!isScalar(each))
       throw invalid(
         `${shown} is to be a string of at most ${METADATA_TEXT_MAX} characters, a number, or true or false`,
       );
+    if (typeof each === 'string' && !each.isWellFormed())
+      throw invalid(`${shown} has half of a surrogate pair: send whole characters`);
   }
   if (fields.length === 0) return undefined;
   return Object.fromEntries(fields.toSorted(([one], [other]) => (one < other ? -1 : 1))) as Metadata;
+}
+
+/** Whether a text may be the name of a field of metadata. */
+export function isFieldName(name: string): boolean {
+  return name.length >= 1 && name.length <= METADATA_NAME_MAX && canIdentify(name);
 }
 
 /** Whether a value may be one of the metadata. */

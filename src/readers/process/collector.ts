@@ -147,7 +147,12 @@ export function cleanPath(path: string): string {
     .split(/[\\/]/)
     .map(printable)
     .filter((step) => step !== '' && step !== '.' && step !== '..');
-  return steps.join('/').slice(-PATH_LENGTH_MAX) || 'file';
+  return (
+    steps
+      .join('/')
+      .slice(-PATH_LENGTH_MAX)
+      .replace(/^[\udc00-\udfff]/, '') || 'file'
+  );
 }
 
 /** A reader process sent what none sends that was not taken over. */

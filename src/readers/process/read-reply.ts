@@ -209,7 +209,7 @@ function asArray(value: unknown): unknown[] {
 
 function asText(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('no text');
-  return value;
+  return value.toWellFormed();
 }
 
 function asOptionalText(value: unknown): string | undefined {

@@ -1,3 +1,4 @@
+import { beginning } from '@farthing/protocol/brief';
 import type { Block } from '@farthing/protocol/document';
 import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from './charset.ts';
@@ -72,5 +73,5 @@ export function shorten(text: string, lengthMax: number, report?: Sink['notRead'
 export function cut(text: string, lengthMax: number, report?: Sink['notRead']): string {
   if (text.length <= lengthMax) return text;
   report?.('text', 'limit', 1);
-  return text.slice(0, lengthMax).replace(/[\ud800-\udbff]$/, '');
+  return beginning(text, lengthMax);
 }

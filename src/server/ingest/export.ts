@@ -35,7 +35,7 @@ type ExportedItems = Pick<TenantItems, 'page' | 'item' | 'text' | 'vectors' | 'w
 
 /**
  * Everything in a workspace, a line at a time, with one page of items and one piece of a file in memory. Uploads during the export may
- * be missing. An item removed before its line is left out; one removed after it keeps its file but loses passages not yet written.
+ * be missing, and each key comes once, with the first searchable version that the export meets. An item removed before its line is left out; one removed after it keeps its file but loses passages not yet written.
  */
 export async function* exportLines(
   items: ExportedItems,
@@ -53,13 +53,15 @@ export async function* exportLines(
     ...(vectors && { vectors }),
   };
   const announced = new Set<string>();
+  const keys = new Set<string>();
   for await (const { id, parent_item_id } of itemsOf(items, workspace)) {
     if (hasEnded()) return;
     // An archive holds the files inside it. An open file can be read to its end.
     const opened = content && parent_item_id === undefined ? await items.open(workspace, id) : undefined;
     try {
       const item = opened?.item ?? (await items.item(workspace, id));
-      if (!item) continue;
+      if (!item || (item.key !== undefined && keys.has(item.key))) continue;
+      if (item.key !== undefined && item.state === 'searchable') keys.add(item.key);
       counts.items += 1;
       yield { type: 'item', item: shownItem(item, expiry()) };
       const segments = vectors

@@ -57,6 +57,8 @@ t.test('a condition that cannot be understood is refused, with its place', async
     [{ metadata: { year: { exists: 'yes' } } }, /exists: send true or false/],
     [{ metadata: { '': 1 } }, /has a name of 1 to/],
     [{ or: { name: 'x' } }, /^filter\.or: send a list/],
+    [{ not: null }, /^filter\.not: send what it is to hold, not null/],
+    [{ or: [{ and: null }] }, /^filter\.or\.and: send what it is to hold/],
     [{ or: [{ not: { q: 1 } }] }, /^filter\.or\.not: there is no "q"/],
     [nested(FILTER_DEPTH_MAX + 1), /nest at most 8 levels/],
     [{ metadata: many(FILTER_CONDITIONS_MAX + 1) }, /at most 100 conditions/],

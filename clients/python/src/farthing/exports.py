@@ -115,6 +115,7 @@ def _files_in(source: ExportPath, left: _LeftOut) -> Iterator[_File]:
     item: Item | None = None
     pieces: list[bytes] = []
     begun = over = False
+    items = 0
     with Path(source).open("rb") as lines:
         for text in lines:
             line = _line(text)
@@ -137,6 +138,10 @@ def _files_in(source: ExportPath, left: _LeftOut) -> Iterator[_File]:
                     yield from _files_of(item, b"".join(pieces), left.without_file)
                 pieces = []
                 over = kind == "end"
+                if over and line.get("items") != items:
+                    held = line.get("items")
+                    raise _unreadable(f"The export is to hold {held} items, and {items} came: it is damaged.")
+                items += 1
                 known = cast(Item, line.get("item"))
                 item = known if kind == "item" and "parent_item_id" not in known else None
     if not over:

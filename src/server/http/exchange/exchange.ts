@@ -78,8 +78,9 @@ function faultOfFraming(length: string | undefined, encoding: string | undefined
   const malformed = (detail: string) => new FarthingError('request_malformed', detail);
   if (length !== undefined && encoding !== undefined)
     return malformed('Send either Content-Length or Transfer-Encoding, not both.');
-  if (length !== undefined && !/^\d+$/.test(length))
-    return malformed('Send Content-Length as a whole number of bytes.');
+  // Of more digits numbers here are not exact, and uWebSockets.js takes at most 18: it refuses more after it has called its handler.
+  if (length !== undefined && !/^\d{1,15}$/.test(length))
+    return malformed('Send Content-Length as a whole number of bytes, of at most 15 digits.');
   if (encoding !== undefined && encoding !== 'chunked')
     return malformed('Send Transfer-Encoding as "chunked" and nothing else.');
   return undefined;

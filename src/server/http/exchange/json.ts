@@ -1,6 +1,8 @@
 import { type AllowedValues, refusedValue } from '@farthing/protocol/allowed';
-import { type ErrorCode, FarthingError } from '@farthing/protocol/error';
+import { beginning } from '@farthing/protocol/brief';
+import { type ErrorCode, errorCode, FarthingError } from '@farthing/protocol/error';
 import { nearest } from '@farthing/protocol/nearest';
+import { parseJson } from '@farthing/protocol/well-formed';
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import { type TypeCheck, TypeCompiler, type ValueError } from '@sinclair/typebox/compiler';
 
@@ -13,13 +15,17 @@ export interface Validated<S extends TObject> {
 const WARNINGS_MAX = 20;
 const WARNING_LENGTH_MAX = 64;
 
-/** Reads a JSON object, whatever its Content-Type says. An empty body is an empty object. */
+/**
+ * Reads a JSON object, whatever its Content-Type says. An empty body is an empty object.
+ * @throws request_malformed, or field_invalid for a text that is not well formed
+ */
 export function parseJsonObject(text: string): Record<string, unknown> {
   if (text.trim() === '') return {};
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
+    value = parseJson(text);
+  } catch (error) {
+    if (errorCode(error)) throw error;
     throw new FarthingError(
       'request_malformed',
       'Send a JSON object as the body: this cannot be parsed as JSON.',
@@ -90,7 +96,7 @@ export function warningsFor(unknown: readonly string[], known: readonly string[]
   return unknown.slice(0, WARNINGS_MAX).map((name) => {
     const near = nearest(name, known);
     const meant = near === undefined ? '' : ` Did you mean ${near}?`;
-    const shown = JSON.stringify(name.slice(0, WARNING_LENGTH_MAX));
+    const shown = JSON.stringify(beginning(name, WARNING_LENGTH_MAX));
     return `Unknown field ignored: ${shown}.${meant} Known: ${known.join(', ')}.`;
   });
 }

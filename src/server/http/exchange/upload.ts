@@ -3,6 +3,7 @@ import { open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { beginning } from '@farthing/protocol/brief';
 import { errorCode, FarthingError } from '@farthing/protocol/error';
 import { printable } from '@farthing/protocol/file/file-name';
 import { readKey } from '@farthing/protocol/labels/item-key';
@@ -265,7 +266,7 @@ function asRefusal(error: unknown): unknown {
 /** The last part of a path, without control characters: a name is shown, never used on the disk. */
 function cleanName(name: string | undefined): string {
   const last = (name ?? '').split(/[\\/]/).at(-1)!;
-  return printable(last).slice(0, NAME_LENGTH_MAX) || 'upload';
+  return beginning(printable(last), NAME_LENGTH_MAX) || 'upload';
 }
 
 function fileNameOf(disposition: string | undefined): string {

@@ -1,7 +1,9 @@
 import { shown } from '@farthing/protocol/allowed';
+import { brief } from '@farthing/protocol/brief';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { readFilter } from '@farthing/protocol/labels/filter';
+import { nearest } from '@farthing/protocol/nearest';
 import { FilterSchema } from '@farthing/protocol/schema/filter';
 import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { K_DEFAULT, K_MAX, QUERY_LENGTH_MAX, type SearchInput } from '@farthing/protocol/search';
@@ -18,6 +20,8 @@ const codeOf = (field: string, { path }: { readonly path: string }) =>
   field === 'families' && path.split('/').length > 2 ? 'family_unknown' : 'field_invalid';
 const validator = new Validator(SearchRequestSchema, codeOf, [ANY_FILTER, ANY_QUESTION]);
 const questionValidator = new Validator(QuestionSchema, codeOf, [ANY_FILTER]);
+
+const FIELD_SHOWN_MAX = 64;
 
 /** One question, as part of a request's identity. Defaults are absent, but for `k`. */
 interface AskedIdentity {
@@ -55,6 +59,7 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const sent = parseJsonObject(split.json ?? body.toString('utf8'));
   // An empty string replaces it in the JSON.
   if (split.picture || split.isUnreadable) delete sent.image_b64;
+  refuseFilterLike(sent);
   const { value, warnings } = validator.validate(sent);
   if (split.isUnreadable) {
     throw new FarthingError('image_unreadable', 'image_b64: send a picture file in standard base64.', {
@@ -94,6 +99,7 @@ function severalOf(
     if (typeof question === 'string') return questionOf(question, common, at);
     if (typeof question !== 'object' || question === null || Array.isArray(question))
       throw ofQueries(`${at}: send a text, or an object with "query"`);
+    refuseFilterLike(question as Record<string, unknown>, `queries/${at}: `);
     const own = validated(question, at);
     all.push(...own.warnings.map((warning) => `queries/${at}: ${warning}`));
     return questionOf(own.value.query, { ...common, ...own.value }, at);
@@ -139,6 +145,23 @@ function optionsOf(value: SearchRequest): Omit<AskedIdentity, 'query' | 'image_s
 
 function ofQueries(what: string, facts: object = {}): FarthingError {
   return new FarthingError('field_invalid', `queries: ${what}.`, { facts: { field: 'queries', ...facts } });
+}
+
+/** Names by which other search engines know a filter. */
+const FILTER_LIKE = ['where', 'query_filter', 'filter_query', 'fq'];
+
+/** An unknown field is a warning, but not one that is taken for a filter: all files would be searched. @throws field_invalid */
+function refuseFilterLike(sent: Readonly<Record<string, unknown>>, at = ''): void {
+  const known = Object.keys(SearchRequestSchema.properties);
+  const field = Object.keys(sent).find(
+    (name) =>
+      sent[name] !== null &&
+      !known.includes(name) &&
+      (FILTER_LIKE.includes(name.toLowerCase()) || nearest(name, known) === 'filter'),
+  );
+  if (field === undefined) return;
+  const what = `${at}there is no ${shown(field)}. Write "filter", such as {"filter": {"media_type": "application/pdf"}}.`;
+  throw new FarthingError('field_invalid', what, { facts: { field: brief(field, FIELD_SHOWN_MAX) } });
 }
 
 /** Guesses which field was meant by an unknown one with a text. */

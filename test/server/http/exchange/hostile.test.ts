@@ -380,6 +380,15 @@ t.test('a head with two lengths is refused for every method, and nothing after i
   }
 });
 
+t.test('a length of more digits than numbers have is refused once', async (t) => {
+  for (const length of ['9007199254740993', '18446744073709551617', '9'.repeat(40)])
+    for (const line of [`POST ${WS}/search`, 'POST /agent/v1/search', 'GET /healthz']) {
+      const framing = `Content-Length: ${length}\r\n\r\n`;
+      const answers = await toTheEnd(`${line} HTTP/1.1\r\nHost: ${host}\r\n${bearer}${framing}{"query":"a"}`);
+      t.same(answers.match(/HTTP\/1\.1 \d{3}/g), ['HTTP/1.1 400'], `${line.slice(0, 12)}, ${length}`);
+    }
+});
+
 t.test('a body announced over the limit is answered before it comes', async (t) => {
   const over = `Content-Length: ${16 * 2 ** 20 + 1}\r\n`;
   const announce = (path: string, header = '') =>

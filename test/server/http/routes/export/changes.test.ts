@@ -75,3 +75,18 @@ t.test('an item that is replaced is there as it became', async (t) => {
   await to.import(bytes);
   t.match((await to.search({ query: 'tide', families: ['raw'] })).hits, [{ snippet: 'The tide is high.' }]);
 });
+
+t.test('a key that is replaced behind its line comes once', async (t) => {
+  const workspace = await rent();
+  const first = await workspace.ingest(LARGE, { name: 'large.png', key: 'tide' });
+  const { items, fileOf, bytes } = await during(workspace, async () => {
+    for (const now of ['The tide is low.', 'The tide is high.'])
+      await workspace.ingest(Buffer.from(now), { name: 'tide.txt', key: 'tide' });
+  });
+  t.same(
+    items.map(({ id, key }) => ({ id, key })),
+    [{ id: first.item!.id, key: 'tide' }],
+  );
+  t.ok(fileOf(first.item!.id).equals(LARGE), 'the version that the export had met');
+  t.match(await (await rent()).import(bytes), { imported: 1, failed: [], withoutFile: [] });
+});

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { Farthing, type Workspace } from '../../../../../src/client/index.ts';
+import { printable } from '../../../../../src/protocol/file/file-name.ts';
 import { zipOf } from '../../../../readers/samples/archives.ts';
 import { deep } from '../../../../rig/deep.ts';
 import { startTestServer, TestAgent } from '../../../../rig/test-server.ts';
@@ -50,7 +51,7 @@ t.test('what is exported and imported answers as before', async (t) => {
   for (const [index, name] of NAMES.entries())
     await from.ingest(Buffer.from(`The keeper of lighthouse ${index} counts ${name}.`), {
       name,
-      key: `keys/${name}/${index}`,
+      key: `keys/${printable(name)}/${index}`,
       metadata: { year: 2020 + index, odd: 'ü"\\' },
     });
   await from.ingest(picture, { name: 'cat.png' });
@@ -131,6 +132,8 @@ t.test('what is incomplete or no export is told', async (t) => {
   await t.rejects(to.import(bytes.subarray(0, -9)), cut);
   await t.rejects(to.import(Buffer.from('Tides.\n')), { message: /no export/ });
   await t.rejects(to.import(Buffer.from(`${lines.at(-1)!}\n`)), { message: /no export/ });
+  const none = [lines[0], lines.at(-1)!.replace(/"items":\d+/, '"items":5'), ''].join('\n');
+  await t.rejects(to.import(Buffer.from(none)), { message: /hold 5 items, and 0 came/ });
   const texts = await buffer(from.export({ content: false }));
   t.notMatch(texts.toString(), '"base64"');
   await t.rejects(to.import(texts), { message: /holds no files/ });

@@ -119,6 +119,20 @@ t.test('a filter that is not valid is refused before anything is searched', asyn
       status: 400,
       body: { code: 'field_invalid', field: 'filter' },
     });
+  for (const name of ['filters', 'where', 'filter_by', 'query_filter', 'Filter', 'file']) {
+    const meant = { status: 400, body: { code: 'field_invalid', field: name, detail: /Write "filter"/ } };
+    t.match(await workspace.search({ query: 'x', [name]: { media_type: 'text/plain' } }), meant, name);
+    t.match(
+      await workspace.search({ queries: [{ query: 'x', [name]: 'x' }] }),
+      meant,
+      `${name} of a question`,
+    );
+  }
+  const { status, body } = await workspace.search({ query: 'x', top_k: 3, colour: 'red' });
+  t.match(
+    { status, warnings: body.warnings },
+    { status: 200, warnings: [/colour/, /top_k.*Did you mean k\?/] },
+  );
   const unpaid = await fetch(`${server.url}/agent/v1/search`, { method: 'POST', body: '{"filter": 5}' });
   t.equal(unpaid.status, 402, 'what is not paid is quoted');
 });
