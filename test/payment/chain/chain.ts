@@ -142,6 +142,19 @@ export interface ChainFacilitator {
 
 /** Base's fee, in wei. */
 const BASE_FEE = '5000000';
+/** Of the test's own transactions: tips as Base has them. */
+const FEES = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1_000_000n };
+/** Dollars of the network's coin where nothing else is said, as the feed on the chain tells them. */
+const COIN_USD = 3000;
+
+/** Code that answers every call as Chainlink's feeds do, with a price written now or `at` (seconds since the epoch). */
+export function feedOf(usd: number, at?: number): Hex {
+  const word = (value: number) => `7f${BigInt(value).toString(16).padStart(64, '0')}`;
+  const time = at === undefined ? '42' : word(at);
+  const words = [word(1), word(Math.round(usd * 1e8)), time, time, word(1)];
+  const stored = words.map((value, index) => `${value}60${(index * 32).toString(16).padStart(2, '0')}52`);
+  return `0x${stored.join('')}60a06000f3`;
+}
 
 export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise<Chain> {
   const words = ['--port', '0', '--chain-id', String(asset.chainId), '--accounts', '1'];
@@ -159,7 +172,7 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
     if (status !== 'success') throw new Error(`transaction ${hash} was reverted`);
   };
   const deploy = async (data: Hex) => {
-    const hash = await client.sendTransaction({ account: stranger!, data });
+    const hash = await client.sendTransaction({ account: stranger!, data, ...FEES });
     return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
   };
   const put = async (bytecode: Hex, at: Hex) => {
@@ -183,11 +196,15 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
     await included(
       await client.sendTransaction({
         account: role,
+        ...FEES,
         to: address,
         data: encodeFunctionData({ abi: ABI, functionName, args } as EncodeFunctionDataParameters),
       }),
     );
   await put(MULTICALL.bytecode, MULTICALL_ADDRESS);
+  const { usdFeed, usdBounds } = asset.gas;
+  const usd = Math.min(COIN_USD, usdBounds[1] / 2);
+  if (usdFeed) await client.setCode({ address: usdFeed, bytecode: feedOf(usd) });
   const gasKey = async (wei = 10n ** 18n) => {
     const key = generatePrivateKey();
     await client.setBalance({ address: privateKeyToAccount(key).address, value: wei });
@@ -201,6 +218,7 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
       included(
         await client.writeContract({
           account: stranger!,
+          ...FEES,
           address,
           abi: ABI,
           functionName: 'mint',
@@ -235,7 +253,7 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
     },
     isDeployed: async (wallet) => (await client.getCode({ address: wallet as Hex })) !== undefined,
     send: async (data) => {
-      const hash = await client.sendTransaction({ account: stranger!, to: address, data });
+      const hash = await client.sendTransaction({ account: stranger!, to: address, data, ...FEES });
       await included(hash);
       return hash;
     },

@@ -30,7 +30,7 @@ export interface SelfRigOptions {
 }
 
 /** A look at the chain costs nothing here. */
-const QUICK: Paces = { lookMs: 20, minedMs: 20, resendMs: 200, stuckMs: 60_000 };
+const QUICK: Paces = { lookMs: 20, minedMs: 20, resendMs: 200, stuckMs: 60_000, gatherMs: 300 };
 
 /** This server as its own facilitator, on a chain of the test's own unless one is given. */
 export async function openSelfRig(t: Teardown, options: SelfRigOptions = {}) {
@@ -46,6 +46,7 @@ export async function openSelfRig(t: Teardown, options: SelfRigOptions = {}) {
       RPC_URL: chain.url,
       GAS_KEY: key,
       DATA_DIR: join(folder, 'data'),
+      SETTLED_TOGETHER_MAX: '1',
       ...options.settings,
     }),
   );

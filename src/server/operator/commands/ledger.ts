@@ -25,6 +25,8 @@ const COLUMNS = [
   'facilitator',
   'gas_eth',
   'fee_usd',
+  'gas_usd',
+  'margin_usd',
   'refund_transaction',
 ] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
@@ -107,6 +109,7 @@ function rowOf(entry: JournalEntry): Row {
     transaction: entry.transaction ?? '',
     reason: entry.reason ?? '',
     ...settlementOf(entry),
+    ...marginOf(entry),
     refund_transaction: entry.refund ?? '',
   };
 }
@@ -127,6 +130,19 @@ function settlementOf(entry: JournalEntry): Pick<Row, keyof typeof NO_SETTLEMENT
   return facilitator === SELF
     ? { facilitator, gas_eth: gas, fee_usd: '0' }
     : { facilitator, gas_eth: '0', fee_usd: UNKNOWN };
+}
+
+/** Dollars of the gas at the time of the sale, and what is left of the price; what a facilitator over HTTP bills is not known. */
+function marginOf(entry: JournalEntry): Pick<Row, 'gas_usd' | 'margin_usd'> {
+  const { gas_eth, fee_usd } = settlementOf(entry);
+  const gas = entry.gasUnits ?? (gas_eth === '0' ? '0' : undefined);
+  if (gas === undefined) return { gas_usd: gas_eth === '' ? '' : UNKNOWN, margin_usd: gas_eth === '' ? '' : UNKNOWN };
+  const isPaid = entry.kind === 'settled' || entry.kind === 'prepaid';
+  const margin = (isPaid ? BigInt(entry.amount) : 0n) - BigInt(gas);
+  return {
+    gas_usd: formatUsd(BigInt(gas)),
+    margin_usd: fee_usd === '0' ? formatUsd(margin) : UNKNOWN,
+  };
 }
 
 /** A cell by RFC 4180. Text that a spreadsheet would run as a formula gets a leading quote. */
