@@ -71,9 +71,11 @@ export class RpcWitness implements ChainWitness {
         if (read.kind === 'unused') continue;
         isUsed = true;
         const found = await findUse(state, payment, hint);
-        if (typeof found === 'object') return await sightingOf(state.node, found, payment);
+        const seen = typeof found === 'object' && (await sightingOf(state.node, found, payment));
+        if (seen) return seen;
         const { chainTimeS } = read;
-        if (!unexplained?.isComplete) unexplained = { kind: 'unexplained', chainTimeS, isComplete: found };
+        const isComplete = found === true;
+        if (!unexplained?.isComplete) unexplained = { kind: 'unexplained', chainTimeS, isComplete };
       } catch (error) {
         troubles.push((error as Error).message);
       }
@@ -170,9 +172,12 @@ export function isUse({ asset, payer, nonce }: Payment): (log: Log) => boolean {
     used === `0x${word(nonce)}`;
 }
 
-async function sightingOf(node: RpcNode, use: Log, payment: Payment): Promise<Sighting> {
+/** Undefined while the node has the event and not its transaction. */
+async function sightingOf(node: RpcNode, use: Log, payment: Payment): Promise<Sighting | undefined> {
   if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' };
-  return paidUs(await logsOf(node, use.transactionHash), use, payment)
+  const receipt = await node.find<{ logs: Log[] }>('eth_getTransactionReceipt', [use.transactionHash]);
+  if (!receipt) return undefined;
+  return paidUs(receipt.logs, use, payment)
     ? { kind: 'settled', transaction: use.transactionHash }
     : { kind: 'used_otherwise' };
 }

@@ -37,6 +37,8 @@ export class Together {
   readonly #deps: TogetherDeps;
   #gathered: Waiting[] = [];
   #timer: NodeJS.Timeout | undefined;
+  /** Transactions that are being signed. */
+  #signing = 0;
 
   constructor(deps: TogetherDeps) {
     this.#deps = deps;
@@ -62,7 +64,8 @@ export class Together {
       return sent.promise;
     }
     this.#gathered.push(waiting);
-    if (this.#gathered.length >= max || (transactions.waiting === 0 && !this.#timer)) this.#flush();
+    const isIdle = !this.#timer && this.#signing === 0 && transactions.waiting === 0;
+    if (isIdle || this.#gathered.length >= max) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), waitMs);
     return sent.promise;
   }
@@ -76,6 +79,7 @@ export class Together {
   }
 
   async #send(waiting: readonly Waiting[]): Promise<void> {
+    this.#signing += 1;
     try {
       const { gas, transactions } = this.#deps;
       const head = await gas.recent();
@@ -96,6 +100,8 @@ export class Together {
       for (const [at, { sent }] of waiting.entries()) sent.resolve({ outcome: outcomes[at]! });
     } catch (error) {
       for (const { sent } of waiting) sent.reject(error);
+    } finally {
+      this.#signing -= 1;
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Address } from '@farthing/protocol/address';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Asset } from '../asset.ts';
-import { CHAIN_LAG_S, type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
+import { CHAIN_LAG_S, type ChainWitness, provenBy, type Sighting } from '../facilitator/chain-witness.ts';
 import type { SettledBy } from '../facilitator/facilitator.ts';
 import { type Hex, type Payment, paymentKey } from '../payment.ts';
 import { type Fees, replacementFees } from './fees.ts';
@@ -48,7 +48,7 @@ export const PACES: Paces = { lookMs: 400, minedMs: 4000, resendMs: 4000, stuckM
 const FINAL_BLOCKS = 32n;
 /** Looks at a used account nonce without a receipt before another transaction counts as its user: nodes behind one address differ. */
 const UNSEEN_LOOKS_MAX = 12;
-/** How long each payment is settled for itself after several together were reverted. */
+/** How long each payment is settled for itself after one failed among others. */
 const DISTURBED_MS = 3_600_000;
 
 /** A payment that can be signed for. */
@@ -108,8 +108,8 @@ export class Transactions {
   #dueAt = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #isClosed = false;
-  /** When several payments together were reverted last, by `performance.now()`. */
-  #revertedAt = Number.NEGATIVE_INFINITY;
+  /** When a payment failed among others last, by `performance.now()`. */
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: TransactionsDeps) {
     this.#deps = deps;
@@ -309,8 +309,11 @@ export class Transactions {
     const { calls } = live.signed;
     const isMade = ({ payment }: Part) => mined.isDone && (calls === 1 || isMadeIn(mined.receipt, payment));
     if (isWaiting(live)) {
-      if (calls > 1 && !mined.isDone) return await this.#separate(live, head, mined);
       for (const part of live.parts.filter(({ told }) => !told)) {
+        if (calls > 1 && !isMade(part)) {
+          await this.#separate(live, part, head, mined);
+          continue;
+        }
         const outcome = isMade(part)
           ? { kind: 'settled' as const, transaction: mined.hash, by: bySelf(mined.cost) }
           : await this.#afterRevert(part.payment, mined);
@@ -325,18 +328,20 @@ export class Transactions {
   }
 
   /**
-   * Payments that were to be made together used up their gas, which one alone can do whose wallet has code. Each is signed for itself, and
-   * for some time no others are put together: who is hurt is this server, by the gas of one transaction an hour.
+   * A payment that failed among others. With its money there, either its wallet has code that uses up the gas of all, or it is the victim of
+   * one: it is signed for itself, which tells the two apart, and for some time no others are put together. Who is hurt is this server,
+   * by the gas of one transaction an hour.
    */
-  async #separate(live: Live, head: Head, { hash, cost }: Mined): Promise<void> {
-    this.#deps.log({ level: 'error', event: 'settled_together_reverted', transaction: hash, ...cost });
-    this.#revertedAt = performance.now();
-    await this.#anew(live, head);
+  async #separate(live: Live, part: Underway, head: Head, { hash, cost }: Mined): Promise<void> {
+    const isAgain = await this.#anewAlone(live, part, head);
+    if (!isAgain) return;
+    this.#deps.log({ level: 'error', event: 'settled_together_failed', transaction: hash, ...cost });
+    this.#failedAt = performance.now();
   }
 
-  /** A transaction of several payments was reverted a short time ago. */
+  /** A payment failed among others a short time ago, though it had its money. */
   get isDisturbed(): boolean {
-    return performance.now() - this.#revertedAt < DISTURBED_MS;
+    return performance.now() - this.#failedAt < DISTURBED_MS;
   }
 
   /** Outcome of the payment whose transaction was reverted: another sender may have settled the same authorization before. */
@@ -356,28 +361,31 @@ export class Transactions {
   async #usedByAnother(live: Live, head: Head): Promise<void> {
     const { accountNonce } = live.signed;
     this.#deps.log({ level: 'error', event: 'gas_key_used_elsewhere', account_nonce: accountNonce });
-    await this.#anew(live, head);
+    for (const part of live.parts) await this.#anewAlone(live, part, head);
   }
 
-  /** Its account nonce is used and made nothing: each payment that is still free is signed for itself, with another one. */
-  async #anew(live: Live, head: Head): Promise<void> {
+  /** Its account nonce is used and did not make it: if it is still free it is signed for itself, with another one. @returns true if it was */
+  async #anewAlone(live: Live, part: Underway, head: Head): Promise<boolean> {
     this.#floor = Math.max(this.#floor, head.count);
-    for (const part of live.parts) {
-      const { payment } = part;
-      const seen = await this.#deps.witness.look(payment);
-      if (seen.kind !== 'unused') {
-        const proven = provenBy(seen, payment);
-        // Neither proves that it paid nor that it did not: looked at again.
-        if (proven) await this.#drop(live, part, proven.kind === 'settled' ? proven : refused('authorization_already_used'));
-        continue;
-      }
-      if (head.timestamp >= payment.validBefore || live.signed.from !== this.#from) {
-        await this.#drop(live, part, refused('authorization_expired'));
-        continue;
-      }
-      const fees = this.#deps.gas.fees(head, live.signed.feeMax);
-      if (fees) await this.#signAlone(live, part, fees);
-    }
+    const { payment } = part;
+    const seen = await this.#deps.witness.look(payment);
+    const outcome = seen.kind === 'unused' ? this.#endOf(live, part, head, seen) : endOfUsed(seen, payment);
+    if (outcome) await this.#drop(live, part, outcome);
+    if (outcome || seen.kind !== 'unused') return false;
+    const fees = this.#deps.gas.fees(head, live.signed.feeMax);
+    if (fees) await this.#signAlone(live, part, fees);
+    return fees !== undefined;
+  }
+
+  /** Why a free authorization is not signed for anew; undefined where it is. */
+  #endOf(
+    { signed: { from } }: Live,
+    { payment }: Part,
+    { timestamp }: Head,
+    { balance }: { readonly balance: bigint },
+  ): Outcome | undefined {
+    if (timestamp >= payment.validBefore || from !== this.#from) return refused('authorization_expired');
+    return balance < payment.value ? refused('insufficient_funds') : undefined;
   }
 
   async #signAlone(live: Live, part: Underway, fees: Fees): Promise<void> {
@@ -491,6 +499,12 @@ export class Transactions {
     this.#live.delete(live);
     for (const { payment } of live.parts) this.#underway.delete(paymentKey(payment));
   }
+}
+
+/** Undefined where what used it is not known yet: it is looked at again. */
+function endOfUsed(seen: Sighting, payment: Payment): Outcome | undefined {
+  const proven = provenBy(seen, payment);
+  return proven && (proven.kind === 'settled' ? proven : refused('authorization_already_used'));
 }
 
 /** Some of its payments have no outcome yet. */

@@ -11,10 +11,12 @@ import {
   getCreate2Address,
   type Hex,
   http,
+  keccak256,
   maxUint256,
   pad,
   parseAbi,
   publicActions,
+  toHex,
   walletActions,
   zeroHash,
 } from 'viem';
@@ -52,6 +54,8 @@ const PROXY_SLOTS = {
   implementation: '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3',
   admin: '0x10d6a54a4754c8869d6886b5f5d7fbfa5b4522237ea5c60d11bc4e7a1ff9390b',
 } as const;
+/** FiatToken's `balanceAndBlacklistStates`. */
+const BALANCES_SLOT = '0x09';
 /** Place of a library's address in code that is not linked yet. */
 const UNLINKED = /__\$[0-9a-f]{34}\$__/g;
 
@@ -85,6 +89,10 @@ export interface Chain {
   gasKey(wei?: bigint): Promise<Hex>;
   mint(to: string, value: bigint): Promise<void>;
   balance(of: string): Promise<bigint>;
+  /** Sets what a wallet has, as if it had spent or received the rest. */
+  setBalance(of: string, value: bigint): Promise<void>;
+  /** Transactions that are sent and in no block. */
+  pooled(): Promise<number>;
   /** Whether the authorization was used, as the token contract says. */
   isUsed(authorizer: string, nonce: string): Promise<boolean>;
   /** The input of a transaction: what everybody can read of a settled payment. */
@@ -227,6 +235,14 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
       ),
     balance: (of) =>
       client.readContract({ address, abi: ABI, functionName: 'balanceOf', args: [of as `0x${string}`] }),
+    setBalance: async (of, value) => {
+      const index = keccak256(concat([pad(of as Hex), pad(BALANCES_SLOT)]));
+      await client.setStorageAt({ address, index, value: pad(toHex(value)) });
+    },
+    pooled: async () => {
+      const status = await client.request({ method: 'txpool_status' as never });
+      return Number((status as { pending: Hex }).pending);
+    },
     isUsed: (authorizer, nonce) =>
       client.readContract({
         address,

@@ -1,18 +1,21 @@
 import { join } from 'node:path';
 import type { Hex } from 'viem';
+import type { PrivateKeyAccount } from 'viem/accounts';
 import { native } from '../../../src/native/index.ts';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import { RemoteFacilitator } from '../../../src/payment/facilitator/remote-facilitator.ts';
 import { RpcWitness } from '../../../src/payment/facilitator/rpc-witness.ts';
+import type { Payment, Terms } from '../../../src/payment/payment.ts';
 import type { Paces } from '../../../src/payment/self/transactions.ts';
 import { SignatureCheck } from '../../../src/payment/signature.ts';
 import { readConfig } from '../../../src/server/settings/config.ts';
 import { openSelf } from '../../../src/server/wiring/open-self.ts';
 import { environmentOf } from '../../rig/environment.ts';
+import { tokenDomain } from '../../rig/sign-transfer.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type Chain, startChain } from '../chain/chain.ts';
 import { SetClock } from '../rig/gate-rig.ts';
-import { MAX_TIMEOUT_SECONDS, PAY_TO } from '../rig/payments.ts';
+import { addressOf, MAX_TIMEOUT_SECONDS, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
 
 export interface SelfRigOptions {
   readonly chain?: Chain;
@@ -27,6 +30,30 @@ export interface SelfRigOptions {
   /** Facilitators over HTTP that are asked before it, and after it. */
   readonly first?: readonly string[];
   readonly further?: readonly string[];
+}
+
+export const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
+const PURSE = 1_000_000n;
+
+export interface Signing {
+  readonly account?: PrivateKeyAccount;
+  readonly asset?: Asset;
+  readonly value?: bigint;
+  readonly validAfter?: bigint;
+  readonly seconds?: number;
+  readonly purse?: bigint;
+}
+
+/** A payment of a wallet that has the money, good for five minutes. */
+export async function pay(
+  chain: Chain,
+  { account = wallet(), asset = BASE_USDC, value = PRICE, validAfter = 0n, seconds = 300, purse = PURSE }: Signing = {},
+): Promise<Payment> {
+  if (purse > 0n) await chain.mint(addressOf(account), purse);
+  const validBefore = BigInt(Math.floor(Date.now() / 1000) + seconds);
+  const domain = tokenDomain(asset);
+  const authorization = await sign(account, { value, validAfter, validBefore, domain });
+  return paymentOf({ paymentSignature: v2Header(authorization) }, asset);
 }
 
 /** A look at the chain costs nothing here. */
