@@ -47,7 +47,7 @@ interface StoredPart extends Omit<Part, 'payment'> {
 interface StoredTransfer extends Omit<SignedTransfer, 'id' | 'parts' | 'calls'> {
   readonly parts?: readonly StoredPart[];
   readonly calls?: number;
-  /** Before 0.2: its only payment. */
+  /** Of rows from before payments were put together: the only one. */
   readonly payment?: SentPayment;
 }
 

@@ -25,9 +25,9 @@ const COLUMNS = [
   'facilitator',
   'gas_eth',
   'fee_usd',
+  'refund_transaction',
   'gas_usd',
   'margin_usd',
-  'refund_transaction',
 ] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
@@ -109,8 +109,8 @@ function rowOf(entry: JournalEntry): Row {
     transaction: entry.transaction ?? '',
     reason: entry.reason ?? '',
     ...settlementOf(entry),
-    ...marginOf(entry),
     refund_transaction: entry.refund ?? '',
+    ...marginOf(entry),
   };
 }
 
@@ -136,7 +136,8 @@ function settlementOf(entry: JournalEntry): Pick<Row, keyof typeof NO_SETTLEMENT
 function marginOf(entry: JournalEntry): Pick<Row, 'gas_usd' | 'margin_usd'> {
   const { gas_eth, fee_usd } = settlementOf(entry);
   const gas = entry.gasUnits ?? (gas_eth === '0' ? '0' : undefined);
-  if (gas === undefined) return { gas_usd: gas_eth === '' ? '' : UNKNOWN, margin_usd: gas_eth === '' ? '' : UNKNOWN };
+  const none = gas_eth === '' ? '' : UNKNOWN;
+  if (gas === undefined) return { gas_usd: none, margin_usd: none };
   const isPaid = entry.kind === 'settled' || entry.kind === 'prepaid';
   const margin = (isPaid ? BigInt(entry.amount) : 0n) - BigInt(gas);
   return {
@@ -147,7 +148,7 @@ function marginOf(entry: JournalEntry): Pick<Row, 'gas_usd' | 'margin_usd'> {
 
 /** A cell by RFC 4180. Text that a spreadsheet would run as a formula gets a leading quote. */
 function csvCell(value: string): string {
-  const text = /^[=+\-@]/.test(value) ? `'${value}` : value;
+  const text = /^[=+\-@](?![\d.]+$)/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
