@@ -22,9 +22,28 @@ export interface Asset {
   readonly version: string;
   /** As in prices and ledgers: one unit of the coin is a millionth of a dollar in both. */
   readonly decimals: typeof USD_DECIMALS;
+  readonly gas: NetworkGas;
   /** Prepaid money: it exists in this server's store alone, and on no chain (docs/payments.md, "Prepaid"). */
   readonly isPrepaid?: true;
 }
+
+/** What a network's transactions are paid in. */
+export interface NetworkGas {
+  readonly coin: string;
+  /** Most that this server pays for a unit of gas where no setting says otherwise, in gwei. */
+  readonly feeGweiMax: number;
+  /** Chainlink's contract of the coin's price in dollars on this network. Absent on testnets, whose coins cost nothing. */
+  readonly usdFeed?: Address;
+  /** Dollars between which an answer of the feed is believed; without one, the coin counts as that dear. */
+  readonly usdBounds: readonly [min: number, max: number];
+  /** OP Stack: the contract that says what a transaction's data costs on Ethereum, beside its gas. */
+  readonly dataFeeOracle?: Address;
+}
+
+/** Chainlink's feeds: docs.chain.link/data-feeds/price-feeds/addresses. */
+const ETH = { coin: 'ETH', feeGweiMax: 0.1, usdBounds: [100, 10_000] } as const;
+/** docs.optimism.io, GasPriceOracle: at one address on every chain of the OP Stack. */
+const OP_STACK = { dataFeeOracle: '0x420000000000000000000000000000000000000f' } as const;
 
 /** Fields of Circle's USDC that are the same on all networks. Addresses: developers.circle.com/stablecoins/usdc-contract-addresses. */
 const USDC = { symbol: 'USDC', version: '2', decimals: 6 } as const;
@@ -39,6 +58,7 @@ export const BASE_USDC: Asset = {
   address: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
   displayedAddress: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   name: 'USD Coin',
+  gas: { ...ETH, ...OP_STACK, usdFeed: '0x71041dddad3595f9ced3dccfbe3d1f4b0a16bb70' },
 };
 
 /** EIP-712 name and version: the table of default assets of `@x402/evm` 2.27. The name is not that of Base. */
@@ -52,7 +72,58 @@ export const BASE_SEPOLIA_USDC: Asset = {
   address: '0x036cbd53842c5426634e7929541ec2318f3dcf7e',
   displayedAddress: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
   name: 'USDC',
+  gas: ETH,
 };
+
+/** Further networks: EIP-712 names and versions from the same table. */
+const FURTHER: readonly Asset[] = [
+  {
+    ...USDC,
+    network: 'eip155:137',
+    title: 'Polygon',
+    isTestnet: false,
+    networkNameV1: 'polygon',
+    chainId: 137,
+    address: '0x3c499c542cef5e3811e1192ce70d8cc03d5c3359',
+    displayedAddress: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+    name: 'USD Coin',
+    gas: {
+      coin: 'POL',
+      feeGweiMax: 1000,
+      usdFeed: '0xab594600376ec9fd91f8e885dadf0ce036862de0',
+      usdBounds: [0.01, 3],
+    },
+  },
+  {
+    ...USDC,
+    network: 'eip155:42161',
+    title: 'Arbitrum One',
+    isTestnet: false,
+    networkNameV1: 'arbitrum',
+    chainId: 42161,
+    address: '0xaf88d065e77c8cc2239327c5edb3a432268e5831',
+    displayedAddress: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831',
+    name: 'USD Coin',
+    gas: { ...ETH, feeGweiMax: 1, usdFeed: '0x639fe6ab55c921f74e7fac1ee960c0b6293ba612' },
+  },
+  {
+    ...USDC,
+    network: 'eip155:43114',
+    title: 'Avalanche',
+    isTestnet: false,
+    networkNameV1: 'avalanche',
+    chainId: 43114,
+    address: '0xb97ef9ef8734c71904d8002f8b6bc66dd9c48a6e',
+    displayedAddress: '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E',
+    name: 'USD Coin',
+    gas: {
+      coin: 'AVAX',
+      feeGweiMax: 100,
+      usdFeed: '0x0a77230d17318075983913bc2145db16c7366156',
+      usdBounds: [1, 300],
+    },
+  },
+];
 
 /** Prepaid money is spent by the same signed message as USDC. */
 const PREPAID = {
@@ -64,13 +135,11 @@ const PREPAID = {
   isPrepaid: true,
 } as const;
 
-/** The supported coins. A coin stays here as long as any server's store holds payments in it. */
-export const ASSETS: readonly Asset[] = [
-  BASE_USDC,
-  BASE_SEPOLIA_USDC,
-  { ...BASE_USDC, ...PREPAID },
-  { ...BASE_SEPOLIA_USDC, ...PREPAID },
-];
+/** The coins that are asked for, one on each network. A coin stays here as long as any server's store holds payments in it. */
+export const COINS: readonly Asset[] = [BASE_USDC, BASE_SEPOLIA_USDC, ...FURTHER];
+
+/** The same, and prepaid money of each. */
+export const ASSETS: readonly Asset[] = [...COINS, ...COINS.map((coin) => ({ ...coin, ...PREPAID }))];
 
 /** The coin that is asked for on a network. `PAY_TO` receives it there. @throws Error */
 export function assetOn(network: Asset['network']): Asset {

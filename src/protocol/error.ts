@@ -47,6 +47,7 @@ export const ERRORS = {
   overloaded: [503, 'Too much work is waiting'],
   not_ready: [503, 'The server is not ready'],
   facilitator_unavailable: [503, 'The payment facilitator cannot be reached'],
+  settlement_too_dear: [503, 'Settling the payment costs more than it brings in'],
   objects_unavailable: [503, 'Files and indexes cannot be reached'],
   books_unavailable: [503, 'The books cannot be written'],
   settlement_pending: [503, 'The outcome of the settlement is not known yet'],

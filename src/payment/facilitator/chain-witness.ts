@@ -10,6 +10,14 @@ export type Sighting =
       /** Why the transaction that used the nonce could not be found: the transaction is empty then, and counts as ours. */
       readonly unread?: string;
     }
+  /** The nonce is used, and the log, which can be read, shows no transaction that used it: a node that is behind, or one that lies. */
+  | {
+      readonly kind: 'unexplained';
+      /** Time of the newest block, in seconds since the epoch. */
+      readonly chainTimeS: bigint;
+      /** The log was read back to before the payment can have come. */
+      readonly isComplete: boolean;
+    }
   /** Cancelled, or used to pay another recipient or amount. */
   | { readonly kind: 'used_otherwise' }
   | {
@@ -53,6 +61,12 @@ export function provenBy(
       };
     case 'used_otherwise':
       return { kind: 'refused', reason: 'authorization_already_used' };
+    case 'unexplained':
+      // A log that is behind for as long shows nothing any more. One that is read in pieces too small proves nothing.
+      if (seen.chainTimeS <= payment.validBefore + CHAIN_LAG_S) return undefined;
+      return seen.isComplete
+        ? { kind: 'refused', reason: 'authorization_already_used' }
+        : { kind: 'settled', transaction: '', unproven: true };
     case 'unused':
       if (seen.chainTimeS > payment.validBefore + CHAIN_LAG_S) return { kind: 'absent' };
       if (

@@ -9,6 +9,8 @@ export interface SettledBy {
   readonly facilitator?: string;
   /** Wei that this server's gas wallet paid; decimal. */
   readonly gasWei?: string;
+  /** The same in units of the payment's coin at the price of that time, rounded up; decimal. */
+  readonly gasUnits?: string;
 }
 
 export type Settlement =
@@ -29,8 +31,14 @@ export type Settlement =
 export interface GasHealth {
   readonly network: Asset['network'];
   readonly address: string;
-  /** Decimal. */
+  /** What the network's gas is paid in, such as ETH. */
+  readonly coin: string;
+  /** Its coins; decimal. */
   readonly eth: string;
+  /** Dollars that one counts as. */
+  readonly coin_usd: number;
+  /** Dollars of gas that a settlement in a transaction of its own costs at the present fees; decimal. */
+  readonly settlement_usd: string;
   /** Settlements that it can pay for at the present fees. */
   readonly settlements_left: number;
   /** Transactions that are not mined yet. */
@@ -69,6 +77,8 @@ export interface Facilitator {
   settle(payment: Payment, terms: Terms): Promise<Settlement>;
   /** Determines the outcome of a settlement whose answer was lost. `absent`: it never happened. Never throws. */
   reconcile(payment: Payment, terms: Terms): Promise<Settlement | { readonly kind: 'absent' }>;
+  /** Why a sale of `amount` (units of the coin) is not made: settling it would cost more. Undefined where it is. Absent: nothing is known to cost. */
+  tooDear?(amount: bigint): string | undefined;
   /** Reads what it supports. @throws facilitator_unavailable when nothing can be sold */
   connect(): Promise<void>;
   health(): FacilitatorHealth;

@@ -10,6 +10,7 @@ import { type ChainWitness, provenBy, refusedBy, type Sighting } from './chain-w
 import type { Caller, Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 import { type FacilitatorAddress, FacilitatorClient } from './facilitator-client.ts';
+import { settlementTooDear } from './too-dear.ts';
 import { faultOf, mayPass, saysUsed } from './reasons.ts';
 import type { Heard, Settler, Told } from './settler.ts';
 
@@ -89,6 +90,7 @@ export class RemoteFacilitator implements Facilitator {
     const settlers = this.#settlersOf(payment);
     const settlesIn = Math.min(...settlers.map(({ settling }) => settling.waitMs(caller)));
     if (settlesIn > 0) throw this.#unavailable(this.#trouble ?? '', settlesIn);
+    if (this.tooDear(terms.amount) !== undefined) throw settlementTooDear();
     if (await this.#isGarbage(payment)) return { valid: false, reason: 'invalid_signature' };
     let trouble: string | undefined;
     // A single one is asked twice.
@@ -126,6 +128,7 @@ export class RemoteFacilitator implements Facilitator {
     const settlers = this.#settlersOf(payment);
     let unsent: string | undefined;
     let turnedAway = false;
+    let isTooDear = false;
     let judged: Settlement | undefined;
     for (const client of settlers) {
       // While the circuit is open the first to come so far is the trial: a purchase that ends before it settles uses none up.
@@ -133,6 +136,7 @@ export class RemoteFacilitator implements Facilitator {
       const told = await this.#settleOnceMore(client, payment, terms, deadlineMs);
       if (told.kind === 'not_sent' || (told.kind === 'turned_away' && !this.#parts.witness)) {
         turnedAway ||= told.kind === 'turned_away';
+        isTooDear = told.kind === 'not_sent' && told.tooDear === true;
         unsent = told.detail;
         this.#note(client, told.detail);
         continue;
@@ -149,6 +153,7 @@ export class RemoteFacilitator implements Facilitator {
       if (seen?.kind !== 'unused') return provenIn(seen, payment) ?? judged;
     }
     if (judged) return judged;
+    if (isTooDear) throw settlementTooDear();
     const waitMs = Math.min(...settlers.map(({ settling }) => settling.waitMs(caller)));
     throw this.#unavailable(unsent ?? this.#trouble ?? '', waitMs);
   }
@@ -239,6 +244,12 @@ export class RemoteFacilitator implements Facilitator {
   #contradicted(claim: string, { payer, nonce }: Payment): void {
     this.#trouble = `the chain shows otherwise than it said: ${claim.slice(0, 100)}`;
     this.#parts.log({ level: 'error', event: 'facilitator_contradicted', told: claim, payer, nonce });
+  }
+
+  /** See `Facilitator.tooDear`: what one settles at a loss another may settle for nothing. */
+  tooDear(amount: bigint): string | undefined {
+    const reasons = this.#clients.map((client) => client.tooDear?.(amount));
+    return reasons.includes(undefined) ? undefined : reasons[0];
   }
 
   health(): FacilitatorHealth {

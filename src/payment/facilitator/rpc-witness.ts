@@ -20,13 +20,15 @@ export const BLOCKS_FIRST = 10n;
 const BLOCKS_MAX = 2000n;
 /** From 10 to 2,000 blocks a look this is 18 hours; an authorization lives for little more than one. */
 const LOOKS_MAX = 24;
+/** No payment is taken that is valid for longer: the time that is asked for, an hour over it (gate/checks.ts), and clocks that differ. */
+const VALIDITY_S_MAX = 4500n;
 
 interface Block {
   readonly number: Hex;
   readonly timestamp: Hex;
 }
 
-interface Log {
+export interface Log {
   readonly topics: readonly Hex[];
   readonly data: Hex;
   readonly logIndex: Hex;
@@ -52,28 +54,33 @@ export class RpcWitness implements ChainWitness {
   }
 
   /**
-   * A used nonce whose transaction no node can show counts as settled, without a transaction: a payer must not be refused because of a
-   * limited node plan.
+   * A used nonce whose transaction no node can show, since none lets its log be read, counts as settled, without a transaction: a payer
+   * must not be refused because of a limited node plan. A log that was read and shows nothing explains nothing: see `Sighting`.
    * @param hint hash that the facilitator reported: looked at before the log
    * @throws Error when no node can be asked, or all are of other chains
    */
   async look(payment: Payment, hint?: string): Promise<Sighting> {
     const troubles: string[] = [];
     let isUsed = false;
+    let unexplained: Extract<Sighting, { kind: 'unexplained' }> | undefined;
     for (const state of this.#nodes) {
       try {
-        const unused = await readUnused(state.node, payment);
+        const read = await readState(state.node, payment);
         // A node that has not seen the use yet is behind one that has.
-        if (unused && !isUsed) return unused;
-        if (unused) continue;
+        if (read.kind === 'unused' && !isUsed) return read;
+        if (read.kind === 'unused') continue;
         isUsed = true;
-        const use = await findUse(state, payment, hint);
-        if (use) return await sightingOf(state.node, use, payment);
-        troubles.push('its log does not tell what used the authorization');
+        const found = await findUse(state, payment, hint);
+        const seen = typeof found === 'object' && (await sightingOf(state.node, found, payment));
+        if (seen) return seen;
+        const { chainTimeS } = read;
+        const isComplete = found === true;
+        if (!unexplained?.isComplete) unexplained = { kind: 'unexplained', chainTimeS, isComplete };
       } catch (error) {
         troubles.push((error as Error).message);
       }
     }
+    if (unexplained) return unexplained;
     if (isUsed) return { kind: 'settled', transaction: '', unread: troubles.join('; ') };
     throw new Error(troubles.join('; '));
   }
@@ -98,20 +105,28 @@ async function mustBeOf({ chainId: expected }: Asset, node: RpcNode): Promise<vo
   if (chainId !== expected) throw new Error(`FARTHING_RPC_URL leads to chain ${chainId}, not to ${expected}`);
 }
 
-/** Undefined for a nonce that is used. */
-async function readUnused(node: RpcNode, { asset, payer, nonce }: Payment): Promise<Sighting | undefined> {
+/** State of the nonce and time of the newest block; `used` says nothing of who used it. */
+async function readState(
+  node: RpcNode,
+  { asset, payer, nonce }: Payment,
+): Promise<Extract<Sighting, { kind: 'unused' }> | { readonly kind: 'used'; readonly chainTimeS: bigint }> {
   await mustBeOf(asset, node);
   // State, balance and time are of one block: of several nodes behind one address, one may be behind the others.
   const block = await node.call<Block>('eth_getBlockByNumber', ['latest', false]);
   const read = (data: string) =>
     node.call<Hex>('eth_call', [{ to: asset.address, data }, block.number]).then(BigInt);
-  if ((await read(AUTHORIZATION_STATE + word(payer) + word(nonce))) !== 0n) return undefined;
+  const chainTimeS = BigInt(block.timestamp);
+  if ((await read(AUTHORIZATION_STATE + word(payer) + word(nonce))) !== 0n)
+    return { kind: 'used', chainTimeS };
   const balance = await read(BALANCE_OF + word(payer));
-  return { kind: 'unused', chainTimeS: BigInt(block.timestamp), balance };
+  return { kind: 'unused', chainTimeS, balance };
 }
 
-/** The event that ended the authorization: in the facilitator's transaction, or searched from the newest block backwards. */
-async function findUse(state: NodeState, payment: Payment, hint?: string): Promise<Log | undefined> {
+/**
+ * The event that ended the authorization: in the facilitator's transaction, or searched from the newest block backwards.
+ * @returns otherwise whether the search reached the time before which the payment cannot have come
+ */
+async function findUse(state: NodeState, payment: Payment, hint?: string): Promise<Log | boolean> {
   const { node } = state;
   const told =
     hint === undefined ? undefined : (await logsOf(node, hint).catch(() => [])).find(isUse(payment));
@@ -143,10 +158,13 @@ async function findUse(state: NodeState, payment: Payment, hint?: string): Promi
       state.blocksMax = blocks;
     }
   }
-  return undefined;
+  if (toBlock < 0n) return true;
+  const { timestamp } = await node.call<Block>('eth_getBlockByNumber', [quantity(toBlock + 1n), false]);
+  return BigInt(timestamp) < payment.validBefore - VALIDITY_S_MAX;
 }
 
-function isUse({ asset, payer, nonce }: Payment): (log: Log) => boolean {
+/** Recognises the event that ended a payment's authorization, by its use or its cancellation. */
+export function isUse({ asset, payer, nonce }: Payment): (log: Log) => boolean {
   return ({ address, topics: [event, authorizer, used] }) =>
     address.toLowerCase() === asset.address &&
     (event === TOPICS.authorizationUsed || event === TOPICS.authorizationCanceled) &&
@@ -154,9 +172,12 @@ function isUse({ asset, payer, nonce }: Payment): (log: Log) => boolean {
     used === `0x${word(nonce)}`;
 }
 
-async function sightingOf(node: RpcNode, use: Log, payment: Payment): Promise<Sighting> {
+/** Undefined while the node has the event and not its transaction. */
+async function sightingOf(node: RpcNode, use: Log, payment: Payment): Promise<Sighting | undefined> {
   if (use.topics[0] === TOPICS.authorizationCanceled) return { kind: 'used_otherwise' };
-  return paidUs(await logsOf(node, use.transactionHash), use, payment)
+  const receipt = await node.find<{ logs: Log[] }>('eth_getTransactionReceipt', [use.transactionHash]);
+  if (!receipt) return undefined;
+  return paidUs(receipt.logs, use, payment)
     ? { kind: 'settled', transaction: use.transactionHash }
     : { kind: 'used_otherwise' };
 }

@@ -4,7 +4,11 @@ import type { Circuit } from './circuit.ts';
 import type { GasHealth, SettledBy, Settlement, Verification } from './facilitator.ts';
 
 /** Outcome of a settlement as its settler reports it. `not_sent` and `turned_away`: it did not act upon the request. */
-export type Told = Settlement | { readonly kind: 'not_sent' | 'turned_away'; readonly detail: string };
+export type Told =
+  | Settlement
+  | { readonly kind: 'turned_away'; readonly detail: string }
+  /** `tooDear`: it would have cost more than it brings in. */
+  | { readonly kind: 'not_sent'; readonly detail: string; readonly tooDear?: boolean };
 
 /** A settler's response, and whether the settler works, whatever it said about the payment. */
 export interface Heard<T> {
@@ -30,6 +34,8 @@ export interface Settler {
   settles(asset: Asset): boolean;
   /** Why nothing can be sold through it at this moment; undefined where it can, for all that is known. */
   obstacle(): string | undefined;
+  /** Why a settlement of `amount` (units of the coin) would cost more than it brings in; undefined where it does not. Absent: it costs no gas of ours. */
+  tooDear?(amount: bigint): string | undefined;
   /** Reads what it settles. @returns what is wrong, if anything */
   read(): Promise<string | undefined>;
   /** The verification, or what is wrong with the settler. Never throws. */

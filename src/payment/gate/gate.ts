@@ -4,6 +4,7 @@ import { formatUsd } from '@farthing/protocol/money';
 import type { Owners } from '@farthing/queues/owners';
 import { ASSETS, prepaidOn } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
+import { settlementTooDear } from '../facilitator/too-dear.ts';
 import { PaymentRefused } from '../fault.ts';
 import { type Payment, paymentKey } from '../payment.ts';
 import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
@@ -153,9 +154,16 @@ export class PaymentGate {
     return this.#deps.purchaseLimits.owners;
   }
 
-  /** The 402 for a request without a usable payment. @param wallet may have prepaid money: such a payment is offered, too */
+  /**
+   * The 402 for a request without a usable payment. What would cost more to settle than it brings in is offered for prepaid money alone.
+   * @param wallet may have prepaid money: such a payment is offered, too @throws settlement_too_dear where no way of paying is left
+   */
   challenge(quote: Quote, error: string, wallet?: Address): Answer {
     if (quote.paidIn === 'prepaid') return this.#challenges.of(quote, error, 'prepaid');
+    if (this.#deps.facilitator.tooDear?.(quote.amount) !== undefined) {
+      if (quote.paidIn === 'coin' || !this.#deps.settings.prepaid) throw settlementTooDear();
+      return this.#challenges.of(quote, error, 'prepaid');
+    }
     if (quote.paidIn === 'coin' || wallet === undefined || !this.#deps.settings.prepaid)
       return this.#challenges.of(quote, error, 'coin');
     const covered = this.#deps.prepaid.left(wallet) >= quote.amount;

@@ -57,7 +57,11 @@ interface Held {
 /** How often the outcome is asked for while a request waits for it. */
 const HELD_ASK_MS = 2000;
 /** Nothing was asked of the facilitator, or it took no connection. */
-const NOT_SENT: ReadonlySet<ErrorCode> = new Set(['facilitator_unavailable', 'books_unavailable']);
+const NOT_SENT: ReadonlySet<ErrorCode> = new Set([
+  'facilitator_unavailable',
+  'books_unavailable',
+  'settlement_too_dear',
+]);
 /** An unknown outcome counts as settled when the facilitator is still silent this long after the authorization ended. */
 const PRESUMED_AFTER_MS = 10 * 60_000;
 

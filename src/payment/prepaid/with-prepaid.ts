@@ -29,6 +29,7 @@ export function withPrepaid(
     },
     reconcile: async (payment, terms) =>
       isPrepaid(payment) ? balances.spent(payment) : facilitator.reconcile(payment, terms),
+    tooDear: (amount) => facilitator.tooDear?.(amount),
     connect: () => facilitator.connect(),
     health: () => facilitator.health(),
   };

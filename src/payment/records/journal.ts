@@ -33,6 +33,7 @@ export interface JournalEntry {
   /** See `SettledBy`. */
   readonly facilitator?: string;
   readonly gasWei?: string;
+  readonly gasUnits?: string;
   /** Hash of the transaction that sent the money back; `refunded` alone. */
   readonly refund?: string;
 }

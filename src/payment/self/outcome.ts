@@ -15,9 +15,12 @@ export function refused(reason: string): Outcome {
   return { kind: 'refused', reason };
 }
 
+/** The gas that a payment's transaction took from this server's gas wallet; undefined where the node does not say. */
+export type Cost = Pick<SettledBy, 'gasWei' | 'gasUnits'>;
+
 /** A transaction of this server's gas wallet, which took so much. */
-export function bySelf({ gasWei }: { readonly gasWei: string | undefined }): SettledBy {
-  return { facilitator: SELF, gasWei };
+export function bySelf(cost: Cost): SettledBy {
+  return { facilitator: SELF, ...cost };
 }
 
 /** The payment was settled by another transaction. Another server with the same FARTHING_PAY_TO may have sold something for it. */

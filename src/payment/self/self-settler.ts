@@ -13,12 +13,13 @@ import { type RpcNode, RpcRefusal } from '../facilitator/rpc-node.ts';
 import type { Heard, Settler, Told } from '../facilitator/settler.ts';
 import type { PaymentFault } from '../fault.ts';
 import { type Hex, type Payment, paymentKey, type Terms } from '../payment.ts';
-import type { SignatureCheck } from '../signature.ts';
+import { isOfContract, type SignatureCheck } from '../signature.ts';
 import type { GasState } from './gas-state.ts';
 import { isRevert, type Nodes, REVERTED_CODE } from './nodes.ts';
 import { type Outcome, REVERTED, reportAnother } from './outcome.ts';
+import { TooDear, Together } from './together.ts';
 import type { Transactions } from './transactions.ts';
-import { type Call, mayDeploy, revertReason, transferCall } from './transfer-call.ts';
+import { type Call, MULTICALL, mayDeploy, revertReason, transferCall } from './transfer-call.ts';
 
 export interface SelfSettlerDeps {
   /** The coin that it settles. */
@@ -32,6 +33,9 @@ export interface SelfSettlerDeps {
   readonly transactions: Transactions;
   /** Units that a settlement may take. */
   readonly gasMax: bigint;
+  /** Most payments of one transaction, and how long one waits for others. */
+  readonly togetherMax: number;
+  readonly gatherMs: number;
   readonly clock: Clock;
   readonly log: (event: Readonly<Record<string, unknown>>) => void;
 }
@@ -68,10 +72,15 @@ export class SelfSettler implements Settler {
   readonly #beginning = new Map<string, Promise<Begun>>();
   /** Wallets that are asked for nothing until a time, in milliseconds since the epoch. */
   readonly #barred = new Map<Address, number>();
+  readonly #together: Together;
+  /** The chain has the contract that makes several payments in one transaction; undefined until it was looked for. */
+  #hasMulticall: boolean | undefined;
   readonly #settling = new Limit(SETTLE_LIMITS, () => new Error('too many settlements wait'));
 
   constructor(deps: SelfSettlerDeps) {
     this.#deps = deps;
+    const { transactions, gas, togetherMax: max, gatherMs: waitMs } = deps;
+    this.#together = new Together({ transactions, gas, max, waitMs });
     const circuit = (call: string) =>
       new Circuit({
         clock: deps.clock,
@@ -88,6 +97,10 @@ export class SelfSettler implements Settler {
   obstacle(): string | undefined {
     if (this.settling.waitMs() > 0) return 'transactions are not mined';
     return this.#deps.gas.obstacle();
+  }
+
+  tooDear(amount: bigint): string | undefined {
+    return this.#deps.gas.tooDear(amount);
   }
 
   sent(transaction: string): Promise<SettledBy | undefined> {
@@ -118,7 +131,7 @@ export class SelfSettler implements Settler {
     if (fault !== undefined) return heard({ valid: false, reason: fault });
     const { nodes, transactions, gas } = this.#deps;
     // Checks for obstacles first, before the costly work.
-    const obstacle = gas.obstacle();
+    const obstacle = gas.obstacle() ?? gas.tooDear(terms.amount);
     if (obstacle !== undefined) return { told: obstacle, works: true };
     try {
       const call = await this.#callOf(payment);
@@ -131,7 +144,7 @@ export class SelfSettler implements Settler {
           return held;
         }),
       );
-      const isCovered = balance >= payment.value + transactions.committed(payment);
+      const isCovered = balance >= payment.value + transactions.committed(payment) + this.#together.committed(payment);
       return heard(isCovered ? { valid: true } : { valid: false, reason: 'insufficient_funds' });
     } catch (error) {
       if (isRevert(error)) return heard({ valid: false, reason: revertReason(error.told) });
@@ -149,7 +162,9 @@ export class SelfSettler implements Settler {
         left: () => new Error('it waited too long for a place'),
       });
     } catch (error) {
-      return { told: { kind: 'not_sent', detail: (error as Error).message }, works: false };
+      const tooDear = error instanceof TooDear;
+      const told = { kind: 'not_sent', detail: (error as Error).message, tooDear } as const;
+      return { told, works: tooDear };
     } finally {
       clearTimeout(ending);
     }
@@ -183,14 +198,17 @@ export class SelfSettler implements Settler {
     if (transactions.waiting >= STUCK_MAX) throw new Error('too many transactions wait to be mined');
     const head = await gas.recent();
     const obstacle = gas.obstacleAt(head);
-    const fees = gas.fees(head);
-    if (obstacle !== undefined || !fees) throw new Error(obstacle);
+    if (obstacle !== undefined) throw new Error(obstacle);
     try {
       const call = await this.#callOf(payment);
-      const needed = await this.#onceValid(() => this.#estimate(payment, call));
-      if (needed > this.#deps.gasMax) return refused('signature_too_costly');
+      const { units, mayShare } = await this.#onceValid(() => this.#estimate(payment, call));
+      if (units > this.#deps.gasMax) return refused('signature_too_costly');
       if (performance.now() >= until) throw new Error('the nodes took too long');
-      const sent = await transactions.send(payment, { call, gas: needed + needed / 4n, fees, head });
+      const feeMax = gas.feeMaxFor(terms.amount, units, head);
+      if (head.baseFee + head.tip > feeMax)
+        throw new TooDear(gas.tooDear(terms.amount, units, head) ?? 'its gas costs too much');
+      const priced = { payment, call, gas: units + units / 4n, units, weiMax: feeMax * units };
+      const sent = await this.#together.add(priced, mayShare);
       void sent.outcome.then((outcome) => this.#barWhoRevert(payment, outcome));
       return sent;
     } catch (error) {
@@ -222,21 +240,36 @@ export class SelfSettler implements Settler {
     if (seen.kind === 'unused')
       return { told: { kind: 'unknown', detail: 'one node has it used and another does not' } };
     const proven = provenBy(seen, payment);
-    if (proven?.kind !== 'settled') return refused(reason);
+    if (!proven) return { told: { kind: 'unknown', detail: 'its log does not show what used the authorization' } };
+    if (proven.kind !== 'settled') return refused(reason);
     reportAnother(this.#deps.log, payment, proven);
     return { told: proven };
   }
 
-  /** Units of gas. What a payer's waiting transactions will move cannot pay for another one. @throws RpcRefusal when it is reverted */
-  async #estimate(payment: Payment, call: Call): Promise<bigint> {
+  /**
+   * Units of gas, and whether it may share a transaction: a wallet with code may use up the gas of all. What a payer's waiting transactions
+   * will move cannot pay for another one. @throws RpcRefusal when it is reverted
+   */
+  async #estimate(payment: Payment, call: Call): Promise<{ units: bigint; mayShare: boolean }> {
     const { nodes, transactions } = this.#deps;
-    const committed = transactions.committed(payment);
+    const committed = transactions.committed(payment) + this.#together.committed(payment);
     return nodes.first(async (node) => {
-      const gas = BigInt(await node.call<Hex>('eth_estimateGas', [this.#from(call), 'latest']));
+      const [units, mayShare] = await Promise.all([
+        node.call<Hex>('eth_estimateGas', [this.#from(call), 'latest']).then(BigInt),
+        this.#mayShare(node, payment),
+      ]);
       if (committed > 0n && (await this.#balance(node, payment)) < payment.value + committed)
         throw new RpcRefusal('', { told: 'transfer amount exceeds balance', code: REVERTED_CODE });
-      return gas;
+      return { units, mayShare };
     });
+  }
+
+  async #mayShare(node: RpcNode, payment: Payment): Promise<boolean> {
+    if (this.#deps.togetherMax === 1 || isOfContract(payment)) return false;
+    const hasCode = (address: Address) =>
+      node.call<Hex>('eth_getCode', [address, 'latest']).then((code) => code !== '0x');
+    this.#hasMulticall ??= await hasCode(MULTICALL);
+    return this.#hasMulticall && !(await hasCode(payment.payer));
   }
 
   async #balance(node: RpcNode, { payer }: Payment): Promise<bigint> {

@@ -1,16 +1,16 @@
 import type { Address } from '@farthing/protocol/address';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Asset } from '../asset.ts';
-import { CHAIN_LAG_S, type ChainWitness, provenBy } from '../facilitator/chain-witness.ts';
+import { CHAIN_LAG_S, type ChainWitness, provenBy, type Sighting } from '../facilitator/chain-witness.ts';
 import type { SettledBy } from '../facilitator/facilitator.ts';
 import { type Hex, type Payment, paymentKey } from '../payment.ts';
 import { type Fees, replacementFees } from './fees.ts';
 import type { GasState, Head } from './gas-state.ts';
 import type { Nodes } from './nodes.ts';
-import { bySelf, type Outcome, REVERTED, refused, reportAnother } from './outcome.ts';
-import { gasWeiOf, type Receipt } from './receipt.ts';
-import type { Attempt, SignedTransfer, SignedTransfers } from './signed-transfers.ts';
-import type { Call } from './transfer-call.ts';
+import { bySelf, type Cost, type Outcome, REVERTED, refused, reportAnother } from './outcome.ts';
+import { gasWeiOf, isMadeIn, type Receipt } from './receipt.ts';
+import { type Attempt, type Part, rowId, type SignedTransfer, type SignedTransfers } from './signed-transfers.ts';
+import { type Call, togetherCall, transferCall } from './transfer-call.ts';
 
 export interface TransactionsDeps {
   readonly rows: SignedTransfers;
@@ -38,29 +38,45 @@ export interface Paces {
   readonly resendMs: number;
   /** After this long, the first in the queue is replaced by one with higher fees. */
   readonly stuckMs: number;
+  /** How long a payment waits for others while a transaction is on its way. */
+  readonly gatherMs: number;
 }
 
 /** A block of Base comes every two seconds. */
-const PACES: Paces = { lookMs: 400, minedMs: 4000, resendMs: 4000, stuckMs: 12_000 };
+export const PACES: Paces = { lookMs: 400, minedMs: 4000, resendMs: 4000, stuckMs: 12_000, gatherMs: 1000 };
 /** Blocks on top after which nothing is reorganised any more: a minute of Base. Until then a transaction that vanishes is sent again. */
 const FINAL_BLOCKS = 32n;
 /** Looks at a used account nonce without a receipt before another transaction counts as its user: nodes behind one address differ. */
 const UNSEEN_LOOKS_MAX = 12;
+/** How long each payment is settled for itself after one failed among others. */
+const DISTURBED_MS = 3_600_000;
+
+/** A payment that can be signed for. */
+export interface Ready extends Part {
+  readonly call: Call;
+}
 
 interface Mined {
   readonly hash: Hex;
   readonly block: bigint;
   readonly isDone: boolean;
-  /** Wei; undefined where the node does not say. */
-  readonly gasWei: string | undefined;
+  /** Of each payment that it made. */
+  readonly cost: Cost;
+  readonly receipt: Receipt;
 }
 
-/** A signed transfer on its way. */
-interface Live {
-  signed: SignedTransfer;
+/** A payment on its way. */
+interface Underway extends Part {
   readonly outcome: PromiseWithResolvers<Outcome>;
   /** The reported outcome; undefined until then. */
   told?: Outcome;
+}
+
+/** A signed transaction on its way. */
+interface Live {
+  signed: SignedTransfer;
+  /** Those of `signed`. */
+  parts: readonly Underway[];
   /** A block holds it, for all that is known. */
   isMined: boolean;
   readonly begunAt: number;
@@ -81,7 +97,8 @@ export class Transactions {
   readonly #deps: TransactionsDeps;
   readonly #paces: Paces;
   readonly #from: Address;
-  readonly #live = new Map<string, Live>();
+  readonly #live = new Set<Live>();
+  readonly #underway = new Map<string, Underway>();
   /** Account nonces of transactions that are being signed. */
   readonly #signing = new Set<number>();
   /** Every account nonce below is used, for good or until a reorganisation. */
@@ -91,12 +108,18 @@ export class Transactions {
   #dueAt = Number.POSITIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #isClosed = false;
+  /** When a payment failed among others last, by `performance.now()`. */
+  #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: TransactionsDeps) {
     this.#deps = deps;
     this.#paces = { ...PACES, ...deps.paces };
     this.#from = deps.wallet.address.toLowerCase() as Address;
-    for (const signed of deps.rows.all()) this.#add(signed);
+    for (const signed of deps.rows.all()) {
+      // One that was signed anew for itself is that row's.
+      const parts = signed.parts.filter(({ payment }) => !this.#underway.has(paymentKey(payment)));
+      this.#add({ ...signed, parts });
+    }
     if (this.#live.size > 0) {
       deps.log({ level: 'warn', event: 'transactions_recovered', count: this.#live.size });
       this.#lookIn(0);
@@ -105,53 +128,61 @@ export class Transactions {
 
   /** Transactions that are not mined yet, for all that is known. */
   get waiting(): number {
-    return [...this.#live.values()].filter(({ told }) => !told).length;
+    return [...this.#live].filter(isWaiting).length;
   }
 
   /** Milliseconds that the oldest of these has waited; 0 without any. */
   get oldestWaitMs(): number {
     const now = performance.now();
-    const waits = [...this.#live.values()].filter(({ told }) => !told).map(({ begunAt }) => now - begunAt);
+    const waits = [...this.#live].filter(isWaiting).map(({ begunAt }) => now - begunAt);
     return Math.max(0, ...waits);
   }
 
   /** Outcome of a payment for which a transaction was signed; undefined for any other. */
   outcomeOf(payment: Payment): Promise<Outcome> | undefined {
-    return this.#live.get(paymentKey(payment))?.outcome.promise;
+    return this.#underway.get(paymentKey(payment))?.outcome.promise;
   }
 
   /** Units of the coin that this payer's waiting transactions will move. */
   committed({ payer }: Payment): bigint {
-    return [...this.#live.values()]
-      .filter(({ signed, isMined }) => !isMined && signed.payment.payer === payer)
-      .reduce((sum, { signed }) => sum + signed.payment.value, 0n);
+    return [...this.#live]
+      .flatMap(({ isMined, parts }) => (isMined ? [] : parts))
+      .filter(({ payment }) => payment.payer === payer)
+      .reduce((sum, { payment }) => sum + payment.value, 0n);
   }
 
   /** Cost of a transaction; undefined for one of another wallet. @throws when no node answers */
   async sent(transaction: string): Promise<SettledBy | undefined> {
     const receipt = await this.#read(transaction);
     const isOurs = receipt?.from.toLowerCase() === this.#from;
-    return receipt && isOurs ? bySelf({ gasWei: gasWeiOf(receipt) }) : undefined;
+    return receipt && isOurs ? bySelf(this.#costOf(receipt)) : undefined;
   }
 
   /**
-   * Signs the transaction of a payment, writes it down and sends it. `call` makes the payment; `gas`: most that it may take.
-   * @returns what becomes of it, once it is written down. @throws why it could not be: nothing was sent then
+   * Signs the transaction of one or several payments, writes it down and sends it. `feeMax`: wei for a unit of gas, beyond which it is
+   * replaced only to let others pass.
+   * @returns what becomes of each, once it is written down. @throws why it could not be: nothing was sent then
    */
   async send(
-    payment: Payment,
-    { call, gas, fees, head: { count } }: { call: Call; gas: bigint; fees: Fees; head: Head },
-  ): Promise<{ readonly outcome: Promise<Outcome> }> {
+    ready: readonly Ready[],
+    { fees, feeMax, head: { count } }: { fees: Fees; feeMax: bigint; head: Head },
+  ): Promise<readonly Promise<Outcome>[]> {
     this.#floor = Math.max(this.#floor, count);
     const accountNonce = this.#nextNonce();
     this.#signing.add(accountNonce);
     try {
-      const former = { payment, from: this.#from, call, accountNonce, gas, attempts: [] };
+      const parts = ready.map(({ payment, gas }) => ({ payment, gas }));
+      const call = ready.length === 1 ? ready[0]!.call : togetherCall(ready.map(({ call }) => call));
+      // Each as in a transaction of its own: what that takes beyond its call is enough for the calls' frame.
+      const gas = parts.reduce((sum, part) => sum + part.gas, 0n);
+      const { length: calls } = parts;
+      const id = rowId(parts);
+      const former = { id, parts, calls, feeMax, from: this.#from, call, accountNonce, gas, attempts: [] };
       const signed = { ...former, attempts: [await this.#sign(former, fees)] };
       await this.#deps.rows.write(signed);
       const live = this.#add(signed);
       void this.#broadcast(live).then(() => this.#lookIn(this.#paces.lookMs / 4));
-      return { outcome: live.outcome.promise };
+      return live.parts.map(({ outcome }) => outcome.promise);
     } finally {
       this.#signing.delete(accountNonce);
     }
@@ -164,12 +195,14 @@ export class Transactions {
     await this.#looking;
   }
 
-  #add(signed: SignedTransfer): Live {
-    const outcome = Promise.withResolvers<Outcome>();
+  #add(signed: SignedTransfer, known?: Underway): Live {
+    const parts = known
+      ? [known]
+      : signed.parts.map((part) => ({ ...part, outcome: Promise.withResolvers<Outcome>() }));
     const now = performance.now();
     const live: Live = {
       signed,
-      outcome,
+      parts,
       isMined: false,
       begunAt: now,
       sentAt: Number.NEGATIVE_INFINITY,
@@ -177,24 +210,25 @@ export class Transactions {
       unseen: 0,
       isUnderpriced: false,
     };
-    this.#live.set(paymentKey(signed.payment), live);
+    this.#live.add(live);
+    for (const part of parts) this.#underway.set(paymentKey(part.payment), part);
     return live;
   }
 
   #nextNonce(): number {
     const used = new Set(this.#signing);
-    for (const { signed } of this.#live.values())
+    for (const { signed } of this.#live)
       if (signed.from === this.#from) used.add(signed.accountNonce);
     let next = this.#floor;
     while (used.has(next)) next++;
     return next;
   }
 
-  async #sign({ payment, call, accountNonce, gas }: SignedTransfer, fees: Fees): Promise<Attempt> {
+  async #sign({ call, accountNonce, gas }: SignedTransfer, fees: Fees): Promise<Attempt> {
     const { keccak256 } = await import('viem');
     const raw = await this.#deps.wallet.signTransaction({
       type: 'eip1559',
-      chainId: payment.asset.chainId,
+      chainId: this.#deps.asset.chainId,
       nonce: accountNonce,
       value: 0n,
       ...call,
@@ -241,7 +275,7 @@ export class Transactions {
   async #look(): Promise<void> {
     const head = await this.#deps.gas.read();
     const counts = new Map<Address, number>([[this.#from, head.count]]);
-    const inOrder = [...this.#live.values()].sort((a, b) => a.signed.accountNonce - b.signed.accountNonce);
+    const inOrder = [...this.#live].sort((a, b) => a.signed.accountNonce - b.signed.accountNonce);
     for (const live of inOrder) {
       if (this.#isClosed) return;
       const { from, accountNonce } = live.signed;
@@ -272,17 +306,42 @@ export class Transactions {
     Object.assign(live, { unseen: 0, isMined: true });
     const blocks = head.number - mined.block + 1n;
     if (blocks < this.#deps.blocks) return;
-    if (!live.told) {
-      const outcome = mined.isDone
-        ? { kind: 'settled' as const, transaction: mined.hash, by: bySelf(mined) }
-        : await this.#afterRevert(live.signed.payment, mined);
-      if (outcome?.kind === 'refused') return await this.#end(live, outcome);
-      if (outcome) this.#tell(live, outcome);
+    const { calls } = live.signed;
+    const isMade = ({ payment }: Part) => mined.isDone && (calls === 1 || isMadeIn(mined.receipt, payment));
+    if (isWaiting(live)) {
+      for (const part of live.parts.filter(({ told }) => !told)) {
+        if (calls > 1 && !isMade(part)) {
+          await this.#separate(live, part, head, mined);
+          continue;
+        }
+        const outcome = isMade(part)
+          ? { kind: 'settled' as const, transaction: mined.hash, by: bySelf(mined.cost) }
+          : await this.#afterRevert(part.payment, mined);
+        if (outcome?.kind === 'refused') await this.#drop(live, part, outcome);
+        else if (outcome) tell(part, outcome);
+      }
       return;
     }
     if (blocks < FINAL_BLOCKS) return;
-    if (!mined.isDone) await this.#reportReorganised(live, mined.hash);
+    for (const part of live.parts) if (!isMade(part)) await this.#reportReorganised(part, mined.hash);
     await this.#end(live);
+  }
+
+  /**
+   * A payment that failed among others. With its money there, either its wallet has code that uses up the gas of all, or it is the victim of
+   * one: it is signed for itself, which tells the two apart, and for some time no others are put together. Who is hurt is this server,
+   * by the gas of one transaction an hour.
+   */
+  async #separate(live: Live, part: Underway, head: Head, { hash, cost }: Mined): Promise<void> {
+    const isAgain = await this.#anewAlone(live, part, head);
+    if (!isAgain) return;
+    this.#deps.log({ level: 'error', event: 'settled_together_failed', transaction: hash, ...cost });
+    this.#failedAt = performance.now();
+  }
+
+  /** A payment failed among others a short time ago, though it had its money. */
+  get isDisturbed(): boolean {
+    return performance.now() - this.#failedAt < DISTURBED_MS;
   }
 
   /** Outcome of the payment whose transaction was reverted: another sender may have settled the same authorization before. */
@@ -290,48 +349,85 @@ export class Transactions {
     const seen = await this.#deps.witness.look(payment);
     if (seen.kind === 'unused') {
       const isPoor = seen.balance < payment.value;
-      return { ...refused(isPoor ? 'insufficient_funds' : REVERTED), by: bySelf(mined) };
+      return { ...refused(isPoor ? 'insufficient_funds' : REVERTED), by: bySelf(mined.cost) };
     }
     const proven = provenBy(seen, payment);
     if (proven?.kind === 'settled') reportAnother(this.#deps.log, payment, proven);
-    const { gasWei } = mined;
-    if (proven?.kind === 'settled') return { ...proven, by: { gasWei } };
-    return proven?.kind === 'refused' ? { ...proven, by: bySelf(mined) } : undefined;
+    if (proven?.kind === 'settled') return { ...proven, by: mined.cost };
+    return proven?.kind === 'refused' ? { ...proven, by: bySelf(mined.cost) } : undefined;
   }
 
   /** The account nonce went to a transaction that is not here: lost with a disk, or of another server with this key. */
   async #usedByAnother(live: Live, head: Head): Promise<void> {
-    const { payment, accountNonce } = live.signed;
+    const { accountNonce } = live.signed;
     this.#deps.log({ level: 'error', event: 'gas_key_used_elsewhere', account_nonce: accountNonce });
-    const seen = await this.#deps.witness.look(payment);
-    if (seen.kind !== 'unused') {
-      const proven = provenBy(seen, payment);
-      return await this.#end(
-        live,
-        proven?.kind === 'settled' ? proven : refused('authorization_already_used'),
-      );
-    }
-    if (head.timestamp >= payment.validBefore || live.signed.from !== this.#from)
-      return await this.#end(live, refused('authorization_expired'));
+    for (const part of live.parts) await this.#anewAlone(live, part, head);
+  }
+
+  /** Its account nonce is used and did not make it: if it is still free it is signed for itself, with another one. @returns true if it was */
+  async #anewAlone(live: Live, part: Underway, head: Head): Promise<boolean> {
     this.#floor = Math.max(this.#floor, head.count);
-    const fees = this.#deps.gas.fees(head);
-    if (fees)
-      await this.#replace(live, { ...live.signed, accountNonce: this.#nextNonce(), attempts: [] }, fees);
+    const { payment } = part;
+    const seen = await this.#deps.witness.look(payment);
+    const outcome = seen.kind === 'unused' ? this.#endOf(live, part, head, seen) : endOfUsed(seen, payment);
+    if (outcome) await this.#drop(live, part, outcome);
+    if (outcome || seen.kind !== 'unused') return false;
+    const fees = this.#deps.gas.fees(head, live.signed.feeMax);
+    if (fees) await this.#signAlone(live, part, fees);
+    return fees !== undefined;
+  }
+
+  /** Why a free authorization is not signed for anew; undefined where it is. */
+  #endOf(
+    { signed: { from } }: Live,
+    { payment }: Part,
+    { timestamp }: Head,
+    { balance }: { readonly balance: bigint },
+  ): Outcome | undefined {
+    if (timestamp >= payment.validBefore || from !== this.#from) return refused('authorization_expired');
+    return balance < payment.value ? refused('insufficient_funds') : undefined;
+  }
+
+  async #signAlone(live: Live, part: Underway, fees: Fees): Promise<void> {
+    const { payment, gas } = part;
+    const { calls, call, from, feeMax } = live.signed;
+    const accountNonce = this.#nextNonce();
+    this.#signing.add(accountNonce);
+    try {
+      const parts = [{ payment, gas }];
+      const own = calls === 1 ? call : transferCall(payment);
+      const id = rowId(parts);
+      const former = { id, parts, calls: 1, feeMax, from, call: own, accountNonce, gas, attempts: [] };
+      const signed = { ...former, attempts: [await this.#sign(former, fees)] };
+      await this.#deps.rows.write(signed);
+      await this.#leave(live, part, { isKept: id === live.signed.id });
+      await this.#broadcast(this.#add(signed, part));
+    } finally {
+      this.#signing.delete(accountNonce);
+    }
   }
 
   /** Its account nonce is free: it waits, or was reorganised away. */
   async #unused(live: Live, head: Head, isFirst: boolean): Promise<void> {
     live.isMined = false;
-    const { from, payment } = live.signed;
+    const { from, accountNonce } = live.signed;
     // Without the former key it cannot be replaced, and it can pay nothing more.
-    if (from !== this.#from && !live.told && head.timestamp > payment.validBefore + CHAIN_LAG_S)
-      return await this.#end(live, refused('authorization_expired'));
+    const isOver = ({ payment }: Part) => head.timestamp > payment.validBefore + CHAIN_LAG_S;
+    if (from !== this.#from && isWaiting(live) && live.parts.every(isOver)) {
+      for (const part of live.parts) await this.#drop(live, part, refused('authorization_expired'));
+      return;
+    }
     const now = performance.now();
     const isStuck = live.isUnderpriced || (isFirst && now - live.signedAt > this.#paces.stuckMs);
     if (isStuck && from === this.#from) {
       const { signed } = live;
-      const wanted = this.#deps.gas.fees(head);
-      const fees = wanted && replacementFees(signed.attempts.at(-1)!, wanted, this.#deps.feeMax);
+      // What holds others up is not left to wait for a cheaper block.
+      const holdsUp = [...this.#live].some(
+        (other) => other.signed.from === from && !other.isMined && other.signed.accountNonce > accountNonce,
+      );
+      const feeMax = holdsUp ? this.#deps.feeMax : (signed.feeMax ?? this.#deps.feeMax);
+      const wanted = this.#deps.gas.fees(head, feeMax);
+      const fees = wanted && replacementFees(signed.attempts.at(-1)!, wanted, feeMax);
       if (fees) return await this.#replace(live, signed, fees);
     }
     if (now - live.sentAt >= this.#paces.resendMs) await this.#broadcast(live);
@@ -356,7 +452,8 @@ export class Transactions {
           hash,
           block: BigInt(receipt.blockNumber),
           isDone: BigInt(receipt.status) === 1n,
-          gasWei: gasWeiOf(receipt),
+          cost: this.#costOf(receipt),
+          receipt,
         };
     }
     return undefined;
@@ -366,24 +463,57 @@ export class Transactions {
     return this.#deps.nodes.first((node) => node.find<Receipt>('eth_getTransactionReceipt', [hash]));
   }
 
-  #tell(live: Live, outcome: Outcome): void {
-    live.told = outcome;
-    live.outcome.resolve(outcome);
+  #costOf(receipt: Receipt): Cost {
+    const { asset, gas } = this.#deps;
+    const gasWei = gasWeiOf(receipt, asset);
+    return gasWei === undefined ? {} : { gasWei, gasUnits: gas.usdUnitsOf(gasWei) };
   }
 
   /** Reports a settlement that a reorganisation deeper than `blocks` took back, unless another sender made it. */
-  async #reportReorganised({ signed: { payment } }: Live, transaction: Hex): Promise<void> {
+  async #reportReorganised({ payment }: Part, transaction: Hex): Promise<void> {
     const seen = await this.#deps.witness.look(payment);
     if (seen.kind === 'settled') return;
     const { payer, nonce } = payment;
     this.#deps.log({ level: 'error', event: 'settlement_reorganised', payer, nonce, transaction });
   }
 
-  /** Its row is removed before the outcome is reported: a payment that was refused may be settled once more. */
-  async #end(live: Live, outcome?: Outcome): Promise<void> {
-    const { payment } = live.signed;
-    await this.#deps.rows.remove(payment);
-    this.#live.delete(paymentKey(payment));
-    if (outcome && !live.told) this.#tell(live, outcome);
+  /** It is off its row before the outcome is reported: a payment that was refused may be settled once more. */
+  async #drop(live: Live, part: Underway, outcome: Outcome): Promise<void> {
+    await this.#leave(live, part);
+    this.#underway.delete(paymentKey(part.payment));
+    tell(part, outcome);
   }
+
+  /** Takes a payment off its transaction. `isKept`: the row is another transaction's already. */
+  async #leave(live: Live, part: Underway, { isKept = false } = {}): Promise<void> {
+    live.parts = live.parts.filter((other) => other !== part);
+    live.signed = { ...live.signed, parts: live.parts.map(({ payment, gas }) => ({ payment, gas })) };
+    if (live.parts.length === 0) this.#live.delete(live);
+    if (isKept) return;
+    if (live.parts.length > 0) await this.#deps.rows.write(live.signed);
+    else await this.#deps.rows.remove(live.signed.id);
+  }
+
+  async #end(live: Live): Promise<void> {
+    await this.#deps.rows.remove(live.signed.id);
+    this.#live.delete(live);
+    for (const { payment } of live.parts) this.#underway.delete(paymentKey(payment));
+  }
+}
+
+/** Undefined where what used it is not known yet: it is looked at again. */
+function endOfUsed(seen: Sighting, payment: Payment): Outcome | undefined {
+  const proven = provenBy(seen, payment);
+  return proven && (proven.kind === 'settled' ? proven : refused('authorization_already_used'));
+}
+
+/** Some of its payments have no outcome yet. */
+function isWaiting({ parts }: Live): boolean {
+  return parts.some(({ told }) => !told);
+}
+
+function tell(part: Underway, outcome: Outcome): void {
+  if (part.told) return;
+  part.told = outcome;
+  part.outcome.resolve(outcome);
 }

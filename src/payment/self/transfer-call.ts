@@ -20,7 +20,7 @@ const MULTICALL_ABI = parseAbi([
   'function tryAggregate(bool requireSuccess, (address target, bytes callData)[] calls)',
 ]);
 /** Multicall3, on every chain at this address: github.com/mds1/multicall3. */
-const MULTICALL: Address = '0xca11bde05977b3631167028862be2a173976ca11';
+export const MULTICALL: Address = '0xca11bde05977b3631167028862be2a173976ca11';
 
 /** Target and data of a transaction's call. */
 export interface Call {
@@ -50,6 +50,15 @@ export function transferCall(payment: Payment, { deploys = false } = {}): Call {
   return {
     to: MULTICALL,
     data: encodeFunctionData({ abi: MULTICALL_ABI, functionName: 'tryAggregate', args: [true, calls] }),
+  };
+}
+
+/** Makes several payments in one transaction. A call that fails undoes itself alone, unless it uses up the gas of all. */
+export function togetherCall(calls: readonly Call[]): Call {
+  const each = calls.map(({ to, data }) => ({ target: to, callData: data }));
+  return {
+    to: MULTICALL,
+    data: encodeFunctionData({ abi: MULTICALL_ABI, functionName: 'tryAggregate', args: [false, each] }),
   };
 }
 

@@ -247,6 +247,7 @@ const WATCHED_EVENTS = [
 const WATCHED_REFUSALS = [
   ['503', 'overloaded'],
   ['503', 'facilitator_unavailable'],
+  ['503', 'settlement_too_dear'],
   ['503', 'books_unavailable'],
   ['503', 'objects_unavailable'],
   ['500', 'internal'],

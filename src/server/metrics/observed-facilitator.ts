@@ -46,6 +46,7 @@ export function observeFacilitator(
         () => inner.reconcile(payment, terms),
         ({ kind }) => kind,
       ),
+    tooDear: (amount) => inner.tooDear?.(amount),
     connect: () => inner.connect(),
     health: () => inner.health(),
   };

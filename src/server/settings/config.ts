@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileFault } from '@farthing/cli/wording/file-fault';
+import { assetOn } from '@farthing/payment/asset';
 import { facilitatorUrl, SELF } from '@farthing/payment/facilitator/facilitators';
 import {
   constantOf,
@@ -122,7 +123,7 @@ function* contradictions(settings: Settings, production: boolean): Iterable<stri
   const onTestnets = FACILITATOR.map(facilitatorUrl).find((url) =>
     /^https?:\/\/(www\.)?x402\.org(:|\/|$)/.test(url),
   );
-  if (onTestnets !== undefined && settings.NETWORK === 'eip155:8453')
+  if (onTestnets !== undefined && !assetOn(settings.NETWORK).isTestnet)
     yield `FARTHING_FACILITATOR: ${onTestnets} settles on testnets alone: FARTHING_NETWORK=eip155:84532 sells there, for coins without value; for money name another facilitator`;
   if (settings.CONFIRM_SETTLEMENTS === '1' && settings.RPC_URL.length === 0)
     yield 'FARTHING_RPC_URL: name a node of the chain; FARTHING_CONFIRM_SETTLEMENTS needs it';

@@ -1,3 +1,5 @@
+import { parseUsd } from '@farthing/protocol/money';
+
 /** Reads one setting from text. @throws Error that says what is allowed */
 export type Read<T> = (text: string) => T;
 
@@ -33,11 +35,21 @@ export const address: Read<string> = (text) => {
   return text;
 };
 
-export const gwei: Read<bigint> = (text) => {
+/** Wei; 0n for an empty text. */
+export const gweiOrNone: Read<bigint> = (text) => {
+  if (text === '') return 0n;
   const [, whole, fraction = ''] = /^(\d{1,6})(?:\.(\d{1,9}))?$/.exec(text) ?? [];
   const wei = whole === undefined ? 0n : BigInt(whole + fraction.padEnd(9, '0'));
   if (wei === 0n) throw new Error('must be a number of gwei above 0 with at most nine decimals');
   return wei;
+};
+
+/** Millionths of a dollar; 0n for an empty text. */
+export const dollarsOrNone: Read<bigint> = (text) => {
+  if (text === '') return 0n;
+  const amount = parseUsd(text);
+  if (amount === 0n) throw new Error('must be a number of dollars above 0');
+  return amount;
 };
 
 export const portOrOff: Read<number | 'off'> = (text) => (text === 'off' ? text : integer(0, 65535)(text));

@@ -1,4 +1,5 @@
 import { OWN_MODELS } from '@farthing/native/own-models';
+import { COINS } from '@farthing/payment/asset';
 import { readFacilitators } from '@farthing/payment/facilitator/facilitators';
 import { parseUsd } from '@farthing/protocol/money';
 import { CLUSTER_SETTINGS } from './cluster-settings.ts';
@@ -6,7 +7,8 @@ import {
   address,
   choice,
   contact,
-  gwei,
+  dollarsOrNone,
+  gweiOrNone,
   httpUrl,
   iconUrl,
   integer,
@@ -80,14 +82,29 @@ export const SETTINGS = {
     'Private key of the wallet that pays the gas of FARTHING_FACILITATOR=self: 64 hexadecimal digits. Not that of FARTHING_PAY_TO, and of one server alone: it needs nothing but some ETH.',
   ),
   GAS_FEE_GWEI_MAX: setting(
-    gwei,
-    '0.1',
-    'Most that FARTHING_FACILITATOR=self pays for a unit of gas, in gwei. A settlement takes about 80,000 units: at 0.1 gwei 0.000008 ETH. While the network asks for more, nothing is sold.',
+    gweiOrNone,
+    '',
+    'Most that FARTHING_FACILITATOR=self pays for a unit of gas, in gwei. While the network asks for more, nothing is sold. Empty: 0.1 on Base, 1 on Arbitrum, 100 on Avalanche, 1000 on Polygon.',
+  ),
+  GAS_PRICE_SHARE_MAX: setting(
+    integer(1, 100),
+    '100',
+    'Most that the gas of a settlement may cost, in percent of the price. What would cost more is not sold through FARTHING_FACILITATOR=self.',
+  ),
+  GAS_COIN_USD: setting(
+    dollarsOrNone,
+    '',
+    'Dollars for one coin of the network’s gas (ETH on Base and Arbitrum, POL, AVAX). Empty: read from Chainlink’s contract on the network; while that is silent, stale or absurd, the most that it is believed to be (10,000 for ETH, 3 for POL, 300 for AVAX).',
+  ),
+  SETTLED_TOGETHER_MAX: setting(
+    integer(1, 50),
+    '20',
+    'Most payments of plain wallets that FARTHING_FACILITATOR=self settles in one transaction, which takes about a third less gas each. 1: each in its own.',
   ),
   SETTLEMENT_GAS_MAX: setting(
     integer(60_000, 5_000_000),
     '200000',
-    'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 80,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), which costs more than a search brings in.',
+    'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 86,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), which costs more than a search brings in.',
   ),
   SETTLEMENT_BLOCKS: setting(
     integer(1, 12),
@@ -100,9 +117,9 @@ export const SETTINGS = {
     'Wallet that is paid. Required with FARTHING_FACILITATOR. Of this server or its cluster alone: a payment names the wallet, and no server.',
   ),
   NETWORK: setting(
-    choice('eip155:8453', 'eip155:84532'),
+    choice(...COINS.map(({ network }) => network)),
     'eip155:8453',
-    'Network of the payments, in USDC: eip155:8453 is Base, eip155:84532 its testnet Base Sepolia, whose coins are free.',
+    `Network of the payments, in USDC: ${COINS.map(({ network, title }) => `${network} (${title})`).join(', ')}. The coins of a testnet are free.`,
   ),
   RPC_URL: setting(
     nodeUrls,

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import type { Asset } from '@farthing/payment/asset';
 import type { ChainWitness } from '@farthing/payment/facilitator/chain-witness';
 import { gasWallet } from '@farthing/payment/self/gas-key';
+import { PRICE_UNITS_PER_USD } from '@farthing/payment/self/coin-price';
 import { GasState } from '@farthing/payment/self/gas-state';
 import { Nodes } from '@farthing/payment/self/nodes';
 import { SelfSettler } from '@farthing/payment/self/self-settler';
 import { SignedTransfers } from '@farthing/payment/self/signed-transfers';
-import { type Paces, Transactions } from '@farthing/payment/self/transactions';
+import { PACES, type Paces, Transactions } from '@farthing/payment/self/transactions';
 import type { SignatureCheck } from '@farthing/payment/signature';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
@@ -50,13 +51,29 @@ export async function gasWalletOf(settings: Settings, payTo: string) {
   }
 }
 
+/** Wei for a unit of gas, by the settings or by the network. */
+function feeMaxOf({ GAS_FEE_GWEI_MAX }: Settings, { gas }: Asset): bigint {
+  return GAS_FEE_GWEI_MAX || BigInt(Math.round(gas.feeGweiMax * 1e9));
+}
+
+/** What gas costs on the network, by the settings. */
+export function gasStateOf(settings: Settings, asset: Asset, nodes: Nodes, wallet: string): GasState {
+  return new GasState({
+    nodes,
+    address: wallet.toLowerCase() as Address,
+    asset,
+    feeMax: feeMaxOf(settings, asset),
+    shareMax: settings.GAS_PRICE_SHARE_MAX,
+    coinUsd: settings.GAS_COIN_USD * (PRICE_UNITS_PER_USD / 1_000_000n),
+  });
+}
+
 /** Opens it, and takes up what the last process signed. The caller holds the data folder's lock. @throws ConfigError for a key that cannot be used */
 export async function openSelf(options: SelfOptions): Promise<Self> {
   const { settings, data, asset, payTo, signatures, witness, clock, paces, log } = options;
   const wallet = await gasWalletOf(settings, payTo);
   const nodes = new Nodes(settings.RPC_URL, asset);
-  const feeMax = settings.GAS_FEE_GWEI_MAX;
-  const gas = new GasState({ nodes, address: wallet.address.toLowerCase() as Address, feeMax });
+  const gas = gasStateOf(settings, asset, nodes, wallet.address);
   const store = openStore(join(data, FOLDER, String(asset.chainId)));
   const transactions = new Transactions({
     rows: new SignedTransfers(store),
@@ -65,7 +82,7 @@ export async function openSelf(options: SelfOptions): Promise<Self> {
     nodes,
     gas,
     witness,
-    feeMax,
+    feeMax: feeMaxOf(settings, asset),
     blocks: settings.SETTLEMENT_BLOCKS,
     ...(paces && { paces }),
     log,
@@ -80,6 +97,8 @@ export async function openSelf(options: SelfOptions): Promise<Self> {
       gas,
       transactions,
       gasMax: BigInt(settings.SETTLEMENT_GAS_MAX),
+      togetherMax: settings.SETTLED_TOGETHER_MAX,
+      gatherMs: paces?.gatherMs ?? PACES.gatherMs,
       clock,
       log,
     }),

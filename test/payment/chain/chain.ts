@@ -6,28 +6,36 @@ import { createInterface } from 'node:readline';
 import {
   concat,
   createTestClient,
+  type EncodeFunctionDataParameters,
   encodeFunctionData,
   getCreate2Address,
   type Hex,
   http,
+  keccak256,
+  maxUint256,
   pad,
   parseAbi,
   publicActions,
+  toHex,
   walletActions,
   zeroHash,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { base, baseSepolia } from 'viem/chains';
+import { base } from 'viem/chains';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
 
-/** A real EVM chain of its own process on loopback, with the id of Base and a USDC at USDC's address. */
+/**
+ * A real EVM chain of its own process on loopback, with the id of the coin's network. At USDC's address is Circle's own code
+ * (FiatToken 2.2 behind its proxy), and Multicall3 is where it is on every chain.
+ */
 
-const TOKEN = readContract('UsdCoin');
+const [TOKEN, PROXY] = [readContract('FiatTokenV2_2'), readContract('FiatTokenProxy')];
+const SIGNATURE_CHECKER = readContract('SignatureChecker');
 const WALLET = readContract('ContractWallet');
 const FACTORY = readContract('WalletFactory');
-const MULTICALL = readContract('TryAggregate');
+const MULTICALL = readContract('Multicall3');
 /** Where Multicall3 lies on every chain (github.com/mds1/multicall3). */
 const MULTICALL_ADDRESS = '0xcA11bde05977b3631167028862bE2a173976CA11';
 const FACTORY_ABI = parseAbi(['function deploy(address owner) returns (address)']);
@@ -35,7 +43,21 @@ const ABI = parseAbi([
   'function mint(address to, uint256 value)',
   'function balanceOf(address owner) view returns (uint256)',
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
+  'function initialize(string name, string symbol, string currency, uint8 decimals, address masterMinter, address pauser, address blacklister, address owner)',
+  'function initializeV2(string name)',
+  'function initializeV2_1(address lostAndFound)',
+  'function initializeV2_2(address[] toBlacklist, string symbol)',
+  'function configureMinter(address minter, uint256 allowance)',
 ]);
+/** Where FiatTokenProxy has the address of its code, and of who may change it: keccak256 of `org.zeppelinos.proxy.` and the name. */
+const PROXY_SLOTS = {
+  implementation: '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3',
+  admin: '0x10d6a54a4754c8869d6886b5f5d7fbfa5b4522237ea5c60d11bc4e7a1ff9390b',
+} as const;
+/** FiatToken's `balanceAndBlacklistStates`. */
+const BALANCES_SLOT = '0x09';
+/** Place of a library's address in code that is not linked yet. */
+const UNLINKED = /__\$[0-9a-f]{34}\$__/g;
 
 function readContract(name: string): { readonly bytecode: Hex } {
   return JSON.parse(readFileSync(join(import.meta.dirname, `${name}.json`), 'utf8'));
@@ -67,6 +89,10 @@ export interface Chain {
   gasKey(wei?: bigint): Promise<Hex>;
   mint(to: string, value: bigint): Promise<void>;
   balance(of: string): Promise<bigint>;
+  /** Sets what a wallet has, as if it had spent or received the rest. */
+  setBalance(of: string, value: bigint): Promise<void>;
+  /** Transactions that are sent and in no block. */
+  pooled(): Promise<number>;
   /** Whether the authorization was used, as the token contract says. */
   isUsed(authorizer: string, nonce: string): Promise<boolean>;
   /** The input of a transaction: what everybody can read of a settled payment. */
@@ -100,8 +126,9 @@ export type Control = Pick<
   | 'setNextBlockBaseFeePerGas'
 >;
 
-function controlOf(url: string, network: typeof base | typeof baseSepolia) {
-  return createTestClient({ mode: 'anvil', chain: network, transport: http(url), pollingInterval: 20 })
+function controlOf(url: string, { chainId: id }: Asset) {
+  const chain = { ...base, id, contracts: {} };
+  return createTestClient({ mode: 'anvil', chain, transport: http(url), pollingInterval: 20 })
     .extend(publicActions)
     .extend(walletActions);
 }
@@ -123,17 +150,29 @@ export interface ChainFacilitator {
 
 /** Base's fee, in wei. */
 const BASE_FEE = '5000000';
+/** Of the test's own transactions: tips as Base has them. */
+const FEES = { maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1_000_000n };
+/** Dollars of the network's coin where nothing else is said, as the feed on the chain tells them. */
+const COIN_USD = 3000;
+
+/** Code that answers every call as Chainlink's feeds do, with a price written now or `at` (seconds since the epoch). */
+export function feedOf(usd: number, at?: number): Hex {
+  const word = (value: number) => `7f${BigInt(value).toString(16).padStart(64, '0')}`;
+  const time = at === undefined ? '42' : word(at);
+  const words = [word(1), word(Math.round(usd * 1e8)), time, time, word(1)];
+  const stored = words.map((value, index) => `${value}60${(index * 32).toString(16).padStart(2, '0')}52`);
+  return `0x${stored.join('')}60a06000f3`;
+}
 
 export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise<Chain> {
-  const network = asset === BASE_USDC ? base : baseSepolia;
-  const words = ['--port', '0', '--chain-id', String(network.id), '--accounts', '1'];
+  const words = ['--port', '0', '--chain-id', String(asset.chainId), '--accounts', '1'];
   const child = spawn(anvilPath()!, [...words, '--block-base-fee-per-gas', BASE_FEE], {
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   endWith(t, child);
   const port = await firstMatch(child, /Listening on 127\.0\.0\.1:(\d+)/);
   const url = `http://127.0.0.1:${port}`;
-  const client = controlOf(url, network);
+  const client = controlOf(url, asset);
   const [stranger] = await client.getAddresses();
   const { address } = asset;
   const included = async (hash: `0x${string}`) => {
@@ -141,15 +180,39 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
     if (status !== 'success') throw new Error(`transaction ${hash} was reverted`);
   };
   const deploy = async (data: Hex) => {
-    const hash = await client.sendTransaction({ account: stranger!, data });
+    const hash = await client.sendTransaction({ account: stranger!, data, ...FEES });
     return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
   };
   const put = async (bytecode: Hex, at: Hex) => {
     const code = await client.getCode({ address: await deploy(bytecode) });
     await client.setCode({ address: at, bytecode: code! });
   };
-  await put(TOKEN.bytecode, address);
+  const library = await deploy(SIGNATURE_CHECKER.bytecode);
+  const token = await deploy(TOKEN.bytecode.replace(UNLINKED, library.slice(2)) as Hex);
+  await put(concat([PROXY.bytecode, pad(token)]), address);
+  await client.setStorageAt({ address, index: PROXY_SLOTS.implementation, value: pad(token) });
+  // A proxy without an administrator takes the zero address for it, from which nodes make calls.
+  await client.setStorageAt({ address, index: PROXY_SLOTS.admin, value: pad(library) });
+  const role = stranger!;
+  for (const [functionName, args] of [
+    ['initialize', [asset.name, 'USDC', 'USD', asset.decimals, role, role, role, role]],
+    ['initializeV2', [asset.name]],
+    ['initializeV2_1', [role]],
+    ['initializeV2_2', [[], 'USDC']],
+    ['configureMinter', [role, maxUint256]],
+  ] as const)
+    await included(
+      await client.sendTransaction({
+        account: role,
+        ...FEES,
+        to: address,
+        data: encodeFunctionData({ abi: ABI, functionName, args } as EncodeFunctionDataParameters),
+      }),
+    );
   await put(MULTICALL.bytecode, MULTICALL_ADDRESS);
+  const { usdFeed, usdBounds } = asset.gas;
+  const usd = Math.min(COIN_USD, usdBounds[1] / 2);
+  if (usdFeed) await client.setCode({ address: usdFeed, bytecode: feedOf(usd) });
   const gasKey = async (wei = 10n ** 18n) => {
     const key = generatePrivateKey();
     await client.setBalance({ address: privateKeyToAccount(key).address, value: wei });
@@ -163,6 +226,7 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
       included(
         await client.writeContract({
           account: stranger!,
+          ...FEES,
           address,
           abi: ABI,
           functionName: 'mint',
@@ -171,6 +235,14 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
       ),
     balance: (of) =>
       client.readContract({ address, abi: ABI, functionName: 'balanceOf', args: [of as `0x${string}`] }),
+    setBalance: async (of, value) => {
+      const index = keccak256(concat([pad(of as Hex), pad(BALANCES_SLOT)]));
+      await client.setStorageAt({ address, index, value: pad(toHex(value)) });
+    },
+    pooled: async () => {
+      const status = await client.request({ method: 'txpool_status' as never });
+      return Number((status as { pending: Hex }).pending);
+    },
     isUsed: (authorizer, nonce) =>
       client.readContract({
         address,
@@ -197,7 +269,7 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
     },
     isDeployed: async (wallet) => (await client.getCode({ address: wallet as Hex })) !== undefined,
     send: async (data) => {
-      const hash = await client.sendTransaction({ account: stranger!, to: address, data });
+      const hash = await client.sendTransaction({ account: stranger!, to: address, data, ...FEES });
       await included(hash);
       return hash;
     },

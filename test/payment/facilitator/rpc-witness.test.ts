@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { BASE_SEPOLIA_USDC, BASE_USDC } from '../../../src/payment/asset.ts';
+import { CHAIN_LAG_S, provenBy, type Sighting } from '../../../src/payment/facilitator/chain-witness.ts';
 import { RpcWitness, TOPICS } from '../../../src/payment/facilitator/rpc-witness.ts';
 import type { Payment } from '../../../src/payment/payment.ts';
 import { paid, paymentOf } from '../rig/payments.ts';
@@ -36,11 +37,16 @@ async function serveNode(t: Test, payment: Payment, plan: Plan) {
   const transfer = log(TOPICS.transfer, [word(payer), word(payTo)], 2, word(hex(value)));
   /** Blocks of each look. */
   const looks: bigint[] = [];
+  const blockAt = (block: bigint, more: unknown) => ({
+    number: hex(block),
+    timestamp: hex(timeOf(block)),
+    more,
+  });
   const answer = (method: string, [asked, more]: [Record<string, string>, unknown]): object => {
     if (method === 'eth_chainId') return { result: hex(plan.chainId ?? asset.chainId) };
     if (method === 'eth_blockNumber') return { result: hex(NEWEST) };
     if (method === 'eth_getBlockByNumber')
-      return { result: { number: hex(NEWEST), timestamp: hex(7), more } };
+      return { result: blockAt(String(asked) === 'latest' ? NEWEST : BigInt(String(asked)), more) };
     if (method === 'eth_call') {
       const isState = asked.data!.startsWith('0xe94a0102');
       return { result: hex(isState ? Number(plan.usedAgo !== undefined) : 5000) };
@@ -63,6 +69,8 @@ async function serveNode(t: Test, payment: Payment, plan: Plan) {
 
 const payment = paymentOf(await paid());
 const settled = { kind: 'settled', transaction: HASH } as const;
+/** The newest block is of the authorization's time; one comes every two seconds. */
+const timeOf = (block: bigint) => payment.validBefore - 20n - 2n * (NEWEST - block);
 
 t.test('an older use is searched in growing steps, as far as the plan allows', async (t) => {
   const node = await serveNode(t, payment, { usedAgo: 20_000n });
@@ -80,11 +88,21 @@ t.test('the transaction that the facilitator told is looked at before the log', 
   t.match(await witness.look(payment, `0x${'b'.repeat(64)}`), { kind: 'settled', transaction: '' });
 });
 
-t.test('a used nonce whose log nobody shows counts as settled', async (t) => {
-  for (const plan of [{ blocksMax: 0n }, { blocksMax: 5n, usedAgo: 10_000n }, { noReceipts: true }]) {
+t.test('a used nonce counts as settled where nobody lets the log be read, and as nothing where it is empty', async (t) => {
+  const unproven = { kind: 'settled', transaction: '', unproven: true };
+  const used = { kind: 'refused', reason: 'authorization_already_used' };
+  for (const [plan, seenNow, provenNow, provenLater] of [
+    [{ blocksMax: 0n }, { kind: 'settled', unread: /log|Logs/ }, unproven, unproven],
+    [{ usedAgo: 60_000n }, { kind: 'unexplained', isComplete: true }, undefined, used],
+    [{ blocksMax: 5n, usedAgo: 10_000n }, { kind: 'unexplained', isComplete: false }, undefined, unproven],
+    [{ noReceipts: true }, { kind: 'unexplained', isComplete: false }, undefined, unproven],
+  ] as const) {
     const node = await serveNode(t, payment, { usedAgo: 0n, ...plan });
     const seen = await new RpcWitness({ urls: [node.url] }).look(payment);
-    t.match(seen, { kind: 'settled', transaction: '', unread: /log|Receipt|Logs/ });
+    t.match(seen, seenNow);
+    t.same(provenBy(seen, payment), provenNow);
+    const later = { ...seen, chainTimeS: payment.validBefore + CHAIN_LAG_S + 1n } as Sighting;
+    t.same(provenBy(later, payment), provenLater);
   }
 });
 
@@ -96,7 +114,11 @@ t.test('of several nodes the first that can answer does', async (t) => {
   const unused = await serveNode(t, payment, {});
   const look = (...urls: string[]) => new RpcWitness({ urls }).look(payment);
   t.same(await look(away, other.url, small.url, good.url), settled, 'who can read the log tells it');
-  t.same(await look(away, unused.url, good.url), { kind: 'unused', chainTimeS: 7n, balance: 5000n });
+  t.same(await look(away, unused.url, good.url), {
+    kind: 'unused',
+    chainTimeS: timeOf(NEWEST),
+    balance: 5000n,
+  });
   t.match(await look(small.url, unused.url), { kind: 'settled' }, 'a use that one has seen stays one');
   await t.rejects(look(other.url, away), /leads to chain 84532, not to 8453; .*ECONNREFUSED/);
   t.equal(payment.asset, BASE_USDC);

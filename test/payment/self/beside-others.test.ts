@@ -1,22 +1,13 @@
 import t from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
 import type { Settlement } from '../../../src/payment/facilitator/facilitator.ts';
-import type { Payment, Terms } from '../../../src/payment/payment.ts';
-import { type Chain, noChain, startChain } from '../chain/chain.ts';
-import { addressOf, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
-import { openSelfRig } from './self-rig.ts';
+import { noChain, startChain } from '../chain/chain.ts';
+import { PAY_TO, PRICE } from '../rig/payments.ts';
+import { openSelfRig, pay, TERMS } from './self-rig.ts';
 
 /** This server among the facilitators of `FARTHING_FACILITATOR`, on one chain with a real one. */
 
-const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
 const AWAY = 'http://127.0.0.1:9';
-
-async function pay(chain: Chain): Promise<Payment> {
-  const account = wallet();
-  await chain.mint(addressOf(account), PRICE);
-  const validBefore = BigInt(Math.floor(Date.now() / 1000) + 300);
-  return paymentOf({ paymentSignature: v2Header(await sign(account, { validBefore })) });
-}
 
 t.test(
   'who is first and cannot settle leaves it to the next; nobody pays twice',

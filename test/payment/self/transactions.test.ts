@@ -1,50 +1,24 @@
 import { createServer } from 'node:http';
 import t, { type Test } from 'tap';
-import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { privateKeyToAccount } from 'viem/accounts';
 import type { Settlement } from '../../../src/payment/facilitator/facilitator.ts';
-import type { Payment, Terms } from '../../../src/payment/payment.ts';
+import type { Payment } from '../../../src/payment/payment.ts';
 import { transferCall } from '../../../src/payment/self/transfer-call.ts';
 import { eventually } from '../../rig/eventually.ts';
 import { listening } from '../../rig/ports.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type Chain, noChain, startChain } from '../chain/chain.ts';
 import { addressOf, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
-import { openSelfRig } from './self-rig.ts';
+import { openSelfRig, pay, TERMS } from './self-rig.ts';
 
 /** Transactions of this server's own facilitator on a real chain: in flight, stuck, dropped, replaced, reorganised, and over a crash. */
 
-const TERMS: Terms = { amount: PRICE, resource: 'http://127.0.0.1/search', description: 'Search' };
 const skip = noChain ?? false;
-const PURSE = 1_000_000n;
-
-interface Signing {
-  readonly account?: PrivateKeyAccount;
-  readonly validAfter?: bigint;
-  readonly seconds?: number;
-  readonly purse?: bigint;
-}
-
-/** A payment of a wallet that has the money, good for five minutes. */
-async function pay(
-  chain: Chain,
-  { account = wallet(), validAfter = 0n, seconds = 300, purse = PURSE }: Signing = {},
-): Promise<Payment> {
-  if (purse > 0n) await chain.mint(addressOf(account), purse);
-  const validBefore = BigInt(Math.floor(Date.now() / 1000) + seconds);
-  return paymentOf({ paymentSignature: v2Header(await sign(account, { validAfter, validBefore })) });
-}
-
 const hashOf = (settlement: Settlement) => (settlement.kind === 'settled' ? settlement.transaction : '');
 
 /** Wei that settlements say they took. */
 const gasOf = (settlements: readonly (Settlement | { kind: 'absent' })[]) =>
   settlements.reduce((sum, told) => sum + BigInt(('by' in told && told.by?.gasWei) || 0), 0n);
-
-/** Transactions that the chain has and has not mined. */
-async function pooled(chain: Chain): Promise<number> {
-  const status = await chain.control.request({ method: 'txpool_status' as never });
-  return Number((status as { pending: `0x${string}` }).pending);
-}
 
 /** A node in front of the chain that refuses or loses what it is told to. */
 async function serveNode(t: Test, chain: Chain) {
@@ -75,7 +49,7 @@ t.test(
     await chain.control.setAutomine(false);
     const settling = payments.map((payment) => facilitator.settle(payment, TERMS));
     const twice = payments.map((payment) => facilitator.settle(payment, TERMS));
-    await eventually(async () => settler.gas()?.waiting === 12 && (await pooled(chain)) === 12);
+    await eventually(async () => settler.gas()?.waiting === 12 && (await chain.pooled()) === 12);
     await chain.control.mine({ blocks: 1 });
     const settled = await Promise.all([...settling, ...twice]);
     t.ok(settled.every(({ kind }) => kind === 'settled'));

@@ -87,6 +87,7 @@ class Reconciliation {
   readonly #isPlay: boolean;
   readonly #io: CommandIo;
   readonly #sums = new Map<Verdict | 'stranger', { count: number; amount: bigint }>();
+  /** Transactions and payers: one transaction may make several payments. */
   readonly #known = new Set<string>();
 
   /** Recorded refunds by transaction and payer: one transaction may pay several. */
@@ -157,7 +158,7 @@ class Reconciliation {
     const progress = (done: number) =>
       this.#io.progress?.(`transfers to ${payTo}: ${Math.round(100 * done)} %`);
     for await (const transfer of readReceived(node, this.#asset, { payTo, sinceMs, progress })) {
-      if (this.#known.has(transfer.transaction)) continue;
+      if (this.#known.has(`${transfer.transaction}/${transfer.from}`)) continue;
       this.#add('stranger', transfer.value);
       const { from, transaction, block } = transfer;
       const amount_usd = formatUsd(transfer.value);
@@ -196,7 +197,7 @@ class Reconciliation {
     if (seen) {
       this.payTo = entry.payTo;
       this.firstTime = Math.min(this.firstTime ?? entry.time, entry.time);
-      if (seen.kind === 'settled') this.#known.add(seen.transaction);
+      if (seen.kind === 'settled') this.#known.add(`${seen.transaction}/${entry.payer}`);
     }
     if (entry.kind === 'refunded' && seen) this.#noteRefund(entry.refund!, refundOf(entry));
     if (!FAULTS.has(verdict)) return;
@@ -216,7 +217,7 @@ class Reconciliation {
     if (transaction?.startsWith(LOCAL_TRANSACTION_PREFIX)) return 'play_money';
     if (kind === 'prepaid' || kind === 'returned') return kind;
     if (!seen) return network === this.#asset.network ? 'play_money' : 'another_network';
-    const isPaid = seen.kind === 'settled';
+    const isPaid = seen.kind === 'settled' || (seen.kind === 'unexplained' && !seen.isComplete);
     switch (kind) {
       case 'settled':
         return isPaid ? 'proved' : 'missing';

@@ -26,6 +26,8 @@ const COLUMNS = [
   'gas_eth',
   'fee_usd',
   'refund_transaction',
+  'gas_usd',
+  'margin_usd',
 ] as const;
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>;
 
@@ -108,6 +110,7 @@ function rowOf(entry: JournalEntry): Row {
     reason: entry.reason ?? '',
     ...settlementOf(entry),
     refund_transaction: entry.refund ?? '',
+    ...marginOf(entry),
   };
 }
 
@@ -129,9 +132,23 @@ function settlementOf(entry: JournalEntry): Pick<Row, keyof typeof NO_SETTLEMENT
     : { facilitator, gas_eth: '0', fee_usd: UNKNOWN };
 }
 
+/** Dollars of the gas at the time of the sale, and what is left of the price; what a facilitator over HTTP bills is not known. */
+function marginOf(entry: JournalEntry): Pick<Row, 'gas_usd' | 'margin_usd'> {
+  const { gas_eth, fee_usd } = settlementOf(entry);
+  const gas = entry.gasUnits ?? (gas_eth === '0' ? '0' : undefined);
+  const none = gas_eth === '' ? '' : UNKNOWN;
+  if (gas === undefined) return { gas_usd: none, margin_usd: none };
+  const isPaid = entry.kind === 'settled' || entry.kind === 'prepaid';
+  const margin = (isPaid ? BigInt(entry.amount) : 0n) - BigInt(gas);
+  return {
+    gas_usd: formatUsd(BigInt(gas)),
+    margin_usd: fee_usd === '0' ? formatUsd(margin) : UNKNOWN,
+  };
+}
+
 /** A cell by RFC 4180. Text that a spreadsheet would run as a formula gets a leading quote. */
 function csvCell(value: string): string {
-  const text = /^[=+\-@]/.test(value) ? `'${value}` : value;
+  const text = /^[=+\-@](?![\d.]+$)/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -97,15 +97,25 @@ t.test('who settled, and what it cost, is told as far as it is known', async (t)
   const store = openStore(join(folder, 'state'));
   const journal = new Journal(store);
   const rows: Record<string, Facts> = {
-    'self,0.0000008,0,': { kind: 'settled', facilitator: 'self', gasWei: '800000000000' },
-    'self,unknown,0,': { kind: 'settled', facilitator: 'self' },
-    'https://pay.example/x402,0,unknown,': { kind: 'settled', facilitator: 'https://pay.example/x402' },
-    'unknown,unknown,unknown,': { kind: 'settled' },
-    'unknown,0.000000000000000007,unknown,': { kind: 'settled', gasWei: '7' },
-    ',0,0,': { kind: 'prepaid' },
-    'self,0.000000000000000009,0,': { kind: 'refused', facilitator: 'self', gasWei: '9' },
-    ',,,': { kind: 'refused' },
-    'self,0.000000000000000003,0,0xab': {
+    'self,0.0000008,0,,0.0024,0.0036': {
+      kind: 'settled',
+      facilitator: 'self',
+      gasWei: '800000000000',
+      gasUnits: '2400',
+    },
+    'self,unknown,0,,unknown,unknown': { kind: 'settled', facilitator: 'self' },
+    'https://pay.example/x402,0,unknown,,0,unknown': { kind: 'settled', facilitator: 'https://pay.example/x402' },
+    'unknown,unknown,unknown,,unknown,unknown': { kind: 'settled' },
+    'unknown,0.000000000000000007,unknown,,unknown,unknown': { kind: 'settled', gasWei: '7' },
+    ',0,0,,0,0.006': { kind: 'prepaid' },
+    'self,0.000000000000000009,0,,0.000001,-0.000001': {
+      kind: 'refused',
+      facilitator: 'self',
+      gasWei: '9',
+      gasUnits: '1',
+    },
+    ',,,,,': { kind: 'refused' },
+    'self,0.000000000000000003,0,0xab,unknown,unknown': {
       kind: 'refunded',
       facilitator: 'self',
       gasWei: '3',
@@ -118,9 +128,9 @@ t.test('who settled, and what it cost, is told as far as it is known', async (t)
   await store.close();
   const { written } = await command({ FARTHING_DATA_DIR: folder }, 'export', '--format', 'csv');
   const [head, ...lines] = written.trimEnd().split('\r\n');
-  t.match(head, /,facilitator,gas_eth,fee_usd,refund_transaction$/);
+  t.match(head, /,facilitator,gas_eth,fee_usd,refund_transaction,gas_usd,margin_usd$/);
   t.same(
-    lines.map((line) => line.split(',').slice(-4).join(',')),
+    lines.map((line) => line.split(',').slice(-6).join(',')),
     Object.keys(rows),
   );
 });

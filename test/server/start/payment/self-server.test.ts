@@ -2,6 +2,7 @@ import t from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
 import { noChain, startChain } from '../../../payment/chain/chain.ts';
 import { PAY_TO } from '../../../payment/rig/payments.ts';
+import { PREPAID_CONTRACT } from '../../../../src/protocol/money.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** A whole server that settles itself. */
@@ -44,5 +45,49 @@ t.test(
     for (const gauge of ['eth', 'settlements_left', 'transactions_waiting', 'oldest_wait_seconds'])
       t.match(shown, new RegExp(`^farthing_gas_${gauge}\\{network="eip155:8453"\\} [\\d.]+$`, 'm'));
     t.notOk(JSON.stringify(await ready()).includes(key.slice(2)), 'the key is not shown');
+  },
+);
+
+t.test(
+  'while gas costs more than a search, it is sold for prepaid money alone, or not at all; what is dearer is sold',
+  { skip: noChain ?? false },
+  async (t) => {
+    const chain = await startChain(t);
+    // 90,000 units at .05 gwei and 3,000 USD are .0135 USD.
+    const fees = () => chain.control.setNextBlockBaseFeePerGas({ baseFeePerGas: 50_000_000n });
+    await fees();
+    await chain.control.mine({ blocks: 1 });
+    for (const PREPAID_USD_MAX of ['100', '0']) {
+      const server = await startTestServer(t, {
+        FACILITATOR: 'self',
+        PAY_TO,
+        RPC_URL: chain.url,
+        GAS_KEY: await chain.gasKey(),
+        PREPAID_USD_MAX,
+      });
+      const agent = new TestAgent(server.url);
+      await chain.mint(agent.account.address, 10_000_000n);
+      await fees();
+      await chain.control.mine({ blocks: 1 });
+      const unpaid = await fetch(`${server.url}/agent/v1/search`, {
+        method: 'POST',
+        body: '{"query": "pumps"}',
+        headers: { 'Content-Type': 'application/json' },
+      });
+      if (PREPAID_USD_MAX === '0') {
+        t.equal(unpaid.status, 503);
+        t.equal(unpaid.headers.get('retry-after'), '60');
+        t.match(await unpaid.json(), { code: 'settlement_too_dear', charged: false, detail: /more gas now/ });
+      } else {
+        t.equal(unpaid.status, 402);
+        const { accepts } = JSON.parse(atob(unpaid.headers.get('payment-required')!));
+        t.same(accepts.map(({ asset }: { asset: string }) => asset), [PREPAID_CONTRACT]);
+      }
+      const before = await chain.balance(PAY_TO);
+      await fees();
+      t.match(await agent.post('/agent/v1/workspaces', { ttl_minutes: 120 }), { status: 201 });
+      t.equal((await chain.balance(PAY_TO)) - before, 70_000n);
+      await server.stop();
+    }
   },
 );
