@@ -72,7 +72,8 @@ function hasNamedRows(probe: string, separator: string): boolean {
     const above = rows.slice(0, at);
     const filled = names.filter((cell) => cell !== '').length;
     if (filled < 3 || filled !== names.length || !names.every(isColumnName) || below.length < 2) return false;
-    if (new Set(names).size !== names.length || above.some(({ cells }) => cells.length >= names.length)) return false;
+    if (new Set(names).size !== names.length || above.some(({ cells }) => cells.length >= names.length))
+      return false;
     const near = below.filter(({ cells }) => Math.abs(cells.length - names.length) <= 1).length;
     return near >= below.length * NEAR_SHARE_MIN && below.every(({ cells }) => cells.length > 1);
   });

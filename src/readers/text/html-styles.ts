@@ -1,4 +1,13 @@
-import { BLACK, type Colour, colourOf, isClear, isFaint, isTiny, over, WHITE } from '../reading/visibility.ts';
+import {
+  BLACK,
+  type Colour,
+  colourOf,
+  isClear,
+  isFaint,
+  isTiny,
+  over,
+  WHITE,
+} from '../reading/visibility.ts';
 
 /** What of a parsed page is needed to tell how it looks. */
 export interface PageNode {
@@ -126,7 +135,7 @@ export class PageStyles {
             ground: this.#isWhole ? WHITE : undefined,
           };
     const style = this.#styleOf(element);
-    const look = style.size === 0 && element.name !== 'svg' ? around : this.#changed(around, style, element);
+    const look = style.size === 0 && !isInlineSvg(element) ? around : this.#changed(around, style, element);
     this.#looks.set(element, look);
     return look;
   }
@@ -139,8 +148,10 @@ export class PageStyles {
     const isUnsure = style.has('text-shadow') || ink?.includes('var(');
     const paint = style.get('background-color') ?? style.get('background') ?? '';
     const isPicture = /url\(|gradient|var\(/.test(`${paint} ${style.get('background-image') ?? ''}`);
-    const isApart = /absolute|fixed/.test(style.get('position') ?? '') || element.name === 'svg';
-    const laid = isPicture ? undefined : colourOf(/rgba?\([^)]*\)|hsla?\([^)]*\)|#?\w+/.exec(paint)?.[0] ?? '');
+    const isApart = /absolute|fixed/.test(style.get('position') ?? '') || isInlineSvg(element);
+    const laid = isPicture
+      ? undefined
+      : colourOf(/rgba?\([^)]*\)|hsla?\([^)]*\)|#?\w+/.exec(paint)?.[0] ?? '');
     let ground = isApart || isPicture || isUnsure ? undefined : around.ground;
     if (laid && laid.alpha > 0) ground = laid.alpha === 1 ? laid : ground && over(laid, ground);
     else if (paint !== '' && !laid && !/none|inherit|initial|unset/.test(paint)) ground = undefined;
@@ -170,10 +181,15 @@ export class PageStyles {
     if (name === 'font' && color) style.set('color', color);
     if (name === 'body' && text) style.set('color', text);
     if (bgcolor) style.set('background-color', bgcolor);
-    if (fill && name === 'text') style.set('fill', fill.toLowerCase());
+    if (fill && /^(?:text|tspan|g|svg)$/.test(name)) style.set('fill', fill.toLowerCase());
     for (const attribute of ['opacity', 'visibility', 'display', 'font-size'])
       if (attribs[attribute] !== undefined) style.set(attribute, attribs[attribute]);
-    const keys = [name, '*', ...(attribs.id ? [`#${attribs.id}`] : []), ...classesOf(element).map((one) => `.${one}`)];
+    const keys = [
+      name,
+      '*',
+      ...(attribs.id ? [`#${attribs.id}`] : []),
+      ...classesOf(element).map((one) => `.${one}`),
+    ];
     const rules = keys.flatMap((key) => this.#byKey.get(key) ?? []);
     if (rules.length > 0)
       for (const rule of rules.length > 1 ? rules.toSorted((a, b) => a.specificity - b.specificity) : rules)
@@ -234,6 +250,11 @@ export class PageStyles {
   }
 }
 
+/** A drawing in a page may draw anything behind its letters. */
+function isInlineSvg({ name, parent }: PageNode): boolean {
+  return name === 'svg' && parent !== null;
+}
+
 function endOfBlock(sheet: string, open: number): number {
   let depth = 0;
   for (let at = open; at < sheet.length; at++)
@@ -248,7 +269,14 @@ function declarationsOf(source: string): Declarations {
   for (const declaration of source.split(';')) {
     const colon = declaration.indexOf(':');
     const property = declaration.slice(0, Math.max(0, colon)).trim().toLowerCase();
-    if (PROPERTIES.test(property)) found.set(property, declaration.slice(colon + 1).trim().toLowerCase());
+    if (PROPERTIES.test(property))
+      found.set(
+        property,
+        declaration
+          .slice(colon + 1)
+          .trim()
+          .toLowerCase(),
+      );
   }
   return found;
 }
@@ -269,7 +297,10 @@ function compoundsOf(selector: string): Compound[] | undefined {
     if (!match) return undefined;
     const [, mark, word = '', attribute, operator = '', one, other, bare, combinator] = match;
     if (attribute !== undefined)
-      open.attributes = [...open.attributes, { name: attribute.toLowerCase(), operator, value: one ?? other ?? bare ?? '' }];
+      open.attributes = [
+        ...open.attributes,
+        { name: attribute.toLowerCase(), operator, value: one ?? other ?? bare ?? '' },
+      ];
     else if (mark === '#') open.id = word;
     else if (mark === '.') open.classes = [...open.classes, word.replaceAll('\\', '')];
     else if (word !== '') open.name = word === '*' ? undefined : word.toLowerCase();
@@ -311,7 +342,9 @@ function fits({ name, id, classes, attributes }: Compound, element: PageNode): b
 function pixelsOf(length: string): number {
   const [, number, unit] = /^(-?[\d.]+)(px|pt|em|rem|)$/.exec(length.trim()) ?? [];
   if (number === undefined || (unit === '' && Number(number) !== 0)) return Number.NaN;
-  return Number(number) * (unit === 'pt' ? PIXELS_PER_POINT : unit === 'em' || unit === 'rem' ? FONT_PIXELS : 1);
+  return (
+    Number(number) * (unit === 'pt' ? PIXELS_PER_POINT : unit === 'em' || unit === 'rem' ? FONT_PIXELS : 1)
+  );
 }
 
 function fontPixels(size: string, around: number): number | undefined {

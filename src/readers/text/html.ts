@@ -9,6 +9,7 @@ import { checkHtml, NESTING_MAX } from './html-limits.ts';
 import { type PageNode, PageStyles } from './html-styles.ts';
 import { Links } from './links.ts';
 import { Outline, oneLine } from './outline.ts';
+import { raised, STRUCK } from './raised.ts';
 import { type Cell, gridOf, tableText } from './table.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
@@ -173,6 +174,7 @@ const OPTIONS: HtmlToTextOptions = {
     { selector: 'rt', format: 'reading' },
     { selector: 'rtc', format: 'reading' },
     { selector: 'sup', format: 'raised' },
+    ...['del', 's', 'strike'].map((selector) => ({ selector, format: 'struck' })),
     ...['a[role="doc-noteref"]', 'a[epub\\:type="noteref"]'].map((selector) => ({
       selector,
       format: 'noteMark',
@@ -224,6 +226,12 @@ const OPTIONS: HtmlToTextOptions = {
     drawing: (element, _walk, builder) => builder.addInline(` ${drawnWords(element).join(' ')} `),
     reading: spaced(READING_START),
     raised: spaced(RAISED_START),
+    struck: (element, walk, builder) => {
+      const [before, behind] = wordsOf(element as PageNode).trim() === '' ? ['', ''] : STRUCK;
+      builder.addInline(before, { noWordTransform: true });
+      walk(element.children, builder);
+      builder.addInline(behind, { noWordTransform: true });
+    },
     noteMark: (element, walk, builder) => {
       builder.addInline(' [', { noWordTransform: true });
       walk(element.children, builder);
@@ -379,7 +387,8 @@ const CELL_LENGTH_MAX = 1_000;
 function rowsIn(table: PageNode): PageNode[][] {
   const rows: PageNode[][] = [];
   for (const child of table.children ?? [])
-    if (child.name === 'tr') rows.push((child.children ?? []).filter(({ name }) => /^t[dh]$/.test(name ?? '')));
+    if (child.name === 'tr')
+      rows.push((child.children ?? []).filter(({ name }) => /^t[dh]$/.test(name ?? '')));
     else if (/^(?:thead|tbody|tfoot)$/.test(child.name ?? '')) rows.push(...rowsIn(child));
   return rows;
 }
@@ -392,7 +401,9 @@ function isData(table: PageNode): boolean {
   return (
     rows.length > 1 &&
     rows.some((row) => row.length > 1) &&
-    rows.flat().every((cell) => !(cell.children ?? []).some(isLaidOut) && wordsOf(cell).length <= CELL_LENGTH_MAX)
+    rows
+      .flat()
+      .every((cell) => !(cell.children ?? []).some(isLaidOut) && wordsOf(cell).length <= CELL_LENGTH_MAX)
   );
 }
 
@@ -412,7 +423,8 @@ function dataTable(table: PageNode, walk: Walk, builder: Builder): void {
     for (const cell of row) {
       builder.openTableCell({});
       walk(cell.children as never, builder);
-      const span = (name: string): number => Math.max(1, Number.parseInt(cell.attribs?.[name] ?? '1', 10) || 1);
+      const span = (name: string): number =>
+        Math.max(1, Number.parseInt(cell.attribs?.[name] ?? '1', 10) || 1);
       builder.closeTableCell({ colspan: span('colspan'), rowspan: span('rowspan') });
     }
     builder.closeTableRow();
@@ -433,15 +445,8 @@ function withReadingsApart(paragraph: string): string {
   return `${paragraph.replace(READING, '')} (${readings.join('')})`;
 }
 
-/** m² is a word; a mark of a note behind a word is not a part of it, and 10⁶ is not 106. */
 function withRaised(paragraph: string): string {
-  return paragraph.replace(RAISED, (_all, before: string, raised: string) => {
-    const mark = raised.trim();
-    if (mark === '') return before;
-    if (/\d$/.test(before)) return `${before}^${mark}`;
-    const isUnit = /^[-−]?[1-9]$/.test(mark) && before.length > 0 && before.length <= 2;
-    return isUnit || (before !== '' && /^\p{L}/u.test(mark)) ? before + mark : `${before} ${mark}`;
-  });
+  return paragraph.replace(RAISED, (_all, before: string, mark: string) => before + raised(before, mark));
 }
 
 function withoutLastMarks(text: string): string {

@@ -13,7 +13,7 @@ const NAME_ROWS_MAX = 3;
 export const REPEATED_LENGTH_MAX = 200;
 const SPAN_MAX = 1_000;
 /** Cells that are made by repeating others, for a table. */
-const REPEATED_MAX = 100_000;
+export const REPEATED_MAX = 100_000;
 
 /** The cells of each row in their columns: one that reaches over others stands in the place of each. */
 export function gridOf(rows: readonly (readonly Cell[])[]): string[][] {
@@ -24,7 +24,11 @@ export function gridOf(rows: readonly (readonly Cell[])[]): string[][] {
     for (const { text, across = 1, down = 1 } of row) {
       while (grid[at]![column] !== undefined) column++;
       const isRepeated = text !== '' && text.length <= REPEATED_LENGTH_MAX;
-      const [width, height] = [Math.min(across, SPAN_MAX), Math.min(down, SPAN_MAX, rows.length - at)];
+      // Alone in its row it is the title of what is below.
+      const [width, height] = [
+        row.length === 1 ? 1 : Math.min(across, SPAN_MAX),
+        Math.min(down, SPAN_MAX, rows.length - at),
+      ];
       for (let below = 0; below < height; below++)
         for (let beside = 0; beside < width; beside++) {
           const isFirst = below === 0 && beside === 0;
@@ -59,7 +63,9 @@ export function tableText(rows: readonly (readonly string[])[], options: TableOp
   const { from, to, names } = found;
   const named = filled
     .slice(to)
-    .map((row) => line(row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`))));
+    .map((row) =>
+      line(row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`))),
+    );
   return [...filled.slice(0, from).map(line), line(names), ...named].join('\n');
 }
 
