@@ -21,6 +21,8 @@ const INVISIBLE_MODES = [3, 7]; // FPDF_TEXTRENDERMODE_INVISIBLE, FPDF_TEXTRENDE
 /** A page that pictures cover to this share is a scan: invisible text is what was recognised in it. */
 const SCAN_SHARE_MIN = 0.5;
 const JUDGED_SIDE_PIXELS = 1000;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff]/;
+const LAM_ALEF = /^ل[اأإآٱ]$/;
 
 /** Characters that one object of the page draws. */
 interface TextRun {
@@ -96,7 +98,7 @@ export class PdfPage {
         const units = calls.FPDFText_GetText(text, 0, count, buffer);
         return readUtf16(this.#module, buffer, Math.max(0, units - 1) * 2);
       });
-      const { shown, ...unseen } = this.#withoutUnseen(text, whole);
+      const { shown, ...unseen } = this.#withoutUnseen(text, this.#withLigatures(text, whole));
       const places: Places = {
         boxOf: (from, to) => this.#boxOf(text, from, to),
         edgesOf: (at) => this.#edgesOf(text, at),
@@ -105,6 +107,30 @@ export class PdfPage {
     } finally {
       calls.FPDFText_ClosePage(text);
     }
+  }
+
+  /**
+   * Letters of a script that runs to the left, which one shape shows together, stand the wrong way round: PDFium turns the shapes of a
+   * line round, and the letters of each with them. A lam before an alef is one shape in nearly each font; no font has one for the
+   * other order, so it tells when a file has them turned round itself.
+   */
+  #withLigatures(text: number, whole: string): string {
+    if (!RIGHT_TO_LEFT.test(whole)) return whole;
+    const shapes: { from: number; to: number }[] = [];
+    let before: readonly [number, number] | undefined;
+    for (let at = 0; at < whole.length; at++) {
+      const edges = RIGHT_TO_LEFT.test(whole[at]!) ? this.#edgesOf(text, at) : undefined;
+      const isSame = edges && before && edges[0] === before[0] && edges[1] === before[1] && edges[1] > edges[0];
+      if (isSame && shapes.at(-1)?.to === at) shapes.at(-1)!.to = at + 1;
+      else if (isSame) shapes.push({ from: at - 1, to: at + 1 });
+      before = edges;
+    }
+    const isRight = shapes.some(({ from, to }) => LAM_ALEF.test(whole.slice(from, to)));
+    if (shapes.length === 0 || isRight) return whole;
+    const units = whole.split('');
+    for (const { from, to } of shapes)
+      for (const [index, letter] of units.slice(from, to).reverse().entries()) units[from + index] = letter;
+    return units.join('');
   }
 
   /**

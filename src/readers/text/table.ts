@@ -59,14 +59,14 @@ export function tableText(rows: readonly (readonly string[])[], options: TableOp
   if (filled.length === 0) return '';
   // A table may begin in any column.
   const found = headerOf(filled, at, options);
-  if (!found) return filled.map((row) => line(row)).join('\n');
+  if (!found) return filled.map((row) => tableLine(row)).join('\n');
   const { from, to, names } = found;
   const named = filled
     .slice(to)
     .map((row) =>
-      line(row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`))),
+      tableLine(row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`))),
     );
-  return [...filled.slice(0, from).map(line), line(names), ...named].join('\n');
+  return [...filled.slice(0, from).map(tableLine), tableLine(names), ...named].join('\n');
 }
 
 interface Header {
@@ -149,6 +149,6 @@ function isName(cell: string): boolean {
 }
 
 /** The bar at the start keeps passages from joining the row to the one before. */
-function line(cells: readonly string[]): string {
+export function tableLine(cells: readonly string[]): string {
   return `| ${cells.filter((cell) => cell !== '').join(' | ')}`;
 }

@@ -161,7 +161,6 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
     'footnote.md': {
       says: ['[^1]: The angels take their share.', '[Note]: drain the wort.'],
-      hides: ['kiln.example'],
     },
     'nested-lists.md': { says: ['- one\n  - two bold\n    - three <x>'] },
     // CSV: rows and columns however they are written
