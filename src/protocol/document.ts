@@ -58,7 +58,7 @@ export interface PictureSpec {
 
 /** The character set of a text: named by itself or by its mark, or guessed. */
 export interface Charset {
-  /** Its name in the web's Encoding Standard; besides, `ibm850`. */
+  /** Its name in the web's Encoding Standard; besides, `ibm850` and `utf-32le`, `utf-32be`. */
   readonly name: string;
   readonly guessed: boolean;
 }

@@ -77,6 +77,9 @@ export const FORMATS: readonly Format[] = [
   format('text/vcard', 'vCard', async () => (await import('./text/content-lines.ts')).card),
   format('application/x-subrip', 'SubRip', async () => (await import('./text/cues.ts')).subRip),
   format('text/vtt', 'WebVTT', async () => (await import('./text/cues.ts')).webVtt),
+  format('text/x-ssa', 'ASS', async () => (await import('./text/cues.ts')).subStation),
+  format('application/ttml+xml', 'TTML', async () => (await import('./text/cues.ts')).timedText),
+  format('text/x-lrc', 'LRC', async () => (await import('./text/cues.ts')).lyrics),
   format('application/json', 'JSON', async () => (await import('./text/json.ts')).json),
   format('application/jsonl', 'JSON Lines', async () => (await import('./text/json.ts')).jsonLines),
   format('application/xml', 'XML', async () => (await import('./text/plain-xml.ts')).plainXml),
@@ -113,7 +116,8 @@ export const HOW_READ: Readonly<Record<string, string>> = {
     'head, plain text, HTML where that says more; attachments, each mail of a mbox, as items | postal-mime | inline pictures | 10,000 parts',
   RTF: 'text in its code pages, notes, comments, text boxes, headers and footers once | own | hidden and deleted text, pictures, objects | groups 500 deep',
   'iCalendar, vCard': 'a paragraph for each event or card | own | photos |',
-  'SubRip, WebVTT': 'each cue with `time_s` | own | |',
+  'SubRip, WebVTT, ASS, TTML, LRC':
+    'each cue with `time_s`, speakers by name | own, saxes | comments, drawings |',
   'JSON, JSON Lines':
     'each value with its name; records apart; of a notebook text, code and printed output | own | base64, damaged lines, pictures of notebooks | 1,000 deep',
   XML: 'elements, telling attributes, section titles, also of JATS | saxes | damaged markup: read by tags | 1,000 deep',

@@ -12,17 +12,26 @@ export interface Relationship {
 
 /** The references of a part to parts of the same package. @param part empty: those of the package itself */
 export function relationships(zip: Zip, part: string): Relationship[] {
+  return referencesOf(zip, part, false);
+}
+
+/** Where the links of a part lead, by their ids. */
+export function linksOf(zip: Zip, part: string): ReadonlyMap<string, string> {
+  return new Map(referencesOf(zip, part, true).map(({ id, target }) => [id, target]));
+}
+
+function referencesOf(zip: Zip, part: string, isExternal: boolean): Relationship[] {
   const folder = folderOf(part);
   const source = zip.text(`${folder}_rels/${part.slice(folder.length)}.rels`);
   const found: Relationship[] = [];
   if (source === undefined) return found;
   walkXml(source, {
     open: (name, { Id, Type = '', Target, TargetMode }) => {
-      if (name !== 'Relationship' || !Id || !Target || TargetMode === 'External') return;
+      if (name !== 'Relationship' || !Id || !Target || (TargetMode === 'External') !== isExternal) return;
       found.push({
         id: Id,
         type: Type.slice(Type.lastIndexOf('/') + 1),
-        target: resolvePath(folder, Target),
+        target: isExternal ? Target : resolvePath(folder, Target),
       });
     },
   });

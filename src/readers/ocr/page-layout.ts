@@ -47,9 +47,9 @@ export function paragraphsOf(regions: readonly WrittenRegion[]): ReadParagraph[]
     const left = part.region.left + (at - part.from) * step;
     return [left, left + step];
   });
-  const lines = ranges.flatMap(({ from, to }) => {
+  const lines = ranges.flatMap(({ from, to, shown }): Line[] => {
     const own = parts.filter((part) => part.from >= from && part.to <= to).map(({ region }) => region);
-    return own.length === 0 ? [] : [own];
+    return own.length === 0 ? [] : [{ regions: own, ...(shown !== undefined && { shown }) }];
   });
   return inParagraphs(lines);
 }
@@ -126,12 +126,19 @@ function standsBeside(one: Levelled, other: Levelled): boolean {
   return isApart && common >= OVERLAP_MIN * Math.min(one.bottom - one.top, other.bottom - other.top);
 }
 
-function inParagraphs(lines: readonly (readonly Levelled[])[]): ReadParagraph[] {
+/** Regions of a line, and what they say as a row of a table. */
+interface Line {
+  readonly regions: readonly Levelled[];
+  readonly shown?: string;
+}
+
+function inParagraphs(lines: readonly Line[]): ReadParagraph[] {
   const paragraphs: ReadLine[][] = [];
-  let previous: readonly Levelled[] | undefined;
+  let previous: Line | undefined;
   for (const line of lines) {
-    const read = lineOf(line);
-    if (previous && continues(previous, line)) paragraphs.at(-1)!.push(read);
+    const read = { ...lineOf(line.regions), ...(line.shown !== undefined && { text: line.shown }) };
+    const isRow = previous?.shown !== undefined && line.shown !== undefined;
+    if (previous && (isRow || continues(previous.regions, line.regions))) paragraphs.at(-1)!.push(read);
     else paragraphs.push([read]);
     previous = line;
   }

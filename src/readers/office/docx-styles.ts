@@ -1,3 +1,4 @@
+import { type Colour, colourOf, isTiny, WHITE } from '../reading/visibility.ts';
 import { walkXml } from '../text/xml.ts';
 
 export interface DocxStyle {
@@ -7,6 +8,35 @@ export interface DocxStyle {
   list?: string;
   listLevel?: number;
   isHidden?: boolean;
+  /** Of its letters, and of what they stand on; absent: as around them. */
+  ink?: Colour;
+  ground?: Ground;
+}
+
+/** Undefined inside: a pattern, or a colour that is not known. */
+export interface Ground {
+  readonly colour: Colour | undefined;
+}
+
+/** The ground that shading or a highlight gives. */
+export function groundOf(
+  name: string,
+  { val = '', fill }: Readonly<Record<string, string>>,
+): Ground | undefined {
+  if (name === 'highlight') return val === 'none' ? undefined : { colour: colourOf(val) };
+  if (fill === undefined) return undefined;
+  if (fill === 'auto') return val === 'clear' || val === 'nil' ? undefined : { colour: undefined };
+  return { colour: val === 'clear' ? colourOf(fill) : undefined };
+}
+
+/** The colour of letters; undefined for the automatic one, which differs from its ground. */
+export function inkOf({ val = '', themeColor }: Readonly<Record<string, string>>): Colour | undefined {
+  return themeColor === 'background1' ? WHITE : val === 'auto' ? undefined : colourOf(val);
+}
+
+/** @param size in half points */
+export function isTinySize(size: string): boolean {
+  return Number(size) > 0 && isTiny(Number(size) / 2);
 }
 
 /** Styles by their ids. */
@@ -19,7 +49,8 @@ export function docxStyles(source: string | undefined): DocxStyles {
   if (source === undefined) return styles;
   let style: DocxStyle = {};
   walkXml(source, {
-    open: (tag, { styleId, val = '' }) => {
+    open: (tag, attributes) => {
+      const { styleId, val = '' } = attributes;
       if (tag === 'style') {
         style = styles.get(styleId ?? '') ?? {};
         if (styleId) styles.set(styleId, style);
@@ -29,7 +60,17 @@ export function docxStyles(source: string | undefined): DocxStyles {
         else if (/^title$/i.test(val)) style.level = 0;
       } else if (tag === 'numId') style.list = val;
       else if (tag === 'ilvl') style.listLevel = Number(val) || 0;
-      else if (tag === 'vanish' && isOn(val)) style.isHidden = true;
+      else if ((tag === 'vanish' && isOn(val)) || (tag === 'sz' && isTinySize(val))) style.isHidden = true;
+      else if (tag === 'color') style.ink = inkOf(attributes) ?? style.ink;
+      else if (tag === 'shd') style.ground = groundOf(tag, attributes) ?? style.ground;
+      else if (tag === 'basedOn') {
+        const { ink, ground, isHidden } = styles.get(val) ?? {};
+        Object.assign(style, {
+          ...(ink && { ink }),
+          ...(ground && { ground }),
+          ...(isHidden && { isHidden }),
+        });
+      }
     },
     close: (tag) => {
       if (tag === 'style') style = {};

@@ -1,17 +1,32 @@
-import { documentPart, type Relationship, relationships, targetsOf } from '../archive/relationships.ts';
+import {
+  documentPart,
+  linksOf,
+  type Relationship,
+  relationships,
+  targetsOf,
+} from '../archive/relationships.ts';
 import { Zip } from '../archive/zip.ts';
 import { corrupt } from '../reading/refusal.ts';
 import { readHtml } from '../text/html.ts';
 import { checkHtml } from '../text/html-limits.ts';
+import { Links } from '../text/links.ts';
 import { Outline, shorten } from '../text/outline.ts';
 import { readPlain } from '../text/plain.ts';
 import { readRtf } from '../text/rtf.ts';
+import type { TextContents } from '../text/text-format.ts';
 import { Numbering } from './docx-numbering.ts';
 import { type DocxStyles, docxStyles } from './docx-styles.ts';
 import { type OnElement, walkParagraphs } from './docx-text.ts';
 import { drawingText } from './drawings.ts';
 import { officeReader } from './office.ts';
-import { attachmentsOf, type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
+import {
+  aboutIn,
+  attachmentsOf,
+  type OfficeContent,
+  picturesOf,
+  type Report,
+  titleIn,
+} from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
 
 export const docx = officeReader((zip, report) => readDocx(zip, report));
@@ -43,8 +58,9 @@ function readDocx(zip: Zip, report: Report, deep = 0): OfficeContent {
       notesOf(zip, partOf(type), { element, reference, styles, report }),
     ),
   );
-  const title = titleIn(zip.text('docProps/core.xml'));
-  const outline = new Outline(title);
+  const links = new Links();
+  const core = zip.text('docProps/core.xml');
+  const outline = new Outline(titleIn(core));
   const stack = new ParagraphStack<number>((text, level) => {
     if (level === undefined) outline.paragraph(text);
     else outline.heading(level, text);
@@ -59,14 +75,20 @@ function readDocx(zip: Zip, report: Report, deep = 0): OfficeContent {
     if (name === 'altChunk')
       for (const text of chunkTexts(zip, related, attributes.id, report, deep)) outline.paragraph(text);
   };
-  walkParagraphs(source, main, stack, { styles, numbering, report, onElement });
+  const targets = linksOf(zip, main);
+  walkParagraphs(source, main, stack, { styles, numbering, report, onElement, links, targets });
   for (const [reference, texts] of notes)
     if (reference.startsWith('commentReference')) for (const text of texts) outline.paragraph(text);
   const { blocks, ...rest } = outline.finish();
   const repeated = headersOf(zip, related, styles, report);
   return {
     ...rest,
-    blocks: repeated === '' ? blocks : [...blocks, { text: repeated, heading: 'Header and footer' }],
+    blocks: [
+      ...blocks,
+      ...(repeated === '' ? [] : [{ text: repeated, heading: 'Header and footer' }]),
+      ...links.blocks(blocks),
+      ...aboutIn(core),
+    ],
     pictures: picturesOf(
       zip,
       related.map(({ target }) => target),
@@ -136,7 +158,8 @@ function chunkTexts(
     report('attachments', bytes ? 'unsupported' : 'damaged', 1);
     return [];
   }
-  const { title, blocks } = chunkContent(bytes, start, report, deep);
+  const { title, blocks, notRead = [] } = chunkContent(bytes, start, report, deep);
+  for (const { what, why, count } of notRead) report(what, why, count);
   return [...(title === undefined ? [] : [title]), ...blocks.map(({ text }) => text)];
 }
 
@@ -145,7 +168,7 @@ function chunkContent(
   start: string,
   report: Report,
   deep: number,
-): Pick<OfficeContent, 'title' | 'blocks'> {
+): Pick<TextContents, 'title' | 'notRead'> & Pick<OfficeContent, 'blocks'> {
   if (start.startsWith('PK')) return readDocx(new Zip(bytes), report, deep + 1);
   if (start.startsWith('{\\rtf')) return readRtf(Buffer.from(bytes).toString('latin1'));
   const text = new TextDecoder().decode(bytes);

@@ -1,5 +1,6 @@
 import { type Relationship, relationships } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
+import { oneLine } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 import type { Report } from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
@@ -27,6 +28,15 @@ export function drawingText(
     return undefined;
   }
   return name === 'relIds' ? paragraphsOf(source).join('\n') : chartText(source, report);
+}
+
+/** What an author says that a picture or shape shows, for those who do not see it; empty for another element. */
+export function pictureWords(
+  name: string,
+  { descr = '', title = '' }: Readonly<Record<string, string>>,
+): string {
+  if (name !== 'docPr' && name !== 'cNvPr') return '';
+  return [...new Set([title, descr].map(oneLine))].filter((words) => words !== '').join(': ');
 }
 
 /** The paragraphs of DrawingML, such as those of text boxes. */
@@ -63,6 +73,8 @@ export function drawingTexts(zip: Zip, part: string, report: Report): string[] {
   walkXml(source, {
     skips: (name) => name === 'Fallback',
     open: (name, attributes) => {
+      const words = pictureWords(name, attributes);
+      if (words !== '') texts.push(words);
       const text = drawingText(zip, related, name, attributes, report);
       if (text) texts.push(text);
     },

@@ -7,7 +7,7 @@ import { readHtml } from '../text/html.ts';
 import { shorten } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 import { officeReader } from './office.ts';
-import { type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
+import { aboutIn, type OfficeContent, picturesOf, type Report, titleIn } from './office-content.ts';
 
 export const epub = officeReader(readEpub);
 
@@ -33,6 +33,9 @@ function readEpub(zip: Zip, report: Report): OfficeContent {
   });
   const blocks: Block[] = [];
   const locked = encryptedParts(zip);
+  const sheets = [...parts.values()]
+    .filter((part) => part.endsWith('.css') && !locked.has(part))
+    .map((part) => zip.text(part) ?? '');
   if (chapters.length > 0 && chapters.every((chapter) => locked.has(chapter)))
     throw new FarthingError('file_encrypted', 'The book is copy-protected. Send one without protection.');
   for (const [index, chapter] of chapters.entries()) {
@@ -41,7 +44,8 @@ function readEpub(zip: Zip, report: Report): OfficeContent {
       report('pages', locked.has(chapter) ? 'encrypted' : 'damaged', 1);
       continue;
     }
-    const read = readHtml(text);
+    const read = readHtml(text, sheets);
+    for (const { what, why, count } of read.notRead ?? []) report(what, why, count);
     for (const block of read.blocks) {
       const heading = [shorten(read.title ?? '', 200, report), block.heading].filter(Boolean).join(' › ');
       blocks.push({ ...block, page: index + 1, ...(heading !== '' && { heading }) });
@@ -49,7 +53,7 @@ function readEpub(zip: Zip, report: Report): OfficeContent {
   }
   const title = titleIn(source);
   return {
-    blocks,
+    blocks: [...blocks, ...aboutIn(source)],
     pages: chapters.length,
     pageKind: 'chapter',
     pictures: picturesOf(zip, parts.values(), report),

@@ -5,11 +5,21 @@ import type { EmbeddedPicture } from '../picture/embedded.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt } from '../reading/refusal.ts';
 import { readText, withoutControls } from '../text/charset.ts';
+import { Links } from '../text/links.ts';
 import { Outline, shorten } from '../text/outline.ts';
+import { raised, STRUCK } from '../text/raised.ts';
 import { walkXml } from '../text/xml.ts';
+import { OdfLooks } from './odf-styles.ts';
 import { cellValue } from './odf-values.ts';
 import { contentReader, officeReader } from './office.ts';
-import { type OfficeContent, PICTURES_MAX, picturesOf, type Report, titleIn } from './office-content.ts';
+import {
+  aboutIn,
+  type OfficeContent,
+  PICTURES_MAX,
+  picturesOf,
+  type Report,
+  titleIn,
+} from './office-content.ts';
 import { ParagraphStack } from './paragraph-stack.ts';
 
 /** Each of them says the same. */
@@ -22,7 +32,7 @@ function readOdf(zip: Zip, report: Report): OfficeContent {
   const source = zip.text('content.xml');
   if (source === undefined) throw corrupt('its content is missing');
   const content = readContent(source, {
-    title: titleIn(zip.text('meta.xml')),
+    meta: zip.text('meta.xml'),
     mimetype: zip.text('mimetype') ?? '',
     styles: zip.text('styles.xml'),
     report,
@@ -48,7 +58,7 @@ export const flatOdf: MakeReader = (mediaType) =>
       const source = file.find(readText)?.text;
       if (source === undefined) throw corrupt('it is no text');
       const content = readContent(source, {
-        title: titleIn(source),
+        meta: flatMeta(source),
         mimetype: packageTypeOf(mediaType),
         styles: source,
         report,
@@ -57,8 +67,16 @@ export const flatOdf: MakeReader = (mediaType) =>
     },
   });
 
+/** The properties stand before the content. */
+const META_END = 64 * 1024;
+const META = /<office:meta>([\s\S]{0,60000}?)<\/office:meta>/;
 const FLAT_START_LENGTH = 8192;
 const FLAT = '-flat-xml';
+
+function flatMeta(source: string): string | undefined {
+  const inside = META.exec(source.slice(0, META_END))?.[1];
+  return inside === undefined ? undefined : `<office:meta>${inside}</office:meta>`;
+}
 
 function packageTypeOf(mediaType: string): string {
   return mediaType.slice(0, -FLAT.length);
@@ -87,20 +105,31 @@ function flatPictures(source: string, report: Report): EmbeddedPicture[] {
 function readContent(
   source: string,
   {
-    title,
+    meta,
     mimetype,
     styles,
     report,
-  }: { title: string | undefined; mimetype: string; styles: string | undefined; report: Report },
+  }: { meta: string | undefined; mimetype: string; styles: string | undefined; report: Report },
 ): Omit<OfficeContent, 'pictures'> {
-  const reader = new OdfReader(title, mimetype, report);
+  const title = titleIn(meta);
+  const looks = new OdfLooks();
+  if (styles !== undefined && styles !== source)
+    walkXml(styles, {
+      open: (_, attributes, name) => name.startsWith('style:') && looks.open(name, attributes),
+    });
+  const reader = new OdfReader(title, mimetype, report, looks);
   walkXml(source, reader, 'content.xml');
   const { title: heading, blocks, ...content } = reader.finish();
   const named = title ?? heading;
   const repeated = styles === undefined ? '' : repeatedText(styles);
   return {
     ...content,
-    blocks: repeated === '' ? blocks : [...blocks, { text: repeated, heading: 'Header and footer' }],
+    blocks: [
+      ...blocks,
+      ...(repeated === '' ? [] : [{ text: repeated, heading: 'Header and footer' }]),
+      ...reader.links.blocks(blocks),
+      ...aboutIn(meta),
+    ],
     ...(named !== undefined && { title: named }),
   };
 }
@@ -169,9 +198,15 @@ class OdfReader {
   /** The cells around this place, the innermost last. */
   readonly #cells: Cell[] = [];
   readonly #report: Report;
+  readonly #looks: OdfLooks;
+  readonly links = new Links();
+  #link: { target: string; words: string } | undefined;
+  #last = '';
+  #hidesRow = false;
 
-  constructor(title: string | undefined, mimetype: string, report: Report) {
+  constructor(title: string | undefined, mimetype: string, report: Report, looks: OdfLooks) {
     this.#report = report;
+    this.#looks = looks;
     this.#outline = new Outline(title);
     const [, tag, kind] = PAGES.find(([word]) => mimetype.includes(word)) ?? [];
     this.#pageTag = tag;
@@ -188,9 +223,15 @@ class OdfReader {
       this.#name = shorten(attributes.name ?? '', 200, this.#report);
       this.#lines = [];
     }
+    this.#looks.open(fullName, attributes);
+    if (fullName === 'text:a') this.#link = { target: attributes.href ?? '', words: '' };
     if (tag === 'table') this.#stack.openTable();
-    else if (tag === 'table-row') this.#stack.openRow();
-    else if (tag === 'table-cell') {
+    else if (tag === 'table-row') {
+      this.#stack.openRow();
+      this.#hidesRow = /collapse|filter/.test(attributes.visibility ?? '');
+    } else if (tag === 'table-cell') {
+      const span = (name: string): number => Number(attributes[`number-${name}-spanned`] ?? 1) || 1;
+      this.#stack.spanCell(span('columns'), span('rows'));
       this.#repeat = Math.min(CELLS_REPEATED_MAX, Number(attributes['number-columns-repeated'] ?? 1) || 1);
       this.#cells.push({ value: cellValue(attributes), formula: attributes.formula, hasText: false });
     } else if (PARAGRAPHS.includes(fullName)) {
@@ -202,13 +243,26 @@ class OdfReader {
   }
 
   text(text: string): void {
-    this.#stack.text(text);
+    if (this.#looks.hides) {
+      if (text.trim() !== '') this.#report('hidden_text', 'hidden', 1);
+      return;
+    }
+    const before = /[\p{L}\p{N}]*$/u.exec(this.#last)?.[0] ?? '';
+    const shown = this.#looks.isRaised ? raised(before, text) : text;
+    this.#stack.text(this.#looks.isStruck && text.trim() !== '' ? STRUCK.join(shown) : shown);
+    this.#last = text.slice(-30);
+    if (this.#link) this.#link.words += text;
   }
 
   close(tag: string, fullName: string): void {
+    this.#looks.close(fullName);
+    if (fullName === 'text:a') {
+      if (this.#link) this.links.add(this.#link.words, this.#link.target);
+      this.#link = undefined;
+    }
     if (tag === 'table-cell') {
       this.#showValue(this.#cells.pop());
-      this.#stack.closeCell(this.#repeat);
+      this.#stack.closeCell(this.#repeat, this.#hidesRow ? ' (hidden)' : '');
       // A table inside this cell has set it.
       this.#repeat = 1;
     } else if (tag === 'table') this.#stack.closeTable();

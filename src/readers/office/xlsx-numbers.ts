@@ -1,4 +1,5 @@
 import { SSF } from '@e965/xlsx';
+import { BLACK, type Colour, colourOf, isFaint, isTiny, WHITE } from '../reading/visibility.ts';
 import { walkXml } from '../text/xml.ts';
 import { type DateShape, dateText, shapeOfCode, shapeOfId } from './xlsx-dates.ts';
 
@@ -7,6 +8,8 @@ export interface NumberFormat {
   readonly date?: DateShape;
   /** In the language of number formats (ECMA-376 part 1, 18.8.31); absent: as it is. */
   readonly code?: string;
+  /** Letters in the colour of their cell, or too small to read. */
+  readonly isHidden?: boolean;
 }
 
 /** Longer codes are no format that anybody wrote. */
@@ -16,19 +19,39 @@ const CODE_LENGTH_MAX = 255;
 export function numberFormats(styles: string | undefined): NumberFormat[] {
   const custom = new Map<number, string>();
   const formats: NumberFormat[] = [];
-  let inCells = false;
+  const fonts: { ink: Colour; points: number }[] = [];
+  /** Undefined: a colour that is not known. */
+  const fills: (Colour | undefined)[] = [];
+  let list = '';
   if (styles === undefined) return formats;
   walkXml(styles, {
-    open: (name, { numFmtId, formatCode = '' }) => {
-      if (name === 'cellXfs') inCells = true;
-      else if (name === 'numFmt') custom.set(Number(numFmtId), formatCode);
-      else if (name === 'xf' && inCells) formats.push(formatOf(Number(numFmtId), custom));
-    },
-    close: (name) => {
-      if (name === 'cellXfs') inCells = false;
+    open: (name, attributes) => {
+      if (/^(?:fonts|fills|cellXfs|cellStyleXfs|dxfs|borders)$/.test(name)) list = name;
+      else if (name === 'numFmt') custom.set(Number(attributes.numFmtId), attributes.formatCode ?? '');
+      else if (name === 'font' && list === 'fonts') fonts.push({ ink: BLACK, points: 11 });
+      else if (list === 'fonts' && name === 'sz') fonts.at(-1)!.points = Number(attributes.val) || 11;
+      else if (list === 'fonts' && name === 'color') fonts.at(-1)!.ink = cellColour(attributes) ?? BLACK;
+      else if (name === 'patternFill' && list === 'fills')
+        fills.push(attributes.patternType === 'none' ? WHITE : undefined);
+      else if (name === 'gradientFill' && list === 'fills') fills.push(undefined);
+      else if (name === 'fgColor' && list === 'fills') fills[fills.length - 1] = cellColour(attributes);
+      else if (name === 'xf' && list === 'cellXfs') {
+        const { ink, points } = fonts[Number(attributes.fontId)] ?? { ink: BLACK, points: 11 };
+        const fill = Number(attributes.fillId ?? 0);
+        const isHidden = isTiny(points) || isFaint(ink, fill in fills ? fills[fill] : WHITE);
+        formats.push({ ...formatOf(Number(attributes.numFmtId), custom), ...(isHidden && { isHidden }) });
+      }
     },
   });
   return formats;
+}
+
+/** Undefined for one of the workbook's theme, but for those of paper and ink. */
+function cellColour({ rgb, theme, indexed, tint }: Readonly<Record<string, string>>): Colour | undefined {
+  if (rgb !== undefined) return colourOf(rgb.slice(-6));
+  if (tint !== undefined) return undefined;
+  if (theme === '0' || indexed === '9' || indexed === '1') return WHITE;
+  return theme === '1' || indexed === '8' || indexed === '0' || indexed === '64' ? BLACK : undefined;
 }
 
 function formatOf(id: number, custom: ReadonlyMap<number, string>): NumberFormat {

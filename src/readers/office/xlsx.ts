@@ -1,16 +1,18 @@
 import type { Block } from '@farthing/protocol/document';
-import { documentPart, relationships, targetsOf } from '../archive/relationships.ts';
+import { documentPart, linksOf, relationships, targetsOf } from '../archive/relationships.ts';
 import type { Zip } from '../archive/zip.ts';
 import type { EmbeddedPicture } from '../picture/embedded.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';
+import { Links } from '../text/links.ts';
 import { shorten } from '../text/outline.ts';
-import { tableText } from '../text/table.ts';
+import { REPEATED_LENGTH_MAX, REPEATED_MAX, tableText } from '../text/table.ts';
 import { walkXml } from '../text/xml.ts';
 import { drawingTexts } from './drawings.ts';
 import { officeReader } from './office.ts';
 import {
   type Attachment,
+  aboutIn,
   attachmentsOf,
   type OfficeContent,
   picturesOf,
@@ -53,6 +55,8 @@ function readXlsx(zip: Zip, report: Report): OfficeContent {
   const formats = numberFormats(zip.text(partOf('styles')));
   const shownAs = (value: string, style: string | undefined): string =>
     numberText(value, formats[Number(style ?? 0)] ?? {}, is1904);
+  const hides = (style: string | undefined): boolean => formats[Number(style ?? 0)]?.isHidden ?? false;
+  const links = new Links();
   const blocks: Block[] = [];
   const headers = new Set<string>();
   const pictures: EmbeddedPicture[] = [];
@@ -62,7 +66,9 @@ function readXlsx(zip: Zip, report: Report): OfficeContent {
     const related = relationships(zip, part);
     const sheet = zip.text(part) ?? '';
     for (const header of headersOf(sheet, report)) headers.add(header);
-    const table = tableText(readSheet(sheet, { shared, shownAs, take, report }));
+    const targets = linksOf(zip, part);
+    const onLink = (words: string, id: string): void => links.add(words, targets.get(id) ?? id);
+    const table = sheetText(sheet, { shared, shownAs, hides, take, report, onLink });
     const drawings = targetsOf(related, 'drawing');
     const texts = drawings.flatMap((drawing) => drawingTexts(zip, drawing, report));
     const whole = [table, sheetComments(zip, related, main, report).join('\n'), ...texts];
@@ -73,9 +79,10 @@ function readXlsx(zip: Zip, report: Report): OfficeContent {
     attachments.push(...attachmentsOf(zip, related, report));
   }
   if (headers.size > 0) blocks.push({ text: [...headers].join('\n'), heading: 'Header and footer' });
-  const title = titleIn(zip.text('docProps/core.xml'));
+  const core = zip.text('docProps/core.xml');
+  const title = titleIn(core);
   return {
-    blocks,
+    blocks: [...blocks, ...links.blocks(blocks), ...aboutIn(core)],
     pictures,
     attachments,
     pages: sheets.length,
@@ -133,19 +140,76 @@ function sharedStrings(source: string | undefined): string[] {
 interface SheetOptions {
   readonly shared: readonly string[];
   readonly shownAs: (value: string, style: string | undefined) => string;
+  /** Whether a style's letters are not seen. */
+  readonly hides: (style: string | undefined) => boolean;
   readonly take: (characters: number) => void;
   readonly report: Report;
+  /** @param target an address, or the id of one */
+  readonly onLink: (words: string, target: string) => void;
 }
 
-function readSheet(source: string, { shared, shownAs, take, report }: SheetOptions): string[][] {
+interface Sheet {
+  readonly rows: string[][];
+  /** By the numbers of the rows in the file, their places among `rows`. */
+  readonly places: Map<number, number>;
+  readonly hiddenRows: Set<number>;
+  readonly hiddenColumns: Set<number>;
+  readonly merged: (readonly [from: Place, to: Place])[];
+}
+
+interface Place {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** A sheet as a table; hidden rows and columns are marked, and a merged cell stands in each of its places. */
+function sheetText(source: string, options: SheetOptions): string {
+  const { rows, places, hiddenRows, hiddenColumns, merged } = readSheet(source, options);
+  const reaching = new Set<number>();
+  let left = REPEATED_MAX;
+  for (const [from, to] of merged) {
+    const top = places.get(from.row) ?? rows.length;
+    const text = rows[top]?.[from.column] ?? '';
+    const isTitle = to.column > from.column && rows[top]?.every((cell) => cell === '' || cell === text);
+    if (text === '' || text.length > REPEATED_LENGTH_MAX || isTitle) continue;
+    if (to.column > from.column) reaching.add(top);
+    const bottom = Math.min(top + to.row - from.row, rows.length - 1);
+    for (let at = top; at <= bottom && left > 0; at++)
+      for (let column = from.column; column <= Math.min(to.column, COLUMNS_MAX - 1) && left-- > 0; column++) {
+        while (rows[at]!.length <= column) rows[at]!.push('');
+        rows[at]![column] ||= text;
+      }
+  }
+  const marked = rows.map((row, at) =>
+    row.map((text, column) =>
+      text !== '' && (hiddenRows.has(at) || hiddenColumns.has(column)) ? `${text} (hidden)` : text,
+    ),
+  );
+  return tableText(marked, { reaches: (row) => reaching.has(row) });
+}
+
+function readSheet(source: string, { shared, shownAs, hides, take, report, onLink }: SheetOptions): Sheet {
   const rows: string[][] = [];
+  const sheet: Sheet = {
+    rows,
+    places: new Map(),
+    hiddenRows: new Set(),
+    hiddenColumns: new Set(),
+    merged: [],
+  };
   let [column, type, value, formula, into] = [0, '', '', '', ''];
   let style: string | undefined;
   let isComputed = false;
+  // A table or a rule colours cells by itself.
+  const isPlain = !/<(?:\w+:)?(?:conditionalFormatting|tablePart)\b/.test(source);
   const shownText = (): string => {
     if (value === '' && isComputed) {
       report('formulas', 'no_value', 1);
       return formula === '' ? '' : `=${formula}`;
+    }
+    if (value !== '' && isPlain && hides(style)) {
+      report('hidden_text', 'hidden', 1);
+      return '';
     }
     if (type === 's') return shared[Number(value)] ?? '';
     if (type === 'b') return value === '1' ? 'true' : 'false';
@@ -154,12 +218,26 @@ function readSheet(source: string, { shared, shownAs, take, report }: SheetOptio
     if (shown === '' && value !== '') report('hidden_text', 'hidden', 1);
     return shown;
   };
-  if (source === '') return rows;
+  if (source === '') return sheet;
   walkXml(source, {
     skips: (name) => name === PHONETIC,
     open: (name, attributes) => {
-      if (name === 'row') rows.push([]);
-      else if (name === 'c') {
+      const isHidden = attributes.hidden === '1' || attributes.hidden === 'true';
+      if (name === 'row') {
+        if (isHidden) sheet.hiddenRows.add(rows.length);
+        sheet.places.set(Number(attributes.r ?? rows.length + 1), rows.length);
+        rows.push([]);
+      } else if (name === 'col' && isHidden) {
+        const last = Math.min(Number(attributes.max), COLUMNS_MAX);
+        for (let at = Number(attributes.min); at <= last; at++) sheet.hiddenColumns.add(at - 1);
+      } else if (name === 'mergeCell') {
+        const [from, to] = (attributes.ref ?? '').split(':').map(placeOf);
+        if (from && to && sheet.merged.length < MERGED_MAX) sheet.merged.push([from, to]);
+      } else if (name === 'hyperlink') {
+        const place = placeOf(attributes.ref?.split(':')[0]);
+        const words = place && rows[sheet.places.get(place.row) ?? -1]?.[place.column];
+        if (attributes.id) onLink(words ?? attributes.display ?? '', attributes.id);
+      } else if (name === 'c') {
         column = columnOf(attributes.r) ?? rows.at(-1)?.length ?? 0;
         [type, value, formula, style] = [attributes.t ?? '', '', '', attributes.s];
         isComputed = false;
@@ -180,11 +258,23 @@ function readSheet(source: string, { shared, shownAs, take, report }: SheetOptio
       }
       while (row.length < column) row.push('');
       const shown = shownText();
+      const target = /^HYPERLINK\("([^"]{1,2000})"/i.exec(formula)?.[1];
+      if (target !== undefined) onLink(shown, target);
       take(shown.length);
       row[column] = shown;
     },
   });
-  return rows;
+  return sheet;
+}
+
+/** No sheet for people has more. */
+const MERGED_MAX = 5_000;
+
+/** Of a reference like "AB12", from 0, its row from 1. */
+function placeOf(reference: string | undefined): Place | undefined {
+  const column = columnOf(reference);
+  const row = Number(/\d{1,7}$/.exec(reference ?? '')?.[0]);
+  return column === undefined || !row ? undefined : { row, column };
 }
 
 /** Column of a reference like "AB12", from 0. */

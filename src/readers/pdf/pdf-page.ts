@@ -1,6 +1,8 @@
 import type { Box } from '@farthing/protocol/file/segment';
+import { type Colour, isTiny } from '../reading/visibility.ts';
 import type { EdgesOf } from './columns.ts';
 import { type PageExtras, pageExtras } from './pdf-annotations.ts';
+import { colourAt, type Doubt, isSame, PageLayout } from './pdf-layout.ts';
 import { type Module, readUtf16, withMemory } from './pdfium-module.ts';
 
 const IMAGE_OBJECT = 3; // FPDF_PAGEOBJ_IMAGE
@@ -18,9 +20,19 @@ const CHARACTERS_SAMPLED = 12;
 const INVISIBLE_MODES = [3, 7]; // FPDF_TEXTRENDERMODE_INVISIBLE, FPDF_TEXTRENDERMODE_CLIP
 /** A page that pictures cover to this share is a scan: invisible text is what was recognised in it. */
 const SCAN_SHARE_MIN = 0.5;
-/** Of 255: lighter colours are white. */
-const WHITE_MIN = 245;
 const JUDGED_SIDE_PIXELS = 1000;
+const RIGHT_TO_LEFT = /[\u0590-\u08ff]/;
+const LAM_ALEF = /^ل[اأإآٱ]$/;
+
+/** Characters that one object of the page draws. */
+interface TextRun {
+  readonly object: number;
+  /** Of its first character among those of the page's text. */
+  readonly index: number;
+  readonly from: number;
+  to: number;
+  isUnseen: boolean;
+}
 
 /** What of a page's text is not given. */
 export interface Unseen {
@@ -86,7 +98,7 @@ export class PdfPage {
         const units = calls.FPDFText_GetText(text, 0, count, buffer);
         return readUtf16(this.#module, buffer, Math.max(0, units - 1) * 2);
       });
-      const { shown, ...unseen } = this.#withoutUnseen(text, whole);
+      const { shown, ...unseen } = this.#withoutUnseen(text, this.#withLigatures(text, whole));
       const places: Places = {
         boxOf: (from, to) => this.#boxOf(text, from, to),
         edgesOf: (at) => this.#edgesOf(text, at),
@@ -98,49 +110,111 @@ export class PdfPage {
   }
 
   /**
-   * Blanks out what nobody sees: text that is drawn invisibly with no picture below it (above one it is the text of a scan), white
-   * on white, or beside the page.
+   * Letters of a script that runs to the left, which one shape shows together, stand the wrong way round: PDFium turns the shapes of a
+   * line round, and the letters of each with them. A lam before an alef is one shape in nearly each font; no font has one for the
+   * other order, so it tells when a file has them turned round itself.
+   */
+  #withLigatures(text: number, whole: string): string {
+    if (!RIGHT_TO_LEFT.test(whole)) return whole;
+    const shapes: { from: number; to: number }[] = [];
+    let before: readonly [number, number] | undefined;
+    for (let at = 0; at < whole.length; at++) {
+      const edges = RIGHT_TO_LEFT.test(whole[at]!) ? this.#edgesOf(text, at) : undefined;
+      const isSame = edges && before && edges[0] === before[0] && edges[1] === before[1] && edges[1] > edges[0];
+      if (isSame && shapes.at(-1)?.to === at) shapes.at(-1)!.to = at + 1;
+      else if (isSame) shapes.push({ from: at - 1, to: at + 1 });
+      before = edges;
+    }
+    const isRight = shapes.some(({ from, to }) => LAM_ALEF.test(whole.slice(from, to)));
+    if (shapes.length === 0 || isRight) return whole;
+    const units = whole.split('');
+    for (const { from, to } of shapes)
+      for (const [index, letter] of units.slice(from, to).reverse().entries()) units[from + index] = letter;
+    return units.join('');
+  }
+
+  /**
+   * Blanks out what nobody sees: text that is drawn invisibly with no picture below it (above one it is the text of a scan), too small
+   * or beside the page, and what makes no difference to the page as it is shown: in the colour of its ground, below something else, cut
+   * off, on a layer that is off.
    */
   #withoutUnseen(text: number, whole: string): Unseen & { shown: string } {
     const { wasmExports: calls } = this.#module;
-    const units = whole.split('');
-    let [last, isUnseen, hidden, unmapped] = [0, false, 0, 0];
-    let isScan: boolean | undefined;
-    let rendered: RenderedPage | undefined;
-    for (let at = 0; at < units.length; at++) {
+    const runs: TextRun[] = [];
+    let unmapped = 0;
+    for (let at = 0; at < whole.length; at++) {
       const index = calls.FPDFText_GetCharIndexFromTextIndex(text, at);
       if (index < 0) continue;
       if (calls.FPDFText_GetUnicode(text, index) === 0) unmapped++;
       const object = calls.FPDFText_GetTextObject(text, index);
-      if (object !== 0 && object !== last) {
-        last = object;
-        const mode = calls.FPDFTextObj_GetTextRenderMode(object);
-        if (INVISIBLE_MODES.includes(mode)) {
-          isScan ??= this.pictureShare() >= SCAN_SHARE_MIN;
-          isUnseen = !isScan;
-        } else if (this.#isOffPage(text, index)) isUnseen = true;
-        else if (this.#isWhite(text, index)) {
-          rendered ??= this.render(JUDGED_SIDE_PIXELS);
-          isUnseen = this.#isBlank(rendered, this.#boxOf(text, at, at + 1));
-        } else isUnseen = false;
-        if (isUnseen) hidden++;
+      const last = runs.at(-1);
+      if (object === 0) continue;
+      if (last?.object === object) last.to = at + 1;
+      else runs.push({ object, index, from: at, to: at + 1, isUnseen: false });
+    }
+    const layout = new PageLayout(this.#module, this.#handle);
+    let isScan: boolean | undefined;
+    const doubtful: (TextRun & { readonly doubt: Doubt })[] = [];
+    for (const run of runs) {
+      if (whole.slice(run.from, run.to).trim() === '') continue;
+      if (INVISIBLE_MODES.includes(calls.FPDFTextObj_GetTextRenderMode(run.object))) {
+        isScan ??= this.pictureShare() >= SCAN_SHARE_MIN;
+        run.isUnseen = !isScan;
+      } else if (this.#isBesidePage(text, run) || this.#isTiny(text, run)) run.isUnseen = true;
+      else {
+        const doubt = layout.doubt(run.object, this.#inkOf(text, run.index));
+        if (doubt === 'other') isScan ??= this.pictureShare() >= SCAN_SHARE_MIN;
+        // Some programs draw the scan above its text.
+        if (doubt && !(doubt === 'other' && isScan)) doubtful.push(Object.assign(run, { doubt }));
       }
-      if (isUnseen && !/\s/.test(units[at]!)) units[at] = '\0';
+    }
+    if (doubtful.length > 0) this.#compare(text, doubtful);
+    const units = whole.split('');
+    let hidden = 0;
+    for (const { from, to, isUnseen } of runs) {
+      if (!isUnseen) continue;
+      hidden++;
+      for (let at = from; at < to; at++) if (!/\s/.test(units[at]!)) units[at] = '\0';
     }
     return { shown: hidden > 0 ? units.join('') : whole, hidden, unmapped };
   }
 
-  #isWhite(text: number, index: number): boolean {
+  /** Shows the page with and without the runs: one that makes no difference is not seen. */
+  #compare(text: number, runs: readonly (TextRun & { readonly doubt: Doubt })[]): void {
+    const { FPDFPageObj_SetIsActive } = this.#module.wasmExports;
+    const shown = this.render(JUDGED_SIDE_PIXELS);
+    const switchTo = (isActive: number): void => {
+      for (const { object } of runs) FPDFPageObj_SetIsActive(object, isActive);
+    };
+    switchTo(0);
+    try {
+      const without = this.render(JUDGED_SIDE_PIXELS);
+      for (const run of runs)
+        run.isUnseen = isSame(shown, without, this.#boxOf(text, run.from, run.to), run.doubt);
+    } finally {
+      switchTo(1);
+    }
+  }
+
+  /** Undefined for a pattern. */
+  #inkOf(text: number, index: number): Colour | undefined {
     return withMemory(this.#module, 16, (memory) => {
       const { FPDFText_GetFillColor } = this.#module.wasmExports;
-      if (!FPDFText_GetFillColor(text, index, memory, memory + 4, memory + 8, memory + 12)) return false;
-      const view = new DataView(this.#module.HEAPU8.buffer, memory, 16);
-      const [red, green, blue, alpha] = [0, 4, 8, 12].map((offset) => view.getUint32(offset, true));
-      return alpha === 0 || Math.min(red!, green!, blue!) >= WHITE_MIN;
+      if (!FPDFText_GetFillColor(text, index, memory, memory + 4, memory + 8, memory + 12)) return undefined;
+      return colourAt(this.#module, memory);
     });
   }
 
-  #isOffPage(text: number, index: number): boolean {
+  #isTiny(text: number, { index }: TextRun): boolean {
+    return withMemory(this.#module, 16, (memory) => {
+      if (!this.#module.wasmExports.FPDFText_GetLooseCharBox(text, index, memory)) return false;
+      const [left, top, right, bottom] = this.#floats(memory);
+      const size = Math.max(Math.abs(right - left), Math.abs(top - bottom));
+      return size > 0 && isTiny(size);
+    });
+  }
+
+  #isBesidePage(text: number, { index }: TextRun): boolean {
     return withMemory(this.#module, 40, (memory) => {
       const { FPDFText_GetCharBox } = this.#module.wasmExports;
       if (!FPDFText_GetCharBox(text, index, memory, memory + 8, memory + 16, memory + 24)) return false;
@@ -149,19 +223,6 @@ export class PdfPage {
       const [x, y] = this.#onPage(memory + 32, (x0 + x1) / 2, (y0 + y1) / 2);
       return x < 0 || y < 0 || x > BOX_UNITS || y > BOX_UNITS;
     });
-  }
-
-  /** Whether a part of the page shows one colour: what is written there cannot be read. */
-  #isBlank({ data, width, height }: RenderedPage, box: Box | undefined): boolean {
-    if (!box) return false;
-    const [x0, x1] = [Math.floor(box.x * width), Math.ceil((box.x + box.width) * width)];
-    const [y0, y1] = [Math.floor(box.y * height), Math.ceil((box.y + box.height) * height)];
-    for (let y = y0; y < Math.min(y1, height); y++)
-      for (let x = x0; x < Math.min(x1, width); x++) {
-        const pixel = (y * width + x) * 4;
-        if (Math.min(data[pixel]!, data[pixel + 1]!, data[pixel + 2]!) < WHITE_MIN) return false;
-      }
-    return true;
   }
 
   #boxOf(text: number, from: number, to: number): Box | undefined {

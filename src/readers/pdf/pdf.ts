@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { ExtractLimits, FileInfo, Mark } from '@farthing/protocol/document';
+import type { Block, ExtractLimits, FileInfo, Mark } from '@farthing/protocol/document';
 import { FarthingError } from '@farthing/protocol/error';
 import type { Box } from '@farthing/protocol/file/segment';
 import { memberRefusal } from '../archive/unpack-budget.ts';
+import { aboutBlocks } from '../office/office-content.ts';
 import { greyOfRaw } from '../picture/grey.ts';
 import { fromRaw } from '../picture/picture-content.ts';
 import { previewOfRaw } from '../picture/picture-preview.ts';
@@ -146,6 +147,7 @@ export async function extractPdf(
     let pictures = 0;
     let files = document.attachmentCount;
     const textless: number[] = [];
+    const bookmarks = bookmarksOf(document, sink);
     for (let index = 0; index < pages; index++) {
       const wantsPicture = pictures < limits.pagePicturesMax;
       const content = document.page(index, (page) =>
@@ -157,11 +159,15 @@ export async function extractPdf(
         if (index < PINNED_PAGES_MAX) files += content.files;
         else if (content.files > 0) sink.notRead('attachments', 'limit', content.files);
       }
-      for (const { text, marks } of content ? [content, { text: content.added, marks: undefined }] : []) {
-        if (text === '') continue;
-        characters += text.length;
+      const parts: Omit<Block, 'page'>[] = [
+        ...(content ? [{ text: content.text, marks: content.marks }, { text: content.added }] : []),
+        { text: bookmarkText(bookmarks.get(index), content?.text), heading: BOOKMARKS },
+      ];
+      for (const part of parts) {
+        if (part.text === '') continue;
+        characters += part.text.length;
         if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
-        await sink.block({ text, page: index + 1, ...(marks && { marks }) });
+        await sink.block({ ...part, page: index + 1 });
       }
       // Letters may be drawn as curves.
       if (content?.isBare && (content.shows || (await showsWriting(content.rendered))))
@@ -184,6 +190,13 @@ export async function extractPdf(
       characters += values.length;
       if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
       await sink.block({ text: values, page: 1 });
+    }
+    const elsewhere = bookmarkText(bookmarks.get(-1));
+    const beside = elsewhere === '' ? [] : [{ text: elsewhere, heading: BOOKMARKS }];
+    for (const block of [...beside, ...propertiesOf(document)]) {
+      characters += block.text.length;
+      if (characters >= limits.charactersMax) throw tooManyCharacters(limits);
+      await sink.block(block);
     }
     if (characters === 0 && pictures === 0) throw corrupt('none of its pages has text or can be shown');
     return { title: titleOf(document), textless };
@@ -245,6 +258,39 @@ function readPage(page: PdfPage, charactersMax: number, wantsPicture: boolean) {
     rendered,
   };
 }
+
+/** No book has more. */
+const BOOKMARKS_MAX = 2_000;
+const BOOKMARKS = 'Bookmarks';
+
+/** Author, subject and keywords. */
+function propertiesOf(document: PdfDocument): Block[] {
+  return aboutBlocks(
+    (['Author', 'Subject', 'Keywords'] as const).map(
+      (entry) => [entry, oneLine(withoutControls(document.information(entry)))] as const,
+    ),
+  );
+}
+
+/** Titles of bookmarks by their pages. */
+function bookmarksOf(document: PdfDocument, sink: Sink): ReadonlyMap<number, readonly string[]> {
+  const byPage = new Map<number, string[]>();
+  const bookmarks = document.bookmarks(BOOKMARKS_MAX);
+  if (bookmarks.length === BOOKMARKS_MAX) sink.notRead('text', 'limit');
+  for (const { title, page } of bookmarks) {
+    const titles = byPage.get(page) ?? [];
+    byPage.set(page, [...titles, oneLine(withoutControls(title))]);
+  }
+  return byPage;
+}
+
+/** Bookmarks that say what their page does not. */
+function bookmarkText(titles: readonly string[] = [], text = ''): string {
+  const said = withoutGaps(text);
+  return titles.filter((title) => !said.includes(withoutGaps(title))).join('\n');
+}
+
+const withoutGaps = (text: string): string => text.replace(/\s+/g, '').toLowerCase();
 
 /** The values of an XFA form, "name: value" each. */
 function xfaText(source: string): string {

@@ -36,7 +36,24 @@ interface Calls {
     blue: number,
     alpha: number,
   ): number;
+  FPDFText_GetLooseCharBox(text: number, index: number, rectangle: number): number;
   FPDFTextObj_GetTextRenderMode(object: number): number;
+  FPDFPageObj_SetIsActive(object: number, isActive: number): number;
+  FPDFPageObj_CountMarks(object: number): number;
+  FPDFPageObj_GetMark(object: number, index: number): number;
+  FPDFPageObjMark_GetName(mark: number, buffer: number, bytes: number, length: number): number;
+  FPDFPageObj_GetClipPath(object: number): number;
+  FPDFClipPath_CountPaths(clip: number): number;
+  FPDFClipPath_CountPathSegments(clip: number, path: number): number;
+  FPDFClipPath_GetPathSegment(clip: number, path: number, index: number): number;
+  FPDFPathSegment_GetPoint(segment: number, x: number, y: number): number;
+  FPDFPath_GetDrawMode(path: number, fillMode: number, stroke: number): number;
+  FPDFPageObj_GetFillColor(object: number, red: number, green: number, blue: number, alpha: number): number;
+  FPDFBookmark_GetFirstChild(document: number, bookmark: number): number;
+  FPDFBookmark_GetNextSibling(document: number, bookmark: number): number;
+  FPDFBookmark_GetDest(document: number, bookmark: number): number;
+  FPDFDest_GetDestPageIndex(document: number, destination: number): number;
+  FPDFBookmark_GetTitle(bookmark: number, buffer: number, bytes: number): number;
   FPDFPage_GetAnnotCount(page: number): number;
   FPDFPage_GetAnnot(page: number, index: number): number;
   FPDFPage_CloseAnnot(annotation: number): void;

@@ -9,6 +9,7 @@ const XFA_BYTES_MAX = 16 * 2 ** 20;
 /** More than FPDF_FORMFILLINFO has. All its callbacks are absent. */
 const FORM_INFO_BYTES = 512;
 const FORM_INFO_VERSION = 2;
+const BOOKMARKS_DEEP_MAX = 20;
 const PASSWORD_ERRORS = [4, 5]; // FPDF_ERR_PASSWORD, FPDF_ERR_SECURITY
 
 /** Why a document could not be opened. */
@@ -56,6 +57,12 @@ export class Pdfium {
   }
 }
 
+export interface Bookmark {
+  readonly title: string;
+  /** From 0; -1 where it leads elsewhere. */
+  readonly page: number;
+}
+
 export class PdfDocument {
   readonly #module: Module;
   readonly #handle: number;
@@ -79,6 +86,29 @@ export class PdfDocument {
     return withKey(this.#module, entry, (tag) =>
       stringOf(this.#module, (buffer, bytes) => calls.FPDF_GetMetaText(this.#handle, tag, buffer, bytes)),
     );
+  }
+
+  /** Its bookmarks, in order. */
+  bookmarks(most: number): Bookmark[] {
+    const { wasmExports: calls } = this.#module;
+    const found: Bookmark[] = [];
+    const seen = new Set<number>();
+    const walk = (first: number, deep: number): void => {
+      // A damaged file may lead in a circle.
+      for (let at = first; at !== 0 && !seen.has(at) && found.length < most; ) {
+        seen.add(at);
+        const title = stringOf(this.#module, (buffer, bytes) =>
+          calls.FPDFBookmark_GetTitle(at, buffer, bytes),
+        );
+        const target = calls.FPDFBookmark_GetDest(this.#handle, at);
+        const page = target === 0 ? -1 : calls.FPDFDest_GetDestPageIndex(this.#handle, target);
+        found.push({ title: title.trim(), page });
+        if (deep < BOOKMARKS_DEEP_MAX) walk(calls.FPDFBookmark_GetFirstChild(this.#handle, at), deep + 1);
+        at = calls.FPDFBookmark_GetNextSibling(this.#handle, at);
+      }
+    };
+    walk(calls.FPDFBookmark_GetFirstChild(this.#handle, 0), 0);
+    return found.filter(({ title }) => title !== '');
   }
 
   /** Files inside the document, beside those that are pinned to pages. */

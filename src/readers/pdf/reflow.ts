@@ -1,5 +1,5 @@
 import { withoutControls } from '../text/charset.ts';
-import type { Range } from './columns.ts';
+import type { OrderedLine } from './columns.ts';
 import { isCompound } from './known-words.ts';
 
 /** A line as it stands on its page: its place in the reflowed text, and its range in the text as it was given. */
@@ -18,6 +18,8 @@ const HYPHEN_WITHIN = /([\p{L}\p{N}-]{0,100})[\u0002\ufffe](?=([\p{L}\p{N}]{0,10
 interface Line {
   readonly text: string;
   readonly parts: readonly PlacedLine[];
+  /** A row of a table: no line goes on in it. */
+  readonly isRow?: boolean;
 }
 
 /**
@@ -26,7 +28,7 @@ interface Line {
  *
  * @param ranges the lines in the order in which they are read
  */
-export function reflow(text: string, ranges: readonly Range[]): { text: string; lines: PlacedLine[] } {
+export function reflow(text: string, ranges: readonly OrderedLine[]): { text: string; lines: PlacedLine[] } {
   const lines = linesOf(text, ranges);
   const lengths = lines
     .filter((line) => line.text.length > 0)
@@ -44,6 +46,10 @@ export function reflow(text: string, ranges: readonly Range[]): { text: string; 
     out += line.text;
     const next = lines[index + 1]?.text ?? '';
     if (next === '') continue;
+    if (line.isRow || lines[index + 1]?.isRow) {
+      out += '\n';
+      continue;
+    }
     if (/\p{L}-$/u.test(line.text) && /^\p{Ll}/u.test(next)) {
       out = `${out.slice(0, -1)}${hyphenBetween(line.text, next, text)}`;
     } else if (line.text.length >= usual / 2 && BROKEN.test(line.text) && /^[\p{L}\p{N}]/u.test(next))
@@ -78,15 +84,21 @@ function hyphenBetween(line: string, next: string, text: string): '' | '-' | '- 
   return isKept ? '-' : '';
 }
 
-function linesOf(text: string, ranges: readonly Range[]): Line[] {
+function linesOf(text: string, ranges: readonly OrderedLine[]): Line[] {
   const lines: Line[] = [];
   let line = '';
   let parts: PlacedLine[] = [];
   let isBroken = false;
-  for (const { from, to } of ranges) {
+  for (const { from, to, shown } of ranges) {
+    if (shown !== undefined) {
+      if (line !== '') lines.push({ text: line.trim(), parts });
+      lines.push({ text: withoutControls(shown), parts: [{ at: 0, from, to }], isRow: true });
+      [line, parts, isBroken] = ['', [], false];
+      continue;
+    }
     const bare = text.slice(from, to);
     const goesOn = HYPHENS.includes(bare.at(-1) ?? '');
-    const clean = withoutControls(withoutHyphens(bare, text)).replace(/[ \t]+/g, ' ');
+    const clean = withAccents(withoutControls(withoutHyphens(bare, text))).replace(/[ \t]+/g, ' ');
     const trimmed = goesOn ? clean.trimStart() : clean.trim();
     if (isBroken) line += hyphenBetween(`${line}-`, trimmed, text);
     isBroken = goesOn;
@@ -107,4 +119,14 @@ function withoutHyphens(line: string, all: string): string {
     after === '' ? before : `${before}${hyphenBetween(`${before}-`, after, all)}`,
   );
   return HYPHENS.reduce((rest, hyphen) => rest.replaceAll(hyphen, ''), joined);
+}
+
+/** Accents that were drawn as letters of their own before the letter that they stand on, as TeX does. */
+const ACCENTS: Readonly<Record<string, string>> = { '¨': '\u0308', 'ˆ': '\u0302', '˜': '\u0303', '˚': '\u030a' };
+
+function withAccents(line: string): string {
+  return line.replace(/([¨ˆ˜˚]) ?(\p{L})/gu, (all, accent: string, letter: string) => {
+    const composed = `${letter}${ACCENTS[accent]}`.normalize('NFC');
+    return composed.length === 1 ? composed : all;
+  });
 }

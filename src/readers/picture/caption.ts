@@ -3,6 +3,7 @@ import readExif, { type Exif } from 'exif-reader';
 import sharp from 'sharp';
 import type { Sink } from '../reading/sink.ts';
 import { withoutControls } from '../text/charset.ts';
+import { type PageNode, PageStyles } from '../text/html-styles.ts';
 import { cut, oneLine } from '../text/outline.ts';
 import { walkXml } from '../text/xml.ts';
 
@@ -53,7 +54,7 @@ export async function captionOf(
     if ([...words.values()].some((texts) => texts.has(line))) return;
     words.set(name, (words.get(name) ?? new Set()).add(line));
   };
-  if (mediaType === 'image/svg+xml') addSvg(bytes, add);
+  if (mediaType === 'image/svg+xml') addSvg(bytes, add, report);
   const { exif, iptc, xmp, comments } = await sharp(bytes, { limitInputPixels: false }).metadata();
   if (xmp) addXmp(xmp, add);
   if (iptc) addIptc(iptc, add);
@@ -129,11 +130,45 @@ function addXmp(bytes: Buffer, add: Add): void {
 }
 
 /** Title, description and the text that a drawing shows. */
-function addSvg(bytes: Uint8Array, add: Add): void {
-  addXml(Buffer.from(bytes).toString('utf8'), { title: 'Title', desc: 'Caption', text: 'Text' }, add);
+function addSvg(bytes: Uint8Array, add: Add, report: Sink['notRead']): void {
+  const source = Buffer.from(bytes).toString('utf8');
+  const sheets = Array.from(
+    source.matchAll(/<style[^>]{0,200}>(?:\s*<!\[CDATA\[)?([^<\]]*)/g),
+    ([, sheet]) => sheet!,
+  );
+  // Where nothing is drawn beside letters, they stand on white.
+  const isWhole = !/<(?:rect|path|circle|ellipse|polygon|image|use|pattern|foreignObject)\b/i.test(source);
+  const styles = new PageStyles(sheets, isWhole);
+  const path: (PageNode & { isHidden: boolean })[] = [];
+  addXml(source, { title: 'Title', desc: 'Caption', text: 'Text' }, add, {
+    open: (name, attribs) => {
+      const parent = path.at(-1) ?? null;
+      const node = { type: 'tag', name, attribs, parent, isHidden: parent?.isHidden ?? false };
+      // An image is its own ground: it does not part its text from what is around it.
+      node.isHidden ||= name !== 'svg' && styles.hidesAll(node);
+      path.push(node);
+    },
+    close: () => path.pop(),
+    hides: (words) => {
+      const node = path.at(-1);
+      const hides =
+        node !== undefined &&
+        path.some(({ name }) => name === 'text') &&
+        (node.isHidden || styles.hidesText(node));
+      if (hides && words.trim() !== '') report('hidden_text', 'hidden', 1);
+      return hides;
+    },
+  });
 }
 
-function addXml(source: string, wanted: Readonly<Record<string, string>>, add: Add): void {
+interface Watch {
+  open(name: string, attributes: Readonly<Record<string, string>>): void;
+  close(): void;
+  /** Whether text in this place is not seen. */
+  hides(text: string): boolean;
+}
+
+function addXml(source: string, wanted: Readonly<Record<string, string>>, add: Add, watch?: Watch): void {
   const path: string[] = [];
   let text = '';
   const flush = (): void => {
@@ -143,16 +178,18 @@ function addXml(source: string, wanted: Readonly<Record<string, string>>, add: A
   };
   try {
     walkXml(source, {
-      open: (_name, _attributes, fullName) => {
+      open: (name, attributes, fullName) => {
         flush();
         path.push(fullName);
+        watch?.open(name, attributes);
       },
       text: (more) => {
-        text += more;
+        if (!watch?.hides(more)) text += more;
       },
       close: () => {
         flush();
         path.pop();
+        watch?.close();
       },
     });
   } catch {

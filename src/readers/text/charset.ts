@@ -11,6 +11,9 @@ const STRAY_CONTROL = /(?!\x1b[@-_]|[\t\n\v\f\r\u0085])\p{Cc}/u;
 /** Ends of lines and parts beside the usual ones: what they part stays apart. Word processors break lines with vertical tabs. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the separators of ASCII
 const SEPARATOR = /[\v\x1c-\x1f\u0085]/g;
+/** A terminal's control sequences (ECMA-48, 5.4 and 5.6): colours, places, titles of windows. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what it is about
+const TERMINAL = /\x1b(?:\[[0-?]{0,100}[ -/]{0,10}[@-~]|\][^\x07\x1b\n]{0,500}(?:\x07|\x1b\\)?|[@-Z\\^_])/g;
 /** Code points that no text has: unassigned, private, half of a pair, damaged. */
 const UNWRITTEN = /[\p{Cn}\p{Co}\p{Cs}\ufffd]/gu;
 
@@ -60,7 +63,7 @@ export function readText(bytes: Uint8Array): DecodedText | undefined {
   const start = decode?.(probe, probe.length === bytes.length);
   if (!decode || !start || !isText(start.text)) return undefined;
   const whole = probe.length === bytes.length ? start : decode(bytes, true);
-  return whole && { ...whole, text: withoutControls(withPlainLineEnds(whole.text)) };
+  return whole && { ...whole, text: withoutControls(withPlainLineEnds(withoutTerminal(whole.text))) };
 }
 
 /** The bytes by which text is recognised. They end before a letter of UTF-8 that would be cut in two. */
@@ -96,6 +99,8 @@ type Decoder = (bytes: Uint8Array, isWhole: boolean) => DecodedText | undefined;
 
 /** Undefined for bytes that are no text whatever the character set. */
 function decoderOf(bytes: Uint8Array, probe: Uint8Array): Decoder | undefined {
+  const utf32 = UTF_32.find(({ mark }) => mark.every((byte, at) => probe[at] === byte));
+  if (utf32) return (part) => named(writtenText(fromUtf32(part, utf32.isLittle), true), utf32.charset, false);
   const utf16 = recogniseUtf16(probe);
   if (utf16) {
     const { charset, isMarked } = utf16;
@@ -117,7 +122,12 @@ function writtenText(text: string, isMarked: boolean): string | undefined {
 }
 
 function isText(probe: string): boolean {
-  return (probe.match(FOREIGN_CONTROL)?.length ?? 0) <= probe.length * FOREIGN_SHARE_MAX;
+  const plain = withoutTerminal(probe);
+  return (plain.match(FOREIGN_CONTROL)?.length ?? 0) <= plain.length * FOREIGN_SHARE_MAX;
+}
+
+function withoutTerminal(text: string): string {
+  return text.includes('\x1b') ? text.replace(TERMINAL, '') : text;
 }
 
 function decodeBytes(bytes: Uint8Array, isWhole: boolean): DecodedText | undefined {
@@ -197,6 +207,22 @@ function damagedUtf8(bytes: Uint8Array): string | undefined {
   }
   if (damaged > foreign * DAMAGED_SHARE_MAX) return undefined;
   return looksWritten(text.replaceAll('\ufffd', ''), bytes) ? text : undefined;
+}
+
+/** By their byte order marks. That of the first begins with the mark of UTF-16. */
+const UTF_32 = [
+  { charset: 'utf-32le', mark: [0xff, 0xfe, 0, 0], isLittle: true },
+  { charset: 'utf-32be', mark: [0, 0, 0xfe, 0xff], isLittle: false },
+] as const;
+
+function fromUtf32(bytes: Uint8Array, isLittle: boolean): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const pieces: string[] = [];
+  for (let at = 4; at + 4 <= bytes.length; at += 4) {
+    const code = view.getUint32(at, isLittle);
+    pieces.push(code > 0x10ffff ? '\ufffd' : String.fromCodePoint(code));
+  }
+  return pieces.join('');
 }
 
 interface Utf16 {

@@ -1,5 +1,5 @@
 import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
-import { isData } from './json.ts';
+import { isData } from './encoded-data.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
 /** A calendar (RFC 5545): a paragraph for each event, task or note. */
@@ -43,6 +43,7 @@ export function readContentLines(text: string): TextContents {
   let fields: string[] = [];
   let title: string | undefined;
   let notRead: readonly NotRead[] = [];
+  let inZone = false;
   const flush = (): void => {
     if (fields.length > 0) paragraphs.push(fields.join('\n'));
     fields = [];
@@ -50,9 +51,13 @@ export function readContentLines(text: string): TextContents {
   for (const line of lines) {
     const { name, parameters, value } = parsedLine(line);
     if (name === 'BEGIN' || name === 'END') flush();
+    // When clocks are changed: each event says its own zone.
+    if (/^VTIMEZONE$/i.test(value.trim()) && name === 'BEGIN') inZone = true;
+    if (/^VTIMEZONE$/i.test(value.trim()) && name === 'END') inZone = false;
+    if (inZone) continue;
     if (name === 'X-WR-CALNAME') title = unescaped(value);
     if (TECHNICAL.test(name)) continue;
-    if (/ENCODING=B(ASE64)?\b/i.test(parameters) || isData(value)) {
+    if (/(?:ENCODING=B(?:ASE64)?|;BASE64)\b/i.test(parameters) || isData(value)) {
       notRead = addNotRead(notRead, { what: 'encoded_data', count: 1, why: 'unsupported' });
       continue;
     }
@@ -69,14 +74,20 @@ export function readContentLines(text: string): TextContents {
   };
 }
 
-/** RFC 5545, 3.1; a soft line break of quoted-printable (vCard 2.1) is one, too. */
+/** RFC 5545, 3.1; a line in quoted-printable (vCard 2.1) goes on behind one that ends with "=". */
 function unfolded(text: string): readonly string[] {
-  return text
-    .replace(/\n[ \t]/g, '')
-    .replace(/=\n(?=[^\n]*(?:=[0-9A-F]{2}|;|$))/g, '')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
+  const lines: string[] = [];
+  let goesOn = false;
+  for (const line of text.replace(/\n[ \t]/g, '').split('\n')) {
+    if (goesOn) lines[lines.length - 1] = `${lines.at(-1)!.slice(0, -1)}${line}`;
+    else lines.push(line);
+    goesOn = line.endsWith('=') && QUOTED.test(lines.at(-1)!.slice(0, 300).split(':')[0]!);
+  }
+  return lines.filter((line) => line.trim() !== '');
 }
+
+/** Old cards leave the parameter's name out. */
+const QUOTED = /;(?:ENCODING=)?QUOTED-PRINTABLE\b/i;
 
 /** A colon in quotes does not end the name. */
 function parsedLine(line: string): ContentLine {
@@ -85,13 +96,16 @@ function parsedLine(line: string): ContentLine {
   return { name: match[1]!.toUpperCase(), parameters: match[2]!, value: match[3]! };
 }
 
-function readable(name: string, parameters: string, value: string): string {
-  if (/ENCODING=QUOTED-PRINTABLE/i.test(parameters)) return unescaped(fromQuotedPrintable(value));
+function readable(name: string, parameters: string, written: string): string {
+  const charset = /CHARSET="?([\w.:-]{1,40})/i.exec(parameters)?.[1];
+  const value = QUOTED.test(parameters) ? fromQuotedPrintable(written, charset) : written;
+  const zone = /TZID="?([^";:]{1,100})/i.exec(parameters)?.[1];
+  const inZone = zone === undefined ? '' : ` (${zone})`;
   if (/^(DTSTART|DTEND|DUE|COMPLETED|EXDATE|RDATE|RECURRENCE-ID|BDAY|ANNIVERSARY)$/.test(name))
     return value.replace(
       /\b(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?/g,
-      (_all, y, m, d, h, min, _s, zone) =>
-        h === undefined ? `${y}-${m}-${d}` : `${y}-${m}-${d} ${h}:${min}${zone ? ' UTC' : ''}`,
+      (_all, y, m, d, h, min, _s, utc) =>
+        h === undefined ? `${y}-${m}-${d}` : `${y}-${m}-${d} ${h}:${min}${utc ? ' UTC' : inZone}`,
     );
   if (name === 'N' || name === 'ADR' || name === 'ORG' || name === 'GENDER')
     return value
@@ -110,9 +124,13 @@ function unescaped(value: string): string {
   return value.replace(/\\([nN,;\\])/g, (_all, letter: string) => (/n/i.test(letter) ? '\n' : letter)).trim();
 }
 
-function fromQuotedPrintable(value: string): string {
+function fromQuotedPrintable(value: string, charset = 'utf-8'): string {
   const bytes = value.replace(/=([0-9A-F]{2})/gi, (_all, hex: string) =>
-    String.fromCharCode(parseInt(hex, 16)),
+    String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  return Buffer.from(bytes, 'latin1').toString('utf8');
+  try {
+    return new TextDecoder(charset).decode(Buffer.from(bytes, 'latin1'));
+  } catch {
+    return Buffer.from(bytes, 'latin1').toString('utf8');
+  }
 }

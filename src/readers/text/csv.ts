@@ -9,27 +9,50 @@ export const csv = textReader({
 const COLUMNS_MAX = 1_000;
 /** What is looked at to recognise a table; all of it is read. */
 const ROWS_LOOKED_AT = 20;
+/** Lines above the names, as banks have them. */
+const PREAMBLE_MAX = 15;
+/** Of the rows below names, those with as many cells, one more or one less. */
+const NEAR_SHARE_MIN = 0.8;
 const PROBE_LENGTH = 64 * 1024;
 const SEPARATORS = [',', '\t', ';', '|'] as const;
 /** A spreadsheet program's own first line. */
 const NAMED_SEPARATOR = /^sep=([,;\t|])[ \t]*\n/i;
 
-/** The separator of a table: each of the first rows has the same number of it, at least one. Undefined for other text. */
+/**
+ * The separator of a table: each of the first rows has the same number of it, at least one; or rows of names and below them rows of
+ * about as many cells, which lines of preamble may stand above. Undefined for other text.
+ */
 export function csvSeparator(text: string): string | undefined {
   const named = NAMED_SEPARATOR.exec(text)?.[1];
-  return named ?? SEPARATORS.find((separator) => separates(text.slice(0, PROBE_LENGTH), separator));
+  const probe = text.slice(0, PROBE_LENGTH);
+  return (
+    named ??
+    SEPARATORS.find((separator) => separates(probe, separator)) ??
+    SEPARATORS.find((separator) => hasNamedRows(probe, separator))
+  );
+}
+
+interface Row {
+  readonly cells: readonly string[];
+  readonly line: string;
+}
+
+/** The first rows. The last one may be cut off. */
+function firstRows(probe: string, separator: string, most: number): Row[] {
+  const rows: Row[] = [];
+  let at = 0;
+  while (at < probe.length && rows.length <= most) {
+    const { cells, end } = readRow(probe, at, separator);
+    const line = probe.slice(at, end);
+    if (line.trim() !== '') rows.push({ cells, line });
+    at = end + 1;
+  }
+  if (rows.length > 1 && at >= probe.length && probe.length === PROBE_LENGTH) rows.pop();
+  return rows;
 }
 
 function separates(probe: string, separator: string): boolean {
-  const rows: { cells: string[]; end: number; line: string }[] = [];
-  for (let at = 0; at < probe.length && rows.length <= ROWS_LOOKED_AT; ) {
-    const row = readRow(probe, at, separator);
-    const line = probe.slice(at, row.end);
-    if (line.trim() !== '') rows.push({ ...row, line });
-    at = row.end + 1;
-  }
-  // The last row may be cut off.
-  if (rows.length > 1 && probe.length === PROBE_LENGTH) rows.pop();
+  const rows = firstRows(probe, separator, ROWS_LOOKED_AT);
   const [first, ...others] = rows;
   if (!first || others.length === 0 || first.cells.length < 2) return false;
   if (rows.some(({ cells }) => cells.length !== first.cells.length)) return false;
@@ -38,6 +61,22 @@ function separates(probe: string, separator: string): boolean {
   if (!rows.some(({ line }) => isProse(line)) && rows.length > 2) return true;
   // Lines of prose have commas, too, with a space behind: what has few rows, or sentences, shows that its first row is names.
   return first.cells.every(isColumnName) && !rows.some(({ line }) => /^[^"]*, /.test(line));
+}
+
+/** Rows of as many cells as there are names show a table, whatever stands above; a few may have more or less. */
+function hasNamedRows(probe: string, separator: string): boolean {
+  const rows = firstRows(probe, separator, ROWS_LOOKED_AT + PREAMBLE_MAX);
+  if (rows.some(({ line }) => isProse(line) || /^[^"]*, /.test(line) || /[{}]/.test(line))) return false;
+  return rows.slice(0, PREAMBLE_MAX + 1).some(({ cells: names }, at) => {
+    const below = rows.slice(at + 1);
+    const above = rows.slice(0, at);
+    const filled = names.filter((cell) => cell !== '').length;
+    if (filled < 3 || filled !== names.length || !names.every(isColumnName) || below.length < 2) return false;
+    if (new Set(names).size !== names.length || above.some(({ cells }) => cells.length >= names.length))
+      return false;
+    const near = below.filter(({ cells }) => Math.abs(cells.length - names.length) <= 1).length;
+    return near >= below.length * NEAR_SHARE_MIN && below.every(({ cells }) => cells.length > 1);
+  });
 }
 
 function withoutMark(text: string): string {

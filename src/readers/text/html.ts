@@ -6,7 +6,11 @@ import {
 } from '@farthing/protocol/file/not-read';
 import { compile, type FormatCallback, type HtmlToTextOptions } from 'html-to-text';
 import { checkHtml, NESTING_MAX } from './html-limits.ts';
+import { type PageNode, PageStyles } from './html-styles.ts';
+import { Links } from './links.ts';
 import { Outline, oneLine } from './outline.ts';
+import { raised, STRUCK } from './raised.ts';
+import { type Cell, gridOf, tableText } from './table.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
 export const html = textReader({
@@ -33,9 +37,7 @@ const MARKS = /^(?:[-*•>|\s]|(?:\d{1,5}|[a-z]|[ivxlcdm]{1,8})\.)*$/i;
 const UNSHOWN = [
   'script',
   'style',
-  'noscript',
   'template',
-  'iframe',
   'object',
   'canvas',
   'audio',
@@ -46,15 +48,9 @@ const UNSHOWN = [
   'annotation',
   'annotation-xml',
 ];
-/** What a page hides from its readers. It may speak to machines alone. */
-const HIDDEN = [
-  '[hidden]',
-  '[aria-hidden="true"]',
-  'dialog',
-  ...['display:none', 'display: none', 'visibility:hidden', 'visibility: hidden'].map(
-    (style) => `[style*="${style}" i]`,
-  ),
-];
+const NEVER_SHOWN = new Set(UNSHOWN);
+/** Frames in frames whose pages are in the page itself. */
+const FRAMES_DEEP_MAX = 2;
 const NAVIGATION = ['nav', '[role="navigation"]'];
 /** Blocks of the rendering section of the HTML standard (15.3.2 to 15.3.13) that the converter takes for words of a line. */
 const BLOCKS = [
@@ -91,8 +87,10 @@ const LIMITS = {
   ellipsis: '',
 };
 
-/** What a page was not read of, while it is converted: the converter has no place for it. */
+/** What is found of a page while it is converted: the converter has no place for it. */
 let unread: NotRead[] = [];
+let links = new Links();
+let page: { readonly sheets: readonly string[]; readonly isWhole: boolean } = { sheets: [], isWhole: true };
 
 function leftOut(what: UnreadPart, why: UnreadReason): FormatCallback {
   return (element) => {
@@ -100,22 +98,42 @@ function leftOut(what: UnreadPart, why: UnreadReason): FormatCallback {
   };
 }
 
-interface Node {
-  readonly name?: string;
-  readonly type?: string;
-  readonly data?: string;
-  readonly children?: readonly Node[];
-}
-
 /** The text in an element, whatever it is for. */
-function wordsOf(node: Node): string {
+function wordsOf(node: PageNode): string {
   if (node.type === 'text') return node.data ?? '';
   if (node.type === 'script' || node.type === 'style') return '';
   return (node.children ?? []).map(wordsOf).join(' ');
 }
 
+/** Takes out what the page hides. What a script would put in place (a declared shadow tree) is shown in its place. */
+function takeOutHidden(root: PageNode, styles: PageStyles): void {
+  const hide = (node: PageNode): void => {
+    if (wordsOf(node).trim() !== '') unread.push({ what: 'hidden_text', count: 1, why: 'hidden' });
+  };
+  const walk = (element: PageNode): void => {
+    const hidesText = styles.hidesText(element);
+    element.children = (element.children ?? []).filter((child) => {
+      if (child.type === 'text') {
+        if (!hidesText || !/\S/.test(child.data ?? '')) return true;
+        hide(child);
+        return false;
+      }
+      if (child.type !== 'tag') return child.type !== 'comment';
+      if (NEVER_SHOWN.has(child.name!)) return true;
+      if (styles.hidesAll(child)) {
+        hide(child);
+        return false;
+      }
+      walk(child);
+      return true;
+    });
+  };
+  walk(root);
+  if (styles.isSpent) unread.push({ what: 'hidden_text', why: 'limit' });
+}
+
 /** The words that a drawing shows. */
-function drawnWords({ name, children = [] }: Node): readonly string[] {
+function drawnWords({ name, children = [] }: PageNode): readonly string[] {
   return children.flatMap((child) =>
     child.name === 'text' || (name === 'foreignobject' && child.type === 'text')
       ? [wordsOf(child)]
@@ -124,7 +142,7 @@ function drawnWords({ name, children = [] }: Node): readonly string[] {
 }
 
 /** Formulas' symbols stand apart, so that each is a word. */
-function formulaWords(node: Node): string {
+function formulaWords(node: PageNode): string {
   if (node.name === 'annotation' || node.name === 'annotation-xml') return '';
   if (node.type === 'text') return node.data ?? '';
   return (node.children ?? []).map(formulaWords).join(' ');
@@ -145,8 +163,10 @@ const OPTIONS: HtmlToTextOptions = {
     ...BLOCKS.map((selector) => ({ selector, format: 'line' })),
     ...UNSHOWN.map((selector) => ({ selector, format: 'skip' })),
     ...NAVIGATION.map((selector) => ({ selector, format: 'navigation' })),
-    ...HIDDEN.map((selector) => ({ selector, format: 'hidden' })),
-    { selector: 'a', options: { ignoreHref: true } },
+    { selector: 'body', format: 'page' },
+    { selector: 'a', format: 'link' },
+    { selector: 'iframe', format: 'frame' },
+    ...['template[shadowrootmode]', 'template[shadowroot]'].map((selector) => ({ selector, format: 'line' })),
     { selector: 'img', format: 'alternative' },
     { selector: 'input', format: 'filled' },
     { selector: 'math', format: 'formula' },
@@ -154,6 +174,7 @@ const OPTIONS: HtmlToTextOptions = {
     { selector: 'rt', format: 'reading' },
     { selector: 'rtc', format: 'reading' },
     { selector: 'sup', format: 'raised' },
+    ...['del', 's', 'strike'].map((selector) => ({ selector, format: 'struck' })),
     ...['a[role="doc-noteref"]', 'a[epub\\:type="noteref"]'].map((selector) => ({
       selector,
       format: 'noteMark',
@@ -168,7 +189,21 @@ const OPTIONS: HtmlToTextOptions = {
   ],
   formatters: {
     navigation: leftOut('navigation', 'left_out'),
-    hidden: leftOut('hidden_text', 'hidden'),
+    page: (element, walk, builder) => {
+      takeOutHidden(element as PageNode, new PageStyles(page.sheets, page.isWhole));
+      walk(element.children, builder);
+    },
+    link: (element, walk, builder) => {
+      links.add(wordsOf(element as PageNode), element.attribs?.href ?? '');
+      walk(element.children, builder);
+    },
+    frame: (element, _walk, builder) => {
+      const source = element.attribs?.srcdoc;
+      if (!source) return;
+      builder.openBlock({ leadingLineBreaks: 2 });
+      builder.addInline(framed(source));
+      builder.closeBlock({ trailingLineBreaks: 2 });
+    },
     marked: (element, walk, builder, options) => {
       builder.openBlock({ leadingLineBreaks: 2 });
       builder.addInline(`${HEADING_START}${options.level}`, { noWordTransform: true });
@@ -191,12 +226,22 @@ const OPTIONS: HtmlToTextOptions = {
     drawing: (element, _walk, builder) => builder.addInline(` ${drawnWords(element).join(' ')} `),
     reading: spaced(READING_START),
     raised: spaced(RAISED_START),
+    struck: (element, walk, builder) => {
+      const [before, behind] = wordsOf(element as PageNode).trim() === '' ? ['', ''] : STRUCK;
+      builder.addInline(before, { noWordTransform: true });
+      walk(element.children, builder);
+      builder.addInline(behind, { noWordTransform: true });
+    },
     noteMark: (element, walk, builder) => {
       builder.addInline(' [', { noWordTransform: true });
       walk(element.children, builder);
       builder.addInline(']', { noWordTransform: true });
     },
     rows: (element, walk, builder) => {
+      if (isData(element as PageNode)) {
+        dataTable(element as PageNode, walk, builder);
+        return;
+      }
       builder.openBlock({ leadingLineBreaks: 2 });
       walk(element.children, builder);
       builder.closeBlock({ trailingLineBreaks: 2 });
@@ -238,22 +283,30 @@ export function looksLikeHtml(text: string): boolean {
   );
 }
 
-/** The text of an HTML page in sections, and its title. Nothing is fetched. @throws document_too_large. */
-export function readHtml(source: string): TextContents {
-  return sectionsOf(source, convert);
+/**
+ * The text of an HTML page in sections, its title, and where its links lead. Nothing is fetched.
+ * @param sheets style sheets beside the page @throws document_too_large.
+ */
+export function readHtml(source: string, sheets: readonly string[] = []): TextContents {
+  return sectionsOf(source, convert, sheets);
 }
 
 /** Text with tags of any kind, damaged or not: each element is a line of its own. @throws document_too_large. */
 export function readTags(source: string): TextContents {
-  return sectionsOf(source, convertUnknown);
+  return sectionsOf(source, convertUnknown, []);
 }
 
-function sectionsOf(source: string, convertPage: (html: string) => string): TextContents {
-  checkHtml(source);
+function sectionsOf(
+  source: string,
+  convertPage: (html: string) => string,
+  sheets: readonly string[],
+): TextContents {
   unread = [];
-  const text = convertPage(source);
-  const notRead = addNotRead([], ...unread);
+  links = new Links();
+  framesDeep = 0;
+  const text = pageText(source, convertPage, sheets);
   const outline = new Outline(titleOf(source));
+  outline.paragraph(describedIn(source).join('\n'));
   for (const paragraph of text.split(/\n{2,}/)) {
     // Text, then again and again a heading's level, its words, and text.
     const parts = withReadingsApart(withRaised(paragraph)).split(HEADING);
@@ -263,7 +316,126 @@ function sectionsOf(source: string, convertPage: (html: string) => string): Text
       outline.paragraph(tidied(isLast ? parts[at]! : withoutLastMarks(parts[at]!)));
     }
   }
-  return { ...outline.finish(), notRead };
+  const { blocks, ...rest } = outline.finish();
+  if (links.left > 0) unread.push({ what: 'navigation', count: links.left, why: 'limit' });
+  return { ...rest, blocks: [...blocks, ...links.blocks(blocks)], notRead: addNotRead([], ...unread) };
+}
+
+function pageText(source: string, convertPage: (html: string) => string, sheets: readonly string[]): string {
+  checkHtml(source);
+  const around = page;
+  const own = Array.from(source.matchAll(STYLE), ([, sheet]) => sheet!);
+  page = {
+    sheets: [...sheets, ...own],
+    isWhole: sheets.length > 0 || !/<link\b[^>]{0,500}\bstylesheet\b/i.test(source),
+  };
+  try {
+    // What has no body is one: the converter then gives its elements to `page`.
+    return convertPage(/<body[\s>]/i.test(source) ? source : `<body>${source}`);
+  } finally {
+    page = around;
+  }
+}
+
+const STYLE = /<style\b[^>]{0,500}>([^<]*(?:<(?!\/style)[^<]*)*)/gi;
+let framesDeep = 0;
+
+/** The text of a page in an attribute of a frame. */
+function framed(source: string): string {
+  if (framesDeep >= FRAMES_DEEP_MAX) {
+    unread.push({ what: 'text', count: 1, why: 'limit' });
+    return '';
+  }
+  framesDeep++;
+  try {
+    return pageText(source, convert, []);
+  } finally {
+    framesDeep--;
+  }
+}
+
+/** What a page says of itself to those who look for it. */
+function describedIn(source: string): string[] {
+  const head = source.slice(0, 64 * 1024);
+  const found = new Map<string, string>();
+  for (const [tag] of head.matchAll(/<meta\s[^<>]{0,5000}>/gi)) {
+    const name = /\b(?:name|property)\s{0,9}=\s{0,9}["']?([\w:]{1,40})/i.exec(tag)?.[1]?.toLowerCase();
+    const value = /\bcontent\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')/i.exec(tag);
+    const label = name && DESCRIPTIONS[name];
+    const words = value ? oneLine(convertTitle(`<span>${value[1] ?? value[2]}</span>`)) : '';
+    if (label !== undefined && words !== '' && !found.has(label)) found.set(label, words);
+  }
+  return Array.from(found, ([label, words]) => (label === '' ? words : `${label}: ${words}`));
+}
+
+const DESCRIPTIONS: Readonly<Record<string, string>> = {
+  description: '',
+  'og:description': '',
+  author: 'Author',
+  keywords: 'Keywords',
+};
+
+type Walk = Parameters<FormatCallback>[1];
+type Builder = Parameters<FormatCallback>[2];
+
+/** Elements that a cell of data does not hold: a table with them is there for the look of a page. */
+const LAID_OUT =
+  /^(?:table|h[1-6]|ul|ol|dl|article|section|form|blockquote|figure|header|footer|main|pre|iframe|template)$/;
+const CELL_LENGTH_MAX = 1_000;
+
+/** Rows of a table with the elements that are cells in them. */
+function rowsIn(table: PageNode): PageNode[][] {
+  const rows: PageNode[][] = [];
+  for (const child of table.children ?? [])
+    if (child.name === 'tr')
+      rows.push((child.children ?? []).filter(({ name }) => /^t[dh]$/.test(name ?? '')));
+    else if (/^(?:thead|tbody|tfoot)$/.test(child.name ?? '')) rows.push(...rowsIn(child));
+  return rows;
+}
+
+function isData(table: PageNode): boolean {
+  if (/^(?:presentation|none)$/.test(table.attribs?.role ?? '')) return false;
+  const rows = rowsIn(table);
+  const isLaidOut = (node: PageNode): boolean =>
+    LAID_OUT.test(node.name ?? '') || (node.children ?? []).some(isLaidOut);
+  return (
+    rows.length > 1 &&
+    rows.some((row) => row.length > 1) &&
+    rows
+      .flat()
+      .every((cell) => !(cell.children ?? []).some(isLaidOut) && wordsOf(cell).length <= CELL_LENGTH_MAX)
+  );
+}
+
+function dataTable(table: PageNode, walk: Walk, builder: Builder): void {
+  const caption = table.children?.find(({ name }) => name === 'caption');
+  if (caption) {
+    builder.openBlock({ leadingLineBreaks: 2 });
+    walk([caption] as never, builder);
+    builder.closeBlock({ trailingLineBreaks: 1 });
+  }
+  const rows = rowsIn(table);
+  // Rows of nothing but names of columns.
+  const headers = rows.findIndex((row) => row.some(({ name }) => name !== 'th'));
+  builder.openTable();
+  for (const row of rows) {
+    builder.openTableRow();
+    for (const cell of row) {
+      builder.openTableCell({});
+      walk(cell.children as never, builder);
+      const span = (name: string): number =>
+        Math.max(1, Number.parseInt(cell.attribs?.[name] ?? '1', 10) || 1);
+      builder.closeTableCell({ colspan: span('colspan'), rowspan: span('rowspan') });
+    }
+    builder.closeTableRow();
+  }
+  const tableToString = (read: { text: string; colspan: number; rowspan: number }[][]): string => {
+    const cells = read.map((row) =>
+      row.map(({ text, colspan, rowspan }): Cell => ({ text, across: colspan, down: rowspan })),
+    );
+    return tableText(gridOf(cells), { headers: Math.max(0, headers) });
+  };
+  builder.closeTable({ tableToString, leadingLineBreaks: caption ? 1 : 2, trailingLineBreaks: 2 } as never);
 }
 
 /** Readings above the words (ruby) follow the paragraph: they would tear its words apart. */
@@ -273,15 +445,8 @@ function withReadingsApart(paragraph: string): string {
   return `${paragraph.replace(READING, '')} (${readings.join('')})`;
 }
 
-/** m² is a word; a mark of a note behind a word is not a part of it, and 10⁶ is not 106. */
 function withRaised(paragraph: string): string {
-  return paragraph.replace(RAISED, (_all, before: string, raised: string) => {
-    const mark = raised.trim();
-    if (mark === '') return before;
-    if (/\d$/.test(before)) return `${before}^${mark}`;
-    const isUnit = /^[-−]?[1-9]$/.test(mark) && before.length > 0 && before.length <= 2;
-    return isUnit || (before !== '' && /^\p{L}/u.test(mark)) ? before + mark : `${before} ${mark}`;
-  });
+  return paragraph.replace(RAISED, (_all, before: string, mark: string) => before + raised(before, mark));
 }
 
 function withoutLastMarks(text: string): string {

@@ -1,5 +1,7 @@
 import type { NotRead } from '@farthing/protocol/file/not-read';
 import { addNotRead } from '@farthing/protocol/file/not-read';
+import { chatOf, richText } from './chats.ts';
+import { isData } from './encoded-data.ts';
 import { isNotebook, readNotebook } from './notebook.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
@@ -7,8 +9,6 @@ import { type TextContents, textReader } from './text-format.ts';
 const DEPTH_MAX = 1_000;
 /** Longer texts are refused by their length, before anybody parses them. */
 const PARSED_LENGTH_MAX = 20_000_000;
-/** A text without spaces of this length is data: a picture, a key, a vector. */
-const DATA_LENGTH_MIN = 400;
 /** Lines of JSON that are looked at before all of them are read. */
 const LINES_LOOKED_AT = 10;
 
@@ -16,7 +16,7 @@ export const json = textReader({
   looksLike: ({ start, text }) => /^[{[]/.test(start) && isParsable(text),
   read: (text) => {
     const value = parsed(text);
-    return isNotebook(value) ? readNotebook(value) : readJson([value]);
+    return isNotebook(value) ? readNotebook(value) : (chatOf(value) ?? readJson([value]));
   },
 });
 
@@ -85,6 +85,11 @@ function readJson(values: readonly unknown[]): TextContents {
   const walk = (name: string, value: unknown, depth: number): void => {
     if (depth > DEPTH_MAX) skip('text', 'limit');
     else if (Array.isArray(value)) {
+      const sentence = richText(value);
+      if (sentence !== undefined) {
+        scalar(name, sentence);
+        return;
+      }
       const isList = value.every((each) => typeof each !== 'object' || each === null);
       if (isList && value.every((each) => typeof each !== 'string' || each.length < 80))
         scalar(name, value.filter((each) => each !== null && each !== '').join(', '));
@@ -107,11 +112,4 @@ function readJson(values: readonly unknown[]): TextContents {
     .replace(/\n{3,}/g, '\n\n')
     .trim();
   return { blocks: text === '' ? [] : [{ text }], notRead };
-}
-
-/** Base64, or another text that nobody reads. */
-export function isData(text: string): boolean {
-  return (
-    /^data:[^,\s]{0,100};base64,/.test(text) || (text.length >= DATA_LENGTH_MIN && /^[\w+/=-]+$/.test(text))
-  );
 }

@@ -1,5 +1,6 @@
 import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
 import { readHtml } from './html.ts';
+import { Links } from './links.ts';
 import { Outline } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
@@ -24,9 +25,9 @@ const DATA_LINK = /!?\[([^\]\n]{0,500})\]\(\s*<?data:[^)\s]*\)/g;
 const FENCE = /^[ \t]*(```+|~~~+)/;
 /** Where a link leads, and perhaps a title (CommonMark, 4.7). What has more words, or the mark of a footnote, is text. */
 const LINK_DEFINITION =
-  /^ {0,3}\[(?!\^)[^\]\n]{1,200}\]:[ \t]*(?:<[^<>\n]{0,2000}>|\S{1,2000})(?:[ \t]+(?:"[^"\n]{0,300}"|'[^'\n]{0,300}'|\([^()\n]{0,300}\)))?[ \t]*$/;
+  /^ {0,3}\[(?!\^)([^\]\n]{1,200})\]:[ \t]*(<[^<>\n]{0,2000}>|\S{1,2000})(?:[ \t]+(?:"[^"\n]{0,300}"|'[^'\n]{0,300}'|\([^()\n]{0,300}\)))?[ \t]*$/;
 
-/** True for text with enough marks of Markdown. Fewer suffice where the file's name says Markdown. */
+/** True for text with enough marks of Markdown, or a name that says so. */
 export function looksLikeMarkdown(text: string, name: string | undefined): boolean {
   const probe = text.slice(0, 64 * 1024);
   if (probe.startsWith('#!')) return false;
@@ -47,18 +48,19 @@ export function looksLikeMarkdown(text: string, name: string | undefined): boole
     Number(emphasis) +
     Number(isHeaded);
   const named = name !== undefined && /\.(md|markdown|mkd)$/i.test(name);
-  return named ? signs >= 1 || headings > 0 : opensWithTitle || (headings > 0 && signs >= 2);
+  return named || opensWithTitle || (headings > 0 && signs >= 2);
 }
 
 /**
  * Markdown in sections. The title is the front matter's or the first heading; the other fields of the front matter come first.
- * Marks and link targets are dropped. HTML between paragraphs is read as a page is.
+ * Marks are dropped; where links lead is a section at the end. HTML between paragraphs is read as a page is.
  */
 export function readMarkdown(source: string): TextContents {
   const { title, fields, body } = frontMatter(source);
   const outline = new Outline(title);
   outline.paragraph(fields);
   let notRead: readonly NotRead[] = [];
+  links = new Links();
   let paragraph: string[] = [];
   let fence: string | undefined;
   const flush = (): void => {
@@ -106,8 +108,12 @@ export function readMarkdown(source: string): TextContents {
     else paragraph.push(line);
   }
   flush();
-  return { ...outline.finish(), notRead };
+  const { blocks, ...rest } = outline.finish();
+  return { ...rest, blocks: [...blocks, ...links.blocks(blocks)], notRead };
 }
+
+/** Of the text that is being read. */
+let links = new Links();
 
 /** Its fields as lines, without the title. Values that are lists keep their marks. */
 function frontMatter(source: string): { title?: string; fields: string; body: string } {
@@ -142,10 +148,16 @@ function lineWithoutMarks(line: string): string {
 function wordsWithoutMarks(line: string): string {
   return line
     .replace(
-      /!?\[([^\]\n]{0,500})\](?:\([^()\s]{0,2000}(?:[ \t]+"[^"\n]{0,300}")?\)|\[[^\]\n]{0,200}\])/g,
-      '$1',
+      /(!?)\[([^\]\n]{0,500})\](?:\(<?([^()\s>]{0,2000})>?(?:[ \t]+"[^"\n]{0,300}")?\)|\[[^\]\n]{0,200}\])/g,
+      (_all, picture: string, words: string, target?: string) => {
+        if (picture === '' && target) links.add(words.replace(/[*_`]/g, ''), target);
+        return words;
+      },
     )
-    .replace(LINK_DEFINITION, '')
+    .replace(LINK_DEFINITION, (_all, words: string, target: string) => {
+      links.add(words, target.replace(/^<|>$/g, ''));
+      return '';
+    })
     .replace(/<([a-zA-Z][a-zA-Z\d+.-]{1,31}:[^\s<>]{1,2000}|[^\s<>@]{1,200}@[^\s<>@]{1,200})>/g, '$1')
     .replace(/<\/?[a-zA-Z][^<>\n]{0,300}>/g, '')
     .replace(/(\*\*|__)(?=\S)([^*_\n]{1,500}?\S?)\1/g, '$2')

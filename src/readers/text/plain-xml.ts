@@ -1,7 +1,8 @@
+import { inflateRawSync } from 'node:zlib';
 import { FarthingError } from '@farthing/protocol/error';
-import { addNotRead } from '@farthing/protocol/file/not-read';
+import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
 import { readTags } from './html.ts';
-import { isData } from './json.ts';
+import { isData } from './encoded-data.ts';
 import { Outline } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';
 import { walkXml } from './xml.ts';
@@ -56,6 +57,7 @@ function readElements(source: string): TextContents {
   let title: string | undefined;
   const paragraphs: { text: string; level?: number }[] = [];
   let text = '';
+  let notRead: readonly NotRead[] = [];
   /** The element that has just ended, which text behind it goes on. */
   let ended: string | undefined;
   const flush = (): void => {
@@ -64,6 +66,15 @@ function readElements(source: string): TextContents {
     text = '';
     ended = undefined;
     if (line === '') return;
+    const drawing = name === 'diagram' ? drawnIn(line) : undefined;
+    if (drawing !== undefined) {
+      paragraphs.push({ text: drawing });
+      return;
+    }
+    if (isData(line)) {
+      notRead = addNotRead(notRead, { what: 'encoded_data', count: 1, why: 'unsupported' });
+      return;
+    }
     const parent = path.at(-1) ?? '';
     if (
       title === undefined &&
@@ -88,7 +99,9 @@ function readElements(source: string): TextContents {
           /[\p{L}\p{N}]/u.test(value) &&
           (value.length <= ATTRIBUTE_LENGTH_MAX || (/\p{L}{3}/u.test(value) && !isData(value))),
       );
-      if (said.length > 0 && text.trim() === '')
+      const label = LABELLED.test(name) ? labelOf(attributes) : undefined;
+      if (label !== undefined) paragraphs.push({ text: label });
+      else if (said.length > 0 && text.trim() === '')
         paragraphs.push({ text: said.map(([key, value]) => `${key}: ${value}`).join(', ') });
     },
     text: (more) => {
@@ -109,5 +122,38 @@ function readElements(source: string): TextContents {
   for (const { text: words, level } of paragraphs)
     if (level === undefined) outline.paragraph(words);
     else outline.heading(level, words);
-  return outline.finish();
+  return { ...outline.finish(), notRead };
+}
+
+/** Shapes of diagrams (mxGraph), whose labels are attributes in HTML. */
+const LABELLED = /^(?:mxCell|UserObject|object)$/;
+/** Of a diagram, unpacked. */
+const DIAGRAM_BYTES_MAX = 16 * 2 ** 20;
+
+function labelOf({ value, label }: Readonly<Record<string, string>>): string {
+  return (value ?? label ?? '')
+    .replace(/<[^<>]{0,2000}>/g, ' ')
+    .replace(/&nbsp;/g, ' ')
+    .replace(/&(amp|lt|gt|quot);/g, (_all, name: string) => ENTITIES[name]!)
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' };
+
+/** The labels of a packed diagram, as draw.io keeps them: base64 of deflated, percent-encoded XML. Undefined for other text. */
+function drawnIn(text: string): string | undefined {
+  if (!/^[A-Za-z0-9+/\s]{8,}={0,2}$/.test(text)) return undefined;
+  try {
+    const packed = inflateRawSync(Buffer.from(text, 'base64'), { maxOutputLength: DIAGRAM_BYTES_MAX });
+    const labels: string[] = [];
+    walkXml(decodeURIComponent(packed.toString()), {
+      open: (name, attributes) => {
+        if (LABELLED.test(name)) labels.push(labelOf(attributes));
+      },
+    });
+    return labels.filter((label) => label !== '').join('\n');
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,7 @@
 import type { Block } from '@farthing/protocol/document';
 import { shorten } from './outline.ts';
-import { textReader } from './text-format.ts';
+import { withoutData } from './encoded-data.ts';
+import { type TextContents, textReader } from './text-format.ts';
 
 /** A longer first line is text. */
 const TITLE_LENGTH_MAX = 250;
@@ -12,7 +13,13 @@ export const plain = textReader({ looksLike: () => true, read: readPlain });
  * Plain text. A short first line is the title where an empty line and more text follow. It is not repeated in the text,
  * because every passage carries the title.
  */
-export function readPlain(text: string): { title?: string; blocks: Block[] } {
+export function readPlain(source: string): TextContents {
+  const { text, count } = withoutData(source);
+  const notRead = count > 0 ? { notRead: [{ what: 'encoded_data', count, why: 'unsupported' } as const] } : {};
+  return { ...titled(text), ...notRead };
+}
+
+function titled(text: string): { title?: string; blocks: Block[] } {
   const start = text.search(/\S/);
   if (start < 0) return { blocks: [] };
   const lineEnd = text.indexOf('\n', start);

@@ -18,7 +18,10 @@ function characterError(read: string, truth: string): number {
   return row[truth.length]! / truth.length;
 }
 
-const plain = (text: string): string => text.normalize('NFKC').replace(/\s+/g, ' ').trim();
+/** Rows of a table without the names of their columns, which they carry. */
+const withoutNames = (text: string): string => text.replace(/^\|.*$/gm, (row) => row.replace(/\| ?(?:[\p{L} ]+: )?/gu, ''));
+
+const plain = (text: string): string => withoutNames(text).normalize('NFKC').replace(/\s+/g, ' ').trim();
 
 const pages = readdirSync(FOLDER).filter((name) => !name.endsWith('.txt'));
 

@@ -16,11 +16,12 @@ t.test('the first heading of Markdown is its title, deeper ones paths of section
   ]);
 });
 
-t.test('markup and link targets are dropped; code is unchanged', async (t) => {
+t.test('markup is dropped, link targets are a section at the end; code is unchanged', async (t) => {
   const source =
     '# T\n\nSee **bold** and [the *docs*](http://example.com/x "t"), `code`, snake_case_name, 2 * 3 * 4.\n\n```js\n# no heading **x**\n```\n> quoted\n';
   t.same(readMarkdown(source).blocks, [
     { text: 'See bold and the docs, code, snake_case_name, 2 * 3 * 4.\n\n# no heading **x**\n\nquoted' },
+    { text: 'the docs: http://example.com/x', heading: 'Links' },
   ]);
 });
 
@@ -29,7 +30,7 @@ t.test('Markdown is recognised by content; a program is not Markdown', async (t)
   t.ok(looksLikeMarkdown('Words\n\n## Heading\n\n- one\n- two\n', undefined));
   t.notOk(looksLikeMarkdown('#!/bin/sh\n# comment\n\necho\n', undefined));
   t.notOk(looksLikeMarkdown('import os\n# a comment\nprint(1)\n', 'x.py'));
-  t.notOk(looksLikeMarkdown('Just some prose, without any mark.', 'notes.md'));
+  t.ok(looksLikeMarkdown('Just some prose, without any mark.', 'notes.md'));
 });
 
 t.test('a short first line above an empty one is the title of plain text', async (t) => {
