@@ -86,9 +86,13 @@ export class Calls {
     const { authorizations } = this.#deps;
     const key = call.idempotencyKey ?? randomKey();
     const wallet = await this.#deps.prepaidWallet();
-    const offer: Record<string, string> = wallet === undefined ? {} : { 'X-Prepaid-Wallet': wallet };
+    let offer: Record<string, string> = wallet === undefined ? {} : { 'X-Prepaid-Wallet': wallet };
     let required = await this.#quote(call, offer);
     for (let signed = 1; ; signed++) {
+      if (wallet !== undefined && authorizations.isShort(required)) {
+        offer = {};
+        required = await this.#quote(call, offer);
+      }
       const authorization = await authorizations.take(required, call.maxPriceUsd);
       const headers = { ...call.headers, ...offer, ...authorization.headers, 'Idempotency-Key': key };
       const answer = await this.#insist(call, headers, call.body).catch((error: unknown) => {
@@ -112,7 +116,7 @@ export class Calls {
         throw problemError(answer.status, answer.headers, answer.body, key);
       }
       required = await authorizations.required(answer.headers, answer.body);
-      this.#quotes.set(kindOf(call), required);
+      this.#quotes.set(kindOf(call, offer), required);
       this.#refused(answer, authorization, signed);
     }
   }
@@ -144,14 +148,14 @@ export class Calls {
 
   /** The terms of the 402. They are remembered for calls with a fixed price, which then take one round trip. */
   async #quote(call: Call, headers: Readonly<Record<string, string>>): Promise<PaymentRequired> {
-    const known = call.price === 'fixed' ? this.#quotes.get(kindOf(call)) : undefined;
+    const known = call.price === 'fixed' ? this.#quotes.get(kindOf(call, headers)) : undefined;
     if (known) return known;
     const { quoteBody } = call;
     const answer = await this.#insist(call, headers, quoteBody === undefined ? undefined : () => quoteBody);
     if (answer === 'lost') throw unreachable(this.#deps.baseUrl);
     if (answer.status !== 402) throw problemError(answer.status, answer.headers, answer.body);
     const required = await this.#deps.authorizations.required(answer.headers, answer.body);
-    this.#quotes.set(kindOf(call), required);
+    this.#quotes.set(kindOf(call, headers), required);
     return required;
   }
 
@@ -230,9 +234,10 @@ function unreadableCause(error: unknown): Error | undefined {
   return UNREADABLE.has(error.name) ? error : unreadableCause(error.cause);
 }
 
-/** Key of calls with the same price: the path without ids and query. */
-function kindOf({ method, path }: Call): string {
-  return `${method} ${path.replace(/\?.*$/, '').replace(/\/(?:item|ws|job)_[^/]+/g, '/:id')}`;
+/** Key of calls with the same terms: the path without ids and query, and the wallet whose prepaid money is to pay. */
+function kindOf({ method, path }: Call, offer: Readonly<Record<string, string>>): string {
+  const wallet = offer['X-Prepaid-Wallet'] ?? '';
+  return `${wallet} ${method} ${path.replace(/\?.*$/, '').replace(/\/(?:item|ws|job)_[^/]+/g, '/:id')}`;
 }
 
 /** A temporary refusal, uncharged: the same authorization may be sent again. A 5xx without a code may come from a proxy. */

@@ -2,6 +2,7 @@ import type {
   IngestAnswer,
   Item,
   PrepaidAnswer,
+  PrepaidBalanceAnswer,
   PrepaidRefundAnswer,
   ReadyAnswer,
   SearchAnswer,
@@ -86,7 +87,6 @@ export class Farthing {
       account: this.#account,
       budget: this.#budget,
       approve,
-      spendsPrepaid: options.prepaid ?? false,
     });
     this.#authorizations = authorizations;
     this.#calls = new Calls({
@@ -173,6 +173,12 @@ export class Farthing {
     const answer = await this.#move<PrepaidAnswer>('/agent/v1/prepaid', usd, options);
     this.#authorizations.wasAdded();
     return answer;
+  }
+
+  /** What the wallet has prepaid, by its signature. Free. */
+  async prepaidBalance(options: Pick<PrepayOptions, 'signal'> = {}): Promise<PrepaidBalanceAnswer> {
+    const call = { method: 'GET', path: '/agent/v1/prepaid', price: 'fixed', ...options } as const;
+    return (await this.#calls.send<PrepaidBalanceAnswer>(call)).body;
   }
 
   /** Has prepaid money back: the operator owes it to the wallet from then on. */

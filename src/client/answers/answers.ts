@@ -7,7 +7,11 @@ export type { Family } from '@farthing/protocol/family';
 export type { ExportLine } from '@farthing/protocol/schema/export';
 export type { ItemTextAnswer } from '@farthing/protocol/schema/item-text';
 export type { Item, ItemDeletedAnswer, ItemsAnswer, PublicJob } from '@farthing/protocol/schema/items';
-export type { PrepaidAnswer, PrepaidRefundAnswer } from '@farthing/protocol/schema/prepaid';
+export type {
+  PrepaidAnswer,
+  PrepaidBalanceAnswer,
+  PrepaidRefundAnswer,
+} from '@farthing/protocol/schema/prepaid';
 export type { Bound, Hit, Locator, SearchAnswer, Timing } from '@farthing/protocol/schema/search';
 export type { ReadyAnswer } from '@farthing/protocol/schema/service';
 export type {

@@ -31,8 +31,6 @@ export interface AuthorizationDeps {
   readonly account: () => Promise<PaymentAccount>;
   readonly budget: Budget;
   readonly approve?: (price: Price) => boolean | Promise<boolean>;
-  /** Prepaid money is spent where it is offered. */
-  readonly spendsPrepaid?: boolean;
 }
 
 /** Refunds prepaid money. */
@@ -61,7 +59,7 @@ export class Authorizations {
    */
   async take(required: PaymentRequired, maxPriceUsd?: Usd): Promise<Authorization> {
     const { scheme, client, http } = await this.#ready();
-    const { chosen, amount, isPrepaid } = this.#prepaidOffer(required) ?? cheapest(required, scheme);
+    const { chosen, amount, isPrepaid } = prepaidOffer(required) ?? cheapest(required, scheme);
     const terms = JSON.stringify([chosen, required.resource?.url]);
     const { budget } = this.#deps;
     // A refund costs nothing. Minutes in reserve do, though they are paid in prepaid money, too.
@@ -73,7 +71,7 @@ export class Authorizations {
     if (at >= 0) return { ...free.splice(at, 1)[0]!, reused: true };
     if (!isPrepaid) budget.hold(amount);
     try {
-      if (!isRefund) await this.#approve(chosen, amount, required);
+      if (!isRefund && amount > 0n) await this.#approve(chosen, amount, required);
       const payload = await client.createPaymentPayload({ ...required, accepts: [chosen] });
       const { authorization } = payload.payload as { authorization?: { validBefore?: unknown } };
       return {
@@ -101,7 +99,16 @@ export class Authorizations {
     if (!isPrepaid) this.#deps.budget.spend(amount);
   }
 
-  /** The server has not so much prepaid money of this wallet: it is not offered that again. */
+  /** Prepaid money is asked for, and there is not enough: the call is to be paid on the chain. @internal */
+  isShort(required: PaymentRequired): boolean {
+    const offer = prepaidOffer(required);
+    if (!offer) return false;
+    if (this.#prepaidShort !== undefined && offer.amount >= this.#prepaidShort) return true;
+    // A server of a cluster may not own the wallet's store, and see none of its money.
+    return required.error === 'prepaid_insufficient' && !this.#hasPrepaid;
+  }
+
+  /** The server has not so much prepaid money of this wallet: it is not spent for as much again. */
   wasShort({ amount }: Authorization): void {
     if (this.#prepaidShort === undefined || amount < this.#prepaidShort) this.#prepaidShort = amount;
   }
@@ -123,23 +130,6 @@ export class Authorizations {
         cause,
       });
     }
-  }
-
-  /** The prepaid offer: among several, only if it is wanted and may suffice; alone, in any case. */
-  #prepaidOffer({ accepts }: PaymentRequired) {
-    const chosen = accepts.find(
-      ({ scheme, asset, amount }) =>
-        scheme === 'exact' &&
-        asset.toLowerCase() === PREPAID_CONTRACT.toLowerCase() &&
-        /^\d{1,30}$/.test(amount),
-    );
-    if (!chosen) return undefined;
-    const amount = BigInt(chosen.amount);
-    const isShort = this.#prepaidShort !== undefined && amount >= this.#prepaidShort;
-    // Listed first where the server sees that it suffices; a server of a cluster may not own the wallet's store.
-    const mayDo = this.#deps.spendsPrepaid && !isShort && (this.#hasPrepaid || chosen === accepts[0]);
-    if (accepts.length > 1 && !mayDo) return undefined;
-    return { chosen, amount, isPrepaid: true };
   }
 
   #ready() {
@@ -199,6 +189,17 @@ function isRefusal(error: unknown): boolean {
 
 function declined(cause: unknown): FarthingError {
   return new FarthingError('payment_declined', 'The wallet refused to sign. Nothing was paid.', { cause });
+}
+
+/** The offer to pay with prepaid money. */
+function prepaidOffer({ accepts }: PaymentRequired) {
+  const chosen = accepts.find(
+    ({ scheme, asset, amount }) =>
+      scheme === 'exact' &&
+      asset.toLowerCase() === PREPAID_CONTRACT.toLowerCase() &&
+      /^\d{1,30}$/.test(amount),
+  );
+  return chosen && { chosen, amount: BigInt(chosen.amount), isPrepaid: true };
 }
 
 /** The cheapest offer in a dollar coin that the scheme knows. */

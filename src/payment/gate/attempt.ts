@@ -9,8 +9,8 @@ export interface PaidRequest {
   /** Unless the price is fixed, it may be another one after `prepare`. */
   readonly quote: Quote;
   readonly payment: RequestPayment;
-  /** The sender's, by its own word: whether it has prepaid money decides on what is offered. */
-  readonly wallet?: Address | undefined;
+  /** The sender's, by its own word, that pays by its prepaid money; empty: what it sent is no address. */
+  readonly wallet?: Address | '' | undefined;
   /** The quote holds whatever the body says: a wrong amount is then refused before the body is read. */
   readonly priceFixed: boolean;
   /** `pure` work runs while the facilitator verifies; `effect` work starts after verification. */

@@ -156,9 +156,10 @@ export class PaymentGate {
 
   /**
    * The 402 for a request without a usable payment. What would cost more to settle than it brings in is offered for prepaid money alone.
-   * @param wallet may have prepaid money: such a payment is offered, too @throws settlement_too_dear where no way of paying is left
+   * @param wallet wants to pay by its prepaid money: nothing else is offered, so that no client takes the chain instead. An empty text is
+   *   no wallet's address @throws settlement_too_dear where no way of paying is left
    */
-  challenge(quote: Quote, error: string, wallet?: Address): Answer {
+  challenge(quote: Quote, error: string, wallet?: Address | ''): Answer {
     if (quote.paidIn === 'prepaid') return this.#challenges.of(quote, error, 'prepaid');
     if (this.#deps.facilitator.tooDear?.(quote.amount) !== undefined) {
       if (quote.paidIn === 'coin' || !this.#deps.settings.prepaid) throw settlementTooDear();
@@ -166,8 +167,9 @@ export class PaymentGate {
     }
     if (quote.paidIn === 'coin' || wallet === undefined || !this.#deps.settings.prepaid)
       return this.#challenges.of(quote, error, 'coin');
-    const covered = this.#deps.prepaid.left(wallet) >= quote.amount;
-    return this.#challenges.of(quote, error, covered ? 'prepaid first' : 'prepaid last');
+    const isShort = wallet === '' || this.#deps.prepaid.left(wallet) < quote.amount;
+    const isUnpaid = error === 'payment_required';
+    return this.#challenges.of(quote, isUnpaid && isShort ? 'prepaid_insufficient' : error, 'prepaid');
   }
 
   /** Effects of payments that are neither finished nor gone. */
@@ -209,6 +211,27 @@ export class PaymentGate {
       const { payer, asset, networkName } = seen.payment;
       const receipt = refusalHeaders(payer, error.fault, mirroredNetwork(asset, networkName));
       return undeliverable({ ...answer, headers: { ...answer.headers, ...receipt, ...left } });
+    }
+  }
+
+  /** A wallet's prepaid money, for its own signature over a payment of nothing; a 402 that asks for one otherwise. Records nothing. */
+  balance(sent: RequestPayment, quote: Quote): Answer {
+    const { settings, clock, prepaid } = this.#deps;
+    try {
+      const genuine = this.#genuine(sent);
+      if (!genuine) return this.challenge(quote, unpaidError(quote));
+      const { payment, verdict } = genuine;
+      checkCoin(payment, quote);
+      checkAmount(payment, quote.amount);
+      checkWindow(payment, settings, clock.now());
+      if (verdict !== 'valid') throw new PaymentRefused('unsupported_signature');
+      const { payer } = payment;
+      const [left, refundable] = [prepaid.left(payer), prepaid.refundable(payer)].map(formatUsd);
+      const body = { wallet: payer, prepaid_usd: left!, refundable_usd: refundable!, charged: false };
+      return { status: 200, headers: { 'Cache-Control': 'no-store' }, body };
+    } catch (error) {
+      if (error instanceof PaymentRefused) return this.challenge(quote, error.fault);
+      throw error;
     }
   }
 

@@ -55,13 +55,11 @@ const PAYMENT_IDENTIFIER = {
   },
 };
 
-/** In what may be paid, in order: most clients take the first. */
-export type Offer = 'coin' | 'prepaid' | 'prepaid first' | 'prepaid last';
+/** In what may be paid. */
+export type Offer = 'coin' | 'prepaid';
 
 function assetsOf(offer: Offer, { assets, prepaid }: ChallengeSettings): readonly Asset[] {
-  if (!prepaid || offer === 'coin') return assets;
-  if (offer === 'prepaid') return [prepaid];
-  return offer === 'prepaid first' ? [prepaid, ...assets] : [...assets, prepaid];
+  return prepaid && offer === 'prepaid' ? [prepaid] : assets;
 }
 
 /**
@@ -209,10 +207,12 @@ function requiredV1(quote: Quote, error: string, settings: ChallengeSettings) {
     error,
     resource,
     description: described(description, settings.service),
-    help: error === unpaidError(quote) ? helpOf(resource, settings) : refusalHelp(error),
-    accepts: settings.assets.map((asset) => {
+    help: error === unpaidError(quote) ? helpOf(resource, settings) : refusalHelp(error, settings.assets[0]),
+    // Catalogues read the first; the others are the same route in another coin.
+    accepts: settings.assets.map((asset, at) => {
       const network = settings.bodyNetworks === 'v1' ? asset.networkNameV1 : asset.network;
-      return requirementsV1({ network, amount, resource, description, outputSchema }, asset, settings);
+      const offer = { network, amount, resource, description, ...(at === 0 && { outputSchema }) };
+      return requirementsV1(offer, asset, settings);
     }),
   };
 }

@@ -40,7 +40,7 @@ function bazaar({
     method: { type: 'string', enum: [method] },
     ...(bodyType && {
       bodyType: { type: 'string', enum: [bodyType] },
-      body: { type: 'object', properties: bodyFields ?? {} },
+      body: { type: 'object', description: 'Exactly: /openapi.json', properties: bodyFields ?? {} },
     }),
     ...(pathParams && {
       pathParams: { type: 'object', properties: pathParams, required: Object.keys(pathParams) },

@@ -1,3 +1,4 @@
+import type { Asset } from '../asset.ts';
 import type { PaymentFault } from '../fault.ts';
 
 /** Help for each fault of a payment: what is wrong, and what to do. */
@@ -26,11 +27,20 @@ const REFUSALS: Readonly<Record<Exclude<PaymentFault, 'payment_required'>, strin
   settlement_failed: 'The payment could not be settled: sign a fresh one.',
 };
 
+/** Help for who wants to pay by prepaid money and has too little of it. */
+const PREPAID_SHORT =
+  'Your prepaid balance here is below the price. POST /agent/v1/prepaid adds to it, GET /agent/v1/prepaid shows it to its wallet; without X-Prepaid-Wallet the same request is paid on the chain.';
+
 /**
- * @param error the `error` of a 402 about a payment that was sent: a {@link PaymentFault}, or a facilitator's own word
+ * @param error the `error` of a 402 about a payment that was sent: a {@link PaymentFault}, or a facilitator's own word; or
+ *   `prepaid_insufficient`
+ * @param offered the coin that the 402 asks for
  * @returns what is wrong with the payment, and what its sender can do
  */
-export function refusalHelp(error: string): string {
+export function refusalHelp(error: string, offered?: Asset): string {
   const known = Object.hasOwn(REFUSALS, error) ? REFUSALS[error as keyof typeof REFUSALS] : undefined;
-  return `${known ?? `The payment was refused (${error}): sign a fresh one.`} Nothing was charged for this request.`;
+  const isShort =
+    error === 'prepaid_insufficient' || (error === 'insufficient_funds' && offered?.isPrepaid === true);
+  const help = isShort ? PREPAID_SHORT : (known ?? `The payment was refused (${error}): sign a fresh one.`);
+  return `${help} Nothing was charged for this request.`;
 }

@@ -1,4 +1,4 @@
-import type { TObject } from '@sinclair/typebox';
+import type { TObject, TSchema } from '@sinclair/typebox';
 import * as filter from './filter.ts';
 import * as itemText from './item-text.ts';
 import * as items from './items.ts';
@@ -16,17 +16,17 @@ export const COMPONENTS: readonly TObject[] = MODULES.flatMap((module) =>
   Object.values<unknown>(module),
 ).filter((value): value is TObject => typeof value === 'object' && value !== null && '$id' in value);
 
-/** A schema's properties as plain JSON Schema with references resolved, because catalogues do not follow them. */
-export function inlineProperties(schema: TObject): Record<string, unknown> {
-  return JSON.parse(JSON.stringify(schema.properties, inline)) as Record<string, unknown>;
+/** A schema's fields, each with its type alone: what a 402 has room for. */
+export function fieldTypes({ properties }: TObject): Record<string, { readonly type: string }> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, field]) => [name, { type: typeOf(field) }]),
+  );
 }
 
-function inline(key: string, value: unknown): unknown {
-  if (key === '$id') return undefined;
-  const reference = (value as { $ref?: unknown } | null)?.$ref;
-  const target = COMPONENTS.find(({ $id }) => $id === reference);
-  if (reference === undefined || !target) return value;
-  // Catalogue entries travel in a header: what is long is shortened to an object.
-  const isShortened = String(reference).endsWith('Explanation') || target === filter.FilterSchema;
-  return isShortened ? { type: 'object', description: target.description } : { ...target };
+/** The first type of a field that may be null, or is one of several. */
+function typeOf({ type, $ref, anyOf }: TSchema): string {
+  if (typeof type === 'string') return type;
+  const target = COMPONENTS.find(({ $id }) => $id === $ref);
+  const other = target ?? (anyOf as readonly TSchema[] | undefined)?.find((choice) => choice.type !== 'null');
+  return other ? typeOf(other) : 'object';
 }

@@ -33,6 +33,20 @@ export const PrepaidSchema = Type.Object(
 
 export type PrepaidAnswer = Shape<typeof PrepaidSchema>;
 
+export const PrepaidBalanceSchema = Type.Object(
+  {
+    wallet: Type.String({ description: 'The wallet that signed.' }),
+    prepaid_usd: Money('What you can spend now.'),
+    refundable_usd: Money(
+      'What you can have back: also what was not used for so long that it cannot be spent.',
+    ),
+    charged: Charged,
+  },
+  { $id: 'PrepaidBalance' },
+);
+
+export type PrepaidBalanceAnswer = Shape<typeof PrepaidBalanceSchema>;
+
 export const PrepaidRefundSchema = Type.Object(
   {
     id: Id<PrepaidStepId>(),

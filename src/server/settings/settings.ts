@@ -225,7 +225,7 @@ export const SETTINGS = {
   PREPAID_USD_MAX: setting(
     parseUsd,
     '100',
-    'Most money that one wallet may have prepaid here, in US dollars. 0: nothing is taken in advance; what was can still be refunded.',
+    'Most money that one wallet may have prepaid here, in US dollars. 0: nothing is taken in advance; what was can still be spent or refunded.',
   ),
   CONTACT: setting(
     contact,

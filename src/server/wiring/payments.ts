@@ -100,7 +100,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
         clock,
         settings: {
           assets: [asset],
-          ...(settings.PREPAID_USD_MAX > 0n && { prepaid: prepaidOn(settings.NETWORK) }),
+          prepaid: prepaidOn(settings.NETWORK),
           payTo,
           maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
           service: groupOf(settings, 'service'),

@@ -50,7 +50,7 @@ class PaidExchange implements PaidRequest {
   readonly mode: PaidRequest['mode'];
   readonly signal: AbortSignal;
   readonly payment: PaidRequest['payment'];
-  readonly wallet: Address | undefined;
+  readonly wallet: PaidRequest['wallet'];
   readonly #services: Services;
   readonly #exchange: Exchange;
   readonly #route: PaidRoute;
@@ -101,10 +101,11 @@ class PaidExchange implements PaidRequest {
   }
 }
 
-/** The wallet whose prepaid money may pay; claimed by the sender, not proved. */
-function walletOf(exchange: Exchange): Address | undefined {
+/** The wallet whose prepaid money is to pay; claimed by the sender, not proved. Empty where what it sent is no address. */
+function walletOf(exchange: Exchange): PaidRequest['wallet'] {
   const named = exchange.header('x-prepaid-wallet')?.toLowerCase();
-  return named !== undefined && /^0x[0-9a-f]{40}$/.test(named) ? (named as Address) : undefined;
+  if (named === undefined) return undefined;
+  return /^0x[0-9a-f]{40}$/.test(named) ? (named as Address) : '';
 }
 
 /** More than any id has. */

@@ -3,7 +3,7 @@ import { type Hit, HitSchema } from '@farthing/protocol/schema/search';
 import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import { READABLE_NAMES } from '@farthing/readers/formats';
 import type { Services } from '../access/services.ts';
-import { searchDiscovery } from './discovery.ts';
+import { ANSWERS } from './discovery.ts';
 
 export type Described = Pick<Services, 'baseUrl' | 'prices' | 'workspaces' | 'terms' | 'limits'>;
 
@@ -154,7 +154,7 @@ and answers with a signed receipt. Before that, \`GET …/export?content=true\` 
 A sample answer:
 
 \`\`\`json
-${JSON.stringify(searchDiscovery.outputExample, null, 1)}
+${JSON.stringify(ANSWERS.search, null, 1)}
 \`\`\`
 
 Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`snippet\` for text, and:

@@ -1,7 +1,8 @@
 import type { Discovery } from '@farthing/payment/purchase';
-import { inlineProperties } from '@farthing/protocol/schema/components';
+import { fieldTypes } from '@farthing/protocol/schema/components';
 import { IngestResponseSchema, ItemSchema } from '@farthing/protocol/schema/items';
 import {
+  PrepaidBalanceSchema,
   PrepaidRefundRequestSchema,
   PrepaidRefundSchema,
   PrepaidSchema,
@@ -15,7 +16,10 @@ import {
 import { SearchResponseSchema } from '@farthing/protocol/schema/search';
 import { WorkspaceSchema } from '@farthing/protocol/schema/workspaces';
 
-/** Shapes and examples of the paid routes, for public catalogues. */
+/**
+ * Shapes and examples of the paid routes, for public catalogues. They are in each 402, in its header and its body: names, types and short
+ * examples. `/openapi.json` has the rest.
+ */
 
 const item = {
   id: 'item_0f8fad5bd9cb469fa16570867728950e',
@@ -30,6 +34,8 @@ const item = {
   expires_at: '2026-11-22T09:00:00.000Z',
   pages: 4,
 };
+const { id, name, media_type, state } = item;
+const shortItem = { id, name, media_type, state };
 
 const workspace = {
   id: 'ws_7c9e6679f5a14f0e9a2b5c3d1e0f2a4b',
@@ -44,22 +50,11 @@ const workspace = {
   spend_limit_usd: null,
   reserve: { minutes: 0, usd: '0' },
 };
+const shortWorkspace = { id: workspace.id, expires_at: workspace.expires_at, price_usd: workspace.price_usd };
 
-const OF_ITEM = {
-  pathParams: {
-    item_id: { type: 'string', description: 'Id of one of your items, from the upload or a hit.' },
-  },
-  pathExample: { item_id: item.id },
-};
-
-export const searchDiscovery: Discovery = {
-  method: 'POST',
-  routeTemplate: '/agent/v1/search',
-  bodyType: 'json',
-  bodyFields: inlineProperties(SearchRequestSchema),
-  bodyExample: { query: 'how is the filter cleaned?', k: 5 },
-  outputSchema: inlineProperties(SearchResponseSchema),
-  outputExample: {
+/** Whole answers, for `/openapi.json` and the guide. */
+export const ANSWERS = {
+  search: {
     hits: [
       {
         item,
@@ -78,6 +73,35 @@ export const searchDiscovery: Discovery = {
     bounds: { text_semantic: { exact: true }, raw: { exact: true } },
     charged: true,
   },
+  workspace: { ...workspace, capability_token: 'fws_…', charged: true },
+} as const;
+
+const OF_ITEM = {
+  pathParams: {
+    item_id: { type: 'string', description: 'Id of one of your items, from the upload or a hit.' },
+  },
+  pathExample: { item_id: item.id },
+};
+
+export const searchDiscovery: Discovery = {
+  method: 'POST',
+  routeTemplate: '/agent/v1/search',
+  bodyType: 'json',
+  bodyFields: fieldTypes(SearchRequestSchema),
+  bodyExample: { query: 'how is the filter cleaned?', k: 5 },
+  outputSchema: fieldTypes(SearchResponseSchema),
+  outputExample: {
+    hits: [
+      {
+        item: { id, name },
+        confidence: 0.91,
+        locator: { page: 3 },
+        snippet: 'Rinse the filter …',
+      },
+    ],
+    answered: true,
+    charged: true,
+  },
 };
 
 export const ingestDiscovery: Discovery = {
@@ -94,19 +118,10 @@ export const ingestDiscovery: Discovery = {
     metadata: { type: 'string', description: 'Flat JSON, for filters of searches.' },
   },
   bodyExample: { file: 'handbook.pdf' },
-  outputSchema: inlineProperties(IngestResponseSchema),
+  outputSchema: fieldTypes(IngestResponseSchema),
   outputExample: {
-    item: { ...item, state: 'pending', families: [], segments: 0 },
+    item: { id, name, state: 'pending' },
     job_id: 'job_0f8fad5bd9cb469fa16570867728950e',
-    job: {
-      id: 'job_0f8fad5bd9cb469fa16570867728950e',
-      item: item.id,
-      state: 'accepted',
-      progress: 0,
-      segments: 0,
-      created_at: '2026-11-21T09:00:00.000Z',
-      updated_at: '2026-11-21T09:00:00.000Z',
-    },
     charged: true,
   },
 };
@@ -116,8 +131,8 @@ export const itemDiscovery: Discovery = {
   routeTemplate: '/agent/v1/items/:item_id',
   ...OF_ITEM,
   queryParams: {},
-  outputSchema: inlineProperties(ItemSchema),
-  outputExample: item,
+  outputSchema: fieldTypes(ItemSchema),
+  outputExample: shortItem,
 };
 
 export const previewDiscovery: Discovery = {
@@ -137,41 +152,49 @@ export const workspaceCreateDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/workspaces',
   bodyType: 'json',
-  bodyFields: inlineProperties(WorkspaceCreateSchema),
+  bodyFields: fieldTypes(WorkspaceCreateSchema),
   bodyExample: { ttl_minutes: 15, spend_limit_usd: 0.05 },
-  outputSchema: inlineProperties(WorkspaceSchema),
-  outputExample: { ...workspace, capability_token: 'fws_…', charged: true },
+  outputSchema: fieldTypes(WorkspaceSchema),
+  outputExample: { ...shortWorkspace, capability_token: 'fws_…', charged: true },
 };
 
 export const workspaceExtendDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/workspaces/:id/extend',
   bodyType: 'json',
-  bodyFields: inlineProperties(WorkspaceExtendSchema),
+  bodyFields: fieldTypes(WorkspaceExtendSchema),
   bodyExample: { ttl_minutes: 15 },
   pathParams: { id: { type: 'string', description: 'Id of the workspace.' } },
   pathExample: { id: workspace.id },
-  outputSchema: inlineProperties(WorkspaceSchema),
-  outputExample: { ...workspace, price_usd: '0.0075', charged: true },
+  outputSchema: fieldTypes(WorkspaceSchema),
+  outputExample: { ...shortWorkspace, price_usd: '0.0075', charged: true },
 };
 
 export const prepayDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/prepaid',
   bodyType: 'json',
-  bodyFields: inlineProperties(PrepaySchema),
+  bodyFields: fieldTypes(PrepaySchema),
   bodyExample: { usd: 1 },
-  outputSchema: inlineProperties(PrepaidSchema),
+  outputSchema: fieldTypes(PrepaidSchema),
   outputExample: { added_usd: '1', prepaid_usd: '1.24', charged: true },
+};
+
+export const balanceDiscovery: Discovery = {
+  method: 'GET',
+  routeTemplate: '/agent/v1/prepaid',
+  queryParams: {},
+  outputSchema: fieldTypes(PrepaidBalanceSchema),
+  outputExample: { prepaid_usd: '1.24', charged: false },
 };
 
 export const refundDiscovery: Discovery = {
   method: 'POST',
   routeTemplate: '/agent/v1/prepaid/refund',
   bodyType: 'json',
-  bodyFields: inlineProperties(PrepaidRefundRequestSchema),
+  bodyFields: fieldTypes(PrepaidRefundRequestSchema),
   bodyExample: { usd: 1 },
-  outputSchema: inlineProperties(PrepaidRefundSchema),
+  outputSchema: fieldTypes(PrepaidRefundSchema),
   outputExample: {
     id: 'pre_0f8fad5bd9cb469fa16570867728950e',
     refund_usd: '1',

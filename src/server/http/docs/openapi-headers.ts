@@ -79,7 +79,7 @@ export const PAYMENT_PARAMETERS: readonly Json[] = [
     required: false,
     schema: { type: 'string' },
     description:
-      'Address of your wallet: the 402 then offers payment by its prepaid money, first if that suffices.',
+      'Address of your wallet: the 402 then asks for its prepaid money alone. `error` is `prepaid_insufficient` where there is too little of it here: nothing is charged on the chain instead.',
   },
   {
     name: 'Idempotency-Key',

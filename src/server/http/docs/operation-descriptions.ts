@@ -41,7 +41,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
   workspaceReceipt:
     'The receipt of a workspace that was deleted or has expired, for 24 hours. Needs its token, which opens nothing else by then.',
   prepay:
-    'Takes money in advance. Later requests that name the wallet in `X-Prepaid-Wallet` are offered payment from it: signed as any other, taken from the balance at once, without a transaction on the chain.',
+    'Takes money in advance. Later requests that name the wallet in `X-Prepaid-Wallet` are paid from it alone: signed as any other, taken from the balance at once, without a transaction on the chain.',
+  prepaidBalance:
+    'What the wallet that signs has prepaid here. Its 402 asks for a payment of 0 in prepaid money: the signature shows who asks, and nothing is charged.',
   refundPrepaid:
     'Takes prepaid money out of the balance and owes it to its payer; paid by a signature over the amount in prepaid money. The operator sends it to that wallet.',
   description: 'The document that you are reading.',

@@ -19,7 +19,7 @@ import {
   workspaceJobRoute,
 } from './jobs.ts';
 import { mcpRoute } from './mcp.ts';
-import { prepayRoute, refundRoute } from './prepaid.ts';
+import { balanceRoute, prepayRoute, refundRoute } from './prepaid.ts';
 import { payerPreviewRoute, workspacePreviewRoute } from './previews.ts';
 import { searchRoute, workspaceSearchRoute } from './search.ts';
 import { serviceRoutes } from './service.ts';
@@ -96,6 +96,7 @@ function tenantRoutes(services: Services): Route[] {
     disposeWorkspaceRoute(services),
     receiptRoute(services),
     ...(services.prepaidUsdMax > 0n ? [prepayRoute(services)] : []),
+    balanceRoute(services),
     refundRoute(services),
   ];
 }

@@ -3,6 +3,7 @@ import type { Address } from '@farthing/protocol/address';
 import { type AtomicAmount, formatUsd, parseUsd } from '@farthing/protocol/money';
 import {
   PREPAY_USD_MIN,
+  PrepaidBalanceSchema,
   PrepaidRefundRequestSchema,
   PrepaidRefundSchema,
   PrepaidSchema,
@@ -12,7 +13,7 @@ import {
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';
-import { prepayDiscovery, refundDiscovery } from '../docs/discovery.ts';
+import { balanceDiscovery, prepayDiscovery, refundDiscovery } from '../docs/discovery.ts';
 import { Validator } from '../exchange/json.ts';
 import type { Route } from '../exchange/route.ts';
 
@@ -56,6 +57,30 @@ export function prepayRoute(services: Services): Route {
         }),
       );
     },
+  };
+}
+
+/** GET /agent/v1/prepaid: what a wallet has prepaid, for its signature over a payment of nothing. */
+export function balanceRoute(services: Services): Route {
+  return {
+    method: 'GET',
+    path: '/agent/v1/prepaid',
+    operation: {
+      operationId: 'prepaidBalance',
+      summary: 'What you have prepaid',
+      tag: 'Per request',
+      security: 'payment',
+      success: { status: 200, description: 'Your balance.', schema: PrepaidBalanceSchema },
+      errors: [500, 503],
+    },
+    handle: (exchange) =>
+      services.gate.balance(exchange.payment, {
+        amount: 0n,
+        resource: `${services.baseUrl()}/agent/v1/prepaid`,
+        description: 'Your prepaid balance: sign a payment of nothing.',
+        discovery: balanceDiscovery,
+        paidIn: 'prepaid',
+      }),
   };
 }
 

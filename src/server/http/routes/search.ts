@@ -7,7 +7,7 @@ import { QUERIES_MAX } from '@farthing/protocol/search';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { withWorkspace } from '../access/workspace-access.ts';
-import { searchDiscovery } from '../docs/discovery.ts';
+import { ANSWERS, searchDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
 import type { Operation, Route } from '../exchange/route.ts';
@@ -87,7 +87,7 @@ export function searchRoute(services: Services): Route {
       status: 200,
       description: 'The hits, best first.',
       schema: SearchResponseSchema,
-      example: searchDiscovery.outputExample,
+      example: ANSWERS.search,
     },
     errors: ERRORS,
   };

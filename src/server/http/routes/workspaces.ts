@@ -17,7 +17,7 @@ import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';
 import { bearerToken, withWorkspace } from '../access/workspace-access.ts';
-import { workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
+import { ANSWERS, workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { Validator } from '../exchange/json.ts';
 import type { Route } from '../exchange/route.ts';
@@ -47,7 +47,7 @@ export function createWorkspaceRoute(services: Services): Route {
         status: 201,
         description: 'The workspace and its one-time capability token.',
         schema: WorkspaceSchema,
-        example: workspaceCreateDiscovery.outputExample,
+        example: ANSWERS.workspace,
       },
       errors: ERRORS,
     },

@@ -2,7 +2,7 @@ import { x402Client } from '@x402/core/client';
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { parsePaymentRequired } from '@x402/core/schemas';
 import { ExactEvmScheme } from '@x402/evm';
-import { validateDiscoveryExtension } from '@x402/extensions/bazaar';
+import { validateDiscoveryExtension, validateDiscoveryExtensionSpec } from '@x402/extensions/bazaar';
 import {
   appendPaymentIdentifierToExtensions,
   isPaymentIdentifierExtension,
@@ -33,10 +33,35 @@ const server = await startTestServer(t, {
   CORS_ORIGINS: 'https://one.example, https://two.example',
   SERVICE_NAME: 'Pumps',
   SERVICE_TAGS: 'search, manuals',
+  SERVICE_DESCRIPTION: 'Pumps and their manuals. '.repeat(8).trim(),
+  SERVICE_ICON_URL: 'https://pumps.example/icon.png',
 });
+
+const probed = async (url: string, probe: RequestInit) => {
+  const response = await fetch(url, probe);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+
+/** As long as the settings allow, and the proxies on the way. */
+const BYTES_MAX = 4096;
 
 for (const [method, path, template] of PAID) {
   t.test(`catalogues can read ${method} ${template}`, async (t) => {
+    // What probes send: nothing, an empty object, what is no JSON, and what wants prepaid money.
+    const probes: RequestInit[] = [
+      { method },
+      ...(method === 'GET'
+        ? []
+        : [{ body: '' }, { body: '{}' }, { body: 'probe' }].map((sent) => ({ method, ...sent }))),
+      { method, headers: { 'X-Prepaid-Wallet': wallet().address } },
+    ];
+    for (const probe of probes) {
+      const { status, headers, text } = await probed(server.url + path, probe);
+      t.equal(status, 402);
+      t.ok(text.length <= BYTES_MAX, `a body of ${text.length} bytes`);
+      const header = headers.get('PAYMENT-REQUIRED')!;
+      t.ok(header.length <= BYTES_MAX, `a header of ${header.length} bytes`);
+    }
     const response = await fetch(server.url + path, { method });
     t.equal(response.status, 402);
     t.equal(response.headers.get('Cache-Control'), 'no-store');
@@ -48,6 +73,7 @@ for (const [method, path, template] of PAID) {
     t.match(resource, { serviceName: 'Pumps', tags: ['search', 'manuals'] });
     const bazaar = extensions!.bazaar as Parameters<typeof validateDiscoveryExtension>[0];
     t.same(validateDiscoveryExtension(bazaar), { valid: true });
+    t.same(validateDiscoveryExtensionSpec(bazaar as unknown as Record<string, unknown>), { valid: true });
     t.equal((bazaar as unknown as { routeTemplate: string }).routeTemplate, template);
     t.notMatch(JSON.stringify(bazaar), /"\$ref":"http/, 'no reference leads elsewhere');
     const identifier = extensions!['payment-identifier'];

@@ -36,39 +36,54 @@ t.test('a wallet pays once, and its later calls need no facilitator', async (t) 
   t.equal(farthing.spending.spentUsd, '0.23', 'the first upload and what was paid in advance');
 });
 
-t.test('an unmodified client spends it by one header, and falls back to the chain', async (t) => {
-  const agent = new TestAgent(server.url, undefined, {
-    allowedAssets: [{ network: 'eip155:8453', asset: PREPAID_CONTRACT }],
-  });
-  const other = new Farthing({ baseUrl: server.url, account: agent.account });
-  await other.prepay('0.1');
-  const wallet = { 'X-Prepaid-Wallet': agent.account.address };
-  await agent.ingest('one.txt', 'A text about bees.');
-  const transactions: string[] = [];
-  for (let turn = 0; turn < 17; turn += 1) {
-    const { status, headers } = await agent.post('/agent/v1/search', { query: 'bees' }, wallet);
-    t.equal(status, 200);
-    transactions.push(JSON.parse(atob(headers.get('PAYMENT-RESPONSE')!)).transaction);
-  }
-  t.same(
-    transactions.map((transaction) => isPrepaid({ transaction })),
-    [...Array(16).fill(true), false],
-    'sixteen searches of .006 USD, and one that it does not suffice for',
-  );
-});
+t.test(
+  'an unmodified client spends it by one header, and is never charged on the chain instead',
+  async (t) => {
+    const agent = new TestAgent(server.url, undefined, {
+      allowedAssets: [{ network: 'eip155:8453', asset: PREPAID_CONTRACT }],
+    });
+    const other = new Farthing({ baseUrl: server.url, account: agent.account });
+    await other.prepay('0.1');
+    const wallet = { 'X-Prepaid-Wallet': agent.account.address };
+    await agent.ingest('one.txt', 'A text about bees.');
+    for (let turn = 0; turn < 16; turn += 1) {
+      const { status, headers } = await agent.post('/agent/v1/search', { query: 'bees' }, wallet);
+      t.equal(status, 200);
+      t.ok(isPrepaid(JSON.parse(atob(headers.get('PAYMENT-RESPONSE')!))));
+    }
+    const short = await agent.post('/agent/v1/search', { query: 'bees' }, wallet);
+    t.match(short, {
+      status: 402,
+      body: { error: 'insufficient_funds', help: /POST \/agent\/v1\/prepaid adds/ },
+    });
+    const balance = await agent.fetch(`${server.url}/agent/v1/prepaid`);
+    t.match(await balance.json(), { prepaid_usd: '0.004', refundable_usd: '0.004', charged: false });
+    t.equal(balance.headers.get('PAYMENT-RESPONSE'), null, 'a signature, and no payment');
+    t.equal(
+      (await agent.post('/agent/v1/search', { query: 'bees' })).status,
+      200,
+      'on the chain, if it says so',
+    );
+    const unready = new TestAgent(server.url, agent.account);
+    await t.rejects(unready.post('/agent/v1/search', { query: 'bees' }, wallet), /allowedAssets: true/);
+  },
+);
 
-t.test('the offer depends on the wallet that is named', async (t) => {
-  const accepts = async (wallet?: string) => {
-    const headers = wallet === undefined ? undefined : { 'X-Prepaid-Wallet': wallet };
-    const answer = await fetch(`${server.url}/agent/v1/search`, { method: 'POST', body: '{}', headers });
-    const { accepts } = JSON.parse(atob(answer.headers.get('PAYMENT-REQUIRED')!));
-    return accepts.map(({ asset }: { asset: string }) => asset === PREPAID_CONTRACT);
-  };
-  t.same(await accepts(), [false], 'nobody named');
-  t.same(await accepts(account.address), [true, false], 'it suffices');
-  t.same(await accepts(`0x${'1'.repeat(40)}`), [false, true], 'it does not');
-  t.same(await accepts('me'), [false], 'no address');
-});
+t.test(
+  'who names a wallet is offered its prepaid money alone, and told whether there is enough',
+  async (t) => {
+    const offered = async (wallet?: string) => {
+      const headers = wallet === undefined ? undefined : { 'X-Prepaid-Wallet': wallet };
+      const answer = await fetch(`${server.url}/agent/v1/search`, { method: 'POST', body: '{}', headers });
+      const { accepts, error } = JSON.parse(atob(answer.headers.get('PAYMENT-REQUIRED')!));
+      return [error, ...accepts.map(({ asset }: { asset: string }) => asset === PREPAID_CONTRACT)];
+    };
+    t.same(await offered(), ['payment_required', false], 'nobody named');
+    t.same(await offered(account.address), ['payment_required', true], 'it suffices');
+    t.same(await offered(`0x${'1'.repeat(40)}`), ['prepaid_insufficient', true], 'it does not');
+    t.same(await offered('me'), ['prepaid_insufficient', true], 'no address');
+  },
+);
 
 t.test(
   'a refund leaves the balance at once, and is owed until the operator notes its transaction',
