@@ -64,6 +64,7 @@ export const searchDiscovery: Discovery = {
       {
         item,
         confidence: 0.91,
+        likely: true,
         family: 'text_semantic',
         locator: { page: 3 },
         score: 2.3136,
