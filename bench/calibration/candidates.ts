@@ -154,7 +154,7 @@ async function search(
 ): Promise<DumpedQuery> {
   const served = servedLists(encoder);
   const lists = [served.get('raw_words')!, served.get('text_semantic')!];
-  const plan = nativePlan(lists, encoder.fusion.unknown_language_share);
+  const plan = nativePlan(lists, encoder.fusion);
   const query = new native.NativeSearch(plan, DEPTH, DEPTH, false, 0, false, null);
   query.askWords(text, null, false);
   return tenants.use(tenant, {}, async (shard) => {

@@ -34,12 +34,12 @@ export function orderOf({ fusion, spaces }: Pick<Encoder, 'fusion' | 'spaces'>):
   return { raw_words: only(fusion.raw_words), text_semantic: only(text_semantic) };
 }
 
-export function plansOf(order: Order, unknownLanguageShare: number): Plans {
+export function plansOf(order: Order, fusion: Parameters<typeof nativePlan>[1]): Plans {
   const made = Object.entries(VIEWS).map(([view, { lists }]) => [
     view,
     nativePlan(
       lists.map((name: OrderedList) => ({ name, traits: LISTS[name], ...order[name] })),
-      unknownLanguageShare,
+      fusion,
     ),
   ]);
   return Object.fromEntries(made) as Plans;

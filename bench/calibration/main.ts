@@ -17,7 +17,7 @@ import { pictureSearches } from './pictures.ts';
 
 export let facts = {};
 const encoder = await openEncoder(ENCODER);
-const plans = plansOf(orderOf(encoder), encoder.fusion.unknown_language_share);
+const plans = plansOf(orderOf(encoder), encoder.fusion);
 try {
   const dumps = [...(await dumpsOf(encoder))];
   if (dumps.length < 2)

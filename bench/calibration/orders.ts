@@ -12,9 +12,9 @@ import { fitted } from './fitted.ts';
 
 const encoder = await openEncoder(ENCODER);
 const order = orderOf(encoder);
-const foreignShare = encoder.fusion.unknown_language_share;
-const plans = plansOf(order, foreignShare);
-const sameForeign = plansOf(order, 1);
+const { fusion } = encoder;
+const plans = plansOf(order, fusion);
+const sameForeign = plansOf(order, { ...fusion, unknown_language_share: 1 });
 
 /** Farthing's own order of a query's places, with other plans or evidence; null: not found. */
 function ordersOf(query: DumpedQuery, plans: Plans, change = (place: DumpedPlace) => place) {
@@ -49,7 +49,7 @@ try {
   const scale = order.text_semantic.scale ?? { mean: 0, deviation: 1 };
   facts = fitted('orders', {
     scale,
-    foreignShare,
+    foreignShare: fusion.unknown_language_share,
     orders: Object.keys(ORDERS),
     sets: Object.fromEntries(sets),
   });

@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 /** Longer pages take longer to encode and say nothing more about the method. */
@@ -11,17 +11,24 @@ const PAGES_MAX = 400;
 /**
  * Makes a set of BEIR's shape out of manual pages, for languages that have no other set at hand. A query is what a page's NAME section
  * says that the program does; the answer is that page, without that section (known-item search). @returns the number of pages
+ * @param askedFrom folders of the same pages in another language, which the queries are taken from
  */
-export function makeManPagesSet(from: readonly string[], to: string): number {
+export function makeManPagesSet(
+  from: readonly string[],
+  to: string,
+  askedFrom: readonly string[] = [],
+): number {
+  const asked = new Map(askedFrom.flatMap((folder) => pathsIn(folder)).map((path) => [basename(path), path]));
   const [corpus, queries, judgements]: [object[], object[], string[]] = [[], [], []];
   for (const path of from.flatMap((folder) => pathsIn(folder))) {
     if (corpus.length >= PAGES_MAX) break;
-    const bytes = readFileSync(path);
-    const page = partsOf((path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'));
-    if (!page || wordCount(page.query) < QUERY_WORDS_MIN || page.text.length < CHARACTERS_MIN) continue;
+    const page = pageAt(path);
+    const other = askedFrom.length === 0 ? path : asked.get(basename(path));
+    const query = other === path ? page?.query : other && pageAt(other)?.query;
+    if (!page || !query || wordCount(query) < QUERY_WORDS_MIN || page.text.length < CHARACTERS_MIN) continue;
     const id = String(corpus.length + 1);
     corpus.push({ _id: id, title: '', text: page.text.slice(0, CHARACTERS_MAX) });
-    queries.push({ _id: id, text: page.query });
+    queries.push({ _id: id, text: query });
     judgements.push(`${id}\t${id}\t1`);
   }
   mkdirSync(to, { recursive: true });
@@ -30,6 +37,11 @@ export function makeManPagesSet(from: readonly string[], to: string): number {
   writeFileSync(join(to, 'queries.jsonl'), jsonl(queries));
   writeFileSync(join(to, 'qrels.tsv'), `query-id\tcorpus-id\tscore\n${judgements.join('\n')}\n`);
   return corpus.length;
+}
+
+function pageAt(path: string) {
+  const bytes = readFileSync(path);
+  return partsOf((path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'));
 }
 
 const pathsIn = (folder: string): string[] =>

@@ -1,6 +1,8 @@
 /** The client: Node, Deno, Bun and browsers. It needs fetch, Web Crypto, Blob and streams. */
 export type { Condition, Filter } from '@farthing/protocol/labels/filter';
+export type { Like, LikePlace } from '@farthing/protocol/labels/like';
 export type { Metadata } from '@farthing/protocol/labels/metadata';
+export type { Decay, Order } from '@farthing/protocol/labels/order';
 export type * from './answers/answers.ts';
 export { CLIENT_CODES, type ClientCode, FarthingError } from './answers/error.ts';
 export type { ExportOptions, ImportOptions, ImportSummary } from './export.ts';

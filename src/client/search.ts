@@ -1,11 +1,14 @@
 import type { Filter } from '@farthing/protocol/labels/filter';
+import type { Like } from '@farthing/protocol/labels/like';
+import type { Order } from '@farthing/protocol/labels/order';
 import type { Family } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
 
 /** A query, or a query with overrides. */
 export type AskedQuestion =
   | string
-  | (Pick<SearchOptions, 'families' | 'k' | 'filter'> & { readonly query: string });
+  | (Pick<SearchOptions, 'families' | 'k' | 'filter'> &
+      ({ readonly query: string; readonly like?: never } | { readonly like: Like; readonly query?: never }));
 
 export interface SearchOptions {
   readonly query?: string;
@@ -15,10 +18,14 @@ export interface SearchOptions {
   readonly fused?: boolean;
   /** The picture's file, or its base64 text. */
   readonly image?: Blob | Uint8Array | string;
+  /** Instead of `query`: find what is like this item of the index (its id), or like a place of it. */
+  readonly like?: Like;
   readonly families?: readonly Family[];
   readonly k?: number;
   /** Restricts the items that may be found. */
   readonly filter?: Filter;
+  /** The order of the hits: `{ by: 'created_at' }` is newest first, and with `decay` what is older counts less. */
+  readonly order?: Order;
   /** Hits show their whole passage as `text`, with so many passages on each side. */
   readonly passages?: number;
   /** Characters of all `text` of an answer: the best hits first; `truncated` says whether something had no room. */
@@ -38,8 +45,9 @@ export type SearchQuery = string | SearchOptions;
 export async function searchBody(query: SearchQuery): Promise<string> {
   const { image, idempotencyKey, signal, ...options }: SearchOptions =
     typeof query === 'string' ? { query } : query;
-  if (options.query === undefined && image === undefined && options.queries === undefined)
-    throw new FarthingError('search_empty', 'Give a query, an image, or both, or queries.');
+  const { query: words, queries, like } = options;
+  if (words === undefined && image === undefined && queries === undefined && like === undefined)
+    throw new FarthingError('search_empty', 'Give a query, an image, or both, or like, or queries.');
   const image_b64 = image && (await base64(image));
   return JSON.stringify({ ...Object.fromEntries(Object.entries(options).map(asField)), image_b64 });
 }

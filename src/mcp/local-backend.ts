@@ -49,7 +49,7 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
         ...others,
         image,
         maxChars: max_chars,
-        minConfidence: min_confidence ?? floorOf(image !== undefined),
+        minConfidence: min_confidence ?? floorOf(image !== undefined || others.like !== undefined),
         signal,
       };
       const body = await (workspace ?? client).search(request).catch(asArgument);

@@ -70,7 +70,11 @@ export function remoteBackend(deps: RemoteDeps): Backend {
     search: ({ thumbnails: _, ...search }, scope) =>
       send('POST', scopeOf(scope), '/search', {
         body: searchBody(
-          { k: TOOL_K_DEFAULT, min_confidence: floorOf(search.image_b64 !== undefined), ...search },
+          {
+            k: TOOL_K_DEFAULT,
+            min_confidence: floorOf(search.image_b64 !== undefined || search.like !== undefined),
+            ...search,
+          },
           deps.files.image_b64,
         ),
       }),

@@ -6,7 +6,7 @@ import { brief } from '@farthing/protocol/brief';
 import { sayNotRead } from '@farthing/protocol/file/not-read';
 import { dataOf, factsOf, type ShownField, type Voice } from '@farthing/protocol/schema/facts';
 import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
-import { isWorthShowing, looksAlike } from '@farthing/protocol/search';
+import { isWorthShowing, shownFirst } from '@farthing/protocol/search';
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/sdk/types.js';
 import { type Answered, type ItemSource, itemAddress, PaymentNeeded, type Scope } from './backend.ts';
 import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
@@ -15,10 +15,6 @@ import { base64Of, THUMBNAIL_TYPE, thumbnailAddress } from './resources.ts';
 
 const RESPONSE_KEY = 'x402/payment-response';
 
-/** Hits below this share of the first one's confidence are left out, unless the call says how many or how likely they must be. */
-const SHARE_OF_FIRST = 0.2;
-/** Shown where none is likely to answer. */
-const NEAREST = 3;
 const SNIPPET_LENGTH_MAX = 400;
 
 /** A call's display options for hits. */
@@ -26,6 +22,7 @@ interface ShownBy {
   readonly thumbnails?: number | undefined;
   readonly k?: number | undefined;
   readonly min_confidence?: number | undefined;
+  readonly like?: unknown;
   readonly queries?: readonly AskedQuestion[] | undefined;
   readonly fused?: boolean | undefined;
 }
@@ -37,11 +34,12 @@ type Shown = Pick<SearchAnswer, 'hits' | 'answered' | 'reason' | 'corrected' | '
 export async function searchResult(
   source: ItemSource,
   { body, receipt, scope }: Answered<SearchAnswer>,
-  { thumbnails = 0, k, min_confidence, queries = [], fused = false }: ShownBy,
+  { thumbnails = 0, k, min_confidence, like, queries = [], fused = false }: ShownBy,
 ): Promise<CallToolResult> {
   const isChosen = k !== undefined || min_confidence !== undefined;
   const one = (shown: Shown) => {
-    const hits = min_confidence === undefined ? shown.hits.filter(isWorthShowing) : shown.hits;
+    const isEach = min_confidence !== undefined || like !== undefined;
+    const hits = isEach ? shown.hits : shown.hits.filter(isWorthShowing);
     return answerText({ ...shown, hits }, isChosen);
   };
   const several = fused ? undefined : body.answers?.map(({ hits = [], ...rest }) => one({ hits, ...rest }));
@@ -76,13 +74,15 @@ export async function searchResult(
 }
 
 function wordsOf(question: AskedQuestion): string {
-  return typeof question === 'string' ? question : question.query;
+  if (typeof question === 'string') return question;
+  if (question.query !== undefined) return question.query;
+  return `like ${typeof question.like === 'string' ? question.like : question.like.item}`;
 }
 
-/** @param isChosen how many hits, or how likely ones, was said: all are shown */
+/** Less likely hits are left out. @param isChosen how many hits, or how likely ones, was said: all are shown */
 function answerText(shown: Shown, isChosen: boolean) {
   const { answered, reason, corrected, truncated } = shown;
-  const hits = isChosen ? shown.hits : worthwhile(shown);
+  const hits = isChosen ? shown.hits : shownFirst(shown.hits);
   const leftOut = shown.hits.length - hits.length;
   const lines = [
     ...(corrected === undefined ? [] : [correctedText(corrected)]),
@@ -100,11 +100,6 @@ function answerText(shown: Shown, isChosen: boolean) {
     ...(leftOut > 0 && { left_out: leftOut }),
   };
   return { hits, text: lines.join('\n'), data };
-}
-
-function worthwhile({ hits, answered }: Shown): readonly Hit[] {
-  if (!answered) return hits.slice(0, NEAREST);
-  return hits.filter((hit) => hit.confidence >= SHARE_OF_FIRST * hits[0]!.confidence || looksAlike(hit));
 }
 
 /** A hit as data for programs; boxes, scores and digests are in the answer over HTTP. */

@@ -1,11 +1,12 @@
 import type { AskedQuestion } from '@farthing/client';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { ITEM_KEY_MAX } from '@farthing/protocol/labels/item-key';
+import type { Like } from '@farthing/protocol/labels/like';
 import { METADATA_FIELDS_MAX, type Metadata } from '@farthing/protocol/labels/metadata';
 import { SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { CONFIDENCE_FLOOR, FAMILIES_ASKED_MAX, QUERIES_MAX } from '@farthing/protocol/search';
 import { type TSchema, Type } from '@sinclair/typebox';
-import { toolFilter } from './tool-filter.ts';
+import { toolFilter, toolOrder } from './tool-filter.ts';
 
 export const ID_LENGTH_MAX = 128;
 export const TOKEN_LENGTH_MAX = 256;
@@ -44,11 +45,19 @@ export const searchArguments = Type.Object({
       items: { type: ['string', 'object'] },
       maxItems: QUERIES_MAX,
       description:
-        'Several questions in one call, instead of query: texts, or {query, families, k, filter}. Paid once.',
+        'Several questions in one call, instead of query: texts, or {query | like, families, k, filter}. Paid once.',
     }),
   ),
   fused: said(fused, 'With queries: one list for all, such as several wordings of one question.'),
   filter: Type.Optional(toolFilter),
+  order: Type.Optional(toolOrder),
+  like: Type.Optional(
+    Type.Unsafe<Like>({
+      type: ['string', 'object'],
+      description:
+        'Instead of query: find what is like this item (its id), or {item, page | time_s}: like that place of it.',
+    }),
+  ),
   passages: said(passages, 'Show whole passages instead of snippets, with so many on each side.'),
   max_chars: said(max_chars, 'Characters of all passages together: the best first, whole sentences.'),
   thumbnails: Type.Optional(

@@ -1,4 +1,5 @@
 import type { Filter } from '@farthing/protocol/labels/filter';
+import { DIRECTIONS, type Order } from '@farthing/protocol/labels/order';
 import { Type } from '@sinclair/typebox';
 
 const text = (description: string) => ({ type: 'string', description });
@@ -24,5 +25,20 @@ export const toolFilter = Type.Unsafe<Filter>({
     and: { type: 'array', items: { type: 'object' }, description: 'Filters that all hold.' },
     or: { type: 'array', items: { type: 'object' }, description: 'Filters of which one holds.' },
     not: { type: 'object', description: 'A filter that does not hold.' },
+  },
+});
+
+/** A search's order as a tool's argument. The server validates it. */
+export const toolOrder = Type.Unsafe<Order>({
+  type: 'object',
+  description: 'The order of the hits by a value of their files. Default: the likelier first.',
+  properties: {
+    by: text('created_at (newest first), or a field of the metadata: metadata.year.'),
+    direction: { type: 'string', enum: DIRECTIONS, description: 'Default: descending.' },
+    decay: {
+      type: 'object',
+      description:
+        'Instead of the value alone: confidence that halves with each half_life (days for times) from `from` (default: now).',
+    },
   },
 });

@@ -1,4 +1,5 @@
 import type { Family } from './family.ts';
+import type { LikePlace } from './labels/like.ts';
 
 export const K_MIN = 1;
 export const K_MAX = 1000;
@@ -12,7 +13,7 @@ export const CONFIDENCE_FLOOR = 0.02;
  * Likeness from which a picture is shown for another, however sure it is that they are not the same. Of the 210 pairs of 21 photographs one is
  * above it, the two cats (.67); the next has .43.
  */
-const LIKENESS_FLOOR = 0.5;
+export const LIKENESS_FLOOR = 0.5;
 
 /** Whether a picture looks like the query picture. */
 export const looksAlike = ({ likeness = 0 }: { readonly likeness?: number | undefined }): boolean =>
@@ -26,8 +27,31 @@ export function isWorthShowing(hit: {
   return hit.confidence >= CONFIDENCE_FLOOR || looksAlike(hit);
 }
 
+/** Hits below this share of the best one's confidence are not `likely`. */
+export const LIKELY_SHARE = 0.2;
+/** Hits that are shown where none is likely. */
+export const NEAREST_SHOWN = 3;
+
+interface Rated {
+  readonly likely?: boolean | undefined;
+}
+
+/** `likely` of a hit of several answers. @param best the best hit's confidence */
+export function isLikely(
+  hit: { readonly confidence: number; readonly likeness?: number | undefined },
+  { answered, best }: { readonly answered: boolean; readonly best: number },
+): boolean {
+  return (answered && hit.confidence >= LIKELY_SHARE * best) || looksAlike(hit);
+}
+
+/** The hits that are shown at once: the likely ones, or where none is the nearest three. A server from before says it of none: all. */
+export function shownFirst<H extends Rated>(hits: readonly H[]): readonly H[] {
+  const likely = hits.filter((hit) => hit.likely !== false);
+  return likely.length > 0 ? likely : hits.slice(0, NEAREST_SHOWN);
+}
+
 /** The confidence to ask for, so that what is worth showing is in the answer. */
-export const floorOf = (hasPicture: boolean): number => (hasPicture ? 0 : CONFIDENCE_FLOOR);
+export const floorOf = (isByLikeness: boolean): number => (isByLikeness ? 0 : CONFIDENCE_FLOOR);
 /** Characters. */
 export const QUERY_LENGTH_MAX = 8192;
 /** Questions of one search. */
@@ -40,7 +64,7 @@ export const CHARS_MAX = 200_000;
 /** Each may be named more than once. */
 export const FAMILIES_ASKED_MAX = 16;
 
-/** A search after validation and defaults. At least one of `query` and `image` is present. */
+/** A search after validation and defaults. At least one of `query` and `image` is present, or `like`. */
 export interface SearchInput {
   readonly query?: string;
   /** The picture's file as sent (JPEG, PNG, …): untrusted bytes, to be decoded in a child process only. */
@@ -54,6 +78,10 @@ export interface SearchInput {
   readonly exact?: boolean;
   /** Restricts the Items that may be found, parsed by `readFilter`. Absent: all. */
   readonly filter?: string;
+  /** The order of the hits, parsed by `readOrder`. Absent: the likelier first. */
+  readonly order?: string;
+  /** What hits are to be like, instead of `query` and `image`. */
+  readonly like?: LikePlace;
   /** Hits show their text, with so many passages on each side. */
   readonly passages?: number;
   /** Characters of all these texts together. */

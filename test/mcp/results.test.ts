@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Hit, SearchAnswer } from '../../src/client/index.ts';
 import type { ItemSource } from '../../src/mcp/backend.ts';
 import { searchResult } from '../../src/mcp/results.ts';
+import { isLikely } from '../../src/protocol/search.ts';
 
 /** Results are read by models: what is said must be short and enough. */
 
@@ -30,8 +31,11 @@ function answerOf(hits: Hit[], answered: boolean): SearchAnswer {
   return { hits, answered, latency_ms: 1, timing: {}, exact: true, bounds: {}, charged: false };
 }
 
-const show = (hits: Hit[], answered: boolean, given = {}) =>
-  searchResult(source, { body: answerOf(hits, answered), scope: {} }, given);
+const show = (hits: Hit[], answered: boolean, given = {}) => {
+  const rule = { answered, best: hits[0]?.confidence ?? 0 };
+  const rated = hits.map((hit) => ({ ...hit, likely: isLikely(hit, rule) }));
+  return searchResult(source, { body: answerOf(rated, answered), scope: {} }, given);
+};
 
 t.test('what is far less likely than the first is left out, and counted', async (t) => {
   const hits = [hitOf(0.9), hitOf(0.4), ...Array.from({ length: 28 }, () => hitOf(0.04))];

@@ -2,9 +2,12 @@ import { readFile } from 'node:fs/promises';
 import type { SearchAnswer } from '@farthing/client';
 import { correctedText } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
+import type { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { counted } from '@farthing/protocol/figures';
 import { type Filter, readFilter } from '@farthing/protocol/labels/filter';
+import type { Like } from '@farthing/protocol/labels/like';
+import { type Order, readOrder } from '@farthing/protocol/labels/order';
 import { nearest } from '@farthing/protocol/nearest';
 import {
   CHARS_MAX,
@@ -13,6 +16,7 @@ import {
   isWorthShowing,
   K_MAX,
   PASSAGES_MAX,
+  shownFirst,
 } from '@farthing/protocol/search';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { UsageError } from '../commands/command-set.ts';
@@ -24,51 +28,59 @@ import type { Call } from '../words/specs.ts';
 import { hitLines, hitList } from './hits.ts';
 
 const K = 10;
-const NEAREST = 3;
 
 /** `search "WORDS"` */
 export async function searchCommand({ words, values }: Call<'search'>, io: Io): Promise<number> {
   const query = words.join(' ').trim() || undefined;
-  if (query === undefined && values.image === undefined)
-    throw new UsageError('What is to be found? farthing search "words", or --image FILE, or both.');
+  if (query === undefined && values.image === undefined && values.like === undefined)
+    throw new UsageError(
+      'What is to be found? farthing search "words", or --image FILE, or both, or --like ITEM.',
+    );
+  if (values.like !== undefined && (query !== undefined || values.image !== undefined))
+    throw new UsageError('--like comes without words and without --image.');
   if (values.also && (query === undefined || values.image !== undefined))
     throw new UsageError('--also comes with a first question in words, and without --image.');
   const queries = values.also && [query!, ...values.also];
+  const isByLikeness = values.image !== undefined || values.like !== undefined;
   const search = {
     query: queries ? undefined : query,
     queries,
     fused: values.fused || undefined,
     image: values.image === undefined ? undefined : await readPicture(values.image),
+    like: likeOf(values.like),
+    order: orderOf(values),
     families: values.family?.map(familyOf),
     k: countOf(values.k),
     filter: filterOf(values),
     passages: numberOf('--passages', values.passages, 0, PASSAGES_MAX),
     maxChars: numberOf('--max-chars', values['max-chars'], CHARS_MIN, CHARS_MAX),
     exact: values.exact || undefined,
-    minConfidence: shareOf(values['min-confidence'] ?? floorOf(values.image !== undefined)),
+    minConfidence: shareOf(values['min-confidence'] ?? floorOf(isByLikeness)),
     signal: io.signal,
   };
   const access = await openAccess(values, io);
   const found = await inWorkspace(access, io, () => (access.workspace ?? access.client).search(search));
-  const answer = values['min-confidence'] === undefined ? worthShowing(found) : found;
+  const isEach = values['min-confidence'] !== undefined || values.like !== undefined;
+  const answer = isEach ? found : worthShowing(found);
   if (values.json) {
     io.write(`${JSON.stringify(answer)}\n`);
     return EXIT.done;
   }
-  const nearest = values.k === undefined ? NEAREST : Infinity;
+  const isWhole = values.k !== undefined || values['min-confidence'] !== undefined;
   const answers = values.fused ? undefined : answer.answers;
-  if (!answers) showAnswer(answer, io, nearest);
+  if (!answers) showAnswer(answer, io, isWhole);
   for (const [at, { hits = [], ...one }] of answers?.entries() ?? []) {
     if (io.out) io.write(`${at > 0 ? '\n' : ''}${styleFor(io.out.colours).bold(clean(queries![at]!))}\n`);
-    showAnswer({ ...answer, ...one, hits }, io, nearest);
+    showAnswer({ ...answer, ...one, hits }, io, isWhole);
   }
   explainSpending(access, io);
   return EXIT.done;
 }
 
-function showAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
+/** @param isWhole how many hits, or how likely ones, was said: all are shown */
+function showAnswer(answer: SearchAnswer, io: Io, isWhole: boolean): void {
   if (io.out) {
-    explainAnswer(answer, io, nearest);
+    explainAnswer(answer, io, isWhole);
     return;
   }
   io.write(hitLines(answer.hits));
@@ -76,12 +88,11 @@ function showAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
   if (!answer.answered) say(io, unansweredText(answer.reason));
 }
 
-/** @param nearest how many hits are shown where none is likely to answer */
-function explainAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
+function explainAnswer(answer: SearchAnswer, io: Io, isWhole: boolean): void {
   const { hits, answered, reason, corrected, latency_ms } = answer;
   const terminal = io.out!;
   const style = styleFor(terminal.colours);
-  const shown = answered ? hits : hits.slice(0, nearest);
+  const shown = isWhole ? hits : shownFirst(hits);
   const lines = [
     ...(corrected === undefined ? [] : [style.dim(correctedText(clean(corrected)))]),
     ...(answered
@@ -93,7 +104,7 @@ function explainAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
   if (hits.length > 0) {
     const more = hits.length - shown.length;
     const words = `${counted(hits.length, 'result')} in ${Math.ceil(latency_ms)} ms`;
-    lines.push(style.dim(more > 0 ? `${words}; -k ${hits.length} shows all` : words));
+    lines.push(style.dim(more > 0 ? `${words}; ${more} less likely: -k ${hits.length} shows all` : words));
   }
   io.write(`${lines.join('\n')}\n`);
 }
@@ -126,6 +137,36 @@ function filterOf({ name, type, filter }: Call<'search'>['values']): Filter | un
     throw new UsageError(`--${detail.startsWith('filter') ? '' : 'filter: '}${detail}`);
   }
   return name || type ? { ...parts, and: [given as Filter] } : (given as Filter);
+}
+
+/** `ITEM`, or `ITEM:PAGE`. */
+function likeOf(text: string | undefined): Like | undefined {
+  const [, item, page] = /^(.*?)(?::(\d+))?$/.exec(text ?? '') ?? [];
+  if (!item) return undefined;
+  return page === undefined ? item : { item, page: Number(page) };
+}
+
+function orderOf({
+  order: by,
+  ascending,
+  'half-life': halfLife,
+}: Call<'search'>['values']): Order | undefined {
+  if (by === undefined) {
+    if (ascending || halfLife !== undefined)
+      throw new UsageError('--ascending and --half-life come with --order: --order created_at.');
+    return undefined;
+  }
+  const order: Order = {
+    by,
+    ...(ascending && { direction: 'ascending' }),
+    ...(halfLife !== undefined && { decay: { half_life: Number(halfLife) } }),
+  };
+  try {
+    readOrder(order);
+  } catch (error) {
+    throw new UsageError(`--${(error as FarthingError).detail}`);
+  }
+  return order;
 }
 
 function countOf(k: string | undefined): number {

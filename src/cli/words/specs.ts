@@ -39,6 +39,13 @@ export const SPECS = {
       k: { value: 'N', short: 'k', about: 'results at most (10)' },
       also: { value: 'WORDS', multiple: true, about: 'ask this, too, in the same call' },
       fused: { about: 'with --also: one list for all questions' },
+      like: { value: 'ITEM', about: 'find what is like this item (its id), or like its page: ITEM:3' },
+      order: { value: 'BY', about: 'newest first: created_at; or by a field: metadata.year' },
+      ascending: { about: 'with --order: oldest, or least, first' },
+      'half-life': {
+        value: 'N',
+        about: 'with --order: what is N days (or N of its unit) away counts half, instead of the order alone',
+      },
       passages: { value: 'N', about: 'show whole passages, with N on each side' },
       'max-chars': { value: 'N', about: 'characters of all passages together, the best first' },
       name: { value: 'GLOB', multiple: true, about: 'only in files with such a name: "*.pdf"' },
@@ -59,6 +66,7 @@ export const SPECS = {
         'in files ingested with --meta year=2024',
       ],
       ['search \'"force majeure"\'', 'the exact phrase'],
+      ['search invoice --order created_at', 'newest first'],
     ],
   },
   ingest: {

@@ -1,7 +1,7 @@
 import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
-import { FAMILIES, LIST_NAMES, LISTS } from '@farthing/protocol/family';
-import type { SearchInput } from '@farthing/protocol/search';
+import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '@farthing/protocol/family';
+import { LIKELY_SHARE, LIKENESS_FLOOR, type SearchInput } from '@farthing/protocol/search';
 import type { ServedSpace } from '../encode/encoder.ts';
 import type { QueryEncoder } from '../encode/index-models.ts';
 import { reasonUnserved, type ServedList, servedLists } from './lists.ts';
@@ -25,26 +25,32 @@ const kept = new WeakMap<readonly ServedSpace[], Map<string, KeptPlan>>();
 /** The plan of a search, made once for each combination of models, families and inputs. @throws as `planLists` */
 export function planSearch(input: SearchInput, encoder: PlanEncoder): SearchPlan {
   const { spaces, fusion } = encoder;
-  const { families = FAMILIES, query, image } = input;
+  const { families = FAMILIES, query, image, like } = input;
   const choices = [
     ...FAMILIES.map((family) => families.includes(family)),
     query !== undefined,
     image !== undefined,
+    like !== undefined,
   ];
   const key = choices.map(Number).join('');
   const plans = kept.get(spaces) ?? new Map<string, KeptPlan>();
   const known = plans.get(key);
   if (known?.fusion === fusion) return known;
   const lists = planLists(input, encoder);
-  const plan = { lists, native: nativePlan(lists, fusion.unknown_language_share), fusion };
+  const plan = { ...planOf(lists, fusion), fusion };
   kept.set(spaces, plans.set(key, plan));
   return plan;
+}
+
+/** The plan of some lists. */
+export function planOf(lists: readonly ServedList[], fusion: Fusion): SearchPlan {
+  return { lists, native: nativePlan(lists, fusion) };
 }
 
 /** Lists as the native side has them. */
 export function nativePlan(
   lists: readonly ServedList[],
-  unknownLanguageShare: number,
+  fusion: Pick<Fusion, 'unknown_language_share' | 'answered_min'>,
 ): InstanceType<typeof native.SearchPlan> {
   const planned = lists.map(({ traits, space: _, ...list }) => ({
     ...list,
@@ -54,9 +60,15 @@ export function nativePlan(
     near_identical: traits.nearIdentical,
     described: traits.asksWith === 'query',
   }));
-  return new native.SearchPlan(
-    JSON.stringify({ lists: planned, unknown_language_share: unknownLanguageShare }),
-  );
+  const { unknown_language_share, answered_min } = fusion;
+  const likely = { answered_min, share_of_best: LIKELY_SHARE, likeness_min: LIKENESS_FLOOR };
+  return new native.SearchPlan(JSON.stringify({ lists: planned, unknown_language_share, likely }));
+}
+
+/** Whether a search asks a list something. What is like an item is found by what is stored of it: no list of descriptions has that. */
+export function asks(input: SearchInput, { asksWith, kind, scans }: ListTraits): boolean {
+  if (!input.like) return input[asksWith] !== undefined;
+  return kind === 'passages' || (asksWith === 'image' && scans === 'vectors');
 }
 
 /**
@@ -65,13 +77,12 @@ export function nativePlan(
  */
 export function planLists(input: SearchInput, encoder: PlanEncoder): ServedList[] {
   const families = input.families ?? FAMILIES;
-  const applicable = LIST_NAMES.filter((name) => {
-    const { family, asksWith } = LISTS[name];
-    return families.includes(family) && input[asksWith] !== undefined;
-  });
+  const applicable = LIST_NAMES.filter(
+    (name) => families.includes(LISTS[name].family) && asks(input, LISTS[name]),
+  );
   const [first] = applicable;
   if (first === undefined) {
-    const sent = input.query === undefined ? 'a picture' : 'words';
+    const sent = input.like ? 'an item' : input.query === undefined ? 'a picture' : 'words';
     throw new FarthingError(
       'family_not_applicable',
       `families: name one that can be searched with ${sent}, or leave it out.`,

@@ -4,6 +4,7 @@ import { roundedMs } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '@farthing/protocol/family';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
+import type { LikePlace } from '@farthing/protocol/labels/like';
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '@farthing/protocol/schema/search';
 import type { SearchInput, Verdict } from '@farthing/protocol/search';
 import { Limit } from '@farthing/queues/limit';
@@ -16,8 +17,9 @@ import type { ListVector, NativeSearch, Searched, Snapshot } from '../shard/snap
 import type { ShardState } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { SpaceSpec } from '../space.ts';
+import { storedQuery } from './like.ts';
 import type { ServedList } from './lists.ts';
-import { planSearch, type SearchPlan } from './plan.ts';
+import { asks, planOf, planSearch, type SearchPlan } from './plan.ts';
 import { encodeQuery, listSpaces, listVectors, type QueryPictures } from './query-vectors.ts';
 import type { RecallProbe } from './recall-probe.ts';
 import { isQuestion } from './relevance.ts';
@@ -72,14 +74,17 @@ interface Asked extends SearchOptions {
 /** A search of an index that is not empty, with its plan. */
 interface Planned extends Asked {
   readonly encoder: QueryEncoder;
-  readonly lists: readonly ServedList[];
-  readonly search: NativeSearch;
-  readonly onTask: (task: EncoderTask) => void;
+  readonly plan: SearchPlan;
+  /** Of each list, in distinct places. */
+  readonly depth: number;
+  readonly expiresAt: string | null;
 }
 
 /** An answer, with its vectors and timing. */
 interface Answered {
   readonly answer: Searched;
+  /** Absent: all of the plan. */
+  readonly lists?: readonly ServedList[];
   readonly vectors: readonly ListVector[];
   /** Milliseconds of `performance.now()`. */
   readonly encodedAt: number;
@@ -144,7 +149,6 @@ export class Search {
     const { extractor, observe, probe } = this.#deps;
     const { encoder, signal, started, expiresAt = null } = asked;
     const plan = this.#admitted(encoder, tenant, input);
-    const { lists } = plan;
     if (state.segments === 0) {
       // An unreadable picture is refused before an empty index is reported.
       if (input.image) await extractor.checkPicture(input.image, { tenant, signal });
@@ -153,10 +157,12 @@ export class Search {
     const tasks: EncoderTask[] = [];
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const depth = depthOf(input, encoder);
-    const search = askedSearch(plan, input, encoder, { depth, expiresAt });
-    const found = await this.#answer(tenant, state, input, { ...asked, lists, search, onTask });
+    const known = { ...asked, plan, expiresAt, depth };
+    const found = input.like
+      ? await this.#answerLike(tenant, state, input.like, input, known)
+      : await this.#answer(tenant, state, input, { ...known, onTask });
     if (!found) return emptyResult(started);
-    const { answer, vectors, encodedAt } = found;
+    const { answer, vectors, encodedAt, lists = plan.lists } = found;
     const notSearched = lostFamilies(input, encoder);
     const { hits, corrected, segments, confidence, scanMs, fuseMs } = answer;
     const scans = scansOf(lists, answer);
@@ -182,7 +188,7 @@ export class Search {
   /** The plan of a search, if the encoder would accept its query now. */
   #admitted(encoder: QueryEncoder, tenant: string, input: SearchInput): SearchPlan {
     const plan = planSearch(input, encoder);
-    if (plan.lists.some(({ traits }) => traits.scans === 'vectors'))
+    if (!input.like && plan.lists.some(({ traits }) => traits.scans === 'vectors'))
       encoder.admitQuery({ tenant: this.#deps.owners.of(tenant), waitMsMax: waitOf(tenant) });
     return plan;
   }
@@ -192,9 +198,19 @@ export class Search {
     tenant: string,
     { pendingSearch, spaces: known }: IndexState,
     input: SearchInput,
-    { encoder, lists, search, signal, onTask, onCertain }: Planned,
+    {
+      encoder,
+      plan,
+      depth,
+      expiresAt,
+      signal,
+      onTask,
+      onCertain,
+    }: Planned & { readonly onTask: (task: EncoderTask) => void },
   ): Promise<Answered | undefined> {
     const { extractor } = this.#deps;
+    const { lists } = plan;
+    const search = askedSearch(plan, input, encoder, { depth, expiresAt });
     const spaces = listSpaces(lists);
     const pending = input.image || spaces.length === 0 ? undefined : pendingSearch?.(search, spaces, signal);
     // A picture may be unreadable.
@@ -215,6 +231,42 @@ export class Search {
     } finally {
       pending?.close();
     }
+  }
+
+  /** Searches with what is stored of an item. Undefined when the index has ended since. @throws field_invalid */
+  async #answerLike(
+    tenant: string,
+    { spaces: known }: IndexState,
+    like: LikePlace,
+    input: SearchInput,
+    { encoder, plan, depth, expiresAt, signal }: Planned,
+  ): Promise<Answered | undefined> {
+    const stored = await this.#deps.tenants.useIfThere(tenant, (shard) =>
+      withSnapshot(shard, (snapshot) => storedQuery(snapshot, like, plan.lists)),
+    );
+    if (!stored) return undefined;
+    const isAsked = ({ space, traits }: ServedList) =>
+      space === undefined
+        ? traits.scans === 'words' && stored.query !== undefined
+        : stored.vectors.some((vector) => vector.space === space);
+    const lists = plan.lists.filter(isAsked);
+    if (lists.length === 0)
+      throw new FarthingError('field_invalid', 'like: there is nothing of it to compare.', {
+        facts: { field: 'like' },
+      });
+    const asked = planOf(lists, encoder.fusion);
+    const { query } = stored;
+    const isByWords = lists.some(({ traits }) => traits.scans === 'words');
+    const words = isByWords ? query : undefined;
+    const search = askedSearch(asked, { ...input, query: words }, encoder, { depth, expiresAt });
+    for (const [first, last] of stored.itself) search.leaveOut(first, last);
+    const vectors = listSpaces(lists).map(({ list, space }) => ({
+      ...stored.vectors.find((vector) => vector.space === space)!,
+      list,
+    }));
+    const encodedAt = performance.now();
+    const answer = await this.#scan(tenant, search, { vectors, known }, signal);
+    return answer && { answer, lists, vectors, encodedAt };
   }
 
   /** Searches with vectors that are made for the spaces of an index. Undefined when it has ended since. */
@@ -277,6 +329,8 @@ function askedSearch(
     min_confidence: minConfidence = 0,
     explain = false,
     filter,
+    order,
+    like,
     ...shown
   }: SearchInput,
   { vocabulary }: QueryEncoder,
@@ -295,9 +349,10 @@ function askedSearch(
         expiresAt,
         filter,
         extent,
+        order,
       ),
   );
-  if (query !== undefined) search.askWords(query, vocabulary, isQuestion(query));
+  if (query !== undefined) search.askWords(query, vocabulary, like === undefined && isQuestion(query));
   return search;
 }
 
@@ -368,7 +423,7 @@ function lostFamilies(
 function askedLists(input: SearchInput): ListTraits[] {
   const { families = FAMILIES } = input;
   return LIST_NAMES.map((name) => LISTS[name]).filter(
-    ({ family, asksWith }) => families.includes(family) && input[asksWith] !== undefined,
+    (list) => families.includes(list.family) && asks(input, list),
   );
 }
 

@@ -134,9 +134,8 @@ class Reader {
     if (!(name in given)) return {};
     const [at, text] = [`${within}.${name}`, given[name]];
     this.#count(at);
-    const time = typeof text === 'string' && DATE.test(text) ? Date.parse(text) : Number.NaN;
-    if (Number.isNaN(time)) throw invalid(at, 'send a time such as 2026-11-26T09:00:00Z, or a date');
-    return { [name]: new Date(time).toISOString() };
+    if (!isTime(text)) throw invalid(at, 'send a time such as 2026-11-26T09:00:00Z, or a date');
+    return { [name]: new Date(text).toISOString() };
   }
 
   #metadata(value: unknown, at: string): Json {
@@ -193,6 +192,11 @@ class Reader {
     this.#conditions += 1;
     if (this.#conditions > FILTER_CONDITIONS_MAX) throw tooMany(at, FILTER_CONDITIONS_MAX, 'conditions');
   }
+}
+
+/** Whether it is a time in RFC 3339, or a date. */
+export function isTime(value: unknown): value is string {
+  return typeof value === 'string' && DATE.test(value) && !Number.isNaN(Date.parse(value));
 }
 
 /** The members of an object without nulls. @throws field_invalid for one that is not known */

@@ -3,13 +3,14 @@ import * as filter from './filter.ts';
 import * as itemText from './item-text.ts';
 import * as items from './items.ts';
 import * as mcp from './mcp.ts';
+import * as order from './order.ts';
 import * as prepaid from './prepaid.ts';
 import * as requests from './requests.ts';
 import * as search from './search.ts';
 import * as service from './service.ts';
 import * as workspaces from './workspaces.ts';
 
-const MODULES = [requests, filter, search, items, prepaid, workspaces, itemText, service, mcp];
+const MODULES = [requests, filter, order, search, items, prepaid, workspaces, itemText, service, mcp];
 
 /** Every named schema of the description's `components`. */
 export const COMPONENTS: readonly TObject[] = MODULES.flatMap((module) =>

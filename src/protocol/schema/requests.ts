@@ -12,6 +12,7 @@ import {
 } from '../search.ts';
 import { FamilySchema, Ref } from './fields.ts';
 import { FilterSchema } from './filter.ts';
+import { LikeField, OrderSchema } from './order.ts';
 
 /** Defaults are described in words: client generators make fields with a `default` required. */
 
@@ -32,14 +33,16 @@ const KField = Type.Optional(
 
 export const QuestionSchema = Type.Object(
   {
-    query: Type.String({ maxLength: QUERY_LENGTH_MAX }),
+    query: Type.Optional(Type.String({ maxLength: QUERY_LENGTH_MAX })),
+    like: LikeField,
     families: FamiliesField,
     k: KField,
     filter: Type.Optional(Ref(FilterSchema)),
   },
   {
     $id: 'Question',
-    description: 'One of several questions. What it leaves out is as in the request around it.',
+    description:
+      'One of several questions: `query`, or `like`. What it leaves out is as in the request around it.',
   },
 );
 
@@ -57,6 +60,7 @@ export const SearchRequestSchema = Type.Object(
         description: 'Base64-encoded picture (JPEG, PNG, WebP, BMP), for reverse-image search.',
       }),
     ),
+    like: LikeField,
     queries: Type.Optional(
       Type.Array(Type.Union([Type.String({ maxLength: QUERY_LENGTH_MAX }), Ref(QuestionSchema)]), {
         minItems: 1,
@@ -73,6 +77,7 @@ export const SearchRequestSchema = Type.Object(
     families: FamiliesField,
     k: KField,
     filter: Type.Optional(Ref(FilterSchema)),
+    order: Type.Optional(Ref(OrderSchema)),
     passages: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -107,7 +112,7 @@ export const SearchRequestSchema = Type.Object(
   },
   {
     $id: 'SearchRequest',
-    description: '`query`, `image_b64`, or both, which are then searched and fused; or `queries`.',
+    description: '`query`, `image_b64`, or both, which are then searched and fused; or `like`, or `queries`.',
   },
 );
 

@@ -148,7 +148,8 @@ export const HitSchema = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1,
-        description: 'Estimated probability that this hit answers. Never rises down the list.',
+        description:
+          'Estimated probability that this hit answers. Without `order` it never rises down the list.',
       }),
       {
         on: ['line', 'data', 'page'],
@@ -156,6 +157,22 @@ export const HitSchema = Type.Object(
         label: '',
         title: 'How likely it is that this hit answers',
       },
+    ),
+    weight: inData(
+      Type.Optional(
+        Type.Number({
+          minimum: 0,
+          maximum: 1,
+          description:
+            'With `order.decay`: what the hit’s confidence counts in the order, by its value. `confidence` is as without.',
+        }),
+      ),
+    ),
+    likely: inData(
+      Type.Boolean({
+        description:
+          'Worth reading at once: where `answered`, at least a fifth as likely as the best hit; or a picture that looks alike (`likeness` ≥ .5). Fold the others; where none is likely, the first three are the nearest.',
+      }),
     ),
     family: inData(FamilySchema),
     likeness: shown(

@@ -142,6 +142,7 @@ export const HistorySchema = Type.Object(
         image_sha256: Type.Optional(
           Type.String({ description: 'Digest of the picture that was searched with.' }),
         ),
+        like: Type.Optional(Type.String({ description: 'Id of the item that the hits were to be like.' })),
         families: Type.Optional(Type.Array(FamilySchema)),
         k: Type.Integer(),
         hits: Count('Hits of the answer.'),

@@ -50,7 +50,12 @@ class SearchResponse(TypedDict):
 class SearchHit(TypedDict):
     item: Item
     confidence: float
-    """Estimated probability that this hit answers. Never rises down the list."""
+    """Estimated probability that this hit answers. Without `order` it never rises down the list."""
+    weight: NotRequired[float]
+    """With `order.decay`: what the hit’s confidence counts in the order, by its value. `confidence` is as without."""
+    likely: bool
+    """Worth reading at once: where `answered`, at least a fifth as likely as the best hit; or a picture that looks
+    alike (`likeness` ≥ .5). Fold the others; where none is likely, the first three are the nearest."""
     family: Family
     """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
     near-identical pictures."""
@@ -598,6 +603,8 @@ class SearchHistoryEntries(TypedDict):
     query: NotRequired[str]
     image_sha256: NotRequired[str]
     """Digest of the picture that was searched with."""
+    like: NotRequired[str]
+    """Id of the item that the hits were to be like."""
     families: NotRequired[list[Family]]
     k: int
     hits: int
@@ -708,8 +715,11 @@ class JsonWebKeySet(TypedDict):
 
 
 class SearchOptions(TypedDict):
-    """`query`, `image_b64`, or both, which are then searched and fused; or `queries`."""
+    """`query`, `image_b64`, or both, which are then searched and fused; or `like`, or `queries`."""
 
+    like: NotRequired[str | SearchOptionsLike]
+    """Instead of `query`: find what is like this item of the index (its id), or like one place of it, by what is
+    stored of it. The item, or with a place that place, is not among the hits."""
     queries: NotRequired[list[str | Question]]
     """Several questions in one call, instead of `query`: texts, or texts with their own families, k and filter.
     `answers` has the answer to each. At most 1000 hits in all."""
@@ -720,6 +730,7 @@ class SearchOptions(TypedDict):
     k: NotRequired[int]
     """Maximum number of hits. Default: 30."""
     filter: NotRequired[Filter]
+    order: NotRequired[Order]
     passages: NotRequired[int]
     """Show `text`: the whole passage of a hit, with so many passages on each side."""
     max_chars: NotRequired[int]
@@ -734,15 +745,44 @@ class SearchOptions(TypedDict):
     """Leave out hits below this confidence. Default: keep all."""
 
 
-class Question(TypedDict):
-    """One of several questions. What it leaves out is as in the request around it."""
+class SearchOptionsLike(TypedDict):
+    item: str
+    """Id of an item."""
+    page: NotRequired[int]
+    """This page of it."""
+    time_s: NotRequired[float]
+    """The moment at this second."""
+    char_start: NotRequired[int]
+    """The passage that begins here, as in the `locator` of a hit."""
+    passage: NotRequired[int]
+    """The passage with this number, as `text_from` of a hit."""
 
-    query: str
+
+class Question(TypedDict):
+    """One of several questions: `query`, or `like`. What it leaves out is as in the request around it."""
+
+    query: NotRequired[str]
+    like: NotRequired[str | QuestionLike]
+    """Instead of `query`: find what is like this item of the index (its id), or like one place of it, by what is
+    stored of it. The item, or with a place that place, is not among the hits."""
     families: NotRequired[list[Family]]
     """Default: all that apply to the query."""
     k: NotRequired[int]
     """Maximum number of hits. Default: 30."""
     filter: NotRequired[Filter]
+
+
+class QuestionLike(TypedDict):
+    item: str
+    """Id of an item."""
+    page: NotRequired[int]
+    """This page of it."""
+    time_s: NotRequired[float]
+    """The moment at this second."""
+    char_start: NotRequired[int]
+    """The passage that begins here, as in the `locator` of a hit."""
+    passage: NotRequired[int]
+    """The passage with this number, as `text_from` of a hit."""
 
 
 Filter = TypedDict(
@@ -776,3 +816,27 @@ Condition = TypedDict(
     },
 )
 """All that is named holds. A value is only compared with values of its own type."""
+
+
+class Order(TypedDict):
+    """The order of the hits. It is part of the scan: what comes early is found however many others match better."""
+
+    by: str
+    """`created_at`, when a file was added; or a field of your own metadata: `metadata.year`. Numbers, times or
+    texts. Files without it come last."""
+    direction: NotRequired[Literal["descending", "ascending"]]
+    """Default: descending, the newest or greatest first. Without `decay`."""
+    decay: NotRequired[OrderDecay]
+    """Hits go by `confidence` × `weight`, which each hit shows. Without: the `likely` hits (with `min_confidence`:
+    all) go by the value alone, and the others follow."""
+
+
+OrderDecay = TypedDict(
+    "OrderDecay",
+    {
+        "half_life": "float",
+        "from": "NotRequired[float | str]",
+    },
+)
+"""Hits go by `confidence` × `weight`, which each hit shows. Without: the `likely` hits (with `min_confidence`:
+    all) go by the value alone, and the others follow."""

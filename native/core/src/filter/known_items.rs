@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use super::expression::Filter;
 use super::facts::ItemFacts;
+use super::order::{ItemOrder, Order};
 use super::table::Table;
 use crate::error::Result;
 use crate::ranking::segment_filter::SegmentFilter;
@@ -94,10 +95,24 @@ impl KnownItems {
 
     /// The Segments that a filter lets a reader find.
     pub fn within(&self, filter: &Filter, reader: &impl ReadsItems) -> Result<Arc<SegmentFilter>> {
-        let segments_of = |id: &str| reader.segments_of(id);
+        self.using(reader, |table| table.within(filter, &|id: &str| reader.segments_of(id)))
+    }
+
+    /// The Items that a reader may find, in an order. `within`: the Segments that it may find; None: all.
+    pub fn ordered(
+        &self,
+        order: &Order,
+        within: Option<&SegmentFilter>,
+        reader: &impl ReadsItems,
+    ) -> Result<ItemOrder> {
+        self.using(reader, |table| Ok(table.ordered(order, within)))
+    }
+
+    /// Asks a table that has every Item that a reader sees.
+    fn using<T>(&self, reader: &impl ReadsItems, ask: impl Fn(&Table) -> Result<T>) -> Result<T> {
         let state = self.read();
         if let Some(table) = state.table.as_ref().filter(|_| reader.state() >= state.loaded) {
-            return table.within(filter, &segments_of);
+            return ask(table);
         }
         drop(state);
         let _loading = self.loading.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,13 +126,13 @@ impl KnownItems {
                 if is_earlier {
                     add_missing(table, reader)?;
                 }
-                table.within(filter, &segments_of)
+                ask(table)
             }
             // A commit has failed since.
             None => {
                 let mut table = Table::default();
                 add_missing(&mut table, reader)?;
-                table.within(filter, &segments_of)
+                ask(&table)
             }
         }
     }

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::dates::days_of;
 use super::expression::{Condition, Filter};
 use super::facts::{ItemFacts, Value};
 use super::glob::Glob;
 use super::item_set::ItemSet;
+use super::order::{ItemOrder, Order};
 use crate::error::Result;
 use crate::ranking::segment_filter::SegmentFilter;
 
@@ -122,6 +124,33 @@ impl Table {
         let met = self.met(filter, segments_of)?;
         let range = |item: usize| (self.segments[item].0, self.segments[item].0 + (self.segments[item].1 - 1));
         Ok(Arc::new(SegmentFilter::of_ranges(met.iter().map(range).collect())))
+    }
+
+    /// Its Items in an order. `within`: the Segments that may be found; None: all.
+    pub fn ordered(&self, order: &Order, within: Option<&SegmentFilter>) -> ItemOrder {
+        let mut keys = vec![f64::INFINITY; self.items()];
+        let sign = if order.ascending { 1.0 } else { -1.0 };
+        match &order.field {
+            Some(field) => {
+                let empty = BTreeMap::new();
+                let values = self.metadata.get(&**field).unwrap_or(&empty);
+                let distance = order.decay.as_ref().map(|decay| Order::distances(decay, values.keys()));
+                for (rank, (value, items)) in values.iter().enumerate() {
+                    let key = distance.as_ref().map_or(sign * rank as f64, |distance| distance(value));
+                    items.iter().for_each(|item| keys[*item as usize] = key);
+                }
+            }
+            None => {
+                let distance = order.decay.as_ref().map(|decay| Order::distances(decay, std::iter::empty()));
+                for (key, at) in keys.iter_mut().zip(&self.created_at) {
+                    *key = match &distance {
+                        Some(distance) => distance(&Value::Text(at.clone())),
+                        None => days_of(at).map_or(f64::INFINITY, |days| sign * days),
+                    };
+                }
+            }
+        }
+        ItemOrder::new(&self.segments, &keys, within, order.decay.is_some())
     }
 
     fn met(&self, filter: &Filter, segments_of: SegmentsOf<'_>) -> Result<ItemSet> {

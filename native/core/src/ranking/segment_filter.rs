@@ -29,6 +29,22 @@ impl SegmentFilter {
         of
     }
 
+    /// A filter of all Segments but those of some ranges (first, last).
+    pub fn without(ranges: &[(u32, u32)]) -> Self {
+        let mut others = vec![];
+        let mut from = 0u64;
+        for &(first, last) in Self::of_ranges(ranges.to_vec()).ranges() {
+            if u64::from(first) > from {
+                others.push((from as u32, first - 1));
+            }
+            from = u64::from(last) + 1;
+        }
+        if from <= u64::from(u32::MAX) {
+            others.push((from as u32, u32::MAX));
+        }
+        Self::of_ranges(others)
+    }
+
     /// Adds a range that begins at or after the start of the last one.
     fn push(&mut self, first: u32, last: u32) {
         match self.ranges.last_mut() {

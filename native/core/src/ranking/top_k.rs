@@ -96,6 +96,31 @@ pub struct Ranking {
     pub corrected: Option<String>,
 }
 
+impl Ranking {
+    /// One list of several, each of Segments of its own.
+    pub fn of_parts(parts: Vec<Self>) -> Self {
+        let count = parts.len();
+        let merged = parts.into_iter().reduce(|mut all, mut part| {
+            all.hits.append(&mut part.hits);
+            all.places.append(&mut part.places);
+            all.exact &= part.exact;
+            all.method = all.method.max(part.method);
+            all.scanned += part.scanned;
+            all.rescored += part.rescored;
+            all.ceiling = all.ceiling.max(part.ceiling);
+            all.corrected = all.corrected.or(part.corrected);
+            all
+        });
+        let mut all = merged.unwrap_or_default();
+        if count > 1 {
+            let mut hits: Vec<(Scored, HitGroup)> = all.hits.into_iter().zip(all.places).collect();
+            hits.sort_by_key(|hit| hit.0);
+            (all.hits, all.places) = hits.into_iter().unzip();
+        }
+        all
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -24,6 +24,15 @@ pub struct FusedPlace {
     pub best: FoundMoment,
     /// The other moments of a film, best first.
     pub moments: Vec<FoundMoment>,
+    /// The share that its confidence counts by the search's order; 1 in others.
+    pub weight: f64,
+}
+
+impl FusedPlace {
+    /// Its weighted confidence.
+    pub fn weighed(&self) -> f64 {
+        self.weight * self.best.confidence
+    }
 }
 
 /// The likeliest `k` places that are at least as likely as `min_confidence`, best first; of equal ones the earlier ingested is
@@ -63,11 +72,37 @@ pub fn fuse(plan: &Plan, evidence: &Evidence, query: &QueryFacts, k: usize, min_
         let number = *numbers.entry(of(&moment).place).or_insert(places.len());
         match places.get_mut(number) {
             Some(place) => place.moments.push(moment),
-            None if number < k => places.push(FusedPlace { best: moment, moments: vec![] }),
+            None if number < k => places.push(FusedPlace { best: moment, moments: vec![], weight: 1.0 }),
             None => {}
         }
     }
     places
+}
+
+/// Puts places, best first, into the order of a value of theirs. With decay each place's confidence counts by its weight; otherwise those
+/// that `comes_first` go by the value, and the others follow as they are. `key_of`: half-lives, or the place in the order.
+pub fn arrange(
+    places: &mut [FusedPlace],
+    decays: bool,
+    key_of: impl Fn(&FusedPlace) -> f64,
+    comes_first: impl Fn(&FusedPlace) -> bool,
+) {
+    let by_key = |one: &f64, other: &f64| one.total_cmp(other);
+    if !decays {
+        places.sort_by_cached_key(|place| !comes_first(place));
+        let first = places.partition_point(&comes_first);
+        places[..first].sort_by(|one, other| by_key(&key_of(one), &key_of(other)));
+        return;
+    }
+    // The log of the weighted probability, so that no weight becomes 0.
+    let log_of = |place: &FusedPlace| {
+        let log_odds = place.best.likelihood.log_odds;
+        -(-log_odds).exp().ln_1p() - std::f64::consts::LN_2 * key_of(place)
+    };
+    places.sort_by(|one, other| by_key(&log_of(other), &log_of(one)));
+    for place in places {
+        place.weight = (-key_of(place)).exp2();
+    }
 }
 
 fn probability_of(log_odds: f64) -> f64 {

@@ -4,7 +4,7 @@ use super::evidence::Evidence;
 use super::fusion::FusedPlace;
 use super::json_number::{push_exact, push_number};
 use super::moments::ShownMoment;
-use super::plan::{Kind, Plan, PlannedList, Scans};
+use super::plan::{BestHit, Kind, Plan, PlannedList, Scans};
 use crate::shard::hits::HitMembers;
 
 /// A hit with what its members are written from.
@@ -13,6 +13,9 @@ pub struct ShownHit<'a> {
     pub evidence: &'a Evidence,
     pub fused: &'a FusedPlace,
     pub moments: Vec<ShownMoment>,
+    pub best: BestHit,
+    /// Its weight is shown.
+    pub decays: bool,
     pub explain: bool,
 }
 
@@ -25,6 +28,12 @@ impl HitMembers for ShownHit<'_> {
         let best = &self.fused.best;
         out.extend_from_slice(b",\"confidence\":");
         push_number(out, best.confidence);
+        if self.decays {
+            out.extend_from_slice(b",\"weight\":");
+            push_number(out, self.fused.weight);
+        }
+        let likely = self.plan.likely.holds(self.fused.weighed(), &self.best, self.likeness());
+        out.extend_from_slice(if likely { b",\"likely\":true" } else { b",\"likely\":false" });
         push_name(out, b",\"family\":", &self.plan.lists[best.likelihood.list].family);
         out.extend_from_slice(b",\"score\":");
         push_exact(out, best.likelihood.log_odds);
@@ -48,13 +57,8 @@ impl HitMembers for ShownHit<'_> {
 }
 
 impl ShownHit<'_> {
-    /// How alike the hit and the picture of the query look: the cosine of their vectors, at least 0.
     fn likeness(&self) -> Option<f64> {
-        let compares =
-            |list: &PlannedList| list.kind == Kind::Pictures && list.scans == Scans::Vectors && !list.described;
-        let at = self.plan.lists.iter().position(compares)?;
-        let said = self.evidence.of(self.fused.best.likelihood.candidate, at)?;
-        Some(said.score.clamp(0.0, 1.0))
+        likeness_of(self.plan, self.evidence, self.fused)
     }
 
     fn push_explanation(&self, out: &mut Vec<u8>) {
@@ -84,6 +88,14 @@ impl ShownHit<'_> {
         push_number(out, best.likelihood.base);
         out.push(b'}');
     }
+}
+
+/// How alike a place and the picture of the query look: the cosine of their vectors, at least 0.
+pub fn likeness_of(plan: &Plan, evidence: &Evidence, fused: &FusedPlace) -> Option<f64> {
+    let compares = |list: &PlannedList| list.kind == Kind::Pictures && list.scans == Scans::Vectors && !list.described;
+    let at = plan.lists.iter().position(compares)?;
+    let said = evidence.of(fused.best.likelihood.candidate, at)?;
+    Some(said.score.clamp(0.0, 1.0))
 }
 
 fn push_moments(out: &mut Vec<u8>, moments: &[ShownMoment]) {

@@ -76,7 +76,8 @@ fn likelihood(
         Some((Part { list, log_odds: weight * order }, said.segment))
     };
     let [by_words, by_meaning] = [part(words, one.words), part(meaning, one.meaning)];
-    let is_words = by_words.is_some() && (by_meaning.is_none() || one.words >= one.meaning);
+    // One without any of the words is found by meaning, however little it means them.
+    let is_words = by_words.is_some() && (by_meaning.is_none() || (one.score > 0.0 && one.words >= one.meaning));
     let parts: Vec<Part> = [by_words, by_meaning].into_iter().flatten().map(|(part, _)| part).collect();
     let log_odds = parts.iter().fold(base, |sum, part| sum + part.log_odds);
     let (best, segment) = if is_words { by_words } else { by_meaning }.unwrap_or_default();

@@ -39,6 +39,35 @@ pub struct Plan {
     pub lists: Vec<PlannedList>,
     /// Share of its evidence that a list keeps where its model does not know the query's language.
     pub unknown_language_share: f64,
+    #[serde(default)]
+    pub likely: LikelyRule,
+}
+
+/// Which hits are worth reading at once. By default all.
+#[derive(Debug, Clone, Copy, Default, Deserialize)]
+pub struct LikelyRule {
+    /// Confidence that the best hit has at least, or none is likely.
+    pub answered_min: f64,
+    /// Share of the best hit's confidence.
+    pub share_of_best: f64,
+    /// Likeness from which a picture is shown for another, however sure it is that they are not the same.
+    pub likeness_min: f64,
+}
+
+/// The best confidences of an answer: as they are, and by their weights.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct BestHit {
+    pub confidence: f64,
+    pub weighed: f64,
+}
+
+impl LikelyRule {
+    /// Whether a hit of such confidence is one. `best`: of the best hit; both count by their weights. `likeness`: of a picture to the
+    /// query's.
+    pub fn holds(&self, confidence: f64, best: &BestHit, likeness: Option<f64>) -> bool {
+        let answers = best.confidence >= self.answered_min && confidence >= self.share_of_best * best.weighed;
+        answers || likeness.is_some_and(|likeness| likeness >= self.likeness_min)
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]

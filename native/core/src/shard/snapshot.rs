@@ -12,6 +12,7 @@ use crate::blocks::block::Header;
 use crate::blocks::pictures::{DIGEST_BYTES, PicturesView};
 use crate::error::{Result, ShardError};
 use crate::filter::expression::Filter;
+use crate::filter::order::{ItemOrder, Order};
 use crate::kernels::detection;
 use crate::ranking::hit_group::HitGroup;
 use crate::ranking::options::{SearchOptions, Stop};
@@ -126,6 +127,11 @@ impl Snapshot {
     /// The Segments of the Items that meet a filter. Removed ones may be among them.
     pub fn within(&self, filter: &Filter) -> Result<Arc<SegmentFilter>> {
         self.queue.store().known_items.within(filter, self)
+    }
+
+    /// The Items in an order. `within`: the Segments that may be found; None: all.
+    pub fn ordered(&self, order: &Order, within: Option<&SegmentFilter>) -> Result<ItemOrder> {
+        self.queue.store().known_items.ordered(order, within, self)
     }
 
     /// Whether the first filter on this index would hold up the calling thread.

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use farthing_core::filter::expression::Filter;
+use farthing_core::filter::order::Order;
 use farthing_core::ranking::options::Stop;
 use farthing_core::search::task::inputs::SearchInputs;
 use farthing_core::search::task::run::{Answer, Search, Wanted};
@@ -43,7 +44,8 @@ pub struct NativeSearch {
 #[napi]
 impl NativeSearch {
     /// `depth`: places that each list should reach. `exact`: every list is proved. `expires_at`: when the Items end, if that is not
-    /// what is stored. `filter`: the fields of `farthing_core::filter::expression::Filter` as JSON, bounded by the caller.
+    /// what is stored. `filter`: the fields of `farthing_core::filter::expression::Filter` as JSON, bounded by the caller; `order`: those of
+    /// `farthing_core::filter::order::Order`.
     #[allow(clippy::too_many_arguments, reason = "an object of them costs ten times as much to cross the boundary")]
     #[napi(constructor, catch_unwind)]
     pub fn new(
@@ -56,6 +58,7 @@ impl NativeSearch {
         expires_at: Option<String>,
         filter: Option<String>,
         extent: Option<TextExtent>,
+        order: Option<String>,
     ) -> Result<Self> {
         let (k, depth) = (k as usize, depth as usize);
         let extent = extent.map(|TextExtent { around, units_max }| Extent {
@@ -63,9 +66,16 @@ impl NativeSearch {
             units_max: units_max.map(|units| units as usize),
         });
         let filter = filter.map(|json| Filter::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
+        let order = order.map(|json| Order::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
         let wanted =
-            Wanted { k, depth, exact, min_confidence, explain, expires_at, filter, extent, ..Wanted::default() };
+            Wanted { k, depth, exact, min_confidence, explain, expires_at, filter, extent, order, ..Wanted::default() };
         Ok(Self { inputs: SearchInputs::new(plan.inner.clone(), wanted) })
+    }
+
+    /// Segments from one to another that are not found.
+    #[napi(catch_unwind)]
+    pub fn leave_out(&mut self, first: u32, last: u32) {
+        self.inputs.leave_out(first, last);
     }
 
     /// The words of the query. Words that `vocabulary` has whole are no slips. `asks`: they ask something.

@@ -1,7 +1,7 @@
 import type { Family } from '@farthing/client';
 import { FAMILIES } from '@farthing/protocol/family';
 import { K_DEFAULT, K_MAX, K_MIN } from '@farthing/protocol/search';
-import type { Filter, Only } from '../state/asked.ts';
+import { type Filter, type Only, ORDERS, type OrderName } from '../state/asked.ts';
 import { isKind } from './results.ts';
 
 /**
@@ -16,6 +16,7 @@ export interface SearchAddress {
   readonly k: number;
   readonly like?: string;
   readonly only?: Only | undefined;
+  readonly order?: OrderName | undefined;
   readonly filter: Filter;
 }
 
@@ -38,6 +39,7 @@ export function readAddress(hash: string): SearchAddress | undefined {
     k: Number.isInteger(k) && k >= K_MIN && k <= K_MAX ? k : K_DEFAULT,
     like: values.get('like') ?? undefined,
     ...onlyOf(values),
+    ...orderOf(values),
     filter: { kind: isKind(kind) ? kind : undefined, item: values.get('file') ?? undefined },
   };
 }
@@ -49,7 +51,21 @@ function onlyOf(values: URLSearchParams): { only?: Only } {
   return only.length === 0 ? {} : { only: Object.fromEntries(only) };
 }
 
-export function writeAddress({ query, picture, families, k, like, only, filter }: SearchAddress): string {
+function orderOf(values: URLSearchParams): { order?: OrderName } {
+  const order = values.get('order') ?? '';
+  return Object.hasOwn(ORDERS, order) ? { order: order as OrderName } : {};
+}
+
+export function writeAddress({
+  query,
+  picture,
+  families,
+  k,
+  like,
+  only,
+  order,
+  filter,
+}: SearchAddress): string {
   const values = new URLSearchParams();
   if (query !== '') values.set('q', query);
   if (picture !== undefined) values.set('picture', picture);
@@ -60,6 +76,7 @@ export function writeAddress({ query, picture, families, k, like, only, filter }
     const value = only?.[member as keyof Only];
     if (value) values.set(name, value);
   }
+  if (order !== undefined) values.set('order', order);
   if (filter.kind) values.set('kind', filter.kind);
   if (filter.item) values.set('file', filter.item);
   return `#${values}`;

@@ -1,6 +1,6 @@
 import { CONFIDENCE_FLOOR } from '@farthing/protocol/search';
 import type { Asked } from '../state/asked.ts';
-import { filterOf } from './only.ts';
+import { filterOf, orderOf } from './only.ts';
 
 /** The same search for authors of agents. The token and a picture are named, not shown. */
 export interface CodeOf {
@@ -33,17 +33,20 @@ export function asTypeScript({ baseUrl, workspace, asked }: CodeOf): string {
     `const farthing = new Farthing({ baseUrl: ${JSON.stringify(baseUrl)} });`,
     `const workspace = farthing.workspaces.open({ id: ${JSON.stringify(workspace)}, token: env.FARTHING_TOKEN! });`,
     `const { hits } = await workspace.search({\n${fields.join('\n')}\n});`,
-    'for (const { item, confidence, locator } of hits) console.log(item.name, confidence, locator);',
+    'for (const { item, confidence, locator } of hits.filter(({ likely }) => likely))',
+    '  console.log(item.name, confidence, locator);',
   ].join('\n');
 }
 
-function bodyOf({ query, picture, families, k, only }: Asked) {
+function bodyOf({ query, picture, families, k, only, order: name }: Asked) {
   const filter = only && filterOf(only);
+  const order = orderOf(name);
   return {
     ...(query !== '' && { query }),
     ...(families.length > 0 && { families }),
     k,
     ...(filter && { filter }),
+    ...(order && { order }),
     picture: picture?.name,
   };
 }

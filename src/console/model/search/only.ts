@@ -1,6 +1,6 @@
-import type { Filter } from '@farthing/client';
+import type { Filter, Order } from '@farthing/client';
 import { scalarOf } from '@farthing/protocol/labels/metadata';
-import type { Kind, Only } from '../state/asked.ts';
+import type { Kind, Only, OrderName } from '../state/asked.ts';
 
 const MEDIA = ['image/*', 'video/*', 'audio/*'];
 const MEDIA_TYPES: Readonly<Record<Kind, Filter>> = {
@@ -22,6 +22,15 @@ export function filterOf({ name, kind, from, to, field }: Only): Filter | undefi
     ...(field && { metadata: metadataOf(field) }),
   };
   return Object.keys(filter).length === 0 ? undefined : filter;
+}
+
+/** Days in which a file comes to count half. */
+const HALF_LIFE_DAYS = 30;
+
+/** The order of the search; undefined where the likelier hit is first. */
+export function orderOf(name: OrderName | undefined): Order | undefined {
+  if (name === undefined) return undefined;
+  return { by: 'created_at', ...(name === 'newer' && { decay: { half_life: HALF_LIFE_DAYS } }) };
 }
 
 /** The start of a day in the reader's time zone, or of a later day. Undefined if `day` is not a date. */

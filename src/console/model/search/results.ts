@@ -1,4 +1,5 @@
 import type { Hit, SearchAnswer } from '@farthing/client';
+import { shownFirst } from '@farthing/protocol/search';
 import { type Asked, type Filter, KINDS, type Kind } from '../state/asked.ts';
 
 export function isKind(text: string | undefined): text is Kind {
@@ -23,6 +24,11 @@ export function hasPagePicture({ item: { media_type } }: Pick<Hit, 'item'>): boo
 
 export function isShown(hit: Hit, { kind, item }: Filter): boolean {
   return (kind === undefined || kindOf(hit) === kind) && (item === undefined || hit.item.id === item);
+}
+
+/** The hits that are shown before the less likely ones are asked for. What is like a hit is compared, and not folded. */
+export function firstOf({ like }: Pick<Asked, 'like'>, hits: readonly Hit[]): readonly Hit[] {
+  return like === undefined ? shownFirst(hits) : hits;
 }
 
 /** Kinds of an answer's hits with their counts, in the table's order. */

@@ -9,7 +9,7 @@ import { refreshUsage } from '../server/usage.ts';
 import { type Asked, EMPTY_FORM, type Filter, type QueryPicture } from '../state/asked.ts';
 import { session } from '../state/session.ts';
 import { readAddress, writeAddress } from './address.ts';
-import { filterOf } from './only.ts';
+import { filterOf, orderOf } from './only.ts';
 import { readPast } from './past.ts';
 import { deeper, hasPagePicture, placeNameOf } from './results.ts';
 
@@ -96,8 +96,8 @@ export async function openAddress(): Promise<void> {
     return;
   }
   const picture = address.picture === undefined ? undefined : await recalled(address.picture);
-  const { query, families, k, like, only } = address;
-  const asked: Asked = { query, picture, families, k, like, only };
+  const { query, families, k, like, only, order } = address;
+  const asked: Asked = { query, picture, families, k, like, only, order };
   session.set({ form: asked, filter: address.filter });
   if (!opened) return;
   const kept = await keptAnswer(opened.id, addressOf(asked));
@@ -105,8 +105,8 @@ export async function openAddress(): Promise<void> {
   else await run(asked);
 }
 
-function addressOf({ query, picture, families, k, like, only }: Asked, filter: Filter = {}): string {
-  return writeAddress({ query, picture: picture?.digest, families, k, like, only, filter });
+function addressOf({ query, picture, families, k, like, only, order }: Asked, filter: Filter = {}): string {
+  return writeAddress({ query, picture: picture?.digest, families, k, like, only, order, filter });
 }
 
 async function recalled(digest: string): Promise<QueryPicture | undefined> {
@@ -148,6 +148,7 @@ async function run(asked: Asked): Promise<void> {
       families: asked.families.length > 0 ? asked.families : undefined,
       k: asked.k,
       filter: asked.only && filterOf(asked.only),
+      order: orderOf(asked.order),
       // Similar hits are compared with the given one; none of them need be an answer.
       minConfidence: asked.like === undefined ? floorOf(asked.picture !== undefined) : 0,
       signal: mine.signal,

@@ -31,11 +31,17 @@ export interface Asked {
   readonly k: number;
   /** Absent: all files. */
   readonly only?: Only | undefined;
+  /** The newest first, or what is a month older counting half. Absent: the likelier first. */
+  readonly order?: OrderName | undefined;
   /** The hit that similar ones are searched for, named by `placeNameOf`: it is left out of the answer. */
   readonly like?: string;
 }
 
 export const EMPTY_FORM: Asked = { query: '', families: [], k: K_DEFAULT };
+
+/** Orders of hits, in a person's words. */
+export const ORDERS = { newest: 'Newest first', newer: 'Newer counts more' } as const;
+export type OrderName = keyof typeof ORDERS;
 
 /** Kinds of hits, in a person's words. */
 export const KINDS = { text: 'Text', picture: 'Pictures', film: 'Films', sound: 'Sound' } as const;

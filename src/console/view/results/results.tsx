@@ -1,7 +1,7 @@
 import type { Hit } from '@farthing/client';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatMs } from '../../model/figures/format.ts';
-import { deeper, isShown, layoutOf } from '../../model/search/results.ts';
+import { deeper, firstOf, isShown, layoutOf } from '../../model/search/results.ts';
 import { filterBy, searchDeeper } from '../../model/search/search.ts';
 import { type SearchState, session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
@@ -21,12 +21,16 @@ interface Opened {
 export function Results({ search }: { search: SearchState }) {
   const { searching, filter } = useStore(session);
   const [opened, setOpened] = useState<Opened>();
+  const [unfolded, setUnfolded] = useState<object>();
   const { asked, answer, roundTripMs } = search;
   const hits = useMemo(() => answer.hits.filter((hit) => isShown(hit, filter)), [answer, filter]);
   const open = useCallback(
     (hit: Hit, time?: number) => setOpened({ index: hits.indexOf(hit), time }),
     [hits],
   );
+  const first = useMemo(() => firstOf(asked, hits), [asked, hits]);
+  const listed = unfolded === answer ? hits : first;
+  const folded = hits.length - listed.length;
   const place = useRef<HTMLElement>(null);
   useEffect(() => bringIntoView(place.current), [answer]);
   const deeperK = deeper(asked.k, answer.hits.length);
@@ -65,7 +69,19 @@ export function Results({ search }: { search: SearchState }) {
       ) : (
         answer.hits.length === 0 && <p class="none">Nothing else is like it.</p>
       )}
-      <HitList key={`${asked.query}/${asked.k}`} hits={hits} layout={layoutOf(asked, answer)} onOpen={open} />
+      <HitList
+        key={`${asked.query}/${asked.k}`}
+        hits={listed}
+        layout={layoutOf(asked, answer)}
+        onOpen={open}
+      />
+      {folded > 0 && (
+        <p class="deeper">
+          <button type="button" onClick={() => setUnfolded(answer)}>
+            Show {folded} less likely
+          </button>
+        </p>
+      )}
       {hits.length === 0 && answer.hits.length > 0 && (
         <p class="none">
           The filter hides {answer.hits.length === 1 ? 'the one hit' : `all ${answer.hits.length} hits`}.{' '}

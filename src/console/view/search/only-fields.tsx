@@ -1,5 +1,5 @@
 import { changeForm } from '../../model/search/search.ts';
-import { KINDS, type Kind, type Only } from '../../model/state/asked.ts';
+import { KINDS, type Kind, type Only, ORDERS, type OrderName } from '../../model/state/asked.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 
@@ -15,7 +15,7 @@ export function OnlyFields() {
   return (
     <details class="only">
       <summary>
-        Only in some files{' '}
+        Only in some files, and order{' '}
         {set > 0 && <span class="count">{set === 1 ? 'one condition' : `${set} conditions`}</span>}
       </summary>
       <div class="fields">
@@ -66,6 +66,22 @@ export function OnlyFields() {
             placeholder="year=2024"
             onInput={({ currentTarget }) => change({ field: currentTarget.value })}
           />
+        </label>
+        <label>
+          Order
+          <select
+            value={form.order ?? ''}
+            onChange={({ currentTarget }) =>
+              changeForm({ order: (currentTarget.value || undefined) as OrderName | undefined })
+            }
+          >
+            <option value="">Likeliest first</option>
+            {Object.entries(ORDERS).map(([order, label]) => (
+              <option key={order} value={order}>
+                {label}
+              </option>
+            ))}
+          </select>
         </label>
       </div>
     </details>

@@ -89,7 +89,7 @@ with x402_requests(client) as http:
     note = ("log.txt", b"The lighthouse keeper counts gulls at dawn.")
     http.post("${api}/ingest", files={"file": note}, headers={"Prefer": "wait=30"}).raise_for_status()
     answer = http.post("${api}/search", json={"query": "who watches birds in the morning?", "k": 3})
-    for hit in answer.json()["hits"]:
+    for hit in filter(lambda hit: hit["likely"], answer.json()["hits"]):
         print(hit["item"]["name"], round(hit["confidence"], 2), hit.get("snippet"))
 \`\`\`
 
@@ -164,8 +164,12 @@ ${FIGURES_OF_A_HIT}
 Use \`confidence\` to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It is cautious, most of all in small indexes: read the first
 snippet before you give up. \`corrected\` is the query with misspellings corrected. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
+Read the hits that are \`likely\` first; the others are far less so.
 
-\`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query, families, k, filter}\`. \`answers\` has the answer to each; with
+\`order: {"by": "created_at"}\` (or \`"metadata.FIELD"\`) puts the likely hits newest first; with \`"decay": {"half_life": 30}\` confidence halves with each 30 days instead.
+\`like\`, instead of \`query\`: an item's id, or \`{item, page}\`; finds what is like it.
+
+\`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query or like, families, k, filter}\`. \`answers\` has the answer to each; with
 \`fused: true\` all are one list, for several wordings of one question.
 
 \`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, in whole

@@ -59,6 +59,7 @@ export const ANSWERS = {
       {
         item,
         confidence: 0.91,
+        likely: true,
         family: 'text_semantic',
         locator: { page: 3 },
         score: 2.3136,

@@ -4,22 +4,35 @@ import { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { readFilter } from '@farthing/protocol/labels/filter';
 import { nearest } from '@farthing/protocol/nearest';
+import { type LikePlace, readLike } from '@farthing/protocol/labels/like';
+import { readOrder } from '@farthing/protocol/labels/order';
 import { FilterSchema } from '@farthing/protocol/schema/filter';
+import { OrderSchema } from '@farthing/protocol/schema/order';
 import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { K_DEFAULT, K_MAX, QUERY_LENGTH_MAX, type SearchInput } from '@farthing/protocol/search';
-import { Type } from '@sinclair/typebox';
+import { type TObject, Type } from '@sinclair/typebox';
 import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
 import type { Several } from './several-answers.ts';
 
-/** Filters are read by `readFilter`, and questions by themselves: their errors say more. */
+/** Filters and orders are read by `readFilter` and `readOrder`, and questions by themselves: their errors say more. */
 const ANY_FILTER = Type.Unknown({ $id: FilterSchema.$id! });
+const ANY_ORDER = Type.Unknown({ $id: OrderSchema.$id! });
 const ANY_QUESTION = Type.Unknown({ $id: QuestionSchema.$id! });
 const codeOf = (field: string, { path }: { readonly path: string }) =>
   field === 'families' && path.split('/').length > 2 ? 'family_unknown' : 'field_invalid';
-const validator = new Validator(SearchRequestSchema, codeOf, [ANY_FILTER, ANY_QUESTION]);
-const questionValidator = new Validator(QuestionSchema, codeOf, [ANY_FILTER]);
+/** A schema whose `like` is read by `readLike`. */
+const withAnyLike = <S extends TObject>(schema: S): S => ({
+  ...schema,
+  properties: { ...schema.properties, like: Type.Optional(Type.Unknown()) },
+});
+const validator = new Validator(withAnyLike(SearchRequestSchema), codeOf, [
+  ANY_FILTER,
+  ANY_ORDER,
+  ANY_QUESTION,
+]);
+const questionValidator = new Validator(withAnyLike(QuestionSchema), codeOf, [ANY_FILTER]);
 
 const FIELD_SHOWN_MAX = 64;
 
@@ -27,10 +40,13 @@ const FIELD_SHOWN_MAX = 64;
 interface AskedIdentity {
   readonly query?: string;
   readonly image_sha256?: string;
+  readonly like?: LikePlace;
   readonly families?: readonly Family[];
   readonly k: number;
   /** In the one form that `readFilter` gives it. */
   readonly filter?: string;
+  /** In the one form that `readOrder` gives it. */
+  readonly order?: string;
   readonly explain?: true;
   readonly exact?: true;
   readonly min_confidence?: number;
@@ -68,12 +84,16 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   }
   const query = value.query?.trim() ? value.query : undefined;
   const image = split.picture;
-  if (value.queries) return severalOf(value, { isAlone: query === undefined && !image, warnings });
-  if (query === undefined && image === undefined) {
-    const what = `Send "query" (words), "image_b64" (a picture), or both.${meant(sent)}`;
+  const like = likeOf(value.like, query !== undefined || image !== undefined);
+  if (value.queries) {
+    const isAlone = query === undefined && !image && !like;
+    return severalOf(value, { isAlone, warnings });
+  }
+  if (query === undefined && image === undefined && !like) {
+    const what = `Send "query" (words), "image_b64" (a picture), or both; or "like" (an item).${meant(sent)}`;
     throw new FarthingError('search_empty', what, { facts: { field: 'query' } });
   }
-  const options = optionsOf(value);
+  const options = { ...(like && { like }), ...optionsOf(value) };
   const identity = { query, image_sha256: split.pictureSha256?.toString('hex'), ...options };
   return { inputs: [{ query, image, ...options }], asked: [identity], identity, warnings };
 }
@@ -92,7 +112,7 @@ function severalOf(
   value: SearchRequest,
   { isAlone, warnings }: { readonly isAlone: boolean; readonly warnings: readonly string[] },
 ): ParsedSearch {
-  if (!isAlone) throw ofQueries('send "queries" alone, or "query" and "image_b64"');
+  if (!isAlone) throw ofQueries('send "queries" alone, or "query" and "image_b64", or "like"');
   const { queries = [], fused = false, ...common } = value;
   const all = [...warnings];
   const asked = queries.map((question, at) => {
@@ -102,12 +122,21 @@ function severalOf(
     refuseFilterLike(question as Record<string, unknown>, `queries/${at}: `);
     const own = validated(question, at);
     all.push(...own.warnings.map((warning) => `queries/${at}: ${warning}`));
-    return questionOf(own.value.query, { ...common, ...own.value }, at);
+    const options = { ...common, ...own.value };
+    return own.value.like === undefined
+      ? questionOf(own.value.query ?? '', options, at)
+      : { like: likeOfQuestion(own.value, at), ...optionsOf(options) };
   });
   const hits = asked.reduce((sum, { k }) => sum + k, 0);
   if (hits > K_MAX)
     throw ofQueries(`ask for at most ${K_MAX} hits in all, not ${hits}: give "k"`, { limit: K_MAX });
-  const several = { fused, k: common.k ?? K_DEFAULT, maxChars: common.max_chars };
+  const several = {
+    fused,
+    k: common.k ?? K_DEFAULT,
+    maxChars: common.max_chars,
+    order: common.order,
+    isEachOrdered: (common.min_confidence ?? 0) > 0,
+  };
   return { inputs: asked, several, asked, identity: { queries: asked, fused }, warnings: all };
 }
 
@@ -118,6 +147,25 @@ function validated(question: object, at: number): ReturnType<typeof questionVali
     if (!(error instanceof FarthingError)) throw error;
     const { code, detail, facts } = error;
     throw new FarthingError(code, `queries/${at}: ${detail}`, { facts: { ...facts, field: 'queries' } });
+  }
+}
+
+/** What hits are to be like; undefined where nothing is named. @throws field_invalid */
+function likeOf(value: unknown, isBeside: boolean): LikePlace | undefined {
+  if (value === undefined) return undefined;
+  if (isBeside)
+    throw new FarthingError('field_invalid', 'like: send "like" alone, without "query" and "image_b64".', {
+      facts: { field: 'like' },
+    });
+  return readLike(value);
+}
+
+function likeOfQuestion({ like, query }: { like?: unknown; query?: string }, at: number): LikePlace {
+  if (query !== undefined) throw ofQueries(`${at}: send "query" or "like"`);
+  try {
+    return readLike(like);
+  } catch (error) {
+    throw error instanceof FarthingError ? ofQueries(`${at}: ${error.detail.replace(/\.$/, '')}`) : error;
   }
 }
 
@@ -135,6 +183,7 @@ function optionsOf(value: SearchRequest): Omit<AskedIdentity, 'query' | 'image_s
     families: canonicalFamilies(value.families),
     k: value.k ?? K_DEFAULT,
     ...(filter !== undefined && { filter }),
+    ...(value.order !== undefined && { order: readOrder(value.order) }),
     ...(value.explain === true && ({ explain: true } as const)),
     ...(value.exact === true && ({ exact: true } as const)),
     ...(value.min_confidence && { min_confidence: value.min_confidence }),

@@ -182,6 +182,7 @@ export function workspaceSearchRoute(services: Services): Route {
           for (const [at, { hits, latency_ms }] of results.entries())
             workspaces.activity.countSearch(workspace.id, {
               ...parsed.asked[at]!,
+              like: parsed.asked[at]!.like?.item,
               hits: hits.length,
               latency_ms,
             });

@@ -1,7 +1,10 @@
 import { JsonArray } from '@farthing/engine/json-array';
 import type { SearchResult } from '@farthing/engine/search/search';
 import { roundedStages } from '@farthing/protocol/clock';
+import type { Metadata, Scalar } from '@farthing/protocol/labels/metadata';
+import { fieldOf, type Order } from '@farthing/protocol/labels/order';
 import type { SearchAnswer } from '@farthing/protocol/schema/search';
+import { isLikely } from '@farthing/protocol/search';
 import { shownJson } from '../exchange/json-text.ts';
 
 /** How the answers to several questions are shown. */
@@ -11,12 +14,19 @@ export interface Several {
   /** Hits of the one list, and UTF-16 units of its texts. */
   readonly k: number;
   readonly maxChars: number | undefined;
+  /** That of all questions. */
+  readonly order?: Order | undefined;
+  /** It holds for hits that are not likely, too: a least confidence was given. */
+  readonly isEachOrdered?: boolean;
 }
 
 /** The fields of a hit that fusion reads. The rest is passed on. */
 interface FusedHit {
-  readonly item: { readonly id: string };
+  readonly item: { readonly id: string; readonly created_at?: string; readonly metadata?: Metadata };
   readonly confidence: number;
+  readonly weight?: number;
+  readonly likeness?: number;
+  likely: boolean;
   readonly locator: { readonly page?: number; readonly char_start?: number; readonly time_s?: number };
   readonly text?: string;
   queries?: number[];
@@ -90,7 +100,7 @@ function answersOf(results: readonly SearchResult[], { fused }: Several): JsonAr
  */
 function fusedHits(
   results: readonly SearchResult[],
-  { k, maxChars = Number.POSITIVE_INFINITY }: Several,
+  { k, maxChars = Number.POSITIVE_INFINITY, order, isEachOrdered = false }: Several,
 ): { hits: JsonArray; truncated: boolean } {
   const found = new Map<string, FusedHit & { queries: number[] }>();
   for (const [question, { hits }] of results.entries())
@@ -102,8 +112,14 @@ function fusedHits(
       found.set(key, { ...better, queries });
     }
   const ordered = [...found.values()].sort(
-    (one, other) => other.confidence - one.confidence || other.queries.length - one.queries.length,
+    (one, other) => weighed(other) - weighed(one) || other.queries.length - one.queries.length,
   );
+  const rule = {
+    answered: results.some(({ answered }) => answered),
+    best: ordered[0] ? weighed(ordered[0]) : 0,
+  };
+  for (const hit of ordered) hit.likely = isLikely({ ...hit, confidence: weighed(hit) }, rule);
+  if (order && !order.decay) orderByValue(ordered, order, isEachOrdered);
   let [left, truncated] = [maxChars, results.some((result) => result.truncated)];
   const shown = ordered.slice(0, k).filter(({ text = '' }) => {
     if (text.length > left) [left, truncated] = [-1, true];
@@ -111,6 +127,35 @@ function fusedHits(
     return left >= 0 || text === '';
   });
   return { hits: new JsonArray(Buffer.from(shownJson(shown)), shown.length), truncated };
+}
+
+/** The confidence as it counts in the order. */
+function weighed({ confidence, weight = 1 }: FusedHit): number {
+  return confidence * weight;
+}
+
+/** Puts hits into the order of a value, as the index does: the likely ones by it (with a least confidence all), the others behind. */
+function orderByValue(hits: FusedHit[], { by, direction }: Order, isEach: boolean): void {
+  const field = fieldOf(by);
+  const valueOfHit = ({ item }: FusedHit) => (field === undefined ? item.created_at : item.metadata?.[field]);
+  const sign = direction === 'ascending' ? 1 : -1;
+  const places = new Map(hits.map((hit, at) => [hit, at]));
+  hits.sort((one, other) => {
+    const [first, second] = [one, other].map((hit) => isEach || hit.likely);
+    if (first !== second) return first ? -1 : 1;
+    const byValue = first ? compareValues(valueOfHit(one), valueOfHit(other), sign) : 0;
+    return byValue || places.get(one)! - places.get(other)!;
+  });
+}
+
+const KINDS = ['boolean', 'number', 'string'];
+
+/** Values of two kinds go by their kinds; what has none comes last. */
+function compareValues(one: Scalar | undefined, other: Scalar | undefined, sign: number): number {
+  if (one === undefined || other === undefined)
+    return Number(one === undefined) - Number(other === undefined);
+  const kinds = KINDS.indexOf(typeof one) - KINDS.indexOf(typeof other);
+  return sign * (kinds || (one === other ? 0 : one < other ? -1 : 1));
 }
 
 /** The page, the passage, or the whole film or recording that a hit is. */

@@ -70,7 +70,7 @@ export class Activity {
     return this.#entries.has(id);
   }
 
-  countSearch(id: WorkspaceId, { query, image_sha256, families, k, hits, latency_ms }: CountedSearch): void {
+  countSearch(id: WorkspaceId, { query, image_sha256, like, families, k, hits, latency_ms }: CountedSearch): void {
     const entry = this.#openEntry(id);
     if (!entry) return;
     entry.searches += 1;
@@ -81,7 +81,7 @@ export class Activity {
       entry.lost += 1;
     }
     const at = toTimestamp(this.#deps.clock.now());
-    entry.waiting.push({ at, query, image_sha256, families, k, hits, latency_ms });
+    entry.waiting.push({ at, query, image_sha256, like, families, k, hits, latency_ms });
   }
 
   countIngest(id: WorkspaceId): void {

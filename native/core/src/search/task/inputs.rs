@@ -35,6 +35,16 @@ impl SearchInputs {
         Self { vectors: vec![None; plan.lists.len()], plan, wanted, words: None, picture: None }
     }
 
+    #[cfg(test)]
+    pub(super) fn plan(self) -> Arc<Plan> {
+        self.plan
+    }
+
+    /// Segments from one to another are not found.
+    pub fn leave_out(&mut self, first: u32, last: u32) {
+        self.wanted.without.push((first, last));
+    }
+
     /// The words of the query. `spelt_right`: those that are no slips. `asks`: they ask something.
     pub fn ask_words(&mut self, text: String, spelt_right: SpeltRight, asks: bool) {
         self.words = Some(AskedWords { text, spelt_right, asks });

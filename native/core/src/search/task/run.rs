@@ -6,16 +6,17 @@ use std::time::Instant;
 
 use crate::error::Result;
 use crate::filter::expression::Filter;
+use crate::filter::order::{ItemOrder, Order};
 use crate::ranking::hit_group::HitGroup;
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::rating::Rating;
 use crate::ranking::segment_filter::SegmentFilter;
 use crate::ranking::top_k::{Method, Ranking};
 use crate::search::evidence::{Evidence, Rates, ScannedList};
-use crate::search::fusion::fuse;
-use crate::search::members::ShownHit;
+use crate::search::fusion::{FusedPlace, arrange, fuse};
+use crate::search::members::{ShownHit, likeness_of};
 use crate::search::moments::shown_moments;
-use crate::search::plan::{Plan, Scans};
+use crate::search::plan::{BestHit, Plan, Scans};
 use crate::search::query::QueryFacts;
 use crate::shard::extents::Extent;
 use crate::shard::hits::{WrittenHits, hits};
@@ -24,6 +25,9 @@ use crate::shard::snapshot::Snapshot;
 
 /// Most hits that are written on the caller's thread: each takes 5 to 9 microseconds (`make bench NAME=hits`).
 const HITS_AT_ONCE_MAX: u64 = 100;
+
+/// Segments of an index whose Items are put in an order on the caller's thread.
+const ORDERED_AT_ONCE_MAX: u64 = 4096;
 
 /// A query for each list of a plan.
 #[derive(Debug, Clone, Default)]
@@ -45,6 +49,10 @@ pub struct Wanted {
     pub extent: Option<Extent>,
     /// The Items that may be found. None: all.
     pub filter: Option<Arc<Filter>>,
+    /// Segments that are not found, first and last: those that the search is like.
+    pub without: Vec<(u32, u32)>,
+    /// The order of the hits. None: the likelier first.
+    pub order: Option<Arc<Order>>,
 }
 
 impl Wanted {
@@ -82,6 +90,8 @@ pub struct Scanned {
     pub corrected: Option<String>,
     /// The Segments that were allowed. None: all.
     pub within: Option<Arc<SegmentFilter>>,
+    /// The order of the Items, if the search has one.
+    pub order: Option<ItemOrder>,
 }
 
 pub struct Answer {
@@ -106,7 +116,9 @@ impl Search {
     pub fn is_long(&self, snapshot: &Snapshot) -> Result<bool> {
         let segments = snapshot.totals()?.segments;
         let hits = segments.min(self.wanted.k as u64);
-        if self.wanted.filter.is_some() && snapshot.filters_late()? {
+        let is_late = (self.wanted.filter.is_some() || self.wanted.order.is_some()) && snapshot.filters_late()?;
+        // Each band is a scan of its own, and all Items are put in order.
+        if is_late || (self.wanted.order.is_some() && segments > ORDERED_AT_ONCE_MAX) {
             return Ok(true);
         }
         let around = self.wanted.extent.map_or(0, |extent| 2 * u64::from(extent.around));
@@ -118,18 +130,31 @@ impl Search {
     /// `interrupted` once it was cancelled.
     pub fn run(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Answer> {
         let started = Instant::now();
-        let Scanned { evidence, scans, corrected, within } = self.scan(snapshot, stop)?;
+        let Scanned { evidence, scans, corrected, within, order } = self.scan(snapshot, stop)?;
         stop.check()?;
         let rated = Instant::now();
         let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
         let segments = snapshot.totals()?.segments;
         let facts = QueryFacts { segments, asks: *asks, describes_none: *describes_none };
-        let places = fuse(&self.plan, &evidence, &facts, *k, *min_confidence);
+        let reach = if order.is_some() { usize::MAX } else { *k };
+        let mut places = fuse(&self.plan, &evidence, &facts, reach, *min_confidence);
+        let confidence = places.first().map_or(0.0, |place| place.best.confidence);
+        let mut best = BestHit { confidence, weighed: confidence };
+        let decays = self.wanted.order.as_ref().is_some_and(|order| order.decay.is_some());
+        if let Some(order) = &order {
+            let comes_first = |place: &FusedPlace| {
+                let likeness = likeness_of(&self.plan, &evidence, place);
+                *min_confidence > 0.0 || self.plan.likely.holds(place.best.confidence, &best, likeness)
+            };
+            arrange(&mut places, decays, |place| order.key_of(place.best.likelihood.segment), comes_first);
+            best.weighed = places.iter().map(FusedPlace::weighed).fold(0.0, f64::max);
+            places.truncate(*k);
+        }
         let shown: Result<Vec<ShownHit<'_>>> = places
             .iter()
             .map(|fused| {
                 let moments = shown_moments(&fused.best, &fused.moments, |segment| snapshot.record(segment))?;
-                Ok(ShownHit { plan: &self.plan, evidence: &evidence, fused, moments, explain: *explain })
+                Ok(ShownHit { plan: &self.plan, evidence: &evidence, fused, moments, best, decays, explain: *explain })
             })
             .collect();
         let words = match (&self.words, &corrected) {
@@ -144,7 +169,7 @@ impl Search {
         Ok(Answer {
             hits,
             candidates: evidence.candidates.len(),
-            confidence: places.first().map_or(0.0, |place| place.best.confidence),
+            confidence,
             scans,
             corrected,
             segments,
@@ -156,11 +181,20 @@ impl Search {
 
     /// Ranks the lists one after the other, and has them rate what any of them found.
     pub fn scan(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Scanned> {
-        let within = self.wanted.filter.as_ref().map(|filter| snapshot.within(filter)).transpose()?;
-        let options = SearchOptions { stop: stop.clone(), within: within.clone(), ..self.wanted.options() };
-        let rankings: Result<Vec<Ranking>> =
-            self.queries.iter().map(|query| snapshot.answer_if(query, &options)).collect();
-        let mut rankings = rankings?;
+        let within = self.within(snapshot)?;
+        let order = self.wanted.order.as_ref().map(|order| snapshot.ordered(order, within.as_deref())).transpose()?;
+        let bands: Vec<Option<Arc<SegmentFilter>>> = match &order {
+            Some(order) if order.bands.len() > 1 => order.bands.iter().cloned().map(Some).collect(),
+            _ => vec![within.clone()],
+        };
+        let ranked = |query: &Arc<Conditional>| {
+            let of_band = |within: &Option<Arc<SegmentFilter>>| {
+                let options = SearchOptions { stop: stop.clone(), within: within.clone(), ..self.wanted.options() };
+                snapshot.answer_if(query, &options)
+            };
+            bands.iter().map(of_band).collect::<Result<Vec<Ranking>>>().map(Ranking::of_parts)
+        };
+        let mut rankings = self.queries.iter().map(ranked).collect::<Result<Vec<Ranking>>>()?;
         let corrected = rankings.iter_mut().find_map(|ranking| ranking.corrected.take());
         let scans = rankings.iter().map(scan_of).collect();
         let lists = rankings.into_iter().zip(&self.plan.lists).zip(&self.foreign);
@@ -170,13 +204,29 @@ impl Search {
                 ScannedList { ranking, unrated, foreign: *foreign }
             })
             .collect();
-        let evidence = Evidence::gather(
+        let mut evidence = Evidence::gather(
             &self.plan,
             &lists,
-            self.wanted.depth,
+            self.wanted.depth * bands.len(),
             &Rater { search: self, snapshot, within: within.as_deref() },
         )?;
-        Ok(Scanned { evidence, scans, corrected, within })
+        if bands.len() > 1 {
+            // Behind the best of all, a list of bands may lack places.
+            let is_known = |rank: &u32| *rank as usize <= self.wanted.depth;
+            evidence.said.iter_mut().flatten().for_each(|said| said.rank = said.rank.filter(is_known));
+        }
+        Ok(Scanned { evidence, scans, corrected, within, order })
+    }
+
+    /// The Segments that may be found. None: all.
+    fn within(&self, snapshot: &Snapshot) -> Result<Option<Arc<SegmentFilter>>> {
+        let Wanted { filter, without, .. } = &self.wanted;
+        let within = filter.as_ref().map(|filter| snapshot.within(filter)).transpose()?;
+        if without.is_empty() {
+            return Ok(within);
+        }
+        let others = SegmentFilter::without(without);
+        Ok(Some(Arc::new(within.map_or(others.clone(), |within| within.and(&others)))))
     }
 }
 

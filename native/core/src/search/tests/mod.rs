@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::curve::{Curve, Features};
 use super::evidence::{Evidence, Rates, ScannedList};
 use super::fusion::{FusedPlace, fuse as fuse_evidence};
-use super::plan::{Calibration, CosineScale, Kind, Plan, PlannedList, Scans};
+use super::plan::{Calibration, CosineScale, Kind, LikelyRule, Plan, PlannedList, Scans};
 use super::query::QueryFacts;
 use crate::error::Result;
 use crate::ranking::hit_group::HitGroup;
@@ -115,7 +115,11 @@ fn planned(name: &str) -> PlannedList {
 }
 
 fn plan_of(lists: &[Known]) -> Plan {
-    Plan { lists: lists.iter().map(|list| planned(list.name)).collect(), unknown_language_share: 0.2 }
+    Plan {
+        lists: lists.iter().map(|list| planned(list.name)).collect(),
+        unknown_language_share: 0.2,
+        likely: LikelyRule::default(),
+    }
 }
 
 struct Rater<'a> {
