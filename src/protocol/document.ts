@@ -138,6 +138,8 @@ export interface ExtractLimits {
   /** Pages of one file that OCR reads, and seconds for each. */
   readonly recognisedPagesMax: number;
   readonly recogniseSecondsMax: number;
+  /** Seconds by the clock until OCR, or listening to a recording, ends with what it has, waiting for others' files included. */
+  readonly perceiveSecondsMax: number;
   /** Memory of a reader process (RLIMIT_DATA). */
   readonly memoryBytesMax: number;
   /** Files that one reader process reads before it is replaced; ten times as many texts, if it has read nothing else. */
@@ -164,6 +166,7 @@ export const EXTRACT_LIMITS: ExtractLimits = {
   // A dense page takes two to five seconds of one core.
   recognisedPagesMax: 500,
   recogniseSecondsMax: 90,
+  perceiveSecondsMax: 3600,
   // PDFium and sharp run within it, and a runaway stops. Measured with PDFium's WebAssembly.
   memoryBytesMax: 2 ** 30,
   filesPerProcess: 200,

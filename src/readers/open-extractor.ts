@@ -29,6 +29,7 @@ import { CachedOpens, type ReadFile } from './process/cached-open.ts';
 import { Collector, MemberWriter } from './process/collector.ts';
 import { listen } from './process/listening.ts';
 import type { ConfinementReport, Reply, Task } from './process/messages.ts';
+import { isPlainText, TEXT_SECONDS } from './process/plain-text.ts';
 import type { ReaderPool } from './process/reader-pool.ts';
 import { Readers } from './process/readers.ts';
 
@@ -40,6 +41,8 @@ interface Opening {
   /** Of the file, in bytes. */
   readonly size: number;
   readonly signal: AbortSignal | undefined;
+  /** When it is to end, by `performance.now()`. */
+  readonly endsAt: number;
 }
 
 export function openExtractor(options: ExtractorOptions): Extractor {
@@ -78,7 +81,8 @@ class ProcessExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const opening = { tenant, size, signal };
+    const endsAt = performance.now() + 1000 * this.#limits.openSecondsMax;
+    const opening = { tenant, size, signal, endsAt };
     const task = { task: 'open', path, ...(name !== undefined && { name }) } as const;
     const fileInfo = await this.#openFile(task, opening);
     if (!isRecording(fileInfo)) return fileInfo;
@@ -100,14 +104,15 @@ class ProcessExtractor implements Extractor {
   async #open(
     pool: ReaderPool,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
-    { tenant, size, signal }: Opening,
+    { tenant, size, signal, endsAt }: Opening,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
     const work = {
       task,
       file: task.path,
-      secondsMax: this.#limits.openSecondsMax,
+      secondsMax: Math.max(OPENING_SECONDS_MIN, (endsAt - performance.now()) / 1000),
       processorSecondsMax: openingSeconds(size),
+      cost: isPlainText(task.path, size) ? TEXT_SECONDS : undefined,
       onReply: (reply: Reply) => collector.take(reply),
     };
     const { fileInfo, wasRead, ...summary } = await pool.run(this.#owners.of(tenant), work, signal);
@@ -169,8 +174,10 @@ class ProcessExtractor implements Extractor {
       const onHeard = (seconds: number) => {
         if (duration_s) onProgress?.(Math.min(1, seconds / duration_s));
       };
-      const recording = { ...limits, path, mediaType, owner, mediaSecondsMax, onSound, onHeard };
-      await listen(pool, recording, this.#listeningTurnMs);
+      const end = new ClockEnd(this.#limits.perceiveSecondsMax, signal);
+      const recording = { ...limits, signal: end.signal, path, mediaType, owner, mediaSecondsMax, onSound, onHeard };
+      await listen(pool, recording, this.#listeningTurnMs).catch(end.unlessOver);
+      if (end.isOver) return { ...done, collector, notRead: addNotRead(done.notRead ?? [], UNHEARD) };
     }
     return { ...done, collector };
   }
@@ -220,7 +227,9 @@ class ProcessExtractor implements Extractor {
       ...textless.map((page) => ({ page, scene: false })),
       ...scenes.map((page) => ({ page, scene: true })),
     ].slice(0, limit);
+    const end = new ClockEnd(this.#limits.perceiveSecondsMax, signal);
     for (const [index, { page, scene }] of taken.entries()) {
+      if (end.isOver) return addNotRead(notRead, ...unread(taken.length - index, 'time_limit'));
       const before = collector.blocks.length;
       let failure: ErrorCode | undefined;
       try {
@@ -228,12 +237,13 @@ class ProcessExtractor implements Extractor {
           task: { task: 'recognise', path, mediaType, page, ...(scene && { scene }) },
           file: path,
           secondsMax: this.#limits.recogniseSecondsMax,
-          signal,
+          signal: end.signal,
           onReply: (reply) => collector.take(reply),
         });
         notRead = addNotRead(notRead, ...beyond);
       } catch (error) {
         const code = errorCode(error);
+        if (end.isOver) return addNotRead(notRead, ...unread(taken.length - index, 'time_limit'));
         if (signal?.aborted || code === undefined || !PAGE_FAULTS.includes(code)) throw error;
         this.#log({ event: 'page_not_recognised', page, code });
         failure = code;
@@ -323,6 +333,31 @@ class ProcessExtractor implements Extractor {
   }
 }
 
+/** The end of a stage by the clock: what it has by then is kept. */
+class ClockEnd {
+  /** Aborted at the end, or with the sender's. */
+  readonly signal: AbortSignal;
+  readonly #sender: AbortSignal | undefined;
+
+  constructor(seconds: number, sender: AbortSignal | undefined) {
+    const end = AbortSignal.timeout(1000 * seconds);
+    this.signal = sender ? AbortSignal.any([sender, end]) : end;
+    this.#sender = sender;
+  }
+
+  get isOver(): boolean {
+    return this.signal.aborted && !this.#sender?.aborted;
+  }
+
+  /** @throws what is no consequence of the end */
+  readonly unlessOver = (error: unknown): void => {
+    if (!this.isOver) throw error;
+  };
+}
+
+/** The rest of a recording's speech. */
+const UNHEARD: NotRead = { what: 'text', why: 'time_limit' };
+
 function noAnswer(): FarthingError {
   return new FarthingError('extraction_failed', 'The reader gave no answer.');
 }
@@ -332,17 +367,23 @@ function isRecording({ kind }: FileInfo): boolean {
 }
 
 /**
- * Seconds of a processor that reading a file may take: some for each MiB, unpacked, and for each page or second that it
- * shows. Ordinary files take a tenth. Recordings have more to begin with, because short ones are decoded completely.
+ * Seconds of a processor that reading a file may take: some for each MiB, unpacked, for each page, and for each second that a recording
+ * plays. Ordinary files take a tenth. Recordings have more to begin with, because short ones are decoded completely. How long an animation
+ * says that it lasts costs nothing: only so many of its frames are read.
  */
 function processorSeconds(info: FileInfo, bytes: number): number {
   const { membersBytes = 0, pages = 0, duration_s = 0 } = info;
-  const first = isRecording(info) ? 240 : 20;
-  return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * duration_s;
+  const [first, seconds] = isRecording(info) ? [240, Math.min(duration_s, bytes / BYTES_PER_SECOND_MIN)] : [20, 0];
+  return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * seconds;
 }
+
+/** Silence in Opus has more. A file that says that it lasts longer has no time for what it cannot hold. */
+const BYTES_PER_SECOND_MIN = 100;
 
 /** Seconds of a processor, beside what the size takes. */
 const OPENING_SECONDS = 1;
+/** By the clock: a second opening, of the headers alone, or of a recording, has so many once the file's time is over. */
+const OPENING_SECONDS_MIN = 2;
 
 /** Seconds of a processor that opening a file may take. */
 function openingSeconds(bytes: number): number {

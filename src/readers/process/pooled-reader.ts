@@ -31,6 +31,8 @@ export interface ReaderTask extends TaskLimits {
   /** Its `path` is replaced by the place where the process finds the file, unless that is small and goes with the task. */
   readonly task: Task;
   readonly file?: string;
+  /** Seconds of a processor that it will take, where that is known before. */
+  readonly cost?: number | undefined;
   readonly body?: Uint8Array;
   /** Gets what comes before the end. The process waits for a promise; a rejected one ends the task. */
   readonly onReply: (reply: Reply) => void | Promise<void>;

@@ -82,7 +82,7 @@ export class ReaderPool {
         if (this.#queue.leave(waiting)) reject(waits?.reason);
       };
       const waiting: Waiting = { task, waits, resolve, reject, onAbort };
-      if (!this.#queue.enter(owner, waiting)) return reject(full());
+      if (!this.#queue.enter(owner, waiting, task.cost)) return reject(full());
       waits?.addEventListener('abort', onAbort, { once: true });
       this.#startNext();
       if (this.#queue.waitingOf(owner) > 0 && this.#idle.length > 0) this.#growFor(waiting);

@@ -5,6 +5,8 @@ import type { ReaderProcess } from './reader-process.ts';
 const GRACE_MS = 1000;
 /** A process that had less of a processor than this, of the time that it had, stood still: that says nothing of the file. */
 const STARVED = 0.05;
+/** One that had less than this waited for a busy host, and its file is told so. */
+const CROWDED = 0.5;
 const STARVED_RETRY_S = 5;
 /** How often the time of a processor is looked at. */
 const LOOK_INTERVAL_MS = 250;
@@ -78,8 +80,8 @@ export class TaskWatch {
     this.#deadline = setTimeout(
       () => {
         const { secondsMax } = this.#limits;
-        const isStarved = (this.#used() ?? Number.POSITIVE_INFINITY) < STARVED * secondsMax;
-        this.#end(isStarved ? starved(secondsMax) : timeout(secondsMax));
+        const used = this.#used() ?? Number.POSITIVE_INFINITY;
+        this.#end(used < STARVED * secondsMax ? starved(secondsMax) : timeout(secondsMax, used));
       },
       Math.max(0, this.#left),
     );
@@ -119,9 +121,13 @@ function starved(seconds: number): FarthingError {
   );
 }
 
-function timeout(seconds: number): FarthingError {
-  return new FarthingError('extraction_timeout', `Reading the file took more than ${seconds} seconds.`, {
-    facts: { limit_seconds: seconds },
+/** @param used seconds of a processor */
+function timeout(seconds: number, used: number): FarthingError {
+  const limit = Math.round(seconds);
+  const busy = `, of which it had a processor for ${Math.round(used)}: the server is busy. Send it again later`;
+  const why = used < CROWDED * seconds ? busy : '';
+  return new FarthingError('extraction_timeout', `Reading the file took more than ${limit} seconds${why}.`, {
+    facts: { limit_seconds: limit, ...(why && { processor_seconds: Math.round(used) }) },
   });
 }
 

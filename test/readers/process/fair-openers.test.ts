@@ -39,3 +39,23 @@ t.test(
     t.match(pdf, { kind: 'document', mediaType: 'application/pdf', pages: 1 });
   },
 );
+
+t.test('a small text waits for no file of which nobody knows how long it takes', async (t) => {
+  const path = join(t.testdir({}), 'masks.svg');
+  writeFileSync(path, hostileFile('masks.svg'));
+  let starts = 0;
+  const log = (event: object) => {
+    if ('reader' in event && /^open-\d/.test(String(event.reader))) starts += 1;
+  };
+  const { extractor } = testExtractor(t, { readers: 2, log });
+  await extractor.open('samples/tea.txt', { tenant: 'warms the reader' });
+  const before = starts;
+  const hostile = Array.from({ length: 6 }, (_, owner) =>
+    extractor.open(path, { tenant: `hostile ${owner}` }).catch(() => undefined),
+  );
+  await extractor.open('samples/tea.txt', { tenant: 'new' });
+  // The second process, and one in the place of that which ran when the text came.
+  t.ok(starts - before <= 2, `${starts - before} starts before it, one for each file that was given up`);
+  await extractor.close();
+  await Promise.all(hostile);
+});

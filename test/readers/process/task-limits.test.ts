@@ -42,6 +42,17 @@ t.test('a process that had no processor says nothing of its file', async (t) => 
   t.match(watch.endReason, { code: 'overloaded' });
 });
 
+t.test('a task whose process had less than half a processor is told that the server is busy', async (t) => {
+  const { process, watch } = watched({ secondsMax: 60 });
+  process.processorSeconds = 4;
+  mock.timers.tick(60_000);
+  t.match(watch.endReason, {
+    code: 'extraction_timeout',
+    detail: /60 seconds, of which it had a processor for 4: the server is busy/,
+    facts: { limit_seconds: 60, processor_seconds: 4 },
+  });
+});
+
 t.test('a task that takes more of a processor than it may is ended', async (t) => {
   const { process, watch } = watched({ processorSecondsMax: 10 });
   process.processorSeconds = 10;

@@ -1,5 +1,6 @@
 import type { Search, SearchOptions, SearchResult } from '@farthing/engine/search/search';
 import { roundedMs, roundedStages } from '@farthing/protocol/clock';
+import { errorCode } from '@farthing/protocol/error';
 import type { TenantId } from '@farthing/protocol/id';
 import { SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { type SearchAnswer, SearchResponseSchema } from '@farthing/protocol/schema/search';
@@ -52,6 +53,31 @@ function body(
   };
 }
 
+/**
+ * The questions of one call. Those that are refused because their siblings wait before them are asked again when one of these is
+ * answered: only a call of which nothing is being answered is refused.
+ */
+class Siblings {
+  #running = 0;
+  #waiting: (() => void)[] = [];
+
+  async ask<T>(question: () => Promise<T>): Promise<T> {
+    for (;;) {
+      this.#running += 1;
+      try {
+        const answer = await question();
+        for (const again of this.#waiting.splice(0)) again();
+        return answer;
+      } catch (error) {
+        if (errorCode(error) !== 'overloaded' || this.#running === 1) throw error;
+      } finally {
+        this.#running -= 1;
+      }
+      await new Promise<void>((again) => void this.#waiting.push(again));
+    }
+  }
+}
+
 /** The answer to one question, or to several at the same time: the encoder takes them as one batch. */
 async function answerOf(
   search: Search,
@@ -61,6 +87,7 @@ async function answerOf(
   { onCertain, ...options }: SearchOptions = {},
 ): Promise<{ readonly result: ShownResult; readonly results: readonly SearchResult[] }> {
   const started = performance.now();
+  const siblings = new Siblings();
   const uncertain = new Set(inputs);
   const results = await Promise.all(
     inputs.map((input) => {
@@ -68,7 +95,8 @@ async function answerOf(
         uncertain.delete(input);
         if (uncertain.size === 0) onCertain?.();
       };
-      return search.run(tenant, input, signal, { ...options, ...(onCertain && { onCertain: certain }) });
+      const asked = { ...options, ...(onCertain && { onCertain: certain }) };
+      return siblings.ask(() => search.run(tenant, input, signal, asked));
     }),
   );
   return { results, result: several ? severalResult(results, several, started) : results[0]! };
