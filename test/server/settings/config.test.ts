@@ -151,8 +151,9 @@ t.test('facilitators are names or addresses, each once; a testnet’s sells noth
   t.match(of('self', { ...own, FARTHING_GAS_KEY: '1' }), /FARTHING_GAS_KEY: leave it out/);
   t.match(of('self,self', own), /self is named twice/);
   t.match(of('cdp', own), /FARTHING_FACILITATOR: name self in it/);
-  for (const wrong of ['', '0', '-1', '1e3', '.0000000001'])
+  for (const wrong of ['0', '-1', '1e3', '.0000000001'])
     t.match(of('self', { ...own, FARTHING_GAS_FEE_GWEI_MAX: wrong }), /a number of gwei above 0/);
+  t.match(of('self', { ...own, FARTHING_GAS_COIN_USD: '0' }), /a number of dollars above 0/);
   for (const former of ['FACILITATOR_URL', 'FARTHING_FACILITATOR_URL', 'FACILITATOR_VERIFY_URLS'])
     t.match(
       fault({ [former]: 'https://a.example' }),

@@ -40,14 +40,20 @@ async function serve(t: Test, answer: (asked: Asked, key?: string) => Answer): P
   return (await listening(t, server)).url;
 }
 
+/** The answer of the contract that tells ETH's price. */
+const feed = (usd: number) => {
+  const words = [1, usd * 1e8, Math.floor(Date.now() / 1000), Math.floor(Date.now() / 1000), 1];
+  return `0x${words.map((value) => value.toString(16).padStart(64, '0')).join('')}`;
+};
+
 /** A node's answers, as Base's are. */
 const NODE: Readonly<Record<string, unknown>> = {
   eth_chainId: hex(8453),
   eth_getCode: '0x60',
   eth_getTransactionCount: '0x0',
   eth_getBalance: hex(10n ** 16n),
-  eth_maxPriorityFeePerGas: hex(1_000_000),
   eth_getLogs: [],
+  eth_call: ({ to }: { to: string }) => (to === BASE_USDC.gas.usdFeed ? feed(3000) : '0x'),
 };
 const block = ({ ageS = 1, baseFeePerGas = 5_000_000 } = {}) => ({
   number: hex(1000),
@@ -139,6 +145,14 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
     node({ eth_getBlockByNumber: block({ baseFeePerGas: 3_000_000_000 }) }),
     /problem gas wallet .* 3 gwei, and FARTHING_GAS_FEE_GWEI_MAX is 0\.1/,
   ],
+  'fees over some prices': [
+    node({ eth_getBlockByNumber: block({ baseFeePerGas: 15_000_000 }) }),
+    /warning margin .*0\.00432 USD now \(ETH at 3000 USD, by its feed on the chain\).*: search 0\.00168, .*Not sold for coins on the chain: item → Wait/,
+  ],
+  'a chain without the price of its coin': [
+    node({ eth_call: '0x' }),
+    /warning margin .*at 10000 USD, assumed.*→ /,
+  ],
   'a gas wallet that is paid, too': [
     (t) => self(t, {}, { PAY_TO: GAS_WALLET }),
     /problem gas wallet FARTHING_GAS_KEY: is the key of FARTHING_PAY_TO/,
@@ -178,7 +192,7 @@ for (const [name, [settings, expected]] of Object.entries(SET_UPS))
 t.test('a server that settles itself, with all that it needs, is all ok', async (t) => {
   const shown = await screen(await self(t));
   t.notMatch(shown, /problem|warning/);
-  t.match(shown, `${GAS_WALLET} has 0.01 ETH on Base, enough for 20833 settlements at the present fees`);
+  t.match(shown, `${GAS_WALLET} has 0.01 ETH on Base, enough for 18518 settlements at the present fees`);
 });
 
 t.test('a facilitator that sells, and a wallet without a checksum, are all ok', async (t) => {
