@@ -28,5 +28,7 @@ function isRead(lines: readonly WrittenRegion[], least: number): boolean {
   const isOfSigns = count(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu) > letters / 2;
   const length = lines.reduce((sum, line) => sum + line.text.length, 0);
   const confidence = lines.reduce((sum, line) => sum + line.text.length * line.confidence, 0) / length;
-  return confidence >= (isOfSigns ? SIGNS_CONFIDENCE : least) || knownShare(text) >= KNOWN_SHARE_MIN;
+  if (confidence >= (isOfSigns ? SIGNS_CONFIDENCE : least)) return true;
+  const doubted = lines.filter((line) => line.confidence < least).map((line) => line.text);
+  return knownShare(doubted.join(' ')) >= KNOWN_SHARE_MIN;
 }
