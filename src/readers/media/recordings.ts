@@ -40,6 +40,11 @@ export const RECORDING_TYPES: readonly RecordingType[] = [
     demuxers: 'ogg',
     synonyms: ['audio/opus', 'audio/ogg; codecs=opus'],
   },
+  { mediaType: 'video/3gpp', name: '3GP', kind: 'video', demuxers: MP4, synonyms: ['video/3gpp2'] },
+  { mediaType: 'audio/aiff', name: 'AIFF', kind: 'audio', demuxers: 'aiff' },
+  { mediaType: 'audio/amr', name: 'AMR', kind: 'audio', demuxers: 'amr' },
+  { mediaType: 'video/x-ms-asf', name: 'WMV', kind: 'video', demuxers: 'asf' },
+  { mediaType: 'audio/x-ms-asf', name: 'WMA', kind: 'audio', demuxers: 'asf' },
   { mediaType: 'audio/mp4', name: 'M4A', kind: 'audio', demuxers: MP4, synonyms: ['audio/x-m4a'] },
 ];
 

@@ -5,6 +5,7 @@ import { followed } from './line-bend.ts';
 import { linePicture } from './line-picture.ts';
 import { paragraphsOf, type WrittenRegion } from './page-layout.ts';
 import { type PageReader, type ReadPage, turned } from './page-reader.ts';
+import { ofReadScript } from './read-script.ts';
 import type { TextModels } from './text-models.ts';
 import type { Region } from './text-regions.ts';
 
@@ -58,7 +59,9 @@ export class TextPageReader implements PageReader {
       const { text, confidence } = await this.#models.line(linePicture(picture, region));
       if (text !== '' && confidence >= CONFIDENCE_MIN) written.push({ ...region, text, confidence });
     }
-    return { paragraphs: paragraphsOf(written), turn };
+    const read = ofReadScript(written);
+    if (read.length < written.length) report('text', 'no_text');
+    return { paragraphs: paragraphsOf(read), turn };
   }
 
   /** The longest lines are read both ways where they are not sure. */

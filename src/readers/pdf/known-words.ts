@@ -25,3 +25,9 @@ export function isCompound(before: string, after: string): boolean {
   const [one, other] = [before.toLowerCase(), after.toLowerCase()];
   return words.has(one) && words.has(other) && !words.has(one + other);
 }
+
+/** Share of a text's words of three letters and more that are known; zero for a text without such words. */
+export function knownShare(text: string): number {
+  const all = text.match(/\p{L}{3,}/gu) ?? [];
+  return all.filter((word) => words.has(word.toLowerCase())).length / Math.max(1, all.length);
+}

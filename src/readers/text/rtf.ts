@@ -1,7 +1,10 @@
 import { TextDecoder } from 'node:util';
 import type { Block } from '@farthing/protocol/document';
 import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
+import { type Colour, isFaint, isTiny, WHITE } from '../reading/visibility.ts';
+import { Links } from './links.ts';
 import { readPlain } from './plain.ts';
+import { STRUCK } from './raised.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
 export const rtf = textReader({ looksLike: ({ start }) => /^\{\\rtf/.test(start), read: readRtf });
@@ -111,12 +114,28 @@ interface Group {
   /** Characters after a Unicode one that replace it in older programs. */
   skip: number;
   font: number;
+  isTiny: boolean;
+  /** Numbers of colours in the document's table: of letters, and of what they stand on. */
+  ink: number;
+  ground: number;
+  isStruck: boolean;
 }
+
+/** The colours of a document, by their numbers; undefined for the automatic one. */
+function coloursIn(source: string): (Colour | undefined)[] {
+  const table = /\{\\colortbl([^{}]{0,20000})\}/.exec(source)?.[1] ?? '';
+  return table.split(';').map((entry) => {
+    const [red, green, blue] = ['red', 'green', 'blue'].map((name) => new RegExp(`\\\\${name}(\\d{1,3})`).exec(entry)?.[1]);
+    return red === undefined ? undefined : { red: Number(red), green: Number(green), blue: Number(blue), alpha: 1 };
+  });
+}
+
+const PLAIN = { isTiny: false, ink: 0, ground: 0, isStruck: false } as const;
 
 /** The text of an RTF document: its text boxes, notes and comments where they are bound to it, headers and footers once at its end. */
 export function readRtf(source: string): TextContents {
   const stack: Group[] = [];
-  let state: Group = { hidden: false, unseen: undefined, part: undefined, skip: 1, font: -1 };
+  let state: Group = { hidden: false, unseen: undefined, part: undefined, skip: 1, font: -1, ...PLAIN };
   let left = 0;
   let deeper = 0;
   let begins = false;
@@ -125,12 +144,19 @@ export function readRtf(source: string): TextContents {
   let notRead: readonly NotRead[] = [];
   const fontPages = new Map<number, number>();
   const bytes = new ByteDecoder();
+  const colours = coloursIn(source);
+  const isHidden = ({ isTiny, ink, ground }: Group): boolean => {
+    const colour = colours[ink];
+    return isTiny || (colour !== undefined && isFaint(colour, ground === 0 ? WHITE : (colours[ground] ?? WHITE)));
+  };
   const add = (text: string): void => {
-    if (state.unseen === undefined)
-      out[state.part === 'head' || state.part === 'title' ? state.part : 'text'] += text;
-    else if (text.trim() !== '') {
-      const why = state.unseen === 'revisions' ? 'left_out' : 'hidden';
-      notRead = addNotRead(notRead, { what: state.unseen, count: 1, why });
+    const unseen = state.unseen ?? (isHidden(state) ? 'hidden_text' : undefined);
+    if (unseen === undefined) {
+      const shown = state.isStruck && text.trim() !== '' ? STRUCK.join(text) : text;
+      out[state.part === 'head' || state.part === 'title' ? state.part : 'text'] += shown;
+    } else if (text.trim() !== '') {
+      const why = unseen === 'revisions' ? 'left_out' : 'hidden';
+      notRead = addNotRead(notRead, { what: unseen, count: 1, why });
     }
   };
   const write = (text: string): void => {
@@ -192,7 +218,12 @@ export function readRtf(source: string): TextContents {
     else if (word === 'uc') state.skip = Math.max(0, Number(number ?? 1));
     else if (word === 'v' || word === 'deleted')
       change({ ...state, unseen: number === '0' ? undefined : word === 'v' ? 'hidden_text' : 'revisions' });
-    else if (word === 'plain') change({ ...state, unseen: undefined });
+    else if (word === 'plain') change({ ...state, unseen: undefined, ...PLAIN });
+    else if (word === 'fs') change({ ...state, isTiny: isTiny(Number(number ?? 24) / 2) });
+    else if (word === 'cf') change({ ...state, ink: Number(number ?? 0) });
+    else if (word === 'cb' || word === 'highlight' || word === 'chcbpat')
+      change({ ...state, ground: Number(number ?? 0) });
+    else if (word === 'strike' || word === 'striked') change({ ...state, isStruck: number !== '0' });
     else if (state.hidden) continue;
     else if (hex) writeByte(Number.parseInt(hex, 16));
     else if (text) write(bytes.isOpen ? continued(text) : text);
@@ -206,12 +237,21 @@ export function readRtf(source: string): TextContents {
   }
   change(state);
   const title = out.title.trim();
-  const { blocks, ...guessed } = title === '' ? readPlain(out.text) : { title, blocks: textBlocks(out.text) };
+  const contents: TextContents =
+    title === '' ? readPlain(out.text) : { title, blocks: textBlocks(out.text) };
+  const { blocks, notRead: encoded = [], ...guessed } = contents;
   const beside = distinctLines(out.head);
+  const links = new Links();
+  for (const [, target] of source.matchAll(/\\fldinst[^"]{0,200}HYPERLINK\s+"([^"]{1,2000})"/g)) links.add('', target!);
+  const all = addNotRead(notRead, ...encoded);
   return {
     ...guessed,
-    blocks: beside === '' ? blocks : [...blocks, { heading: 'Header and footer', text: beside }],
-    ...(notRead.length > 0 && { notRead }),
+    blocks: [
+      ...blocks,
+      ...(beside === '' ? [] : [{ heading: 'Header and footer', text: beside }]),
+      ...links.blocks(blocks),
+    ],
+    ...(all.length > 0 && { notRead: all }),
   };
 }
 

@@ -241,6 +241,53 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'no-character-set-named.eml': { says: ['灯台の'], notRead: ['charset guessed -'] },
     'utf-16.eml': { says: ['Subject: Looms', 'The looms were stopped.'] },
   },
+  // Links, descriptions, tables, chats, cards and captions.
+  seen: {
+    'telegram.json': {
+      says: ['Harbour club', 'Yrsa, 2024-03-02 10:11: I left the Quillaby key under the blue pot by the gate.'],
+      hides: ['bold'],
+    },
+    'alt.docx': { says: ['Bronze brooch from the Tarporley mound'] },
+    'fields.docx': {
+      says: [
+        '東京の塔 (とうきょう)',
+        'Width 4^2 metres',
+        '[struck out: The old price is 90 crowns.]',
+        'claim form: https://claims.whixall.example/form\nour terms: https://terms.whixall.example/2024',
+      ],
+    },
+    'links.html': { says: ['here: https://forms.clee.example/f?id=88\nthe reeve: reeve@clee.example'] },
+    'merged.xlsx': {
+      says: ['| Region: Northern | Depot: Tornby | 2023, Lanterns: 97', '2024, Lanterns: 88'],
+      pages: 1,
+    },
+    'bank.csv': {
+      says: ['| Girokonto | DE02', 'Buchungsdatum: 05.10.24', 'Verwendungszweck: Gehalt Oktober | Betrag (€): 2.310,00'],
+    },
+    'ragged.csv': { says: ['| name: Bea | town: Clun\n| name: Cora | town: Ludlow | phone: 3 | extra'] },
+    'statement.pdf': {
+      says: ['Paid out: 850.00 | Balance', 'Details: Wages Weston dairy | Paid in: 2,310.00', 'ref 77-B'],
+    },
+    'meet.ics': { says: ['Start: 2024-11-12 09:30 (W. Europe Standard Time)'], hides: ['1601'] },
+    'vcard21.vcf': { says: ['Name: Šimek, Günther', 'Note: owes me the Melverley ladder'] },
+    'form.html': {
+      says: [
+        'Orders of the Calverhall cider works',
+        'Enable scripts for Hinstock',
+        '| Norton | 12\n| Norton | 19',
+        '[struck out: 9 crowns]',
+        'Framed Sambrook note',
+        'Shadow of Chetwynd',
+      ],
+      notRead: ['hidden_text hidden 1'],
+    },
+    'talk.ass': { says: ['Guide: This sextant belonged to\nCaptain Weston.'], hides: ['internal', 'Dialogue'] },
+    'plan.drawio': { says: ['Queue of Ellerdine\nWorker of Crudgington'] },
+    'book.fb2': { says: ['Лодочник Мартын'], hides: ['GIdTgSq'], notRead: ['encoded_data unsupported 1'] },
+    'ansi.log': { says: ['ERROR pump Leegomery stalled'], hides: ['[1;31m'] },
+    'outline.pdf': { says: ['Bookmarks', 'Chapter on the Trefonen kiln', 'Author: Isolde Croesau', 'brickmaking'] },
+    'lamalef.pdf': { says: ['الإنتاجية في حل المشكلات', 'لاحق'] },
+  },
   limits: {
     'pictures.odt': { notRead: ['pictures limit 70'] },
     'pictures.fodt': { notRead: ['pictures limit 70'] },
@@ -398,6 +445,31 @@ t.test('subtitles of a file keep their times, speakers and words', async (t) => 
   t.same((await readBytes(Buffer.from(vtt))).blocks, [
     { text: 'Guide: This ginkgo & more.', time_s: 72.25, time_end_s: 75, source: 'subtitle' },
   ]);
+});
+
+t.test('captions of other kinds have their times, too', async (t) => {
+  t.match((await readBytes(fileOf('seen', 'talk.ass'))).blocks, [
+    { time_s: 72.25, time_end_s: 75, source: 'subtitle' },
+    { text: 'Guide: Please do not touch the Lyneal globe.', time_s: 160 },
+  ]);
+  const samples = '../samples/formats';
+  t.match((await readBytes(fileOf(samples, 'application/ttml+xml'))).blocks, [
+    { text: 'This sextant belonged\nto Captain Weston.', time_s: 72.25, time_end_s: 75 },
+    { time_s: 160.2, time_end_s: 164.2 },
+  ]);
+  t.match((await readBytes(fileOf(samples, 'text/x-lrc'))).blocks.slice(1), [
+    { text: 'Over the water she came', time_s: 12.5, time_end_s: 17.25 },
+    { time_s: 17.25 },
+    { time_s: 62 },
+  ]);
+});
+
+t.test('a day of a Slack export names who speaks, by another file of its archive', async (t) => {
+  const day = (await unpackBytes(fileOf('seen', 'slack.zip'))).find(({ path }) => path.includes('2023'))!;
+  const { blocks } = await readBytes(Buffer.from(day.text));
+  t.match(blocks[0]!.text, /^Ragna Holm, 2023-11-14 22:13 UTC: @Peder Vinther the Trondby invoice is <1000 & paid/);
+  t.match(blocks[0]!.text, /\n\nPeder Vinther, 2023-11-14 22:18 UTC: Thanks!/);
+  t.match(blocks[1], { heading: 'Links', text: 'the ledger: https://pay.trondby.example/77' });
 });
 
 t.test('each mail of a mailbox is a file', async (t) => {
