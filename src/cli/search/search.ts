@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { SearchAnswer } from '@farthing/client';
-import { correctedText } from '@farthing/client/answers/corrected';
+import { understoodTexts } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
 import { counted } from '@farthing/protocol/figures';
@@ -72,18 +72,18 @@ function showAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
     return;
   }
   io.write(hitLines(answer.hits));
-  if (answer.corrected !== undefined) say(io, correctedText(answer.corrected));
+  for (const text of understoodTexts(answer)) say(io, text);
   if (!answer.answered) say(io, unansweredText(answer.reason));
 }
 
 /** @param nearest how many hits are shown where none is likely to answer */
 function explainAnswer(answer: SearchAnswer, io: Io, nearest: number): void {
-  const { hits, answered, reason, corrected, latency_ms } = answer;
+  const { hits, answered, reason, latency_ms } = answer;
   const terminal = io.out!;
   const style = styleFor(terminal.colours);
   const shown = answered ? hits : hits.slice(0, nearest);
   const lines = [
-    ...(corrected === undefined ? [] : [style.dim(correctedText(clean(corrected)))]),
+    ...understoodTexts(answer).map((text) => style.dim(clean(text))),
     ...(answered
       ? []
       : [`${style.bold(unansweredText(reason))}${shown.length > 0 ? ' The nearest:\n' : ''}`]),

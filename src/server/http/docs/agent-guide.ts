@@ -163,7 +163,7 @@ ${FIGURES_OF_A_HIT}
 
 Use \`confidence\` to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It is cautious, most of all in small indexes: read the first
-snippet before you give up. \`corrected\` is the query with misspellings corrected. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
+snippet before you give up. \`corrected\` is the query with misspellings corrected; \`relaxed\` has quoted phrases that stand nowhere: their words were looked for. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
 
 \`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query, families, k, filter}\`. \`answers\` has the answer to each; with
 \`fused: true\` all are one list, for several wordings of one question.

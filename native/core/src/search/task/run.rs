@@ -80,6 +80,8 @@ pub struct Scanned {
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
+    /// Quoted phrases that stand nowhere: their words were looked for.
+    pub relaxed: Vec<String>,
     /// The Segments that were allowed. None: all.
     pub within: Option<Arc<SegmentFilter>>,
 }
@@ -94,6 +96,8 @@ pub struct Answer {
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
+    /// Quoted phrases that stand nowhere: their words were looked for.
+    pub relaxed: Vec<String>,
     pub segments: u64,
     /// Nothing was found, and the filter leaves nothing to find.
     pub filtered_out: bool,
@@ -118,7 +122,7 @@ impl Search {
     /// `interrupted` once it was cancelled.
     pub fn run(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Answer> {
         let started = Instant::now();
-        let Scanned { evidence, scans, corrected, within } = self.scan(snapshot, stop)?;
+        let Scanned { evidence, scans, corrected, relaxed, within } = self.scan(snapshot, stop)?;
         stop.check()?;
         let rated = Instant::now();
         let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
@@ -147,6 +151,7 @@ impl Search {
             confidence: places.first().map_or(0.0, |place| place.best.confidence),
             scans,
             corrected,
+            relaxed,
             segments,
             filtered_out,
             scan_ms: (rated - started).as_secs_f64() * 1e3,
@@ -162,6 +167,8 @@ impl Search {
             self.queries.iter().map(|query| snapshot.answer_if(query, &options)).collect();
         let mut rankings = rankings?;
         let corrected = rankings.iter_mut().find_map(|ranking| ranking.corrected.take());
+        let relaxed = rankings.iter_mut().map(|of| std::mem::take(&mut of.relaxed)).find(|of| !of.is_empty());
+        let relaxed = relaxed.unwrap_or_default();
         let scans = rankings.iter().map(scan_of).collect();
         let lists = rankings.into_iter().zip(&self.plan.lists).zip(&self.foreign);
         let lists: Vec<ScannedList> = lists
@@ -176,7 +183,7 @@ impl Search {
             self.wanted.depth,
             &Rater { search: self, snapshot, within: within.as_deref() },
         )?;
-        Ok(Scanned { evidence, scans, corrected, within })
+        Ok(Scanned { evidence, scans, corrected, relaxed, within })
     }
 }
 
