@@ -1,5 +1,5 @@
 import type { AcceptedIngest, AskedQuestion, Hit, Item, SearchAnswer } from '@farthing/client';
-import { correctedText } from '@farthing/client/answers/corrected';
+import { understoodTexts } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
 import { hasPicture } from '@farthing/client/preview';
 import { brief } from '@farthing/protocol/brief';
@@ -28,7 +28,7 @@ interface ShownBy {
 }
 
 /** The displayed part of the answer to one question. */
-type Shown = Pick<SearchAnswer, 'hits' | 'answered' | 'reason' | 'corrected' | 'truncated'>;
+type Shown = Pick<SearchAnswer, 'hits' | 'answered' | 'reason' | 'corrected' | 'relaxed' | 'truncated'>;
 
 /** The hits that are worth a model's context, as text and as data. */
 export async function searchResult(
@@ -81,11 +81,11 @@ function wordsOf(question: AskedQuestion): string {
 
 /** Less likely hits are left out. @param isChosen how many hits, or how likely ones, was said: all are shown */
 function answerText(shown: Shown, isChosen: boolean) {
-  const { answered, reason, corrected, truncated } = shown;
+  const { answered, reason, corrected, relaxed, truncated } = shown;
   const hits = isChosen ? shown.hits : shownFirst(shown.hits);
   const leftOut = shown.hits.length - hits.length;
   const lines = [
-    ...(corrected === undefined ? [] : [correctedText(corrected)]),
+    ...understoodTexts(shown),
     ...(answered ? [] : [unansweredLine(shown)]),
     ...hits.map(hitLine),
     ...(leftOut > 0 ? [`${leftOut} less likely left out; k shows them.`] : []),
@@ -96,6 +96,7 @@ function answerText(shown: Shown, isChosen: boolean) {
     answered,
     ...(reason && { reason }),
     ...(corrected !== undefined && { corrected }),
+    ...(relaxed && { relaxed }),
     ...(truncated !== undefined && { truncated }),
     ...(leftOut > 0 && { left_out: leftOut }),
   };

@@ -87,6 +87,11 @@ const DEFINED = {
       answered: shown('boolean', 'False: the answer is probably not in these files.'),
       reason: { enum: UNANSWERED_REASONS, description: 'Why it is not answered.' },
       corrected: shown('string', 'The query with slips in its words corrected, as it was understood.'),
+      relaxed: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Quoted phrases that stand nowhere: their words were looked for.',
+      },
       latency_ms: shown('number'),
       exact: shown('boolean', 'Each list is proved to have its best rows.'),
       answers: {

@@ -18,8 +18,8 @@ export type SearchedText = Addon.SearchedText;
 /** The same, with the number of its text, or its error. */
 export type TextSearched = Addon.TextSearched;
 
-/** The words of a model's tokenizer. */
-export type Vocabulary = InstanceType<typeof native.TextTokenizer>;
+/** The words of models' tokenizers. */
+export type Vocabulary = InstanceType<typeof native.Vocabulary>;
 
 const NATIVE_ERROR = /^FARTHING:([a-z_]+):([\s\S]*)$/;
 

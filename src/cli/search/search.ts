@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { SearchAnswer } from '@farthing/client';
-import { correctedText } from '@farthing/client/answers/corrected';
+import { understoodTexts } from '@farthing/client/answers/corrected';
 import { unansweredText } from '@farthing/client/answers/unanswered';
 import type { FarthingError } from '@farthing/protocol/error';
 import { FAMILIES, type Family } from '@farthing/protocol/family';
@@ -84,17 +84,17 @@ function showAnswer(answer: SearchAnswer, io: Io, isWhole: boolean): void {
     return;
   }
   io.write(hitLines(answer.hits));
-  if (answer.corrected !== undefined) say(io, correctedText(answer.corrected));
+  for (const text of understoodTexts(answer)) say(io, text);
   if (!answer.answered) say(io, unansweredText(answer.reason));
 }
 
 function explainAnswer(answer: SearchAnswer, io: Io, isWhole: boolean): void {
-  const { hits, answered, reason, corrected, latency_ms } = answer;
+  const { hits, answered, reason, latency_ms } = answer;
   const terminal = io.out!;
   const style = styleFor(terminal.colours);
   const shown = isWhole ? hits : shownFirst(hits);
   const lines = [
-    ...(corrected === undefined ? [] : [style.dim(correctedText(clean(corrected)))]),
+    ...understoodTexts(answer).map((text) => style.dim(clean(text))),
     ...(answered
       ? []
       : [`${style.bold(unansweredText(reason))}${shown.length > 0 ? ' The nearest:\n' : ''}`]),

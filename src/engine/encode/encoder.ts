@@ -1,4 +1,4 @@
-import { native, type Vocabulary } from '@farthing/native';
+import type { Vocabulary } from '@farthing/native';
 import type { Block, PictureSpec } from '@farthing/protocol/document';
 import type { EncoderInput, InputKind } from '@farthing/protocol/family';
 import type { ProviderChoice } from './models/device.ts';
@@ -79,7 +79,7 @@ export interface Encoder {
     input: EncoderInput<K>,
     options: QueryOptions,
   ): Promise<Record<string, Float32Array>>;
-  /** The text model's: hardly any word that it has whole is a slip of another. */
+  /** The words that the text models here know: hardly any is a slip of another. Absent with an encoder of one index's space. */
   readonly vocabulary: Vocabulary | undefined;
   /** Rows of an index, in the order of the inputs. */
   encodeIngest<K extends InputKind>(
@@ -119,6 +119,9 @@ export interface EncoderOptions {
   readonly alarm?: (event: object) => void;
 }
 
+/** The parts of an encoder that need no workers. */
+export type MoreOfEncoder = Partial<Pick<Encoder, 'otherLanguages' | 'translation' | 'vocabulary'>>;
+
 /** The encoder over workers that were started for it. */
 export class WorkerEncoder implements Encoder {
   readonly otherLanguages?: ServedSpace;
@@ -140,7 +143,7 @@ export class WorkerEncoder implements Encoder {
     { threads, reports }: Workers,
     options: EncoderOptions,
     rejected: readonly Failure[],
-    { otherLanguages, translation }: Pick<Encoder, 'otherLanguages' | 'translation'> = {},
+    { otherLanguages, translation, vocabulary }: MoreOfEncoder = {},
   ) {
     if (otherLanguages) this.otherLanguages = otherLanguages;
     if (translation) this.translation = translation;
@@ -152,7 +155,7 @@ export class WorkerEncoder implements Encoder {
     const count = (role: 'query' | 'ingest') => threads.filter((thread) => thread.role === role).length;
     this.workers = { query: count('query'), ingest: count('ingest') };
     this.#kinds = workKindsOf(towers, opened);
-    this.vocabulary = vocabularyOf(opened);
+    this.vocabulary = vocabulary;
     const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask, alarm = log } = options;
     this.#dispatcher = new Dispatcher({
       threads,
@@ -247,14 +250,6 @@ function jobOf(work: WorkKind, inputs: readonly (string | Uint8Array)[], options
   return work.inputBytes === 0
     ? new TextJob(work, inputs as readonly string[], options)
     : new InputJob(work, inputs as readonly Uint8Array[], options);
-}
-
-/** The text model's, which the workers have opened. */
-function vocabularyOf(towers: Towers): Vocabulary | undefined {
-  const tower = passageTowerOf(towers);
-  if (!tower) return undefined;
-  const { limit, special_tokens } = tower.settings;
-  return new native.TextTokenizer(tower.tokenizerPath, { limit, specialTokens: special_tokens, dropped: [] });
 }
 
 function pictureSpecOf(towers: Towers): PictureSpec | undefined {

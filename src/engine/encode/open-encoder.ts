@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
+import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
-import { type Encoder, type EncoderOptions, WorkerEncoder } from './encoder.ts';
+import { type Encoder, type EncoderOptions, type MoreOfEncoder, WorkerEncoder } from './encoder.ts';
 import { findInstalled, type Installed } from './models/installed.ts';
 import type { Manifest } from './models/manifest.ts';
 import { withNative } from './models/native-weights.ts';
 import { type FilledBy, findPreviousModel } from './models/previous-model.ts';
 import { readManifest } from './models/read-manifest.ts';
 import { type ServedSpace, servedSpaces } from './models/served-spaces.ts';
-import { passageTowerOf, type Towers } from './models/tower.ts';
+import { passageTowerOf, type TextTower, type Towers } from './models/tower.ts';
 import { Verification } from './models/verification.ts';
 import type { CutSettings } from './text/passage.ts';
 import { translationIn } from './text/translation.ts';
@@ -30,7 +31,12 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const towers = withNative(installed.towers, provider);
   const translation = await translationIn(manifest, towers, modelsFolder, verification, options.log);
   await verification.save();
-  const more = { ...(otherLanguages && { otherLanguages }), ...(translation && { translation }) };
+  const tokenizers = [passageTowerOf(towers), otherLanguages?.tower].flatMap((tower) => tower?.tokenizerPath ?? []);
+  const more = {
+    ...(otherLanguages && { otherLanguages: otherLanguages.space }),
+    ...(translation && { translation }),
+    ...(tokenizers.length > 0 && { vocabulary: new native.Vocabulary(tokenizers) }),
+  };
   return startEncoder(manifest, { towers, missing, passedOver }, options, more);
 }
 
@@ -55,7 +61,7 @@ async function otherLanguagesIn(
   folder: string,
   verification: Verification,
   log: EncoderOptions['log'],
-): Promise<ServedSpace | undefined> {
+): Promise<{ readonly space: ServedSpace; readonly tower: TextTower | undefined } | undefined> {
   const { other_languages: model } = manifest;
   if (!model || model === manifest.use.text_semantic) return undefined;
   const alone = { ...manifest, use: { text_semantic: model } };
@@ -67,14 +73,14 @@ async function otherLanguagesIn(
       model,
       reason: missing.find((lack) => lack.space === 'text_semantic')?.reason,
     });
-  return space;
+  return space && { space, tower: passageTowerOf(towers) };
 }
 
 async function startEncoder(
   manifest: Manifest,
   installed: Installed,
   options: EncoderOptions,
-  more?: Pick<Encoder, 'otherLanguages' | 'translation'>,
+  more?: MoreOfEncoder,
 ): Promise<Encoder> {
   const started = performance.now();
   const { cacheFolder, log, alarm = log } = options;

@@ -164,7 +164,7 @@ export class Search {
     if (!found) return emptyResult(started);
     const { answer, vectors, encodedAt, lists = plan.lists } = found;
     const notSearched = lostFamilies(input, encoder);
-    const { hits, corrected, segments, confidence, scanMs, fuseMs } = answer;
+    const { hits, corrected, relaxed, segments, confidence, scanMs, fuseMs } = answer;
     const scans = scansOf(lists, answer);
     const timing = { encode_ms: encodedAt - started, scan_ms: scanMs, fuse_ms: fuseMs };
     const exact = scans.every((scan) => scan.exact);
@@ -174,6 +174,7 @@ export class Search {
       hits,
       ...verdictOf(answer, encoder.fusion.answered_min),
       ...(corrected !== undefined && { corrected }),
+      ...(relaxed && { relaxed }),
       exact,
       bounds: boundsOf(scans),
       ...(input.max_chars !== undefined && { truncated: answer.truncated }),

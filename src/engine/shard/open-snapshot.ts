@@ -118,7 +118,7 @@ function rankedList([segments, scores, facts]: HitBuffers, hits: number): Ranked
 const SEARCH_FACTS = 8;
 const LIST_FACTS = 4;
 
-export function searched({ json, corrected, facts }: SearchedHits): Searched {
+export function searched({ json, corrected, relaxed, facts }: SearchedHits): Searched {
   const [
     hits = 0,
     found = 0,
@@ -148,6 +148,7 @@ export function searched({ json, corrected, facts }: SearchedHits): Searched {
     fuseMs,
     lists,
     ...(typeof corrected === 'string' && { corrected }),
+    ...(relaxed.length > 0 && { relaxed }),
   };
 }
 

@@ -80,6 +80,8 @@ export interface Searched {
   readonly lists: readonly SearchedList[];
   /** The words with slips corrected. Absent where there are none. */
   readonly corrected?: string;
+  /** Quoted phrases that stand nowhere: their words were looked for. Absent where there are none. */
+  readonly relaxed?: readonly string[];
 }
 
 export interface HitsOptions {

@@ -322,8 +322,14 @@ const VERDICT = {
   corrected: Type.Optional(
     Type.String({
       description:
-        'The query with slips in its words corrected, as it was understood: where the index has nearly none of a word as it was written.',
+        'The query with slips in its words corrected, as it was understood: where the index has not a word as it was written, and no language is known to have it.',
     }),
+  ),
+  relaxed: Type.Optional(
+    Type.Array(
+      Type.String(),
+      described('Quoted phrases that stand nowhere in the index: their words were looked for instead.'),
+    ),
   ),
   exact: Type.Boolean({
     description:

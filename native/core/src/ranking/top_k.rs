@@ -94,6 +94,8 @@ pub struct Ranking {
     pub ceiling: f32,
     /// The query with slips in its words corrected. None if there are none, and for lists of other things than words.
     pub corrected: Option<String>,
+    /// Quoted phrases that stand nowhere: their words were looked for.
+    pub relaxed: Vec<String>,
 }
 
 impl Ranking {

@@ -15,7 +15,7 @@ use crate::filter::expression::Filter;
 use crate::filter::order::{ItemOrder, Order};
 use crate::kernels::detection;
 use crate::ranking::hit_group::HitGroup;
-use crate::ranking::options::{SearchOptions, Stop};
+use crate::ranking::options::SearchOptions;
 use crate::ranking::rating::Rating;
 use crate::ranking::segment_filter::SegmentFilter;
 use crate::ranking::top_k::{Ranking, Scored, TopK};
@@ -31,10 +31,12 @@ use crate::terms::spelt_right::SpeltRight;
 use crate::terms::surface_forms::{Word, words};
 use crate::words::block::WordsBlock;
 use crate::words::exact_match::Runs;
-use crate::words::phrases::segments_with_all;
+use crate::words::occurrences::some_segments;
+use crate::words::phrases::{WithPhrases, segments_with_all};
 use crate::words::postings::PostingsView;
 use crate::words::query::{language_of, may_have_phrases};
-use crate::words::rank::{self, Correction, ResolvedQuery};
+use crate::words::query_word::Variant;
+use crate::words::rank::{self, ResolvedQuery};
 use crate::words::rating as words_rating;
 use crate::write::write_queue::WriteQueue;
 
@@ -102,7 +104,8 @@ impl Snapshot {
                         },
                     )
                 };
-                words_rating::rate(&self.words_blocks()?, &words.resolved(self.state()), (segments, within), text_of)
+                let (blocks, query) = (self.words_blocks()?, words.resolved(self.state()));
+                words_rating::rate(&blocks, &query, (segments, within), text_of, &|term| self.spelt(&blocks, term))
             }
             Query::Picture { .. } => Ok(Rating::default()),
         }
@@ -114,14 +117,18 @@ impl Snapshot {
         Conditional { query, phrases_of }: &Conditional,
         options: &SearchOptions,
     ) -> Result<Ranking> {
-        let having = match phrases_of {
-            Some(text) => self.with_phrases(text, &options.stop)?.map(SegmentFilter::of_segments),
-            None => None,
+        let quotes = phrases_of.as_deref().filter(|text| may_have_phrases(text));
+        let Some(text) = quotes else { return self.answer(query, options) };
+        let WithPhrases { segments, relaxed } = segments_with_all(&self.words_blocks()?, text, &options.stop)?;
+        let ranking = match segments.map(SegmentFilter::of_segments) {
+            None => self.answer(query, options),
+            Some(having) => {
+                let within = options.within.as_ref().map_or(having.clone(), |within| within.and(&having));
+                // Few, so each is looked at and the answer proved.
+                self.answer(query, &SearchOptions { within: Some(Arc::new(within)), exact: true, ..options.clone() })
+            }
         };
-        let Some(having) = having else { return self.answer(query, options) };
-        let within = options.within.as_ref().map_or(having.clone(), |within| within.and(&having));
-        // Few, so each is looked at and the answer proved.
-        self.answer(query, &SearchOptions { within: Some(Arc::new(within)), exact: true, ..options.clone() })
+        Ok(Ranking { relaxed, ..ranking? })
     }
 
     /// The Segments of the Items that meet a filter. Removed ones may be among them.
@@ -148,11 +155,6 @@ impl Snapshot {
             }
         }
         Ok(false)
-    }
-
-    /// The living Segments, ascending, that have every phrase quoted in a text. None if it quotes none.
-    fn with_phrases(&self, text: &str, stop: &Stop) -> Result<Option<Vec<u32>>> {
-        if !may_have_phrases(text) { Ok(None) } else { segments_with_all(&self.words_blocks()?, text, stop) }
     }
 
     /// The proved best k rows of a space.
@@ -190,7 +192,8 @@ impl Snapshot {
     }
 
     fn words_list(&self, query: &ResolvedQuery, options: &SearchOptions) -> Result<Ranking> {
-        rank::search_telling(&self.words_blocks()?, query, options, |correction| self.spelt(correction))
+        let blocks = self.words_blocks()?;
+        rank::search_telling(&blocks, query, options, &|term| self.spelt(&blocks, term))
     }
 
     /// Number of the last commit that it sees: snapshots of an index with the same number see the same.
@@ -198,11 +201,11 @@ impl Snapshot {
         self.txn.id()
     }
 
-    /// How a corrected word is written in the text of a Segment that has it.
-    fn spelt(&self, Correction { meant, segments, .. }: &Correction) -> Result<Option<String>> {
+    /// How a term is written in the text of a Segment that has it.
+    fn spelt(&self, blocks: &[WordsBlock<'_>], meant: &Variant) -> Result<Option<String>> {
         let terms: Vec<Terms> = Language::of_bits(meant.matched).map(Terms::of).collect();
-        for segment in segments {
-            let Some(record) = self.record(*segment)? else { continue };
+        for segment in some_segments(blocks, meant)? {
+            let Some(record) = self.record(segment)? else { continue };
             let Ok(Shown { text: Some(text) }) = serde_json::from_str::<Shown>(record) else { continue };
             let is_meant = |word: &Word| terms.iter().any(|terms| terms.term(word) == meant.term);
             if let Some(word) = words(&text).into_iter().find(is_meant) {

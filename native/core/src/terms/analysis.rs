@@ -28,8 +28,7 @@ impl Terms {
             Form::Spaced | Form::Whole => {
                 let word = self.without_elision(&word.text);
                 let stem = self.stemmer.as_ref().map_or(Cow::Borrowed(word), |stemmer| stemmer.stem(word));
-                let bare = bare(folded(&stem));
-                start_of(&bare, TERM_BYTES_MAX).to_owned()
+                start_of(&bare_word(&stem), TERM_BYTES_MAX).to_owned()
             }
         }
     }
@@ -140,6 +139,11 @@ pub fn with_umlauts(word: &str) -> String {
         }
     }
     out
+}
+
+/// A word in lower case without accents and marks.
+pub fn bare_word(word: &str) -> String {
+    bare(folded(word)).into_owned()
 }
 
 /// Without accents (Latin, Greek, Cyrillic), Hebrew points and Arabic vowel marks.

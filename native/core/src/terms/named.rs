@@ -33,11 +33,13 @@ pub enum Kind {
     Numbers,
     /// A word with a capital inside the sentence.
     Name,
+    /// The same where all nouns have one: a name if nobody knows the word.
+    Noun,
 }
 
-/// The names in a query. `words`: its words. `language`: its language.
+/// The names in a query, and the nouns that may be names. `words`: its words. `language`: its language.
 pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
-    let names = if language.has_capital_nouns() { HashSet::new() } else { names(text) };
+    let (names, of_capital) = (names(text), if language.has_capital_nouns() { Kind::Noun } else { Kind::Name });
     let mut all: Vec<Named> = vec![];
     let mut numbers: Vec<(Word, Vec<String>)> = vec![];
     for group in words.chunk_by(|left, right| left.group == right.group) {
@@ -59,7 +61,7 @@ pub fn named(text: &str, words: &[Word], language: Language) -> Vec<Named> {
             continue;
         }
         let names = spaced.into_iter().filter(|word| names.contains(&word.text));
-        all.extend(names.map(|name| Named { wholes: vec![], parts: vec![name], inner: vec![], kind: Kind::Name }));
+        all.extend(names.map(|name| Named { wholes: vec![], parts: vec![name], inner: vec![], kind: of_capital }));
     }
     all.extend(of_numbers(numbers));
     all
@@ -109,7 +111,11 @@ mod tests {
     fn of(code: &str, text: &str) -> Vec<String> {
         let shown = |named: Named| {
             let parts: Vec<&str> = named.parts.iter().map(|part| part.text.as_str()).collect();
-            let mark = if named.kind == Kind::Name { "!" } else { "" };
+            let mark = match named.kind {
+                Kind::Name => "!",
+                Kind::Noun => "?",
+                _ => "",
+            };
             format!("{}:{}{mark}", named.wholes.join("|"), parts.join("|"))
         };
         named(text, &words(text), Language::by_code(code).unwrap()).into_iter().map(shown).collect()
@@ -138,6 +144,6 @@ mod tests {
         assert_eq!(of("eng", "where was Anna Kowalska born. Then what"), [":anna!", ":kowalska!"]);
         assert_eq!(of("eng", "Annual Report Summary"), [""; 0]);
         assert_eq!(of("eng", "the DNA of mRNA"), [""; 0]);
-        assert_eq!(of("deu", "wo schläft die Katze"), [""; 0]);
+        assert_eq!(of("deu", "wo schläft die Katze"), [":katze?"]);
     }
 }

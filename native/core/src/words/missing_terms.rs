@@ -64,9 +64,12 @@ impl<'a> NamedThings<'a> {
     pub fn of(terms: &'a QueryTerms<'_>) -> Self {
         let mut of = Self { things: vec![], bits: vec![0; terms.found.len()] };
         let mut bits = (0..u64::BITS).map(|bit| 1 << bit);
-        let of_things: HashSet<usize> = terms.named.iter().flat_map(|named| named.words.iter().copied()).collect();
+        // A noun that some language has is no name.
+        let is_named = |named: &&NamedWords| named.kind != Kind::Noun || terms.unknown[named.parts[0]];
+        let of_things: HashSet<usize> =
+            terms.named.iter().filter(is_named).flat_map(|named| named.words.iter().copied()).collect();
         let is_short = terms.words.len() - of_things.len() < QUESTION_WORDS;
-        for named in terms.named.iter().take(THINGS_MAX) {
+        for named in terms.named.iter().filter(is_named).take(THINGS_MAX) {
             let mut bit_of = |word: &usize| -> Option<u64> {
                 let found = terms.found_of[*word].clone();
                 if of.bits[found.start] == 0 {
@@ -93,7 +96,7 @@ impl<'a> NamedThings<'a> {
                 in_order: named.in_order.as_ref(),
                 absent_name,
                 words,
-                is_all: is_short && (absent_name.is_some() || is_absent_code(terms, named)),
+                is_all: absent_name.is_some() || (is_short && is_absent_code(terms, named)),
             });
         }
         of
@@ -155,13 +158,14 @@ fn telling(terms: &QueryTerms<'_>, named: &NamedWords) -> Option<Vec<usize>> {
 }
 
 fn absent_name<'a>(terms: &'a QueryTerms<'_>, named: &NamedWords) -> Option<&'a str> {
-    let is_absent = named.kind == Kind::Name && frequency(terms, named.parts[0]) == 0;
+    let is_name = matches!(named.kind, Kind::Name | Kind::Noun);
+    let is_absent = is_name && frequency(terms, named.parts[0]) == 0;
     is_absent.then(|| terms.words[named.parts[0]].as_str())
 }
 
 fn is_absent_code(terms: &QueryTerms<'_>, NamedWords { wholes, parts, kind, .. }: &NamedWords) -> bool {
     let is_absent = |word: &usize| frequency(terms, *word) == 0;
-    *kind != Kind::Name
+    !matches!(kind, Kind::Name | Kind::Noun)
         && parts.iter().any(|part| has_digit(&terms.words[*part]))
         && wholes.iter().all(is_absent)
         && (parts.len() > 1 || parts.iter().all(is_absent))

@@ -7,7 +7,7 @@ pub mod exact_match;
 pub mod lists;
 pub mod merge;
 mod missing_terms;
-mod occurrences;
+pub mod occurrences;
 pub mod phrases;
 pub mod postings;
 pub mod query;

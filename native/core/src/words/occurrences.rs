@@ -64,7 +64,7 @@ fn is_there(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<bool> {
 }
 
 /// Living segments that have a term, a few of the first ones.
-pub(super) fn some_segments(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<Vec<u32>> {
+pub fn some_segments(blocks: &[WordsBlock<'_>], variant: &Variant) -> Result<Vec<u32>> {
     let mut segments = vec![];
     for block in blocks {
         if segments.len() < SPELLINGS_MAX

@@ -2,18 +2,28 @@
 
 use super::block::WordsBlock;
 use super::lists::{TermPostings, positions_of};
-use super::query::{Phrase, parse};
+use super::query::{ParsedQuery, Phrase, parse};
 use super::query_word::Variant;
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::terms::language::Language;
 
-/// The living segments, ascending, that have every quoted phrase of a query. None if it has none.
-pub fn segments_with_all(blocks: &[WordsBlock<'_>], query: &str, stop: &Stop) -> Result<Option<Vec<u32>>> {
+/// The segments that quoted phrases leave.
+pub struct WithPhrases {
+    /// Living ones, ascending, that have every phrase. None if no phrase has to be there.
+    pub segments: Option<Vec<u32>>,
+    /// Phrases that stand nowhere.
+    pub relaxed: Vec<String>,
+}
+
+/// The segments that have every quoted phrase of a query that stands anywhere.
+pub fn segments_with_all(blocks: &[WordsBlock<'_>], query: &str, stop: &Stop) -> Result<WithPhrases> {
     let languages = blocks.iter().fold(0, |languages, block| languages | block.view.header.languages);
-    let phrases = parse(query, None, &Language::of_bits(languages).collect::<Vec<_>>()).phrases;
+    let mut parsed = parse(query, None, &Language::of_bits(languages).collect::<Vec<_>>());
+    let relaxed = relax(blocks, &mut parsed, stop)?;
+    let phrases = parsed.phrases;
     if phrases.is_empty() {
-        return Ok(None);
+        return Ok(WithPhrases { segments: None, relaxed });
     }
     let mut segments = vec![];
     for block in blocks {
@@ -22,7 +32,33 @@ pub fn segments_with_all(blocks: &[WordsBlock<'_>], query: &str, stop: &Stop) ->
         segments.extend(rows.map(|row| block.view.segments.get(row)));
     }
     segments.sort_unstable();
-    Ok(Some(segments))
+    Ok(WithPhrases { segments: Some(segments), relaxed })
+}
+
+/// Takes the phrases that stand nowhere out of a query; its words remain. Returns them as they were quoted.
+pub fn relax(blocks: &[WordsBlock<'_>], parsed: &mut ParsedQuery, stop: &Stop) -> Result<Vec<String>> {
+    let (mut phrases, mut quoted, mut relaxed) = (vec![], vec![], vec![]);
+    for (phrase, text) in parsed.phrases.drain(..).zip(parsed.quoted.drain(..)) {
+        if stands(blocks, &phrase, stop)? {
+            phrases.push(phrase);
+            quoted.push(text);
+        } else {
+            relaxed.push(text);
+        }
+    }
+    (parsed.phrases, parsed.quoted) = (phrases, quoted);
+    Ok(relaxed)
+}
+
+/// Whether a living segment has a phrase.
+fn stands(blocks: &[WordsBlock<'_>], phrase: &Phrase, stop: &Stop) -> Result<bool> {
+    for block in blocks {
+        let has = documents_with_all(block, std::slice::from_ref(phrase), stop)?.unwrap_or_default();
+        if (0..has.len()).any(|row| has[row] && !block.dead.has(row)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Which documents of a block have every phrase. `None` if the query has no phrase.

@@ -80,6 +80,8 @@ pub struct ParsedQuery {
     pub words: Vec<QueryWord>,
     pub joined: Vec<Joined>,
     pub phrases: Vec<Phrase>,
+    /// The phrases as they are quoted.
+    pub quoted: Vec<String>,
     pub named: Vec<NamedWords>,
 }
 
@@ -91,13 +93,14 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
     let own = Terms::of(own_language);
     let analysers = analysers_of(languages);
     let mut all: Vec<Word> = vec![];
-    let (mut phrases, mut as_quoted) = (vec![], HashSet::new());
+    let (mut phrases, mut texts, mut as_quoted) = (vec![], vec![], HashSet::new());
     let (mut quoted, mut room) = (HashSet::new(), PHRASE_WORDS_MAX);
     for (part, is_quoted) in parts(start_of(text, BYTES_MAX)) {
         let words = without_covered_singles(words(part));
         let divided: Vec<&Word> = words.iter().filter(|word| word.form != Form::Whole).take(room).collect();
         if is_quoted && divided.len() > 1 && phrases.len() < PHRASES_MAX && quoted.insert(part) {
             phrases.push(in_order(&divided, &analysers));
+            texts.push(part.trim().to_owned());
             room -= divided.len();
         }
         if is_quoted {
@@ -113,7 +116,7 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
         words.iter().enumerate().map(|(number, word)| (word.written.as_str(), number)).collect();
     let named = named_words(named(text, &all, own_language), &numbers, &analysers);
     let joined = joined(&all, &numbers);
-    ParsedQuery { words, joined, phrases, named }
+    ParsedQuery { words, joined, phrases, quoted: texts, named }
 }
 
 fn analysers_of(languages: &[Language]) -> Vec<(Language, Terms)> {

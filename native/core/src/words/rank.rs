@@ -10,17 +10,19 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::block::WordsBlock;
 use super::bm25::{Collection, Formula};
-use super::occurrences::{Finder, Found, Occurrences, look_up, occurrences, some_segments};
-use super::phrases::documents_with_all;
-use super::query::{JOINED_LETTERS, NamedWords, ParsedQuery, Phrase, parse};
-use super::query_word::{QueryWord, Variant};
+use super::occurrences::{Finder, Found, Occurrences, look_up, occurrences};
+use super::phrases::{documents_with_all, relax};
+use super::query::{JOINED_LETTERS, NamedWords, ParsedQuery, Phrase, language_of, parse};
+use super::query_word::QueryWord;
 use super::scores::{BlockScores, Only, RankedList};
-use super::slips::{MEANT_RATIO, RARE_MAX, meant};
+use super::slips::{Spelt, meant};
 use crate::error::{Result, ShardError};
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::top_k::{Ranking, TopK};
-use crate::terms::language::Language;
+use crate::terms::analysis::Terms;
+use crate::terms::language::{DEFAULT, Language};
 use crate::terms::spelt_right::SpeltRight;
+use crate::terms::surface_forms;
 
 /// The best k segments for a query's words. A segment must have every quoted phrase and at least one word.
 /// `language`: that of the query, if it is certain.
@@ -30,19 +32,20 @@ pub fn search(
     language: Option<Language>,
     options: &SearchOptions,
 ) -> Result<Ranking> {
-    search_telling(blocks, &ResolvedQuery::new(query, language, SpeltRight::default()), options, |_| Ok(None))
+    search_telling(blocks, &ResolvedQuery::new(query, language, SpeltRight::default()), options, &|_| Ok(None))
 }
 
-/// As [`search`]. `spelt` finds how a corrected word is written in a segment that has it.
+/// As [`search`]. `spelt` finds how a term is written in a segment that has it.
 pub fn search_telling(
     blocks: &[WordsBlock<'_>],
     query: &ResolvedQuery,
     options: &SearchOptions,
-    spelt: impl Fn(&Correction) -> Result<Option<String>>,
+    spelt: &Spelt<'_>,
 ) -> Result<Ranking> {
     let mut ranking = Ranking { exact: true, ..Ranking::default() };
-    let Some(terms) = QueryTerms::of(blocks, query, &options.stop)? else { return Ok(ranking) };
-    ranking.corrected = corrected(&query.text, &terms.corrections, spelt)?;
+    let Some(terms) = QueryTerms::of(blocks, query, &options.stop, spelt)? else { return Ok(ranking) };
+    ranking.corrected = corrected(&query.text, &terms.corrections);
+    ranking.relaxed = terms.relaxed;
     let QueryTerms { collection, phrases, found, weights, .. } = terms;
     ranking.ceiling = weights.iter().copied().map(Formula::impact_max).sum();
     // Rare words first, in every block: a score is always the same sum, and documents are ruled out early.
@@ -103,6 +106,8 @@ pub struct ResolvedQuery {
 #[derive(Debug)]
 struct Understood {
     parsed: ParsedQuery,
+    /// Quoted phrases that stand nowhere.
+    relaxed: Vec<String>,
     meanings: Vec<Meaning>,
     /// Those of the words and of their alternatives, in the order in which they are looked up.
     occurrences: Vec<Occurrences>,
@@ -112,8 +117,10 @@ struct Understood {
 #[derive(Debug, Clone)]
 enum Meaning {
     Itself,
-    /// Another word of the index: it is misspelt.
-    Slip(QueryWord),
+    /// Nothing: no text has it, and it is no word that is known.
+    Unknown,
+    /// Another word of the index, and how that is written: it is misspelt.
+    Slip(QueryWord, String),
     /// Two words of the index that are written as one.
     Halves([QueryWord; 2]),
 }
@@ -132,8 +139,11 @@ pub struct QueryTerms<'a> {
     /// The weight of each word: its inverse document frequency, as often as the query has it.
     pub weights: Vec<f32>,
     pub corrections: Vec<Correction>,
+    pub relaxed: Vec<String>,
     /// Whether no segment has one of the words.
     pub has_absent: bool,
+    /// Of each word, whether it is [`Meaning::Unknown`].
+    pub unknown: Vec<bool>,
     /// The names in the query, …
     pub named: Vec<NamedWords>,
     /// … and where its words, by their numbers, are in `found`: a word may stand for another besides.
@@ -146,15 +156,18 @@ pub struct QueryTerms<'a> {
 pub struct Correction {
     /// In lower case.
     pub written: String,
-    /// The likeliest correction.
-    pub meant: Variant,
-    /// Some of the segments that have it.
-    pub segments: Vec<u32>,
+    /// The likeliest correction, as the index writes it.
+    pub meant: String,
 }
 
 impl<'a> QueryTerms<'a> {
     /// None if nothing can be found. `query` is always asked of the same blocks.
-    pub fn of(blocks: &[WordsBlock<'a>], query: &ResolvedQuery, stop: &Stop) -> Result<Option<Self>> {
+    pub fn of(
+        blocks: &[WordsBlock<'a>],
+        query: &ResolvedQuery,
+        stop: &Stop,
+        spelt: &Spelt<'_>,
+    ) -> Result<Option<Self>> {
         let dead: Vec<Vec<u32>> = blocks.iter().map(|block| block.dead.rows_below(block.view.rows())).collect();
         let collection = Collection::of(blocks, &dead);
         let before = query.understood.get();
@@ -165,9 +178,12 @@ impl<'a> QueryTerms<'a> {
         if parsed.words.is_empty() || collection.documents == 0 {
             return Ok(None);
         }
-        let looked_up = match &mut parsed {
-            Cow::Borrowed(_) => vec![],
-            Cow::Owned(parsed) => look_up(blocks, &dead, parsed, &collection.languages)?,
+        let (looked_up, relaxed) = match &mut parsed {
+            Cow::Borrowed(_) => (vec![], before.map_or(vec![], |known| known.relaxed.clone())),
+            Cow::Owned(parsed) => {
+                let relaxed = relax(blocks, parsed, stop)?;
+                (look_up(blocks, &dead, parsed, &collection.languages)?, relaxed)
+            }
         };
         let mut terms = Self {
             collection,
@@ -175,7 +191,9 @@ impl<'a> QueryTerms<'a> {
             found: vec![],
             weights: vec![],
             corrections: vec![],
+            relaxed,
             has_absent: false,
+            unknown: vec![],
             named: parsed.named.clone(),
             found_of: vec![],
             words: parsed.words.iter().map(|word| word.written.clone()).collect(),
@@ -193,10 +211,12 @@ impl<'a> QueryTerms<'a> {
             };
             let meaning = match before {
                 Some(understood) => Cow::Borrowed(&understood.meanings[at]),
-                None => Cow::Owned(terms.meaning(blocks, &dead, query, word, of_word.frequency, stop)?),
+                None if of_word.frequency > 0 => Cow::Owned(Meaning::Itself),
+                None => Cow::Owned(terms.meaning(blocks, &dead, query, word, (stop, spelt))?),
             };
             terms.add(&mut finder, word, of_word, &meaning)?;
             terms.found_of.push(begin..terms.found.len());
+            terms.unknown.push(matches!(*meaning, Meaning::Unknown));
             if let Cow::Owned(meaning) = meaning {
                 meanings.push(meaning);
             }
@@ -204,36 +224,31 @@ impl<'a> QueryTerms<'a> {
         if let Cow::Owned(parsed) = parsed {
             let occurrences = finder.made;
             // Two threads may have found out the same.
-            let _ = query.understood.set(Understood { parsed, meanings, occurrences });
+            let _ = query.understood.set(Understood { parsed, relaxed: terms.relaxed.clone(), meanings, occurrences });
         }
         Ok(Some(terms))
     }
 
-    /// Spelling alternatives of a word that `frequency` segments have.
+    /// The meaning of a word that no segment has.
     fn meaning(
         &self,
         blocks: &[WordsBlock<'_>],
         dead: &[Vec<u32>],
         query: &ResolvedQuery,
         word: &QueryWord,
-        frequency: u64,
-        stop: &Stop,
+        (stop, spelt): (&Stop, &Spelt<'_>),
     ) -> Result<Meaning> {
-        let is_rare = frequency <= RARE_MAX.min(self.collection.documents / MEANT_RATIO);
-        if frequency > 0 && !is_rare {
+        let languages = &self.collection.languages;
+        if !word.may_slip
+            || query.spelt_right.has(&word.written, &stems(query, word, languages)).map_err(ShardError::internal)?
+        {
             return Ok(Meaning::Itself);
         }
-        if !word.may_slip || query.spelt_right.has(&word.written).map_err(ShardError::internal)? {
-            return Ok(Meaning::Itself);
+        if let Some((instead, written)) = meant(blocks, word, stop, spelt)? {
+            return Ok(Meaning::Slip(instead, written));
         }
-        if let Some(instead) = meant(blocks, word, frequency, stop)? {
-            return Ok(Meaning::Slip(instead));
-        }
-        if frequency > 0 {
-            return Ok(Meaning::Itself);
-        }
-        let halves = halves(blocks, dead, query, &self.collection.languages, word, stop)?;
-        Ok(halves.map_or(Meaning::Itself, Meaning::Halves))
+        let halves = halves(blocks, dead, query, languages, word, stop)?;
+        Ok(halves.map_or(Meaning::Unknown, Meaning::Halves))
     }
 
     fn add(
@@ -246,8 +261,8 @@ impl<'a> QueryTerms<'a> {
         let frequency = of_word.frequency;
         self.has_absent |= frequency == 0;
         let instead = match meaning {
-            Meaning::Itself => &[][..],
-            Meaning::Slip(instead) => std::slice::from_ref(instead),
+            Meaning::Itself | Meaning::Unknown => &[][..],
+            Meaning::Slip(instead, _) => std::slice::from_ref(instead),
             Meaning::Halves(halves) => halves,
         };
         let mut push = |word: &QueryWord, of_word: Found<'a>| {
@@ -262,15 +277,20 @@ impl<'a> QueryTerms<'a> {
         for instead in instead {
             push(instead, Found { informs: frequency == 0, ..finder.find(instead)? });
         }
-        if let Meaning::Slip(instead) = meaning {
-            self.corrections.push(Correction {
-                written: word.written.clone(),
-                segments: some_segments(finder.blocks, &instead.variants[0])?,
-                meant: instead.variants[0].clone(),
-            });
+        if let Meaning::Slip(_, meant) = meaning {
+            self.corrections.push(Correction { written: word.written.clone(), meant: meant.clone() });
         }
         Ok(())
     }
+}
+
+/// The stems of a word in the languages that it may be of: the query's and the index's. English words are known by themselves.
+fn stems(query: &ResolvedQuery, word: &QueryWord, languages: &[Language]) -> Vec<String> {
+    let own = language_of(&query.text, query.language, languages);
+    let others = languages.iter().copied().filter(|language| *language != own);
+    let of = std::iter::once(own).chain(others).filter(|language| *language != DEFAULT);
+    let words = surface_forms::words(&word.written);
+    of.flat_map(|language| words.iter().map(move |word| Terms::of(language).term(word))).collect()
 }
 
 /// The two words that an absent one consists of, if a segment has them in order: `scatterplot`, `scatter plot`.
@@ -305,18 +325,11 @@ fn halves(
 }
 
 /// The query with its slips corrected. None if it has none.
-fn corrected(
-    query: &str,
-    corrections: &[Correction],
-    spelt: impl Fn(&Correction) -> Result<Option<String>>,
-) -> Result<Option<String>> {
+fn corrected(query: &str, corrections: &[Correction]) -> Option<String> {
     if corrections.is_empty() {
-        return Ok(None);
+        return None;
     }
-    let mut instead: HashMap<&str, String> = HashMap::new();
-    for correction in corrections {
-        instead.insert(&correction.written, spelt(correction)?.unwrap_or_else(|| correction.meant.term.clone()));
-    }
+    let instead: HashMap<&str, &str> = corrections.iter().map(|of| (of.written.as_str(), of.meant.as_str())).collect();
     let words = query.split_word_bounds();
-    Ok(Some(words.map(|word| instead.get(word.to_lowercase().as_str()).map_or(word, String::as_str)).collect()))
+    Some(words.map(|word| instead.get(word.to_lowercase().as_str()).copied().unwrap_or(word)).collect())
 }

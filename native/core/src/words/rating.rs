@@ -5,23 +5,25 @@ use super::exact_match::{Runs, exact_matches};
 use super::missing_terms::NamedThings;
 use super::occurrences::Found;
 use super::rank::{QueryTerms, ResolvedQuery};
+use super::slips::Spelt;
 use crate::error::Result;
 use crate::ranking::options::Stop;
 use crate::ranking::rating::Rating;
 use crate::ranking::segment_filter::SegmentFilter;
 
 /// Rates segments, ascending. `within`: those among which others with all words as written are looked for; None: all. Scores are those of [`super::rank::search`]; quoted phrases are no condition here.
-/// `text_of`: the words of a segment, or None where it has not all of some runs of letters.
+/// `text_of`: the words of a segment, or None where it has not all of some runs of letters. `spelt`: as in a search.
 pub fn rate(
     blocks: &[WordsBlock<'_>],
     query: &ResolvedQuery,
     (segments, within): (&[u32], Option<&SegmentFilter>),
     text_of: impl FnMut(u32, &Runs) -> Result<Option<String>>,
+    spelt: &Spelt<'_>,
 ) -> Result<Rating> {
     let zeros = || vec![0.0; segments.len()];
     let mut rating =
         Rating { scores: vec![f32::NAN; segments.len()], held: zeros(), lacks: zeros(), ..Rating::default() };
-    let Some(terms) = QueryTerms::of(blocks, query, &Stop::default())? else { return Ok(rating) };
+    let Some(terms) = QueryTerms::of(blocks, query, &Stop::default(), spelt)? else { return Ok(rating) };
     let named = NamedThings::of(&terms);
     let QueryTerms { collection, phrases, found, weights, has_absent, .. } = &terms;
     rating.information = found.iter().zip(weights).filter(|word| word.0.informs).map(|word| word.1).sum();

@@ -10,6 +10,7 @@ use super::block::WordsBlock;
 use super::query_word::{QueryWord, Variant};
 use crate::error::Result;
 use crate::ranking::options::Stop;
+use crate::terms::analysis::bare_word;
 use crate::terms::language::{DEFAULT, Language};
 
 /// Letters from which on a word may have one slip; below, two.
@@ -17,10 +18,6 @@ const ONE_SLIP_LETTERS: usize = 5;
 const TWO_SLIPS_LETTERS: usize = 9;
 /// Letters that are left of such a word without its ending: of fewer, one slip makes too many other words (`met`, `men`).
 const STEM_LETTERS_MIN: usize = 4;
-/// Segments that have a rare word: more, and it is spelt right.
-pub const RARE_MAX: u64 = 2;
-/// An alternative must be this many times as frequent as the rare word.
-pub const MEANT_RATIO: u64 = 20;
 /// Letters at its start in which a word with two slips has one at most: further ones are not looked through.
 const EARLY_LETTERS: usize = 4;
 /// Letters of a word that are compared.
@@ -29,10 +26,8 @@ const LETTERS_MAX: usize = 60;
 const SLIPS_MAX: usize = 2;
 /// Terms that one word may stand for: of the nearest the most frequent ones, and of equal ones the first.
 const TERMS_MAX: usize = 3;
-/// Weight of a term that was not written, where the word as written is absent; and where it is rare, so that what has
-/// the word itself stays before.
-const ABSENT_WEIGHT: f32 = 0.8;
-const RARE_WEIGHT: f32 = 0.2;
+/// Weight of a term that was not written.
+const MEANT_WEIGHT: f32 = 0.8;
 
 /// Slips that a word in lower case may have. None in numbers and codes.
 pub fn slips_of(word: &str) -> usize {
@@ -46,6 +41,9 @@ pub fn slips_of(word: &str) -> usize {
     }
 }
 
+/// Finds how a term is written in a text of the index.
+pub type Spelt<'s> = dyn Fn(&Variant) -> Result<Option<String>> + 's;
+
 /// A term of the index in place of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Near {
@@ -54,24 +52,52 @@ struct Near {
     frequency: u64,
 }
 
-/// Spelling alternatives of a word that `frequency` segments have, best first. None if nothing is near.
-pub fn meant(blocks: &[WordsBlock<'_>], word: &QueryWord, frequency: u64, stop: &Stop) -> Result<Option<QueryWord>> {
+/// Spelling alternatives of a word that no segment has, best first, each with how the index writes it. None if nothing is near.
+/// `spelt`: how a term is written in a text; None where that is not known.
+pub fn meant(
+    blocks: &[WordsBlock<'_>],
+    word: &QueryWord,
+    stop: &Stop,
+    spelt: &Spelt<'_>,
+) -> Result<Option<(QueryWord, String)>> {
     if !word.may_slip {
         return Ok(None);
     }
     let slips = slips_of(&word.written);
-    // Two slips are looked for only if the word as written is absent, and count only if nothing is within one.
-    let mut near = nearest(blocks, &word.variants, if frequency == 0 { slips } else { slips.min(1) }, stop)?;
-    near.retain(|near| near.frequency >= (frequency * MEANT_RATIO).max(1));
+    // Two slips count only if nothing is within one.
+    let mut near = nearest(blocks, &word.variants, slips, stop)?;
     let Some(least) = near.iter().map(|near| near.distance).min() else { return Ok(None) };
     near.retain(|near| near.distance == least);
     near.sort_by(|left, right| {
         right.frequency.cmp(&left.frequency).then_with(|| left.variant.term.cmp(&right.variant.term))
     });
     near.truncate(TERMS_MAX);
-    let weight = if frequency == 0 { ABSENT_WEIGHT } else { RARE_WEIGHT };
-    let variants = near.into_iter().map(|near| near.variant).collect();
-    Ok(Some(QueryWord { variants, count: word.count * weight, may_slip: false, ..word.clone() }))
+    let (mut variants, mut first) = (vec![], None);
+    for Near { variant, .. } in near {
+        let written = spelt(&variant)?;
+        // Words whose stems are alike may differ as they are written: `allegato`, `alle`.
+        if written.as_ref().is_none_or(|other| is_slip(&word.written, other, slips)) {
+            first.get_or_insert_with(|| written.unwrap_or_else(|| variant.term.clone()));
+            variants.push(variant);
+        }
+    }
+    let Some(first) = first else { return Ok(None) };
+    Ok(Some((QueryWord { variants, count: word.count * MEANT_WEIGHT, may_slip: false, ..word.clone() }, first)))
+}
+
+/// Whether two words are so many slips apart at most, whatever their accents.
+fn is_slip(word: &str, other: &str, slips: usize) -> bool {
+    let (word, other) = (bare_word(word), bare_word(other));
+    matches!(Walk::new(&word, slips, 0).step(other.as_bytes()), Step::Near(_))
+}
+
+/// Hardly any slip changes the first letter of a word (Pollock and Zamora 1984), unless it is swapped with the second.
+fn begins_alike(word: &str, term: &str) -> bool {
+    let mut letters = term.chars();
+    match (word.chars().next(), letters.next()) {
+        (Some(own), Some(first)) => own == first || letters.next() == Some(own),
+        _ => false,
+    }
 }
 
 /// The terms within reach of any variant, each with the languages of that variant.
@@ -94,7 +120,9 @@ fn nearest(blocks: &[WordsBlock<'_>], variants: &[Variant], reach: usize, stop: 
                         at = block.view.seek_prefix(at, prefix, next)?;
                         continue;
                     }
-                    Step::Near(distance) if distance > 0 => {
+                    Step::Near(distance)
+                        if distance > 0 && begins_alike(&variant.term, &String::from_utf8_lossy(term)) =>
+                    {
                         let frequency = block.view.term_postings(at)?.frequency_in(variant.matched, first);
                         if frequency > 0 {
                             let term = String::from_utf8_lossy(term).into_owned();

@@ -3,4 +3,4 @@
 pub mod passages;
 pub mod pieces;
 pub mod tokenize;
-mod vocabulary;
+pub mod vocabulary;

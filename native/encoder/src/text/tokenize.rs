@@ -31,7 +31,6 @@ pub struct TextTokenizer {
 /// A `tokenizer.json`, opened.
 struct Tokenizer {
     vocabulary: Vocabulary,
-    special: Vec<u32>,
     around: Around,
 }
 
@@ -91,14 +90,6 @@ impl TextTokenizer {
         ids
     }
 
-    /// Whether the vocabulary has a word, in lower case, whole: a slip of the keys seldom makes another such word (of 5,900
-    /// slips in the words of SciFact's queries 1.1 %).
-    pub fn has_whole(&self, word: &str) -> bool {
-        let (mut count, mut last) = (0, 0);
-        self.tokenizer.vocabulary.each(word, |id, _| (count, last) = (count + 1, id));
-        count == 1 && !self.tokenizer.special.contains(&last)
-    }
-
     /// Number of tokens of a whole text, with special tokens.
     pub fn count(&self, text: &str) -> usize {
         let mut count = self.added();
@@ -149,13 +140,15 @@ fn read(json: &str) -> Result<Tokenizer, String> {
         Some("BPE") => Vocabulary::Clip(Box::new(Clip::new(&file)?)),
         other => return Err(format!("its model is {}", other.unwrap_or("not named"))),
     };
-    Ok(Tokenizer { vocabulary, special: file.special()?, around: file.around()? })
+    file.refuse_plain_tokens()?;
+    Ok(Tokenizer { vocabulary, around: file.around()? })
 }
 
 #[cfg(test)]
 mod tests {
     use unicode_normalization::is_nfc;
 
+    use super::super::vocabulary::whole_words::whole_words;
     use super::*;
 
     const MINILM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/all-MiniLM-L6-v2/tokenizer.json");
@@ -218,9 +211,12 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_whole_or_in_pieces() {
-        let whole = ["space", "meeting", "presure", "rabits", "\u{1f6b2}", "\u{10900}", "[SEP]", ""];
-        assert_eq!(whole.map(|word| open(256).has_whole(word)), [true, true, false, false, false, false, false, false]);
+    fn the_whole_words_of_a_vocabulary_are_no_pieces_of_words() {
+        let words = whole_words(Path::new(MINILM)).unwrap();
+        let has = ["space", "meeting", "presure", "rabits", "##ing", "[SEP]", ""]
+            .map(|word| words.iter().any(|own| own == word));
+        assert_eq!(has, [true, true, false, false, false, false, false]);
+        assert!(whole_words(Path::new("/nonexistent/tokenizer.json")).is_err());
     }
 
     #[test]

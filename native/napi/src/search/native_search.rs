@@ -14,7 +14,7 @@ use napi_derive::napi;
 use super::plan::SearchPlan;
 use crate::error::{internal, js_error};
 use crate::shard::snapshot::{NativeSnapshot, SearchStop};
-use crate::text::tokenize::TextTokenizer;
+use crate::text::vocabulary::Vocabulary;
 
 /// The answer to a search.
 #[napi(object)]
@@ -23,6 +23,8 @@ pub struct SearchedHits {
     pub json: Buffer,
     /// The words with slips corrected.
     pub corrected: Option<String>,
+    /// Quoted phrases that stand nowhere: their words were looked for.
+    pub relaxed: Vec<String>,
     /// Numbers of hits, of places that any list found, and of the index's Segments; confidence of the first hit; milliseconds of
     /// scan and fusion; whether a filter leaves nothing, and whether a text had no room (0 or 1); then of each list of the plan: scanned, rescored, exact (0 or 1), and the method.
     pub facts: Vec<f64>,
@@ -78,9 +80,9 @@ impl NativeSearch {
         self.inputs.leave_out(first, last);
     }
 
-    /// The words of the query. Words that `vocabulary` has whole are no slips. `asks`: they ask something.
+    /// The words of the query. Words that `vocabulary` has are no slips. `asks`: they ask something.
     #[napi(catch_unwind)]
-    pub fn ask_words(&mut self, words: String, vocabulary: Option<ClassInstance<'_, TextTokenizer>>, asks: bool) {
+    pub fn ask_words(&mut self, words: String, vocabulary: Option<ClassInstance<'_, Vocabulary>>, asks: bool) {
         let spelt_right = vocabulary.map(|vocabulary| vocabulary.spelt_right.clone()).unwrap_or_default();
         self.inputs.ask_words(words, spelt_right, asks);
     }
@@ -139,7 +141,7 @@ impl NativeSearch {
 }
 
 pub(crate) fn searched(
-    Answer { hits, candidates, confidence, scans, corrected, segments, filtered_out, scan_ms, fuse_ms }: Answer,
+    Answer { hits, candidates, confidence, scans, corrected, relaxed, segments, filtered_out, scan_ms, fuse_ms }: Answer,
 ) -> SearchedHits {
     let mut facts = vec![f64::from(hits.count), candidates as f64, segments as f64, confidence, scan_ms, fuse_ms];
     facts.extend([filtered_out, hits.truncated].map(|fact| f64::from(u8::from(fact))));
@@ -147,5 +149,5 @@ pub(crate) fn searched(
         let exact = f64::from(u8::from(scan.exact));
         facts.extend([scan.scanned as f64, scan.rescored as f64, exact, f64::from(scan.method as u8)]);
     }
-    SearchedHits { json: hits.json.into(), corrected, facts }
+    SearchedHits { json: hits.json.into(), corrected, relaxed, facts }
 }

@@ -1,3 +1,4 @@
 pub mod charset;
 pub mod language;
 pub mod tokenize;
+pub mod vocabulary;

@@ -1,6 +1,5 @@
 use std::path::Path;
 
-use farthing_core::terms::spelt_right::SpeltRight;
 use farthing_encoder::text::tokenize::{self, TokenRules};
 use napi::Result;
 use napi::bindgen_prelude::{BigInt64ArraySlice, Uint32Array};
@@ -27,8 +26,6 @@ impl From<TokenizerRules> for TokenRules {
 #[napi]
 pub struct TextTokenizer {
     inner: tokenize::TextTokenizer,
-    /// The words that its vocabulary has whole.
-    pub(crate) spelt_right: SpeltRight,
 }
 
 #[napi]
@@ -36,9 +33,7 @@ impl TextTokenizer {
     #[napi(constructor, catch_unwind)]
     pub fn new(path: String, rules: TokenizerRules) -> Result<Self> {
         let inner = tokenize::TextTokenizer::open(Path::new(&path), rules.into()).map_err(internal)?;
-        let vocabulary = inner.clone();
-        let spelt_right = SpeltRight::by(move |word| Ok(vocabulary.has_whole(word)));
-        Ok(Self { inner, spelt_right })
+        Ok(Self { inner })
     }
 
     /// Tokens of texts, each after the prefix and cut to the limit.

@@ -64,6 +64,11 @@ export function Results({ search }: { search: SearchState }) {
           Searched for <b>{answer.corrected}</b> (corrected)
         </p>
       )}
+      {answer.relaxed?.map((phrase) => (
+        <p class="corrected" key={phrase}>
+          Nowhere as a phrase, searched as words: <b>{phrase}</b>
+        </p>
+      ))}
       {asked.like === undefined ? (
         <Verdict answer={answer} />
       ) : (

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { native, type Vocabulary } from '@farthing/native';
+import { native } from '@farthing/native';
 import type { Manifest } from '../models/manifest.ts';
 import { pictureTowerOf, type TextTower, type Towers, textTowerOf } from '../models/tower.ts';
 import type { Verification } from '../models/verification.ts';
@@ -21,7 +21,7 @@ export class Translation {
   readonly #agreementMin: number;
   /** A row for each dimension of `from`, and one that is added. */
   readonly #map: Float32Array;
-  #vocabulary?: Vocabulary;
+  #tokenizer?: InstanceType<typeof native.TextTokenizer>;
 
   constructor(from: string, into: TextTower, agreementMin: number, map: Float32Array) {
     this.from = from;
@@ -64,8 +64,8 @@ export class Translation {
   #tokens(words: string): number {
     const { tokenizerPath, settings } = this.#into;
     const rules = { limit: settings.limit, specialTokens: false, dropped: [] };
-    this.#vocabulary ??= new native.TextTokenizer(tokenizerPath, rules);
-    return this.#vocabulary.encode([words], '').lengths()[0]!;
+    this.#tokenizer ??= new native.TextTokenizer(tokenizerPath, rules);
+    return this.#tokenizer.encode([words], '').lengths()[0]!;
   }
 }
 

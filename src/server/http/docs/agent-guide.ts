@@ -163,7 +163,7 @@ ${FIGURES_OF_A_HIT}
 
 Use \`confidence\` to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
 \`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It is cautious, most of all in small indexes: read the first
-snippet before you give up. \`corrected\` is the query with misspellings corrected. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
+snippet before you give up. \`corrected\` is the query with misspellings corrected; \`relaxed\` has quoted phrases that stand nowhere: their words were looked for. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
 Read the hits that are \`likely\` first; the others are far less so.
 
 \`order: {"by": "created_at"}\` (or \`"metadata.FIELD"\`) puts the likely hits newest first; with \`"decay": {"half_life": 30}\` confidence halves with each 30 days instead.

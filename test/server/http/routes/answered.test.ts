@@ -188,6 +188,33 @@ t.test('slips and quoted phrases, through all families', async (t) => {
     t.same(found(await search('"grey gulls"')), ['gulls.txt']);
     t.same(found(await search('where are "grey gulls" and walls of a harbour?')), ['gulls.txt']);
     t.same(found(await search('“old harbour wall”', { families: ['text_semantic'] })), ['gulls.txt']);
-    t.match(await search('"gulls grey"'), { hits: [], answered: false, reason: 'nothing_found' });
+    t.notOk('relaxed' in (await search('"grey gulls"')));
+    t.match(await search('"grey gulls" "grey walls"'), { hits: [], answered: false, reason: 'nothing_found' });
+  });
+
+  t.test('a phrase that stands nowhere is relaxed to its words, and the answer says so', async (t) => {
+    for (const families of [['raw'], ['text_semantic'], undefined]) {
+      const { hits, relaxed } = await search('"gulls grey" dawn', { families });
+      t.same(relaxed, ['gulls grey'], families?.join());
+      t.equal(hits[0]?.item.name, 'gulls.txt', families?.join());
+    }
+    const both = await search('“old harbour wall” "wall of the moon"');
+    t.same([found(both), both.relaxed], [['gulls.txt'], ['wall of the moon']]);
+    const { answers } = await search('', { query: undefined, queries: ['"gulls grey"', 'gulls'] });
+    t.same(
+      answers!.map(({ relaxed }) => relaxed),
+      [['gulls grey'], undefined],
+    );
+  });
+
+  t.test('words of other languages are no slips', async (t) => {
+    const workspace = await agent.rent();
+    await workspace.ingest(
+      'urlaub.txt',
+      'Die Hütte liegt hoch, man darf dort im Gras liegen und im See baden. Wir fahren mit Familie Oberhauser.',
+    );
+    for (const query of ['Darf ich dort fliegen?', 'Wo kann ich heute graben?'])
+      t.notOk('corrected' in (await workspace.search({ query })).body, query);
+    t.match((await workspace.search({ query: 'Wer ist Oberhuaser?' })).body, { corrected: 'Wer ist oberhauser?' });
   });
 });

@@ -88,6 +88,8 @@ pub struct Scanned {
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
+    /// Quoted phrases that stand nowhere: their words were looked for.
+    pub relaxed: Vec<String>,
     /// The Segments that were allowed. None: all.
     pub within: Option<Arc<SegmentFilter>>,
     /// The order of the Items, if the search has one.
@@ -104,6 +106,8 @@ pub struct Answer {
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
+    /// Quoted phrases that stand nowhere: their words were looked for.
+    pub relaxed: Vec<String>,
     pub segments: u64,
     /// Nothing was found, and the filter leaves nothing to find.
     pub filtered_out: bool,
@@ -130,7 +134,7 @@ impl Search {
     /// `interrupted` once it was cancelled.
     pub fn run(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Answer> {
         let started = Instant::now();
-        let Scanned { evidence, scans, corrected, within, order } = self.scan(snapshot, stop)?;
+        let Scanned { evidence, scans, corrected, relaxed, within, order } = self.scan(snapshot, stop)?;
         stop.check()?;
         let rated = Instant::now();
         let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
@@ -172,6 +176,7 @@ impl Search {
             confidence,
             scans,
             corrected,
+            relaxed,
             segments,
             filtered_out,
             scan_ms: (rated - started).as_secs_f64() * 1e3,
@@ -196,6 +201,8 @@ impl Search {
         };
         let mut rankings = self.queries.iter().map(ranked).collect::<Result<Vec<Ranking>>>()?;
         let corrected = rankings.iter_mut().find_map(|ranking| ranking.corrected.take());
+        let relaxed = rankings.iter_mut().map(|of| std::mem::take(&mut of.relaxed)).find(|of| !of.is_empty());
+        let relaxed = relaxed.unwrap_or_default();
         let scans = rankings.iter().map(scan_of).collect();
         let lists = rankings.into_iter().zip(&self.plan.lists).zip(&self.foreign);
         let lists: Vec<ScannedList> = lists
@@ -215,7 +222,7 @@ impl Search {
             let is_known = |rank: &u32| *rank as usize <= self.wanted.depth;
             evidence.said.iter_mut().flatten().for_each(|said| said.rank = said.rank.filter(is_known));
         }
-        Ok(Scanned { evidence, scans, corrected, within, order })
+        Ok(Scanned { evidence, scans, corrected, relaxed, within, order })
     }
 
     /// The Segments that may be found. None: all.

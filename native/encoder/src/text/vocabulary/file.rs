@@ -44,11 +44,11 @@ impl TokenizerFile<'_> {
         serde_json::from_str::<Kind>(self.model.get()).ok()?.r#type
     }
 
-    /// Its special tokens. One that is not special would have to be taken out of a text before its words are parted.
-    pub fn special(&self) -> Result<Vec<u32>, String> {
+    /// Refuses an added token that is not special: it would have to be taken out of a text before its words are parted.
+    pub fn refuse_plain_tokens(&self) -> Result<(), String> {
         match self.added_tokens.iter().find(|token| !token.special) {
             Some(AddedToken { id, .. }) => Err(format!("its added token {id} is not special")),
-            None => Ok(self.added_tokens.iter().map(|token| token.id).collect()),
+            None => Ok(()),
         }
     }
 

@@ -7,4 +7,5 @@ mod charsmap;
 pub mod clip;
 pub mod file;
 pub mod unigram;
+pub mod whole_words;
 mod words;
