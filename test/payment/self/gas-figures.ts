@@ -48,7 +48,10 @@ async function figures(baseFee: bigint, together: number): Promise<string> {
       try {
         const terms = { ...TERMS, amount };
         await facilitator.verify(payment, terms);
-        let told: Awaited<ReturnType<typeof facilitator.reconcile>> = await facilitator.settle(payment, terms);
+        let told: Awaited<ReturnType<typeof facilitator.reconcile>> = await facilitator.settle(
+          payment,
+          terms,
+        );
         while (told.kind === 'unknown') told = await facilitator.reconcile(payment, terms);
         if (told.kind !== 'settled') throw new Error(JSON.stringify(told));
         sold.count += 1;
@@ -77,6 +80,9 @@ async function figures(baseFee: bigint, together: number): Promise<string> {
   } |`;
 }
 
-console.log('| base fee, gwei | settled | sold of 200 | gas each | gas each, USD | brought in, USD | left, USD | not sold |');
+console.log(
+  '| base fee, gwei | settled | sold of 200 | gas each | gas each, USD | brought in, USD | left, USD | not sold |',
+);
 console.log('|---|---|---|---|---|---|---|---|');
-for (const baseFee of BASE_FEES_GWEI) for (const together of [1, 20]) console.log(await figures(baseFee, together));
+for (const baseFee of BASE_FEES_GWEI)
+  for (const together of [1, 20]) console.log(await figures(baseFee, together));

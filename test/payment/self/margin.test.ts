@@ -104,30 +104,34 @@ t.test('one of several whose money is gone is refused alone', { skip }, async (t
   t.match(await facilitator.settle(poor, TERMS), { kind: 'settled' }, 'it is free again');
 });
 
-t.test('one that burns the gas of all: each is settled for itself, and so is who comes after', { skip }, async (t) => {
-  const rig = await openSelfRig(t, together(5));
-  const { chain, key, facilitator, events } = rig;
-  const account = wallet();
-  const [first, burner] = [await pay(chain), await pay(chain, { account })];
-  const others = await payments(chain, 4);
-  const settling = await settleTogether(rig, first, [burner, ...others]);
-  // It never ends: `JUMPDEST PUSH0 JUMP`.
-  await chain.control.setCode({ address: account.address, bytecode: '0x5b5f56' });
-  await chain.control.mine({ blocks: 1 });
-  await chain.control.setAutomine(true);
-  t.match(await Promise.all(settling), [
-    { kind: 'settled' },
-    { kind: 'refused', reason: 'invalid_exact_evm_transaction_failed' },
-    ...others.map(() => ({ kind: 'settled' })),
-  ]);
-  t.equal(await chain.balance(PAY_TO), 5n * PRICE);
-  t.ok(events.some(({ event }) => event === 'settled_together_failed'));
-  const { address } = privateKeyToAccount(key);
-  const sent = await chain.control.getTransactionCount({ address });
-  const next = await payments(chain, 3);
-  await Promise.all(next.map((payment) => facilitator.settle(payment, TERMS)));
-  t.equal((await chain.control.getTransactionCount({ address })) - sent, 3);
-});
+t.test(
+  'one that burns the gas of all: each is settled for itself, and so is who comes after',
+  { skip },
+  async (t) => {
+    const rig = await openSelfRig(t, together(5));
+    const { chain, key, facilitator, events } = rig;
+    const account = wallet();
+    const [first, burner] = [await pay(chain), await pay(chain, { account })];
+    const others = await payments(chain, 4);
+    const settling = await settleTogether(rig, first, [burner, ...others]);
+    // It never ends: `JUMPDEST PUSH0 JUMP`.
+    await chain.control.setCode({ address: account.address, bytecode: '0x5b5f56' });
+    await chain.control.mine({ blocks: 1 });
+    await chain.control.setAutomine(true);
+    t.match(await Promise.all(settling), [
+      { kind: 'settled' },
+      { kind: 'refused', reason: 'invalid_exact_evm_transaction_failed' },
+      ...others.map(() => ({ kind: 'settled' })),
+    ]);
+    t.equal(await chain.balance(PAY_TO), 5n * PRICE);
+    t.ok(events.some(({ event }) => event === 'settled_together_failed'));
+    const { address } = privateKeyToAccount(key);
+    const sent = await chain.control.getTransactionCount({ address });
+    const next = await payments(chain, 3);
+    await Promise.all(next.map((payment) => facilitator.settle(payment, TERMS)));
+    t.equal((await chain.control.getTransactionCount({ address })) - sent, 3);
+  },
+);
 
 t.test('what was signed together is made once after a crash, whatever became of it', { skip }, async (t) => {
   const chain = await startChain(t);
