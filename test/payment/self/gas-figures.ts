@@ -1,4 +1,5 @@
 import { formatGwei, formatUnits } from 'viem';
+import type { Payment } from '../../../src/payment/payment.ts';
 import { unitsOf } from '../../../src/payment/self/coin-price.ts';
 import { PAY_TO } from '../rig/payments.ts';
 import { openSelfRig, pay, TERMS } from './self-rig.ts';
@@ -27,7 +28,7 @@ async function figures(baseFee: bigint, together: number): Promise<string> {
     paces: { gatherMs: 1000 },
   });
   const { chain, facilitator, settler } = rig;
-  const payments = [];
+  const payments: Payment[] = [];
   for (const { amount, count } of SALES)
     for (let index = 0; index < count; index++) payments.push(await pay(chain, { value: amount }));
   await chain.control.setAutomine(false);
