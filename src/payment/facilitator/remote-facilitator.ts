@@ -10,9 +10,9 @@ import { type ChainWitness, provenBy, refusedBy, type Sighting } from './chain-w
 import type { Caller, Circuit } from './circuit.ts';
 import type { Facilitator, FacilitatorHealth, Settlement, Verification } from './facilitator.ts';
 import { type FacilitatorAddress, FacilitatorClient } from './facilitator-client.ts';
-import { settlementTooDear } from './too-dear.ts';
 import { faultOf, mayPass, saysUsed } from './reasons.ts';
 import type { Heard, Settler, Told } from './settler.ts';
+import { settlementTooDear } from './too-dear.ts';
 
 export interface RemoteFacilitatorDeps extends PaymentTerms {
   /** The coins that it has to settle. */

@@ -47,9 +47,7 @@ export class CoinPrice {
     this.#readAt = performance.now();
     const price = await this.#feed(node, chainTimeS).catch(() => undefined);
     this.#now =
-      price === undefined
-        ? { price: bounds(this.#asset).max, source: 'assumed' }
-        : { price, source: 'feed' };
+      price === undefined ? { price: bounds(this.#asset).max, source: 'assumed' } : { price, source: 'feed' };
     return this.#now;
   }
 

@@ -17,7 +17,7 @@ import { isOfContract, type SignatureCheck } from '../signature.ts';
 import type { GasState } from './gas-state.ts';
 import { isRevert, type Nodes, REVERTED_CODE } from './nodes.ts';
 import { type Outcome, REVERTED, reportAnother } from './outcome.ts';
-import { TooDear, Together } from './together.ts';
+import { Together, TooDear } from './together.ts';
 import type { Transactions } from './transactions.ts';
 import { type Call, MULTICALL, mayDeploy, revertReason, transferCall } from './transfer-call.ts';
 
@@ -144,7 +144,8 @@ export class SelfSettler implements Settler {
           return held;
         }),
       );
-      const isCovered = balance >= payment.value + transactions.committed(payment) + this.#together.committed(payment);
+      const isCovered =
+        balance >= payment.value + transactions.committed(payment) + this.#together.committed(payment);
       return heard(isCovered ? { valid: true } : { valid: false, reason: 'insufficient_funds' });
     } catch (error) {
       if (isRevert(error)) return heard({ valid: false, reason: revertReason(error.told) });
@@ -240,7 +241,8 @@ export class SelfSettler implements Settler {
     if (seen.kind === 'unused')
       return { told: { kind: 'unknown', detail: 'one node has it used and another does not' } };
     const proven = provenBy(seen, payment);
-    if (!proven) return { told: { kind: 'unknown', detail: 'its log does not show what used the authorization' } };
+    if (!proven)
+      return { told: { kind: 'unknown', detail: 'its log does not show what used the authorization' } };
     if (proven.kind !== 'settled') return refused(reason);
     reportAnother(this.#deps.log, payment, proven);
     return { told: proven };

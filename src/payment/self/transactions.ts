@@ -9,7 +9,13 @@ import type { GasState, Head } from './gas-state.ts';
 import type { Nodes } from './nodes.ts';
 import { bySelf, type Cost, type Outcome, REVERTED, refused, reportAnother } from './outcome.ts';
 import { gasWeiOf, isMadeIn, type Receipt } from './receipt.ts';
-import { type Attempt, type Part, rowId, type SignedTransfer, type SignedTransfers } from './signed-transfers.ts';
+import {
+  type Attempt,
+  type Part,
+  rowId,
+  type SignedTransfer,
+  type SignedTransfers,
+} from './signed-transfers.ts';
 import { type Call, togetherCall, transferCall } from './transfer-call.ts';
 
 export interface TransactionsDeps {
@@ -217,8 +223,7 @@ export class Transactions {
 
   #nextNonce(): number {
     const used = new Set(this.#signing);
-    for (const { signed } of this.#live)
-      if (signed.from === this.#from) used.add(signed.accountNonce);
+    for (const { signed } of this.#live) if (signed.from === this.#from) used.add(signed.accountNonce);
     let next = this.#floor;
     while (used.has(next)) next++;
     return next;

@@ -104,7 +104,7 @@ export const SETTINGS = {
   SETTLEMENT_GAS_MAX: setting(
     integer(60_000, 5_000_000),
     '200000',
-    'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 86,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), which costs more than a search brings in.',
+    'Most units of gas that one settlement of FARTHING_FACILITATOR=self may take. A plain wallet’s takes about 86,000, a contract wallet’s more; 500000 also deploys contract wallets that are not there yet (ERC-6492), for what brings in more than that costs.',
   ),
   SETTLEMENT_BLOCKS: setting(
     integer(1, 12),

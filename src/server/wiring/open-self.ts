@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Asset } from '@farthing/payment/asset';
 import type { ChainWitness } from '@farthing/payment/facilitator/chain-witness';
-import { gasWallet } from '@farthing/payment/self/gas-key';
 import { PRICE_UNITS_PER_USD } from '@farthing/payment/self/coin-price';
+import { gasWallet } from '@farthing/payment/self/gas-key';
 import { GasState } from '@farthing/payment/self/gas-state';
 import { Nodes } from '@farthing/payment/self/nodes';
 import { SelfSettler } from '@farthing/payment/self/self-settler';

@@ -88,23 +88,26 @@ t.test('the transaction that the facilitator told is looked at before the log', 
   t.match(await witness.look(payment, `0x${'b'.repeat(64)}`), { kind: 'settled', transaction: '' });
 });
 
-t.test('a used nonce counts as settled where nobody lets the log be read, and as nothing where it is empty', async (t) => {
-  const unproven = { kind: 'settled', transaction: '', unproven: true };
-  const used = { kind: 'refused', reason: 'authorization_already_used' };
-  for (const [plan, seenNow, provenNow, provenLater] of [
-    [{ blocksMax: 0n }, { kind: 'settled', unread: /log|Logs/ }, unproven, unproven],
-    [{ usedAgo: 60_000n }, { kind: 'unexplained', isComplete: true }, undefined, used],
-    [{ blocksMax: 5n, usedAgo: 10_000n }, { kind: 'unexplained', isComplete: false }, undefined, unproven],
-    [{ noReceipts: true }, { kind: 'unexplained', isComplete: false }, undefined, unproven],
-  ] as const) {
-    const node = await serveNode(t, payment, { usedAgo: 0n, ...plan });
-    const seen = await new RpcWitness({ urls: [node.url] }).look(payment);
-    t.match(seen, seenNow);
-    t.same(provenBy(seen, payment), provenNow);
-    const later = { ...seen, chainTimeS: payment.validBefore + CHAIN_LAG_S + 1n } as Sighting;
-    t.same(provenBy(later, payment), provenLater);
-  }
-});
+t.test(
+  'a used nonce counts as settled where nobody lets the log be read, and as nothing where it is empty',
+  async (t) => {
+    const unproven = { kind: 'settled', transaction: '', unproven: true };
+    const used = { kind: 'refused', reason: 'authorization_already_used' };
+    for (const [plan, seenNow, provenNow, provenLater] of [
+      [{ blocksMax: 0n }, { kind: 'settled', unread: /log|Logs/ }, unproven, unproven],
+      [{ usedAgo: 60_000n }, { kind: 'unexplained', isComplete: true }, undefined, used],
+      [{ blocksMax: 5n, usedAgo: 10_000n }, { kind: 'unexplained', isComplete: false }, undefined, unproven],
+      [{ noReceipts: true }, { kind: 'unexplained', isComplete: false }, undefined, unproven],
+    ] as const) {
+      const node = await serveNode(t, payment, { usedAgo: 0n, ...plan });
+      const seen = await new RpcWitness({ urls: [node.url] }).look(payment);
+      t.match(seen, seenNow);
+      t.same(provenBy(seen, payment), provenNow);
+      const later = { ...seen, chainTimeS: payment.validBefore + CHAIN_LAG_S + 1n } as Sighting;
+      t.same(provenBy(later, payment), provenLater);
+    }
+  },
+);
 
 t.test('of several nodes the first that can answer does', async (t) => {
   const away = 'http://127.0.0.1:9';

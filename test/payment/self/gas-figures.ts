@@ -1,4 +1,5 @@
 import { formatGwei, formatUnits } from 'viem';
+import type { Payment } from '../../../src/payment/payment.ts';
 import { unitsOf } from '../../../src/payment/self/coin-price.ts';
 import { PAY_TO } from '../rig/payments.ts';
 import { openSelfRig, pay, TERMS } from './self-rig.ts';
@@ -27,7 +28,7 @@ async function figures(baseFee: bigint, together: number): Promise<string> {
     paces: { gatherMs: 1000 },
   });
   const { chain, facilitator, settler } = rig;
-  const payments = [];
+  const payments: Payment[] = [];
   for (const { amount, count } of SALES)
     for (let index = 0; index < count; index++) payments.push(await pay(chain, { value: amount }));
   await chain.control.setAutomine(false);
@@ -48,7 +49,10 @@ async function figures(baseFee: bigint, together: number): Promise<string> {
       try {
         const terms = { ...TERMS, amount };
         await facilitator.verify(payment, terms);
-        let told: Awaited<ReturnType<typeof facilitator.reconcile>> = await facilitator.settle(payment, terms);
+        let told: Awaited<ReturnType<typeof facilitator.reconcile>> = await facilitator.settle(
+          payment,
+          terms,
+        );
         while (told.kind === 'unknown') told = await facilitator.reconcile(payment, terms);
         if (told.kind !== 'settled') throw new Error(JSON.stringify(told));
         sold.count += 1;
@@ -77,6 +81,9 @@ async function figures(baseFee: bigint, together: number): Promise<string> {
   } |`;
 }
 
-console.log('| base fee, gwei | settled | sold of 200 | gas each | gas each, USD | brought in, USD | left, USD | not sold |');
+console.log(
+  '| base fee, gwei | settled | sold of 200 | gas each | gas each, USD | brought in, USD | left, USD | not sold |',
+);
 console.log('|---|---|---|---|---|---|---|---|');
-for (const baseFee of BASE_FEES_GWEI) for (const together of [1, 20]) console.log(await figures(baseFee, together));
+for (const baseFee of BASE_FEES_GWEI)
+  for (const together of [1, 20]) console.log(await figures(baseFee, together));

@@ -11,6 +11,8 @@ import { openSelfRig, pay, TERMS } from './self-rig.ts';
 
 /** Gas of this server's own settlements: what it may cost, what several payments share, and who is hurt by one that fails. */
 
+type Rig = Awaited<ReturnType<typeof openSelfRig>>;
+
 const skip = noChain ?? false;
 /** The first is settled alone; so many others wait for each other. */
 const together = (count: number) => ({
@@ -30,13 +32,29 @@ const gasOf = (settlements: readonly Settlement[]) =>
   settlements.map((told) => BigInt(('by' in told && told.by?.gasWei) || 0));
 const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
 
-async function asksFor(chain: Chain, baseFee: bigint): Promise<void> {
+/** Has the network ask for a base fee, and the server know. */
+async function asksFor({ chain, settler }: Rig, baseFee: bigint, isDear: boolean): Promise<void> {
   await chain.control.setNextBlockBaseFeePerGas({ baseFeePerGas: baseFee });
   await chain.control.mine({ blocks: 1 });
+  await eventually(async () => {
+    await settler.read();
+    return (settler.tooDear(PRICE) !== undefined) === isDear;
+  });
+}
+
+/** The first is on its way, and the others wait for each other until they are sent together. */
+async function settleTogether({ chain, facilitator }: Rig, first: Payment, others: readonly Payment[]) {
+  await chain.control.setAutomine(false);
+  const settling = [facilitator.settle(first, TERMS)];
+  await eventually(async () => (await chain.pooled()) === 1);
+  settling.push(...others.map((payment) => facilitator.settle(payment, TERMS)));
+  await eventually(async () => (await chain.pooled()) === 2);
+  return settling;
 }
 
 t.test('a crowd shares transactions: each pays once, and less gas than alone', { skip }, async (t) => {
-  const { chain, key, facilitator, settler } = await openSelfRig(t, together(11));
+  const rig = await openSelfRig(t, together(11));
+  const { chain, key, facilitator, settler } = rig;
   const { address } = privateKeyToAccount(key);
   const alone = await facilitator.settle(await pay(chain), TERMS);
   await eventually(() => settler.gas()?.waiting === 0);
@@ -45,8 +63,7 @@ t.test('a crowd shares transactions: each pays once, and less gas than alone', {
     await chain.control.getBalance({ address }),
     await chain.control.getTransactionCount({ address }),
   ];
-  await chain.control.setAutomine(false);
-  const settling = crowd.map((payment) => facilitator.settle(payment, TERMS));
+  const settling = await settleTogether(rig, crowd[0]!, crowd.slice(1));
   await eventually(async () => {
     await chain.control.mine({ blocks: 1 });
     return (await chain.balance(PAY_TO)) === 13n * PRICE;
@@ -66,16 +83,15 @@ t.test('a crowd shares transactions: each pays once, and less gas than alone', {
 });
 
 t.test('one of several whose money is gone is refused alone', { skip }, async (t) => {
-  const { chain, facilitator } = await openSelfRig(t, together(2));
+  const rig = await openSelfRig(t, together(2));
+  const { chain, facilitator } = rig;
   const account = wallet();
   const [first, poor, rich] = [
     await pay(chain),
     await pay(chain, { account, purse: PRICE }),
     await pay(chain),
   ];
-  await chain.control.setAutomine(false);
-  const settling = [first, poor, rich].map((payment) => facilitator.settle(payment, TERMS));
-  await eventually(async () => (await chain.pooled()) === 2);
+  const settling = await settleTogether(rig, first, [poor, rich]);
   await chain.setBalance(addressOf(account), 0n);
   await chain.control.mine({ blocks: 1 });
   await chain.control.setAutomine(true);
@@ -88,43 +104,44 @@ t.test('one of several whose money is gone is refused alone', { skip }, async (t
   t.match(await facilitator.settle(poor, TERMS), { kind: 'settled' }, 'it is free again');
 });
 
-t.test('one that burns the gas of all: each is settled for itself, and so is who comes after', { skip }, async (t) => {
-  const { chain, key, facilitator, events } = await openSelfRig(t, together(5));
-  const account = wallet();
-  const [first, burner] = [await pay(chain), await pay(chain, { account })];
-  const others = await payments(chain, 4);
-  await chain.control.setAutomine(false);
-  const settling = [first, burner, ...others].map((payment) => facilitator.settle(payment, TERMS));
-  await eventually(async () => (await chain.pooled()) === 2);
-  // It never ends: `JUMPDEST PUSH0 JUMP`.
-  await chain.control.setCode({ address: account.address, bytecode: '0x5b5f56' });
-  await chain.control.mine({ blocks: 1 });
-  await chain.control.setAutomine(true);
-  t.match(await Promise.all(settling), [
-    { kind: 'settled' },
-    { kind: 'refused', reason: 'invalid_exact_evm_transaction_failed' },
-    ...others.map(() => ({ kind: 'settled' })),
-  ]);
-  t.equal(await chain.balance(PAY_TO), 5n * PRICE);
-  t.ok(events.some(({ event }) => event === 'settled_together_failed'));
-  const { address } = privateKeyToAccount(key);
-  const sent = await chain.control.getTransactionCount({ address });
-  const next = await payments(chain, 3);
-  await Promise.all(next.map((payment) => facilitator.settle(payment, TERMS)));
-  t.equal((await chain.control.getTransactionCount({ address })) - sent, 3);
-});
+t.test(
+  'one that burns the gas of all: each is settled for itself, and so is who comes after',
+  { skip },
+  async (t) => {
+    const rig = await openSelfRig(t, together(5));
+    const { chain, key, facilitator, events } = rig;
+    const account = wallet();
+    const [first, burner] = [await pay(chain), await pay(chain, { account })];
+    const others = await payments(chain, 4);
+    const settling = await settleTogether(rig, first, [burner, ...others]);
+    // It never ends: `JUMPDEST PUSH0 JUMP`.
+    await chain.control.setCode({ address: account.address, bytecode: '0x5b5f56' });
+    await chain.control.mine({ blocks: 1 });
+    await chain.control.setAutomine(true);
+    t.match(await Promise.all(settling), [
+      { kind: 'settled' },
+      { kind: 'refused', reason: 'invalid_exact_evm_transaction_failed' },
+      ...others.map(() => ({ kind: 'settled' })),
+    ]);
+    t.equal(await chain.balance(PAY_TO), 5n * PRICE);
+    t.ok(events.some(({ event }) => event === 'settled_together_failed'));
+    const { address } = privateKeyToAccount(key);
+    const sent = await chain.control.getTransactionCount({ address });
+    const next = await payments(chain, 3);
+    await Promise.all(next.map((payment) => facilitator.settle(payment, TERMS)));
+    t.equal((await chain.control.getTransactionCount({ address })) - sent, 3);
+  },
+);
 
 t.test('what was signed together is made once after a crash, whatever became of it', { skip }, async (t) => {
   const chain = await startChain(t);
   const [folder, key] = [temporaryFolder(t), await chain.gasKey()];
-  const options = { chain, folder, key, ...together(2), settleDeadlineMs: 2000 };
+  const options = { chain, folder, key, ...together(2), settleDeadlineMs: 5000 };
   for (const [at, became] of (['waiting', 'mined', 'mined, and one of them failed'] as const).entries()) {
     const account = wallet();
     const before = await openSelfRig(t, { ...options, paces: { ...options.paces, lookMs: 60_000 } });
     const signed = [await pay(chain), await pay(chain, { account, purse: PRICE }), await pay(chain)];
-    await chain.control.setAutomine(false);
-    const settling = signed.map((payment) => before.facilitator.settle(payment, TERMS));
-    await eventually(async () => (await chain.pooled()) === 2);
+    const settling = await settleTogether(before, signed[0]!, signed.slice(1));
     await before.close();
     if (became.endsWith('failed')) await chain.setBalance(addressOf(account), 0n);
     if (became.startsWith('mined')) await chain.control.mine({ blocks: 1 });
@@ -142,24 +159,23 @@ t.test('what was signed together is made once after a crash, whatever became of 
 });
 
 t.test('what costs more than it brings in is not sold, and what brings in more is', { skip }, async (t) => {
-  const { chain, facilitator, settler } = await openSelfRig(t, { settings: { GAS_FEE_GWEI_MAX: '10' } });
+  const rig = await openSelfRig(t, { settings: { GAS_FEE_GWEI_MAX: '10' } });
+  const { chain, facilitator } = rig;
   const [search, upload] = [await pay(chain), await pay(chain, { value: UPLOAD })];
   t.equal(facilitator.tooDear(PRICE), undefined);
   // 90,000 units at .04 gwei and 3,000 USD are .0108 USD.
-  await asksFor(chain, GWEI / 25n);
-  await settler.read();
+  await asksFor(rig, GWEI / 25n, true);
   t.match(facilitator.tooDear(PRICE), /would cost 0\.01\d+ USD of gas, and it brings in 0\.006 USD/);
   t.equal(facilitator.tooDear(UPLOAD), undefined);
   await t.rejects(facilitator.verify(search, TERMS), { code: 'settlement_too_dear', status: 503 });
   await t.rejects(facilitator.settle(search, TERMS), { code: 'settlement_too_dear' });
   const terms = { ...TERMS, amount: UPLOAD };
-  await asksFor(chain, GWEI / 25n);
+  await asksFor(rig, GWEI / 25n, true);
   const settled = await facilitator.settle(upload, terms);
   t.match(settled, { kind: 'settled' });
   const { gasUnits } = (settled as Extract<Settlement, { kind: 'settled' }>).by!;
   t.ok(BigInt(gasUnits!) > 0n && BigInt(gasUnits!) < UPLOAD, `${gasUnits} millionths of a dollar`);
-  await asksFor(chain, GWEI / 200n);
-  await settler.read();
+  await asksFor(rig, GWEI / 200n, false);
   t.match(await facilitator.settle(search, TERMS), { kind: 'settled' }, 'at lower fees it is sold');
 });
 

@@ -15,7 +15,16 @@ import { tokenDomain } from '../../rig/sign-transfer.ts';
 import { type Teardown, temporaryFolder } from '../../rig/temporary-folder.ts';
 import { type Chain, startChain } from '../chain/chain.ts';
 import { SetClock } from '../rig/gate-rig.ts';
-import { addressOf, MAX_TIMEOUT_SECONDS, PAY_TO, PRICE, paymentOf, sign, v2Header, wallet } from '../rig/payments.ts';
+import {
+  addressOf,
+  MAX_TIMEOUT_SECONDS,
+  PAY_TO,
+  PRICE,
+  paymentOf,
+  sign,
+  v2Header,
+  wallet,
+} from '../rig/payments.ts';
 
 export interface SelfRigOptions {
   readonly chain?: Chain;
@@ -47,7 +56,14 @@ export interface Signing {
 /** A payment of a wallet that has the money, good for five minutes. */
 export async function pay(
   chain: Chain,
-  { account = wallet(), asset = BASE_USDC, value = PRICE, validAfter = 0n, seconds = 300, purse = PURSE }: Signing = {},
+  {
+    account = wallet(),
+    asset = BASE_USDC,
+    value = PRICE,
+    validAfter = 0n,
+    seconds = 300,
+    purse = PURSE,
+  }: Signing = {},
 ): Promise<Payment> {
   if (purse > 0n) await chain.mint(addressOf(account), purse);
   const validBefore = BigInt(Math.floor(Date.now() / 1000) + seconds);

@@ -70,7 +70,7 @@ t.test('what was signed is sent by the next start, whenever the last one ended',
   const address = privateKeyToAccount(key).address;
   for (const [at, crash] of (['not sent', 'dropped', 'waiting', 'mined'] as const).entries()) {
     const node = await serveNode(t, chain);
-    const options = { chain, folder, key, settings: { RPC_URL: node.url }, settleDeadlineMs: 1000 };
+    const options = { chain, folder, key, settings: { RPC_URL: node.url }, settleDeadlineMs: 3000 };
     const payment = await pay(chain);
     const before = await openSelfRig(t, { ...options, paces: { lookMs: 60_000 } });
     await chain.control.setAutomine(false);
@@ -137,7 +137,7 @@ t.test(
   async (t) => {
     const { chain, facilitator, settler } = await openSelfRig(t, {
       settings: { GAS_FEE_GWEI_MAX: '0.02' },
-      settleDeadlineMs: 300,
+      settleDeadlineMs: 2000,
       paces: { stuckMs: 50 },
     });
     const [payment, other] = [await pay(chain), await pay(chain)];
@@ -182,7 +182,7 @@ t.test('a server restored without what it signed settles each payment once', { s
   const options = { chain, key };
   for (const [at, lost] of (['waiting', 'mined'] as const).entries()) {
     const payment = await pay(chain);
-    const former = await openSelfRig(t, { ...options, settleDeadlineMs: 1000, paces: { lookMs: 60_000 } });
+    const former = await openSelfRig(t, { ...options, settleDeadlineMs: 3000, paces: { lookMs: 60_000 } });
     await chain.control.setAutomine(false);
     t.match(await former.facilitator.settle(payment, TERMS), { kind: 'unknown' }, lost);
     await former.close();

@@ -16,7 +16,9 @@ import { openSelfRig, pay, TERMS } from './self-rig.ts';
 /** What a real chain shows of authorizations that are cancelled, reorganised away, or told by a node that is behind or lies. */
 
 const skip = noChain ?? false;
-const ABI = parseAbi(['function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)']);
+const ABI = parseAbi([
+  'function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)',
+]);
 
 /** The call by which a payer takes an authorization back. */
 async function cancellation(account: PrivateKeyAccount, { asset, nonce }: Payment): Promise<`0x${string}`> {
@@ -111,15 +113,19 @@ t.test('a node that says "used" and shows no transaction sells nothing', { skip 
   t.match(await facilitator.reconcile(cancelled, TERMS), { kind: 'refused' });
 });
 
-t.test('a transfer that a reorganisation takes back is one no more, and is made again', { skip }, async (t) => {
-  const { chain, facilitator, witness } = await openSelfRig(t);
-  const payment = await pay(chain);
-  await chain.control.mine({ blocks: 2 });
-  await chain.send(transferCall(payment).data);
-  t.match(await witness.look(payment), { kind: 'settled' });
-  await chain.control.request({ method: 'anvil_reorg' as never, params: [1, []] as never });
-  t.match(await witness.look(payment), { kind: 'unused' });
-  t.equal(await chain.balance(PAY_TO), 0n);
-  t.match(await facilitator.reconcile(payment, TERMS), { kind: 'settled', by: { facilitator: 'self' } });
-  t.equal(await chain.balance(PAY_TO), PRICE);
-});
+t.test(
+  'a transfer that a reorganisation takes back is one no more, and is made again',
+  { skip },
+  async (t) => {
+    const { chain, facilitator, witness } = await openSelfRig(t);
+    const payment = await pay(chain);
+    await chain.control.mine({ blocks: 2 });
+    await chain.send(transferCall(payment).data);
+    t.match(await witness.look(payment), { kind: 'settled' });
+    await chain.control.request({ method: 'anvil_reorg' as never, params: [1, []] as never });
+    t.match(await witness.look(payment), { kind: 'unused' });
+    t.equal(await chain.balance(PAY_TO), 0n);
+    t.match(await facilitator.reconcile(payment, TERMS), { kind: 'settled', by: { facilitator: 'self' } });
+    t.equal(await chain.balance(PAY_TO), PRICE);
+  },
+);

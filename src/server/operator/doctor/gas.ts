@@ -52,7 +52,11 @@ export async function gas(settings: Settings, asset: Asset): Promise<Finding[]> 
     ...(await keyFile(settings)),
     ok('facilitator', `self settles on ${asset.network} (x402 v1, v2)`),
     settlements_left < SETTLEMENTS_LEFT_MIN
-      ? warning('gas wallet', found, `Send some more ${asset.gas.coin} on ${asset.title} to ${wallet.address}.`)
+      ? warning(
+          'gas wallet',
+          found,
+          `Send some more ${asset.gas.coin} on ${asset.title} to ${wallet.address}.`,
+        )
       : ok('gas wallet', found),
     margins(settings, asset, state, head),
   ];
@@ -62,9 +66,12 @@ export async function gas(settings: Settings, asset: Asset): Promise<Finding[]> 
 function margins(settings: Settings, asset: Asset, state: GasState, head: Head): Finding {
   const cost = state.costOf(GAS_OF_TRANSFER, head);
   const { price, source } = head.price;
-  const coin = { setting: 'by FARTHING_GAS_COIN_USD', feed: 'by its feed on the chain', assumed: 'assumed, as no feed tells it' };
-  const counted =
-    source === 'testnet' ? 'worth nothing' : `at ${Number(price) / 1e8} USD, ${coin[source]}`;
+  const coin = {
+    setting: 'by FARTHING_GAS_COIN_USD',
+    feed: 'by its feed on the chain',
+    assumed: 'assumed, as no feed tells it',
+  };
+  const counted = source === 'testnet' ? 'worth nothing' : `at ${Number(price) / 1e8} USD, ${coin[source]}`;
   const sold = [
     ['search', settings.SEARCH_PRICE_USD],
     ['upload', settings.INGEST_PRICE_USD],

@@ -48,7 +48,13 @@ export async function startOutsideChain(
   const url = await node.listen();
   const miner = new Miner(chain, random.fork(), () => onStage('mined'));
   return {
-    settings: { FACILITATOR: 'self', RPC_URL: url, GAS_KEY: key, GAS_FEE_GWEI_MAX: '1000', GAS_COIN_USD: '1' },
+    settings: {
+      FACILITATOR: 'self',
+      RPC_URL: url,
+      GAS_KEY: key,
+      GAS_FEE_GWEI_MAX: '1000',
+      GAS_COIN_USD: '1',
+    },
     provesAdvances: true,
     transfers: miner.transfers,
     begin: async (payers) => {

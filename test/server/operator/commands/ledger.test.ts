@@ -104,7 +104,10 @@ t.test('who settled, and what it cost, is told as far as it is known', async (t)
       gasUnits: '2400',
     },
     'self,unknown,0,,unknown,unknown': { kind: 'settled', facilitator: 'self' },
-    'https://pay.example/x402,0,unknown,,0,unknown': { kind: 'settled', facilitator: 'https://pay.example/x402' },
+    'https://pay.example/x402,0,unknown,,0,unknown': {
+      kind: 'settled',
+      facilitator: 'https://pay.example/x402',
+    },
     'unknown,unknown,unknown,,unknown,unknown': { kind: 'settled' },
     'unknown,0.000000000000000007,unknown,,unknown,unknown': { kind: 'settled', gasWei: '7' },
     ',0,0,,0,0.006': { kind: 'prepaid' },

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { privateKeyToAddress } from 'viem/accounts';
+import { PREPAID_CONTRACT } from '../../../../src/protocol/money.ts';
 import { noChain, startChain } from '../../../payment/chain/chain.ts';
 import { PAY_TO } from '../../../payment/rig/payments.ts';
-import { PREPAID_CONTRACT } from '../../../../src/protocol/money.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
 /** A whole server that settles itself. */
@@ -81,7 +81,10 @@ t.test(
       } else {
         t.equal(unpaid.status, 402);
         const { accepts } = JSON.parse(atob(unpaid.headers.get('payment-required')!));
-        t.same(accepts.map(({ asset }: { asset: string }) => asset), [PREPAID_CONTRACT]);
+        t.same(
+          accepts.map(({ asset }: { asset: string }) => asset),
+          [PREPAID_CONTRACT],
+        );
       }
       const before = await chain.balance(PAY_TO);
       await fees();
