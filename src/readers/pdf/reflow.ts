@@ -122,7 +122,12 @@ function withoutHyphens(line: string, all: string): string {
 }
 
 /** Accents that were drawn as letters of their own before the letter that they stand on, as TeX does. */
-const ACCENTS: Readonly<Record<string, string>> = { '¨': '\u0308', 'ˆ': '\u0302', '˜': '\u0303', '˚': '\u030a' };
+const ACCENTS: Readonly<Record<string, string>> = {
+  '¨': '\u0308',
+  ˆ: '\u0302',
+  '˜': '\u0303',
+  '˚': '\u030a',
+};
 
 function withAccents(line: string): string {
   return line.replace(/([¨ˆ˜˚]) ?(\p{L})/gu, (all, accent: string, letter: string) => {

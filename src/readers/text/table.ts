@@ -64,7 +64,9 @@ export function tableText(rows: readonly (readonly string[])[], options: TableOp
   const named = filled
     .slice(to)
     .map((row) =>
-      tableLine(row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`))),
+      tableLine(
+        row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`)),
+      ),
     );
   return [...filled.slice(0, from).map(tableLine), tableLine(names), ...named].join('\n');
 }
