@@ -168,7 +168,8 @@ function readTimedText(source: string): TextContents {
   return { blocks: inOrder(cues) };
 }
 
-const LYRIC = /^(?:\[\d{1,3}:\d{2}(?:[.:]\d{1,3})?\])+/;
+/** With parts of a second: lines of a chat or a log have none. */
+const LYRIC = /^(?:\[\d{1,3}:\d{2}\.\d{2,3}\])+/;
 
 /** A line may have several times. It lasts until the next one. */
 function readLyrics(text: string): TextContents {
