@@ -90,12 +90,12 @@ export const FORMATS: readonly Format[] = [
 
 /** How formats are read, by their names: what | with what | what is not read, and reported | limits. The table of docs/files.md. */
 export const HOW_READ: Readonly<Record<string, string>> = {
-  PDF: 'text by pages with boxes, columns apart; form values, XFA, notes; files inside as items; pages without letters, or with a wrong table of letters, by OCR, turned where that reads better | PDFium, PP-OCR | invisible, white and off-page text; letters without a code | 5,000 pages, 1,000 files inside, of those pinned to pages on the first 200; 5,000 notes and fields a page',
-  DOCX: 'text by headings with list numbers, tables, notes, comments with authors, headers and footers once, text boxes, charts, SmartArt, equations in a line, `altChunk`; documents inside as items | own, parts by relationship | hidden and deleted text, unknown symbols, OLE objects | 10,000 parts of 256 MiB, 100 files inside, 50 pictures',
-  PPTX: 'titles, text, tables, notes, comments, charts, SmartArt, what masters show, hidden slides marked | own | hidden shapes | as DOCX',
-  XLSX: 'rows below the names of their columns, numbers as shown, dates in ISO 8601, comments, text boxes, charts, headers and footers once, hidden sheets marked | own | formulas without a value (the formula is given), values that a format hides | 2 million cells, 1,000 columns',
+  PDF: 'text by pages with boxes, columns apart, tables by their columns; form values, XFA, notes, bookmarks, author and keywords; files inside as items; pages without letters, or with a wrong table of letters, by OCR, turned where that reads better | PDFium, PP-OCR | text that makes no difference to the page (white, covered, cut off, a layer that is off), tiny and off-page text; letters without a code | 5,000 pages, 1,000 files inside, of those pinned to pages on the first 200; 5,000 notes and fields a page',
+  DOCX: 'text by headings with list numbers, tables, links, descriptions of pictures, notes, comments with authors, headers and footers once, text boxes, charts, SmartArt, equations in a line, `altChunk`; documents inside as items | own, parts by relationship | hidden (also white and tiny) and deleted text, unknown symbols, OLE objects | 10,000 parts of 256 MiB, 100 files inside, 50 pictures',
+  PPTX: 'titles, text, tables, links, descriptions of pictures, notes, comments, charts, SmartArt, what masters show, hidden slides marked | own | hidden shapes, white, tiny and off-slide text | as DOCX',
+  XLSX: 'rows below the names of their columns, also in two rows and merged; numbers as shown, links, dates in ISO 8601, comments, text boxes, charts, headers and footers once, hidden sheets, rows and columns marked | own | formulas without a value (the formula is given), values that a format or their colour hides | 2 million cells, 1,000 columns',
   'ODT, ODP, ODS, FODT, FODP, FODS':
-    'text, tables, values of cells without a text, notes, remarks, headers and footers once, pictures | own | charts and other objects, formulas without a value | as DOCX',
+    'text, tables, links, values of cells without a text, notes, remarks, headers and footers once, pictures | own | charts and other objects, formulas without a value, hidden text | as DOCX',
   DOC: 'text, notes, comments, headers, footers, text boxes | word-extractor | pictures; a password is refused |',
   'XLS, XLSB': 'as XLSX | SheetJS | pictures, charts, text boxes | as XLSX',
   PPT: 'titles, text, notes | own | pictures, charts |',
@@ -106,24 +106,25 @@ export const HOW_READ: Readonly<Record<string, string>> = {
   SQLite:
     'rows of each table with the names of its columns | own | tables without row numbers, virtual tables, blobs, what is only in a log beside it | 2 million cells, 1,000 tables, 2,000 columns',
   'zip, tar, tar.gz, gz, bz2, xz, zst, 7z':
-    'each file as an item, also in archives in archives, 2 deep | own, Node, unbzip2, xz | members with a password, damaged, too large, or packed in an unknown way (PPMd): refused alone | 1,000 members of 512 MiB; in a 7z, files packed together 256 MiB',
+    'each file as an item, also in archives in archives, 2 deep; names of users in a Slack export | own, Node, unbzip2, xz | members with a password, damaged, too large, or packed in an unknown way (PPMd): refused alone | 1,000 members of 512 MiB; in a 7z, files packed together 256 MiB',
   [PICTURE_NAMES]:
     'the picture, frames and pages; writing in it by OCR, in an animation with its time; EXIF | libvips, libheif, PP-OCR | frames in which no writing was looked for, where others have some | 100 million pixels; writing: 500 pages, 1,500 lines a page, 20 frames; 200 frames of an animation; 50 pages are kept as pictures; a caption: 5,000 characters',
   [RECORDING_NAMES]:
     'frames, subtitles, chapters, tags, covers, what is said and where | FFmpeg, Silero VAD, Whisper | shots and covers beyond a limit | 4 hours, 1,000 shots, 1,000 chapters; a tag: 20,000 characters',
-  HTML: 'body with tables, forms, asides, footers, formulas | html-to-text | navigation, what is hidden | 500,000 tags, 1,000 deep',
+  HTML: 'description, body with tables by their columns, forms, asides, footers, formulas, frames in the page; where links lead, at the end | html-to-text | navigation, what attributes, style sheets in the page and colours hide | 500,000 tags, 1,000 deep',
   'mbox, EML':
     'head, plain text, HTML where that says more; attachments, each mail of a mbox, as items | postal-mime | inline pictures | 10,000 parts',
-  RTF: 'text in its code pages, notes, comments, text boxes, headers and footers once | own | hidden and deleted text, pictures, objects | groups 500 deep',
-  'iCalendar, vCard': 'a paragraph for each event or card | own | photos |',
+  RTF: 'text in its code pages, links, notes, comments, text boxes, headers and footers once | own | hidden and deleted text, pictures, objects | groups 500 deep',
+  'iCalendar, vCard': 'a paragraph for each event, with its time zone, or card | own | photos |',
   'SubRip, WebVTT, ASS, TTML, LRC':
     'each cue with `time_s`, speakers by name | own, saxes | comments, drawings |',
   'JSON, JSON Lines':
-    'each value with its name; records apart; of a notebook text, code and printed output | own | base64, damaged lines, pictures of notebooks | 1,000 deep',
-  XML: 'elements, telling attributes, section titles, also of JATS | saxes | damaged markup: read by tags | 1,000 deep',
-  CSV: 'any of `,` `;` tab `\\|`, `sep=`; column names in each row | own | from the 1,001st column on | 1,000 columns',
-  Markdown: 'headings, front matter, code, footnotes, HTML tables | own | pictures in data URIs |',
-  'plain text': 'all, in any character set below | chardetng | |',
+    'each value with its name; records apart; of a notebook text, code and printed output; of a chat (Telegram, Slack, Discord) a paragraph for each message, with name and time | own | base64, damaged lines, pictures of notebooks | 1,000 deep',
+  XML: 'elements, telling attributes, section titles, also of JATS; labels of draw.io | saxes | base64, damaged markup: read by tags | 1,000 deep',
+  CSV: 'any of `,` `;` tab `\\|`, `sep=`; column names in each row, also below lines of preamble | own | from the 1,001st column on | 1,000 columns',
+  Markdown:
+    'headings, front matter, code, footnotes, HTML tables; where links lead, at the end | own | pictures in data URIs |',
+  'plain text': 'all, in any character set below, without colours of a terminal | chardetng | base64, PGP |',
 };
 
 /** For programs. */

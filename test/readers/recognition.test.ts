@@ -12,7 +12,7 @@ import { FORMAT_SAMPLES } from './samples/formats.ts';
 import { NOISE } from './samples/noise.ts';
 
 const TEXT_TYPES = FORMATS.map(({ mediaType }) => mediaType).filter((type) =>
-  /^text\/|rfc822|rtf|\/xml|-flat-xml|\/mbox|\/jsonl?$|x-subrip/.test(type),
+  /^text\/|rfc822|rtf|\/xml|-flat-xml|\/mbox|\/jsonl?$|x-subrip|ttml/.test(type),
 );
 /** Formats whose samples are text, or a case of the other format. The order of the table tells them apart. */
 const KIN = (type: string): string =>

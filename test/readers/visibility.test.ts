@@ -101,7 +101,9 @@ const HIDDEN: Readonly<Record<string, Readonly<Record<string, Buffer>>>> = {
     'white on white': styled('color:#fff'),
     'pale in words': styled('color:rgb(250, 250, 250)'),
     'on its own ground': styled('color:black;background:#000'),
-    'of its parent’s ground': page(`<div style="background-color:navy"><p style="color:#000080">${ZORK}</p></div>`),
+    'of its parent’s ground': page(
+      `<div style="background-color:navy"><p style="color:#000080">${ZORK}</p></div>`,
+    ),
     'an old attribute': page(`<font color="white">${ZORK}</font>`),
     'off the page': styled('position:absolute;left:-9999px'),
     indented: styled('text-indent:-9999px'),
@@ -130,7 +132,9 @@ const HIDDEN: Readonly<Record<string, Readonly<Record<string, Buffer>>>> = {
     small: slide(shape(ON_SLIDE, '<a:rPr sz="100"/>')),
     'right of the slide': slide(shape('<a:off x="9200000" y="10"/><a:ext cx="5" cy="5"/>', '')),
     'left of the slide': slide(shape('<a:off x="-900" y="10"/><a:ext cx="500" cy="5"/>', '')),
-    'a hidden shape': slide(`<p:sp><p:cNvPr hidden="1"/><p:txBody><a:p><a:r><a:t>${ZORK}</a:t></a:r></a:p></p:txBody></p:sp>`),
+    'a hidden shape': slide(
+      `<p:sp><p:cNvPr hidden="1"/><p:txBody><a:p><a:r><a:t>${ZORK}</a:t></a:r></a:p></p:txBody></p:sp>`,
+    ),
   },
   XLSX: {
     ';;;': sheet(
@@ -209,12 +213,19 @@ for (const [files, isShown] of [
   [SHOWN, true],
 ] as const)
   for (const [format, ways] of Object.entries(files))
-    t.test(`${format}: what people ${isShown ? 'see is read' : 'do not see is left out, and told'}`, async (t) => {
-      for (const [way, bytes] of Object.entries(ways)) {
-        const { title = '', blocks, notRead } = await readBytes(bytes);
-        const text = [title, ...blocks.map((block) => block.text)].join('\n');
-        t.match(text, SEEN, `${way}: the rest is read`);
-        t.equal(/Zork|\b42\b/.test(text), isShown, way);
-        t.equal(notRead.some(({ what, why }) => what === 'hidden_text' && why === 'hidden'), !isShown, `${way}: told`);
-      }
-    });
+    t.test(
+      `${format}: what people ${isShown ? 'see is read' : 'do not see is left out, and told'}`,
+      async (t) => {
+        for (const [way, bytes] of Object.entries(ways)) {
+          const { title = '', blocks, notRead } = await readBytes(bytes);
+          const text = [title, ...blocks.map((block) => block.text)].join('\n');
+          t.match(text, SEEN, `${way}: the rest is read`);
+          t.equal(/Zork|\b42\b/.test(text), isShown, way);
+          t.equal(
+            notRead.some(({ what, why }) => what === 'hidden_text' && why === 'hidden'),
+            !isShown,
+            `${way}: told`,
+          );
+        }
+      },
+    );

@@ -6,7 +6,7 @@ import { corrupt, tooLarge } from '../reading/refusal.ts';
 import { withoutControls } from '../text/charset.ts';
 import { Links } from '../text/links.ts';
 import { shorten } from '../text/outline.ts';
-import { REPEATED_LENGTH_MAX, REPEATED_MAX, tableText } from '../text/table.ts';
+import { REPEATED_LENGTH_MAX, REPEATED_MAX, rowsOfNames, tableText } from '../text/table.ts';
 import { walkXml } from '../text/xml.ts';
 import { drawingTexts } from './drawings.ts';
 import { officeReader } from './office.ts';
@@ -166,6 +166,7 @@ interface Place {
 function sheetText(source: string, options: SheetOptions): string {
   const { rows, places, hiddenRows, hiddenColumns, merged } = readSheet(source, options);
   const reaching = new Set<number>();
+  const names = rowsOfNames(rows);
   let left = REPEATED_MAX;
   for (const [from, to] of merged) {
     const top = places.get(from.row) ?? rows.length;
@@ -174,8 +175,10 @@ function sheetText(source: string, options: SheetOptions): string {
     if (text === '' || text.length > REPEATED_LENGTH_MAX || isTitle) continue;
     if (to.column > from.column) reaching.add(top);
     const bottom = Math.min(top + to.row - from.row, rows.length - 1);
+    // A name holds for each column below it; a sum that reaches over cells is in none of them.
+    const right = top < names ? Math.min(to.column, COLUMNS_MAX - 1) : from.column;
     for (let at = top; at <= bottom && left > 0; at++)
-      for (let column = from.column; column <= Math.min(to.column, COLUMNS_MAX - 1) && left-- > 0; column++) {
+      for (let column = from.column; column <= right && left-- > 0; column++) {
         while (rows[at]!.length <= column) rows[at]!.push('');
         rows[at]![column] ||= text;
       }

@@ -57,9 +57,7 @@ export function inReadingOrder(text: string, edgesOf: EdgesOf): OrderedLine[] {
     const block = blockAt(rows, at, (index) => named.has(index));
     const columns = rows[at]!.parts.map((_, column) => block.flatMap(({ parts }) => parts[column] ?? []));
     const isProse = block.length >= ROWS_MIN && columns.every((parts) => readsAsText(text, parts));
-    ordered.push(
-      ...(isProse ? columns.flat() : rows.slice(at, at + block.length).map(wholeOf)),
-    );
+    ordered.push(...(isProse ? columns.flat() : rows.slice(at, at + block.length).map(wholeOf)));
     at += block.length;
   }
   return ordered;
@@ -128,7 +126,9 @@ function blockAt(rows: readonly Row[], start: number, ends: (index: number) => b
     if (row.gutters.length !== common.length) {
       const alone = common.length === 1 ? aloneIn(common[0]!, row) : undefined;
       if (!alone) break;
-      const [width, whole] = alone[0] ? [row.right - row.left, common[0]!.left - from] : [row.right - row.left, to - common[0]!.right];
+      const [width, whole] = alone[0]
+        ? [row.right - row.left, common[0]!.left - from]
+        : [row.right - row.left, to - common[0]!.right];
       // Below the end of the other column: a short line may be anything, unless it ends a paragraph.
       if (!block.at(-1)!.isAlone && width < whole * ALONE_WIDTH_MIN) break;
       block.push({ parts: alone, isAlone: true });

@@ -48,16 +48,24 @@ function columnsOf(text: string, row: Row): Column[] | undefined {
   if (row.parts.length < COLUMNS_MIN) return undefined;
   const columns = placed(text, row).map(([cell, left, right]) => ({ name: cell, left, right }));
   const areNames =
-    columns.every(({ name }) => name.length <= NAME_LENGTH_MAX && /^\p{L}/u.test(name) && !/\d{3}/.test(name)) &&
-    new Set(columns.map(({ name }) => name)).size === columns.length;
+    columns.every(
+      ({ name }) => name.length <= NAME_LENGTH_MAX && /^\p{L}/u.test(name) && !/\d{3}/.test(name),
+    ) && new Set(columns.map(({ name }) => name)).size === columns.length;
   return areNames ? columns : undefined;
 }
 
 /** The cells of a row, each below a name; undefined where they stand in another way. */
-function cellsOf(text: string, row: Row, columns: readonly Column[]): (readonly [Column, string])[] | undefined {
-  const cells = placed(text, row).map(([cell, left, right]) => [columnAt(columns, left, right), cell] as const);
+function cellsOf(
+  text: string,
+  row: Row,
+  columns: readonly Column[],
+): (readonly [Column, string])[] | undefined {
+  const cells = placed(text, row).map(
+    ([cell, left, right]) => [columnAt(columns, left, right), cell] as const,
+  );
   const taken = cells.flatMap(([column]) => column ?? []);
-  if (taken.length < cells.length || new Set(taken).size < taken.length || cells.length === 0) return undefined;
+  if (taken.length < cells.length || new Set(taken).size < taken.length || cells.length === 0)
+    return undefined;
   // A line that begins where the table does, without another cell, is text below it.
   if (cells.length === 1 && taken[0] === columns[0]) return undefined;
   return cells as (readonly [Column, string])[];
@@ -71,7 +79,9 @@ function columnAt(columns: readonly Column[], left: number, right: number): Colu
   // A long cell may reach below the next name, unless it begins there.
   if (overlaps[best]! > 0) {
     const first = overlaps.findIndex((overlap) => overlap > 0);
-    return columns[left < columns[first]!.right ? (right <= columns[first]!.right || first === best ? best : first) : best];
+    return columns[
+      left < columns[first]!.right ? (right <= columns[first]!.right || first === best ? best : first) : best
+    ];
   }
   return next && right > next.left ? undefined : columns[best];
 }

@@ -120,7 +120,8 @@ export class PdfPage {
     let before: readonly [number, number] | undefined;
     for (let at = 0; at < whole.length; at++) {
       const edges = RIGHT_TO_LEFT.test(whole[at]!) ? this.#edgesOf(text, at) : undefined;
-      const isSame = edges && before && edges[0] === before[0] && edges[1] === before[1] && edges[1] > edges[0];
+      const isSame =
+        edges && before && edges[0] === before[0] && edges[1] === before[1] && edges[1] > edges[0];
       if (isSame && shapes.at(-1)?.to === at) shapes.at(-1)!.to = at + 1;
       else if (isSame) shapes.push({ from: at - 1, to: at + 1 });
       before = edges;

@@ -121,12 +121,7 @@ function withoutHyphens(line: string, all: string): string {
   return HYPHENS.reduce((rest, hyphen) => rest.replaceAll(hyphen, ''), joined);
 }
 
-/** Accents that were drawn as letters of their own before the letter that they stand on, as TeX does. */
-const ACCENTS: Readonly<Record<string, string>> = { '¨': '\u0308', 'ˆ': '\u0302', '˜': '\u0303', '˚': '\u030a' };
-
+/** Two dots that were drawn as a sign of their own before the letter that they stand on, as older fonts of TeX have them. */
 function withAccents(line: string): string {
-  return line.replace(/([¨ˆ˜˚]) ?(\p{L})/gu, (all, accent: string, letter: string) => {
-    const composed = `${letter}${ACCENTS[accent]}`.normalize('NFC');
-    return composed.length === 1 ? composed : all;
-  });
+  return line.replace(/¨([aeiouyAEIOUY])/g, (_all, letter: string) => `${letter}\u0308`.normalize('NFC'));
 }

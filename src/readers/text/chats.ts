@@ -80,13 +80,16 @@ function utc(seconds: number): string {
 /** Slack's marks: people, channels, links and three signs. */
 function slackText(text: string, links: Links): string {
   return text
-    .replace(/<([@#!]?)([^<>|]{1,2000})(?:\|([^<>]{0,500}))?>/g, (_all, kind: string, target: string, label?: string) => {
-      if (kind === '#') return `#${label || target}`;
-      if (kind !== '') return `@${label || target}`;
-      const address = unescaped(target);
-      links.add(label ? unescaped(label) : '', address);
-      return label || address;
-    })
+    .replace(
+      /<([@#!]?)([^<>|]{1,2000})(?:\|([^<>]{0,500}))?>/g,
+      (_all, kind: string, target: string, label?: string) => {
+        if (kind === '#') return `#${label || target}`;
+        if (kind !== '') return `@${label || target}`;
+        const address = unescaped(target);
+        links.add(label ? unescaped(label) : '', address);
+        return label || address;
+      },
+    )
     .replace(/&(?:amp|lt|gt);/g, unescaped)
     .trim();
 }

@@ -1,4 +1,4 @@
-import { tableText } from './table.ts';
+import { tableText, YEAR } from './table.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
 export const csv = textReader({
@@ -56,6 +56,8 @@ function separates(probe: string, separator: string): boolean {
   const [first, ...others] = rows;
   if (!first || others.length === 0 || first.cells.length < 2) return false;
   if (rows.some(({ cells }) => cells.length !== first.cells.length)) return false;
+  // Statements of a program end so.
+  if (rows.every(({ cells }) => cells.length === 2 && cells[1] === '')) return false;
   // A Markdown table has bars at both ends, and a rule of hyphens.
   if (separator === '|' && others.some(({ line }) => /^[|:\s-]+$/.test(line))) return false;
   if (!rows.some(({ line }) => isProse(line)) && rows.length > 2) return true;
@@ -71,7 +73,13 @@ function hasNamedRows(probe: string, separator: string): boolean {
     const below = rows.slice(at + 1);
     const above = rows.slice(0, at);
     const filled = names.filter((cell) => cell !== '').length;
-    if (filled < 3 || filled !== names.length || !names.every(isColumnName) || below.length < 2) return false;
+    if (
+      filled < 3 ||
+      filled !== names.length ||
+      !names.every((name) => isColumnName(name) || YEAR.test(name)) ||
+      below.length < 2
+    )
+      return false;
     if (new Set(names).size !== names.length || above.some(({ cells }) => cells.length >= names.length))
       return false;
     const near = below.filter(({ cells }) => Math.abs(cells.length - names.length) <= 1).length;

@@ -15,13 +15,15 @@ export const webVtt = textReader({
 
 /** SubStation Alpha, also the advanced one. */
 export const subStation = textReader({
-  looksLike: ({ start, text }) => /^\[Script Info\]/i.test(start) && /^\[Events\]/im.test(text.slice(0, 2 ** 20)),
+  looksLike: ({ start, text }) =>
+    /^\[Script Info\]/i.test(start) && /^\[Events\]/im.test(text.slice(0, 2 ** 20)),
   read: readSubStation,
 });
 
 /** Timed Text (W3C TTML2), as broadcasters and films have it. */
 export const timedText = textReader({
-  looksLike: ({ start }) => /^(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,1000}-->\s*)?<(?:\w{1,20}:)?tt[\s>]/.test(start),
+  looksLike: ({ start }) =>
+    /^(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--[^>]{0,1000}-->\s*)?<(?:\w{1,20}:)?tt[\s>]/.test(start),
   read: readTimedText,
 });
 
@@ -29,7 +31,9 @@ export const timedText = textReader({
 export const lyrics = textReader({
   looksLike: ({ start }) => {
     const lines = start.split('\n', 12).filter((line) => line.trim() !== '');
-    return lines.filter((line) => LYRIC.test(line)).length >= 2 && lines.every((line) => /^\[[\w:.# ]/.test(line));
+    return (
+      lines.filter((line) => LYRIC.test(line)).length >= 2 && lines.every((line) => /^\[[\w:.# ]/.test(line))
+    );
   },
   read: readLyrics,
 });
@@ -85,7 +89,10 @@ function inOrder(cues: readonly Cue[]): Block[] {
 function readSubStation(text: string): TextContents {
   const title = /^Title:[ \t]*(\S.*)$/m.exec(text)?.[1]?.trim();
   const events = text.slice(text.search(/^\[Events\]/im));
-  const names = (/^Format:(.*)$/im.exec(events)?.[1] ?? 'Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text')
+  const names = (
+    /^Format:(.*)$/im.exec(events)?.[1] ??
+    'Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text'
+  )
     .split(',')
     .map((name) => name.trim().toLowerCase());
   const cues = Array.from(events.matchAll(/^Dialogue:[ \t]*(.*)$/gim), ([, line]): Cue => {
@@ -93,10 +100,20 @@ function readSubStation(text: string): TextContents {
     const field = (name: string): string => (fields[names.indexOf(name)] ?? '').trim();
     const words = fields.slice(names.length - 1).join(',');
     // Codes of drawings are no words.
-    const shown = /\{[^{}]{0,200}\\p[1-9]/.test(words) ? '' : words.replace(/\{[^{}]{0,500}\}/g, '').replace(/\\[Nn]/g, '\n').replaceAll('\\h', ' ').trim();
+    const shown = /\{[^{}]{0,200}\\p[1-9]/.test(words)
+      ? ''
+      : words
+          .replace(/\{[^{}]{0,500}\}/g, '')
+          .replace(/\\[Nn]/g, '\n')
+          .replaceAll('\\h', ' ')
+          .trim();
     const who = field('name') || field('actor');
     const start = clock(field('start'));
-    return { text: shown === '' || who === '' ? shown : `${who}: ${shown}`, time_s: start, time_end_s: Math.max(start, clock(field('end'))) };
+    return {
+      text: shown === '' || who === '' ? shown : `${who}: ${shown}`,
+      time_s: start,
+      time_end_s: Math.max(start, clock(field('end'))),
+    };
   });
   return { ...(title && { title }), blocks: inOrder(cues) };
 }
@@ -151,7 +168,8 @@ function readTimedText(source: string): TextContents {
   return { blocks: inOrder(cues) };
 }
 
-const LYRIC = /^(?:\[\d{1,3}:\d{2}(?:[.:]\d{1,3})?\])+/;
+/** With parts of a second: lines of a chat or a log have none. */
+const LYRIC = /^(?:\[\d{1,3}:\d{2}\.\d{2,3}\])+/;
 
 /** A line may have several times. It lasts until the next one. */
 function readLyrics(text: string): TextContents {
@@ -161,11 +179,17 @@ function readLyrics(text: string): TextContents {
     const times = LYRIC.exec(line)?.[0] ?? '';
     const [, tag, value] = /^\[(ti|ar|al|au|by):([^\]]{0,300})\]/i.exec(line) ?? [];
     if (tag !== undefined) tags.set(tag.toLowerCase(), value!.trim());
-    const words = line.slice(times.length).replace(/<\d{1,3}:\d{2}(?:\.\d{1,3})?>/g, '').trim();
-    for (const [, time] of times.matchAll(/\[([\d:.]+)\]/g)) lines.push({ text: words, time_s: clock(time!) });
+    const words = line
+      .slice(times.length)
+      .replace(/<\d{1,3}:\d{2}(?:\.\d{1,3})?>/g, '')
+      .trim();
+    for (const [, time] of times.matchAll(/\[([\d:.]+)\]/g))
+      lines.push({ text: words, time_s: clock(time!) });
   }
   const sorted = lines.toSorted((a, b) => a.time_s - b.time_s);
-  const cues = sorted.map((line, at): Cue => ({ ...line, time_end_s: sorted[at + 1]?.time_s ?? line.time_s }));
+  const cues = sorted.map(
+    (line, at): Cue => ({ ...line, time_end_s: sorted[at + 1]?.time_s ?? line.time_s }),
+  );
   const about = [tags.get('ar'), tags.get('al')].filter(Boolean).join(', ');
   const title = tags.get('ti');
   return {

@@ -1,8 +1,8 @@
 import { inflateRawSync } from 'node:zlib';
 import { FarthingError } from '@farthing/protocol/error';
 import { addNotRead, type NotRead } from '@farthing/protocol/file/not-read';
-import { readTags } from './html.ts';
 import { isData } from './encoded-data.ts';
+import { readTags } from './html.ts';
 import { Outline } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';
 import { walkXml } from './xml.ts';

@@ -1,6 +1,6 @@
 import type { Block } from '@farthing/protocol/document';
-import { shorten } from './outline.ts';
 import { withoutData } from './encoded-data.ts';
+import { shorten } from './outline.ts';
 import { type TextContents, textReader } from './text-format.ts';
 
 /** A longer first line is text. */
@@ -15,7 +15,8 @@ export const plain = textReader({ looksLike: () => true, read: readPlain });
  */
 export function readPlain(source: string): TextContents {
   const { text, count } = withoutData(source);
-  const notRead = count > 0 ? { notRead: [{ what: 'encoded_data', count, why: 'unsupported' } as const] } : {};
+  const notRead =
+    count > 0 ? { notRead: [{ what: 'encoded_data', count, why: 'unsupported' } as const] } : {};
   return { ...titled(text), ...notRead };
 }
 

@@ -125,8 +125,12 @@ interface Group {
 function coloursIn(source: string): (Colour | undefined)[] {
   const table = /\{\\colortbl([^{}]{0,20000})\}/.exec(source)?.[1] ?? '';
   return table.split(';').map((entry) => {
-    const [red, green, blue] = ['red', 'green', 'blue'].map((name) => new RegExp(`\\\\${name}(\\d{1,3})`).exec(entry)?.[1]);
-    return red === undefined ? undefined : { red: Number(red), green: Number(green), blue: Number(blue), alpha: 1 };
+    const [red, green, blue] = ['red', 'green', 'blue'].map(
+      (name) => new RegExp(`\\\\${name}(\\d{1,3})`).exec(entry)?.[1],
+    );
+    return red === undefined
+      ? undefined
+      : { red: Number(red), green: Number(green), blue: Number(blue), alpha: 1 };
   });
 }
 
@@ -147,7 +151,9 @@ export function readRtf(source: string): TextContents {
   const colours = coloursIn(source);
   const isHidden = ({ isTiny, ink, ground }: Group): boolean => {
     const colour = colours[ink];
-    return isTiny || (colour !== undefined && isFaint(colour, ground === 0 ? WHITE : (colours[ground] ?? WHITE)));
+    return (
+      isTiny || (colour !== undefined && isFaint(colour, ground === 0 ? WHITE : (colours[ground] ?? WHITE)))
+    );
   };
   const add = (text: string): void => {
     const unseen = state.unseen ?? (isHidden(state) ? 'hidden_text' : undefined);
@@ -237,12 +243,12 @@ export function readRtf(source: string): TextContents {
   }
   change(state);
   const title = out.title.trim();
-  const contents: TextContents =
-    title === '' ? readPlain(out.text) : { title, blocks: textBlocks(out.text) };
+  const contents: TextContents = title === '' ? readPlain(out.text) : { title, blocks: textBlocks(out.text) };
   const { blocks, notRead: encoded = [], ...guessed } = contents;
   const beside = distinctLines(out.head);
   const links = new Links();
-  for (const [, target] of source.matchAll(/\\fldinst[^"]{0,200}HYPERLINK\s+"([^"]{1,2000})"/g)) links.add('', target!);
+  for (const [, target] of source.matchAll(/\\fldinst[^"]{0,200}HYPERLINK\s+"([^"]{1,2000})"/g))
+    links.add('', target!);
   const all = addNotRead(notRead, ...encoded);
   return {
     ...guessed,

@@ -18,6 +18,7 @@ export const REPEATED_MAX = 100_000;
 /** The cells of each row in their columns: one that reaches over others stands in the place of each. */
 export function gridOf(rows: readonly (readonly Cell[])[]): string[][] {
   const grid: string[][] = rows.map(() => []);
+  const names = rowsOfNames(rows.map((row) => row.map(({ text }) => text)));
   let left = REPEATED_MAX;
   for (const [at, row] of rows.entries()) {
     let column = 0;
@@ -33,13 +34,25 @@ export function gridOf(rows: readonly (readonly Cell[])[]): string[][] {
         for (let beside = 0; beside < width; beside++) {
           const isFirst = below === 0 && beside === 0;
           if (!isFirst && left-- <= 0) continue;
-          grid[at + below]![column + beside] = isFirst || isRepeated ? text : '';
+          // A name holds for each column below it; a sum that reaches over cells is in none of them.
+          const isShown = isFirst || (isRepeated && (beside === 0 || at < names));
+          grid[at + below]![column + beside] = isShown ? text : '';
         }
       column += width;
     }
   }
   return grid.map((row) => Array.from(row, (cell) => cell ?? ''));
 }
+
+/** How many rows at the top may hold names: those before the first with a number that is no year. */
+export function rowsOfNames(rows: readonly (readonly string[])[]): number {
+  const isFigure = (cell: string): boolean =>
+    /^[^\p{L}\d]{0,5}\d[\d.,'\s]*[^\p{L}\d]{0,5}$/u.test(cell) && !YEAR.test(cell);
+  const first = rows.slice(0, TITLE_ROWS_MAX + NAME_ROWS_MAX).findIndex((row) => row.some(isFigure));
+  return first < 0 ? NAME_ROWS_MAX : first;
+}
+
+export const YEAR = /^(?:19|20)\d\d$/;
 
 interface TableOptions {
   /** Rows at the top that the file says are names of columns. */
@@ -64,7 +77,9 @@ export function tableText(rows: readonly (readonly string[])[], options: TableOp
   const named = filled
     .slice(to)
     .map((row) =>
-      tableLine(row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`))),
+      tableLine(
+        row.map((cell, column) => (cell === '' || !names[column] ? cell : `${names[column]}: ${cell}`)),
+      ),
     );
   return [...filled.slice(0, from).map(tableLine), tableLine(names), ...named].join('\n');
 }
@@ -138,8 +153,8 @@ function areNames(
   if (all.length < (first < 0 ? 2 : 1) || new Set(all).size !== all.length) return false;
   if (isStated) return all.some(isName) || row.length > 0;
   const letters = all.filter(isName).length;
-  const years = all.filter((name) => /^(?:19|20)\d\d$/.test(name)).length;
-  const isBelow = years === 0 || !below.some((cell) => /^(?:19|20)\d\d$/.test(cell));
+  const years = all.filter((name) => YEAR.test(name)).length;
+  const isBelow = years === 0 || !below.some((cell) => YEAR.test(cell));
   const isNamed = names[first] !== '' ? all.length > 1 : all.length > 1 && isName(below[first] ?? '');
   return isNamed && letters > 0 && letters + years === all.length && isBelow;
 }

@@ -19,7 +19,8 @@ function characterError(read: string, truth: string): number {
 }
 
 /** Rows of a table without the names of their columns, which they carry. */
-const withoutNames = (text: string): string => text.replace(/^\|.*$/gm, (row) => row.replace(/\| ?(?:[\p{L} ]+: )?/gu, ''));
+const withoutNames = (text: string): string =>
+  text.replace(/^\|.*$/gm, (row) => row.replace(/\| ?(?:[\p{L} ]+: )?/gu, ''));
 
 const plain = (text: string): string => withoutNames(text).normalize('NFKC').replace(/\s+/g, ' ').trim();
 

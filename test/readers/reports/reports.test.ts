@@ -244,7 +244,10 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
   // Links, descriptions, tables, chats, cards and captions.
   seen: {
     'telegram.json': {
-      says: ['Harbour club', 'Yrsa, 2024-03-02 10:11: I left the Quillaby key under the blue pot by the gate.'],
+      says: [
+        'Harbour club',
+        'Yrsa, 2024-03-02 10:11: I left the Quillaby key under the blue pot by the gate.',
+      ],
       hides: ['bold'],
     },
     'alt.docx': { says: ['Bronze brooch from the Tarporley mound'] },
@@ -262,7 +265,11 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       pages: 1,
     },
     'bank.csv': {
-      says: ['| Girokonto | DE02', 'Buchungsdatum: 05.10.24', 'Verwendungszweck: Gehalt Oktober | Betrag (€): 2.310,00'],
+      says: [
+        '| Girokonto | DE02',
+        'Buchungsdatum: 05.10.24',
+        'Verwendungszweck: Gehalt Oktober | Betrag (€): 2.310,00',
+      ],
     },
     'ragged.csv': { says: ['| name: Bea | town: Clun\n| name: Cora | town: Ludlow | phone: 3 | extra'] },
     'statement.pdf': {
@@ -281,11 +288,16 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       ],
       notRead: ['hidden_text hidden 1'],
     },
-    'talk.ass': { says: ['Guide: This sextant belonged to\nCaptain Weston.'], hides: ['internal', 'Dialogue'] },
+    'talk.ass': {
+      says: ['Guide: This sextant belonged to\nCaptain Weston.'],
+      hides: ['internal', 'Dialogue'],
+    },
     'plan.drawio': { says: ['Queue of Ellerdine\nWorker of Crudgington'] },
     'book.fb2': { says: ['Лодочник Мартын'], hides: ['GIdTgSq'], notRead: ['encoded_data unsupported 1'] },
     'ansi.log': { says: ['ERROR pump Leegomery stalled'], hides: ['[1;31m'] },
-    'outline.pdf': { says: ['Bookmarks', 'Chapter on the Trefonen kiln', 'Author: Isolde Croesau', 'brickmaking'] },
+    'outline.pdf': {
+      says: ['Bookmarks', 'Chapter on the Trefonen kiln', 'Author: Isolde Croesau', 'brickmaking'],
+    },
     'lamalef.pdf': { says: ['الإنتاجية في حل المشكلات', 'لاحق'] },
   },
   limits: {
@@ -467,7 +479,10 @@ t.test('captions of other kinds have their times, too', async (t) => {
 t.test('a day of a Slack export names who speaks, by another file of its archive', async (t) => {
   const day = (await unpackBytes(fileOf('seen', 'slack.zip'))).find(({ path }) => path.includes('2023'))!;
   const { blocks } = await readBytes(Buffer.from(day.text));
-  t.match(blocks[0]!.text, /^Ragna Holm, 2023-11-14 22:13 UTC: @Peder Vinther the Trondby invoice is <1000 & paid/);
+  t.match(
+    blocks[0]!.text,
+    /^Ragna Holm, 2023-11-14 22:13 UTC: @Peder Vinther the Trondby invoice is <1000 & paid/,
+  );
   t.match(blocks[0]!.text, /\n\nPeder Vinther, 2023-11-14 22:18 UTC: Thanks!/);
   t.match(blocks[1], { heading: 'Links', text: 'the ledger: https://pay.trondby.example/77' });
 });
