@@ -172,7 +172,16 @@ class ProcessExtractor implements Extractor {
         if (duration_s) onProgress?.(Math.min(1, seconds / duration_s));
       };
       const end = new ClockEnd(this.#limits.perceiveSecondsMax, signal);
-      const recording = { ...limits, signal: end.signal, path, mediaType, owner, mediaSecondsMax, onSound, onHeard };
+      const recording = {
+        ...limits,
+        signal: end.signal,
+        path,
+        mediaType,
+        owner,
+        mediaSecondsMax,
+        onSound,
+        onHeard,
+      };
       await listen(pool, recording, this.#listeningTurnMs).catch(end.unlessOver);
       if (end.isOver) return { ...done, collector, notRead: addNotRead(done.notRead ?? [], UNHEARD) };
     }
@@ -370,7 +379,9 @@ function isRecording({ kind }: FileInfo): boolean {
  */
 function processorSeconds(info: FileInfo, bytes: number): number {
   const { membersBytes = 0, pages = 0, duration_s = 0 } = info;
-  const [first, seconds] = isRecording(info) ? [240, Math.min(duration_s, bytes / BYTES_PER_SECOND_MIN)] : [20, 0];
+  const [first, seconds] = isRecording(info)
+    ? [240, Math.min(duration_s, bytes / BYTES_PER_SECOND_MIN)]
+    : [20, 0];
   return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * seconds;
 }
 
