@@ -49,6 +49,8 @@ export function remoteBackend(deps: RemoteDeps): Backend {
   const request = (method: string, scope: Scope, path: string, init: RequestInit = {}): Promise<Response> => {
     const { workspace, token } = scope;
     if (workspace !== undefined && parseId('workspace', workspace) === undefined) throw unknownWorkspace();
+    // A header takes no other characters, and no token has any.
+    if (token !== undefined && !TOKEN.test(token)) throw unknownWorkspace();
     const owner = workspace === undefined ? '' : `/workspaces/${workspace}`;
     const headers = new Headers(init.headers);
     if (workspace !== undefined) headers.set('Authorization', `Bearer ${token ?? ''}`);
@@ -118,6 +120,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
   };
 }
 
+const TOKEN = /^[!-~]*$/;
 const PIECE_BYTES = 256 * 1024;
 
 /** The picture is passed on as bytes, unparsed and uncopied. */

@@ -41,8 +41,6 @@ interface Opening {
   /** Of the file, in bytes. */
   readonly size: number;
   readonly signal: AbortSignal | undefined;
-  /** When it is to end, by `performance.now()`. */
-  readonly endsAt: number;
 }
 
 export function openExtractor(options: ExtractorOptions): Extractor {
@@ -81,8 +79,7 @@ class ProcessExtractor implements Extractor {
       throw new FarthingError('file_too_large', `Send files of at most ${limit} bytes.`, {
         facts: { bytes: size, limit_bytes: limit },
       });
-    const endsAt = performance.now() + 1000 * this.#limits.openSecondsMax;
-    const opening = { tenant, size, signal, endsAt };
+    const opening = { tenant, size, signal };
     const task = { task: 'open', path, ...(name !== undefined && { name }) } as const;
     const fileInfo = await this.#openFile(task, opening);
     if (!isRecording(fileInfo)) return fileInfo;
@@ -104,13 +101,13 @@ class ProcessExtractor implements Extractor {
   async #open(
     pool: ReaderPool,
     task: Extract<Task, { task: 'open' | 'open-recording' }>,
-    { tenant, size, signal, endsAt }: Opening,
+    { tenant, size, signal }: Opening,
   ): Promise<FileInfo> {
     const collector = new Collector(this.#limits, this.#pictureSpec, undefined);
     const work = {
       task,
       file: task.path,
-      secondsMax: Math.max(OPENING_SECONDS_MIN, (endsAt - performance.now()) / 1000),
+      secondsMax: this.#limits.openSecondsMax / ('headersOnly' in task ? HEADERS_FASTER : 1),
       processorSecondsMax: openingSeconds(size),
       cost: isPlainText(task.path, size) ? TEXT_SECONDS : undefined,
       onReply: (reply: Reply) => collector.take(reply),
@@ -175,7 +172,16 @@ class ProcessExtractor implements Extractor {
         if (duration_s) onProgress?.(Math.min(1, seconds / duration_s));
       };
       const end = new ClockEnd(this.#limits.perceiveSecondsMax, signal);
-      const recording = { ...limits, signal: end.signal, path, mediaType, owner, mediaSecondsMax, onSound, onHeard };
+      const recording = {
+        ...limits,
+        signal: end.signal,
+        path,
+        mediaType,
+        owner,
+        mediaSecondsMax,
+        onSound,
+        onHeard,
+      };
       await listen(pool, recording, this.#listeningTurnMs).catch(end.unlessOver);
       if (end.isOver) return { ...done, collector, notRead: addNotRead(done.notRead ?? [], UNHEARD) };
     }
@@ -373,7 +379,9 @@ function isRecording({ kind }: FileInfo): boolean {
  */
 function processorSeconds(info: FileInfo, bytes: number): number {
   const { membersBytes = 0, pages = 0, duration_s = 0 } = info;
-  const [first, seconds] = isRecording(info) ? [240, Math.min(duration_s, bytes / BYTES_PER_SECOND_MIN)] : [20, 0];
+  const [first, seconds] = isRecording(info)
+    ? [240, Math.min(duration_s, bytes / BYTES_PER_SECOND_MIN)]
+    : [20, 0];
   return first + (5 * (bytes + membersBytes)) / 2 ** 20 + 2 * pages + 2 * seconds;
 }
 
@@ -382,8 +390,8 @@ const BYTES_PER_SECOND_MIN = 100;
 
 /** Seconds of a processor, beside what the size takes. */
 const OPENING_SECONDS = 1;
-/** By the clock: a second opening, of the headers alone, or of a recording, has so many once the file's time is over. */
-const OPENING_SECONDS_MIN = 2;
+/** A second opening, of the headers alone, has so much less time by the clock. */
+const HEADERS_FASTER = 4;
 
 /** Seconds of a processor that opening a file may take. */
 function openingSeconds(bytes: number): number {

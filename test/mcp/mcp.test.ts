@@ -192,6 +192,10 @@ t.test('over HTTP the official client lists the tools and pays in _meta', async 
     isError: true,
     structuredContent: { error: { code: 'workspace_unauthorized', status: 401 } },
   });
+  for (const token of ['a\r\nX-Other: y', 'schl\u00fcssel', '\u2028'])
+    t.match(await host.call('workspace_usage', { workspace: id, token }), {
+      structuredContent: { error: { code: 'workspace_unauthorized' } },
+    });
   const leaked = await inside.call('workspace_usage', { workspace: `ws_${'0'.repeat(32)}` });
   t.match(leaked, { isError: true }, 'the connection’s token goes to its own workspace alone');
   t.match(await host.call('workspace_usage', { workspace: id, token }), {

@@ -125,7 +125,8 @@ const HALF_PAIR = /(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g;
 
 /** A record as the index takes it: whatever the text is cut of, it is well formed. */
 function stored(record: object): string {
-  return JSON.stringify(record).replace(HALF_PAIR, '$1\ufffd');
+  const json = JSON.stringify(record);
+  return json.includes('\\ud') ? json.replace(HALF_PAIR, '$1\ufffd') : json;
 }
 
 function addTo(

@@ -9,7 +9,7 @@ const BYTES_MAX = 64 * 1024;
 /** What begins another format, or has members: a mail, a calendar, a card, RTF, JSON, PDF. */
 const BEGINS_ANOTHER = /^\s*(?:[{[%]|BEGIN:|From |[\w-]+:\s)/i;
 /** Markup, and characters that texts do not have. */
-const UNPLAIN = /[<\0-\x08\x0e-\x1f]/;
+const UNPLAIN = /[^\s!-;=-ÿ]/;
 
 /**
  * Whether a file is certainly a small text without markup, which is opened in no time: it need not wait behind files of which nobody knows

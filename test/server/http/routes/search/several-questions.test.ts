@@ -117,14 +117,17 @@ t.test('an operator may price each further question', async (t) => {
   });
 });
 
-t.test('sixteen long questions wait for each other, however short the wait of a stranger may be', async (t) => {
-  const hurried = await startTestServer(t, { QUERY_WAIT_MS_MAX: '1' });
-  const rented = await new TestAgent(hurried.url).rent();
-  await rented.ingest('gulls.txt', FILES['gulls.txt']);
-  const long = 'Which of the keepers on the western coast counts the gulls at dawn, and who pays? ';
-  const queries = Array.from({ length: 16 }, (_, at) => `${at}. ${long.repeat(46)}`.slice(0, 3800));
-  await rented.search({ query: queries[0] });
-  const { status, body } = await rented.search({ queries });
-  t.equal(status, 200, JSON.stringify(body.detail));
-  t.equal(body.answers.length, 16);
-});
+t.test(
+  'sixteen long questions wait for each other, however short the wait of a stranger may be',
+  async (t) => {
+    const hurried = await startTestServer(t, { QUERY_WAIT_MS_MAX: '1' });
+    const rented = await new TestAgent(hurried.url).rent();
+    await rented.ingest('gulls.txt', FILES['gulls.txt']);
+    const long = 'Which of the keepers on the western coast counts the gulls at dawn, and who pays? ';
+    const queries = Array.from({ length: 16 }, (_, at) => `${at}. ${long.repeat(46)}`.slice(0, 3800));
+    await rented.search({ query: queries[0] });
+    const { status, body } = await rented.search({ queries });
+    t.equal(status, 200, JSON.stringify(body.detail));
+    t.equal(body.answers.length, 16);
+  },
+);
