@@ -3,29 +3,27 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::analysis::{Terms, bare_word};
-use super::language::Language;
-use super::surface_forms::{Form, Word};
+use super::analysis::bare_word;
 
 /// Letters of a stem by which a word is known, and how many more a word of the vocabulary with that stem may have.
 const STEM_LETTERS_MIN: usize = 4;
 const ENDING_LETTERS_MAX: usize = 3;
 
 /// Tells, or says why it cannot.
-type Tells = dyn Fn(&str, &[Language]) -> Result<bool, String> + Send + Sync;
+type Tells = dyn Fn(&str, &[String]) -> Result<bool, String> + Send + Sync;
 
-/// Tells of a word in lower case whether it is spelt right: it, or another form of it in one of some languages.
+/// Tells of a word in lower case whether it is spelt right: it, or another form of it, by its stems in the languages that it may be of.
 /// It is asked of absent words alone. Cheap to clone; by default of no word.
 #[derive(Clone, Default)]
 pub struct SpeltRight(Option<Arc<Tells>>);
 
 impl SpeltRight {
-    pub fn by(tells: impl Fn(&str, &[Language]) -> Result<bool, String> + Send + Sync + 'static) -> Self {
+    pub fn by(tells: impl Fn(&str, &[String]) -> Result<bool, String> + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(tells)))
     }
 
-    pub fn has(&self, word: &str, languages: &[Language]) -> Result<bool, String> {
-        self.0.as_ref().map_or(Ok(false), |tells| tells(word, languages))
+    pub fn has(&self, word: &str, stems: &[String]) -> Result<bool, String> {
+        self.0.as_ref().map_or(Ok(false), |tells| tells(word, stems))
     }
 
     /// Whether two are clones of one.
@@ -43,57 +41,30 @@ impl fmt::Debug for SpeltRight {
     }
 }
 
-/// The words of models' vocabularies. A slip of the keys seldom makes another such word.
-pub struct KnownWords(Vec<KnownWord>);
-
-struct KnownWord {
-    /// In lower case and without accents.
-    bare: Box<str>,
-    /// In lower case, where that is another.
-    written: Option<Box<str>>,
-}
+/// The words of models' vocabularies, in lower case and without accents. A slip of the keys seldom makes another such word.
+pub struct KnownWords(Vec<Box<str>>);
 
 impl KnownWords {
     pub fn of(words: impl Iterator<Item = String>) -> Self {
-        let known = |word: String| {
-            let written = word.to_lowercase();
-            let bare = bare_word(&written);
-            KnownWord { written: (bare != written).then(|| written.into()), bare: bare.into() }
-        };
-        let mut known: Vec<KnownWord> = words.map(known).collect();
-        known.sort_unstable_by(|one, other| (&one.bare, &one.written).cmp(&(&other.bare, &other.written)));
-        known.dedup_by(|later, kept| (&later.bare, &later.written) == (&kept.bare, &kept.written));
+        let mut known: Vec<Box<str>> = words.map(|word| bare_word(&word.to_lowercase()).into()).collect();
+        known.sort_unstable();
+        known.dedup();
         Self(known)
     }
 
-    /// Whether a word is known, or another form of it in one of the languages.
-    pub fn has(&self, word: &str, languages: &[Language]) -> bool {
-        let bare = bare_word(word);
-        self.beginning(&bare).next().is_some_and(|known| *known.bare == *bare)
-            || languages.iter().any(|language| self.has_form(word, &Terms::of(*language)))
+    /// Whether a word is known, or another with one of its stems.
+    pub fn has(&self, word: &str, stems: &[String]) -> bool {
+        let word = bare_word(word);
+        self.0.binary_search_by(|known| (**known).cmp(&word)).is_ok() || stems.iter().any(|stem| self.has_form(stem))
     }
 
-    /// Whether a word with the same stem is known.
-    fn has_form(&self, word: &str, terms: &Terms) -> bool {
-        let term = |word: &str| terms.term(&spaced(word));
-        let stem = term(word);
+    fn has_form(&self, stem: &str) -> bool {
         let letters = stem.chars().count();
+        let from = self.0.partition_point(|known| **known < *stem);
+        let forms = self.0[from..].iter().take_while(|known| known.starts_with(stem));
         letters >= STEM_LETTERS_MIN
-            && self
-                .beginning(&stem)
-                .filter(|known| known.bare.chars().count() <= letters + ENDING_LETTERS_MAX)
-                .any(|known| term(known.written.as_ref().unwrap_or(&known.bare)) == stem)
+            && forms.into_iter().any(|form| form.chars().count() <= letters + ENDING_LETTERS_MAX)
     }
-
-    /// Words that begin alike, ascending.
-    fn beginning(&self, bare: &str) -> impl Iterator<Item = &KnownWord> {
-        let from = self.0.partition_point(|known| *known.bare < *bare);
-        self.0[from..].iter().take_while(move |known| known.bare.starts_with(bare))
-    }
-}
-
-fn spaced(word: &str) -> Word {
-    Word { text: word.to_owned(), position: 0, form: Form::Spaced, counts: true, parts: 1, group: 0 }
 }
 
 #[cfg(test)]
@@ -102,12 +73,11 @@ mod tests {
 
     #[test]
     fn a_word_is_known_by_itself_or_by_another_with_its_stem() {
-        let known = KnownWords::of(["Fliegen", "bezahlt", "été", "Mutluluk", "chanté"].map(String::from).into_iter());
-        let of = |code: &str| [Language::by_code(code).unwrap()];
+        let known = KnownWords::of(["Fliegen", "bezahlt", "été", "bezahlungsart"].map(String::from).into_iter());
+        let stems = |stem: &str| vec![stem.to_owned()];
         assert!(known.has("fliegen", &[]) && known.has("ete", &[]) && known.has("été", &[]));
-        assert!(known.has("bezahle", &of("deu")) && !known.has("bezahle", &[]));
-        assert!(known.has("chantons", &of("fra")));
-        assert!(!known.has("mutlis", &of("fra")), "another word begins like it");
-        assert!(!known.has("bezhalt", &of("deu")));
+        assert!(known.has("bezahle", &stems("bezahl")) && !known.has("bezahle", &[]));
+        assert!(!known.has("etes", &stems("ete")), "a short stem is that of other words");
+        assert!(!known.has("bezahlungen", &stems("bezahlungs")), "a longer word is another");
     }
 }

@@ -19,8 +19,10 @@ use super::slips::{Spelt, meant};
 use crate::error::{Result, ShardError};
 use crate::ranking::options::{SearchOptions, Stop};
 use crate::ranking::top_k::{Ranking, TopK};
+use crate::terms::analysis::Terms;
 use crate::terms::language::{DEFAULT, Language};
 use crate::terms::spelt_right::SpeltRight;
+use crate::terms::surface_forms;
 
 /// The best k segments for a query's words. A segment must have every quoted phrase and at least one word.
 /// `language`: that of the query, if it is certain.
@@ -238,7 +240,7 @@ impl<'a> QueryTerms<'a> {
     ) -> Result<Meaning> {
         let languages = &self.collection.languages;
         if !word.may_slip
-            || query.spelt_right.has(&word.written, &inflected(query, languages)).map_err(ShardError::internal)?
+            || query.spelt_right.has(&word.written, &stems(query, word, languages)).map_err(ShardError::internal)?
         {
             return Ok(Meaning::Itself);
         }
@@ -282,11 +284,13 @@ impl<'a> QueryTerms<'a> {
     }
 }
 
-/// The languages that a word may be of: the query's and the index's. English words are known as they are.
-fn inflected(query: &ResolvedQuery, languages: &[Language]) -> Vec<Language> {
+/// The stems of a word in the languages that it may be of: the query's and the index's. English words are known by themselves.
+fn stems(query: &ResolvedQuery, word: &QueryWord, languages: &[Language]) -> Vec<String> {
     let own = language_of(&query.text, query.language, languages);
     let others = languages.iter().copied().filter(|language| *language != own);
-    std::iter::once(own).chain(others).filter(|language| *language != DEFAULT).collect()
+    let of = std::iter::once(own).chain(others).filter(|language| *language != DEFAULT);
+    let words = surface_forms::words(&word.written);
+    of.flat_map(|language| words.iter().map(move |word| Terms::of(language).term(word))).collect()
 }
 
 /// The two words that an absent one consists of, if a segment has them in order: `scatterplot`, `scatter plot`.

@@ -1,7 +1,6 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use farthing_core::terms::language::Language;
 use farthing_core::terms::spelt_right::{KnownWords, SpeltRight};
 use farthing_encoder::text::vocabulary::whole_words::whole_words;
 use napi_derive::napi;
@@ -23,9 +22,9 @@ impl Vocabulary {
             move || known.get_or_init(|| read_all(&paths)).as_ref().map_err(String::clone).map(|_| known.clone());
         let ahead = read.clone();
         std::thread::spawn(move || drop(ahead()));
-        let has = move |word: &str, languages: &[Language]| {
+        let has = move |word: &str, stems: &[String]| {
             let known = read()?;
-            Ok(known.get().and_then(|known| known.as_ref().ok()).is_some_and(|known| known.has(word, languages)))
+            Ok(known.get().and_then(|known| known.as_ref().ok()).is_some_and(|known| known.has(word, stems)))
         };
         Self { spelt_right: SpeltRight::by(has) }
     }
