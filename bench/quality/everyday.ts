@@ -62,8 +62,11 @@ async function judgeHalf(workspace: BenchWorkspace, household: Household, half: 
   const typos = ofHalf(household.typos);
   const missed: string[] = [];
   for (const [query, meant] of typos) {
-    const { corrected = '' } = await ask(query, ['raw']);
-    if (!corrected.toLowerCase().includes(meant.toLowerCase())) missed.push(`${query} → ${corrected}`);
+    const { hits, corrected } = await ask(query, ['raw']);
+    // Some slips leave the stem as it is: nothing has to be corrected.
+    const isMended = corrected?.toLowerCase().includes(meant.toLowerCase()) ?? true;
+    const isFound = household.notes[hits[0]?.item.name ?? '']?.includes(meant) ?? false;
+    if (!isMended || !isFound) missed.push(`${query} → ${corrected}, ${hits[0]?.item.name}`);
   }
   const { unknown = [], known = [] } = household.names ?? {};
   const wrongly: string[] = [];

@@ -4,7 +4,7 @@ import type { EncoderInput, InputKind } from '@farthing/protocol/family';
 import type { ProviderChoice } from './models/device.ts';
 import type { Manifest } from './models/manifest.ts';
 import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';
-import { type Failure, type Missing, passageTowerOf, pictureTowerOf, type Towers } from './models/tower.ts';
+import { type Failure, type Missing, pictureTowerOf, type Towers } from './models/tower.ts';
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
 import type { QuerySearch } from './text/query-search.ts';
 import type { Translation } from './text/translation.ts';

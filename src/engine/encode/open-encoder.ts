@@ -31,7 +31,9 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
   const towers = withNative(installed.towers, provider);
   const translation = await translationIn(manifest, towers, modelsFolder, verification, options.log);
   await verification.save();
-  const tokenizers = [passageTowerOf(towers), otherLanguages?.tower].flatMap((tower) => tower?.tokenizerPath ?? []);
+  const tokenizers = [passageTowerOf(towers), otherLanguages?.tower].flatMap(
+    (tower) => tower?.tokenizerPath ?? [],
+  );
   const more = {
     ...(otherLanguages && { otherLanguages: otherLanguages.space }),
     ...(translation && { translation }),

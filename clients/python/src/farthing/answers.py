@@ -27,8 +27,10 @@ class SearchResponse(TypedDict):
     """Why `answered` is false: the index is empty, the filter leaves nothing of it, nothing was found, or no hit is
     likely to answer (hits that were found are still returned)."""
     corrected: NotRequired[str]
-    """The query with slips in its words corrected, as it was understood: where the index has nearly none of a word
-    as it was written."""
+    """The query with slips in its words corrected, as it was understood: where the index has not a word as it was
+    written, and no language is known to have it."""
+    relaxed: NotRequired[list[str]]
+    """Quoted phrases that stand nowhere in the index: their words were looked for instead."""
     exact: bool
     """Proved: no row of the index scores better in any list than those considered. Says nothing about relevance."""
     bounds: SearchResponseBounds
@@ -339,8 +341,10 @@ class QuestionAnswer(TypedDict):
     """Why `answered` is false: the index is empty, the filter leaves nothing of it, nothing was found, or no hit is
     likely to answer (hits that were found are still returned)."""
     corrected: NotRequired[str]
-    """The query with slips in its words corrected, as it was understood: where the index has nearly none of a word
-    as it was written."""
+    """The query with slips in its words corrected, as it was understood: where the index has not a word as it was
+    written, and no language is known to have it."""
+    relaxed: NotRequired[list[str]]
+    """Quoted phrases that stand nowhere in the index: their words were looked for instead."""
     exact: bool
     """Proved: no row of the index scores better in any list than those considered. Says nothing about relevance."""
     bounds: QuestionAnswerBounds

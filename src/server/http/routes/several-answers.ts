@@ -73,8 +73,18 @@ function boundsOf(results: readonly SearchResult[]): SearchAnswer['bounds'] {
 function answersOf(results: readonly SearchResult[], { fused }: Several): JsonArray {
   const pieces: Uint8Array[] = [];
   for (const [at, result] of results.entries()) {
-    const { answered, reason, corrected, relaxed, exact, bounds, truncated, not_searched, timing, explanation } =
-      result;
+    const {
+      answered,
+      reason,
+      corrected,
+      relaxed,
+      exact,
+      bounds,
+      truncated,
+      not_searched,
+      timing,
+      explanation,
+    } = result;
     const rest: QuestionAnswer = {
       answered,
       ...(reason && { reason }),

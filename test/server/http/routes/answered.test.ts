@@ -189,7 +189,11 @@ t.test('slips and quoted phrases, through all families', async (t) => {
     t.same(found(await search('where are "grey gulls" and walls of a harbour?')), ['gulls.txt']);
     t.same(found(await search('“old harbour wall”', { families: ['text_semantic'] })), ['gulls.txt']);
     t.notOk('relaxed' in (await search('"grey gulls"')));
-    t.match(await search('"grey gulls" "grey walls"'), { hits: [], answered: false, reason: 'nothing_found' });
+    t.match(await search('"grey gulls" "grey walls"'), {
+      hits: [],
+      answered: false,
+      reason: 'nothing_found',
+    });
   });
 
   t.test('a phrase that stands nowhere is relaxed to its words, and the answer says so', async (t) => {
@@ -215,6 +219,8 @@ t.test('slips and quoted phrases, through all families', async (t) => {
     );
     for (const query of ['Darf ich dort fliegen?', 'Wo kann ich heute graben?'])
       t.notOk('corrected' in (await workspace.search({ query })).body, query);
-    t.match((await workspace.search({ query: 'Wer ist Oberhuaser?' })).body, { corrected: 'Wer ist oberhauser?' });
+    t.match((await workspace.search({ query: 'Wer ist Oberhuaser?' })).body, {
+      corrected: 'Wer ist oberhauser?',
+    });
   });
 });
