@@ -15,6 +15,7 @@ use crate::search::evidence::{Evidence, Rates, ScannedList};
 use crate::search::fusion::fuse;
 use crate::search::members::ShownHit;
 use crate::search::moments::shown_moments;
+use crate::search::other_passages::other_passages;
 use crate::search::plan::{Plan, Scans};
 use crate::search::query::QueryFacts;
 use crate::shard::extents::Extent;
@@ -77,6 +78,8 @@ pub struct ListScan {
 pub struct Scanned {
     pub evidence: Evidence,
     /// One for each list of the plan.
+    pub lists: Vec<ScannedList>,
+    /// One for each list of the plan.
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
@@ -118,18 +121,21 @@ impl Search {
     /// `interrupted` once it was cancelled.
     pub fn run(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Answer> {
         let started = Instant::now();
-        let Scanned { evidence, scans, corrected, within } = self.scan(snapshot, stop)?;
+        let Scanned { evidence, lists, scans, corrected, within } = self.scan(snapshot, stop)?;
         stop.check()?;
         let rated = Instant::now();
         let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
         let segments = snapshot.totals()?.segments;
         let facts = QueryFacts { segments, asks: *asks, describes_none: *describes_none };
         let places = fuse(&self.plan, &evidence, &facts, *k, *min_confidence);
+        let rater = self.rater(snapshot, within.as_deref());
+        let others = other_passages(&self.plan, &evidence, &lists, &places, &rater)?;
         let shown: Result<Vec<ShownHit<'_>>> = places
             .iter()
-            .map(|fused| {
+            .zip(&others)
+            .map(|(fused, others)| {
                 let moments = shown_moments(&fused.best, &fused.moments, |segment| snapshot.record(segment))?;
-                Ok(ShownHit { plan: &self.plan, evidence: &evidence, fused, moments, explain: *explain })
+                Ok(ShownHit { plan: &self.plan, evidence: &evidence, fused, moments, others, explain: *explain })
             })
             .collect();
         let words = match (&self.words, &corrected) {
@@ -154,6 +160,10 @@ impl Search {
         })
     }
 
+    fn rater<'a>(&'a self, snapshot: &'a Snapshot, within: Option<&'a SegmentFilter>) -> Rater<'a> {
+        Rater { search: self, snapshot, within }
+    }
+
     /// Ranks the lists one after the other, and has them rate what any of them found.
     pub fn scan(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Scanned> {
         let within = self.wanted.filter.as_ref().map(|filter| snapshot.within(filter)).transpose()?;
@@ -170,13 +180,9 @@ impl Search {
                 ScannedList { ranking, unrated, foreign: *foreign }
             })
             .collect();
-        let evidence = Evidence::gather(
-            &self.plan,
-            &lists,
-            self.wanted.depth,
-            &Rater { search: self, snapshot, within: within.as_deref() },
-        )?;
-        Ok(Scanned { evidence, scans, corrected, within })
+        let evidence =
+            Evidence::gather(&self.plan, &lists, self.wanted.depth, &self.rater(snapshot, within.as_deref()))?;
+        Ok(Scanned { evidence, lists, scans, corrected, within })
     }
 }
 
