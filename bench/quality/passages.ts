@@ -26,25 +26,36 @@ export async function judgePassages(
   for (const file of readdirSync(folder).sort())
     await workspace.ingest(basename(file), new Uint8Array(readFileSync(join(folder, file))));
   const figures: Record<string, number> = {};
+  const beside: Record<string, number> = {};
   const reliability: Reliable[] = [];
   for (const families of FAMILIES) {
     const list = families?.join() ?? 'fused';
     const gains: number[] = [];
+    const shown: number[] = [];
     const reliable = new Reliability();
     for (const { query, file, has } of questions) {
       const { hits } = await workspace.search({ query, families, k: DEPTH, passages: 0 });
-      const answers = ({ item, text = '' }: (typeof hits)[number]) =>
-        item.name === file && text.replace(/\s+/g, ' ').includes(has);
-      const rank = hits.findIndex(answers);
-      gains.push(rank < 0 ? 0 : 1 / Math.log2(rank + 2));
+      const holds = (text = '') => text.replace(/\s+/g, ' ').includes(has);
+      const answers = ({ item, text }: (typeof hits)[number]) => item.name === file && holds(text);
+      gains.push(gainAt(hits.findIndex(answers)));
+      const shows = (hit: (typeof hits)[number]) =>
+        answers(hit) || (hit.item.name === file && hit.also?.some(({ snippet }) => holds(snippet)));
+      shown.push(gainAt(hits.findIndex(shows)));
       reliable.add(hits, answers);
     }
     figures[list] = Number(mean(gains).toFixed(4));
+    beside[list] = Number(mean(shown).toFixed(4));
     reliability.push(reliable.of(set, list));
     console.log(
-      `${set}  ${list.padEnd(14)} passage at nDCG@10 ${mean(gains).toFixed(4)}   calibration error ` +
+      `${set}  ${list.padEnd(14)} passage at nDCG@10 ${mean(gains).toFixed(4)}, or among \`also\` ${mean(shown).toFixed(4)}   calibration error ` +
         `${reliability.at(-1)!.ece.toFixed(3)}   (${questions.length} questions)`,
     );
   }
-  return { figures: { set, questions: questions.length, passage_ndcg_at_10: figures }, reliability };
+  return {
+    figures: { set, questions: questions.length, passage_ndcg_at_10: figures, or_beside_ndcg_at_10: beside },
+    reliability,
+  };
 }
+
+/** Gain of a rank from 0 under nDCG; none for -1. */
+const gainAt = (rank: number): number => (rank < 0 ? 0 : 1 / Math.log2(rank + 2));

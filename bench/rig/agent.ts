@@ -87,6 +87,7 @@ export interface BenchHit {
   readonly locator?: { readonly page?: number };
   /** Where whole passages are asked for. */
   readonly text?: string;
+  readonly also?: readonly { readonly snippet?: string }[];
   readonly confidence: number;
   readonly score: number;
 }

@@ -104,12 +104,13 @@ function answerText(shown: Shown, isChosen: boolean) {
 }
 
 /** A hit as data for programs; boxes, scores and digests are in the answer over HTTP. */
-function hitData({ snippet, text_source, ...hit }: Hit): object {
+function hitData({ snippet, text_source, also, ...hit }: Hit): object {
   return dataOf(SHOWN_FIELDS.hit, {
     ...hit,
     // Other text is what the file says; this is what a model heard.
     ...(text_source === 'speech' && { text_source }),
     ...(hit.text === undefined && snippet && { snippet: brief(snippet, SNIPPET_LENGTH_MAX) }),
+    ...(also && { also: also.map(({ locator, snippet = '' }) => ({ locator, snippet: briefly(snippet) })) }),
   });
 }
 
@@ -230,11 +231,14 @@ function unansweredLine({ reason, hits }: Shown): string {
 }
 
 function hitLine(hit: Hit, index: number): string {
-  const { item, locator, snippet, text } = hit;
-  const passage = snippet && `: ${brief(snippet.replace(/\s+/g, ' '), SNIPPET_LENGTH_MAX)}`;
+  const { item, locator, snippet, text, also = [] } = hit;
+  const passage = snippet && `: ${briefly(snippet)}`;
+  const others = also.map(({ snippet = '' }) => `\n   also: ${briefly(snippet)}`);
   const said = text === undefined ? (passage ?? '') : `:\n${text}`;
-  return `${index + 1}. ${item.name}${whereOf(locator)}, ${factsLine(SHOWN_FIELDS.hit, hit)}, ${item.id}${said}`;
+  return `${index + 1}. ${item.name}${whereOf(locator)}, ${factsLine(SHOWN_FIELDS.hit, hit)}, ${item.id}${said}${others.join('')}`;
 }
+
+const briefly = (snippet: string) => brief(snippet.replace(/\s+/g, ' '), SNIPPET_LENGTH_MAX);
 
 /** Each kind of value as a model reads it. */
 const VOICE: Voice = {

@@ -80,6 +80,15 @@ t.test('a film is one line with its other moments, and data has no digests, boxe
   t.notMatch(JSON.stringify(result.structuredContent), /sha256|box|score|bounds|timing/);
 });
 
+t.test('other passages of a section stand below its best one', async (t) => {
+  const also = [{ locator: { heading: 'Options', char_start: 90 }, snippet: '-x\n  | extract' }];
+  const result = await show([hitOf(0.9, { snippet: 'tar is a program', also })], true);
+  t.match(textOf(result), /: tar is a program\n {3}also: -x \| extract$/);
+  t.same((result.structuredContent!.hits as { also: object[] }[])[0]!.also, [
+    { locator: { heading: 'Options' }, snippet: '-x | extract' },
+  ]);
+});
+
 t.test(
   'answers to several questions stand under their questions, with whole texts where they were asked for',
   async (t) => {

@@ -54,6 +54,8 @@ function hitText(hit: Hit, number: string, { columns, colours }: Terminal): stri
   const passage = hit.snippet === hit.item.name ? '' : markedSnippet(hit);
   const short = passage === '' ? [] : style.marked(wrap(passage, inner, isWide ? 2 : 3));
   const lines = hit.text === undefined ? short : wholeText(hit.text, inner);
+  for (const other of hit.also ?? [])
+    lines.push(...style.marked(wrap(`· ${markedSnippet(other)}`, inner, 1)));
   const facts = factsOf(SHOWN_FIELDS.hit, hit, 'terminal', VOICE);
   if (facts.length > 0)
     lines.unshift(style.dim(clip(clean(facts.map(({ value }) => value).join(', ')), inner)));
@@ -76,7 +78,7 @@ export function likelihood(confidence: number): string {
 }
 
 /** The snippet in one line, with marks around the words of the query. */
-function markedSnippet({ snippet = '', highlights = [] }: Hit): string {
+function markedSnippet({ snippet = '', highlights = [] }: Pick<Hit, 'snippet' | 'highlights'>): string {
   let [marked, at] = ['', 0];
   for (const [start, end] of highlights) {
     marked += plain(snippet.slice(at, start)) + MARK.start + plain(snippet.slice(start, end)) + MARK.end;

@@ -141,6 +141,49 @@ export const MomentSchema = Type.Object(
 /** A moment of a film or sound recording beside the one that its hit shows. */
 export type Moment = Shape<typeof MomentSchema>;
 
+/** The members of a passage's record that are shown, and its snippet. */
+const SNIPPET = {
+  snippet: inData(Type.Optional(Type.String({ description: 'Part of the passage, for text.' }))),
+  highlights: Type.Optional(
+    Type.Array(
+      Type.Unsafe<[start: number, end: number]>(
+        Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
+      ),
+      described('Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units.'),
+    ),
+  ),
+};
+const SOURCE = {
+  text_source: inData(
+    Type.Optional(
+      OneOf(TEXT_SOURCES, {
+        description:
+          'Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata.',
+      }),
+    ),
+  ),
+  ocr_confidence: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'OCR’s own confidence in the text.' }),
+  ),
+  speech_confidence: inData(
+    Type.Optional(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: 'Of `speech`, which a model heard: its own confidence in the text.',
+      }),
+    ),
+  ),
+};
+
+export const OtherPassageSchema = Type.Object(
+  { locator: inData(Ref(LocatorSchema)), ...SNIPPET, ...SOURCE },
+  { $id: 'OtherPassage' },
+);
+
+/** A passage of the same page or section as a hit, beside the one that it shows. */
+export type OtherPassage = Shape<typeof OtherPassageSchema>;
+
 export const HitSchema = Type.Object(
   {
     item: inData(Ref(ItemSchema)),
@@ -195,17 +238,7 @@ export const HitSchema = Type.Object(
     score: Type.Number({
       description: 'Log-odds of `confidence`, unrounded: orders the hits.',
     }),
-    snippet: inData(Type.Optional(Type.String({ description: 'Part of the passage, for text.' }))),
-    highlights: Type.Optional(
-      Type.Array(
-        Type.Unsafe<[start: number, end: number]>(
-          Type.Array(Type.Integer({ minimum: 0 }), { minItems: 2, maxItems: 2 }),
-        ),
-        described(
-          'Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units.',
-        ),
-      ),
-    ),
+    ...SNIPPET,
     text: inData(
       Type.Optional(
         Type.String({
@@ -218,24 +251,15 @@ export const HitSchema = Type.Object(
     text_next: inData(
       Type.Optional(Count('Number of the passage behind `text`: `/items/{id}/text?from=` continues there.')),
     ),
-    text_source: inData(
+    ...SOURCE,
+    also: inData(
       Type.Optional(
-        OneOf(TEXT_SOURCES, {
-          description:
-            'Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata.',
-        }),
-      ),
-    ),
-    ocr_confidence: Type.Optional(
-      Type.Number({ minimum: 0, maximum: 1, description: 'OCR’s own confidence in the text.' }),
-    ),
-    speech_confidence: inData(
-      Type.Optional(
-        Type.Number({
-          minimum: 0,
-          maximum: 1,
-          description: 'Of `speech`, which a model heard: its own confidence in the text.',
-        }),
+        Type.Array(
+          Ref(OtherPassageSchema),
+          described(
+            'Of the first three hits: the next best passages of the same page or section, at most two, and none that is in `text`.',
+          ),
+        ),
       ),
     ),
     moments: shown(

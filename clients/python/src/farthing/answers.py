@@ -84,6 +84,9 @@ class SearchHit(TypedDict):
     """OCR’s own confidence in the text."""
     speech_confidence: NotRequired[float]
     """Of `speech`, which a model heard: its own confidence in the text."""
+    also: NotRequired[list[OtherPassage]]
+    """Of the first three hits: the next best passages of the same page or section, at most two, and none that is in
+    `text`."""
     moments: NotRequired[list[Moment]]
     """Of a film or sound recording, which is one hit: its other moments that were found, best first. `locator` is
     the best one."""
@@ -249,6 +252,20 @@ class LocatorBox(TypedDict):
     y: float
     width: float
     height: float
+
+
+class OtherPassage(TypedDict):
+    locator: Locator
+    snippet: NotRequired[str]
+    """Part of the passage, for text."""
+    highlights: NotRequired[list[list[int]]]
+    """Positions of query words in the snippet: start and end (exclusive), in UTF-16 code units."""
+    text_source: NotRequired[Literal["native", "ocr", "subtitle", "speech", "metadata"]]
+    """Source of the text: the file itself, text recognition (OCR), subtitles, speech, or the file’s metadata."""
+    ocr_confidence: NotRequired[float]
+    """OCR’s own confidence in the text."""
+    speech_confidence: NotRequired[float]
+    """Of `speech`, which a model heard: its own confidence in the text."""
 
 
 class Moment(TypedDict):

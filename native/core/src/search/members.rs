@@ -16,12 +16,18 @@ pub struct ShownHit<'a> {
     pub best: BestHit,
     /// Its weight is shown.
     pub decays: bool,
+    /// Other passages of the place.
+    pub others: &'a [u32],
     pub explain: bool,
 }
 
 impl HitMembers for ShownHit<'_> {
     fn segment(&self) -> u32 {
         self.fused.best.likelihood.segment
+    }
+
+    fn others(&self) -> &[u32] {
+        self.others
     }
 
     fn push_before(&self, out: &mut Vec<u8>) {

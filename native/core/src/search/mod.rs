@@ -12,6 +12,7 @@ pub mod likelihood;
 mod members;
 mod moments;
 pub mod order;
+mod other_passages;
 mod passages;
 pub mod pictures;
 pub mod plan;

@@ -4,7 +4,7 @@
 //! belongs to the best of their hits. Of the first text that has no room the sentences with the query's words are shown, as many
 //! as fit, and it ends the answer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 
@@ -47,6 +47,14 @@ pub struct Extents {
     pub shown: Vec<Shown>,
     /// Something had no room.
     pub truncated: bool,
+    held: HashSet<u32>,
+}
+
+impl Extents {
+    /// Whether a Segment's text is part of what is shown.
+    pub fn holds(&self, segment: u32) -> bool {
+        self.held.contains(&segment)
+    }
 }
 
 /// The fields that are read of a Segment's record.
@@ -86,7 +94,8 @@ pub fn extents(snapshot: &Snapshot, segments: &[u32], wanted: Extent, words: &Qu
         let (from, next) = (piece.from - piece.first, piece.to + 1 - piece.first);
         shown[piece.hit] = Shown::Text(HitText { text, from, next });
     }
-    Ok(Extents { shown, truncated: *truncated })
+    let held = gathered.piece_of.keys().copied().collect();
+    Ok(Extents { shown, truncated: *truncated, held })
 }
 
 struct Gathered<'a> {

@@ -20,6 +20,10 @@ const HIT_BYTES: usize = 1200;
 /// Facts about a hit besides those that are stored.
 pub trait HitMembers {
     fn segment(&self) -> u32;
+    /// Other Segments of the same place, that are shown with it.
+    fn others(&self) -> &[u32] {
+        &[]
+    }
     /// Writes members of its JSON object, each after a comma, that stand before what is stored.
     fn push_before(&self, out: &mut Vec<u8>);
     /// The same for those that stand behind it.
@@ -56,7 +60,8 @@ struct Record<'a> {
     others: Members<'a>,
 }
 
-/// Writes hits in their order. In place of a record's `text` stand `snippet` and `highlights`, for the words of `query`.
+/// Writes hits in their order. In place of a record's `text` stand `snippet` and `highlights`, for the words of `query`. `also`: other
+/// passages of the place that no text holds.
 /// `expires_at`: when the Items end, if that is not what is stored. `extent`: how much text they show besides; None: none.
 pub fn hits(
     snapshot: &Snapshot,
@@ -90,6 +95,7 @@ pub fn hits(
         if let Some(Shown::Text(text)) = shown {
             push_text(&mut out, text)?;
         }
+        push_others(&mut out, snapshot, hit.others().iter().filter(|other| !texts.holds(**other)), &words)?;
         hit.push_after(&mut out);
         out.push(b'}');
         count += 1;
@@ -165,6 +171,34 @@ fn push_record(out: &mut Vec<u8>, text: Option<&str>, others: &Members<'_>, word
     }
     if text.is_some() && !others.iter().any(|(name, _)| name == "text_source") {
         out.extend_from_slice(b",\"text_source\":\"native\"");
+    }
+    Ok(())
+}
+
+/// Other passages, each with its members in braces. Those of which nothing is stored are left out.
+fn push_others<'s>(
+    out: &mut Vec<u8>,
+    snapshot: &Snapshot,
+    others: impl Iterator<Item = &'s u32>,
+    words: &QueryWords,
+) -> Result<()> {
+    let mut count = 0;
+    for segment in others {
+        let Some(json) = snapshot.record(*segment)? else { continue };
+        let Record { text, others, .. } = serde_json::from_str(json).map_err(|_| damaged())?;
+        out.extend_from_slice(if count > 0 { b"," } else { b",\"also\":[" });
+        let start = out.len();
+        push_record(out, text.as_deref(), &others, words)?;
+        // In place of the first member's comma.
+        match out.get_mut(start) {
+            Some(comma) => *comma = b'{',
+            None => out.push(b'{'),
+        }
+        out.push(b'}');
+        count += 1;
+    }
+    if count > 0 {
+        out.push(b']');
     }
     Ok(())
 }

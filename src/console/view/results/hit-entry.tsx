@@ -17,7 +17,7 @@ interface HitEntryProps {
 
 /** One hit: picture or passage, place, and confidence. The style sheet makes a row or a card of it. */
 export const HitEntry = memo(({ hit, onOpen }: HitEntryProps) => {
-  const { item, family, locator, snippet, highlights, segments } = hit;
+  const { item, family, locator, snippet, highlights, segments, also = [] } = hit;
   const title = titleOf(hit);
   const place = placeOf(hit);
   const moments = momentsOf(hit);
@@ -46,6 +46,9 @@ export const HitEntry = memo(({ hit, onOpen }: HitEntryProps) => {
             .join(' · ')}
         </p>
         {snippet !== undefined && snippet !== item.name && <Snippet text={snippet} marks={highlights} />}
+        {also.map((other) => (
+          <Snippet key={other.locator.char_start} text={other.snippet ?? ''} marks={other.highlights} />
+        ))}
         {isStrip && <Moments hit={hit} moments={moments} onOpen={(time) => onOpen(hit, time)} />}
         <div class="foot">
           <Confidence hit={hit} />

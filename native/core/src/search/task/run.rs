@@ -16,6 +16,7 @@ use crate::search::evidence::{Evidence, Rates, ScannedList};
 use crate::search::fusion::{FusedPlace, arrange, fuse};
 use crate::search::members::{ShownHit, likeness_of};
 use crate::search::moments::shown_moments;
+use crate::search::other_passages::other_passages;
 use crate::search::plan::{BestHit, Plan, Scans};
 use crate::search::query::QueryFacts;
 use crate::shard::extents::Extent;
@@ -85,6 +86,8 @@ pub struct ListScan {
 pub struct Scanned {
     pub evidence: Evidence,
     /// One for each list of the plan.
+    pub lists: Vec<ScannedList>,
+    /// One for each list of the plan.
     pub scans: Vec<ListScan>,
     /// The words with slips corrected.
     pub corrected: Option<String>,
@@ -134,7 +137,7 @@ impl Search {
     /// `interrupted` once it was cancelled.
     pub fn run(&self, snapshot: &Snapshot, stop: &Stop) -> Result<Answer> {
         let started = Instant::now();
-        let Scanned { evidence, scans, corrected, relaxed, within, order } = self.scan(snapshot, stop)?;
+        let Scanned { evidence, lists, scans, corrected, relaxed, within, order } = self.scan(snapshot, stop)?;
         stop.check()?;
         let rated = Instant::now();
         let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
@@ -154,11 +157,23 @@ impl Search {
             best.weighed = places.iter().map(FusedPlace::weighed).fold(0.0, f64::max);
             places.truncate(*k);
         }
+        let rater = self.rater(snapshot, within.as_deref());
+        let others = other_passages(&self.plan, &evidence, &lists, &places, &rater)?;
         let shown: Result<Vec<ShownHit<'_>>> = places
             .iter()
-            .map(|fused| {
+            .zip(&others)
+            .map(|(fused, others)| {
                 let moments = shown_moments(&fused.best, &fused.moments, |segment| snapshot.record(segment))?;
-                Ok(ShownHit { plan: &self.plan, evidence: &evidence, fused, moments, best, decays, explain: *explain })
+                Ok(ShownHit {
+                    plan: &self.plan,
+                    evidence: &evidence,
+                    fused,
+                    moments,
+                    best,
+                    decays,
+                    others,
+                    explain: *explain,
+                })
             })
             .collect();
         let words = match (&self.words, &corrected) {
@@ -182,6 +197,10 @@ impl Search {
             scan_ms: (rated - started).as_secs_f64() * 1e3,
             fuse_ms: rated.elapsed().as_secs_f64() * 1e3,
         })
+    }
+
+    fn rater<'a>(&'a self, snapshot: &'a Snapshot, within: Option<&'a SegmentFilter>) -> Rater<'a> {
+        Rater { search: self, snapshot, within }
     }
 
     /// Ranks the lists one after the other, and has them rate what any of them found.
@@ -215,14 +234,14 @@ impl Search {
             &self.plan,
             &lists,
             self.wanted.depth * bands.len(),
-            &Rater { search: self, snapshot, within: within.as_deref() },
+            &self.rater(snapshot, within.as_deref()),
         )?;
         if bands.len() > 1 {
             // Behind the best of all, a list of bands may lack places.
             let is_known = |rank: &u32| *rank as usize <= self.wanted.depth;
             evidence.said.iter_mut().flatten().for_each(|said| said.rank = said.rank.filter(is_known));
         }
-        Ok(Scanned { evidence, scans, corrected, relaxed, within, order })
+        Ok(Scanned { evidence, lists, scans, corrected, relaxed, within, order })
     }
 
     /// The Segments that may be found. None: all.

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use super::curve::{Curve, Features};
 use super::evidence::{Evidence, Rates, ScannedList};
 use super::fusion::{FusedPlace, fuse as fuse_evidence};
+use super::other_passages::other_passages;
 use super::plan::{Calibration, CosineScale, Kind, LikelyRule, Plan, PlannedList, Scans};
 use super::query::QueryFacts;
 use crate::error::Result;
@@ -171,6 +172,16 @@ fn fuse_by(plan: &Plan, lists: &[Known], setting: Setting) -> Vec<FusedPlace> {
     let evidence = gathered(plan, lists, &setting);
     let query = QueryFacts { segments: 1000, asks: setting.asks, describes_none: setting.describes_none };
     fuse_evidence(plan, &evidence, &query, setting.k, setting.min_confidence)
+}
+
+/// For each hit the Segments that it shows.
+fn shown_in(lists: &[Known], setting: Setting) -> Vec<Vec<u32>> {
+    let plan = plan_of(lists);
+    let fused = fuse_in(lists, setting);
+    let scanned: Vec<ScannedList> = lists.iter().map(|list| scanned(list, &setting)).collect();
+    let evidence = gathered(&plan, lists, &setting);
+    let others = other_passages(&plan, &evidence, &scanned, &fused, &Rater { lists, setting: &setting }).unwrap();
+    segments(&fused).into_iter().zip(others).map(|(best, others)| [vec![best], others].concat()).collect()
 }
 
 fn fuse_in(lists: &[Known], setting: Setting) -> Vec<FusedPlace> {

@@ -73,6 +73,31 @@ fn segments_of_one_place_are_one_hit_with_the_best_of_them_and_their_number() {
 }
 
 #[test]
+fn a_hit_shows_the_other_passages_that_words_and_meaning_together_speak_for_most() {
+    // Of the first place 0 has the words, 1 the meaning, 2 much of both, 3 little; another place stands behind it.
+    let meaning = known("text_semantic", &[(0, 0.1), (1, 0.5), (2, 0.45), (3, 0.12), (20, 0.05)]);
+    let words = known("raw_words", &[(0, 9.0), (1, 1.0), (2, 7.0), (3, 0.5), (20, 2.0)]);
+    let setting = Setting { place: |segment| segment / 10, ..PLAIN };
+    let lists = [meaning.clone(), words.clone()];
+    assert_eq!(shown_in(&lists, setting), [vec![0, 2, 1], vec![20]], "two beside the best, and none of other places");
+    let foreign = Known { foreign: true, ..meaning };
+    let fewer = known("raw_words", &[(0, 9.0), (1, 1.0), (2, 7.0), (3, 4.0), (20, 2.0)]);
+    assert_eq!(
+        shown_in(&[foreign, fewer], setting)[0],
+        [0, 2, 3],
+        "meaning counts less in a language its model does not know"
+    );
+    assert_eq!(shown_in(&[words.clone()], setting)[0], [0, 2, 1], "by one list alone");
+    let note = Known { notes: vec![0], ..words.clone() }.held(&[(0, 1.0)]);
+    assert_eq!(shown_in(&[note], setting)[0], [0], "a note about the file stands alone");
+    let pairs = known("raw_words", &range(0, 50, |at| 50.0 - at));
+    let others = shown_in(&[pairs], setting).into_iter().map(|shown| shown.len() - 1);
+    assert_eq!(others.collect::<Vec<_>>(), [2, 2, 2, 0, 0], "of the first three hits");
+    let film = Setting { size: |_| 4, ..setting };
+    assert_eq!(shown_in(&[words], film)[0], [0], "a film has moments");
+}
+
+#[test]
 fn equal_scores_are_ordered_by_insertion() {
     assert_eq!(segments(&fuse(&[known("raw_words", &[(5, 1.0), (3, 1.0), (9, 1.0)])])), [3, 5, 9]);
 }

@@ -17,6 +17,8 @@ interface TextHit {
   readonly text: string;
   readonly text_from: number;
   readonly text_next: number;
+  readonly locator: { readonly char_start: number };
+  readonly also?: readonly { readonly locator: object; readonly snippet: string; readonly text?: string }[];
 }
 async function texts(request: object) {
   const { status, body } = await workspace.search({ query: 'otter', families: ['raw'], ...request });
@@ -39,6 +41,17 @@ t.test('a hit shows its whole passage, and passages that follow each other are o
   t.equal(long.length, 1, 'three neighbouring chapters are one text');
   for (const animal of ['otter', 'heron', 'badger'])
     t.ok(long[0]!.text.includes(`the ${animal} lives in year 1929`), animal);
+});
+
+t.test('a hit has the next best passages of its section beside it, unless its text has them', async (t) => {
+  const long = ({ hits }: { hits: readonly TextHit[] }) => hits.find(({ item }) => item.name === 'animals.md')!;
+  const { also = [], locator } = long(await texts({ query: 'otter' }));
+  t.equal(also.length, 2);
+  t.match(also[0], { locator: { char_start: Number }, snippet: /the otter lives/, text_source: 'native' });
+  t.notSame(also[0]!.locator, locator);
+  t.ok(also.every(({ text }) => text === undefined));
+  t.equal(long(await texts({ passages: 0 })).also?.length, 2);
+  t.equal(long(await texts({ passages: 10 })).also, undefined);
 });
 
 t.test('passages around it are those that the text of the item has there', async (t) => {
