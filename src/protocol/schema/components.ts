@@ -28,6 +28,7 @@ function inline(key: string, value: unknown): unknown {
   const target = COMPONENTS.find(({ $id }) => $id === reference);
   if (reference === undefined || !target) return value;
   // Catalogue entries travel in a header: what is long is shortened to an object.
-  const isShortened = String(reference).endsWith('Explanation') || target === filter.FilterSchema;
+  const isLong = [filter.FilterSchema, order.OrderSchema, requests.QuestionSchema].includes(target as never);
+  const isShortened = String(reference).endsWith('Explanation') || isLong;
   return isShortened ? { type: 'object', description: target.description } : { ...target };
 }
