@@ -181,7 +181,6 @@ export class TestWorkspace {
     return answer;
   }
 
-
   ingest(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<TestAnswer> {
     return this.send('POST', '/ingest', fileForm(name, content), { Prefer: 'wait=60' });
   }

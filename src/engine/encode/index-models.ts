@@ -206,7 +206,8 @@ interface OpenedSpace {
   readonly encoder: Encoder | 'opening' | undefined;
 }
 
-const opened = ({ encoder }: OpenedSpace): Encoder | undefined => (encoder === 'opening' ? undefined : encoder);
+const opened = ({ encoder }: OpenedSpace): Encoder | undefined =>
+  encoder === 'opening' ? undefined : encoder;
 
 /**
  * The models of an index that keeps some previous ones.
@@ -271,7 +272,9 @@ function inAnyLanguage(space: ServedSpace): ServedSpace {
 
 function knows({ asksWith }: ServedSpace, language: string): boolean {
   const known = asksWith.text?.languages;
-  return known === undefined || (language === SEVERAL_LANGUAGES ? known.length > 1 : known.includes(language));
+  return (
+    known === undefined || (language === SEVERAL_LANGUAGES ? known.length > 1 : known.includes(language))
+  );
 }
 
 function isIn({ spaces }: Pick<Encoder, 'spaces'>, { name, modelSha256 }: SpaceSpec): boolean {

@@ -316,7 +316,9 @@ function plannedNow(input: SearchInput, encoder: QueryEncoder): SearchPlan {
   } catch (error) {
     const isOpening = lostFamilies(input, encoder).some(({ reason }) => reason === 'model_opening');
     if (!isOpening || (error as FarthingError).code !== 'family_unavailable') throw error;
-    throw new FarthingError('overloaded', 'The model of this index is being opened. Try again.', { retryAfterS: 1 });
+    throw new FarthingError('overloaded', 'The model of this index is being opened. Try again.', {
+      retryAfterS: 1,
+    });
   }
 }
 
