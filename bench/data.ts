@@ -21,7 +21,7 @@ interface Pinned {
 
 /** Content of a set: paths inside the packages. */
 type Content =
-  | { readonly pages: readonly string[] }
+  | { readonly pages: readonly string[]; readonly asked?: readonly string[] }
   | { readonly stamps: string }
   | { readonly sounds: string; readonly texts: string };
 
@@ -65,6 +65,7 @@ async function made(content: Content, folder: string, to: string): Promise<strin
   return `${makeManPagesSet(
     content.pages.map((one) => join(folder, one)),
     to,
+    content.asked?.map((one) => join(folder, one)),
   )} manual pages`;
 }
 

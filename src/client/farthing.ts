@@ -45,6 +45,8 @@ export interface FarthingOptions {
 
 export interface CreateOptions extends ExtendOptions {
   readonly spendLimitUsd?: Usd;
+  /** Language of the texts (ISO 639: `en`, `de`; `mul` for several): a text model that knows it fills the index. Default: by the first text. */
+  readonly language?: string;
 }
 
 export interface PrepayOptions {
@@ -215,13 +217,14 @@ export class Farthing {
   async #rent({
     ttlMinutes,
     spendLimitUsd,
+    language,
     maxPriceUsd,
     idempotencyKey,
     signal,
   }: CreateOptions): Promise<NewWorkspace> {
     checkMinutes(ttlMinutes);
     const spend_limit_usd = spendLimitUsd === undefined ? undefined : Number(spendLimitUsd);
-    const body = JSON.stringify({ ttl_minutes: ttlMinutes, spend_limit_usd });
+    const body = JSON.stringify({ ttl_minutes: ttlMinutes, spend_limit_usd, language });
     const answer = await this.#calls.send<WorkspaceAnswer & { capability_token?: string }>({
       method: 'POST',
       path: '/agent/v1/workspaces',

@@ -62,10 +62,11 @@ export function localBackend({ client, keeper, readFile, signal }: LocalDeps): B
       const body = await (workspace ?? client).ingest(source, { name, key, metadata, signal });
       return { body, scope: { workspace: workspace?.id } };
     },
-    workspace_create: async ({ ttl_minutes, spend_limit_usd }) => {
+    workspace_create: async ({ ttl_minutes, spend_limit_usd, language }) => {
       const { workspace, record } = await client.workspaces.rent({
         ttlMinutes: ttl_minutes,
         spendLimitUsd: spend_limit_usd,
+        language,
         signal,
       });
       await keeper.add(workspace, record);

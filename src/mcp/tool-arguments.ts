@@ -105,6 +105,10 @@ export const createArguments = Type.Object({
   spend_limit_usd: Type.Optional(
     Type.Number({ minimum: 0, description: 'Cap on its price with all extensions.' }),
   ),
+  language: optionalText(
+    'ISO 639 code of the texts: en, de; mul for several. Default: by the first text.',
+    3,
+  ),
 });
 
 export const extendArguments = Type.Object({

@@ -8,6 +8,7 @@ import { readConfig } from '../../src/server/settings/config.ts';
 import type { Running, StartChanges } from '../../src/server/start/start.ts';
 import { type DescribedAnswers, watchAnswers } from './described-answers.ts';
 import { environmentOf, TESTED } from './environment.ts';
+import { eventually } from './eventually.ts';
 import './teardown-order.ts';
 
 /** Shared by all tests: what is in it depends on the models alone, and takes seconds to make. */
@@ -166,6 +167,18 @@ export class TestWorkspace {
 
   search(json: object): Promise<TestAnswer> {
     return this.send('POST', '/search', JSON.stringify(json));
+  }
+
+  /** As `search`, once the models of its index are open. */
+  async searchOpened(search: object): Promise<TestAnswer> {
+    let answer = await this.search(search);
+    await eventually(async () => {
+      const isOpening = ({ reason }: { reason: string }) => reason === 'model_opening';
+      if (answer.status !== 503 && !answer.body.not_searched?.some(isOpening)) return true;
+      answer = await this.search(search);
+      return false;
+    });
+    return answer;
   }
 
   ingest(name: string, content: string | Uint8Array<ArrayBuffer>): Promise<TestAnswer> {

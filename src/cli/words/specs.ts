@@ -95,6 +95,7 @@ export const SPECS = {
     options: {
       ...minutes('how long (15)'),
       'spend-limit': { value: 'USD', about: 'cap on its price with all extensions' },
+      language: { value: 'CODE', about: 'of the texts: en, de; mul for several (by the first text)' },
       ...connection,
       ...money,
     },

@@ -36,6 +36,7 @@ export async function workspaceCreate({ values }: Call<'workspace create'>, io: 
   const { workspace, record } = await access.client.workspaces.rent({
     ttlMinutes: minutesOf(values.minutes),
     spendLimitUsd: limit,
+    language: values.language,
     signal: io.signal,
   });
   const { id, token } = workspace;

@@ -7,6 +7,7 @@ import {
   type SpaceName,
   segmentKindOf,
 } from '@farthing/protocol/family';
+import { SEVERAL_LANGUAGES } from '@farthing/protocol/labels/language';
 import type { SpaceSpec } from '../space.ts';
 import {
   type Encoder,
@@ -23,8 +24,8 @@ import { mainLanguage } from './text/main-language.ts';
 /** The part of the encoder that a search uses. */
 export interface QueryEncoder
   extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'vocabulary'> {
-  /** Spaces of the index whose models are not installed any more: what they hold is not searched. */
-  readonly lost?: readonly Missing[];
+  /** Spaces of the index whose models are not installed any more, or are being opened: what they hold is not searched. */
+  readonly lost?: readonly LostSpace[];
   /** @param inForm the same picture in the form that another model wants */
   encodeQuery<K extends InputKind>(
     kind: K,
@@ -32,6 +33,12 @@ export interface QueryEncoder
     options: QueryOptions,
     inForm?: (spec: PictureSpec) => Promise<Uint8Array>,
   ): Promise<Record<string, Float32Array>>;
+}
+
+/** A space that a search leaves out. */
+export interface LostSpace extends Missing {
+  /** Its model is being opened: a later search has it. */
+  readonly isOpening?: boolean;
 }
 
 export interface IndexModelsOptions extends PreviousModelsOptions {
@@ -76,7 +83,7 @@ export class IndexModels {
   }
 
   /**
-   * Runs a search with the models of an index.
+   * Runs a search with the models of an index. A model that is not open yet opens behind, and its space is `lost` until then.
    * @throws overloaded while too many previous models are being used
    */
   search<T>(
@@ -93,10 +100,15 @@ export class IndexModels {
     );
     const others = spaces.filter((space) => !isIn(current, space) && asked.space(space.name));
     const opened = knowing && !isIn(current, knowing) ? [...others, knowing] : others;
-    return this.#previous.use(tenant, opened, (encoders) => {
+    return this.#previous.useOpen(tenant, opened, (encoders) => {
       const previous = others.map((space, at) => ({ space, encoder: encoders[at] }));
       const translates = knowing && (isIn(current, knowing) ? current : encoders.at(-1));
-      return work(mixed(current, kept, previous, translates));
+      // Asked in another language than it knows, the model of pictures' labels would find what is not meant.
+      const isHeldBack = translates === 'opening';
+      const known = isHeldBack ? kept.filter(({ name }) => name !== WORDS_OF_PICTURES) : kept;
+      const held = isHeldBack ? kept.filter((space) => !known.includes(space)) : [];
+      const all = [...previous, ...held.map((space) => ({ space, encoder: 'opening' as const }))];
+      return work(mixed(current, known, all, isHeldBack ? undefined : translates));
     });
   }
 
@@ -110,12 +122,19 @@ export class IndexModels {
     return fillingSpaces(current).find(({ name, model }) => name === TEXTS && model === translation.from);
   }
 
-  /** The spaces of an index whose first text this is. */
-  async spacesBeginningWith(tenant: string, texts: readonly string[]): Promise<readonly SpaceSpec[]> {
+  /**
+   * The spaces of an index whose first text this is.
+   * @param said the language of its texts, as its owner says (ISO 639-3; `mul`: several); absent: that of the text
+   */
+  async spacesBeginningWith(
+    tenant: string,
+    texts: readonly string[],
+    said?: string,
+  ): Promise<readonly SpaceSpec[]> {
     const { spaces, otherLanguages: other } = this.current;
     const own = spaces.find(({ name }) => name === other?.name);
     if (!other || !own) return spaces;
-    const language = mainLanguage(texts);
+    const language = said ?? mainLanguage(texts);
     if (!language || knows(own, language) || !knows(other, language)) return spaces;
     const opens = await this.#previous.use(tenant, [other], async ([encoder]) => encoder !== undefined);
     return opens ? spaces.map((space) => (space === own ? other : space)) : spaces;
@@ -184,8 +203,11 @@ type Vectors = Record<string, Float32Array>;
 
 interface OpenedSpace {
   readonly space: SpaceSpec;
-  readonly encoder: Encoder | undefined;
+  readonly encoder: Encoder | 'opening' | undefined;
 }
+
+const opened = ({ encoder }: OpenedSpace): Encoder | undefined =>
+  encoder === 'opening' ? undefined : encoder;
 
 /**
  * The models of an index that keeps some previous ones.
@@ -200,7 +222,7 @@ function mixed(
   const translation = translates && current.translation;
   const asksMore =
     translates && translates !== current && previous.every(({ encoder }) => encoder !== translates);
-  const lost = previous.flatMap(({ space, encoder }) => (encoder ? [] : [lostSpace(space)]));
+  const lost = previous.flatMap((one) => (opened(one) ? [] : [lostSpace(one)]));
   return {
     fusion: current.fusion,
     spaces: [...(translation ? kept.map(inAnyLanguage) : kept), ...previous.flatMap(servedBy)],
@@ -209,7 +231,7 @@ function mixed(
     vocabulary: current.vocabulary,
     admitQuery: (options) => {
       current.admitQuery(options);
-      for (const { encoder } of previous) encoder?.admitQuery(options);
+      for (const one of previous) opened(one)?.admitQuery(options);
       if (translates !== current) translates?.admitQuery(options);
     },
     // A search continues on the encoder's thread only if one encoder makes all of its vectors.
@@ -217,7 +239,9 @@ function mixed(
       const made = kept.some(({ asksWith }) => asksWith[kind])
         ? current.encodeQuery(kind, input, options)
         : {};
-      const others = previous.map(async ({ space: { name }, encoder }) => {
+      const others = previous.map(async (one) => {
+        const { name } = one.space;
+        const encoder = opened(one);
         if (!encoder) return {};
         const form = kind === 'picture' ? encoder.pictureSpec : undefined;
         const isOther = form && !isDeepStrictEqual(form, current.pictureSpec);
@@ -247,7 +271,10 @@ function inAnyLanguage(space: ServedSpace): ServedSpace {
 }
 
 function knows({ asksWith }: ServedSpace, language: string): boolean {
-  return asksWith.text?.languages?.includes(language) ?? true;
+  const known = asksWith.text?.languages;
+  return (
+    known === undefined || (language === SEVERAL_LANGUAGES ? known.length > 1 : known.includes(language))
+  );
 }
 
 function isIn({ spaces }: Pick<Encoder, 'spaces'>, { name, modelSha256 }: SpaceSpec): boolean {
@@ -267,13 +294,14 @@ function only<V>(
   return Object.fromEntries(spaces.flatMap(({ name }) => (vectors[name] ? [[name, vectors[name]]] : [])));
 }
 
-function servedBy({ space: { name }, encoder }: OpenedSpace): Encoder['spaces'] {
-  return encoder?.spaces.filter((space) => space.name === name) ?? [];
+function servedBy(one: OpenedSpace): Encoder['spaces'] {
+  return opened(one)?.spaces.filter(({ name }) => name === one.space.name) ?? [];
 }
 
-function lostSpace({ name }: SpaceSpec): Missing {
-  return {
-    space: name as Missing['space'],
-    reason: 'the model that filled this index is not installed any more',
-  };
+function lostSpace({ space: { name }, encoder }: OpenedSpace): LostSpace {
+  const isOpening = encoder === 'opening';
+  const reason = isOpening
+    ? 'its model is being opened; try again in a moment'
+    : 'the model that filled this index is not installed any more';
+  return { space: name as Missing['space'], reason, ...(isOpening && { isOpening }) };
 }

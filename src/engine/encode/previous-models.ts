@@ -13,6 +13,10 @@ const OPEN_MAX = 4;
 
 interface Previous {
   readonly opening: Promise<Encoder | undefined>;
+  /** The model, once it is open. */
+  encoder?: Encoder | undefined;
+  /** Undefined until it is known whether the model is there. */
+  isOpen?: boolean;
   /** Tenants that have used it. */
   readonly tenants: Set<string>;
   /** Calls of `use` that run. */
@@ -48,10 +52,34 @@ export class PreviousModels {
     spaces: readonly SpaceSpec[],
     work: (encoders: readonly (Encoder | undefined)[]) => Promise<T>,
   ): Promise<T> {
+    return this.#entered(tenant, spaces, async (entered) =>
+      work(await Promise.all(entered.map(({ opening }) => opening))),
+    );
+  }
+
+  /**
+   * As `use`, with those alone that are open now: it waits for none. The others open behind, for later calls: `opening`.
+   * @throws overloaded as `use`
+   */
+  useOpen<T>(
+    tenant: string,
+    spaces: readonly SpaceSpec[],
+    work: (encoders: readonly (Encoder | 'opening' | undefined)[]) => Promise<T>,
+  ): Promise<T> {
+    return this.#entered(tenant, spaces, (entered) =>
+      work(entered.map(({ encoder, isOpen }) => (isOpen === undefined ? 'opening' : encoder))),
+    );
+  }
+
+  async #entered<T>(
+    tenant: string,
+    spaces: readonly SpaceSpec[],
+    work: (entered: readonly Previous[]) => Promise<T>,
+  ): Promise<T> {
     const entered: [string, Previous][] = [];
     try {
       for (const space of spaces) entered.push(this.#enter(tenant, space));
-      return await work(await Promise.all(entered.map(([, { opening }]) => opening)));
+      return await work(entered.map(([, previous]) => previous));
     } finally {
       for (const [key, previous] of entered) {
         previous.users -= 1;
@@ -108,6 +136,8 @@ export class PreviousModels {
     const previous: Previous = { opening, tenants: new Set(), users: 0, isLost: false };
     void opening.then((encoder) => {
       previous.isLost = !encoder;
+      previous.encoder = encoder;
+      previous.isOpen = encoder !== undefined;
       log({ event: encoder ? 'previous_model_loaded' : 'previous_model_missing', ...model });
     });
     return previous;

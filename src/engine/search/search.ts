@@ -188,7 +188,7 @@ export class Search {
 
   /** The plan of a search, if the encoder would accept its query now. */
   #admitted(encoder: QueryEncoder, tenant: string, input: SearchInput): SearchPlan {
-    const plan = planSearch(input, encoder);
+    const plan = plannedNow(input, encoder);
     if (!input.like && plan.lists.some(({ traits }) => traits.scans === 'vectors'))
       encoder.admitQuery({ tenant: this.#deps.owners.of(tenant), waitMsMax: waitOf(tenant) });
     return plan;
@@ -310,6 +310,19 @@ export class Search {
   }
 }
 
+/** The plan of a search. @throws overloaded where nothing is left of it until a model is open */
+function plannedNow(input: SearchInput, encoder: QueryEncoder): SearchPlan {
+  try {
+    return planSearch(input, encoder);
+  } catch (error) {
+    const isOpening = lostFamilies(input, encoder).some(({ reason }) => reason === 'model_opening');
+    if (!isOpening || (error as FarthingError).code !== 'family_unavailable') throw error;
+    throw new FarthingError('overloaded', 'The model of this index is being opened. Try again.', {
+      retryAfterS: 1,
+    });
+  }
+}
+
 /** A paid search waits as its payment does: it was signed for this answer. A workspace's has the encoder's short wait. */
 function waitOf(tenant: string): number | undefined {
   return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
@@ -409,16 +422,21 @@ function asksSpace(input: SearchInput, space: string): boolean {
   return askedLists(input).some((list) => list.scans === 'vectors' && list.spaces.includes(space));
 }
 
-/** Requested families whose vectors in this index no installed model can search. */
+/** Requested families whose vectors in this index no installed model can search, or none that is open yet. */
 function lostFamilies(
   input: SearchInput,
   { lost = [] }: QueryEncoder,
 ): NonNullable<SearchAnswer['not_searched']> {
   if (lost.length === 0) return [];
-  const isLost = (list: ListTraits) =>
-    list.scans === 'vectors' && lost.some(({ space }) => list.spaces.includes(space));
-  const families = new Set(askedLists(input).flatMap((list) => (isLost(list) ? list.family : [])));
-  return [...families].map((family) => ({ family, reason: 'model_not_installed' as const }));
+  const lostBy = (list: ListTraits) =>
+    list.scans === 'vectors' ? lost.find(({ space }) => list.spaces.includes(space)) : undefined;
+  const families = new Map(
+    askedLists(input).flatMap((list) => {
+      const by = lostBy(list);
+      return by ? [[list.family, by.isOpening ? 'model_opening' : 'model_not_installed'] as const] : [];
+    }),
+  );
+  return [...families].map(([family, reason]) => ({ family, reason }));
 }
 
 function askedLists(input: SearchInput): ListTraits[] {

@@ -132,6 +132,14 @@ export const WorkspaceCreateSchema = Type.Object(
         description: 'Cap on total spend, extensions included.',
       }),
     ),
+    language: Type.Optional(
+      Type.String({
+        minLength: 2,
+        maxLength: 3,
+        description:
+          'Language of the texts, as an ISO 639 code: `en`, `de`, `rus`; `mul` for several. A text model that knows it fills the index. Default: by the first text.',
+      }),
+    ),
   },
   { $id: 'WorkspaceCreate' },
 );

@@ -367,9 +367,9 @@ const VERDICT = {
   ),
   not_searched: Type.Optional(
     Type.Array(
-      Type.Object({ family: FamilySchema, reason: Type.Literal('model_not_installed') }),
+      Type.Object({ family: FamilySchema, reason: OneOf(['model_not_installed', 'model_opening']) }),
       described(
-        'Families that were left out: the index keeps the model that filled it, and the server does not have it any more. The hits are those of the other families.',
+        'Families that were left out, because the index keeps the model that filled it: the server does not have it any more, or is opening it (ask again in some seconds). The hits are those of the other families.',
       ),
     ),
   ),

@@ -48,6 +48,9 @@ export const WorkspaceSchema = Type.Object(
     price_usd: Money('Price of this step.'),
     spend_usd: Money('Spent so far, without what is in reserve.'),
     spend_limit_usd: Type.Union([Money('Cap on the spend, with what is in reserve.'), Type.Null()]),
+    language: Type.Optional(
+      Type.String({ description: 'Language of its texts (ISO 639-3), as it was asked for.' }),
+    ),
     reserve: Ref(ReserveSchema),
     limits: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     links: Type.Optional(Type.Record(Type.String(), Type.String())),

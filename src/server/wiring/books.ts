@@ -1,7 +1,7 @@
 import { fillingSpaces } from '@farthing/engine/encode/encoder';
 import { PrepaidBalances } from '@farthing/payment/prepaid/balances';
 import { HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock';
-import { isPayer, type TenantId } from '@farthing/protocol/id';
+import { isPayer, type TenantId, type WorkspaceId } from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
 import type { PreviousModel } from '@farthing/protocol/schema/service';
 import type { Services } from '../http/access/services.ts';
@@ -278,7 +278,9 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
     tenants,
     files,
     extractor,
-    encoder: ingestEncoder(encoders, tenants, runtime.owners),
+    encoder: ingestEncoder(encoders, tenants, runtime.owners, (tenant) =>
+      isPayer(tenant as TenantId) ? undefined : workspaces.languageOf(tenant as WorkspaceId),
+    ),
     ...(listening && { listening }),
     store,
     clock,

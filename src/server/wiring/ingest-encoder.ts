@@ -3,8 +3,17 @@ import type { Tenants } from '@farthing/engine/shard/tenants';
 import type { Owners } from '@farthing/queues/owners';
 import type { IngestEncoder } from '../ingest/ports/ports.ts';
 
-/** Encodes for ingests, each index by its own models. The first text of an index decides on its text model. */
-export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Owners): IngestEncoder {
+/**
+ * Encodes for ingests, each index by its own models. The first text of an index decides on its text model, unless its owner has said what
+ * language the texts are in.
+ * @param languageOf ISO 639-3
+ */
+export function ingestEncoder(
+  models: IndexModels,
+  tenants: Tenants,
+  owners: Owners,
+  languageOf: (tenant: string) => string | undefined,
+): IngestEncoder {
   const { current } = models;
   // A new index will use the current models.
   const indexOf = async (tenant: string): Promise<IndexSpaces> => {
@@ -12,7 +21,8 @@ export function ingestEncoder(models: IndexModels, tenants: Tenants, owners: Own
     return { tenant, spaces: spaces ?? current.spaces };
   };
   const indexFor = async (tenant: string, texts: readonly string[]): Promise<IndexSpaces> => {
-    if (texts.length > 0) await tenants.begin(tenant, () => models.spacesBeginningWith(tenant, texts));
+    if (texts.length > 0)
+      await tenants.begin(tenant, () => models.spacesBeginningWith(tenant, texts, languageOf(tenant)));
     return indexOf(tenant);
   };
   // The queue is fair among owners.

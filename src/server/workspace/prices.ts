@@ -8,6 +8,8 @@ export interface CreationInput {
   readonly payer?: Address;
   readonly ttlMinutes?: number | null;
   readonly spendLimit?: AtomicAmount | null;
+  /** ISO 639-3. */
+  readonly language?: string | undefined;
 }
 
 export interface Price {

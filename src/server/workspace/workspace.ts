@@ -107,6 +107,8 @@ export interface WorkspaceRecord {
   /** Sum of the creation and every settled extension, reserves included. */
   readonly spend: AtomicAmount;
   readonly spendLimit: AtomicAmount | null;
+  /** ISO 639-3: the texts that it was made for. Absent: the first text tells. */
+  readonly language?: string;
   readonly pendingSteps: readonly PendingStep[];
   /** In the order of their use. */
   readonly reserves?: readonly Reserve[];

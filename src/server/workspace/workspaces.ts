@@ -128,7 +128,7 @@ export class Workspaces {
   async create(input: CreationInput): Promise<{ id: WorkspaceId }> {
     const price = this.prices.creation(input);
     checkSpendLimit(price, input);
-    const { ttlMinutes = null, spendLimit = null, payer } = input;
+    const { ttlMinutes = null, spendLimit = null, payer, language } = input;
     const id = newId('workspace', this.#deps.leadsHere);
     await this.#records.insert({
       id,
@@ -137,8 +137,14 @@ export class Workspaces {
       ttlMinutes: price.minutes,
       price: price.amount,
       spendLimit,
+      ...(language !== undefined && { language }),
     });
     return { id };
+  }
+
+  /** The language that it was made for, as ISO 639-3; undefined where the first text tells. */
+  languageOf(id: WorkspaceId): string | undefined {
+    return this.#records.get(id)?.language;
   }
 
   /** The wallet that paid for its creation, until it is disposed of. */

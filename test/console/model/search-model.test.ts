@@ -4,6 +4,7 @@ import { readAddress, writeAddress } from '../../../src/console/model/search/add
 import { asCurl, asTypeScript } from '../../../src/console/model/search/as-code.ts';
 import { filterOf } from '../../../src/console/model/search/only.ts';
 import { passageIn } from '../../../src/console/model/search/passage.ts';
+import { firstOf } from '../../../src/console/model/search/results.ts';
 
 const hit = (name: string, media_type: string, more: object = {}) =>
   ({
@@ -89,4 +90,25 @@ t.test('code quotes what a shell or a string would take apart', async (t) => {
   const picture = { ...of.asked, query: '', picture: { name: 'a b.png' } as never };
   t.match(asCurl({ ...of, asked: picture }), `base64 -w 0 'a b.png'`);
   t.match(asTypeScript({ ...of, asked: picture }), 'image: await readFile("a b.png"),');
+});
+
+t.test('the less likely hits are folded, unless what is like a hit is compared', async (t) => {
+  const hits = [true, false, true, false, false, false].map((likely) => ({ likely }) as Hit);
+  t.same(
+    firstOf({}, hits).map((hit) => hits.indexOf(hit)),
+    [0, 2],
+  );
+  t.same(firstOf({ like: 'item_a' }, hits), hits);
+  const unlikely = hits.filter(({ likely }) => !likely);
+  t.equal(firstOf({}, unlikely).length, 3, 'of none that is likely the nearest three');
+  const older = hits.map(() => ({}) as Hit);
+  t.equal(firstOf({}, older).length, 6, 'a server that does not say so');
+});
+
+t.test('the order of a search is in its address, and in its code', async (t) => {
+  const asked = { query: 'x', families: [], k: 30, order: 'newer' } as const;
+  t.match(readAddress(writeAddress({ ...asked, filter: {} })), { order: 'newer' });
+  t.equal(readAddress('#q=x&order=toString')!.order, undefined);
+  const code = asCurl({ baseUrl: 'http://here', workspace: 'ws_1', asked });
+  t.match(code, '"order":{"by":"created_at","decay":{"half_life":30}}');
 });

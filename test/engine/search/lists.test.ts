@@ -70,6 +70,9 @@ t.test('an index is searched with its own models, and says which of them are los
   const previous = [other('visual_picture'), other('text_semantic')];
   await encoderOf(previous, () => false);
   t.equal(models.previousCount, 0, 'what is not asked is not opened');
+  const early = await encoderOf(previous);
+  t.match(early.lost, [{ isOpening: true }, { isOpening: true }], 'no search waits for a model');
+  await new Promise(setImmediate);
   const searching = await encoderOf(previous);
   t.match(spacesOf(servedLists(searching)), {
     text_semantic: undefined,

@@ -37,7 +37,7 @@ async function ingestPictures(workspace: TestWorkspace): Promise<void> {
 }
 
 async function described(workspace: TestWorkspace, query: string) {
-  const { body } = await workspace.search({ query, families: ['visual'], explain: true });
+  const { body } = await workspace.searchOpened({ query, families: ['visual'], explain: true });
   const [{ item, explanation }] = body.hits;
   return { name: item.name as string, score: explanation.lists[0].raw_score as number };
 }

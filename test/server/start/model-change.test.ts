@@ -22,7 +22,7 @@ const POTION = 'potion-base-2M';
 const again = (url: string, { id, token }: TestWorkspace) => new TestWorkspace(url, id, token);
 
 async function best(workspace: TestWorkspace, search: object) {
-  const { status, body } = await workspace.search(search);
+  const { status, body } = await workspace.searchOpened(search);
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body.hits[0];
 }
@@ -83,7 +83,7 @@ t.test('an index whose model is gone is searched by words, and the answer says s
   await rename(weights, away);
   server = await startTestServer(t, environment);
   const workspace = again(server.url, rented);
-  t.match((await workspace.search(BIRDS)).body, { code: 'family_unavailable', charged: false });
+  t.match((await workspace.searchOpened(BIRDS)).body, { code: 'family_unavailable', charged: false });
   const { body } = await workspace.search({ query: 'lighthouse gulls' });
   t.match(body.hits, [{ item: { name: 'gulls.md' } }]);
   t.same(body.not_searched, [{ family: 'text_semantic', reason: 'model_not_installed' }]);

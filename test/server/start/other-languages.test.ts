@@ -33,7 +33,7 @@ const ingest = async (workspace: TestWorkspace, names: readonly (keyof typeof TE
 };
 
 async function byMeaning(workspace: TestWorkspace, query: string) {
-  const { body } = await workspace.search({ query, families: ['text_semantic'], explain: true });
+  const { body } = await workspace.searchOpened({ query, families: ['text_semantic'], explain: true });
   const [{ item, explanation }] = body.hits;
   return { name: item.name as string, score: explanation.lists[0].raw_score as number };
 }
@@ -75,9 +75,34 @@ t.test(
       t.not(score, (await byMeaning(rented, 'Why does the sea go up and down?')).score);
     });
 
+    await t.test('one whose renter said the language has its model, whatever comes first', async (t) => {
+      for (const language of ['de', 'mul']) {
+        const said = await agent.rent({ ttl_minutes: 60, language });
+        await ingest(said, ['tides.txt']);
+        await ingest(said, NAMES.slice(0, 4));
+        t.same(await found(said), before, language);
+      }
+      const english = await agent.rent({ ttl_minutes: 60, language: 'en' });
+      await ingest(english, NAMES.slice(0, 4));
+      const [first] = before;
+      t.not((await byMeaning(english, Object.keys(QUESTIONS)[0]!)).score, first!.score);
+      const { status, body } = await agent.post('/agent/v1/workspaces', { language: 'xx' });
+      t.equal(status, 400);
+      t.match(body, { code: 'field_invalid', field: 'language', detail: /ISO 639 code such as "en"/ });
+    });
+
     await server.stop();
     server = await startTestServer(t, { DATA_DIR: data });
     const again = new TestWorkspace(server.url, rented.id, rented.token);
+    const [first, alone] = await Promise.all([
+      again.search({ query: 'Roggenbrot' }),
+      again.search({ query: 'Roggenbrot', families: ['text_semantic'] }),
+    ]);
+    t.match(first.body, {
+      hits: [{ item: { name: 'bread.txt' }, family: 'raw' }],
+      not_searched: [{ family: 'text_semantic', reason: 'model_opening' }],
+    });
+    t.match(alone, { status: 503, body: { code: 'overloaded' } }, 'no question waits for a model');
     t.same(await found(again), before, 'after a start it has its model');
     const { body } = await again.ingest('more.txt', 'Butter und Mehl werden zu Streuseln verknetet.');
     t.equal(body.item.state, 'searchable');

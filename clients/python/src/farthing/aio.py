@@ -106,13 +106,16 @@ class AsyncFarthing:
         *,
         minutes: int | None = None,
         spend_limit_usd: Usd | None = None,
+        language: str | None = None,
         idempotency_key: str | None = None,
     ) -> AsyncWorkspace:
         """Rents a workspace (15 minutes by default): uploads and searches in it are included.
 
+        `language`: of the texts (ISO 639: `en`, `de`; `mul` for several). By default the first text tells.
+
         `async with farthing.rent(minutes=60) as workspace:` destroys it at the end; `await farthing.rent()` does not.
         """
-        flow = self._payer.rent(minutes, spend_limit_usd, idempotency_key)
+        flow = self._payer.rent(minutes, spend_limit_usd, language, idempotency_key)
         token, record = await run_async(flow, self._http)
         return AsyncWorkspace(self._payer.calls, self._http, record["id"], token, record)
 

@@ -36,8 +36,8 @@ class SearchResponse(TypedDict):
     bounds: SearchResponseBounds
     """The same for each family that was searched."""
     not_searched: NotRequired[list[SearchResponseNotSearched]]
-    """Families that were left out: the index keeps the model that filled it, and the server does not have it any
-    more. The hits are those of the other families."""
+    """Families that were left out, because the index keeps the model that filled it: the server does not have it
+    any more, or is opening it (ask again in some seconds). The hits are those of the other families."""
     truncated: NotRequired[bool]
     """With `max_chars`: whether something had no room."""
     answers: NotRequired[list[QuestionAnswer]]
@@ -339,7 +339,7 @@ class SearchResponseNotSearched(TypedDict):
     family: Family
     """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
     near-identical pictures."""
-    reason: Literal["model_not_installed"]
+    reason: Literal["model_not_installed", "model_opening"]
 
 
 class QuestionAnswer(TypedDict):
@@ -367,8 +367,8 @@ class QuestionAnswer(TypedDict):
     bounds: QuestionAnswerBounds
     """The same for each family that was searched."""
     not_searched: NotRequired[list[QuestionAnswerNotSearched]]
-    """Families that were left out: the index keeps the model that filled it, and the server does not have it any
-    more. The hits are those of the other families."""
+    """Families that were left out, because the index keeps the model that filled it: the server does not have it
+    any more, or is opening it (ask again in some seconds). The hits are those of the other families."""
     truncated: NotRequired[bool]
     """With `max_chars`: whether something had no room."""
     timing: Timing
@@ -387,7 +387,7 @@ class QuestionAnswerNotSearched(TypedDict):
     family: Family
     """`visual`: pictures, by picture or by words; `text_semantic`: meaning of text; `raw`: exact words,
     near-identical pictures."""
-    reason: Literal["model_not_installed"]
+    reason: Literal["model_not_installed", "model_opening"]
 
 
 class SearchExplanation(TypedDict):
@@ -496,6 +496,8 @@ class Workspace(TypedDict):
     spend_usd: str
     """Spent so far, without what is in reserve."""
     spend_limit_usd: str | None
+    language: NotRequired[str]
+    """Language of its texts (ISO 639-3), as it was asked for."""
     reserve: Reserve
     limits: NotRequired[dict[str, Any]]
     links: NotRequired[dict[str, str]]

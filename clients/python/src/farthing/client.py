@@ -104,13 +104,16 @@ class Farthing:
         *,
         minutes: int | None = None,
         spend_limit_usd: Usd | None = None,
+        language: str | None = None,
         idempotency_key: str | None = None,
     ) -> Workspace:
         """Rents a workspace (15 minutes by default): uploads and searches in it are included.
 
+        `language`: of the texts (ISO 639: `en`, `de`; `mul` for several). By default the first text tells.
+
         `with farthing.rent(minutes=60) as workspace:` destroys it at the end; `farthing.rent()` does not.
         """
-        flow = self._payer.rent(minutes, spend_limit_usd, idempotency_key)
+        flow = self._payer.rent(minutes, spend_limit_usd, language, idempotency_key)
         token, record = run(flow, self._http)
         return Workspace(self._payer.calls, self._http, record["id"], token, record)
 

@@ -111,11 +111,14 @@ class PayerOperations:
         body = json.dumps({"usd": float(usd)}).encode()
         return (yield from self.calls.send(Call("POST", path, JSON, body, "by body", key))).json()
 
-    def rent(self, minutes: int | None, spend_limit_usd: Usd | None, key: str | None) -> Flow[tuple[str, Workspace]]:
+    def rent(
+        self, minutes: int | None, spend_limit_usd: Usd | None, language: str | None, key: str | None
+    ) -> Flow[tuple[str, Workspace]]:
         """The token and the record of a new workspace."""
         asked = {
             "ttl_minutes": minutes,
             "spend_limit_usd": None if spend_limit_usd is None else float(spend_limit_usd),
+            "language": language,
         }
         body = json.dumps({name: value for name, value in asked.items() if value is not None}).encode()
         reply = yield from self.calls.send(Call("POST", f"{API}/workspaces", JSON, body, "by body", key))

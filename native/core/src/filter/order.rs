@@ -13,9 +13,9 @@ use super::facts::Value;
 use crate::error::{Result, ShardError};
 use crate::ranking::segment_filter::SegmentFilter;
 
-/// Items of the first band; each further one has twice as many. As many as a list names places, so that hardly one of a band is
-/// passed over.
-const FIRST_BAND_ITEMS: usize = 128;
+/// Items of the first band; each further one has twice as many. Fewer than a list names places (100), so that of the first band none
+/// that is a single place is passed over.
+const FIRST_BAND_ITEMS: usize = 64;
 /// Half-lives that begin a band of their own: within one the weights of two places differ by two at most.
 const HALVINGS: f64 = 8.0;
 

@@ -34,6 +34,13 @@ pub fn detect(text: &str) -> Option<(&'static str, bool)> {
     detector().detect(text).map(|info| (info.lang().code(), info.is_reliable()))
 }
 
+/// Whether a text is in a script that none of some languages (ISO 639-3) is written in. However short it is.
+pub fn is_in_other_script(text: &str, languages: &[String]) -> bool {
+    let is_written =
+        |script: Script| script.langs().iter().any(|lang| languages.iter().any(|code| code == lang.code()));
+    whatlang::detect_script(text).is_some_and(|script| !is_written(script))
+}
+
 /// Whether an ASCII text has two of English's commonest words, one of them hardly used in other languages.
 fn plainly_english(text: &str) -> bool {
     if !text.is_ascii() {

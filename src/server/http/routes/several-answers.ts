@@ -166,7 +166,8 @@ function compareValues(one: Scalar | undefined, other: Scalar | undefined, sign:
   if (one === undefined || other === undefined)
     return Number(one === undefined) - Number(other === undefined);
   const kinds = KINDS.indexOf(typeof one) - KINDS.indexOf(typeof other);
-  return sign * (kinds || (one === other ? 0 : one < other ? -1 : 1));
+  if (kinds !== 0 || one === other) return sign * kinds;
+  return sign * (typeof one === 'string' ? (one < String(other) ? -1 : 1) : Number(one) - Number(other));
 }
 
 /** The page, the passage, or the whole film or recording that a hit is. */

@@ -1,4 +1,5 @@
 import { FarthingError } from '@farthing/protocol/error';
+import { readLanguage } from '@farthing/protocol/labels/language';
 import { parseUsd } from '@farthing/protocol/money';
 import {
   type WorkspaceCreate,
@@ -76,9 +77,11 @@ function paidCreation({ workspaces, baseUrl, purchases }: Services, body: SmallO
     prepare: async (_, payer) => {
       if (body.failure) throw body.failure;
       const { value, warnings } = createValidator.validate(body.object ?? {});
-      const input = { ...creationOf(value), payer };
+      const input = { ...createdWith(value), payer };
+      const { language } = input;
+      const identity = { minutes, spend_limit_usd: value.spend_limit_usd, ...(language && { language }) };
       return {
-        identity: { kind: 'json', value: { minutes, spend_limit_usd: value.spend_limit_usd } },
+        identity: { kind: 'json', value: identity },
         warnings,
         run: () => purchases.creation.buy(input),
       };
@@ -242,6 +245,12 @@ export function receiptRoute(services: Services): Route {
       return { status: 200, headers: { 'Cache-Control': 'private' }, body: { ...disposal } };
     },
   };
+}
+
+/** @throws field_invalid for a language that is no code */
+function createdWith(value: WorkspaceCreate): CreationInput {
+  const { language } = value;
+  return { ...creationOf(value), ...(language !== undefined && { language: readLanguage(language) }) };
 }
 
 function creationOf({ ttl_minutes, spend_limit_usd }: WorkspaceCreate): CreationInput {

@@ -70,7 +70,10 @@ export class Activity {
     return this.#entries.has(id);
   }
 
-  countSearch(id: WorkspaceId, { query, image_sha256, like, families, k, hits, latency_ms }: CountedSearch): void {
+  countSearch(
+    id: WorkspaceId,
+    { query, image_sha256, like, families, k, hits, latency_ms }: CountedSearch,
+  ): void {
     const entry = this.#openEntry(id);
     if (!entry) return;
     entry.searches += 1;

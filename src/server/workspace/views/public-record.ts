@@ -54,6 +54,7 @@ export function publicWorkspace(
     price_usd: formatUsd(record.price),
     ...spending(record, time),
     spend_limit_usd: record.spendLimit === null ? null : formatUsd(record.spendLimit),
+    ...(record.language !== undefined && { language: record.language }),
     ...shown,
   };
 }

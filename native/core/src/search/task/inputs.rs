@@ -69,7 +69,11 @@ impl SearchInputs {
         let Self { plan, mut wanted, words, picture, vectors } = self;
         let certain = words.as_ref().and_then(|words| language::detect(&words.text)).filter(|(_, reliable)| *reliable);
         let certain = certain.map(|(code, _)| code);
-        let is_foreign = |known: &Vec<String>| certain.is_some_and(|code| !known.iter().any(|known| known == code));
+        let is_other_script =
+            |known: &Vec<String>| words.as_ref().is_some_and(|words| language::is_in_other_script(&words.text, known));
+        let is_foreign = |known: &Vec<String>| {
+            certain.map_or_else(|| is_other_script(known), |code| !known.iter().any(|known| known == code))
+        };
         let foreign = plan.lists.iter().map(|list| list.languages.as_ref().is_some_and(is_foreign)).collect();
         let text = words.as_ref().map(|words| words.text.clone());
         let words = words.map(|AskedWords { text, spelt_right, asks }| {

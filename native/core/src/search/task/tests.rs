@@ -124,7 +124,10 @@ fn of_days(folder: &Path, days: u32) -> Arc<Shard> {
 /// The Items that a search in an order finds, and the weights of them all. `depth`: places that each list reaches.
 fn ordered(shard: &Arc<Shard>, order: &str, min_confidence: f64, depth: usize) -> (Vec<String>, Vec<f64>) {
     let mut search = pending(shard, "meaning", 10);
-    let order = Some(Arc::new(Order::from_json(order).unwrap()));
+    let order = Arc::new(Order::from_json(order).unwrap());
+    // From now on the index knows its Items.
+    shard.snapshot().unwrap().ordered(&order, None).unwrap();
+    let order = Some(order);
     let wanted = Wanted { k: 10, depth, min_confidence, order, ..Wanted::default() };
     let plan = search.inputs.clone().plan();
     search.inputs = SearchInputs::new(plan, wanted);
@@ -141,24 +144,24 @@ fn an_order_is_part_of_the_scan() {
     let shard = of_days(folder.path(), 600);
     let range = |days: std::ops::Range<u32>| days.map(|day| format!("i{day}")).collect::<Vec<_>>();
     let newest: Vec<String> = range(590..600).into_iter().rev().collect();
-    // A list of 20 places has none of the newest, which match least.
-    assert_eq!(ordered(&shard, r#"{"ascending":true}"#, 0.001, 20).0, range(0..10));
-    assert_eq!(ordered(&shard, "{}", 0.001, 20).0, newest);
-    assert_eq!(ordered(&shard, r#"{"field":"day"}"#, 0.001, 20).0, newest);
+    // A list of 64 places has none of the newest, which match least.
+    assert_eq!(ordered(&shard, r#"{"ascending":true}"#, 0.001, 64).0, range(0..10));
+    assert_eq!(ordered(&shard, "{}", 0.001, 64).0, newest);
+    assert_eq!(ordered(&shard, r#"{"field":"day"}"#, 0.001, 64).0, newest);
     for decay in [
         r#"{"field":"day","decay":{"half_life":5}}"#,
         r#"{"field":"day","decay":{"half_life":50,"from":{"number":300}}}"#,
         r#"{"decay":{"half_life":40,"from":{"days":11300}}}"#,
         r#"{"field":"none","decay":{"half_life":5}}"#,
     ] {
-        let (found, weights) = ordered(&shard, decay, 0.0, 20);
+        let (found, weights) = ordered(&shard, decay, 0.0, 64);
         assert_eq!(found, ordered(&shard, decay, 0.0, 600).0, "as when every place is rated: {decay}");
         assert!(weights.iter().all(|weight| (0.0..=1.0).contains(weight)));
     }
-    let (found, weights) = ordered(&shard, r#"{"field":"day","decay":{"half_life":5}}"#, 0.0, 20);
+    let (found, weights) = ordered(&shard, r#"{"field":"day","decay":{"half_life":5}}"#, 0.0, 64);
     assert_eq!((found[0].as_str(), weights[0]), ("i599", 1.0));
     assert!(
-        (ordered(&shard, r#"{"field":"day","decay":{"half_life":1,"from":{"number":599.5}}}"#, 0.0, 20).1[0]
+        (ordered(&shard, r#"{"field":"day","decay":{"half_life":1,"from":{"number":599.5}}}"#, 0.0, 64).1[0]
             - 0.5f64.sqrt())
         .abs()
             < 1e-5
