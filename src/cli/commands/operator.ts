@@ -57,6 +57,10 @@ const SPECS = {
     words: [2, 2],
     notes: ['A node (FARTHING_RPC_URL) must show it.'],
   },
+  'money change': {
+    about:
+      'Gives a stopped server’s data folder the money of these settings (play, network, wallet). Says what it ends: what another money bought.',
+  },
   backup: {
     about: 'Copies the data folder to a new folder, with or without a running server.',
     usage: 'DIR',
