@@ -202,6 +202,7 @@ t.test(
     t.match(rig.gate.health().facilitator, { obstacle: /\/verify answered 500/ });
     t.match(rig.facilitatorEvents, [{ event: 'facilitator_cannot_verify', detail: /answered 500/ }]);
     rig.server.behaviour.verify = 'none';
+    rig.clock.offsetMs = 0;
     t.equal((await buy(rig, await paid())).status, 200, 'it stops no payment');
     t.equal(rig.gate.health().facilitator.obstacle, undefined, 'which shows that it works');
   },
