@@ -125,7 +125,7 @@ export type OperatorCall<Name extends OperatorCommand> = CallOf<(typeof SPECS)[N
 const TOPICS = {
   'Health and settings': ['doctor', 'settings'],
   'Workspaces and receipts': ['workspaces', 'receipt', 'keys'],
-  Money: ['ledger', 'prepaid'],
+  Money: ['ledger', 'prepaid', 'money'],
   Backup: ['backup', 'restore'],
   Models: ['models'],
   Cluster: ['cluster'],
@@ -141,6 +141,7 @@ export const OPERATOR: CommandSet<typeof SPECS> = {
     keys: 'The keys that sign receipts.',
     ledger: 'Payments, for accounts and against the chain.',
     prepaid: 'Money that was paid in advance, and its refunds.',
+    money: 'The money that a data folder is in.',
     models: 'Models that are here, and those in use.',
     cluster: 'The servers of FARTHING_CLUSTER.',
   },
