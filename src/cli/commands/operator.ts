@@ -57,6 +57,10 @@ const SPECS = {
     words: [2, 2],
     notes: ['A node (FARTHING_RPC_URL) must show it.'],
   },
+  'money change': {
+    about:
+      'Gives a stopped server’s data folder the money of these settings (play, network, wallet). Says what it ends: what another money bought.',
+  },
   backup: {
     about: 'Copies the data folder to a new folder, with or without a running server.',
     usage: 'DIR',
@@ -121,7 +125,7 @@ export type OperatorCall<Name extends OperatorCommand> = CallOf<(typeof SPECS)[N
 const TOPICS = {
   'Health and settings': ['doctor', 'settings'],
   'Workspaces and receipts': ['workspaces', 'receipt', 'keys'],
-  Money: ['ledger', 'prepaid'],
+  Money: ['ledger', 'prepaid', 'money'],
   Backup: ['backup', 'restore'],
   Models: ['models'],
   Cluster: ['cluster'],
@@ -137,6 +141,7 @@ export const OPERATOR: CommandSet<typeof SPECS> = {
     keys: 'The keys that sign receipts.',
     ledger: 'Payments, for accounts and against the chain.',
     prepaid: 'Money that was paid in advance, and its refunds.',
+    money: 'The money that a data folder is in.',
     models: 'Models that are here, and those in use.',
     cluster: 'The servers of FARTHING_CLUSTER.',
   },

@@ -14,8 +14,11 @@ import {
   readSupported,
   readVerification,
   requestBody,
+  retryAfterOf,
   type Supported,
+  unsupported,
 } from './messages.ts';
+import { PROBE_TERMS, probeFault, probePayment } from './probe.ts';
 import type { Heard, Settler, Told } from './settler.ts';
 
 export interface FacilitatorAddress {
@@ -36,6 +39,12 @@ export interface FacilitatorClientDeps extends PaymentTerms {
 const SUPPORTED_DEADLINE_MS = 5000;
 /** How long a reading of `/supported` that failed, or lacked our networks, is not tried again. */
 const UNREAD_MS = 60_000;
+const PROBE_DEADLINE_MS = 4000;
+const SOON_MS = 1000;
+/** How long an answered verification shows that it works. */
+const CHECK_EVERY_MS = 60_000;
+/** An hour would be a long time without sales, for one payer's calls. */
+const REST_MS_MAX = 60_000;
 
 /** One facilitator over HTTP: its calls, what it settles, and how it has been doing. No call waits for what it settles. */
 export class FacilitatorClient implements Settler {
@@ -51,6 +60,12 @@ export class FacilitatorClient implements Settler {
   /** Why it is not known to work; undefined once it has answered. */
   #trouble: string | undefined;
   #extensions: unknown;
+  /** Why the last probe could not be verified. */
+  #fault: string | undefined;
+  /** When it last answered a verification with a verdict. */
+  #verifiedAt = Number.NEGATIVE_INFINITY;
+  /** By call: it asked to be left alone until then. */
+  readonly #restUntil = { verify: Number.NEGATIVE_INFINITY, settle: Number.NEGATIVE_INFINITY };
 
   constructor(deps: FacilitatorClientDeps) {
     this.#deps = deps;
@@ -79,7 +94,36 @@ export class FacilitatorClient implements Settler {
     if (missing) return notOn(assets);
     if (this.settling.waitMs() > 0) return 'it does not answer settlements';
     if (this.verifying.waitMs() > 0) return 'it does not answer verifications';
-    return this.#supported ? undefined : this.#trouble;
+    return this.#fault ?? (this.#supported ? undefined : this.#trouble);
+  }
+
+  restMs(call: 'verify' | 'settle'): number {
+    const left = this.#restUntil[call] - this.#deps.clock.now();
+    // A clock that was set back makes it no longer.
+    return left > REST_MS_MAX ? 0 : Math.max(0, left);
+  }
+
+  async check(): Promise<string | undefined> {
+    const { assets, clock } = this.#deps;
+    const sinceMs = clock.now() - this.#verifiedAt;
+    const isKnown = this.#fault === undefined && sinceMs >= 0 && sinceMs < CHECK_EVERY_MS;
+    if (isKnown || this.restMs('verify') > 0) return this.#fault;
+    const asset = assets.find((each) => this.settles(each));
+    if (!asset) return undefined;
+    const wasWell = this.#fault === undefined;
+    const startedAt = performance.now();
+    let fault = await this.#probe(asset);
+    // One call may fail by chance. A late one is not waited for twice.
+    const mayRepeat = wasWell && this.restMs('verify') === 0 && performance.now() - startedAt < SOON_MS;
+    if (fault !== undefined && mayRepeat) fault = await this.#probe(asset);
+    this.#fault = fault;
+    return fault;
+  }
+
+  async #probe(asset: Asset): Promise<string | undefined> {
+    const payment = await probePayment(asset, this.#deps, this.#deps.clock.now());
+    const reply = await this.#post('verify', payment, PROBE_TERMS, PROBE_DEADLINE_MS);
+    return reply.kind === 'reply' ? probeFault(reply, payment) : `/verify: ${reply.detail}`;
   }
 
   read(): Promise<string | undefined> {
@@ -114,8 +158,19 @@ export class FacilitatorClient implements Settler {
     const body = requestBody(payment, terms, this.#deps, this.#supported?.get(payment.asset.network));
     const reply = await this.#exchange('POST', call, body, deadlineMs);
     if (isAnswer(reply)) this.#trouble = undefined;
-    if (reply.kind === 'reply') this.#hear(readExtensions(reply));
+    if (reply.kind === 'reply') this.#note(call, reply, payment);
     return reply;
+  }
+
+  #note(call: 'verify' | 'settle', reply: Extract<JsonReply, { kind: 'reply' }>, payment: Payment): void {
+    const { clock } = this.#deps;
+    this.#hear(readExtensions(reply));
+    if (call === 'verify' && typeof readVerification(reply, payment) !== 'string') {
+      this.#fault = undefined;
+      this.#verifiedAt = clock.now();
+    }
+    const retryAfterS = reply.status === 429 || reply.status === 503 ? retryAfterOf(reply) : undefined;
+    if (retryAfterS !== undefined) this.#restUntil[call] = clock.now() + Math.min(1000 * retryAfterS, REST_MS_MAX);
   }
 
   #hear(extensions: unknown): void {
@@ -136,7 +191,7 @@ export class FacilitatorClient implements Settler {
     const { assets, clock } = this.#deps;
     this.#readAt = clock.now();
     const reply = await this.#exchange('GET', 'supported', undefined, SUPPORTED_DEADLINE_MS);
-    this.#trouble = reply.kind === 'reply' ? `/supported answered ${reply.status}` : reply.detail;
+    this.#trouble = reply.kind === 'reply' ? unsupported(reply) : reply.detail;
     const supported = reply.kind === 'reply' ? readSupported(reply, assets) : undefined;
     if (!supported) return this.#trouble;
     this.#supported = supported;

@@ -33,6 +33,14 @@ export function readSupported({ status, body }: Reply, assets: readonly Asset[])
   return supported;
 }
 
+/** An answer without a list of what its facilitator settles, for people. */
+export function unsupported(reply: Reply): string {
+  const told = answered('supported', reply);
+  return reply.status === 200 && typeof reply.body === 'object'
+    ? `${told}: no list of what it settles`
+    : told;
+}
+
 /** Networks of all that a facilitator settles, for people. */
 export function offeredNetworks({ body }: Reply): string {
   const kinds = ownMember(body, 'kinds');
@@ -114,32 +122,56 @@ export function isAnswer(reply: JsonReply): boolean {
 }
 
 /** The verification, or what is wrong with the facilitator. */
-export function readVerification({ status, body }: Reply, payment: Payment): Verification | string {
+export function readVerification(reply: Reply, payment: Payment): Verification | string {
+  const { status, body } = reply;
   const isValid = ownMember(body, 'isValid');
   if (isValid === true && status === 200) {
     return namesOtherPayer(body, payment) ? 'it verified another payer' : { valid: true };
   }
   const reason = ownMember(body, 'invalidReason');
   if (isValid === false && typeof reason === 'string' && !isTrouble(reason)) return { valid: false, reason };
-  return answered('verify', { status, body }, reason, ownMember(body, 'invalidMessage'));
+  return answered('verify', reply, reason, ownMember(body, 'invalidMessage'));
 }
 
 /** Maximum length of a facilitator's text in the log, in doctor and in `/readyz`. */
 const TOLD_CHARS_MAX = 200;
 
-/** An answer without a verdict, with the cause that it names: `correlationId` is what Coinbase's support asks for. */
-function answered(
-  call: string,
-  { status, body }: Pick<Reply, 'status' | 'body'>,
-  reason: unknown,
-  message: unknown,
-): string {
+/** An answer without a verdict, with the cause: `correlationId` is what Coinbase's support asks for. */
+function answered(call: string, reply: Reply, reason?: unknown, message?: unknown): string {
+  const { status, body } = reply;
   const id = textOf(ownMember(body, 'correlationId'));
-  const told = [reason, message ?? ownMember(body, 'errorMessage'), id && `correlation id ${id}`];
+  const said = message ?? ownMember(body, 'errorMessage') ?? ownMember(body, 'error');
+  const told = [causeOf(reply), reason, said, id && `correlation id ${id}`];
   const words = told.filter((word) => typeof word === 'string' && word !== '');
   return [`/${call} answered ${status}`, ...words.map((word) => String(word).slice(0, TOLD_CHARS_MAX))].join(
     ': ',
   );
+}
+
+/** The cause that an answer's status and form tell; empty where they tell none. */
+function causeOf({ status, body, header }: Reply): string {
+  if (status === 401 || status === 403) return 'it refuses the key';
+  if (status === 429) {
+    const retryAfterS = retryAfterOf({ header });
+    return retryAfterS === undefined ? 'too many calls' : `too many calls, the next in ${retryAfterS} s`;
+  }
+  if (status >= 300 && status < 400)
+    return `it redirects to ${header('location') ?? 'nowhere'}, which is not followed`;
+  if (status === 404 || status === 405) return 'nothing is at this path';
+  if (typeof body === 'object' && body !== null) return '';
+  const type = header('content-type')?.split(';')[0];
+  return type === undefined ? 'no JSON' : `${type} and no JSON: is it a facilitator's address?`;
+}
+
+/** Longest wait that is believed. */
+const RETRY_AFTER_S_MAX = 3600;
+
+/** Whole seconds of `Retry-After`, as a number or a date; undefined without one. */
+export function retryAfterOf({ header }: Pick<Reply, 'header'>): number | undefined {
+  const text = header('retry-after');
+  if (text === undefined) return undefined;
+  const seconds = /^\d+$/.test(text) ? Number(text) : (Date.parse(text) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(1, Math.ceil(seconds)), RETRY_AFTER_S_MAX);
 }
 
 /** Statuses of an answer that comes before a settlement is looked at. A redirect, a 400 or a 404 may come from anything on the way. */
@@ -147,9 +179,10 @@ const TURNED_AWAY = new Set([401, 403, 405, 413, 415]);
 
 /** `turned_away`: it reports that it did not act upon the request. */
 export function readSettlement(
-  { status, body, header }: Reply,
+  reply: Reply,
   payment: Payment,
 ): Settlement | { readonly kind: 'turned_away'; readonly detail: string } {
+  const { status, body, header } = reply;
   const success = ownMember(body, 'success');
   const transaction = ownMember(body, 'transaction');
   if (success === true) {
@@ -173,7 +206,7 @@ export function readSettlement(
     };
     if (isCertain(failure)) return { kind: 'refused', reason };
   }
-  const detail = answered('settle', { status, body }, reason, ownMember(body, 'errorMessage'));
+  const detail = answered('settle', reply, reason, ownMember(body, 'errorMessage'));
   const turnedAway = TURNED_AWAY.has(status) || (status === 429 && header('retry-after') !== undefined);
   return { kind: turnedAway && textOf(transaction) === '' ? 'turned_away' : 'unknown', detail };
 }

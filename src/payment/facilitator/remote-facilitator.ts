@@ -63,6 +63,8 @@ export class RemoteFacilitator implements Facilitator {
   readonly #parts: RemoteFacilitatorDeps;
   readonly #clients: readonly Settler[];
   #trouble: string | undefined;
+  /** The last check's, in a line. */
+  #faults = '';
 
   constructor(parts: RemoteFacilitatorDeps) {
     const { facilitators, ...common } = parts;
@@ -85,6 +87,19 @@ export class RemoteFacilitator implements Facilitator {
     this.#trouble = undefined;
   }
 
+  /** Tries a harmless verification at each. @returns whether all can verify payments */
+  async check(): Promise<boolean> {
+    const found = await Promise.all(
+      this.#clients.map(async (client) => ({ url: client.url, fault: await client.check?.() })),
+    );
+    const faults = found.flatMap(({ url, fault }) => (fault === undefined ? [] : [`${url}: ${fault}`]));
+    const told = faults.join('; ');
+    if (told !== this.#faults && told !== '')
+      this.#parts.log({ level: 'warn', event: 'facilitator_cannot_verify', detail: told });
+    this.#faults = told;
+    return faults.length === 0;
+  }
+
   async verify(payment: Payment, terms: Terms): Promise<Verification> {
     const caller = this.#caller(payment);
     const settlers = this.#settlersOf(payment);
@@ -95,7 +110,7 @@ export class RemoteFacilitator implements Facilitator {
     let trouble: string | undefined;
     // A single one is asked twice.
     for (const client of settlers.length > 1 ? settlers : [...settlers, ...settlers]) {
-      if (!admits(client.verifying, caller)) continue;
+      if (restMs(client, 'verify') > 0 || !admits(client.verifying, caller)) continue;
       const judged = await this.#verifyAt(client, payment, terms);
       if (typeof judged !== 'string') {
         if (client === this.#clients[0]) this.#trouble = undefined;
@@ -103,7 +118,9 @@ export class RemoteFacilitator implements Facilitator {
       }
       trouble = `${client.url}: ${judged}`;
     }
-    const waitMs = Math.min(...settlers.map(({ verifying }) => verifying.waitMs(caller)));
+    const waitMs = Math.min(
+      ...settlers.map((client) => Math.max(client.verifying.waitMs(caller), restMs(client, 'verify'))),
+    );
     throw this.#unavailable(trouble ?? this.#trouble ?? '', waitMs);
   }
 
@@ -154,7 +171,9 @@ export class RemoteFacilitator implements Facilitator {
     }
     if (judged) return judged;
     if (isTooDear) throw settlementTooDear();
-    const waitMs = Math.min(...settlers.map(({ settling }) => settling.waitMs(caller)));
+    const waitMs = Math.min(
+      ...settlers.map((client) => Math.max(client.settling.waitMs(caller), restMs(client, 'settle'))),
+    );
     throw this.#unavailable(unsent ?? this.#trouble ?? '', waitMs);
   }
 
@@ -254,7 +273,10 @@ export class RemoteFacilitator implements Facilitator {
 
   health(): FacilitatorHealth {
     const obstacles = this.#clients.map((client) => ({ url: client.url, obstacle: client.obstacle() }));
-    const sells = obstacles.some(({ obstacle }) => obstacle === undefined);
+    const inTheWay = obstacles.filter(({ obstacle }) => obstacle !== undefined);
+    const sells = inTheWay.length < obstacles.length;
+    const told = inTheWay.map(({ url, obstacle }) => `${url}: ${obstacle}`).join('; ');
+    const trouble = this.#trouble ?? (sells && told !== '' ? told : undefined);
     const extensions = this.#clients.find((client) => client.extensions !== undefined)?.extensions;
     const gas = this.#clients.map((client) => client.gas()).find((each) => each !== undefined);
     const [first] = this.#clients;
@@ -262,8 +284,8 @@ export class RemoteFacilitator implements Facilitator {
       kind: first!.isWitness ? 'self' : 'remote',
       movesMoney: true,
       url: first!.url,
-      ...(this.#trouble !== undefined && { trouble: this.#trouble }),
-      ...(!sells && { obstacle: obstacles.map(({ url, obstacle }) => `${url}: ${obstacle}`).join('; ') }),
+      ...(trouble !== undefined && { trouble }),
+      ...(!sells && { obstacle: told }),
       ...(gas && { gas }),
       ...(extensions !== undefined && { extensions }),
     };
@@ -365,6 +387,10 @@ export class RemoteFacilitator implements Facilitator {
       { retryAfterS: Math.max(RETRY_AFTER_S, Math.ceil(waitMs / 1000)) },
     );
   }
+}
+
+function restMs(client: Settler, call: 'verify' | 'settle'): number {
+  return client.restMs?.(call) ?? 0;
 }
 
 function provenIn(seen: Sighting | undefined, payment: Payment): Settlement | undefined {

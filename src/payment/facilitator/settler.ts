@@ -38,6 +38,10 @@ export interface Settler {
   tooDear?(amount: bigint): string | undefined;
   /** Reads what it settles. @returns what is wrong, if anything */
   read(): Promise<string | undefined>;
+  /** Tries a harmless verification, unless one was answered of late. Absent: it needs none. @returns why none can be made */
+  check?(): Promise<string | undefined>;
+  /** Milliseconds that it asked to be left alone for, from now on; 0 where it did not. */
+  restMs?(call: 'verify' | 'settle'): number;
   /** The verification, or what is wrong with the settler. Never throws. */
   verify(payment: Payment, terms: Terms, deadlineMs: number): Promise<Heard<Verification | string>>;
   /** Never throws. The same payment once more moves nothing more. */

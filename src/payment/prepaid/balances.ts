@@ -347,6 +347,24 @@ export class PrepaidBalances {
   }
 }
 
+/** Balances in one kind of money. @param ends removes them: nobody is owed them @returns how many wallets have something left, and how much in all */
+export async function prepaidMoneyOf(
+  store: Store,
+  money: string,
+  ends: boolean,
+): Promise<{ readonly wallets: number; readonly left: AtomicAmount }> {
+  const balances = store.table<Balance>('prepaid_balances');
+  const start = balanceKey(money, '');
+  let [wallets, total] = [0, 0n];
+  for (const { key, value } of [...balances.range({ start, end: `${start}~` })]) {
+    const left = BigInt(value.left);
+    if (left > 0n) wallets += 1;
+    total += left;
+    if (ends) await balances.remove(key);
+  }
+  return { wallets, left: total };
+}
+
 const balanceKey = (money: string, payer: string) => `${money}/${payer}`;
 
 function settledBy({ transaction, left }: Spend): Settlement {

@@ -11,6 +11,7 @@ import { ConfigError } from '../settings/config.ts';
 import type { Settings } from '../settings/settings.ts';
 import { claimBookFolders } from '../state/book-folders.ts';
 import { checkDataVersion } from '../state/data-version.ts';
+import { claimMoney } from '../state/folder-money.ts';
 import { makeFolder } from '../state/make-folder.ts';
 import { eventLog } from '../wiring/event-log.ts';
 import { checkAddresses } from './addresses.ts';
@@ -112,8 +113,9 @@ interface DataFolder {
   readonly lock: { release(): void };
 }
 
-/** Makes the data folder, locks it for this process and checks its version. @throws ConfigError */
-async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promise<DataFolder> {
+/** Makes the data folder, locks it for this process, and checks its version and its money. @throws ConfigError */
+async function claimDataFolder(settings: Settings): Promise<DataFolder> {
+  const { DATA_DIR, CACHE_DIR } = settings;
   // Other users must not read the folder, including what libraries write.
   process.umask(0o077);
   const data = resolve(DATA_DIR);
@@ -125,7 +127,8 @@ async function claimDataFolder({ DATA_DIR, CACHE_DIR, SLOTS }: Settings): Promis
       `FARTHING_DATA_DIR=${data}: another Farthing uses this folder; stop it, or set another folder`,
     );
   const bookFolders = await checkDataVersion(data)
-    .then(() => claimBookFolders(data, SLOTS))
+    .then(() => claimMoney(data, settings))
+    .then(() => claimBookFolders(data, settings.SLOTS))
     .catch((error: unknown) => {
       lock.release();
       throw error;

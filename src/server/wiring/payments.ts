@@ -63,6 +63,9 @@ const ANSWER_KEEP_MINUTES = 15;
 const JOURNAL_ENTRIES_MAX = 10_000_000;
 /** Same as the wait of a request for the log. */
 const STABLE_MS_MAX = 5000;
+/** Between two checks that payments can be verified, and between those after one that failed. */
+const CHECK_MS = 60_000;
+const CHECK_AGAIN_MS = 10_000;
 const ANSWER_BYTES_PER_TENANT_MAX = 64 * 2 ** 20;
 
 /**
@@ -91,7 +94,7 @@ export async function openPayments(options: PaymentsOptions): Promise<Payments> 
   return {
     close: async () => opened?.close(),
     connect: async () =>
-      remote
+      opened
         ?.connect()
         .catch((error: unknown) => log({ event: 'facilitator_unavailable', error: String(error) })),
     gate: (store, handlers, prepaid) =>
@@ -175,7 +178,9 @@ interface FacilitatorTerms {
 async function openFacilitators(
   options: PaymentsOptions,
   { asset, payTo, signatures, knows }: FacilitatorTerms,
-): Promise<{ readonly facilitator: Facilitator; close(): Promise<void> } | undefined> {
+): Promise<
+  { readonly facilitator: Facilitator; connect(): Promise<void>; close(): Promise<void> } | undefined
+> {
   const { settings, clock, log } = options;
   const fault = settings.PAY_TO === '' ? undefined : await payToFault(settings.PAY_TO, asset);
   if (fault !== undefined) throw new ConfigError(`FARTHING_PAY_TO: ${fault}`);
@@ -206,5 +211,25 @@ async function openFacilitators(
     knows,
     log,
   });
-  return { facilitator, close: async () => self?.close() };
+  let watch: NodeJS.Timeout | undefined;
+  const check = async () => {
+    const pauseMs = (await facilitator.check()) ? CHECK_MS : CHECK_AGAIN_MS;
+    watch = isClosed ? undefined : setTimeout(check, pauseMs).unref();
+  };
+  let isClosed = false;
+  return {
+    facilitator,
+    connect: async () => {
+      await facilitator.connect().catch((error: unknown) => {
+        void check();
+        throw error;
+      });
+      await check();
+    },
+    close: async () => {
+      isClosed = true;
+      clearTimeout(watch);
+      await self?.close();
+    },
+  };
 }

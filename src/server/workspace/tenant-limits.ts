@@ -1,5 +1,6 @@
 import { FarthingError } from '@farthing/protocol/error';
 import type { TenantId } from '@farthing/protocol/id';
+import { Limit } from '@farthing/queues/limit';
 
 /** Limits of one Tenant's requests. */
 export interface TenantLimitSettings {
@@ -26,6 +27,10 @@ const REMEMBERED_MAX = 4096;
 const PLACE_RETRY_AFTER_S = 1;
 /** An export reads the whole index. */
 const EXPORTS_AT_ONCE = 1;
+/** Paid searches that wait for a place; nothing of their bodies is read yet. Owners share the places. */
+const TURNS_WAITING_MAX = 1024;
+/** As long as payments wait to be verified. */
+const TURN_WAIT_MS_MAX = 5000;
 
 /**
  * Limits for each Tenant, so that one Tenant's flood costs its neighbours little: requests per second (generic cell rate
@@ -36,11 +41,22 @@ export class TenantLimits {
   readonly #settings: TenantLimitSettings;
   readonly #monotonic: () => number;
   readonly #usage = new Map<TenantId, Usage>();
+  readonly #turns: Limit;
   #pruneAbove = REMEMBERED_MAX;
 
   constructor(settings: TenantLimitSettings, monotonic: () => number = () => performance.now()) {
     this.#settings = settings;
     this.#monotonic = monotonic;
+    const { searchesAtOnce } = settings;
+    this.#turns = new Limit(
+      {
+        insideMax: Number.MAX_SAFE_INTEGER,
+        ownerInsideMax: searchesAtOnce,
+        waitingMax: TURNS_WAITING_MAX,
+        waitMsMax: TURN_WAIT_MS_MAX,
+      },
+      () => limited(`More than ${searchesAtOnce} searches at once, and others wait.`, PLACE_RETRY_AFTER_S),
+    );
   }
 
   /** Counts a request. @throws rate_limited; refused requests do not count. */
@@ -63,6 +79,17 @@ export class TenantLimits {
   /** Takes one of the Tenant's slots for searches. @returns a function that releases it. @throws rate_limited */
   search(tenant: TenantId): () => void {
     return this.#take(tenant, 'searches', this.#settings.searchesAtOnce);
+  }
+
+  /**
+   * As `search`, for who pays by the request: waits for a slot, up to 5 s.
+   * @throws rate_limited when it takes longer or too many wait; what `left` returns when the signal is aborted
+   */
+  searchInTurn(tenant: TenantId, signal: AbortSignal, left: () => unknown): Promise<() => void> {
+    return new Promise((enter, refuse) => {
+      const inside = () => new Promise<void>((leave) => enter(leave));
+      this.#turns.run(tenant, inside, { signal, left }).catch(refuse);
+    });
   }
 
   /** Takes one of the Tenant's slots for ingests. @returns a function that releases it. @throws rate_limited */

@@ -185,3 +185,45 @@ t.test('after a silent facilitator’s window the answer is delivered, presumed 
   t.equal(retry.status, 200);
   t.match(rig.gate.journal.totals(), { presumed: { count: 1 }, pending: { count: 0 } });
 });
+
+t.test(
+  'a check finds a facilitator that cannot verify before a payer does, and one that can again',
+  async (t) => {
+    const rig = await openRemoteRig(t);
+    await rig.facilitator.connect();
+    t.equal(await rig.facilitator.check(), true);
+    t.equal(rig.server.seen.verify.length, 1, 'a verification of its own');
+    t.equal(await rig.facilitator.check(), true);
+    t.equal(rig.server.seen.verify.length, 1, 'not again within a minute');
+    t.equal(rig.charges(), 0);
+    rig.clock.offsetMs += 61_000;
+    rig.server.behaviour.verify = 'error_500';
+    t.equal(await rig.facilitator.check(), false);
+    t.match(rig.gate.health().facilitator, { obstacle: /\/verify answered 500/ });
+    t.match(rig.facilitatorEvents, [{ event: 'facilitator_cannot_verify', detail: /answered 500/ }]);
+    rig.server.behaviour.verify = 'none';
+    rig.clock.offsetMs = 0;
+    t.equal((await buy(rig, await paid())).status, 200, 'it stops no payment');
+    t.equal(rig.gate.health().facilitator.obstacle, undefined, 'which shows that it works');
+  },
+);
+
+t.test('payers wait as long as the facilitator asks, and it is left alone until then', async (t) => {
+  const rig = await openRemoteRig(t);
+  rig.freeze();
+  rig.server.behaviour.verify = 'busy_17';
+  const refused = async () =>
+    buy(rig, await paid()).then(
+      ({ status }) => status,
+      ({ code, retryAfterS }) => [code, retryAfterS],
+    );
+  t.same(await refused(), ['facilitator_unavailable', 17]);
+  const asked = rig.server.seen.verify.length;
+  t.equal(asked, 1, 'not twice');
+  rig.clock.offsetMs += 7000;
+  t.same(await refused(), ['facilitator_unavailable', 10]);
+  t.equal(rig.server.seen.verify.length, asked);
+  rig.server.behaviour.verify = 'none';
+  rig.clock.offsetMs += 10_000;
+  t.equal(await refused(), 200);
+});

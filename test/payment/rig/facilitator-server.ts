@@ -11,7 +11,7 @@ import { encode, paymentOf } from './payments.ts';
  * `pending_after` do it and answer as the schemes of `@x402/evm` 2.27 do when the receipt of a transaction does not come, v1's with the
  * message of viem, v2's when it can't keep the transaction for a retry, either. `used_after` sends the transfer twice itself
  * and answers what became of the second. `reverted` moves nothing. `simulation_500` answers as x402-rs does where the simulation of a transfer
- * is reverted. `simulation_failed` and `gas_unknown`: its node is
+ * is reverted. `busy_17` wants to be left alone for 17 s. `simulation_failed` and `gas_unknown`: its node is
  * behind, and it sends nothing.
  */
 export type Misbehaviour =
@@ -29,6 +29,7 @@ export type Misbehaviour =
   | 'used_after'
   | 'reverted'
   | 'redirect'
+  | 'busy_17'
   | 'unexpected_error'
   | 'simulation_500'
   | 'simulation_failed'
@@ -126,6 +127,7 @@ export async function serveFacilitator(
     if (how === 'drops_before') return void request.socket.destroy();
     if (how === 'silent') return;
     if (how === 'error_500') return reply(response, 500, { error: 'broken' });
+    if (how === 'busy_17') return reply(response, 429, { error: 'slow down' }, { 'retry-after': '17' });
     if (how === 'garbage') return void response.end('<html>ok</html>');
     if (how === 'huge')
       return void response.end(`{"isValid":true,"success":true,"x":"${'x'.repeat(100_000)}"}`);

@@ -1,4 +1,4 @@
-import type { PaidRequest } from '@farthing/payment/gate/attempt';
+import { clientGone, type PaidRequest } from '@farthing/payment/gate/attempt';
 import { type IdentityBody, requestHash } from '@farthing/payment/gate/request-identity';
 import type { Quote, WorkOutcome } from '@farthing/payment/purchase';
 import type { Address } from '@farthing/protocol/address';
@@ -79,7 +79,11 @@ class PaidExchange implements PaidRequest {
   async prepare(payer: Address, prove: () => Promise<void>): Promise<string> {
     const { tenantLimits, payerIndex, gate } = this.#services;
     const tenant = payerTenantId(payer);
-    this.#leaving.push(admitTenant(tenantLimits, tenant, this.#route.kind));
+    const { kind } = this.#route;
+    if (kind === 'search') {
+      tenantLimits.request(tenant);
+      this.#leaving.push(await tenantLimits.searchInTurn(tenant, this.signal, clientGone));
+    } else this.#leaving.push(admitTenant(tenantLimits, tenant, kind));
     this.#leaving.push(await payerIndex.enter(tenant));
     this.#exchange.body.proveBefore(UNPROVED_BYTES_MAX, async () => {
       await prove();

@@ -97,10 +97,10 @@ Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferW
 
 ## Paying in advance
 
-\`POST ${api}/prepaid\` with \`{"usd": 1}\` takes money once. Then send \`X-Prepaid-Wallet: YOUR_ADDRESS\` with each request: its 402 offers the prepaid balance first
-if it suffices. Sign that offer like any other: it is charged at once, without a transaction on the chain.
-\`extra.left_usd\` of the receipt says what is left. Clients that pay in well-known coins alone need \`spendControls: { allowedAssets: true }\`.
-\`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\`, paid from the prepaid balance, asks the operator to send the amount back to your wallet.
+\`POST ${api}/prepaid\` with \`{"usd": 1}\` takes money once. With \`X-Prepaid-Wallet: YOUR_ADDRESS\` a request is then paid from it alone, by a signature and without
+a transaction; \`prepaid_insufficient\` says that it is too little. Clients that pay in well-known coins alone need \`spendControls: { allowedAssets: true }\`.
+\`GET ${api}/prepaid\` shows the balance: its 402 asks for a signature over 0, which charges nothing.
+\`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\` has the operator send the amount back to your wallet.
 
 ## Paths and prices
 
@@ -113,6 +113,7 @@ if it suffices. Sign that offer like any other: it is charged at once, without a
 | \`POST ${api}/workspaces\`: rent a workspace | ${creation} |
 | \`POST ${api}/workspaces/{id}/extend\`: more minutes, with \`reserve: true\` refundable ones | ${priceText(workspaces.prices.shownExtension())} |
 | \`POST ${api}/prepaid\`: pay in advance; \`…/prepaid/refund\`: ask for a refund | the amount |
+| \`GET ${api}/prepaid\`: your balance | free |
 | \`GET ${api}/jobs/{job_id}\`: progress of an upload; \`…/events\` as server-sent events | free |
 
 ## Files
@@ -200,8 +201,9 @@ function priceText(price: ShownPrice): string {
 /** Whether payments move play money, test coins or real money, in a sentence. */
 export function moneyOf({ playUsd, isTestnet, coin }: Described['terms']): string {
   if (playUsd === undefined && isTestnet)
-    return `Payments here are transfers on a testnet (${coin}): its coins are free and have no value.`;
-  if (playUsd === undefined) return 'Payments here move real money.';
+    return `Payments here are transfers on a testnet (${coin}): its coins are free (faucet.circle.com) and have no value.`;
+  if (playUsd === undefined)
+    return `Payments here move real money: ${coin}. Send that coin to your wallet; it needs no other for fees.`;
   return `Payments here are play money: any key works, a newly generated one too. Each wallet starts with ${playUsd} USD, and no chain is touched.`;
 }
 

@@ -1,8 +1,9 @@
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { native } from '@farthing/native';
 import { bookFolders } from '../../state/book-folders.ts';
 import { checkDataVersion } from '../../state/data-version.ts';
+import { writeDurably } from '../../state/durable-file.ts';
 import { openStore } from '../../state/store.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { copyRest, exists, finishDraft, newDraft } from './data-copy.ts';
@@ -38,6 +39,16 @@ export async function restore(source: string, data: string): Promise<void> {
   await mustExist(join(source, 'version'));
   await checkDataVersion(source);
   await copyFolder(source, data);
+  await writeDurably(join(data, RESTORED), `${new Date().toISOString()} from ${source}\n`);
+}
+
+/** In a folder that was made from a backup: when, and from which. */
+const RESTORED = 'restored';
+
+/** When a data folder was restored, and from where; undefined for one that was not. */
+export async function restoredFrom(data: string): Promise<string | undefined> {
+  const text = await readFile(join(data, RESTORED), 'utf8').catch(() => '');
+  return text.trim() || undefined;
 }
 
 async function noteBackup(data: string): Promise<void> {

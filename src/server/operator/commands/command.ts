@@ -31,6 +31,7 @@ const RUNS: {
   'prepaid list': async (_call, io) => (await import('./refunds.ts')).listPrepaid(io),
   'prepaid refunded': async ({ words }, io) =>
     (await import('./refunds.ts')).notePrepaidRefund(words[0]!, words[1]!, io),
+  'money change': async (_call, io) => (await import('./money.ts')).changeMoney(io),
   backup: async ({ words }, io) => (await import('./backups.ts')).backUp(words[0]!, io),
   restore: async ({ words }, io) => (await import('./backups.ts')).restoreBackup(words[0]!, io),
   'models list': async (_call, io) => (await import('./models.ts')).listModels(io),

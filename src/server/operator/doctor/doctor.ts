@@ -10,6 +10,8 @@ import type { PreviousModel } from '@farthing/protocol/schema/service';
 import { openExtractor } from '@farthing/readers/open-extractor';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { folderMoney, moneyFault, moneyOf, shown } from '../../state/folder-money.ts';
+import { restoredFrom } from '../backup/stopped-backup.ts';
 import type { LoadClusterTools } from '../cluster-tools.ts';
 import { ok, problem, warning } from '../finding.ts';
 import { models, nativeEncoder, previous, providers } from './models.ts';
@@ -73,6 +75,7 @@ function checksOf({ settings, environment, cluster }: Examined): Check[] {
     ['node', () => [nodeVersion(), glibc()]],
     ['memory', () => [memory()]],
     ['disk', () => disk(settings)],
+    ['money', () => money(settings)],
     ['file limit', () => [fileLimit(settings)]],
     ['threads', () => [threads()]],
     ['models', () => models(settings)],
@@ -161,6 +164,27 @@ async function disk({ DATA_DIR, FILE_BYTES_MAX }: Settings): Promise<Finding[]> 
   const remedy = 'Make room, or set FARTHING_DATA_DIR to a larger disk.';
   if (free < 2 * FILE_BYTES_MAX) return [problem('disk', found, remedy)];
   return [free < 5 * GIBIBYTE ? warning('disk', found, remedy) : ok('disk', found)];
+}
+
+/** The money of the data folder, and whether it is as a backup had it. */
+async function money(settings: Settings): Promise<Finding[]> {
+  const data = resolve(settings.DATA_DIR);
+  const [kept, asked] = [await folderMoney(data), moneyOf(settings)];
+  const fault = moneyFault(kept, asked);
+  const found =
+    fault === undefined
+      ? ok('money', `${shown(kept ?? asked)}${kept ? '' : ', from the first start on'}`)
+      : problem('money', `${data}: ${fault}`, 'See docs/get-paid.md: one money a folder.');
+  const backup = await restoredFrom(data);
+  if (backup === undefined) return [found];
+  return [
+    found,
+    warning(
+      'restored backup',
+      `the books are those of a backup, restored ${backup}: prepaid money${asked.money === 'play' ? ' and play money' : ''} that was spent since the backup can be spent again`,
+      'See docs/backup.md, "Restore". Remove the file "restored" from the data folder once the books agree.',
+    ),
+  ];
 }
 
 function fileLimit({ OPEN_SHARDS_MAX }: Settings): Finding {

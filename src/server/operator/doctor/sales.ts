@@ -2,16 +2,27 @@ import { type Asset, assetOn } from '@farthing/payment/asset';
 import type { FacilitatorAddress } from '@farthing/payment/facilitator/facilitator-client';
 import { SELF } from '@farthing/payment/facilitator/facilitators';
 import { exchangeJson } from '@farthing/payment/facilitator/json-http';
-import { offeredNetworks, readSupported } from '@farthing/payment/facilitator/messages';
+import {
+  offeredNetworks,
+  readSupported,
+  requestBody,
+  unsupported,
+} from '@farthing/payment/facilitator/messages';
+import { PROBE_TERMS, probeFault, probePayment } from '@farthing/payment/facilitator/probe';
 import { RpcNode, RpcRefusal } from '@farthing/payment/facilitator/rpc-node';
 import { BLOCKS_FIRST } from '@farthing/payment/facilitator/rpc-witness';
 import { payToFault } from '@farthing/payment/pay-to';
+import { ownMember } from '@farthing/payment/wire/strict-json';
+import type { Address } from '@farthing/protocol/address';
 import type { Finding } from '@farthing/protocol/schema/operator';
-import type { Settings } from '../../settings/settings.ts';
+import { groupOf, type Settings } from '../../settings/settings.ts';
 import { facilitatorAddresses } from '../../wiring/facilitator-addresses.ts';
 import { ok, problem, warning } from '../finding.ts';
 
-const DEADLINE_MS = 10_000;
+/** For both calls to a facilitator together. */
+const DEADLINE_MS = 4500;
+/** As a server's own payments have it. */
+const MAX_TIMEOUT_SECONDS = 300;
 /** Authorizations are valid for minutes: with a larger offset, valid ones look too early or too late. */
 const CLOCK_OFFSET_S_MAX = 10;
 /** A block of Base comes every two seconds. */
@@ -31,12 +42,15 @@ export async function sales(settings: Settings): Promise<Finding[]> {
       ok('clock', 'not compared: there is no facilitator to compare it with'),
     ];
   const addresses = await facilitatorAddresses(settings);
-  return [
-    await payTo(settings, asset),
-    ...(settings.FACILITATOR.includes(SELF) ? await (await import('./gas.ts')).gas(settings, asset) : []),
-    ...(await Promise.all(addresses.map((address) => facilitator(address, asset)))).flat(),
-    ...(await nodes(settings, asset)),
-  ];
+  const paid = await payTo(settings, asset);
+  // At once: nobody waits longer than for the slowest.
+  const found = await Promise.all([
+    [paid],
+    settings.FACILITATOR.includes(SELF) ? import('./gas.ts').then(({ gas }) => gas(settings, asset)) : [],
+    ...addresses.map((address) => facilitator(address, settings, asset)),
+    nodes(settings, asset),
+  ]);
+  return found.flat();
 }
 
 async function payTo({ PAY_TO }: Settings, asset: Asset): Promise<Finding> {
@@ -47,56 +61,91 @@ async function payTo({ PAY_TO }: Settings, asset: Asset): Promise<Finding> {
   return ok('pay to', `${PAY_TO} is paid ${asset.symbol} on ${asset.title} (${what})`);
 }
 
-async function facilitator({ url, authHeaders }: FacilitatorAddress, asset: Asset): Promise<Finding[]> {
-  const address = `${url}/supported`;
+async function facilitator(
+  { url, authHeaders }: FacilitatorAddress,
+  settings: Settings,
+  asset: Asset,
+): Promise<Finding[]> {
+  const terms = {
+    payTo: settings.PAY_TO.toLowerCase() as Address,
+    maxTimeoutSeconds: MAX_TIMEOUT_SECONDS,
+    service: groupOf(settings, 'service'),
+  };
+  // Before the deadline begins: what signs it is loaded first.
+  const payment = await probePayment(asset, terms, Date.now());
+  const until = performance.now() + DEADLINE_MS;
+  const ask = async (method: 'GET' | 'POST', call: string, body?: object) => {
+    const address = `${url}/${call}`;
+    const headers = await authHeaders?.(method, address);
+    const deadlineMs = Math.max(1, Math.round(until - performance.now()));
+    return exchangeJson(address, { method, body, headers, deadlineMs });
+  };
   const sentAt = Date.now();
-  const headers = await authHeaders?.('GET', address);
-  const reply = await exchangeJson(address, { method: 'GET', headers, deadlineMs: DEADLINE_MS });
-  if (reply.kind !== 'reply')
+  const reply = await ask('GET', 'supported');
+  if (reply.kind !== 'reply') return [away(url, reply.detail)];
+  const supported = readSupported(reply, [asset]);
+  const versions = supported?.get(asset.network);
+  const told = [supportOf(url, reply, asset, versions), clock(sentAt, reply.header('date'))];
+  if (!versions) return told;
+  const judged = await ask('POST', 'verify', requestBody(payment, PROBE_TERMS, terms, versions));
+  if (judged.kind !== 'reply') return [...told, away(url, `/verify: ${judged.detail}`)];
+  const fault = probeFault(judged, payment);
+  if (fault !== undefined)
+    return [...told, problem('verification', `${url}: ${fault}`, remedyFor(judged, asset))];
+  if (ownMember(judged.body, 'isValid') === true)
     return [
-      problem(
-        'facilitator',
-        `${url} cannot be reached: ${reply.detail}`,
-        'Check FARTHING_FACILITATOR and the network.',
+      ...told,
+      warning(
+        'verification',
+        `${url} calls a payment good whose wallet has no money`,
+        'Name another facilitator, or set FARTHING_RPC_URL and FARTHING_CONFIRM_SETTLEMENTS=1: it cannot be believed.',
       ),
     ];
-  return [supportOf(url, reply, asset), clock(sentAt, reply.header('date'))];
+  return [...told, ok('verification', `${url} verifies: a payment without money was refused`)];
 }
+
+const away = (url: string, detail: string) =>
+  problem(
+    'facilitator',
+    `${url} cannot be reached: ${detail}`,
+    'Check FARTHING_FACILITATOR and the network.',
+  );
 
 type Reply = Parameters<typeof readSupported>[0];
 
-function supportOf(url: string, reply: Reply, asset: Asset): Finding {
-  const { status } = reply;
-  if (status === 401 || status === 403)
-    return problem(
+function supportOf(
+  url: string,
+  reply: Reply,
+  asset: Asset,
+  versions: readonly number[] | undefined,
+): Finding {
+  if (versions)
+    return ok(
       'facilitator',
-      `${url} refuses the key: ${status}`,
-      'Check the key of this facilitator: FARTHING_CDP_KEY_SECRET_FILE, FARTHING_PAYAI_KEY_SECRET, or FARTHING_FACILITATOR_HEADER; and the clock.',
+      `${url} settles on ${asset.network} (x402 ${versions.map((version) => `v${version}`).join(', ')})`,
     );
-  if (status >= 300 && status < 400)
-    return problem(
-      'facilitator',
-      `${url} redirects to ${reply.header('location') ?? 'nowhere'}, which is not followed`,
-      'Write the address that it leads to into FARTHING_FACILITATOR, without /supported.',
-    );
-  const supported = readSupported(reply, [asset]);
-  if (!supported)
-    return problem(
-      'facilitator',
-      `${url} answers ${status} where it should say what it settles`,
-      'Check the path in FARTHING_FACILITATOR: /verify, /settle and /supported are below it.',
-    );
-  const versions = supported.get(asset.network);
-  if (!versions)
+  if (readSupported(reply, [asset]))
     return problem(
       'facilitator',
       `${url} settles on ${offeredNetworks(reply)}, not on ${asset.network}`,
       'Name another facilitator, or set FARTHING_NETWORK.',
     );
-  return ok(
-    'facilitator',
-    `${url} settles on ${asset.network} (x402 ${versions.map((version) => `v${version}`).join(', ')})`,
-  );
+  return problem('facilitator', `${url}: ${unsupported(reply)}`, remedyFor(reply, asset));
+}
+
+/** What to do about an answer that stops sales. */
+function remedyFor({ status, body }: Reply, asset: Asset): string {
+  if (status === 401 || status === 403)
+    return 'Check the key of this facilitator: FARTHING_CDP_KEY_SECRET_FILE, FARTHING_PAYAI_KEY_SECRET, or FARTHING_FACILITATOR_HEADER; and the clock.';
+  if (status === 429)
+    return 'Wait, take a plan with more calls, or name a second facilitator: FARTHING_FACILITATOR=one,other.';
+  if (status >= 300 && status < 400)
+    return 'Write the address that it leads to into FARTHING_FACILITATOR, without /supported.';
+  if (status >= 500)
+    return 'This is trouble of the facilitator: ask who runs it, or name a second one: FARTHING_FACILITATOR=one,other.';
+  if (ownMember(body, 'isValid') === false)
+    return `Name a facilitator that takes ${asset.symbol} on ${asset.title}, or set FARTHING_NETWORK and FARTHING_PAY_TO.`;
+  return 'Check the address in FARTHING_FACILITATOR: /verify, /settle and /supported are below it, and no web page or proxy in front of it.';
 }
 
 /** The Date header has whole seconds and was written between the request and now. */
@@ -119,7 +168,17 @@ async function nodes({ RPC_URL }: Settings, asset: Asset): Promise<Finding[]> {
         'Set FARTHING_RPC_URL to a node of the chain; a free plan is enough.',
       ),
     ];
-  return (await Promise.all(RPC_URL.map((url) => node(url, asset)))).flat();
+  return (await Promise.all(RPC_URL.map((url) => inTime(url, node(url, asset))))).flat();
+}
+
+/** A node that answers each call late is one that does not answer. */
+async function inTime(url: string, looking: Promise<Finding[]>): Promise<Finding[]> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Finding[]>((resolve) => {
+    const found = `${new URL(url).host}: no answer within ${DEADLINE_MS} ms`;
+    timer = setTimeout(() => resolve([problem('chain', found, 'Check FARTHING_RPC_URL.')]), DEADLINE_MS);
+  });
+  return Promise.race([looking, late]).finally(() => clearTimeout(timer));
 }
 
 /** Nothing is shown of the address but its host: paths of nodes often hold a key. */

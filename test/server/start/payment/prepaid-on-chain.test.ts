@@ -1,7 +1,8 @@
 import t from 'tap';
 import { Farthing } from '../../../../src/client/index.ts';
+import type { Address } from '../../../../src/protocol/address.ts';
 import { noChain } from '../../../payment/chain/chain.ts';
-import { wallet } from '../../../payment/rig/payments.ts';
+import { sign, v2Header, wallet } from '../../../payment/rig/payments.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 import { runCommand } from '../../operator/commands/run-command.ts';
 import { startPaidServer } from './paid-server.ts';
@@ -31,33 +32,79 @@ t.test(
 );
 
 t.test(
-  'play money in advance is neither spent, had back nor owed once its server is paid in money',
-  { skip: noChain ?? false },
+  'a folder of play money is opened for no other, and what play money bought ends by one command',
   async (t) => {
     const DATA_DIR = `${t.testdir({})}/data`;
-    const account = wallet();
-    const client = (baseUrl: string) => new Farthing({ baseUrl, account, prepaid: true, maxPriceUsd: '10' });
-    const listed = async () =>
-      (await runCommand({ FARTHING_DATA_DIR: DATA_DIR }, ['prepaid', 'list'])).explained;
+    const environment = { FARTHING_DATA_DIR: DATA_DIR };
+    const real = { FACILITATOR: 'http://127.0.0.1:9', PAY_TO: `0x${'1'.repeat(40)}` };
+    const changed = { ...environment, FARTHING_FACILITATOR: real.FACILITATOR, FARTHING_PAY_TO: real.PAY_TO };
+    const admin = (variables: Readonly<Record<string, string>>, ...words: string[]) =>
+      runCommand(variables, words);
     const play = await startTestServer(t, { DATA_DIR });
-    await client(play.url).prepay('5');
-    await client(play.url).refundPrepaid('1');
-    t.match(await listed(), /1 wallets have 4 USD prepaid; 1 USD of refunds are due/);
+    const client = new Farthing({ baseUrl: play.url, account: wallet(), prepaid: true, maxPriceUsd: '10' });
+    await client.prepay('5');
+    const { id, token } = await client.workspaces.create({ ttlMinutes: 60 });
+    await client.ingest(new File(['A text about gulls.'], 'gulls.txt'));
+    t.match(await admin(changed, 'money', 'change'), { status: 1, explained: /stop it first/ });
     await play.stop();
 
-    const { chain, merchant, server } = await startPaidServer(t, { DATA_DIR });
-    t.match(await listed(), /0 wallets have 0 USD prepaid; 0 USD of refunds are due/);
-    await t.rejects(client(server.url).refundPrepaid('1'), { code: 'payment_refused' });
-    await t.rejects(client(server.url).workspaces.create({ ttlMinutes: 20 }), { code: 'payment_refused' });
-    await chain.mint(account.address, 1_000_000n);
-    await client(server.url).prepay('0.5');
-    t.match(await listed(), /1 wallets have 0\.5 USD prepaid/);
-    await client(server.url).workspaces.create({ ttlMinutes: 20 });
-    t.equal(await chain.balance(merchant), 500_000n, 'the rent was paid in advance');
-    await server.stop();
+    await t.rejects(startTestServer(t, { DATA_DIR, ...real }), {
+      message:
+        /its books are in play money, and these settings are in eip155:8453 .*"npx farthing admin money change"/,
+    });
+    const doctor = await admin(changed, 'doctor', '--json');
+    t.match(doctor.written, /"check": "money",\s+"state": "problem"/);
+    const ended = await admin(changed, 'money', 'change');
+    t.match(ended, {
+      status: 0,
+      written:
+        /1 workspaces.*1 indexes of wallets.*0 credits.*4\.93 USD prepaid by 1 wallets, which have ended/s,
+    });
+    t.match(ended.written, /is in eip155:8453 paid to 0x1+ from now on/);
+    t.match(await admin(changed, 'money', 'change'), { written: /Nothing ends/ }, 'once');
 
-    const again = await startTestServer(t, { DATA_DIR });
-    t.match(await listed(), /1 wallets have 4 USD prepaid; 1 USD of refunds are due/, 'each has its own');
-    await again.stop();
+    const paidFor = await startTestServer(t, { DATA_DIR, ...real });
+    const answer = await fetch(`${paidFor.url}/agent/v1/workspaces/${id}/usage`, {
+      headers: { Authorization: `Bearer ${token}` },
+    });
+    t.equal(answer.status, 401);
+    t.match((await admin(environment, 'prepaid', 'list')).explained, /0 wallets have 0 USD prepaid/);
+    await paidFor.stop();
+    await t.rejects(startTestServer(t, { DATA_DIR }), { message: /these settings are in play money/ });
+    t.match(
+      await admin({ ...changed, FARTHING_PAY_TO: `0x${'2'.repeat(40)}` }, 'money', 'change'),
+      { written: /Nothing ends/ },
+      'another wallet on the same chain',
+    );
+  },
+);
+
+t.test(
+  'what the chain has seen buys nothing again on a restored backup',
+  { skip: noChain ?? false },
+  async (t) => {
+    const { chain, merchant, server, environment } = await startPaidServer(t, {
+      DATA_DIR: `${t.testdir({})}/data`,
+    });
+    const account = wallet();
+    await chain.mint(account.address, 5_000_000n);
+    const [backup, DATA_DIR] = [`${server.dataFolder}-backup`, `${server.dataFolder}-restored`];
+    t.equal((await runCommand({ FARTHING_DATA_DIR: server.dataFolder }, ['backup', backup])).status, 0);
+    const validBefore = BigInt(Math.floor(Date.now() / 1000) + 290);
+    const signed = v2Header(await sign(account, { to: merchant as Address, value: 500_000n, validBefore }));
+    const buy = async (url: string) => {
+      const headers = { 'PAYMENT-SIGNATURE': signed, 'Content-Type': 'application/json' };
+      const answer = await fetch(`${url}/agent/v1/prepaid`, { method: 'POST', headers, body: '{"usd":0.5}' });
+      return { status: answer.status, body: await answer.json() };
+    };
+    let bought = await buy(server.url);
+    while (bought.status === 503) bought = await buy(server.url);
+    t.equal(bought.status, 200);
+    await server.stop();
+    t.equal((await runCommand({ FARTHING_DATA_DIR: DATA_DIR }, ['restore', backup])).status, 0);
+    t.match((await runCommand({ FARTHING_DATA_DIR: DATA_DIR }, ['doctor'])).written, /restored backup/);
+    const restored = await startTestServer(t, { ...environment, DATA_DIR });
+    t.match(await buy(restored.url), { status: 402, body: { error: 'authorization_already_used' } });
+    t.equal(await chain.balance(merchant), 500_000n);
   },
 );
