@@ -12,8 +12,15 @@ export interface KeyFile {
 
 type Environment = Pick<Io, 'environment'>;
 
-export const walletPath = (io: Environment) =>
-  io.environment.FARTHING_WALLET || configFile(io, 'wallet.json');
+/** @throws for a key in place of the file's path: it is not repeated in the message */
+export function walletPath({ environment }: Environment): string {
+  const path = environment.FARTHING_WALLET || configFile({ environment }, 'wallet.json');
+  if (/^(0x)?[0-9a-fA-F]{64}$/.test(path))
+    throw new Error(
+      'FARTHING_WALLET is a private key: it names the file that has one, as "farthing wallet new" writes it.',
+    );
+  return path;
+}
 
 export function walletMissing(): FarthingError {
   return new FarthingError('wallet_missing', 'There is no wallet yet: "farthing wallet new" makes one.');
