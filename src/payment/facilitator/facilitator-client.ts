@@ -170,7 +170,8 @@ export class FacilitatorClient implements Settler {
       this.#verifiedAt = clock.now();
     }
     const retryAfterS = reply.status === 429 || reply.status === 503 ? retryAfterOf(reply) : undefined;
-    if (retryAfterS !== undefined) this.#restUntil[call] = clock.now() + Math.min(1000 * retryAfterS, REST_MS_MAX);
+    if (retryAfterS !== undefined)
+      this.#restUntil[call] = clock.now() + Math.min(1000 * retryAfterS, REST_MS_MAX);
   }
 
   #hear(extensions: unknown): void {

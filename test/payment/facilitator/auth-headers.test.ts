@@ -71,7 +71,12 @@ async function callAll(client: FacilitatorClient): Promise<unknown[]> {
 }
 
 const TAKEN = [undefined, true, 'refused', 'refused'];
-const TURNED_AWAY = ['/supported answered 401: it refuses the key', '/verify answered 401: it refuses the key', 'turned_away', 'turned_away'];
+const TURNED_AWAY = [
+  '/supported answered 401: it refuses the key',
+  '/verify answered 401: it refuses the key',
+  'turned_away',
+  'turned_away',
+];
 
 const ed25519 = generateKeyPairSync('ed25519');
 const jwk = ed25519.privateKey.export({ format: 'jwk' });

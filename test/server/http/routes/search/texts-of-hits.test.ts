@@ -44,7 +44,8 @@ t.test('a hit shows its whole passage, and passages that follow each other are o
 });
 
 t.test('a hit has the next best passages of its section beside it, unless its text has them', async (t) => {
-  const long = ({ hits }: { hits: readonly TextHit[] }) => hits.find(({ item }) => item.name === 'animals.md')!;
+  const long = ({ hits }: { hits: readonly TextHit[] }) =>
+    hits.find(({ item }) => item.name === 'animals.md')!;
   const { also = [], locator } = long(await texts({ query: 'otter' }));
   t.equal(also.length, 2);
   t.match(also[0], { locator: { char_start: Number }, snippet: /the otter lives/, text_source: 'native' });
