@@ -161,15 +161,16 @@ export class PaymentGate {
    */
   challenge(quote: Quote, error: string, wallet?: Address | ''): Answer {
     if (quote.paidIn === 'prepaid') return this.#challenges.of(quote, error, 'prepaid');
-    if (this.#deps.facilitator.tooDear?.(quote.amount) !== undefined) {
-      if (quote.paidIn === 'coin' || !this.#deps.settings.prepaid) throw settlementTooDear();
+    const { facilitator, prepaid, settings } = this.#deps;
+    const isCovered = wallet !== undefined && wallet !== '' && prepaid.left(wallet) >= quote.amount;
+    const mayPrepay = quote.paidIn !== 'coin' && settings.prepaid && (isCovered || prepaid.takesMoney);
+    if (facilitator.tooDear?.(quote.amount) !== undefined) {
+      if (!mayPrepay) throw settlementTooDear();
       return this.#challenges.of(quote, error, 'prepaid');
     }
-    if (quote.paidIn === 'coin' || wallet === undefined || !this.#deps.settings.prepaid)
-      return this.#challenges.of(quote, error, 'coin');
-    const isShort = wallet === '' || this.#deps.prepaid.left(wallet) < quote.amount;
-    const isUnpaid = error === 'payment_required';
-    return this.#challenges.of(quote, isUnpaid && isShort ? 'prepaid_insufficient' : error, 'prepaid');
+    if (wallet === undefined || !mayPrepay) return this.#challenges.of(quote, error, 'coin');
+    const isShort = error === 'payment_required' && !isCovered;
+    return this.#challenges.of(quote, isShort ? 'prepaid_insufficient' : error, 'prepaid');
   }
 
   /** Effects of payments that are neither finished nor gone. */

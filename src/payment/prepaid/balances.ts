@@ -123,6 +123,11 @@ export class PrepaidBalances {
     this.#returns = parts.store.table('prepaid_returns');
   }
 
+  /** False where money that was prepaid may be spent, and no more is taken. */
+  get takesMoney(): boolean {
+    return this.#limits.usdMax > 0n;
+  }
+
   /** Amount that a wallet may spend now. */
   left(payer: Address): AtomicAmount {
     const balance = this.#balanceOf(payer);

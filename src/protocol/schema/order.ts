@@ -42,6 +42,7 @@ export const OrderSchema = Type.Object(
   {
     $id: 'Order',
     additionalProperties: false,
+    maxProperties: 3,
     description:
       'The order of the hits. It is part of the scan: what comes early is found however many others match better.',
   },
