@@ -31,6 +31,7 @@ export const toolFilter = Type.Unsafe<Filter>({
 /** A search's order as a tool's argument. The server validates it. */
 export const toolOrder = Type.Unsafe<Order>({
   type: 'object',
+  maxProperties: 3,
   description: 'The order of the hits by a value of their files. Default: the likelier first.',
   properties: {
     by: text('created_at (newest first), or a field of the metadata: metadata.year.'),

@@ -73,7 +73,8 @@ if (lacking) {
     await page.route('**/search', async (route) => {
       const response = await route.fetch({ timeout: PATIENCE_MS });
       const answer = (await response.json()) as { hits: object[] };
-      const hits = Array.from({ length: CROWD }, (_, index) => answer.hits[index % answer.hits.length]);
+      const hitOf = (index: number) => ({ ...answer.hits[index % answer.hits.length], likely: true });
+      const hits = Array.from({ length: CROWD }, (_, index) => hitOf(index));
       await route.fulfill({ response, json: { ...answer, hits } });
     });
     await page.getByRole('searchbox').fill('bees and tides');

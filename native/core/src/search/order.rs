@@ -65,22 +65,16 @@ pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<
     };
     let mut best = 0.0f64;
     let mut best_cosine = 0.0f64;
-    let mut best_held = 0.0f64;
     // The best score with every word among passages that are no notes.
     let mut whole_content = 0.0f64;
     for candidate in found {
         let found = by_words(*candidate);
         best = best.max(found.score);
-        best_held = best_held.max(found.held);
         best_cosine = best_cosine.max(by_meaning(*candidate).unwrap_or(0.0));
         if !found.note && found.held > WHOLE {
             whole_content = whole_content.max(found.score);
         }
     }
-    // Where even the best passage has little of what the words tell, the answer likely has others, as one in another language has.
-    let words_whole = meaning.and_then(|at| plan.lists[at].words_whole);
-    let nats = best_held * words.map_or(0.0, |at| evidence.scales[at].information);
-    let words_weight = words_weight * words_whole.map_or(1.0, |whole| (nats / whole).min(1.0));
     let ordered = |candidate: &usize| {
         let ListEvidence { score, held, lacks, written, note, .. } = by_words(*candidate);
         let whole = held > WHOLE;

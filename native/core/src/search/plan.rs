@@ -86,9 +86,6 @@ pub struct PlannedList {
     pub languages: Option<Vec<String>>,
     /// For passages: weight of the best BM25 score, or of one deviation of cosine, in the order.
     pub weight: f64,
-    /// For passages by meaning: words beside it count whole where a passage has so much of the query's information, in nats, and less
-    /// in proportion where none has. None: always whole.
-    pub words_whole: Option<f64>,
     /// For passages by meaning: cosines of unrelated texts. None: an index's own scores for the query tell.
     pub scale: Option<CosineScale>,
     /// For passages: the log-odds of the list alone, and of meaning together with words.

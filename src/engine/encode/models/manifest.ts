@@ -70,11 +70,6 @@ const Curve = closed({
 const List = closed({
   /** Passages: weight in the ranking of the best BM25 score, or of one standard deviation of cosine. */
   weight: Type.Number({ minimum: 0, maximum: 100 }),
-  /**
-   * Passages by meaning: words beside it count whole where a passage has so much of the query's information, in nats, and less in
-   * proportion where none has. Absent: always whole.
-   */
-  words_whole: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 1000 })),
   /** Passages by meaning: cosines of unrelated texts. Absent: estimated from the index's own scores for the query. */
   scale: Type.Optional(closed({ mean: Type.Number(), deviation: Type.Number({ exclusiveMinimum: 0 }) })),
   /** Passages: log-odds from the list alone, and from meaning together with words. */

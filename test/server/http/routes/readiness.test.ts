@@ -14,9 +14,11 @@ async function readyzOf(facilitator: string) {
 
 t.test('a server whose facilitator settles elsewhere, or is away, is not ready and says why', async (t) => {
   let network = 'eip155:84532';
-  const facilitator = createServer((_, response) =>
-    response.end(JSON.stringify({ kinds: [{ x402Version: 2, scheme: 'exact', network }] })),
-  );
+  const facilitator = createServer((request, response) => {
+    const kinds = [{ x402Version: 2, scheme: 'exact', network }];
+    const verdict = { isValid: false, invalidReason: 'insufficient_funds' };
+    response.end(JSON.stringify(request.url === '/verify' ? verdict : { kinds }));
+  });
   const { url } = await listening(t, facilitator);
   const reasons = [/^Nothing can be sold: .*: it does not settle "exact" payments on eip155:8453\.$/];
   t.match(await readyzOf(url), { status: 503, body: { reasons } });

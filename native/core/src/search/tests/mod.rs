@@ -108,7 +108,6 @@ fn planned(name: &str) -> PlannedList {
         described: name != "raw_picture" && name != "visual_picture",
         languages: None,
         weight: if name == "text_semantic" { 0.2 } else { 1.0 },
-        words_whole: None,
         scale: None,
         curve,
         with_words: (name == "text_semantic").then_some(with_words),
