@@ -87,7 +87,7 @@ fn a_hit_shows_the_other_passages_that_words_and_meaning_together_speak_for_most
         [0, 2, 3],
         "meaning counts less in a language its model does not know"
     );
-    assert_eq!(shown_in(&[words.clone()], setting)[0], [0, 2, 1], "by one list alone");
+    assert_eq!(shown_in(std::slice::from_ref(&words), setting)[0], [0, 2, 1], "by one list alone");
     let note = Known { notes: vec![0], ..words.clone() }.held(&[(0, 1.0)]);
     assert_eq!(shown_in(&[note], setting)[0], [0], "a note about the file stands alone");
     let pairs = known("raw_words", &range(0, 50, |at| 50.0 - at));
