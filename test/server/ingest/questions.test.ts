@@ -31,7 +31,7 @@ interface Question {
 
 /** Written before any search was made. */
 const QUESTIONS: readonly Question[] = [
-  // Any page of it: recognition rounds otherwise on another processor, and the heading has these words once among noise.
+  // Any page of it: the heading has these words once among noise, and on one processor page 3 came first.
   { query: 'comprehensive medical report', name: 'MEDRPT', source: 'ocr' },
   {
     query: 'physical examination: general, alert and oriented',
