@@ -37,7 +37,7 @@ export interface GasHealth {
   readonly eth: string;
   /** Dollars that one counts as. */
   readonly coin_usd: number;
-  /** Dollars of gas that a settlement in a transaction of its own costs at the present fees; decimal. */
+  /** Dollars of gas for a settlement alone in its transaction, at the present fees; decimal. */
   readonly settlement_usd: string;
   /** Settlements that it can pay for at the present fees. */
   readonly settlements_left: number;

@@ -9,7 +9,7 @@ import { CoinPrice, type CoinPriceNow, PRICE_UNITS_PER_USD, unitsOf, weiOf } fro
 import { type Fees, feesFor, smaller } from './fees.ts';
 import type { Nodes } from './nodes.ts';
 
-/** Gas for a transfer of Circle's USDC in a transaction of its own: measured, 85,700 and more with a payer's first nonce. */
+/** Gas for a transfer of Circle's USDC alone in its transaction: measured, 85,700 and more with a payer's first nonce. */
 export const GAS_OF_TRANSFER = 90_000n;
 /** Bytes of such a transaction, for the charge of OP Stack networks for their data. */
 const BYTES_OF_TRANSFER = 420;

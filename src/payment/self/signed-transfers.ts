@@ -12,7 +12,7 @@ export interface Attempt extends Fees {
   readonly raw: Hex;
 }
 
-/** A payment of a transaction, and most gas that it takes in one of its own. */
+/** A payment in a transaction, and the most gas it would take alone in one. */
 export interface Part {
   readonly payment: Payment;
   readonly gas: bigint;

@@ -11,7 +11,7 @@ export class TooDear extends Error {}
 export interface Priced extends Ready {
   /** Wei of gas that it may take at most. */
   readonly weiMax: bigint;
-  /** Units that it takes in a transaction of its own. */
+  /** Gas that it takes alone in its transaction. */
   readonly units: bigint;
 }
 

@@ -179,7 +179,7 @@ export class Transactions {
     try {
       const parts = ready.map(({ payment, gas }) => ({ payment, gas }));
       const call = ready.length === 1 ? ready[0]!.call : togetherCall(ready.map(({ call }) => call));
-      // Each as in a transaction of its own: what that takes beyond its call is enough for the calls' frame.
+      // Gas of each as if alone in its transaction: what that takes beyond the call is enough for the frame of the calls.
       const gas = parts.reduce((sum, part) => sum + part.gas, 0n);
       const { length: calls } = parts;
       const id = rowId(parts);

@@ -99,7 +99,7 @@ pub struct Ranking {
 }
 
 impl Ranking {
-    /// One list of several, each of Segments of its own.
+    /// Merges lists that share no Segments into one.
     pub fn of_parts(parts: Vec<Self>) -> Self {
         let count = parts.len();
         let merged = parts.into_iter().reduce(|mut all, mut part| {

@@ -124,7 +124,7 @@ impl Search {
         let segments = snapshot.totals()?.segments;
         let hits = segments.min(self.wanted.k as u64);
         let is_late = (self.wanted.filter.is_some() || self.wanted.order.is_some()) && snapshot.filters_late()?;
-        // Each band is a scan of its own, and all Items are put in order.
+        // Every band is scanned separately, and all Items are sorted.
         if is_late || (self.wanted.order.is_some() && segments > ORDERED_AT_ONCE_MAX) {
             return Ok(true);
         }
