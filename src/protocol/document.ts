@@ -135,7 +135,7 @@ export interface ExtractLimits {
   readonly extractSecondsMax: number;
   /** Seconds to decode a query's picture. */
   readonly querySecondsMax: number;
-  /** Pages of one file that OCR reads, and seconds for each. */
+  /** Pages of one file that OCR reads, and seconds of a processor for each. */
   readonly recognisedPagesMax: number;
   readonly recogniseSecondsMax: number;
   /** Seconds by the clock until OCR, or listening to a recording, ends with what it has, waiting for others' files included. */

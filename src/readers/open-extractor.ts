@@ -242,7 +242,8 @@ class ProcessExtractor implements Extractor {
         const { notRead: beyond = [] } = await recogniser.run(this.#owners.of(tenant), {
           task: { task: 'recognise', path, mediaType, page, ...(scene && { scene }) },
           file: path,
-          secondsMax: this.#limits.recogniseSecondsMax,
+          secondsMax: STALLED_FACTOR * this.#limits.recogniseSecondsMax,
+          processorSecondsMax: this.#limits.recogniseSecondsMax,
           signal: end.signal,
           onReply: (reply) => collector.take(reply),
         });
@@ -392,6 +393,9 @@ const BYTES_PER_SECOND_MIN = 100;
 const OPENING_SECONDS = 1;
 /** A second opening, of the headers alone, has so much less time by the clock. */
 const HEADERS_FASTER = 4;
+
+/** Readers yield to all else on a busy host, so a page's time counts by the processor. By the clock it has so many times as much. */
+const STALLED_FACTOR = 10;
 
 /** Seconds of a processor that opening a file may take. */
 function openingSeconds(bytes: number): number {

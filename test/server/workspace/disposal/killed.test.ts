@@ -31,8 +31,8 @@ const BASE = 10_000n;
 const PER_MINUTE = 500n;
 const EXTENDED = 3;
 const SLOTS = 6;
-/** For three servers on a busy machine, which lose their leases in turn, with an etcd that has no majority for seconds. */
-const INSIST_MS_MAX = 180_000;
+/** Ends a test that hangs, no more: on a busy machine three servers lose their leases in turn, for minutes. */
+const INSIST_MS_MAX = 600_000;
 /** A heartbeat of five seconds and a lease of three, and what a busy machine takes. */
 const SHARED_GIVEN_MS_MAX = 15_000;
 
