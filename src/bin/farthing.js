@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Runs the command under the pinned Node 22, whatever version started this file: the sources in a tree, which that Node runs as they are;
-// in an installed package what was built of them.
+// Runs the command under the pinned Node 22, whatever version started this file: what was built of the sources, which starts in a third of
+// the time; in a tree where nothing is built yet, the sources, which that Node runs as they are.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -85,7 +85,7 @@ function argumentsOf(words) {
     return [built('main')];
   }
   const [program, rest] = first === 'admin' ? ['operator', words.slice(1)] : ['agent', words];
-  return [isTree ? at(`./${program}.ts`) : built(program), ...rest];
+  return [existsSync(built(program)) ? built(program) : at(`./${program}.ts`), ...rest];
 }
 
 /** Options win over the environment. What is no option is told, with the help. */

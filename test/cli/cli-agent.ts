@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { builtServer } from '../../scripts/built-server.ts';
 import { runAgentCommand } from '../../src/cli/command.ts';
 import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 
-export const COMMAND = resolve(import.meta.dirname, '../../src/bin/agent.ts');
+// What is run here was built.
+builtServer();
+export const COMMAND = resolve(import.meta.dirname, '../../.build/server/agent.js');
 const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 
 export interface Outcome {

@@ -258,9 +258,18 @@ const OPTIONS: HtmlToTextOptions = {
   },
 };
 
-const convert = compile({ ...OPTIONS, baseElements: { selectors: ['body'], returnDomByDefault: true } });
+/** A converter that is made for the first page: each takes as long as loading twenty modules, and many readers meet no HTML. */
+function converter(options: HtmlToTextOptions): ReturnType<typeof compile> {
+  let made: ReturnType<typeof compile> | undefined;
+  return (...given) => {
+    made ??= compile(options);
+    return made(...given);
+  };
+}
+
+const convert = converter({ ...OPTIONS, baseElements: { selectors: ['body'], returnDomByDefault: true } });
 /** For marked-up text that is no HTML, or no longer XML: each element is a line. */
-const convertUnknown = compile({
+const convertUnknown = converter({
   ...OPTIONS,
   selectors: [{ selector: '*', format: 'line' }, ...OPTIONS.selectors!],
 });
@@ -464,7 +473,7 @@ function tidied(text: string): string {
   );
 }
 
-const convertTitle = compile({
+const convertTitle = converter({
   wordwrap: false,
   baseElements: { selectors: ['span'] },
   selectors: [{ selector: 'a', options: { ignoreHref: true } }],

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { builtServer } from '../../../../scripts/built-server.ts';
 import { BARE_ENVIRONMENT } from '../../../rig/environment.ts';
 
+// The launcher runs what was built.
+builtServer();
 const LAUNCHER = resolve(import.meta.dirname, '../../../../src/bin/farthing.js');
 
 export interface Outcome {
