@@ -36,14 +36,6 @@ t.test('an explained search says how each hit was scored', async (t) => {
   ]);
 });
 
-t.test('an explained search says what was scanned and proved, and what was encoded', async (t) => {
-  const { body } = await workspace.search({ query: 'who counts gulls in the morning?', explain: true });
-  t.match(body.explanation, { segments: 2, depth: 100 });
-  const vectors = body.explanation.lists.find(({ list }: { list: string }) => list === 'text_semantic');
-  t.match(vectors, { scanned: 2, rescored: Number, exact: true });
-  t.match(body.explanation.tasks, [{ kind: 'query_texts', batch: 1, waited_ms: Number, ran_ms: Number }]);
-});
-
 t.test('a search by picture is explained as well, with and without a near copy in the index', async (t) => {
   const samples = join(import.meta.dirname, '../../../../samples');
   const pictures = await new TestAgent(server.url).rent();
