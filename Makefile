@@ -148,14 +148,9 @@ fits: .build/fits/pins ## scikit-learn for the benches that fit confidence (need
 python-answers: $(MODULES) ## Write the types of the Python client from the server's schemas, and its blocking half from the async one
 	@node --no-warnings scripts/python-answers.ts
 
-GENERATOR := .build/openapi-generator/openapi-generator-cli-7.25.0.jar
-$(GENERATOR):
-	mvn -q -B dependency:copy -Dartifact=org.openapitools:openapi-generator-cli:7.25.0 -DoutputDirectory=$(@D)
-
 clients: setup ## Clients that generators make of the description, and the Python client, each used against a server; says what did not run and why
 	-@$(MAKE) --no-print-directory python
-	-@command -v mvn >/dev/null && $(MAKE) --no-print-directory $(GENERATOR)
-	@node test/all.ts --deep test/server/http/docs/generated-client.test.ts test/server/http/docs/generated-python.test.ts test/server/http/docs/generated-java.test.ts test/client/python.test.ts
+	@node test/all.ts --deep test/server/http/docs/generated-client.test.ts test/server/http/docs/generated-python.test.ts test/client/python.test.ts
 
 garage: .build/garage/bin/garage ## Garage, a server of S3, from its crate, for the tests of src/cluster/stores/objects (needs Rust; minutes)
 

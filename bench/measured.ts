@@ -28,16 +28,16 @@ record: [NOTES.md](../bench/record/NOTES.md). How to run a bench:
 `;
 
 /** All rows of the records, the oldest first. */
-export function recordedRows(folder = RECORDS): Row[] {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.csv'));
-  return files.sort().flatMap((name) => rowsIn<Row>(readFileSync(join(folder, name), 'utf8')));
+function recordedRows(): Row[] {
+  const files = readdirSync(RECORDS).filter((name) => name.endsWith('.csv'));
+  return files.sort().flatMap((name) => rowsIn<Row>(readFileSync(join(RECORDS, name), 'utf8')));
 }
 
 /** How many commits were made since this one; undefined: it is not in the repository. */
-export type AgeOf = (commit: string) => number | undefined;
+type AgeOf = (commit: string) => number | undefined;
 
 /** @throws where git cannot tell: without it, outside of a checkout, and in a shallow clone */
-export function agesByGit(): AgeOf {
+function agesByGit(): AgeOf {
   const git = (...words: string[]) =>
     execFileSync('git', words, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
   let isShallow: string;
@@ -116,15 +116,7 @@ const pageLine = ({ row: { what }, figure, origin }: Shown) =>
 const readmeLine = ({ row: { what }, figure, origin }: Shown) =>
   `| ${what} | ${figure} | ${machineOf(origin)} |`;
 
-/** Every line that some record gives, of the page and of the README's table. */
-export function linesOfRecords(rows: readonly Row[]): ReadonlySet<string> {
-  const all = MEASURED.flatMap((row) =>
-    originsOf(row, rows).flatMap((origin) => shown(row, origin, rows) ?? []),
-  );
-  return new Set(all.flatMap((line) => [pageLine(line), readmeLine(line)]));
-}
-
-export interface MeasuredTexts {
+interface MeasuredTexts {
   readonly page: string;
   /** The README's table. */
   readonly table: string;
@@ -132,7 +124,7 @@ export interface MeasuredTexts {
   readonly missing: readonly string[];
 }
 
-export function measuredTexts(rows: readonly Row[], ageOf: AgeOf): MeasuredTexts {
+function measuredTexts(rows: readonly Row[], ageOf: AgeOf): MeasuredTexts {
   const [page, table, missing]: [string[], string[], string[]] = [[], [], []];
   for (const row of MEASURED) {
     const usable = originsOf(row, rows).flatMap((origin) => {

@@ -1,4 +1,3 @@
-import { ingestAgainstBare } from './ingest.ts';
 import { queriesAgainstBare } from './queries.ts';
 import { nativeAgainstRuntime } from './speed.ts';
 
@@ -10,6 +9,5 @@ export const facts = {
   encoders,
   ...(PART !== 'native' && {
     queries: await queriesAgainstBare(seconds, Math.min(200, documents)),
-    ingest: await ingestAgainstBare(documents),
   }),
 };

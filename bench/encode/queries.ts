@@ -10,7 +10,7 @@ const TOKENIZER = join(import.meta.dirname, '../../models/all-MiniLM-L6-v2/token
 const ROUNDS = 3;
 
 /** The beginnings of queries that have 8 to 12 tokens. */
-export function shortQueries({ queries }: BeirSet): string[] {
+function shortQueries({ queries }: BeirSet): string[] {
   const tokenizer = new native.TextTokenizer(TOKENIZER, { limit: 256, specialTokens: true, dropped: [] });
   return queries.flatMap(({ text }) => {
     const words = text.split(' ');
@@ -64,7 +64,7 @@ async function bareHttp(url: string, count: number): Promise<number> {
 const ratio = (values: readonly number[]) => quantile(values, 0.5);
 
 /**
- * Claims 1 and 2: queries through the server against the model by itself, in turns, so that both have the machine in the
+ * Queries through the server against the model by itself, in turns, so that both have the machine in the
  * same state.
  */
 export async function queriesAgainstBare(seconds: number, documents: number) {
@@ -72,7 +72,7 @@ export async function queriesAgainstBare(seconds: number, documents: number) {
   const queries = shortQueries(set);
   const server = await CountedServer.start();
   const { workers } = await server.counts();
-  const bare = await Bare.open(workers.query, 'query');
+  const bare = await Bare.open(workers.query);
   try {
     const workspace = await BenchWorkspace.rent(server.url, 240);
     await inParallel('ingest', set.documents.slice(0, documents), 8, (one) =>
@@ -129,28 +129,4 @@ export async function queriesAgainstBare(seconds: number, documents: number) {
   } finally {
     await server.stop();
   }
-}
-
-/** Searches at an even pace until `over` is aborted; milliseconds of each answer. */
-export async function pacedSearches(
-  workspace: BenchWorkspace,
-  queries: readonly string[],
-  everyMs: number,
-  over: AbortSignal,
-): Promise<number[]> {
-  const client = await WireClient.open(workspace.url);
-  const path = `${new URL(workspace.url).pathname}/search`;
-  const times: number[] = [];
-  while (!over.aborted) {
-    const body = JSON.stringify({
-      query: queries[times.length % queries.length],
-      families: ['text_semantic'],
-    });
-    const { status, ms } = await client.send('POST', path, workspace.headers, body);
-    if (status !== 200) throw new Error(`a search was answered ${status}`);
-    times.push(ms);
-    await new Promise((resume) => setTimeout(resume, Math.max(0, everyMs - ms)));
-  }
-  client.close();
-  return times;
 }

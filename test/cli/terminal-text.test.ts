@@ -18,19 +18,6 @@ function hitOf(shown: Partial<Hit> & { name?: string }): Hit {
   } as unknown as Hit;
 }
 
-t.test('a hit begins with file and page, says how likely it is, and marks the words', async (t) => {
-  const wide = hitList([hitOf({})], { columns: 120, colours: false });
-  t.match(wide, /^1 {2}almanac\.pdf {2}p\. 12 +▰▰▰▰▰ very likely\n {3}Bees dance .*\n$/);
-  const narrow = hitList([hitOf({})], { columns: 60, colours: false });
-  t.match(narrow, /^1 {2}almanac\.pdf {2}p\. 12\n {3}▰▰▰▰▰ very likely\n {3}Bees/);
-  const coloured = hitList([hitOf({})], { columns: 60, colours: true });
-  t.ok(coloured.includes('\u001b[1;33mdance\u001b[22;39m'));
-  const shown = (hit: Partial<Hit>) => hitList([hitOf(hit)], { columns: 80, colours: false });
-  t.match(shown({ confidence: 0.04 }), /▱▱▱▱▱ unlikely/);
-  t.match(shown({ confidence: 0.04, likeness: 0.3 }), /▱▱▱▱▱ unlikely/);
-  t.match(shown({ confidence: 0.04, likeness: 0.67 }), /▰▰▰▱▱ alike/);
-});
-
 t.test('no line is wider than the terminal, and nothing of a file moves the cursor', async (t) => {
   const odd = [
     hitOf({

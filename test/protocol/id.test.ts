@@ -1,16 +1,5 @@
 import t from 'tap';
-import {
-  idFrom,
-  isPayer,
-  itemOfJob,
-  jobOfItem,
-  newId,
-  newStepId,
-  parseId,
-  payerTenantId,
-  storedId,
-  workspaceOfStep,
-} from '../../src/protocol/id.ts';
+import { idFrom, newId, newStepId, parseId, payerTenantId, storedId } from '../../src/protocol/id.ts';
 
 const BITS = '0f'.repeat(16);
 const PAYER = payerTenantId(`0x${'aB'.repeat(20)}`);
@@ -65,17 +54,4 @@ t.test('text of any other form is no id', async (t) => {
     t.throws(() => storedId('workspace', text), { code: 'internal' });
   }
   t.throws(() => storedId('job', undefined), { code: 'internal' });
-});
-
-t.test('a payer’s index is told from a workspace', async (t) => {
-  t.ok(isPayer(PAYER));
-  t.notOk(isPayer(newId('workspace')));
-});
-
-t.test('an item and its job give each other’s id, and a step its workspace’s', async (t) => {
-  const item = newId('item');
-  t.equal(itemOfJob(jobOfItem(item)), item);
-  t.ok(parseId('job', jobOfItem(item)));
-  const workspace = newId('workspace');
-  t.equal(workspaceOfStep(newStepId(workspace)), workspace);
 });

@@ -35,27 +35,6 @@ function openLimit(t: Test, options: Partial<LimitOptions> = {}) {
   return { limit, enter, names, letOut };
 }
 
-t.test('owners take turns, however much work one of them has', async (t) => {
-  const { enter, names, letOut } = openLimit(t);
-  const work = [enter('a', 'a1'), enter('a', 'a2'), enter('a', 'a3'), enter('b'), enter('c')];
-  t.same(await names(), ['a1', 'b'], 'no owner has more than one inside');
-  t.same(await letOut('a1'), ['b', 'c'], 'c, which had none, comes before the second of a');
-  t.same(await letOut('b'), ['c', 'a2']);
-  t.same(await letOut('c'), ['a2']);
-  t.same(await letOut('a2'), ['a3']);
-  t.same(await letOut('a3'), []);
-  t.same(await Promise.all(work), ['a1', 'a2', 'a3', 'b', 'c']);
-});
-
-t.test('what work has cost counts: whose work took long stands behind the others', async (t) => {
-  const { enter, letOut } = openLimit(t, { insideMax: 1 });
-  for (const name of ['a1', 'a2']) void enter('a', name);
-  for (const name of ['b1', 'b2']) void enter('b', name);
-  t.same(await letOut('a1', 20), ['b1']);
-  t.same(await letOut('b1', 1), ['b2']);
-  t.same(await letOut('b2', 1), ['a2']);
-});
-
 t.test('work enters at once where there is room, and what waits is bounded', async (t) => {
   const { limit, enter, names } = openLimit(t);
   void enter('a');

@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { FORMATS, HOW_READ, READABLE_NAMES, READABLE_TYPES } from '../../src/readers/formats.ts';
+import { FORMATS, READABLE_TYPES } from '../../src/readers/formats.ts';
 import { recordingType } from '../../src/readers/media/recordings.ts';
 import { openBytes, readBytes, recognisedType, unpackBytes } from '../rig/readers.ts';
 import { FORMAT_SAMPLES } from './samples/formats.ts';
@@ -24,16 +23,6 @@ t.test('each format has one line in the table; its sample is recognised as it, a
       t.ok(blocks.length + pictures.length > 0, `${mediaType} gives something`);
     }
   }
-});
-
-t.test('docs/api.md and docs/files.md say what the table says', (t) => {
-  const page = (name: string) => readFileSync(`docs/${name}`, 'utf8').replace(/\s+/g, ' ');
-  t.ok(page('api.md').includes(READABLE_NAMES), 'the names: make docs');
-  for (const [names, how] of Object.entries(HOW_READ))
-    t.ok(page('files.md').includes(`| ${names} | ${how} |`.replaceAll('  |', ' |')), `${names}: make docs`);
-  const described = Object.keys(HOW_READ).join(', ').split(', ').sort();
-  t.same(described, FORMATS.flatMap(({ name }) => name.split(', ')).sort(), 'each name once');
-  t.end();
 });
 
 /** Loads a module in another process and lists the packages that it loads. */

@@ -4,8 +4,8 @@ import t from 'tap';
 import { familyReports } from '../../../src/engine/search/families.ts';
 import { servedLists } from '../../../src/engine/search/lists.ts';
 import { native } from '../../../src/native/index.ts';
-import { CACHE, cosine, openEmbedded, SHARED } from './rig/embedded.ts';
-import { clip, folderOf, potion, tokenVectors } from './rig/other-models.ts';
+import { cosine, openEmbedded, SHARED } from './rig/embedded.ts';
+import { clip, folderOf, tokenVectors } from './rig/other-models.ts';
 import '../../rig/teardown-order.ts';
 
 const shared = join(SHARED, 'models');
@@ -81,37 +81,5 @@ t.test(
     t.equal(one!.text_semantic!.length, 8);
     t.ok(cosine(one!.text_semantic!, same!.text_semantic!) > 0.99999, 'a mean over tokens knows no order');
     t.ok(cosine(one!.text_semantic!, other!.text_semantic!) < 0.999);
-  },
-);
-
-t.test(
-  'a static text model of other dimensions serves text, and MiniLM the words of pictures',
-  { skip },
-  async (t) => {
-    const folder = t.testdir();
-    await folderOf(folder, [await potion()], { text_semantic: 'potion-base-2M', visual: 'mobilenet-v2' });
-    const encoder = await openEmbedded({ modelsFolder: folder, cacheFolder: CACHE });
-    t.teardown(() => encoder.close());
-    t.strictSame(
-      encoder.spaces.map((space) => [space.name, space.dimensions]),
-      [
-        ['text_semantic', 64],
-        ['visual_picture', 1280],
-        ['visual_words', 384],
-      ],
-    );
-    const [cat, kitten, bond] = await Promise.all(
-      ['a cat sleeps', 'a sleeping kitten', 'the yield of a bond'].map((text) =>
-        encoder.encodeQuery('text', text, { tenant }),
-      ),
-    );
-    t.ok(
-      cosine(cat!.text_semantic!, kitten!.text_semantic!) > cosine(cat!.text_semantic!, bond!.text_semantic!),
-    );
-    t.equal(cat!.visual_words!.length, 384);
-    const { text_semantic: passages } = await encoder.encodeIngest('text', ['a cat sleeps', 'zzzzqqqq', ''], {
-      tenant,
-    });
-    t.ok(cosine(passages![0]!, cat!.text_semantic!) > 0.9999);
   },
 );

@@ -38,25 +38,6 @@ const encoder = (spaces: readonly ServedSpace[], missing: Encoder['missing'] = [
 const spacesOf = (served: ReturnType<typeof servedLists>) =>
   Object.fromEntries([...served].map(([name, { space }]) => [name, space]));
 
-t.test(
-  'labels serve words of pictures in their own space, a joint model in that of its pictures',
-  async (t) => {
-    const labels = encoder([space('text_semantic'), pictures(), space('visual_words')]);
-    t.strictSame(spacesOf(servedLists(labels)), {
-      text_semantic: 'text_semantic',
-      visual_words: 'visual_words',
-      visual_picture: 'visual_picture',
-      raw_words: undefined,
-      raw_picture: undefined,
-    });
-    const joint = encoder([pictures({ asksWith: { picture: {}, text: { languages: ['eng'] } } })]);
-    const served = servedLists(joint);
-    t.match(spacesOf(served), { visual_words: 'visual_picture', visual_picture: 'visual_picture' });
-    t.match(served.get('visual_words'), { languages: ['eng'], weight: 0.5 });
-    t.equal(served.get('visual_picture')!.languages, undefined);
-  },
-);
-
 t.test('an index is searched with its own models, and says which of them are lost', async (t) => {
   const current = encoder([space('text_semantic'), pictures(), space('visual_words')]);
   const joint = encoder([pictures({ asksWith: { picture: {}, text: {} }, model: 'joint' })]);

@@ -97,30 +97,6 @@ t.test('an interrupted disposal is finished at start', async (t) => {
   t.same(await tenants.resumeDisposals(), []);
 });
 
-t.test('a damaged index is an error for its tenant alone, and can be disposed of', async (t) => {
-  const folder = t.testdir();
-  mkdirSync(join(folder, 'ws_a', 'shard'), { recursive: true });
-  writeFileSync(join(folder, 'ws_a', 'shard', 'data.mdb'), Buffer.alloc(16_384, 7));
-  const tenants = open(folder);
-  t.teardown(() => tenants.close());
-  await t.rejects(
-    tenants.use('ws_a', {}, () => 1),
-    { code: 'shard_corrupt' },
-  );
-  await t.rejects(
-    tenants.use('ws_a', {}, () => 1),
-    { code: 'shard_corrupt' },
-  );
-  await tenants.use('ws_b', { create: true }, fill);
-  const failing = t.rejects(
-    tenants.use('ws_a', {}, () => 1),
-    { code: 'shard_corrupt' },
-  );
-  await tenants.dispose('ws_a');
-  await failing;
-  t.equal(existsSync(join(folder, 'ws_a')), false, 'also while it is being opened');
-});
-
 t.test('an index keeps its model after a change, and an empty kind takes the one in use', async (t) => {
   const folder = t.testdir();
   const first = open(folder);

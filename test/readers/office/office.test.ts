@@ -1,11 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { strToU8, zipSync } from 'fflate';
 import t from 'tap';
 import { tableText } from '../../../src/readers/text/table.ts';
-import { openBytes, readBytes, recognisedType } from '../../rig/readers.ts';
-
-const SAMPLES = '../shared/data/samples/office';
-const needsShared = existsSync(SAMPLES) ? false : 'the shared sample files are not here';
+import { openBytes, recognisedType } from '../../rig/readers.ts';
 
 function zipOf(parts: Record<string, string>): Uint8Array {
   return zipSync(Object.fromEntries(Object.entries(parts).map(([name, text]) => [name, strToU8(text)])));
@@ -19,42 +15,6 @@ function docx(body: string, doctype = ''): Uint8Array {
 
 const paragraph = (text: string, style = '') =>
   `<w:p>${style && `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>`}<w:r><w:t>${text}</w:t></w:r></w:p>`;
-
-t.test('a text document gives its sections, tables and pictures', { skip: needsShared }, async (t) => {
-  const bytes = readFileSync(`${SAMPLES}/test.docx`);
-  const { fileInfo, blocks, pictures } = await readBytes(bytes);
-  t.match(fileInfo, { kind: 'document', title: /^AutoGen/ });
-  t.match(blocks[1], { text: /^Abstract\n\nAutoGen is an open-source framework/ });
-  t.ok(
-    blocks.every(({ page }) => page === undefined),
-    'it has no pages',
-  );
-  t.equal(pictures.length, 1);
-});
-
-t.test('slides and sheets have numbers and titles', { skip: needsShared }, async (t) => {
-  const slides = await readBytes(readFileSync(`${SAMPLES}/test.pptx`));
-  t.match(slides.fileInfo, { pages: 6, pageKind: 'slide' });
-  t.match(slides.blocks[2], {
-    page: 3,
-    heading: 'A table to test parsing:',
-    text: /\| ColA: 7 \| ColB: 8/,
-  });
-  t.ok(slides.pictures.every(({ page = 0 }) => page >= 1));
-  const sheets = await readBytes(readFileSync(`${SAMPLES}/test.xlsx`));
-  t.match(sheets.fileInfo, { pages: 2, pageKind: 'sheet' });
-  t.match(sheets.blocks[1], { page: 2, heading: /^09060124/, text: /ColD: affc7dad/ });
-});
-
-t.test('a book gives its chapters in order', { skip: needsShared }, async (t) => {
-  const book = await readBytes(readFileSync(`${SAMPLES}/test.epub`));
-  t.match(book.fileInfo, {
-    pages: 3,
-    pageKind: 'chapter',
-    title: 'Test EPUB Document',
-  });
-  t.match(book.blocks[2], { page: 3, heading: /Chapter 2/ });
-});
 
 t.test('a row of a table says what its values are', async (t) => {
   t.equal(

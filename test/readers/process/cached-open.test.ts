@@ -9,15 +9,6 @@ function textOf(length: number): ReadFile {
   return { collector: { blocks: [{ text: 'x'.repeat(length) }], pictures: [], take: () => undefined } };
 }
 
-t.test('contents are given once, for the FileInfo that they were kept under', async (t) => {
-  const cached = new CachedOpens();
-  const [mine, alike, read] = [info(), info(), textOf(10)];
-  cached.keep(mine, read);
-  t.equal(cached.take(alike), undefined, 'equal facts of another file');
-  t.equal(cached.take(mine), read);
-  t.equal(cached.take(mine), undefined);
-});
-
 t.test('what finds no room is not kept, and what is taken makes room', async (t) => {
   const cached = new CachedOpens({ bytesMax: 4096 });
   const [first, second, third] = [info(), info(), info()];
@@ -29,18 +20,7 @@ t.test('what finds no room is not kept, and what is taken makes room', async (t)
   t.ok(cached.take(third));
 });
 
-t.test('what nobody has taken for a minute is given up', async (t) => {
-  let now = 0;
-  const cached = new CachedOpens({ bytesMax: 4096, now: () => now });
-  const [left, next] = [info(), info()];
-  cached.keep(left, textOf(1024));
-  now = 60_000;
-  cached.keep(next, textOf(1024));
-  t.equal(cached.take(left), undefined);
-  t.ok(cached.take(next));
-});
-
-t.test('it is given up even if no other file is opened', async (t) => {
+t.test('what nobody has taken for a minute is given up, even if no other file is opened', async (t) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   t.teardown(() => mock.timers.reset());
   let now = 0;

@@ -150,6 +150,16 @@ t.test('a workspace: rented, filled, searched, extended, disposed of with a rece
   t.equal((await call('GET', '/usage')).status, 401);
 });
 
+t.test('one slash at the end changes nothing, and another method is told the allowed ones', async (t) => {
+  const socket = connect(server.port, server.host);
+  t.teardown(() => socket.destroy());
+  const first = new Promise<string>((resolve) => socket.setEncoding('utf8').once('data', resolve));
+  socket.write('POST /agent/v1/search/ HTTP/1.1\r\nHost: x\r\nContent-Length: 13\r\n\r\n{"query":"x"}');
+  t.match(await first, /^HTTP\/1.1 402 /);
+  const other = await fetch(`${server.url}/agent/v1/items/x`, { method: 'PUT' });
+  t.match(await other.json(), { code: 'method_not_allowed', allow: ['GET', 'HEAD', 'OPTIONS'] });
+});
+
 t.test('any origin may call a server whose settings name none', async (t) => {
   const preflight = await fetch(`${server.url}/agent/v1/search`, {
     method: 'OPTIONS',

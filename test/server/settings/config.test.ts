@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ConfigError, configNotices, readConfig } from '../../../src/server/settings/config.ts';
-import { groupOf } from '../../../src/server/settings/settings.ts';
 import '../../rig/teardown-order.ts';
 
 const fault = (environment: Record<string, string>): string => {
@@ -73,12 +72,6 @@ t.test('a secret is named in the environment or in a file, under two names', asy
     CLUSTER_PASSWORD_FILE: '/etc/secret',
   });
   t.match(fault({ FARTHING_CLUSTER_PASSWORD_FIEL: 'x' }), /did you mean FARTHING_CLUSTER_PASSWORD_FILE\?/);
-});
-
-t.test('the settings of a group have the names that the part which takes them knows', async (t) => {
-  const settings = readConfig({ FARTHING_FILE_BYTES_MAX: '2048', FARTHING_METRICS_NAMES: 'a,b' });
-  t.same(groupOf(settings, 'extract'), { bytesMax: 2048, mediaSecondsMax: 14_400 });
-  t.same(groupOf(settings, 'metrics'), { port: 'off', host: '127.0.0.1', names: ['a', 'b'] });
 });
 
 t.test('a slip in a name without the prefix is reported with the setting that is near', async (t) => {

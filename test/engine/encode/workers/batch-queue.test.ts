@@ -25,27 +25,6 @@ const bounds =
 const taken = (queue: BatchQueue<string>, entries: number, size?: number) =>
   queue.take(bounds(entries, size)).flatMap((piece) => piece.entries);
 
-t.test('a few words come before the long texts of owners that have had as much', async (t) => {
-  const queue = new BatchQueue<string>(100);
-  const long = 'x'.repeat(400);
-  for (const tenant of ['a', 'b', 'c']) queue.enter(work(tenant, [long, long]));
-  t.strictSame(taken(queue, 1), [long]);
-  queue.enter(work('light', ['few words']));
-  queue.enter(work('light', ['more']));
-  t.strictSame(taken(queue, 1), ['few words']);
-  t.strictSame(taken(queue, 1), ['more']);
-  queue.enter(work('light', [long]));
-  t.strictSame(taken(queue, 1), [long]);
-  queue.enter(work('d', ['quick']));
-  t.strictSame(
-    queue.take(bounds(9), true).flatMap(({ entries }) => entries),
-    ['quick'],
-    'only what is quick',
-  );
-  t.strictSame(queue.take(bounds(9), true), []);
-  t.equal(queue.owners, 4);
-});
-
 t.test('one batch takes from several tenants, one kind at a time', async (t) => {
   const queue = new BatchQueue<string>(100);
   queue.enter(work('a', ['a1']));
@@ -70,29 +49,6 @@ t.test('an entry that does not fit any more comes first in the next batch', asyn
   t.strictSame(taken(queue, 9, 4), ['xx', 'zz']);
   queue.enter(work('small', ['xx']));
   t.strictSame(taken(queue, 9, 4), ['yyy']);
-});
-
-t.test('a full queue refuses and says when to come again', async (t) => {
-  const queue = new BatchQueue<string>(2);
-  queue.refuseBeyond('a', 'searches', 3);
-  queue.enter(work('a', ['1']));
-  queue.enter(work('b', ['2']));
-  t.throws(() => queue.refuseBeyond('c', 'searches', 3), { code: 'overloaded', retryAfterS: 3, status: 503 });
-  t.strictSame(taken(queue, 1), ['1']);
-  t.doesNotThrow(() => queue.refuseBeyond('c', 'searches', 3));
-});
-
-t.test('one owner leaves room, and a short wait, to whoever has nothing waiting', async (t) => {
-  const queue = new BatchQueue<string>(8);
-  const refused = { code: 'overloaded' };
-  for (let number = 0; number < 4; number++) {
-    queue.refuseBeyond('heavy', 'searches', 3);
-    queue.enter(work('heavy', [`h${number}`]));
-  }
-  t.throws(() => queue.refuseBeyond('heavy', 'searches', 3), refused, 'half of all places');
-  t.equal(queue.depthBefore('heavy'), 4);
-  t.equal(queue.depthBefore('light'), 1);
-  t.doesNotThrow(() => queue.refuseBeyond('light', 'searches', 3));
 });
 
 t.test('repeated pieces come first, and alone', async (t) => {

@@ -1,12 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import sharp from 'sharp';
 import t from 'tap';
-import type { SearchAnswer } from '../../../../src/protocol/schema/search.ts';
+import type { HitExplanation, SearchAnswer } from '../../../../src/protocol/schema/search.ts';
 import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
-/** An answer's own verdict: whether it answers, what is proved, how the query was understood. */
+/** An answer's own verdict: whether it answers, what is proved, how the query was understood, how each hit was scored. */
 
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);
 const workspace = await agent.rent();
+
+/** Sums of a few numbers with six digits after the point each. */
+const ROUNDING = 1e-5;
+
+/** The score of a hit by what its explanation says. */
+function explainedScore({ lists, kind, base }: HitExplanation): number {
+  const own = lists.filter((list) => list.kind === kind);
+  return own.reduce((total, { part }) => total + part, base);
+}
 
 t.test('an index with nothing in it says so', async (t) => {
   const { body } = await workspace.search({ query: 'gulls' });
@@ -23,6 +35,26 @@ t.test('with files in it', async (t) => {
     t.match(body, { answered: true, hits: [{ item: { name: 'gulls.txt' } }] });
     t.notOk('reason' in body);
     t.ok(body.hits[0].confidence >= 0.5, `${body.hits[0].confidence}`);
+  });
+
+  t.test('an explained search says how each hit was scored', async (t) => {
+    const { status, body } = await workspace.search({
+      query: 'who counts gulls in the morning?',
+      explain: true,
+    });
+    t.equal(status, 200);
+    for (const { score, confidence, explanation } of body.hits) {
+      t.ok(
+        Math.abs(score - explainedScore(explanation)) < ROUNDING,
+        'the score is what the description says',
+      );
+      const probability = 1 / (1 + Math.exp(-score));
+      t.ok(Math.abs(confidence - probability) < ROUNDING, 'confidence is the probability of these log-odds');
+    }
+    t.match(body.hits[0].explanation.lists, [
+      { list: 'text_semantic', family: 'text_semantic', rank: 1, raw_score: Number },
+      { list: 'raw_words', family: 'raw', rank: 1, raw_score: Number },
+    ]);
   });
 
   t.test('nonsense is not answered, and nothing is left out unasked', async (t) => {
@@ -223,4 +255,78 @@ t.test('slips and quoted phrases, through all families', async (t) => {
       corrected: 'Wer ist oberhauser?',
     });
   });
+});
+
+/** Texts, each with a query that writes a word or number in another way, and what of the text is marked. */
+const CASES: readonly (readonly [name: string, text: string, query: string, marked: string])[] = [
+  [
+    'shy',
+    'Der Unter\u00adnehmens\u00adgründer aus Kyritz bekommt Geld.',
+    'Unternehmensgründer',
+    'Unter\u00adnehmens\u00adgründer',
+  ],
+  ['seam', 'The name inside is Bram\u200bble, of Tenby.', 'Bramble', 'Bramble'],
+  ['tatweel', 'المكتـــبة الكبيرة مغلقة يوم الجمعة.', 'المكتبة', 'المكتـــبة'],
+  ['arabic digits', 'وصلت السفينة رقم ٤٧٣١ إلى ميناء بندر في الربيع.', '4731', '٤٧٣١'],
+  [
+    'persian',
+    'کتاب\u200cهای قدیمی در کتابخانهٔ شهر نگهداری می\u200cشوند و شمارهٔ آن\u200cها ۸۸۲۶ است.',
+    '8826',
+    '۸۸۲۶',
+  ],
+  ['han', '臺灣的圖書館收藏了許多舊地圖。', '图书馆', '圖書館圖'],
+  ['price', 'The Orkney quilt costs €1,299.00 or £1.1k.', 'quilt 1299', 'quilt1,299.00'],
+  ['german', 'Die Gemeinde Wunsiedel hat 3.918.277,45 Kronen in der Kasse.', '3918277.45', '3.918.277,45'],
+  [
+    'spaces',
+    'The parish of Lanhydrock has 1\u00a0204\u00a0500 bricks in store.',
+    '1204500',
+    '1\u00a0204\u00a0500',
+  ],
+  ['plain', 'The florist on Juniper Lane answers at 02079460018 all day.', '+44 20 7946 0018', '02079460018'],
+  [
+    'spaced',
+    'The night porter of the Grenadier hotel answers at +49 30 5557 0142 until two.',
+    '03055570142',
+    '49 30 5557 0142',
+  ],
+];
+
+t.test(
+  'what is written in another way is found first, answers, and is marked as it is written',
+  async (t) => {
+    const workspace = await agent.rent();
+    for (const [name, text] of CASES)
+      t.equal((await workspace.ingest(`${name}.txt`, text)).status, 200, name);
+    for (const [name, , query, marked] of CASES) {
+      const { body } = await workspace.search({ query });
+      const [{ item, snippet, highlights }] = body.hits;
+      t.equal(item.name, `${name}.txt`, name);
+      t.equal(body.answered, true, `${name} answers`);
+      const shown = highlights.map(([from, to]: [number, number]) => snippet.slice(from, to)).join('');
+      t.equal(shown, marked, `${name} is marked`);
+    }
+  },
+);
+
+t.test('a search by picture is explained as well, with and without a near copy in the index', async (t) => {
+  const samples = join(import.meta.dirname, '../../../../samples');
+  const pictures = await agent.rent();
+  for (const name of ['coffee.png', 'rocket.jpg', 'chelsea.png'])
+    await pictures.ingest(name, readFileSync(join(samples, name)));
+  await pictures.ingest('coffee.txt', 'A cup of coffee stands on the table.');
+  const copy = await sharp(join(samples, 'coffee.png')).resize(300).jpeg().toBuffer();
+  for (const [image, first] of [
+    [copy, 'raw'],
+    [readFileSync(join(samples, 'hot_dog.jpg')), 'visual'],
+  ] as const) {
+    const request = { image_b64: image.toString('base64'), explain: true };
+    for (const query of [undefined, 'a cup of coffee']) {
+      const { body } = await pictures.search({ ...request, query });
+      t.ok(body.hits.length >= 3);
+      for (const { score, explanation } of body.hits)
+        t.ok(Math.abs(score - explainedScore(explanation)) < ROUNDING, `${score}`);
+      if (query === undefined) t.equal(body.hits[0].family, first);
+    }
+  }
 });
