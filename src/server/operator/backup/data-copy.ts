@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { cp, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { syncFolder } from '@farthing/engine/shard/disposal';
 import { makeFolder } from '../../state/make-folder.ts';
 
 /** Belongs to one run of the server (LMDB's reader tables among them) and is not copied. */
@@ -45,11 +46,11 @@ export async function finishDraft(draft: string, target: string): Promise<void> 
   for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (LEFT_OUT.has(entry.name)) await rm(path, { recursive: true });
-    else await sync(path);
+    else await syncFolder(path);
   }
-  await sync(draft);
+  await syncFolder(draft);
   await rename(draft, target);
-  await sync(dirname(target));
+  await syncFolder(dirname(target));
 }
 
 export async function exists(path: string): Promise<boolean> {
@@ -57,13 +58,4 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
