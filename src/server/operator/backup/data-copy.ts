@@ -13,8 +13,25 @@ const LEFT_OUT = new Set(['admin.sock', 'incoming', 'scratch', 'lock', 'lock.mdb
  */
 const GAS = 'gas';
 
+/** Fills a new folder beside `target`, and moves it there once it is whole and on the disk. @throws Error when `target` exists or lies in `source` */
+export async function inDraft<T>(
+  source: string,
+  target: string,
+  fill: (draft: string) => Promise<T>,
+): Promise<T> {
+  const draft = await newDraft(source, target);
+  try {
+    const filled = await fill(draft);
+    await finishDraft(draft, target);
+    return filled;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
 /** Makes an empty folder for a copy of `source`; {@link finishDraft} gives it its name. @throws Error with what to do */
-export async function newDraft(source: string, target: string): Promise<string> {
+async function newDraft(source: string, target: string): Promise<string> {
   if (`${target}${sep}`.startsWith(`${source}${sep}`))
     throw new Error(`${target} lies in ${source}; name a folder elsewhere.`);
   if (await exists(target))
@@ -42,7 +59,7 @@ export async function copyRest(source: string, draft: string, except: readonly s
 }
 
 /** Gives a copy its name once it is complete and on the disk. */
-export async function finishDraft(draft: string, target: string): Promise<void> {
+async function finishDraft(draft: string, target: string): Promise<void> {
   for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (LEFT_OUT.has(entry.name)) await rm(path, { recursive: true });
