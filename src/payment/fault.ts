@@ -29,3 +29,7 @@ export class PaymentRefused extends Error {
     this.atSettlement = atSettlement;
   }
 }
+
+export function alreadyUsed(): PaymentRefused {
+  return new PaymentRefused('authorization_already_used');
+}

@@ -1,19 +1,19 @@
 import type { IngestOutcome, NamedSource } from '@farthing/client';
 import { counted } from '@farthing/protocol/figures';
-import type { NotRead } from '@farthing/protocol/file/not-read';
+import { type NotRead, sayNotRead } from '@farthing/protocol/file/not-read';
+import { type Metadata, readMetadata, type Scalar, scalarOf } from '@farthing/protocol/labels/metadata';
 import { explainSpending, inWorkspace, openAccess } from '../access/access.ts';
 import { UsageError } from '../commands/command-set.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ProgressLine } from '../terminal/progress.ts';
 import { say } from '../terminal/say.ts';
+import { wrapWords } from '../wording/text.ts';
 import type { Call } from '../words/specs.ts';
 import { filesIn } from './files.ts';
 import { IngestMemory } from './ingest-memory.ts';
-import { metadataOf } from './meta.ts';
 import { confirmUpload } from './price.ts';
 import { nameOf, refusalsText } from './refusals.ts';
 import { outcomeJson, syncCommand } from './sync.ts';
-import { unreadText } from './unread.ts';
 
 const CONCURRENCY = 4;
 const CONCURRENCY_MAX = 16;
@@ -95,5 +95,38 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
     line.clear();
     await memory.close();
     explainSpending(access, io);
+  }
+}
+
+const NAMES_SHOWN = 3;
+
+/** The unread parts of searchable files, by part and reason. @param columns width of the terminal */
+function unreadText(files: ReadonlyMap<string, readonly NotRead[]>, columns = Infinity): string {
+  const byPart = new Map<string, string[]>();
+  for (const [key, parts] of files)
+    for (const { what, why } of parts) {
+      const said = sayNotRead({ what, why });
+      byPart.set(said, [...(byPart.get(said) ?? []), nameOf(key)]);
+    }
+  const lines = [...byPart].map(([said, names]) => {
+    const more = names.length > NAMES_SHOWN ? ` and ${names.length - NAMES_SHOWN} more` : '';
+    const line = `${said}: ${names.slice(0, NAMES_SHOWN).join(', ')}${more}`;
+    return `  ${wrapWords(line, columns - 3).join('\n  ')}\n`;
+  });
+  return lines.length === 0 ? '' : `Not read of ${counted(files.size, 'file')}:\n${lines.join('')}`;
+}
+
+/** `year=2024`, `draft=false`, `team=red` as metadata: what reads as a number, or as true or false, is one. @throws UsageError */
+function metadataOf(pairs: readonly string[] | undefined): Metadata | undefined {
+  if (!pairs) return undefined;
+  const fields = pairs.map((pair): [string, Scalar] => {
+    const at = pair.indexOf('=');
+    if (at < 1) throw new UsageError(`--meta: "${pair}" is no NAME=VALUE.`);
+    return [pair.slice(0, at), scalarOf(pair.slice(at + 1))];
+  });
+  try {
+    return readMetadata(JSON.stringify(Object.fromEntries(fields)));
+  } catch (error) {
+    throw new UsageError(`--meta: ${(error as { detail: string }).detail}`);
   }
 }

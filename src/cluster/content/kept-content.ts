@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { unlinkTenant } from '@farthing/engine/shard/disposal';
 import type { Tenants } from '@farthing/engine/shard/tenants';
 import type { SpaceSpec } from '@farthing/engine/space';
 import { rootCause } from '@farthing/protocol/error';
@@ -18,7 +20,7 @@ import { Content } from './content.ts';
 import { FollowedIndexes } from './followed-indexes.ts';
 import { ContentIndexKeeper } from './index-keeper.ts';
 import { KeptFiles } from './kept-files.ts';
-import { removeUnknown } from './unknown-folders.ts';
+import { ContentRows } from './rows.ts';
 
 export interface KeptContentOptions {
   readonly settings: Settings;
@@ -101,4 +103,18 @@ export async function openKeptContent(options: KeptContentOptions): Promise<Kept
     },
     close: () => etcd.close(),
   };
+}
+
+/**
+ * Removes folders of Tenants that another server destroyed while this disk was away.
+ * @param folder of a slot's Tenants
+ * @param store of the slot
+ */
+async function removeUnknown(folder: string, store: SlotStore, log: (event: object) => void): Promise<void> {
+  const { heads } = new ContentRows(store);
+  for (const tenant of await readdir(folder).catch(() => [])) {
+    if (tenant.startsWith('.') || heads.get(tenant)) continue;
+    await unlinkTenant(folder, tenant);
+    log({ event: 'unknown_folder_removed', tenant });
+  }
 }

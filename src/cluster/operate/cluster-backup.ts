@@ -1,7 +1,7 @@
-import { rm, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemClock } from '@farthing/protocol/clock';
-import { finishDraft, newDraft } from '@farthing/server/operator/backup/data-copy';
+import { inDraft } from '@farthing/server/operator/backup/data-copy';
 import { claimBookFolders } from '@farthing/server/state/book-folders';
 import { checkDataVersion } from '@farthing/server/state/data-version';
 import { keepKeysIn } from '@farthing/server/workspace/disposal/receipt-keys';
@@ -23,17 +23,12 @@ const MEBIBYTE = 2 ** 20;
  * @returns how many Tenants are in it
  * @throws Error with what to do; FarthingError shard_corrupt, objects_unavailable
  */
-export async function backUpCluster(backup: ClusterBackup, data: string, target: string): Promise<number> {
-  const draft = await newDraft(data, target);
-  try {
+export function backUpCluster(backup: ClusterBackup, data: string, target: string): Promise<number> {
+  return inDraft(data, target, async (draft) => {
     const tenants = await fill(draft, backup);
     backup.signal?.throwIfAborted();
-    await finishDraft(draft, target);
     return tenants;
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    throw error;
-  }
+  });
 }
 
 async function fill(draft: string, backup: ClusterBackup): Promise<number> {

@@ -1,15 +1,15 @@
-import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { UsageError } from '@farthing/cli/commands/command-set';
 import { rootCause } from '@farthing/protocol/error';
-import { finishDraft, newDraft } from '@farthing/server/operator/backup/data-copy';
+import { inDraft } from '@farthing/server/operator/backup/data-copy';
 import { type CommandIo, EXIT, settingsOf } from '@farthing/server/operator/io';
 import type { Settings } from '@farthing/server/settings/settings';
 import { claimBookFolders } from '@farthing/server/state/book-folders';
 import { type ClusterConfig, readClusterConfig } from '../members/cluster-config.ts';
 import type { Etcd } from '../stores/etcd.ts';
-import { clusterName, namedClusterKeys, namedEtcd, namedObjects } from '../stores/named-stores.ts';
+import { clusterName, namedClusterKeys, namedObjects } from '../stores/named-stores.ts';
 import { copyBooksAtMoment } from './books-at-moment.ts';
+import { withEtcd } from './nodes.ts';
 
 /**
  * Copies a cluster's stores from its logs, while its servers run, into a folder that the commands for a stopped server read: all slots as
@@ -21,18 +21,13 @@ export async function copyClusterBooks(folder: string, io: CommandIo): Promise<n
   const target = resolve(folder);
   const cluster = clusterName(settings);
   await withCluster(settings, async (etcd, { slots }) => {
-    const draft = await newDraft(resolve(settings.DATA_DIR), target);
-    try {
+    const signal = io.interruption?.();
+    await inDraft(resolve(settings.DATA_DIR), target, async (draft) => {
       const folders = await claimBookFolders(draft, slots);
       const states = new Map(folders.map((slot, number) => [number, join(slot, 'state')]));
-      const signal = io.interruption?.();
       const onSlot = (slot: number) => io.progress?.(`slot ${slot + 1} of ${slots}`);
       await copyBooksAtMoment({ etcd, cluster, states, onSlot, ...(signal && { signal }) });
-      await finishDraft(draft, target);
-    } catch (error) {
-      await rm(draft, { recursive: true, force: true });
-      throw error;
-    }
+    });
   });
   io.write(
     `${target} has the books of ${cluster}. Read them with FARTHING_DATA_DIR=${target} farthing admin ledger export.\n`,
@@ -73,20 +68,15 @@ export async function backUpClusterTo(folder: string, io: CommandIo): Promise<nu
   });
 }
 
-async function withCluster<T>(
+function withCluster<T>(
   settings: Settings,
   work: (etcd: Etcd, config: ClusterConfig) => Promise<T>,
 ): Promise<T> {
-  if (settings.CLUSTER === '') throw new UsageError('Set FARTHING_CLUSTER: it names the cluster.');
-  const etcd = await namedEtcd(settings);
-  const cluster = clusterName(settings);
-  try {
+  return withEtcd(settings, async (etcd, cluster) => {
     const config = await readClusterConfig(etcd, cluster).catch((error: unknown) => {
       throw new Error(`FARTHING_CLUSTER: ${rootCause(error)}`);
     });
     if (!config) throw new Error(`The cluster ${cluster} has no books yet: start a server with it.`);
-    return await work(etcd, config);
-  } finally {
-    etcd.close();
-  }
+    return work(etcd, config);
+  });
 }

@@ -2,6 +2,7 @@ import { UsageError } from '@farthing/cli/commands/command-set';
 import { toTimestamp } from '@farthing/protocol/clock';
 import { rootCause } from '@farthing/protocol/error';
 import { type CommandIo, EXIT, settingsOf } from '@farthing/server/operator/io';
+import type { Settings } from '@farthing/server/settings/settings';
 import { forgetModels } from '../members/agreed-models.ts';
 import { raiseFormat, readUpgrade, type Upgrade } from '../members/cluster-config.ts';
 import {
@@ -150,12 +151,22 @@ interface Cluster {
   readonly etcd: Etcd;
 }
 
-async function withRows(io: CommandIo, work: (cluster: Cluster) => Promise<number>): Promise<number> {
-  const settings = settingsOf(io);
+/** @throws UsageError without FARTHING_CLUSTER */
+export async function withEtcd<T>(
+  settings: Settings,
+  work: (etcd: Etcd, cluster: string) => Promise<T>,
+): Promise<T> {
   if (settings.CLUSTER === '') throw new UsageError('Set FARTHING_CLUSTER: it names the cluster.');
   const etcd = await namedEtcd(settings);
-  const cluster = clusterName(settings);
   try {
+    return await work(etcd, clusterName(settings));
+  } finally {
+    etcd.close();
+  }
+}
+
+function withRows(io: CommandIo, work: (cluster: Cluster) => Promise<number>): Promise<number> {
+  return withEtcd(settingsOf(io), async (etcd, cluster) => {
     const rows = {
       nodes: await rowsOf(etcd, cluster, NODE_ROWS),
       known: await rowsOf(etcd, cluster, KNOWN_ROWS),
@@ -164,10 +175,8 @@ async function withRows(io: CommandIo, work: (cluster: Cluster) => Promise<numbe
       owners: await rowsOf(etcd, cluster, OWNER_ROWS),
       copies: await rowsOf(etcd, cluster, COPY_ROWS),
     };
-    return await work({ rows, cluster, etcd });
-  } finally {
-    etcd.close();
-  }
+    return work({ rows, cluster, etcd });
+  });
 }
 
 /** @throws Error for an etcd that does not answer, or refuses; RowMalformedError */

@@ -1,9 +1,12 @@
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ConfigError } from '@farthing/server/settings/config';
 import { fileOf, secretOf } from '@farthing/server/settings/secrets';
 import type { Settings } from '@farthing/server/settings/settings';
 import { Etcd, type EtcdAccess } from './etcd.ts';
+import { FolderObjects } from './objects/folder-objects.ts';
 import type { Objects } from './objects/objects.ts';
-import { openObjects } from './objects/open-objects.ts';
+import { S3Objects } from './objects/s3.ts';
 import { type ClusterKey, readClusterKeys } from './seal.ts';
 
 /** The etcd that `FARTHING_CLUSTER` names, not asked yet. @throws ConfigError for a file that cannot be read */
@@ -53,4 +56,27 @@ async function accessOf(settings: Settings): Promise<EtcdAccess> {
     tls: { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) },
     ...(name !== '' && { user: { name, password: await secretOf(settings, 'CLUSTER_PASSWORD') } }),
   };
+}
+
+interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/**
+ * The objects that a setting names: `s3://bucket/prefix?endpoint=https://host:port&region=name`, or `file:///folder`.
+ * @param below what the names of all objects begin with there
+ */
+function openObjects(setting: string, credentials: Credentials, below: string): Objects {
+  const url = new URL(setting);
+  if (url.protocol === 'file:') return new FolderObjects(resolve(fileURLToPath(url)), below);
+  const region = url.searchParams.get('region') ?? 'us-east-1';
+  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  return new S3Objects({
+    endpoint: url.searchParams.get('endpoint') ?? `https://s3.${region}.amazonaws.com`,
+    bucket: url.hostname,
+    prefix: `${prefix === '' ? '' : `${prefix}/`}${below}`,
+    region,
+    ...credentials,
+  });
 }

@@ -22,7 +22,6 @@ import type { ServedList } from './lists.ts';
 import { asks, planOf, planSearch, type SearchPlan } from './plan.ts';
 import { encodeQuery, listSpaces, listVectors, type QueryPictures } from './query-vectors.ts';
 import type { RecallProbe } from './recall-probe.ts';
-import { isQuestion } from './relevance.ts';
 import { boundsOf, scansOf, unprovedLists } from './scan.ts';
 
 /** An answer before it is known whether it is charged. */
@@ -463,4 +462,12 @@ function shownTask({
   milliseconds,
 }: EncoderTask): SearchExplanation['tasks'][number] {
   return { kind, batch: entries, waited_ms: roundedMs(waitedMs), ran_ms: roundedMs(milliseconds) };
+}
+
+const QUESTION =
+  /\?\s*$|^\s*(?:(?:who|whom|whose|what|which|when|where|why|how)\b|(?:is|are|was|were|do|does|did|can|could|may|must|shall|should|will|would|has|have|had)\s+(?:an?|the|this|that|there|i|we|you|he|she|it|they|my|our|your)\b)/i;
+
+/** Whether words ask something: by their end in any language, by their beginning in English, the language of descriptions. */
+function isQuestion(words: string): boolean {
+  return QUESTION.test(words);
 }

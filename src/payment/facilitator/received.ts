@@ -1,6 +1,6 @@
 import type { Asset } from '../asset.ts';
 import type { Hex } from '../payment.ts';
-import { type RpcNode, RpcRefusal } from './rpc-node.ts';
+import { quantity, type RpcNode, RpcRefusal, word } from './rpc-node.ts';
 import { TOPICS } from './rpc-witness.ts';
 
 /** A transfer of a coin to a wallet. */
@@ -21,8 +21,6 @@ interface Log {
 /** Blocks per call, under the limits of all paid plans that we know; halved where a plan refuses. */
 const BLOCKS_MAX = 2000n;
 
-const quantity = (number: bigint) => `0x${number.toString(16)}`;
-
 /**
  * Transfers of a coin to a wallet since a time, oldest first, according to one node's log. On a plan of ten blocks a call, a day of Base
  * takes some 4,000 calls.
@@ -36,7 +34,7 @@ export async function* readReceived(
 ): AsyncGenerator<Received> {
   const newest = BigInt(await node.call<Hex>('eth_blockNumber', []));
   const first = await blockAt(node, BigInt(Math.floor(sinceMs / 1000)), newest);
-  const topics = [TOPICS.transfer, null, `0x${payTo.slice(2).padStart(64, '0')}`];
+  const topics = [TOPICS.transfer, null, `0x${word(payTo)}`];
   let blocks = BLOCKS_MAX;
   for (let from = first; from <= newest; ) {
     const to = from + blocks - 1n < newest ? from + blocks - 1n : newest;

@@ -62,3 +62,12 @@ export class RpcNode {
     });
   }
 }
+
+/** 32 bytes in hexadecimal, without a prefix. */
+export function word(hex: string): string {
+  return hex.slice(2).toLowerCase().padStart(64, '0');
+}
+
+export function quantity(number: bigint): string {
+  return `0x${number.toString(16)}`;
+}

@@ -1,7 +1,7 @@
 import type { Asset } from '../asset.ts';
 import type { Hex, Payment } from '../payment.ts';
 import type { ChainWitness, Sighting } from './chain-witness.ts';
-import { RpcNode, RpcRefusal } from './rpc-node.ts';
+import { quantity, RpcNode, RpcRefusal, word } from './rpc-node.ts';
 
 /** First four bytes of keccak256 of `authorizationState(address,bytes32)` (EIP-3009). */
 const AUTHORIZATION_STATE = '0xe94a0102';
@@ -234,13 +234,4 @@ function paidUs(logs: readonly Log[], use: Log, { asset, payer, payTo, value }: 
     BigInt(transfer.topics[2]!) === BigInt(payTo) &&
     BigInt(transfer.data) === value
   );
-}
-
-/** 32 bytes in hexadecimal, without a prefix. */
-function word(hex: string): string {
-  return hex.slice(2).toLowerCase().padStart(64, '0');
-}
-
-function quantity(number: bigint): string {
-  return `0x${number.toString(16)}`;
 }

@@ -45,7 +45,7 @@ export class Checkout {
     const note = new SettlementNote(records, facilitator, { key: purchase.key, record, mode });
     /** Nothing will be charged: the authorization becomes free again, later where the store cannot be written now. */
     const drop = async () => {
-      if (await note.isWritten()) await settlements.abandon(purchase, record);
+      if (await note.isWritten()) await settlements.undo(purchase, record);
     };
     let worked: Worked;
     try {
@@ -63,7 +63,7 @@ export class Checkout {
       return { charged: false, answer: outcome.answer };
     }
     const [effect, answer] = 'effect' in outcome ? [outcome.effect] : [undefined, outcome.answer];
-    const abandon = () => settlements.abandon(purchase, effect ? { ...record, effect } : record);
+    const abandon = () => settlements.undo(purchase, effect ? { ...record, effect } : record);
     if (purchase.signal.aborted) {
       await abandon();
       throw clientGone();

@@ -1,6 +1,6 @@
 import { FarthingError } from '@farthing/protocol/error';
 import type { AtomicAmount } from '@farthing/protocol/money';
-import { PaymentRefused } from '../fault.ts';
+import { alreadyUsed } from '../fault.ts';
 import type { Payment } from '../payment.ts';
 import type { GateAnswer } from '../purchase.ts';
 import type { PaymentRecords } from '../records/records.ts';
@@ -176,10 +176,6 @@ function untilEnded(purchase: InFlightPurchase): Earlier {
 }
 
 function noop(): void {}
-
-function alreadyUsed(): PaymentRefused {
-  return new PaymentRefused('authorization_already_used');
-}
 
 function keyReused(): FarthingError {
   return new FarthingError(

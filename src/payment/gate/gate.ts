@@ -5,7 +5,7 @@ import type { Owners } from '@farthing/queues/owners';
 import { ASSETS, prepaidOn } from '../asset.ts';
 import type { Facilitator, FacilitatorHealth } from '../facilitator/facilitator.ts';
 import { settlementTooDear } from '../facilitator/too-dear.ts';
-import { PaymentRefused } from '../fault.ts';
+import { alreadyUsed, PaymentRefused } from '../fault.ts';
 import { type Payment, paymentKey } from '../payment.ts';
 import type { PrepaidBalances, PrepaidReturn } from '../prepaid/balances.ts';
 import type { Answer, Effect, EffectHandlers, GateAnswer, Quote } from '../purchase.ts';
@@ -356,11 +356,10 @@ export class PaymentGate {
       return;
     const purchase = this.#inFlight.ofPayment(key);
     if (purchase) {
-      if (purchase.stage === 'settling' || purchase.stage === 'answering')
-        throw new PaymentRefused('authorization_already_used');
+      if (purchase.stage === 'settling' || purchase.stage === 'answering') throw alreadyUsed();
       return;
     }
-    if (this.#records.find(key)) throw new PaymentRefused('authorization_already_used');
+    if (this.#records.find(key)) throw alreadyUsed();
     if (request.priceFixed) checkAmount(payment, request.quote.amount);
     checkWindow(payment, this.#deps.settings, this.#deps.clock.now());
   }

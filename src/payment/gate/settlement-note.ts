@@ -1,5 +1,5 @@
 import type { Facilitator } from '../facilitator/facilitator.ts';
-import { PaymentRefused } from '../fault.ts';
+import { alreadyUsed, PaymentRefused } from '../fault.ts';
 import type { Effect } from '../purchase.ts';
 import type { Reserved, Settling } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';
@@ -71,10 +71,6 @@ export class SettlementNote {
     });
     return this.#settling;
   }
-}
-
-function alreadyUsed(): PaymentRefused {
-  return new PaymentRefused('authorization_already_used');
 }
 
 function noop(): void {}

@@ -105,7 +105,7 @@ export class Settlements {
     } catch (error) {
       const notSent = error instanceof FarthingError && NOT_SENT.has(error.code);
       if (notSent || facilitator.outcomeIsKnowable) {
-        await this.#undo(purchase, record);
+        await this.undo(purchase, record);
         throw error;
       }
       settlement = { kind: 'unknown', detail: String(error) };
@@ -148,11 +148,6 @@ export class Settlements {
       clearInterval(asking);
       purchase.signal.removeEventListener('abort', giveUp);
     }
-  }
-
-  /** Certainly not charged: no trace of the effect or of the answer may stay, and the authorization is free again. */
-  abandon(purchase: InFlightPurchase, record: Reserved): Promise<void> {
-    return this.#undo(purchase, record);
   }
 
   /** Resumes a payment that a crash left half-way: its outcome is asked for in the background until it is finished. */
@@ -273,16 +268,17 @@ export class Settlements {
     record: Chargeable,
     { reason, by }: { readonly reason: string; readonly by?: SettledBy },
   ): Promise<never> {
-    await this.#undo(purchase, { ...record, by }, reason);
+    await this.undo(purchase, { ...record, by }, reason);
     throw new PaymentRefused(faultOf(reason), { atSettlement: true });
   }
 
   /**
+   * Certainly not charged: no trace of the effect or of the answer may stay, and the authorization is free again.
    * An effect is undone only after this is recorded: it may be in another store, and a server that has lost ownership must not touch it.
    * Failed undos are tried again later.
    * @param reason why the settlement was refused, for the ledger
    */
-  async #undo(purchase: InFlightPurchase, record: Chargeable | Undoing, reason?: string): Promise<void> {
+  async undo(purchase: InFlightPurchase, record: Chargeable | Undoing, reason?: string): Promise<void> {
     const { records, effects, answers, log } = this.#deps;
     const undoing = asUndoing(record, reason);
     try {
@@ -361,7 +357,7 @@ export class Settlements {
     record: Chargeable | Undoing,
     reason?: string,
   ): Promise<void> {
-    await this.#undo(purchase, record, reason);
+    await this.undo(purchase, record, reason);
     if (purchase.stage === 'unfinished') return;
     const held = this.#held.get(purchase);
     if (held) held.reject(new PaymentRefused(faultOf(reason ?? NEVER_SETTLED), { atSettlement: true }));

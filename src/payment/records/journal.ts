@@ -6,14 +6,17 @@ import type { Store, Table } from '../store.ts';
  * outcome, and the authorization has ended; the answer stays deliverable, because the payer may have been charged. `returned`: prepaid
  * money that bought minutes which were not used. `refunded`: the operator has sent the money back.
  */
-export type JournalKind =
-  | 'settled'
-  | 'prepaid'
-  | 'returned'
-  | 'refused'
-  | 'pending'
-  | 'presumed'
-  | 'refunded';
+export type JournalKind = (typeof JOURNAL_KINDS)[number];
+
+export const JOURNAL_KINDS = [
+  'settled',
+  'prepaid',
+  'returned',
+  'refused',
+  'pending',
+  'presumed',
+  'refunded',
+] as const;
 
 export interface JournalEntry {
   readonly kind: JournalKind;
@@ -179,16 +182,12 @@ export function paymentOf({ network, asset, payer, nonce }: JournalEntry): strin
 }
 
 function sumsOf(table: Table<JournalSum>): JournalTotals {
-  const sum = (kind: JournalKind) => table.get(kind) ?? NOTHING;
-  return {
-    settled: sum('settled'),
-    prepaid: sum('prepaid'),
-    returned: sum('returned'),
-    refused: sum('refused'),
-    pending: sum('pending'),
-    presumed: sum('presumed'),
-    refunded: sum('refunded'),
-  };
+  return totalsBy((kind) => table.get(kind) ?? NOTHING);
+}
+
+/** The sum of each kind. */
+export function totalsBy(sum: (kind: JournalKind) => JournalSum): JournalTotals {
+  return Object.fromEntries(JOURNAL_KINDS.map((kind) => [kind, sum(kind)])) as JournalTotals;
 }
 
 function addTo(table: Table<JournalSum>, key: string, count: number, amount: bigint): void {

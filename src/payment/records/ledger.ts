@@ -1,23 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Address } from '@farthing/protocol/address';
-import type {
-  Journal,
-  JournalEntry,
-  JournalKind,
-  JournalSum,
-  JournalTotals,
-  NotedRefund,
+import {
+  type Journal,
+  type JournalEntry,
+  type JournalSum,
+  type JournalTotals,
+  type NotedRefund,
+  totalsBy,
 } from './journal.ts';
 
-const KINDS: readonly JournalKind[] = [
-  'settled',
-  'prepaid',
-  'returned',
-  'refused',
-  'pending',
-  'presumed',
-  'refunded',
-];
 const PAGE = 1000;
 
 /** The journals of several stores, read as one. */
@@ -97,8 +88,7 @@ function* pagesOf(
 }
 
 function totalsOf(all: readonly JournalTotals[]): JournalTotals {
-  const sums = KINDS.map((kind) => [kind, sumOf(all.map((totals) => totals[kind]))]);
-  return Object.fromEntries(sums) as JournalTotals;
+  return totalsBy((kind) => sumOf(all.map((totals) => totals[kind])));
 }
 
 function sumOf(sums: readonly JournalSum[]): JournalSum {

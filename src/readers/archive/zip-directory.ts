@@ -1,7 +1,6 @@
 import { isUtf8 as isUtf8Text } from 'node:buffer';
 import { crc32, inflateRawSync } from 'node:zlib';
-import { FarthingError } from '@farthing/protocol/error';
-import { corrupt, tooLarge } from '../reading/refusal.ts';
+import { corrupt, encrypted, tooLarge } from '../reading/refusal.ts';
 import { decoderOfNames } from '../text/charset.ts';
 
 /** A member as the archive's central directory describes it. */
@@ -85,7 +84,7 @@ export function zipEntries(bytes: Uint8Array): ZipEntry[] {
 
 /** A member's bytes. @throws file_corrupt, file_encrypted. */
 export function unpackEntry(bytes: Uint8Array, entry: ZipEntry): Uint8Array {
-  if (entry.isEncrypted) throw encrypted();
+  if (entry.isEncrypted) throw encrypted('file');
   const { name, offset, packedBytes, method, crc } = entry;
   const damaged = corrupt(`its part ${name} cannot be unpacked`);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -132,13 +131,6 @@ function largeEndRecord(view: DataView, locator: number): { count: number; offse
     count: Number(view.getBigUint64(at + 32, true)),
     offset: Number(view.getBigUint64(at + 48, true)),
   };
-}
-
-export function encrypted(): FarthingError {
-  return new FarthingError(
-    'file_encrypted',
-    'The file has a password. Remove the password and send it again.',
-  );
 }
 
 function entryAt(

@@ -1,5 +1,5 @@
-import { tooLarge } from '../reading/refusal.ts';
-import { encrypted, unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
+import { encrypted, tooLarge } from '../reading/refusal.ts';
+import { unpackEntry, type ZipEntry, zipEntries } from './zip-directory.ts';
 
 /** Members of an office file, and bytes of all members that are read, once unpacked. */
 const MEMBERS_MAX = 10_000;
@@ -21,7 +21,7 @@ export class Zip {
         limit_members: MEMBERS_MAX,
       });
     const files = entries.filter(({ isFile }) => isFile);
-    if (files.length > 0 && files.every(({ isEncrypted }) => isEncrypted)) throw encrypted();
+    if (files.length > 0 && files.every(({ isEncrypted }) => isEncrypted)) throw encrypted('file');
     this.#bytes = bytes;
     this.#entries = new Map(entries.map((entry) => [keyOf(entry.name), entry]));
     this.names = new Set(entries.map(({ name }) => name));

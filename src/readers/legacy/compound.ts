@@ -10,9 +10,13 @@ export interface Compound {
   readonly FileIndex: readonly { readonly content?: ArrayLike<number> }[];
 }
 
+export function isCompound(bytes: Uint8Array): boolean {
+  return START.every((byte, at) => bytes[at] === byte);
+}
+
 /** The streams of a compound file in memory; undefined for other and for damaged files. */
 export function compoundOf(bytes: Uint8Array): Compound | undefined {
-  if (!START.every((byte, at) => bytes[at] === byte)) return undefined;
+  if (!isCompound(bytes)) return undefined;
   try {
     return CFB.read(bytes, { type: 'buffer' });
   } catch {

@@ -1,9 +1,8 @@
-import { FarthingError } from '@farthing/protocol/error';
 import WordExtractor from 'word-extractor';
 import { contentReader } from '../office/office.ts';
 import type { OfficeContent, Report } from '../office/office-content.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
-import { corrupt } from '../reading/refusal.ts';
+import { corrupt, encrypted } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import { withoutControls } from '../text/charset.ts';
 import { readPlain } from '../text/plain.ts';
@@ -22,11 +21,7 @@ async function readDoc(file: SourceFile, report: Report): Promise<OfficeContent>
   const compound = file.find(compoundOf);
   const main = compound && streamOf(compound, MAIN);
   if (!main || main.length <= FLAGS_AT + 1) throw corrupt('its text is missing');
-  if ((main[FLAGS_AT]! | (main[FLAGS_AT + 1]! << 8)) & ENCRYPTED)
-    throw new FarthingError(
-      'file_encrypted',
-      'The document has a password. Remove the password and send it again.',
-    );
+  if ((main[FLAGS_AT]! | (main[FLAGS_AT + 1]! << 8)) & ENCRYPTED) throw encrypted('document');
   const document = await new WordExtractor().extract(Buffer.from(file.bytes)).catch(() => {
     throw corrupt('it is no Word document that can be read');
   });

@@ -1,9 +1,8 @@
 import type { Block } from '@farthing/protocol/document';
-import { FarthingError } from '@farthing/protocol/error';
 import { contentReader } from '../office/office.ts';
 import type { OfficeContent, Report } from '../office/office-content.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
-import { corrupt } from '../reading/refusal.ts';
+import { corrupt, encrypted } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import { withoutControls } from '../text/charset.ts';
 import { shorten } from '../text/outline.ts';
@@ -47,11 +46,7 @@ function readPpt(file: SourceFile, report: Report): OfficeContent {
   const compound = file.find(compoundOf);
   const stream = compound && streamOf(compound, MAIN);
   if (!stream) throw corrupt('its slides are missing');
-  if (streamOf(compound, ENCRYPTED))
-    throw new FarthingError(
-      'file_encrypted',
-      'The presentation has a password. Remove the password and send it again.',
-    );
+  if (streamOf(compound, ENCRYPTED)) throw encrypted('presentation');
   const found: Found = { listed: [], drawn: [], notes: [], tooDeep: 0 };
   walk(
     new DataView(stream.buffer, stream.byteOffset, stream.byteLength),

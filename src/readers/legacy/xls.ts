@@ -1,14 +1,13 @@
 import { read, set_cptable, type WorkBook } from '@e965/xlsx';
 import * as codePages from '@e965/xlsx/dist/cpexcel.full.mjs';
 import type { Block } from '@farthing/protocol/document';
-import { FarthingError } from '@farthing/protocol/error';
 import { packageType } from '../archive/package-type.ts';
 import { contentReader } from '../office/office.ts';
 import type { OfficeContent, Report } from '../office/office-content.ts';
 import { cellBudget } from '../office/xlsx.ts';
 import { formatOfCode, numberText } from '../office/xlsx-numbers.ts';
 import type { FormatReader, MakeReader } from '../reading/format-reader.ts';
-import { corrupt } from '../reading/refusal.ts';
+import { corrupt, encrypted } from '../reading/refusal.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import { withoutControls } from '../text/charset.ts';
 import { oneLine, shorten } from '../text/outline.ts';
@@ -93,11 +92,7 @@ function workbookOf(bytes: Uint8Array): WorkBook {
   try {
     return read(bytes, { type: 'array', dense: true, cellNF: true, cellHTML: false, cellText: false });
   } catch (error) {
-    if (/password|encrypt/i.test(String(error)))
-      throw new FarthingError(
-        'file_encrypted',
-        'The workbook has a password. Remove the password and send it again.',
-      );
+    if (/password|encrypt/i.test(String(error))) throw encrypted('workbook');
     throw corrupt('it is no workbook that can be read');
   }
 }

@@ -1,11 +1,11 @@
 import type { Block, ExtractLimits, FileInfo } from '@farthing/protocol/document';
-import { FarthingError } from '@farthing/protocol/error';
 import { addNotRead } from '@farthing/protocol/file/not-read';
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
+import { giveAttachments } from '../office/office.ts';
 import { giveBlocks } from '../reading/blocks.ts';
 import type { MakeReader } from '../reading/format-reader.ts';
 import { corrupt, tooLarge } from '../reading/refusal.ts';
-import { giveBytes, type MemberSink } from '../reading/sink.ts';
+import type { MemberSink } from '../reading/sink.ts';
 import { readText } from '../text/charset.ts';
 import { readHtml } from '../text/html.ts';
 import { oneLine } from '../text/outline.ts';
@@ -122,16 +122,9 @@ function wordsIn(blocks: readonly Block[]): ReadonlySet<string> {
 }
 
 async function unpackMail(bytes: Uint8Array, limits: ExtractLimits, sink: MemberSink): Promise<void> {
-  for (const attachment of attachmentsOf(await parse(bytes))) {
-    const content = contentOf(attachment);
-    await sink.begin(nameOf(attachment));
-    if (content.length > limits.bytesMax) {
-      await sink.end(new FarthingError('file_too_large', `An attachment may have ${limits.bytesMax} bytes.`));
-      continue;
-    }
-    await giveBytes(content, sink);
-    await sink.end();
-  }
+  const attached = attachmentsOf(await parse(bytes));
+  const files = attached.map((each) => ({ name: nameOf(each), bytes: contentOf(each) }));
+  await giveAttachments(files, limits, sink);
 }
 
 /** @throws document_too_large for a mail of more parts than any has. */

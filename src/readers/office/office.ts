@@ -3,26 +3,21 @@ import { FarthingError } from '@farthing/protocol/error';
 import { packageType } from '../archive/package-type.ts';
 import { memberRefusal } from '../archive/unpack-budget.ts';
 import { Zip } from '../archive/zip.ts';
+import { isCompound } from '../legacy/compound.ts';
 import { embeddedPictures } from '../picture/embedded.ts';
 import { giveBlocks } from '../reading/blocks.ts';
 import type { FormatReader, MakeReader } from '../reading/format-reader.ts';
+import { encrypted } from '../reading/refusal.ts';
 import { giveBytes, type MemberSink } from '../reading/sink.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import type { Attachment, OfficeContent, Report } from './office-content.ts';
-
-/** An OLE compound file, as older office programs write it. */
-const COMPOUND_START = [0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1];
 
 /** A format that is a package: a zip of parts. All of it is read when it is opened: damage is found before anybody pays. */
 export function officeReader(read: (zip: Zip, report: Report) => OfficeContent): MakeReader {
   return (mediaType) =>
     contentReader(mediaType, {
       sniff: (file) => {
-        if (file.find(isEncryptedPackage))
-          throw new FarthingError(
-            'file_encrypted',
-            'The document has a password. Remove the password and send it again.',
-          );
+        if (file.find(isEncryptedPackage)) throw encrypted('document');
         return file.find(packageType) === mediaType;
       },
       read: ({ bytes }, report) => read(new Zip(bytes), report),
@@ -94,7 +89,7 @@ export async function giveAttachments(
 
 /** A document that a password encrypts is a compound file with a stream of this name (MS-OFFCRYPTO 1.3.2). */
 function isEncryptedPackage(bytes: Uint8Array): boolean {
-  if (!COMPOUND_START.every((byte, at) => bytes[at] === byte)) return false;
+  if (!isCompound(bytes)) return false;
   const name = Buffer.from('EncryptedPackage', 'utf16le');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(name);
 }

@@ -9,7 +9,7 @@ import { fromRaw } from '../picture/picture-content.ts';
 import { previewOfRaw } from '../picture/picture-preview.ts';
 import { JUDGED_SIDE_PIXELS, looksLikeTextPage } from '../picture/text-page-test.ts';
 import type { MakeReader, ReadContext } from '../reading/format-reader.ts';
-import { corrupt, tooLarge, tooManyCharacters, unknownPage } from '../reading/refusal.ts';
+import { corrupt, encrypted, tooLarge, tooManyCharacters, unknownPage } from '../reading/refusal.ts';
 import { giveBytes, type MemberSink, type Sink, type Summary } from '../reading/sink.ts';
 import type { SourceFile } from '../reading/source-file.ts';
 import { decodeText, withoutControls } from '../text/charset.ts';
@@ -345,10 +345,7 @@ function openDocument(pdfium: Pdfium, bytes: Uint8Array): PdfDocument {
   } catch (error) {
     if (!(error instanceof PdfOpenError)) throw error;
     if (error.reason === 'damaged') throw corrupt('it is no complete PDF');
-    throw new FarthingError(
-      'file_encrypted',
-      'The PDF has a password. Remove the password and send it again.',
-    );
+    throw encrypted('PDF');
   }
 }
 

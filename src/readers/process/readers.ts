@@ -14,17 +14,13 @@
  */
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ExtractLimits, PictureSpec } from '@farthing/protocol/document';
 import type { ConfinementReport, Settings } from './messages.ts';
 import { PooledReader } from './pooled-reader.ts';
 import { ReaderPool } from './reader-pool.ts';
 
-export interface ReadersOptions {
-  readonly pictureSpec: PictureSpec | undefined;
-  readonly limits: ExtractLimits;
+export interface ReadersOptions extends Pick<Settings, 'pictureSpec' | 'limits' | 'languages'> {
   /** Emptied at the start. */
   readonly scratchFolder: string;
-  readonly languages: readonly string[];
   /** Files that are read at the same time, at least two. */
   readonly readers: number;
   readonly log: (event: object) => void;

@@ -6,6 +6,14 @@ export function corrupt(what: string): FarthingError {
   return new FarthingError('file_corrupt', `The file is damaged: ${what}. Send it again, whole.`);
 }
 
+/** @param what the kind of file, in words */
+export function encrypted(what: string): FarthingError {
+  return new FarthingError(
+    'file_encrypted',
+    `The ${what} has a password. Remove the password and send it again.`,
+  );
+}
+
 /** @param what the limit that the file exceeds, and what to send instead */
 export function tooLarge(what: string, facts: Readonly<Record<string, number>>): FarthingError {
   return new FarthingError('document_too_large', what, { facts });

@@ -1,8 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Farthing, type SearchOptions, type Workspace } from '@farthing/client';
+import { Farthing, type Hit, type SearchOptions, type Workspace } from '@farthing/client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { answerLine } from './answer-line.ts';
 
 /** One search of each kind; the queries belong to the files in `samples/`. */
 const SCRIPT = {
@@ -135,4 +134,16 @@ class Demo {
     this.#print(`  ${query.padEnd(QUERY_COLUMNS)}${kind}, ${latency_ms.toFixed(1)} ms`);
     this.#print(answerLine(first));
   }
+}
+
+const SNIPPET_CHARACTERS = 64;
+const PLACE_COLUMNS = 22;
+
+/** A hit as one line: confidence, file and page, and the words that were found. */
+function answerLine({ confidence, item, locator, snippet }: Hit): string {
+  const place = locator.page === undefined ? item.name : `${item.name}, page ${locator.page}`;
+  const words = (snippet ?? '').replace(/\s+/g, ' ').trim();
+  const shown =
+    words.length <= SNIPPET_CHARACTERS ? words : `${words.slice(0, SNIPPET_CHARACTERS).trimEnd()}…`;
+  return `    ${confidence.toFixed(2)}  ${place.padEnd(PLACE_COLUMNS)}${shown && `  ${shown}`}`.trimEnd();
 }

@@ -1,5 +1,6 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFolder } from '@farthing/engine/shard/disposal';
 
 /** Replaces a file at once: a reader, and a start after a power cut, find the former content or the new one, whole. On the disk once it resolves. */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
@@ -13,10 +14,5 @@ export async function writeDurably(path: string, content: string | Uint8Array, m
     await file.close();
   }
   await rename(draft, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await syncFolder(dirname(path));
 }

@@ -3,9 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { native } from '@farthing/native';
 import type { Store as Books, Table } from '@farthing/payment/store';
+import { FarthingError } from '@farthing/protocol/error';
 import { asBinary, type Database, open, type RootDatabase } from 'lmdb';
 import { Reserve } from './reserve.ts';
-import { written } from './writing.ts';
 
 export type { Table } from '@farthing/payment/store';
 
@@ -123,3 +123,37 @@ function wrap<V>(database: Database<V, string>, write: <T>(begin: () => Promise<
     count: () => database.getCount(),
   };
 }
+
+const RETRY_AFTER_S = 5;
+const NO_SPACE = 28;
+/** The map of a state is full: LMDB's own number. */
+const MAP_FULL = -30_792;
+
+/**
+ * A write of LMDB whose failure has a code of ours. Inside a transaction no single write is awaited: that fails with its transaction,
+ * and is no stray error.
+ */
+function written<T>(writing: Promise<T>): Promise<T> {
+  const done = writing.catch((error: unknown) => {
+    throw refusalOf(error);
+  });
+  done.catch(noop);
+  return done;
+}
+
+/** Maps disk errors to `books_unavailable`; other errors stay as they are. */
+function refusalOf(error: unknown): unknown {
+  const { code, commitError } = (error ?? {}) as { code?: unknown; commitError?: Promise<unknown> };
+  // This promise rejects with the cause, for all writes of the transaction: one of them reports it.
+  commitError?.catch(noop);
+  const isErrno = typeof code === 'number' && (code > 0 || code === MAP_FULL);
+  if (commitError === undefined && !isErrno) return error;
+  const isFull = code === NO_SPACE || code === MAP_FULL;
+  return new FarthingError(
+    'books_unavailable',
+    `${isFull ? 'The disk of the server is full' : 'The disk of the server refuses writes'}. Try again later.`,
+    { retryAfterS: RETRY_AFTER_S, cause: error },
+  );
+}
+
+function noop(): void {}

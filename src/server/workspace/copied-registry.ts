@@ -12,15 +12,16 @@ import { mayHoldData, type WorkspaceRecord } from './workspace.ts';
 const PAGE = 500;
 
 /**
- * The registry in a copy of the state that a backup took while the server runs. It lists the Tenants that belong in the
- * backup. Tenants that end while the folders are copied end in the copy, too.
+ * The registry in a state that no server runs over: a copy that a backup took while the server runs, or a stopped server's. It lists the
+ * Tenants that belong in the backup. Tenants that end while the folders are copied end in the copy, too.
  */
 export class CopiedRegistry {
   readonly #records: WorkspaceRecords;
   readonly #payers: PayerRows;
+  readonly #time: RentedTime;
 
   constructor(copy: Store, clock: Clock) {
-    // No time passes in the copy.
+    // No time passes here.
     const time = new RentedTime(copy, clock, {
       downtimeRefundMinutesMax: Number.POSITIVE_INFINITY,
       monotonic: () => 0,
@@ -34,12 +35,31 @@ export class CopiedRegistry {
       pendingEffects,
     });
     this.#payers = new PayerRows(copy, time);
+    this.#time = time;
   }
 
   /** All Tenants that may hold something: workspaces that have begun and not ended, and payers with an index. */
   async *tenants(): AsyncGenerator<TenantId> {
-    yield* this.#livingWorkspaces();
+    for await (const { id, state } of this.#workspaces()) if (mayHoldData(state)) yield id;
     yield* this.#payers.all();
+  }
+
+  /** Ends the time of all workspaces and of all wallets' indexes: the next start destroys them as expired ones. */
+  async endAll(): Promise<{ workspaces: number; indexes: number }> {
+    const endsAt = this.#time.now();
+    let [workspaces, indexes] = [0, 0];
+    for await (const { id } of this.#workspaces())
+      await this.#records.transaction(() => {
+        const record = this.#records.get(id);
+        if (record?.state !== 'active' || record.endsAt <= endsAt) return;
+        this.#records.write(record, { ...record, endsAt });
+        workspaces += 1;
+      });
+    for (const payer of this.#payers.all()) {
+      await this.#payers.set(payer, (row) => row && { ...row, endsAt: Math.min(row.endsAt, endsAt) });
+      indexes += 1;
+    }
+    return { workspaces, indexes };
   }
 
   /** Ends in the copy what has ended in the server. @returns the Tenants whose data is gone. */
@@ -47,7 +67,8 @@ export class CopiedRegistry {
     const workspaces: Table<WorkspaceRecord> = live.table('workspaces');
     const payers: Table<PayerRow> = live.table('payer_index');
     const gone: TenantId[] = [];
-    for await (const workspace of this.#livingWorkspaces()) {
+    for await (const { id: workspace, state } of this.#workspaces()) {
+      if (!mayHoldData(state)) continue;
       const record = workspaces.get(workspace);
       if (!record || record.state === 'active') continue;
       await this.#records.adoptEnd(workspace, record);
@@ -61,10 +82,10 @@ export class CopiedRegistry {
     return gone;
   }
 
-  async *#livingWorkspaces(): AsyncGenerator<WorkspaceId> {
+  async *#workspaces(): AsyncGenerator<WorkspaceRecord> {
     for (let after: WorkspaceId | undefined; ; ) {
       const page: WorkspaceRecord[] = this.#records.list({ after, limit: PAGE });
-      for (const { id, state } of page) if (mayHoldData(state)) yield id;
+      yield* page;
       if (page.length < PAGE) return;
       after = page.at(-1)!.id;
       await new Promise(setImmediate);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { syncFolder } from '@farthing/engine/shard/disposal';
 import { type Objects, objectsUnavailable, probe } from './objects.ts';
 
 const DRAFT = '.draft';
@@ -32,7 +33,7 @@ export class FolderObjects implements Objects {
         await file.close();
       }
       await rename(draft, path);
-      for (const folder of [dirname(path), ...made]) await sync(folder);
+      for (const folder of [dirname(path), ...made]) await syncFolder(folder);
     });
   }
 
@@ -57,7 +58,7 @@ export class FolderObjects implements Objects {
     return available(async () => {
       const path = this.#pathOf(name);
       await rm(path, { force: true });
-      await sync(dirname(path)).catch((error) => this.#unlessAbsent(error));
+      await syncFolder(dirname(path)).catch((error) => this.#unlessAbsent(error));
     });
   }
 
@@ -77,7 +78,7 @@ export class FolderObjects implements Objects {
 
   /** @returns the parents of what was made, to be synced */
   async #makeFolder(folder: string): Promise<string[]> {
-    if (folder !== this.#folder) await sync(this.#folder);
+    if (folder !== this.#folder) await syncFolder(this.#folder);
     const first = await mkdir(folder, { recursive: true, mode: 0o700 });
     const parents: string[] = [];
     if (first === undefined) return parents;
@@ -91,14 +92,5 @@ async function available<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     throw objectsUnavailable(error);
-  }
-}
-
-async function sync(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
   }
 }

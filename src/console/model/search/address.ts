@@ -1,22 +1,15 @@
-import type { Family } from '@farthing/client';
 import { FAMILIES } from '@farthing/protocol/family';
 import { K_DEFAULT, K_MAX, K_MIN } from '@farthing/protocol/search';
-import { type Filter, type Only, ORDERS, type OrderName } from '../state/asked.ts';
+import { type Asked, type Filter, type Only, ORDERS, type OrderName } from '../state/asked.ts';
 import { isKind } from './results.ts';
 
 /**
  * A search in the page's address. It follows the `#`, which no browser sends: a server, a proxy and their logs never see
  * what is searched for.
  */
-export interface SearchAddress {
-  readonly query: string;
+export interface SearchAddress extends Omit<Asked, 'picture'> {
   /** SHA-256 of the picture. */
   readonly picture?: string;
-  readonly families: readonly Family[];
-  readonly k: number;
-  readonly like?: string;
-  readonly only?: Only | undefined;
-  readonly order?: OrderName | undefined;
   readonly filter: Filter;
 }
 

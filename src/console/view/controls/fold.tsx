@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useNarrow } from './use-narrow.ts';
+import { useEffect, useState } from 'preact/hooks';
 
 interface FoldProps {
   readonly title: string;
@@ -26,4 +26,18 @@ export function Fold({ title, brief, class: name, children }: FoldProps) {
       {children}
     </details>
   );
+}
+
+const NARROW = '(max-width: 900px)';
+
+/** Whether the screen is too narrow for two columns; the style sheet has the same condition. */
+function useNarrow(): boolean {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches);
+  useEffect(() => {
+    const media = matchMedia(NARROW);
+    const change = () => setNarrow(media.matches);
+    media.addEventListener('change', change);
+    return () => media.removeEventListener('change', change);
+  }, []);
+  return isNarrow;
 }

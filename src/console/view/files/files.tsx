@@ -1,10 +1,11 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import { type Overview, overviewOf } from '../../model/files/overview.ts';
+import { addFiles } from '../../model/files/upload.ts';
 import type { FileEntry } from '../../model/state/entry.ts';
 import { session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 import { Fold } from '../controls/fold.tsx';
-import { ChooseFiles } from './choose-files.tsx';
+import { UploadIcon } from '../controls/icons.tsx';
 import { Failures } from './failures.tsx';
 import { FileRow } from './file-row.tsx';
 
@@ -92,4 +93,28 @@ function sayBrief({ total, done, settled, failures }: Overview): string {
 function isNamed(wanted: string): (file: FileEntry) => boolean {
   const part = wanted.trim().toLowerCase();
   return ({ name }) => part === '' || name.toLowerCase().includes(part);
+}
+
+/** Opens the browser's chooser; what is chosen is added. */
+function ChooseFiles({ label }: { label: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <button type="button" class="drop" onClick={() => input.current?.click()}>
+        <UploadIcon /> {label}
+      </button>
+      <input
+        ref={input}
+        class="unseen"
+        type="file"
+        multiple
+        tabIndex={-1}
+        aria-label="Files to add"
+        onChange={({ currentTarget }) => {
+          addFiles([...(currentTarget.files ?? [])]);
+          currentTarget.value = '';
+        }}
+      />
+    </>
+  );
 }

@@ -1,11 +1,11 @@
-import type { Hit } from '@farthing/client';
-import { useState } from 'preact/hooks';
+import type { Box, Hit } from '@farthing/client';
+import { useEffect, useState } from 'preact/hooks';
+import { type PictureOf, previewOf } from '../../model/server/pictures.ts';
+import { session } from '../../model/state/session.ts';
 import { BackIcon, NextIcon } from '../controls/icons.tsx';
-import { BoxMark } from '../parts/box-mark.tsx';
 import { formatOf } from '../parts/place.ts';
 import { StandIn } from '../parts/stand-in.tsx';
 import { useContent } from './use-content.ts';
-import { usePreview } from './use-preview.ts';
 
 /** Pictures that every browser draws: the file itself is shown once it is here. */
 const DRAWN = /^image\/(jpeg|png|webp|gif|bmp)$/;
@@ -56,4 +56,29 @@ export function PagePicture({ hit }: { hit: Hit }) {
       )}
     </div>
   );
+}
+
+/** The preview's address; undefined while it is awaited, null when there is none. */
+function usePreview({ item, locator: { page, time_s } }: PictureOf): string | null | undefined {
+  const [address, setAddress] = useState<string | null>();
+  useEffect(() => {
+    const { opened } = session.value;
+    if (!opened) return;
+    const leaving = new AbortController();
+    setAddress(undefined);
+    void previewOf(opened, { item, locator: { page, time_s } }, leaving.signal).then((picture) => {
+      if (!leaving.signal.aborted) setAddress(picture?.address ?? null);
+    });
+    return () => leaving.abort();
+  }, [item.id, page, time_s]);
+  return address;
+}
+
+/** The part of a page that was found, drawn over its picture. */
+function BoxMark({ box }: { box: Box | undefined }) {
+  if (!box) return null;
+  const percent = (share: number) => `${Math.min(1, Math.max(0, share)) * 100}%`;
+  const { x, y, width, height } = box;
+  const style = { left: percent(x), top: percent(y), width: percent(width), height: percent(height) };
+  return <span class="box" style={style} />;
 }

@@ -1,6 +1,6 @@
-import { session } from '../../model/state/session.ts';
+import { type OpenWorkspace, session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
-import { Ended } from './ended.tsx';
+import { dismissEnded, fetchEndedReceipt } from '../../model/workspace/workspace.ts';
 import { Order } from './order.tsx';
 
 /** The empty page: an introduction, and the offer of a workspace. */
@@ -26,5 +26,26 @@ export function Start() {
         </section>
       )}
     </div>
+  );
+}
+
+/** An expired workspace, whose receipt is still available. */
+function Ended({ ended }: { ended: OpenWorkspace }) {
+  const { busy } = useStore(session);
+  return (
+    <section class="card ended" aria-labelledby="ended-title">
+      <h2 id="ended-title">Your workspace has expired</h2>
+      <p>
+        Its data was destroyed. <code>{ended.id.slice(0, 12)}…</code>
+      </p>
+      <div class="buttons">
+        <button type="button" aria-disabled={busy !== undefined} onClick={() => void fetchEndedReceipt()}>
+          Get its receipt
+        </button>
+        <button type="button" class="plain" onClick={dismissEnded}>
+          Not needed
+        </button>
+      </div>
+    </section>
   );
 }

@@ -1,3 +1,4 @@
+import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
 import { useEffect } from 'preact/hooks';
 import { search as searchAgain } from '../../model/search/search.ts';
 import { refreshUsage } from '../../model/server/usage.ts';
@@ -5,12 +6,12 @@ import { type OpenWorkspace, session } from '../../model/state/session.ts';
 import { useStore } from '../../model/state/store.ts';
 import { Fold } from '../controls/fold.tsx';
 import { Files } from '../files/files.tsx';
+import { Facts } from '../parts/facts.tsx';
 import { Results } from '../results/results.tsx';
 import { SearchForm } from '../search/search-form.tsx';
 import { DisposeButton } from './dispose-button.tsx';
 import { Invitation } from './invitation.tsx';
 import { Clock, Time } from './time.tsx';
-import { UsageList } from './usage-list.tsx';
 
 const REFRESH_MS = 15_000;
 
@@ -52,4 +53,10 @@ function Found() {
     );
   if (search) return <Results search={search} />;
   return searching ? <p class="invitation quiet">Searching…</p> : <Invitation />;
+}
+
+/** Cost and activity of the workspace so far. */
+function UsageList() {
+  const { usage } = useStore(session);
+  return usage ? <Facts class="usage" fields={SHOWN_FIELDS.usage} record={usage} /> : null;
 }

@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib';
 import { FarthingError } from '@farthing/protocol/error';
-import { corrupt, tooLarge } from '../../reading/refusal.ts';
+import { corrupt, encrypted, tooLarge } from '../../reading/refusal.ts';
 import { unpackLzma, unpackLzma2 } from './lzma.ts';
 
 /** A way in which bytes are packed. */
@@ -44,10 +44,7 @@ export function unpackCoder(
     case X86:
       return withoutAddresses(packed);
     case AES:
-      throw new FarthingError(
-        'file_encrypted',
-        'The file in the archive has a password. Remove the password and send it again.',
-      );
+      throw encrypted('file in the archive');
     default:
       throw new FarthingError(
         'media_type_unsupported',

@@ -6,6 +6,7 @@ import type { WorkspaceRecord } from '../../workspace/workspace.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { isFault, problem } from '../exchange/problem.ts';
 import type { BytesReply, ContentReply, EventsReply, Reply } from '../exchange/reply.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 import type { Services } from './services.ts';
 
 export type WorkKind = 'search' | 'ingest' | 'other';
@@ -21,17 +22,43 @@ export function bearerToken(exchange: Pick<Exchange, 'header'>): string | undefi
   return /^Bearer ([\x21-\x7e]{1,256})$/i.exec(exchange.header('authorization') ?? '')?.[1];
 }
 
+type OwnReply = Answer | BytesReply | ContentReply | EventsReply;
+
+/** A route for the holder of a workspace's token. @param path below the workspace's own */
+export function workspaceRoute(
+  services: Services,
+  [method, path]: readonly [method: Route['method'], path: string],
+  operation: Omit<Operation, 'tag' | 'security'>,
+  work: (
+    workspace: WorkspaceRecord,
+    exchange: Exchange,
+    params: Readonly<Record<string, string>>,
+  ) => Promise<OwnReply>,
+  kind: WorkKind = 'other',
+): Route {
+  return {
+    method,
+    path: `/agent/v1/workspaces/{id}${path}`,
+    operation: { ...operation, tag: 'Workspaces', security: 'token' },
+    handle: (exchange, params) =>
+      withWorkspace(services, exchange, params.id!, kind, (workspace) => work(workspace, exchange, params)),
+  };
+}
+
+/** The usual answer. */
+export const found = (body: object): Answer => ({ status: 200, headers: {}, body: { ...body } });
+
 /**
  * Runs `work` for the holder of the workspace's token. A request that has arrived before the end finishes. Refusals after
  * authentication carry the workspace's headers too.
  * @throws workspace_unauthorized
  */
-export async function withWorkspace(
+async function withWorkspace(
   { workspaces, tenantLimits, gate, onFault }: Services,
   exchange: Exchange,
   id: string,
-  work: (workspace: WorkspaceRecord) => Promise<Answer | BytesReply | ContentReply | EventsReply>,
-  kind: WorkKind = 'other',
+  kind: WorkKind,
+  work: (workspace: WorkspaceRecord) => Promise<OwnReply>,
 ): Promise<Reply> {
   const workspace = workspaces.authenticate(id, bearerToken(exchange));
   exchange.body.proved(gate.owners.of(workspace.id));

@@ -15,6 +15,7 @@ import {
 } from '@farthing/protocol/schema/requests';
 import { SearchResponseSchema } from '@farthing/protocol/schema/search';
 import { WorkspaceSchema } from '@farthing/protocol/schema/workspaces';
+import type { TObject } from '@sinclair/typebox';
 
 /**
  * Shapes and examples of the paid routes, for public catalogues. They are in each 402, in its header and its body: names, types and short
@@ -77,6 +78,17 @@ export const ANSWERS = {
   workspace: { ...workspace, capability_token: 'fws_…', charged: true },
 } as const;
 
+/** A path that takes a JSON object. */
+const posted = (routeTemplate: string, body: TObject, bodyExample: object, answer: TObject) =>
+  ({
+    method: 'POST',
+    routeTemplate,
+    bodyType: 'json',
+    bodyFields: fieldTypes(body),
+    bodyExample,
+    outputSchema: fieldTypes(answer),
+  }) as const;
+
 const OF_ITEM = {
   pathParams: {
     item_id: { type: 'string', description: 'Id of one of your items, from the upload or a hit.' },
@@ -85,12 +97,12 @@ const OF_ITEM = {
 };
 
 export const searchDiscovery: Discovery = {
-  method: 'POST',
-  routeTemplate: '/agent/v1/search',
-  bodyType: 'json',
-  bodyFields: fieldTypes(SearchRequestSchema),
-  bodyExample: { query: 'how is the filter cleaned?', k: 5 },
-  outputSchema: fieldTypes(SearchResponseSchema),
+  ...posted(
+    '/agent/v1/search',
+    SearchRequestSchema,
+    { query: 'how is the filter cleaned?', k: 5 },
+    SearchResponseSchema,
+  ),
   outputExample: {
     hits: [
       {
@@ -150,34 +162,24 @@ export const previewDiscovery: Discovery = {
 };
 
 export const workspaceCreateDiscovery: Discovery = {
-  method: 'POST',
-  routeTemplate: '/agent/v1/workspaces',
-  bodyType: 'json',
-  bodyFields: fieldTypes(WorkspaceCreateSchema),
-  bodyExample: { ttl_minutes: 15, spend_limit_usd: 0.05 },
-  outputSchema: fieldTypes(WorkspaceSchema),
+  ...posted(
+    '/agent/v1/workspaces',
+    WorkspaceCreateSchema,
+    { ttl_minutes: 15, spend_limit_usd: 0.05 },
+    WorkspaceSchema,
+  ),
   outputExample: { ...shortWorkspace, capability_token: 'fws_…', charged: true },
 };
 
 export const workspaceExtendDiscovery: Discovery = {
-  method: 'POST',
-  routeTemplate: '/agent/v1/workspaces/:id/extend',
-  bodyType: 'json',
-  bodyFields: fieldTypes(WorkspaceExtendSchema),
-  bodyExample: { ttl_minutes: 15 },
+  ...posted('/agent/v1/workspaces/:id/extend', WorkspaceExtendSchema, { ttl_minutes: 15 }, WorkspaceSchema),
   pathParams: { id: { type: 'string', description: 'Id of the workspace.' } },
   pathExample: { id: workspace.id },
-  outputSchema: fieldTypes(WorkspaceSchema),
   outputExample: { ...shortWorkspace, price_usd: '0.0075', charged: true },
 };
 
 export const prepayDiscovery: Discovery = {
-  method: 'POST',
-  routeTemplate: '/agent/v1/prepaid',
-  bodyType: 'json',
-  bodyFields: fieldTypes(PrepaySchema),
-  bodyExample: { usd: 1 },
-  outputSchema: fieldTypes(PrepaidSchema),
+  ...posted('/agent/v1/prepaid', PrepaySchema, { usd: 1 }, PrepaidSchema),
   outputExample: { added_usd: '1', prepaid_usd: '1.24', charged: true },
 };
 
@@ -190,12 +192,7 @@ export const balanceDiscovery: Discovery = {
 };
 
 export const refundDiscovery: Discovery = {
-  method: 'POST',
-  routeTemplate: '/agent/v1/prepaid/refund',
-  bodyType: 'json',
-  bodyFields: fieldTypes(PrepaidRefundRequestSchema),
-  bodyExample: { usd: 1 },
-  outputSchema: fieldTypes(PrepaidRefundSchema),
+  ...posted('/agent/v1/prepaid/refund', PrepaidRefundRequestSchema, { usd: 1 }, PrepaidRefundSchema),
   outputExample: {
     id: 'pre_0f8fad5bd9cb469fa16570867728950e',
     refund_usd: '1',

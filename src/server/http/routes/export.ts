@@ -4,7 +4,7 @@ import { Type } from '@sinclair/typebox';
 import { exportLines } from '../../ingest/export.ts';
 import type { WorkspaceRecord } from '../../workspace/workspace.ts';
 import type { Services } from '../access/services.ts';
-import { withWorkspace } from '../access/workspace-access.ts';
+import { workspaceRoute } from '../access/workspace-access.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { shownJson } from '../exchange/json-text.ts';
 import type { ContentReply } from '../exchange/reply.ts';
@@ -12,14 +12,12 @@ import type { Route } from '../exchange/route.ts';
 
 /** GET /agent/v1/workspaces/{id}/export: all that a workspace holds, as lines of JSON. */
 export function exportRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/export',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['GET', '/export'],
+    {
       operationId: 'exportWorkspace',
       summary: 'Everything in a workspace, as lines of JSON (NDJSON)',
-      tag: 'Workspaces',
-      security: 'token',
       parameters: [
         {
           name: 'content',
@@ -43,9 +41,8 @@ export function exportRoute(services: Services): Route {
       },
       errors: [400, 429, 500, 503],
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, (workspace) => startOf(services, exchange, workspace)),
-  };
+    (workspace, exchange) => startOf(services, exchange, workspace),
+  );
 }
 
 async function startOf(

@@ -9,7 +9,7 @@ import type { IngestAnswer } from '../../ingest/ingest.ts';
 import type { StagedUpload } from '../../ingest/ports/ports.ts';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
-import { withWorkspace } from '../access/workspace-access.ts';
+import { workspaceRoute } from '../access/workspace-access.ts';
 import { ingestDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
@@ -24,11 +24,12 @@ export function ingestRoute(services: Services): Route {
   return {
     method: 'POST',
     path: PATH,
-    operation: operation('ingest', 'Upload a file into the payer’s index', {
+    operation: {
+      ...operation('ingest', 'Upload a file into the payer’s index'),
       security: 'payment',
       tag: 'Per request',
       price: services.prices.shown.ingest,
-    }),
+    },
     handle: async (exchange) => {
       const reply = await paid(services, exchange, paidUpload(services, exchange));
       // The paid answer is sent even if the wait fails.
@@ -67,39 +68,30 @@ function paidUpload(services: Services, exchange: Exchange): PaidRoute {
 /** POST /agent/v1/workspaces/{id}/ingest: included in the price of the workspace's time. */
 export function workspaceIngestRoute(services: Services): Route {
   const { ingest } = services;
-  return {
-    method: 'POST',
-    path: '/agent/v1/workspaces/{id}/ingest',
-    operation: operation('ingestWorkspace', 'Upload a file into a workspace', {
-      security: 'token',
-      tag: 'Workspaces',
-    }),
-    handle: (exchange, params) =>
-      withWorkspace(
-        services,
-        exchange,
-        params.id!,
-        async ({ id }) => {
-          ingest.admit(id);
-          const upload = await receiveUpload(exchange, services.incoming, services.limits);
-          try {
-            const inspected = await ingest.inspect(id, upload, exchange.signal);
-            const accepted =
-              'duplicate' in inspected
-                ? inspected.duplicate
-                : await ingest.accept(id, upload, inspected.info, { held: false });
-            if (!accepted.duplicate) services.workspaces.activity.countIngest(id);
-            const body = shownIngest(accepted, false, services.expiry(id));
-            const answer = await whenDone(services, exchange, { status: 200, headers: {}, body });
-            const warnings = [...upload.warnings, ...labelWarnings(accepted, upload)];
-            return { ...answer, body: { ...answer.body, ...named(warnings) } };
-          } finally {
-            await discard(upload);
-          }
-        },
-        'ingest',
-      ),
-  };
+  return workspaceRoute(
+    services,
+    ['POST', '/ingest'],
+    operation('ingestWorkspace', 'Upload a file into a workspace'),
+    async ({ id }, exchange) => {
+      ingest.admit(id);
+      const upload = await receiveUpload(exchange, services.incoming, services.limits);
+      try {
+        const inspected = await ingest.inspect(id, upload, exchange.signal);
+        const accepted =
+          'duplicate' in inspected
+            ? inspected.duplicate
+            : await ingest.accept(id, upload, inspected.info, { held: false });
+        if (!accepted.duplicate) services.workspaces.activity.countIngest(id);
+        const body = shownIngest(accepted, false, services.expiry(id));
+        const answer = await whenDone(services, exchange, { status: 200, headers: {}, body });
+        const warnings = [...upload.warnings, ...labelWarnings(accepted, upload)];
+        return { ...answer, body: { ...answer.body, ...named(warnings) } };
+      } finally {
+        await discard(upload);
+      }
+    },
+    'ingest',
+  );
 }
 
 /** Warnings for labels that are ignored because the same bytes were uploaded before. */
@@ -152,15 +144,10 @@ async function discard(upload: StagedUpload): Promise<void> {
   });
 }
 
-function operation(
-  operationId: string,
-  summary: string,
-  rest: Pick<Operation, 'security' | 'tag' | 'price'>,
-): Operation {
+function operation(operationId: string, summary: string): Omit<Operation, 'tag' | 'security'> {
   return {
     operationId,
     summary,
-    ...rest,
     requestBody: 'upload',
     success: { status: 200, description: 'The item and its job.', schema: IngestResponseSchema },
     errors: ERRORS,

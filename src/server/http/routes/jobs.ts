@@ -4,7 +4,7 @@ import type { Job } from '@farthing/protocol/job';
 import { JobSchema } from '@farthing/protocol/schema/items';
 import { shownJob } from '@farthing/protocol/schema/shown';
 import type { Services } from '../access/services.ts';
-import { withWorkspace } from '../access/workspace-access.ts';
+import { found, workspaceRoute } from '../access/workspace-access.ts';
 import type { EventsReply } from '../exchange/reply.ts';
 import type { Route } from '../exchange/route.ts';
 
@@ -39,20 +39,12 @@ export function jobEventsRoute(services: Services): Route {
 
 /** GET /agent/v1/workspaces/{id}/jobs/{job_id}/events */
 export function workspaceJobEventsRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/jobs/{job_id}/events',
-    operation: {
-      operationId: 'workspaceJobEvents',
-      tag: 'Workspaces',
-      security: 'token',
-      ...EVENTS_OPERATION,
-    },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) =>
-        eventsOf(services, workspaceJob(services, id, params.job_id!), exchange.signal),
-      ),
-  };
+  return workspaceRoute(
+    services,
+    ['GET', '/jobs/{job_id}/events'],
+    { operationId: 'workspaceJobEvents', ...EVENTS_OPERATION },
+    async ({ id }, { signal }, { job_id }) => eventsOf(services, workspaceJob(services, id, job_id!), signal),
+  );
 }
 
 const EVENTS_OPERATION = {
@@ -109,42 +101,33 @@ export function jobRoute(services: Services): Route {
 
 /** GET /agent/v1/workspaces/{id}/jobs/{job_id} */
 export function workspaceJobRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/jobs/{job_id}',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['GET', '/jobs/{job_id}'],
+    {
       operationId: 'workspaceJob',
       summary: 'How an ingest of a workspace goes',
-      tag: 'Workspaces',
-      security: 'token',
       success: { status: 200, description: 'State and progress.', schema: JobSchema },
       errors: [404, 503],
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async (workspace) => {
-        const job = workspaceJob(services, workspace.id, params.job_id!);
-        return { status: 200, headers: {}, body: shownJob(job) };
-      }),
-  };
+    async ({ id }, _exchange, { job_id }) => found(shownJob(workspaceJob(services, id, job_id!))),
+  );
 }
 
 /** DELETE /agent/v1/workspaces/{id}/jobs/{job_id}: cancels an ingest; only the job's state remains. */
 export function cancelWorkspaceJobRoute(services: Services): Route {
-  return {
-    method: 'DELETE',
-    path: '/agent/v1/workspaces/{id}/jobs/{job_id}',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['DELETE', '/jobs/{job_id}'],
+    {
       operationId: 'cancelWorkspaceJob',
       summary: 'Cancel an ingest of a workspace that has not ended',
-      tag: 'Workspaces',
-      security: 'token',
       success: { status: 200, description: 'The cancelled job.', schema: JobSchema },
       errors: [404, 409, 429, 500, 503],
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async (workspace) => {
-        const job = workspaceJob(services, workspace.id, params.job_id!);
-        return { status: 200, headers: {}, body: shownJob(await services.ingest.cancel(job.id)) };
-      }),
-  };
+    async ({ id }, _exchange, { job_id }) => {
+      const job = workspaceJob(services, id, job_id!);
+      return found(shownJob(await services.ingest.cancel(job.id)));
+    },
+  );
 }

@@ -10,54 +10,36 @@ import {
   type Prepay,
   PrepaySchema,
 } from '@farthing/protocol/schema/prepaid';
+import type { TSchema } from '@sinclair/typebox';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';
 import { balanceDiscovery, prepayDiscovery, refundDiscovery } from '../docs/discovery.ts';
 import { Validator } from '../exchange/json.ts';
-import type { Route } from '../exchange/route.ts';
+import type { Operation, Route } from '../exchange/route.ts';
 
-const ERRORS = [400, 409, 413, 422, 429, 500, 503] as const;
 /** Both bodies have the same field. */
 const validator = new Validator(PrepaySchema);
 const MIN = String(PREPAY_USD_MIN);
 
-const shown = (services: Services) => ({
-  dynamic: 'the amount in the body',
-  minUsd: MIN,
-  maxUsd: formatUsd(services.prepaidUsdMax),
-});
-
 /** POST /agent/v1/prepaid: money that later requests are paid from, without a transaction each. */
 export function prepayRoute(services: Services): Route {
-  return {
-    method: 'POST',
-    path: '/agent/v1/prepaid',
-    operation: {
+  return stepRoute(
+    services,
+    {
       operationId: 'prepay',
       summary: 'Pay in advance',
-      tag: 'Per request',
-      security: 'payment',
-      price: shown(services),
-      requestBody: { schema: PrepaySchema, required: true, example: prepayDiscovery.bodyExample },
       success: { status: 200, description: 'What can be spent now.', schema: PrepaidSchema },
-      errors: ERRORS,
     },
-    handle: async (exchange) => {
-      const body = await readSmallObject(services, exchange);
-      return paid(
-        services,
-        exchange,
-        paidStep(services, body, {
-          path: '/agent/v1/prepaid',
-          description: 'Money paid in advance, for later requests.',
-          discovery: prepayDiscovery,
-          paidIn: 'coin',
-          buy: (payer, amount) => services.purchases.prepaying.buy(payer, amount),
-        }),
-      );
+    PrepaySchema,
+    {
+      path: '/agent/v1/prepaid',
+      description: 'Money paid in advance, for later requests.',
+      discovery: prepayDiscovery,
+      paidIn: 'coin',
+      buy: (payer, amount) => services.purchases.prepaying.buy(payer, amount),
     },
-  };
+  );
 }
 
 /** GET /agent/v1/prepaid: what a wallet has prepaid, for its signature over a payment of nothing. */
@@ -86,39 +68,23 @@ export function balanceRoute(services: Services): Route {
 
 /** POST /agent/v1/prepaid/refund: prepaid money back, by the signature of the wallet that it belongs to. */
 export function refundRoute(services: Services): Route {
-  return {
-    method: 'POST',
-    path: '/agent/v1/prepaid/refund',
-    operation: {
+  return stepRoute(
+    services,
+    {
       operationId: 'refundPrepaid',
       summary: 'Have prepaid money back',
-      tag: 'Per request',
-      security: 'payment',
-      price: shown(services),
-      requestBody: {
-        schema: PrepaidRefundRequestSchema,
-        required: true,
-        example: refundDiscovery.bodyExample,
-      },
       success: { status: 200, description: 'What is owed to you.', schema: PrepaidRefundSchema },
-      errors: ERRORS,
     },
-    handle: async (exchange) => {
-      const body = await readSmallObject(services, exchange);
-      return paid(
-        services,
-        exchange,
-        paidStep(services, body, {
-          path: '/agent/v1/prepaid/refund',
-          description: 'Prepaid money, owed back to its payer.',
-          discovery: refundDiscovery,
-          paidIn: 'prepaid',
-          isRefund: true,
-          buy: (payer, amount) => services.purchases.refunds.buy(payer, amount),
-        }),
-      );
+    PrepaidRefundRequestSchema,
+    {
+      path: '/agent/v1/prepaid/refund',
+      description: 'Prepaid money, owed back to its payer.',
+      discovery: refundDiscovery,
+      paidIn: 'prepaid',
+      isRefund: true,
+      buy: (payer, amount) => services.purchases.refunds.buy(payer, amount),
     },
-  };
+  );
 }
 
 interface Step {
@@ -128,6 +94,34 @@ interface Step {
   readonly paidIn: NonNullable<Quote['paidIn']>;
   readonly isRefund?: true;
   readonly buy: (payer: Address, amount: AtomicAmount) => Promise<WorkOutcome>;
+}
+
+function stepRoute(
+  services: Services,
+  operation: Pick<Operation, 'operationId' | 'summary' | 'success'>,
+  schema: TSchema,
+  step: Step,
+): Route {
+  return {
+    method: 'POST',
+    path: step.path,
+    operation: {
+      ...operation,
+      tag: 'Per request',
+      security: 'payment',
+      price: {
+        dynamic: 'the amount in the body',
+        minUsd: MIN,
+        maxUsd: formatUsd(services.prepaidUsdMax),
+      },
+      requestBody: { schema, required: true, example: step.discovery.bodyExample },
+      errors: [400, 409, 413, 422, 429, 500, 503],
+    },
+    handle: async (exchange) => {
+      const body = await readSmallObject(services, exchange);
+      return paid(services, exchange, paidStep(services, body, step));
+    },
+  };
 }
 
 /** Money into the balance or out of it: its price is the amount itself. */

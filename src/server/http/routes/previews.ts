@@ -1,12 +1,12 @@
 import { FarthingError } from '@farthing/protocol/error';
-import { PREVIEW_TYPE, type PreviewOf } from '@farthing/protocol/file/preview';
+import { PREVIEW_TYPE } from '@farthing/protocol/file/preview';
 import { parseId, type TenantId } from '@farthing/protocol/id';
-import { Type } from '@sinclair/typebox';
 import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
-import { withWorkspace } from '../access/workspace-access.ts';
+import { workspaceRoute } from '../access/workspace-access.ts';
 import { previewDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
+import { QueryNumber } from '../exchange/query-number.ts';
 import type { BytesReply, JsonReply, Reply } from '../exchange/reply.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 
@@ -19,24 +19,14 @@ const HEADERS = {
   'Cache-Control': 'private, no-store',
 };
 
-const PAGE_MAX = 9_999_999;
-const TIME_S_MAX = 999_999_999;
+const PAGE = new QueryNumber('page', 'Page of a paged document, from 1. Default: the first.', {
+  min: 1,
+  max: 9_999_999,
+});
+const TIME = new QueryNumber('time_s', 'Seconds from the start, for time-based media.', { isWhole: false });
 
 const SHARED: Pick<Operation, 'parameters' | 'success' | 'errors'> = {
-  parameters: [
-    {
-      name: 'page',
-      in: 'query',
-      description: 'Page of a paged document, from 1. Default: the first.',
-      schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX }),
-    },
-    {
-      name: 'time_s',
-      in: 'query',
-      description: 'Seconds from the start, for time-based media.',
-      schema: Type.Number({ minimum: 0, maximum: TIME_S_MAX }),
-    },
-  ],
+  parameters: [PAGE.parameter, TIME.parameter],
   success: {
     status: 200,
     description: 'A small picture of the item or of one of its pages.',
@@ -47,22 +37,19 @@ const SHARED: Pick<Operation, 'parameters' | 'success' | 'errors'> = {
 
 /** GET /agent/v1/workspaces/{id}/items/{item_id}/preview: for its token, free. */
 export function workspacePreviewRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/items/{item_id}/preview',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['GET', '/items/{item_id}/preview'],
+    {
       operationId: 'workspaceItemPreview',
       summary: 'A small picture of an item of a workspace, or of one of its pages (WebP)',
-      tag: 'Workspaces',
-      security: 'token',
       ...SHARED,
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const webp = await preview(services, exchange, id, params.item_id!);
-        return { status: 200, headers: HEADERS, raw: webp };
-      }),
-  };
+    async ({ id }, exchange, { item_id }) => {
+      const webp = await preview(services, exchange, id, item_id!);
+      return { status: 200, headers: HEADERS, raw: webp };
+    },
+  );
 }
 
 /** GET /agent/v1/items/{item_id}/preview: for one of the payer's items, at the price of its metadata. */
@@ -120,34 +107,9 @@ async function preview(
   tenant: TenantId,
   itemId: string,
 ): Promise<Uint8Array> {
-  const part = readQuery(exchange);
+  const part = { page: PAGE.of(exchange), timeS: TIME.of(exchange) };
   const item = parseId('item', itemId);
   const webp = item && (await previews.of(tenant, item, part));
   if (webp) return webp;
   throw new FarthingError('item_not_found', 'No item of yours has this id, or its file is gone.');
-}
-
-/** @throws field_invalid */
-function readQuery({ head }: Exchange): PreviewOf {
-  const query = new URLSearchParams(head.query);
-  const page = query.get('page') ?? undefined;
-  const time = query.get('time_s') ?? undefined;
-  if (page !== undefined && !isNumber(page, 1, PAGE_MAX, Number.isInteger))
-    throw invalid('page', `a whole number from 1 to ${PAGE_MAX}`);
-  if (time !== undefined && !isNumber(time, 0, TIME_S_MAX))
-    throw invalid('time_s', `seconds from the start, at most ${TIME_S_MAX}`);
-  return {
-    ...(page !== undefined && { page: Number(page) }),
-    ...(time !== undefined && { timeS: Number(time) }),
-  };
-}
-
-/** Whether a query's text is a number in the bounds, as JSON writes numbers. */
-function isNumber(text: string, min: number, max: number, suits = Number.isFinite): boolean {
-  const value = Number(text);
-  return /^-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?$/.test(text) && suits(value) && value >= min && value <= max;
-}
-
-function invalid(field: string, what: string): FarthingError {
-  return new FarthingError('field_invalid', `${field}: send ${what}.`, { facts: { field } });
 }

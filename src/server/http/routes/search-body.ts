@@ -37,21 +37,8 @@ const questionValidator = new Validator(withAnyLike(QuestionSchema), codeOf, [AN
 const FIELD_SHOWN_MAX = 64;
 
 /** One question, as part of a request's identity. Defaults are absent, but for `k`. */
-interface AskedIdentity {
-  readonly query?: string;
+interface AskedIdentity extends Omit<SearchInput, 'image'> {
   readonly image_sha256?: string;
-  readonly like?: LikePlace;
-  readonly families?: readonly Family[];
-  readonly k: number;
-  /** In the one form that `readFilter` gives it. */
-  readonly filter?: string;
-  /** In the one form that `readOrder` gives it. */
-  readonly order?: string;
-  readonly explain?: true;
-  readonly exact?: true;
-  readonly min_confidence?: number;
-  readonly passages?: number;
-  readonly max_chars?: number;
 }
 
 /** A validated search, and its body's part in the request's identity. */

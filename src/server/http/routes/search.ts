@@ -7,7 +7,7 @@ import { type SearchAnswer, SearchResponseSchema } from '@farthing/protocol/sche
 import { QUERIES_MAX } from '@farthing/protocol/search';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
-import { withWorkspace } from '../access/workspace-access.ts';
+import { found, workspaceRoute } from '../access/workspace-access.ts';
 import { ANSWERS, searchDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
@@ -166,15 +166,14 @@ function paidSearch(services: Services, exchange: Exchange, questions: number): 
           const options = { expiresAt: expiry(tenant), onCertain };
           const { result } = await answerOf(search, tenant, asked, signal, options);
           if (!result.searchable) {
-            const answer = { status: 200, headers: {}, body: body(result, false) };
-            return { charged: false, answer };
+            return { charged: false, answer: found(body(result, false)) };
           }
           return {
             charged: true,
             answer: ({ verify_ms, settle_ms }) => {
               const total_ms = performance.now() - exchange.startedAt;
               const timed = { ...result, timing: { ...result.timing, verify_ms, settle_ms, total_ms } };
-              return { status: 200, headers: {}, body: body(timed, true) };
+              return found(body(timed, true));
             },
           };
         },
@@ -185,45 +184,33 @@ function paidSearch(services: Services, exchange: Exchange, questions: number): 
 
 /** POST /agent/v1/workspaces/{id}/search: included in the price of the workspace's time. */
 export function workspaceSearchRoute(services: Services): Route {
-  return {
-    method: 'POST',
-    path: '/agent/v1/workspaces/{id}/search',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['POST', '/search'],
+    {
       operationId: 'searchWorkspace',
       summary: 'Search a workspace',
-      tag: 'Workspaces',
-      security: 'token',
       requestBody: { schema: SearchRequestSchema, required: true, example: searchDiscovery.bodyExample },
       success: { status: 200, description: 'The hits, best first.', schema: SearchResponseSchema },
       errors: ERRORS,
     },
-    handle: (exchange, params) =>
-      withWorkspace(
-        services,
-        exchange,
-        params.id!,
-        async (workspace) => {
-          const { search, limits, workspaces } = services;
-          const parsed = await readSearch(exchange, limits.searchBodyBytesMax);
-          const expiresAt = workspaces.views.expiryOf(workspace);
-          const { result, results } = await answerOf(search, workspace.id, parsed, exchange.signal, {
-            expiresAt,
-          });
-          for (const [at, { hits, latency_ms }] of results.entries())
-            workspaces.activity.countSearch(workspace.id, {
-              ...parsed.asked[at]!,
-              like: parsed.asked[at]!.like?.item,
-              hits: hits.length,
-              latency_ms,
-            });
-          const timing = { ...result.timing, total_ms: performance.now() - exchange.startedAt };
-          return {
-            status: 200,
-            headers: {},
-            body: { ...body({ ...result, timing }, false), ...named(parsed.warnings) },
-          };
-        },
-        'search',
-      ),
-  };
+    async (workspace, exchange) => {
+      const { search, limits, workspaces } = services;
+      const parsed = await readSearch(exchange, limits.searchBodyBytesMax);
+      const expiresAt = workspaces.views.expiryOf(workspace);
+      const { result, results } = await answerOf(search, workspace.id, parsed, exchange.signal, {
+        expiresAt,
+      });
+      for (const [at, { hits, latency_ms }] of results.entries())
+        workspaces.activity.countSearch(workspace.id, {
+          ...parsed.asked[at]!,
+          like: parsed.asked[at]!.like?.item,
+          hits: hits.length,
+          latency_ms,
+        });
+      const timing = { ...result.timing, total_ms: performance.now() - exchange.startedAt };
+      return found({ ...body({ ...result, timing }, false), ...named(parsed.warnings) });
+    },
+    'search',
+  );
 }

@@ -12,24 +12,18 @@ import { shownItem } from '@farthing/protocol/schema/shown';
 import { HistorySchema } from '@farthing/protocol/schema/workspaces';
 import { Type } from '@sinclair/typebox';
 import type { Services } from '../access/services.ts';
-import { withWorkspace } from '../access/workspace-access.ts';
+import { found, workspaceRoute } from '../access/workspace-access.ts';
 import { attachmentHeaders } from '../exchange/attachment.ts';
-import type { Exchange } from '../exchange/exchange.ts';
+import { QueryNumber } from '../exchange/query-number.ts';
 import type { Operation, Route } from '../exchange/route.ts';
 import { isKnown } from '../pages/asset.ts';
 import { rangeOf } from '../pages/range.ts';
 
-const PAGE_MAX = 200;
 const PAGE_DEFAULT = 50;
 /** Buffer of a file that is sent. */
 const PIECE_BYTES = 64 * 1024;
 
-const limitParameter = {
-  name: 'limit',
-  in: 'query',
-  description: `Entries of a page. Default: ${PAGE_DEFAULT}.`,
-  schema: Type.Integer({ minimum: 1, maximum: PAGE_MAX }),
-} as const;
+const LIMIT = new QueryNumber('limit', `Entries of a page. Default: ${PAGE_DEFAULT}.`, { min: 1, max: 200 });
 
 /** Contents and history of a workspace. Free, with its token. */
 export function workspaceContentRoutes(services: Services): Route[] {
@@ -44,30 +38,32 @@ export function workspaceContentRoutes(services: Services): Route[] {
 
 /** GET /agent/v1/workspaces/{id}/history: past searches, newest first. */
 function historyRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/history',
-    operation: operation('workspaceHistory', 'Past searches, newest first', HistorySchema, [
-      limitParameter,
+  return workspaceRoute(
+    services,
+    ['GET', '/history'],
+    operation('workspaceHistory', 'Past searches, newest first', HistorySchema, [
+      LIMIT.parameter,
       { name: 'before', in: 'query', description: 'The former page’s `next`.', schema: Type.String() },
     ]),
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const query = new URLSearchParams(exchange.head.query);
-        const before = query.get('before') ?? undefined;
-        const page = await services.workspaces.activity.history(id, { before, limit: limitOf(exchange) });
-        return { status: 200, headers: {}, body: { ...page } };
-      }),
-  };
+    async ({ id }, exchange) => {
+      const query = new URLSearchParams(exchange.head.query);
+      const before = query.get('before') ?? undefined;
+      const page = await services.workspaces.activity.history(id, {
+        before,
+        limit: LIMIT.of(exchange) ?? PAGE_DEFAULT,
+      });
+      return found(page);
+    },
+  );
 }
 
 /** GET /agent/v1/workspaces/{id}/items: in order of upload. */
 function itemsRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/items',
-    operation: operation('workspaceItems', 'Items of a workspace, in order of upload', ItemListSchema, [
-      limitParameter,
+  return workspaceRoute(
+    services,
+    ['GET', '/items'],
+    operation('workspaceItems', 'Items of a workspace, in order of upload', ItemListSchema, [
+      LIMIT.parameter,
       {
         name: 'after',
         in: 'query',
@@ -81,50 +77,47 @@ function itemsRoute(services: Services): Route {
         schema: Type.String(),
       },
     ]),
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const limit = limitOf(exchange);
-        const query = new URLSearchParams(exchange.head.query);
-        const after = cursorOf(query);
-        const parent = query.get('parent');
-        const parentId = parent === null ? undefined : parseId('item', parent);
-        if (parent !== null && !parentId)
-          return { status: 200, headers: {}, body: { items: [], next: null } satisfies ItemsAnswer };
-        // One more shows whether there is a next page.
-        const items = await services.items.list(id, { after, limit: limit + 1, parent: parentId });
-        // Checked after the page was read: a list after a removed Item would silently start from the beginning. Files in an Item
-        // are numbered, so a removed one is no problem.
-        if (after && !parentId && !(await services.items.item(id, after))) throw unknownCursor();
-        const page = items.slice(0, limit);
-        const next = items.length > limit ? page.at(-1)!.id : null;
-        const shown = page.map((item) => shownItem(item, services.expiry(id)));
-        return { status: 200, headers: {}, body: { items: shown, next } satisfies ItemsAnswer };
-      }),
-  };
+    async ({ id }, exchange) => {
+      const limit = LIMIT.of(exchange) ?? PAGE_DEFAULT;
+      const query = new URLSearchParams(exchange.head.query);
+      const after = cursorOf(query);
+      const parent = query.get('parent');
+      const parentId = parent === null ? undefined : parseId('item', parent);
+      if (parent !== null && !parentId) return found({ items: [], next: null } satisfies ItemsAnswer);
+      // One more shows whether there is a next page.
+      const items = await services.items.list(id, { after, limit: limit + 1, parent: parentId });
+      // Checked after the page was read: a list after a removed Item would silently start from the beginning. Files in an Item
+      // are numbered, so a removed one is no problem.
+      if (after && !parentId && !(await services.items.item(id, after))) throw unknownCursor();
+      const page = items.slice(0, limit);
+      const next = items.length > limit ? page.at(-1)!.id : null;
+      const shown = page.map((item) => shownItem(item, services.expiry(id)));
+      return found({ items: shown, next } satisfies ItemsAnswer);
+    },
+  );
 }
 
 /** GET /agent/v1/workspaces/{id}/items/{item_id} */
 function itemRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/items/{item_id}',
-    operation: operation('workspaceItem', 'Metadata of an item of a workspace', ItemSchema, [], [404]),
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const itemId = parseId('item', params.item_id!);
-        const item = itemId && (await services.items.item(id, itemId));
-        if (!item) throw unknownItem();
-        return { status: 200, headers: {}, body: { ...shownItem(item, services.expiry(id)) } };
-      }),
-  };
+  return workspaceRoute(
+    services,
+    ['GET', '/items/{item_id}'],
+    operation('workspaceItem', 'Metadata of an item of a workspace', ItemSchema, [], [404]),
+    async ({ id }, _exchange, params) => {
+      const itemId = parseId('item', params.item_id!);
+      const item = itemId && (await services.items.item(id, itemId));
+      if (!item) throw unknownItem();
+      return found(shownItem(item, services.expiry(id)));
+    },
+  );
 }
 
 /** GET /agent/v1/workspaces/{id}/items/{item_id}/content: the file as it was sent, never executable in a browser. */
 function contentRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/items/{item_id}/content',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['GET', '/items/{item_id}/content'],
+    {
       ...operation('workspaceItemContent', 'The file of an item, as it was sent', ItemSchema, [], [404]),
       success: {
         status: 200,
@@ -133,33 +126,31 @@ function contentRoute(services: Services): Route {
         ranged: true,
       },
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const itemId = parseId('item', params.item_id!);
-        const giveBack = services.tenantLimits.stream(id);
-        const ended = (file: FileHandle) => file.close().finally(giveBack);
-        const found = await opened(services, id, itemId).catch((error: unknown) => {
-          giveBack();
-          throw error;
-        });
-        const { item, file } = found;
-        const etag = `"${item.sha256}"`;
-        const known = { ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-store' };
-        if (isKnown(exchange.header('if-none-match') ?? '', etag)) {
-          await ended(file);
-          return { status: 304, headers: known, raw: '' };
-        }
-        const { bytes } = item;
-        const range = rangeOf(exchange.header('range'), exchange.header('if-range'), { bytes, etag });
-        const { from, to } = range ?? { from: 0, to: bytes };
-        const place = range && { 'Content-Range': `bytes ${from}-${to - 1}/${bytes}` };
-        return {
-          status: range ? 206 : 200,
-          headers: { ...attachmentHeaders(item), ...known, ...place },
-          content: { bytes: to - from, pieces: piecesOf(file, from, to), close: () => ended(file) },
-        };
-      }),
-  };
+    async ({ id }, exchange, params) => {
+      const itemId = parseId('item', params.item_id!);
+      const giveBack = services.tenantLimits.stream(id);
+      const ended = (file: FileHandle) => file.close().finally(giveBack);
+      const { item, file } = await opened(services, id, itemId).catch((error: unknown) => {
+        giveBack();
+        throw error;
+      });
+      const etag = `"${item.sha256}"`;
+      const known = { ETag: etag, 'Accept-Ranges': 'bytes', 'Cache-Control': 'private, no-store' };
+      if (isKnown(exchange.header('if-none-match') ?? '', etag)) {
+        await ended(file);
+        return { status: 304, headers: known, raw: '' };
+      }
+      const { bytes } = item;
+      const range = rangeOf(exchange.header('range'), exchange.header('if-range'), { bytes, etag });
+      const { from, to } = range ?? { from: 0, to: bytes };
+      const place = range && { 'Content-Range': `bytes ${from}-${to - 1}/${bytes}` };
+      return {
+        status: range ? 206 : 200,
+        headers: { ...attachmentHeaders(item), ...known, ...place },
+        content: { bytes: to - from, pieces: piecesOf(file, from, to), close: () => ended(file) },
+      };
+    },
+  );
 }
 
 /** In one memory: each piece ends the former. A stream of Node's would read ahead, and costs more than a small file. */
@@ -181,10 +172,10 @@ async function opened({ items }: Services, workspace: WorkspaceId, item: ItemId 
 
 /** DELETE /agent/v1/workspaces/{id}/items/{item_id}: removes it from every family at once, with its file and its job. */
 function deleteItemRoute(services: Services): Route {
-  return {
-    method: 'DELETE',
-    path: '/agent/v1/workspaces/{id}/items/{item_id}',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['DELETE', '/items/{item_id}'],
+    {
       ...operation(
         'deleteWorkspaceItem',
         'Remove an item: its segments from every family at once, its file, and its running job',
@@ -199,14 +190,12 @@ function deleteItemRoute(services: Services): Route {
         schema: ItemDeletedSchema,
       },
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => {
-        const itemId = parseId('item', params.item_id!);
-        if (!itemId || !(await services.items.remove(id, itemId))) throw unknownItem();
-        const body: ItemDeletedAnswer = { id: itemId, state: 'deleted' };
-        return { status: 200, headers: {}, body };
-      }),
-  };
+    async ({ id }, _exchange, params) => {
+      const itemId = parseId('item', params.item_id!);
+      if (!itemId || !(await services.items.remove(id, itemId))) throw unknownItem();
+      return found({ id: itemId, state: 'deleted' } satisfies ItemDeletedAnswer);
+    },
+  );
 }
 
 /** The last Item of the previous page. @throws field_invalid */
@@ -230,29 +219,16 @@ function unknownItem(): FarthingError {
   return new FarthingError('item_not_found', 'No item of this workspace has this id, or its file is gone.');
 }
 
-function limitOf(exchange: Exchange): number {
-  const text = new URLSearchParams(exchange.head.query).get('limit');
-  const limit = text === null ? PAGE_DEFAULT : /^\d{1,4}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > PAGE_MAX) {
-    throw new FarthingError('field_invalid', `limit: send a whole number from 1 to ${PAGE_MAX}.`, {
-      facts: { field: 'limit' },
-    });
-  }
-  return limit;
-}
-
 function operation(
   operationId: string,
   summary: string,
   schema: NonNullable<Operation['success']['schema']>,
   parameters: NonNullable<Operation['parameters']>,
   errors: Operation['errors'] = [],
-): Operation {
+): Omit<Operation, 'tag' | 'security'> {
   return {
     operationId,
     summary,
-    tag: 'Workspaces',
-    security: 'token',
     parameters,
     success: { status: 200, description: summary, schema },
     errors: [400, 429, 500, 503, ...errors],

@@ -17,7 +17,7 @@ import type { CreationInput } from '../../workspace/prices.ts';
 import { idInResource, type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { readSmallObject, type SmallObject } from '../access/small-object.ts';
-import { bearerToken, withWorkspace } from '../access/workspace-access.ts';
+import { bearerToken, found, workspaceRoute } from '../access/workspace-access.ts';
 import { ANSWERS, workspaceCreateDiscovery, workspaceExtendDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { Validator } from '../exchange/json.ts';
@@ -157,46 +157,32 @@ function paidExtension(services: Services, exchange: Exchange, id: string, body:
 
 /** GET /agent/v1/workspaces/{id}/usage */
 export function usageRoute(services: Services): Route {
-  return {
-    method: 'GET',
-    path: '/agent/v1/workspaces/{id}/usage',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['GET', '/usage'],
+    {
       operationId: 'workspaceUsage',
       summary: 'Time, money and contents of a workspace',
-      tag: 'Workspaces',
-      security: 'token',
       success: { status: 200, description: 'Usage snapshot.', schema: UsageSchema },
       errors: [429, 500, 503],
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => ({
-        status: 200,
-        headers: {},
-        body: { ...(await services.workspaces.views.usage(id)) },
-      })),
-  };
+    async ({ id }) => found(await services.workspaces.views.usage(id)),
+  );
 }
 
 /** DELETE /agent/v1/workspaces/{id}/reserve: unused money goes back to its payer. */
 export function endReserveRoute(services: Services): Route {
-  return {
-    method: 'DELETE',
-    path: '/agent/v1/workspaces/{id}/reserve',
-    operation: {
+  return workspaceRoute(
+    services,
+    ['DELETE', '/reserve'],
+    {
       operationId: 'endReserve',
       summary: 'End the reserve of a workspace',
-      tag: 'Workspaces',
-      security: 'token',
       success: { status: 200, description: 'What goes back.', schema: ReserveEndedSchema },
       errors: [429, 500, 503],
     },
-    handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, async ({ id }) => ({
-        status: 200,
-        headers: {},
-        body: { ...(await services.workspaces.endReserve(id)) },
-      })),
-  };
+    async ({ id }) => found(await services.workspaces.endReserve(id)),
+  );
 }
 
 /** DELETE /agent/v1/workspaces/{id}: destroys the data and answers with a signed receipt. */

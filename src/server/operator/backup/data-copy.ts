@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
-import { cp, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { syncFolder } from '@farthing/engine/shard/disposal';
 import { makeFolder } from '../../state/make-folder.ts';
 
 /** Belongs to one run of the server (LMDB's reader tables among them) and is not copied. */
@@ -12,8 +13,25 @@ const LEFT_OUT = new Set(['admin.sock', 'incoming', 'scratch', 'lock', 'lock.mdb
  */
 const GAS = 'gas';
 
+/** Fills a new folder beside `target`, and moves it there once it is whole and on the disk. @throws Error when `target` exists or lies in `source` */
+export async function inDraft<T>(
+  source: string,
+  target: string,
+  fill: (draft: string) => Promise<T>,
+): Promise<T> {
+  const draft = await newDraft(source, target);
+  try {
+    const filled = await fill(draft);
+    await finishDraft(draft, target);
+    return filled;
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
 /** Makes an empty folder for a copy of `source`; {@link finishDraft} gives it its name. @throws Error with what to do */
-export async function newDraft(source: string, target: string): Promise<string> {
+async function newDraft(source: string, target: string): Promise<string> {
   if (`${target}${sep}`.startsWith(`${source}${sep}`))
     throw new Error(`${target} lies in ${source}; name a folder elsewhere.`);
   if (await exists(target))
@@ -41,15 +59,15 @@ export async function copyRest(source: string, draft: string, except: readonly s
 }
 
 /** Gives a copy its name once it is complete and on the disk. */
-export async function finishDraft(draft: string, target: string): Promise<void> {
+async function finishDraft(draft: string, target: string): Promise<void> {
   for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     if (LEFT_OUT.has(entry.name)) await rm(path, { recursive: true });
-    else await sync(path);
+    else await syncFolder(path);
   }
-  await sync(draft);
+  await syncFolder(draft);
   await rename(draft, target);
-  await sync(dirname(target));
+  await syncFolder(dirname(target));
 }
 
 export async function exists(path: string): Promise<boolean> {
@@ -57,13 +75,4 @@ export async function exists(path: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

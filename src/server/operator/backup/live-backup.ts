@@ -16,7 +16,7 @@ import { openStore, type Store } from '../../state/store.ts';
 import { CopiedRegistry } from '../../workspace/copied-registry.ts';
 import { BackupsTaken } from './backups-taken.ts';
 import { completeCopy, knownIn } from './copied-index.ts';
-import { copyRest, finishDraft, newDraft } from './data-copy.ts';
+import { copyRest, inDraft } from './data-copy.ts';
 
 /** State of one store, and its folder: the data folder, or one in it. */
 export interface BooksState {
@@ -82,9 +82,8 @@ export class LiveBackup {
   async #take(target: string): Promise<void> {
     const { data, whileApart = (work) => work(), clock, log } = this.#deps;
     const books = this.#deps.books();
-    const draft = await newDraft(data, target);
-    const copyOf = ({ folder }: BooksState) => join(draft, relative(data, folder));
-    try {
+    await inDraft(data, target, async (draft) => {
+      const copyOf = ({ folder }: BooksState) => join(draft, relative(data, folder));
       const takenAt = clock.now();
       // Written before anything is copied: every receipt from here on mentions it.
       for (const { store } of books) await new BackupsTaken(store).note(takenAt);
@@ -101,12 +100,8 @@ export class LiveBackup {
         books.flatMap(({ folder }) => partsOf(relative(data, folder))),
       );
       this.#stop.signal.throwIfAborted();
-      await finishDraft(draft, target);
-      log({ event: 'backup_taken', folder: target });
-    } catch (error) {
-      await rm(draft, { recursive: true, force: true });
-      throw error;
-    }
+    });
+    log({ event: 'backup_taken', folder: target });
   }
 
   /** @param folder the store's folder in the draft */

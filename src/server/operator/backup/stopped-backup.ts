@@ -1,4 +1,4 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { native } from '@farthing/native';
 import { bookFolders } from '../../state/book-folders.ts';
@@ -6,7 +6,7 @@ import { checkDataVersion } from '../../state/data-version.ts';
 import { writeDurably } from '../../state/durable-file.ts';
 import { openStore } from '../../state/store.ts';
 import { BackupsTaken } from './backups-taken.ts';
-import { copyRest, exists, finishDraft, newDraft } from './data-copy.ts';
+import { copyRest, exists, inDraft } from './data-copy.ts';
 
 /**
  * Works on the data folder of a stopped server and holds the folder's lock, so that none starts.
@@ -68,13 +68,6 @@ async function mustExist(path: string): Promise<void> {
   if (!(await exists(path))) throw new Error(`There is no ${path}.`);
 }
 
-async function copyFolder(source: string, target: string): Promise<void> {
-  const draft = await newDraft(source, target);
-  try {
-    await copyRest(source, draft);
-    await finishDraft(draft, target);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    throw error;
-  }
+function copyFolder(source: string, target: string): Promise<void> {
+  return inDraft(source, target, (draft) => copyRest(source, draft));
 }

@@ -81,7 +81,7 @@ async function mustBeInstalled(name: string, library: Library): Promise<number> 
   );
 }
 
-function libraryOf({
+export function libraryOf({
   MODELS_DIR,
   CACHE_DIR,
   DATA_DIR,

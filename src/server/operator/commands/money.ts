@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { prepaidMoneyOf } from '@farthing/payment/prepaid/balances';
+import { systemClock } from '@farthing/protocol/clock';
 import { formatUsd } from '@farthing/protocol/money';
 import { Credits } from '../../purchases/credits.ts';
 import { bookFolders } from '../../state/book-folders.ts';
 import { type FolderMoney, folderMoney, keepMoney, moneyOf, shown } from '../../state/folder-money.ts';
 import { openStore, type Store } from '../../state/store.ts';
-import { endAll } from '../../workspace/end-all.ts';
+import { CopiedRegistry } from '../../workspace/copied-registry.ts';
 import { whileStopped } from '../backup/stopped-backup.ts';
 import { type CommandIo, dataFolder, EXIT, settingsOf } from '../io.ts';
 
@@ -40,10 +41,10 @@ async function endBought(data: string, kept: FolderMoney, io: CommandIo): Promis
         `${sums.open} payments are not settled yet: start the server with the former settings (${shown(kept)}) until they are, then stop it.`,
       );
     for (const store of stores) {
-      const ended = await endAll(store, { now: () => Date.now() });
+      const ended = await new CopiedRegistry(store, systemClock).endAll();
       sums.workspaces += ended.workspaces;
       sums.indexes += ended.indexes;
-      sums.credits += await new Credits({ store, clock: { now: () => Date.now() } }).endAll();
+      sums.credits += await new Credits({ store, clock: systemClock }).endAll();
       const { wallets, left } = await prepaidMoneyOf(store, kept.money, kept.money === 'play');
       sums.wallets += wallets;
       sums.prepaid += left;

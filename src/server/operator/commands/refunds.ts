@@ -1,16 +1,24 @@
+import { formatUsd } from '@farthing/protocol/money';
 import { type CommandIo, dataFolder, EXIT } from '../io.ts';
+import type { Liabilities } from '../running/liabilities.ts';
 import { askServer } from '../running/operator-socket.ts';
-import type { PrepaidSums } from '../running/prepaid.ts';
 import type { ShownRefund } from '../running/refunds.ts';
+
+/** Refunds that are shown: those that are due first. */
+const REFUNDS_MAX = 1000;
 
 /** Writes a line for each requested refund: id, wallet, US dollars, when, and the transaction or `due`. */
 export async function listPrepaid(io: CommandIo): Promise<number> {
-  const sums = await askServer<PrepaidSums>(dataFolder(io), 'GET', '/prepaid');
-  for (const { id, payer, usd, asked_at, transaction } of sums.refunds)
-    io.write(`${[id, payer, usd.padStart(9), asked_at, transaction ?? 'due'].join('  ')}\n`);
-  io.explain(
-    `${sums.wallets} wallets have ${sums.left_usd} USD prepaid; ${sums.due_usd} USD of refunds are due.`,
-  );
+  const { prepaid, refunds } = await askServer<Liabilities>(dataFolder(io), 'GET', '/prepaid');
+  const due = refunds.filter(({ transaction }) => transaction === undefined);
+  const paid = refunds.filter(({ transaction }) => transaction !== undefined);
+  for (const { id, payer, amount, time, transaction = 'due' } of [...due, ...paid].slice(0, REFUNDS_MAX)) {
+    const usd = formatUsd(BigInt(amount)).padStart(9);
+    io.write(`${[id, payer, usd, new Date(time).toISOString(), transaction].join('  ')}\n`);
+  }
+  const owed = formatUsd(due.reduce((sum, { amount }) => sum + BigInt(amount), 0n));
+  const left = formatUsd(BigInt(prepaid.left));
+  io.explain(`${prepaid.wallets} wallets have ${left} USD prepaid; ${owed} USD of refunds are due.`);
   return EXIT.done;
 }
 

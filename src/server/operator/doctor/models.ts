@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { deviceRefusal } from '@farthing/engine/encode/models/device';
-import { Library, type LibraryModel } from '@farthing/engine/encode/models/library';
+import type { LibraryModel } from '@farthing/engine/encode/models/library';
 import { PROVIDERS, type Provider } from '@farthing/engine/encode/models/manifest';
 import { lacksOf } from '@farthing/engine/encode/models/readiness';
 import { reportNative } from '@farthing/engine/encode/native-report';
@@ -8,20 +8,12 @@ import { native } from '@farthing/native';
 import type { Finding } from '@farthing/protocol/schema/operator';
 import type { PreviousModel } from '@farthing/protocol/schema/service';
 import type { Settings } from '../../settings/settings.ts';
+import { libraryOf } from '../commands/models.ts';
 import { ok, problem, warning } from '../finding.ts';
-
-/** Every model of the manifest. A file whose size and time are unchanged is not hashed again. */
-function modelsOf({
-  MODELS_DIR,
-  CACHE_DIR,
-  DATA_DIR,
-}: Pick<Settings, 'MODELS_DIR' | 'CACHE_DIR' | 'DATA_DIR'>): Promise<LibraryModel[]> {
-  return new Library(resolve(MODELS_DIR), resolve(CACHE_DIR || join(DATA_DIR, 'cache'))).models();
-}
 
 /** The models in use and their files. */
 export async function models(settings: Settings): Promise<Finding[]> {
-  const all = await modelsOf(settings);
+  const all = await libraryOf(settings).models();
   const used = all.filter((model) => model.used);
   if (used.length === 0)
     return [
@@ -66,7 +58,7 @@ function otherLanguagesFinding({ name, installed }: LibraryModel): Finding {
 
 /** A provider that may run the models: its device, its library and its weights. */
 export async function providers(settings: Settings, refusalOf = deviceRefusal): Promise<Finding[]> {
-  const known = await modelsOf(settings);
+  const known = await libraryOf(settings).models();
   return PROVIDERS.map((provider) => providerFinding(provider, settings.PROVIDER, known, refusalOf));
 }
 

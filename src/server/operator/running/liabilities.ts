@@ -12,7 +12,7 @@ export interface OwingBooks {
 export interface Liabilities {
   /** Money of wallets that is not spent. */
   readonly prepaid: { readonly wallets: number; readonly left: string };
-  /** Requested refunds of prepaid money, which have no transaction yet. */
+  /** Requested refunds of prepaid money; those without a transaction are due. */
   readonly refunds: readonly {
     readonly id: string;
     readonly payer: Address;

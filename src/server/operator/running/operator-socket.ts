@@ -11,7 +11,6 @@ import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
 import { streamLedger } from './ledger-stream.ts';
 import { liabilitiesOf, type OwingBooks } from './liabilities.ts';
-import { prepaidSums } from './prepaid.ts';
 import { notePaymentRefund, notePrepaidRefund, type RefundBooks, type RefundChain } from './refunds.ts';
 
 /**
@@ -108,7 +107,7 @@ async function perform(controlled: Controlled, { method, url = '' }: IncomingMes
     return {};
   }
   const prepaid = controlled.owing().map((books) => books.prepaid);
-  if (kind === 'prepaid' && method === 'GET' && id === undefined) return prepaidSums(prepaid);
+  if (kind === 'prepaid' && method === 'GET' && id === undefined) return liabilitiesOf(controlled.owing());
   if (method === 'POST' && id !== undefined) {
     const transaction = searchParams.get('transaction') ?? '';
     const books: RefundBooks = { prepaid, ledger: controlled.ledger() };
