@@ -1,6 +1,6 @@
 import { isSetting, variableOf } from '../../src/server/settings/names.ts';
 
-const { PATH = '', NODE_COMPILE_CACHE, SLOTS, FARTHING_PROVIDER } = process.env;
+const { PATH = '', NODE_COMPILE_CACHE, BUILT_READER, SLOTS, FARTHING_PROVIDER } = process.env;
 
 /** Of every server that a test starts: its slots, where `SLOTS` says so, and who encodes, where `FARTHING_PROVIDER` does. */
 export const TESTED: Readonly<Record<string, string>> = {
@@ -14,6 +14,8 @@ export const BARE_ENVIRONMENT: Readonly<Record<string, string>> = {
   // For what is compared with a server: the server itself sets it (src/native/index.ts).
   ORT_DISABLE_TELEMETRY: '1',
   ...(NODE_COMPILE_CACHE !== undefined && { NODE_COMPILE_CACHE }),
+  // Read by the test runner's module hook (test/runner/stripped.js).
+  ...(BUILT_READER !== undefined && { BUILT_READER }),
   ...TESTED,
 };
 

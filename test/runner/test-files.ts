@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
+import { builtServer } from '../../scripts/built-server.ts';
 import { runCommand } from './command.ts';
 import { add, countTap, emptyTally, judge, type Tally } from './tally.ts';
 
@@ -40,6 +41,15 @@ const STRIPPED = resolve(import.meta.dirname, 'stripped.js');
 const PRINTED = '.build/test';
 const TIMES = join(PRINTED, 'seconds.json');
 
+/** The built program that reads files, if no source is newer. */
+function builtReader(): string | undefined {
+  try {
+    return join(dirname(builtServer()), 'reader-bootstrap.js');
+  } catch {
+    return undefined;
+  }
+}
+
 const isTest = (path: string) => path.endsWith('.test.ts');
 
 /** @param places test files, or folders with any below them */
@@ -71,6 +81,8 @@ export async function runTestFiles(
   const longest = (file: string) => times[file] ?? guessed(file);
   const waiting = files.toSorted((a, b) => longest(b) - longest(a));
   const total = emptyTally();
+  const reader = builtReader();
+  const environment = (file: string) => ({ ...environmentOf(file), ...(reader && { BUILT_READER: reader }) });
   let longRunning = 0;
   const next = () => {
     const short = waiting.findIndex((file) => !LONG.includes(file));
@@ -82,9 +94,9 @@ export async function runTestFiles(
     for (let file = next(); file; file = next()) {
       const places = LONG.includes(file) ? 1 : 0;
       longRunning += places;
-      const started = performance.now();
-      add(total, await runTestFile(file, environmentOf(file)), file);
-      times[file] = (performance.now() - started) / 1000;
+      const began = performance.now();
+      add(total, await runTestFile(file, environment(file)), file);
+      times[file] = (performance.now() - began) / 1000;
       longRunning -= places;
     }
   };
