@@ -122,7 +122,19 @@ export function isOpen(record: PaymentRecord): boolean {
 }
 
 export function isCharged(record: PaymentRecord): record is ChargedRecord {
-  return record.state === 'settled' || record.state === 'committed' || record.state === 'delivered';
+  switch (record.state) {
+    case 'settled':
+    case 'committed':
+    case 'delivered':
+      return true;
+    case 'reserved':
+    case 'settling':
+    case 'pending':
+    case 'undoing':
+      return false;
+    default:
+      return record satisfies never;
+  }
 }
 
 export function asCommitted(record: Settled, effect: Effect): Committed {
