@@ -3,52 +3,36 @@
  * Rust. `node scripts/notices.ts`; called when the package is packed, after the builds.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import { cargoTarget } from './cargo.ts';
 import { NOTICES, noticesOf, type Part, partsOf } from './packages/licences.ts';
 import { ROOT } from './packages/packing.ts';
 import { readWords } from './words.ts';
 
-/** A line that cargo writes of what it built. */
-interface Artifact {
-  readonly reason: string;
-  readonly manifest_path: string;
-  readonly target: { readonly kind: readonly string[] };
-}
-
 readWords({ command: 'notices.ts', does: `Writes ${NOTICES} from what the builds noted.` });
 
-/** Crates whose code is in the addon. What cargo says of the build that is here, because `cargo metadata` would download those of other platforms. */
+/**
+ * Crates whose code is in the addon, as cargo resolves them for this platform: `cargo metadata` would download those of others, and a build
+ * would wait for one that runs.
+ */
 function crates(): Part[] {
-  const build = [
-    'build',
-    '--release',
-    '--locked',
-    '--offline',
-    '--target',
-    cargoTarget(),
-    '-p',
-    'farthing-napi',
-  ];
-  const args = [...build, '--quiet', '--manifest-path', 'native/Cargo.toml', '--message-format', 'json'];
-  const lines = execFileSync('cargo', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 2 ** 28 })
-    .trim()
-    .split('\n');
-  const artifacts = lines.map((line) => JSON.parse(line) as Artifact);
-  const folders = artifacts
-    .filter(({ reason, target }) => reason === 'compiler-artifact' && target.kind.includes('lib'))
-    .map(({ manifest_path }) => dirname(manifest_path))
-    .filter((folder) => !folder.startsWith(`${ROOT}/`));
-  return [...new Set(folders)].map((folder) => {
-    const manifest = readFileSync(join(folder, 'Cargo.toml'), 'utf8');
-    const value = (key: string) => new RegExp(`^${key} = "(.*)"`, 'm').exec(manifest)?.[1];
-    return {
-      name: value('name')!,
-      version: value('version')!,
-      licence: value('license') ?? 'see below',
-      folder,
-    };
+  const options = ['--locked', '--offline', '--edges', 'normal', '--prefix', 'none', '--no-dedupe'];
+  const places = ['--manifest-path', 'native/Cargo.toml', '-p', 'farthing-napi', '--target', cargoTarget()];
+  const lines = execFileSync('cargo', ['tree', ...options, ...places, '--format', '{p}|{l}'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  }).split('\n');
+  // A crate of ours has its folder behind its version, and a procedural macro leaves no code.
+  const linked = new Set(lines.filter((line) => /^\S+ v\S+\|/.test(line)));
+  const sources = join(process.env.CARGO_HOME ?? join(homedir(), '.cargo'), 'registry/src');
+  const registries = readdirSync(sources).map((name) => join(sources, name));
+  return [...linked].map((line) => {
+    const [, name, version, licence] = /^(\S+) v(\S+)\|(.*)$/.exec(line) as unknown as string[];
+    const folder = registries.map((one) => join(one, `${name}-${version}`)).find((one) => existsSync(one));
+    if (!folder) throw new Error(`the source of the crate ${name} ${version} is not in ${sources}`);
+    return { name: name!, version: version!, licence: licence || 'see below', folder };
   });
 }
 
