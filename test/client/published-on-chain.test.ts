@@ -14,7 +14,7 @@ import { type Client, KINDS } from './published/install.ts';
  * the books and the chain agree. `DEEP=1 npm test -- test/client/published-on-chain.test.ts`
  */
 
-const MINUTES_MAX = 15;
+const MINUTES_MAX = 25;
 t.setTimeout(MINUTES_MAX * 60_000);
 const run = promisify(execFile);
 const PURSE = 1_000_000n;
