@@ -25,6 +25,7 @@ import { base } from 'viem/chains';
 import { type Asset, BASE_USDC } from '../../../src/payment/asset.ts';
 import { BARE_ENVIRONMENT } from '../../rig/environment.ts';
 import type { Teardown } from '../../rig/temporary-folder.ts';
+import { transactionReceipt } from './transaction-receipt.ts';
 
 /**
  * A real EVM chain of its own process on loopback, with the id of the coin's network. At USDC's address is Circle's own code
@@ -176,12 +177,12 @@ export async function startChain(t: Teardown, asset: Asset = BASE_USDC): Promise
   const [stranger] = await client.getAddresses();
   const { address } = asset;
   const included = async (hash: `0x${string}`) => {
-    const { status } = await client.waitForTransactionReceipt({ hash });
+    const { status } = await transactionReceipt(client, hash);
     if (status !== 'success') throw new Error(`transaction ${hash} was reverted`);
   };
   const deploy = async (data: Hex) => {
     const hash = await client.sendTransaction({ account: stranger!, data, ...FEES });
-    return (await client.waitForTransactionReceipt({ hash })).contractAddress!;
+    return (await transactionReceipt(client, hash)).contractAddress!;
   };
   const put = async (bytecode: Hex, at: Hex) => {
     const code = await client.getCode({ address: await deploy(bytecode) });

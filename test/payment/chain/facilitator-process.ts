@@ -7,6 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { createWalletClient, http, nonceManager, publicActions } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { base, baseSepolia } from 'viem/chains';
+import { transactionReceipt } from './transaction-receipt.ts';
 
 /**
  * A real facilitator in a process of its own, made of the protocol's packages, in front of a real chain. Environment: NETWORK, RPC_URL,
@@ -29,7 +30,7 @@ const signer = toFacilitatorEvmSigner({
   verifyTypedData: (args) => client.verifyTypedData(args as Parameters<typeof client.verifyTypedData>[0]),
   writeContract: (args) => client.writeContract(args),
   sendTransaction: (args) => client.sendTransaction(args),
-  waitForTransactionReceipt: (args) => client.waitForTransactionReceipt(args),
+  waitForTransactionReceipt: ({ hash }) => transactionReceipt(client, hash),
   getCode: (args) => client.getCode(args),
 });
 const facilitator = new x402Facilitator();
