@@ -261,5 +261,5 @@ function readers(): number[] {
     .split(' ')
     .filter(Boolean)
     .map(Number);
-  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/src/readers/'));
+  return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('/reader-'));
 }
