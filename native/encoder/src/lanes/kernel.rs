@@ -11,6 +11,8 @@ use super::amx_emulated::EmulatedUnit;
 use super::amx_unit::AmxUnit;
 #[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;
+#[cfg(all(test, target_arch = "x86_64"))]
+use super::avx2_dots::ModelledVnni;
 #[cfg(target_arch = "x86_64")]
 use super::avx2_dots::{Avx512Vnni, AvxVnni, Dot, Widened};
 #[cfg(target_arch = "x86_64")]
@@ -42,6 +44,8 @@ enum Set {
     Avx2(Avx2<Widened>),
     #[cfg(all(test, target_arch = "x86_64"))]
     Emulated(Avx2<Amx<EmulatedUnit, Widened>>),
+    #[cfg(all(test, target_arch = "x86_64"))]
+    Modelled(Avx2<ModelledVnni>),
     Scalar(Scalar),
 }
 
@@ -67,6 +71,8 @@ impl Kernel {
             Set::Avx2(isa) => isa.run(pass),
             #[cfg(all(test, target_arch = "x86_64"))]
             Set::Emulated(isa) => isa.run(pass),
+            #[cfg(all(test, target_arch = "x86_64"))]
+            Set::Modelled(isa) => isa.run(pass),
             Set::Scalar(isa) => isa.run(pass),
         }
     }
@@ -89,6 +95,8 @@ fn detect() -> Vec<Kernel> {
         #[cfg(test)]
         Avx2::detect(Widened::detect().map(|few| Amx::new(EmulatedUnit, few)))
             .map(|isa| Kernel { name: "amx-emulated", set: Set::Emulated(isa) }),
+        #[cfg(test)]
+        Avx2::detect(Dot::detect()).map(|isa| Kernel { name: "avxvnni-modelled", set: Set::Modelled(isa) }),
     ];
     #[cfg(not(target_arch = "x86_64"))]
     let vectors = [None::<Kernel>];
