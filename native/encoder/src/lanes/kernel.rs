@@ -95,12 +95,19 @@ fn detect() -> Vec<Kernel> {
         #[cfg(test)]
         Avx2::detect(Widened::detect().map(|few| Amx::new(EmulatedUnit, few)))
             .map(|isa| Kernel { name: "amx-emulated", set: Set::Emulated(isa) }),
-        #[cfg(test)]
-        Avx2::detect(Dot::detect()).map(|isa| Kernel { name: "avxvnni-modelled", set: Set::Modelled(isa) }),
     ];
     #[cfg(not(target_arch = "x86_64"))]
     let vectors = [None::<Kernel>];
     vectors.into_iter().flatten().chain([Kernel { name: "scalar", set: Set::Scalar(Scalar) }]).collect()
+}
+
+/// The tiles of AVX-VNNI over a model of its instruction in software, which is too slow for whole models.
+#[cfg(test)]
+pub fn modelled_vnni() -> Option<Kernel> {
+    #[cfg(target_arch = "x86_64")]
+    return Avx2::detect(Dot::detect()).map(|isa| Kernel { name: "avxvnni-modelled", set: Set::Modelled(isa) });
+    #[cfg(not(target_arch = "x86_64"))]
+    None
 }
 
 /// Asks the system for tiles, once.

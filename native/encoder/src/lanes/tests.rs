@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
 use super::isa::{Isa, LANES, Line, Pass};
-use super::kernel::{Kernel, available, by_name};
+use super::kernel::{Kernel, available, by_name, modelled_vnni};
 use super::near::{Far, GROUP, MOST, NearRows, STEP};
 use super::tile::{ByteRows, COLUMNS, NearProduct, Product, QUAD, ROWS, ROWS_MAX, Signed, Tiling, tiles};
 
@@ -58,7 +58,7 @@ fn scalar() -> Kernel {
 
 #[test]
 fn every_tile_gives_the_sums_of_products_for_every_count_of_rows_and_leaves_the_others() {
-    for kernel in available() {
+    for kernel in available().iter().copied().chain(modelled_vnni()) {
         let (most, grain, grain_of_depth, keys) = kernel.run(Shape);
         for count in 1..=most {
             for depth in [4usize, 8, 32, 96, 384, 1536] {
