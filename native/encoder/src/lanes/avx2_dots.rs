@@ -121,16 +121,20 @@ impl Dot for ModelledVnni {
     }
 
     fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+        type Bytes<T> = [[T; QUAD]; 8];
         // Safety: these types have as many bytes, and any bytes are values of each.
-        let (mut sums, unsigned, signed): ([i32; 8], [[u8; QUAD]; 8], [[i8; QUAD]; 8]) =
-            unsafe { (std::mem::transmute(sums), std::mem::transmute(unsigned), std::mem::transmute(signed)) };
+        let (unsigned, signed) = unsafe {
+            (std::mem::transmute::<__m256i, Bytes<u8>>(unsigned), std::mem::transmute::<__m256i, Bytes<i8>>(signed))
+        };
+        // Safety: as above.
+        let mut sums = unsafe { std::mem::transmute::<__m256i, [i32; 8]>(sums) };
         for (sum, (unsigned, signed)) in sums.iter_mut().zip(unsigned.into_iter().zip(signed)) {
             for (unsigned, signed) in unsigned.into_iter().zip(signed) {
                 *sum = sum.wrapping_add(i32::from(unsigned) * i32::from(signed));
             }
         }
         // Safety: as above.
-        unsafe { std::mem::transmute(sums) }
+        unsafe { std::mem::transmute::<[i32; 8], __m256i>(sums) }
     }
 }
 
