@@ -1,9 +1,10 @@
 //! The share of each step in the encoder's forward pass: `cargo run --release -p farthing-encoder --example steps -- TOKENS…`.
-//! KERNELS as for `speed`. Microseconds: the median of many passes.
+//! KERNELS as for `speed`. Microseconds of processor time: the median of many passes.
 
 use std::error::Error;
 use std::time::Instant;
 
+use farthing_encoder::encoding::clock::thread_milliseconds;
 use farthing_encoder::forward::attention::{KEYS_TOGETHER, Tile};
 use farthing_encoder::forward::embedding::embed;
 use farthing_encoder::forward::feed_forward::{CHUNK, Inner, Keep, activate};
@@ -39,16 +40,21 @@ struct Steps<'a> {
     scratch: &'a mut Scratch,
 }
 
+/// Milliseconds of this thread's processor time.
+fn milliseconds() -> f64 {
+    thread_milliseconds().expect("the system tells a thread's processor time")
+}
+
 /// Times of the steps, in their order, and of the norms.
 struct Clock {
     times: [f64; STEPS.len() + 1],
-    last: Instant,
+    last: f64,
 }
 
 impl Clock {
     fn ends(&mut self, step: usize) {
-        let now = Instant::now();
-        self.times[step] += (now - self.last).as_secs_f64();
+        let now = milliseconds();
+        self.times[step] += now - self.last;
         self.last = now;
     }
 }
@@ -59,7 +65,7 @@ impl Pass for Steps<'_> {
     #[inline(always)]
     fn run<I: Isa>(self, isa: I) -> Self::Output {
         let Self { model, scratch } = self;
-        let mut clock = Clock { times: [0.0; STEPS.len() + 1], last: Instant::now() };
+        let mut clock = Clock { times: [0.0; STEPS.len() + 1], last: milliseconds() };
         scratch.resize::<I>(model);
         let Scratch { places, ids, vectors, activations, heads, shares, inner, .. } = scratch;
         let (tokens, lines) = (places.tokens(), model.hidden / LANES);
@@ -154,7 +160,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let median = |step: usize| {
                 let mut times: Vec<f64> = passes.iter().map(|pass| pass[step]).collect();
                 times.sort_by(f64::total_cmp);
-                1e6 * times[times.len() / 2]
+                1e3 * times[times.len() / 2]
             };
             columns.push((0..=STEPS.len()).map(median).collect::<Vec<f64>>());
         }

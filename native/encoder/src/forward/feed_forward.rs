@@ -115,6 +115,7 @@ pub fn activate<I: Isa>(isa: I, count: usize, inner: &mut Inner) {
             }
         }
     }
+    bytes.written(isa, 0..count);
 }
 
 /// A line's GELU as bytes.

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::packed::{Columns, PackedLinear};
 use super::quantised::Quantised;
 use crate::lanes::isa::{Isa, LANES, Line};
-use crate::lanes::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
+use crate::lanes::tile::{ByteRows, COLUMNS, NearProduct, Product, ROWS_MAX, Signed, Sums, SumsOfTile, Tiling, tiles};
 
 /// Sums that start at zero.
 pub const ZEROS: [i32; ROWS_MAX] = [0; ROWS_MAX];
@@ -41,25 +41,13 @@ pub fn multiply<I: Isa>(
     let mut sums = [SumsOfTile([[0; COLUMNS]; ROWS_MAX]), SumsOfTile([[0; COLUMNS]; ROWS_MAX])];
     let mut waiting: Option<Turn> = None;
     let turns = (0..linear.outputs / COLUMNS).flat_map(|panel| {
-        let tiles = tiles(tokens.len(), I::Tiling::ROWS, I::Tiling::GRAIN);
+        let tiles = tiles(tokens.len(), I::Tiling::ROWS, I::Tiling::PART);
         tiles.map(move |(start, count)| Turn { panel, start, count })
     });
     // Once more at the end, for the last sums.
     for (at, turn) in turns.map(Some).chain(once(None)).enumerate() {
         if let Some(turn) = &turn {
-            let product = Product {
-                rows: ByteRows {
-                    bytes: &activations.bytes[(tokens.start + turn.start) * activations.stride..],
-                    stride: activations.stride,
-                    count: turn.count,
-                },
-                panel: linear.panel(panels, turn.panel),
-                depth: linear.inputs,
-                signed: Signed::Panel,
-                starts: &ZEROS,
-                is_new: turn.start == 0,
-            };
-            isa.tile(&product, &mut sums[at % 2].0);
+            turn.multiply(isa, tokens.start, activations, panels, linear, &mut sums[at % 2].0);
         }
         if let Some(last) = std::mem::replace(&mut waiting, turn) {
             last.take(isa, tokens.start, activations, linear, &sums[(at + 1) % 2].0, epilogue);
@@ -68,6 +56,29 @@ pub fn multiply<I: Isa>(
 }
 
 impl Turn {
+    #[inline(always)]
+    fn multiply<I: Isa>(
+        &self,
+        isa: I,
+        first: usize,
+        activations: &Quantised,
+        panels: &[u8],
+        linear: &PackedLinear,
+        sums: &mut Sums,
+    ) {
+        let Self { panel: number, start, count } = *self;
+        let (first, panel) = (first + start, linear.panel(panels, number));
+        if I::Tiling::NEAR && activations.near.are_near(first, count) {
+            let columns = &linear.columns[2 * number..][..2];
+            let totals = [&columns[0].totals, &columns[1].totals];
+            return isa.tile_near(&NearProduct { rows: &activations.near, first, count, panel, totals }, sums);
+        }
+        let stride = activations.stride;
+        let rows = ByteRows { bytes: &activations.bytes[first * stride..], stride, count };
+        let (depth, is_new) = (linear.inputs, start == 0);
+        isa.tile(&Product { rows, panel, depth, signed: Signed::Panel, starts: &ZEROS, is_new }, sums);
+    }
+
     /// Gives the outputs that the sums become to the epilogue.
     #[inline(always)]
     fn take<I: Isa>(

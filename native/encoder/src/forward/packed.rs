@@ -17,6 +17,8 @@ pub struct Columns {
     /// Sum of each column's weights, times its scale: what a token's lowest value adds.
     pub sums: Line,
     pub bias: Line,
+    /// Sum of each column's weights.
+    pub totals: [i32; LANES],
 }
 
 /// Weights in panels of 32 columns, each contiguous: for each four inputs, four bytes of each column.
@@ -54,6 +56,7 @@ impl PackedLinear {
                 scales: std::array::from_fn(|lane| layer.scales[first + lane]),
                 sums: std::array::from_fn(|lane| sums[first + lane] as f32 * layer.scales[first + lane]),
                 bias: std::array::from_fn(|lane| layer.bias[first + lane]),
+                totals: std::array::from_fn(|lane| sums[first + lane]),
             });
         }
     }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::aligned::Aligned;
 use crate::lanes::isa::{Isa, LANES, Line};
+use crate::lanes::near::NearRows;
 use crate::lanes::tile::Tiling;
 
 /// Smallest range of a token's values: with a smaller one, its inverse would not be finite.
@@ -24,6 +25,8 @@ pub struct Quantised {
     pub width: usize,
     /// Bytes from the start of a row to that of the next. Those behind the width are zero.
     pub stride: usize,
+    /// The same rows, where [`Tiling::NEAR`]: see [`Quantised::written`].
+    pub near: NearRows,
 }
 
 impl Quantised {
@@ -37,6 +40,21 @@ impl Quantised {
         (self.width, self.stride) = (width, stride);
         self.scales.resize(tokens, 0.0);
         self.lows.resize(tokens, 0.0);
+        if I::Tiling::NEAR {
+            self.near.resize(tokens, width);
+        }
+    }
+
+    /// Is called for rows whose bytes and ranges were written: gives them the form in which they are multiplied. Near numbers are
+    /// smallest around the byte of 0.
+    #[inline(always)]
+    pub fn written<I: Isa>(&mut self, isa: I, rows: Range<usize>) {
+        if I::Tiling::NEAR {
+            for row in rows {
+                let centre = (-self.lows[row] / self.scales[row]).round() as u8;
+                self.near.set(isa.tiling(), row, &self.bytes[row * self.stride..][..self.width], centre);
+            }
+        }
     }
 
     /// Sets the ranges of at most 16 rows, and returns the factors that turn `value − low` into a byte.
@@ -57,7 +75,7 @@ impl Quantised {
     pub fn write<I: Isa>(&mut self, isa: I, rows: Range<usize>, values: &[Line], low: I::F, high: I::F) {
         let factors = self.set_ranges(isa, rows.clone(), low, high);
         let lines = self.width / LANES;
-        for ((row, values), factor) in rows.zip(values.chunks_exact(lines)).zip(factors) {
+        for ((row, values), factor) in rows.clone().zip(values.chunks_exact(lines)).zip(factors) {
             let (low, factor) = (isa.splat(self.lows[row]), isa.splat(factor));
             put(
                 isa,
@@ -67,6 +85,7 @@ impl Quantised {
                 &mut self.bytes[row * self.stride..][..self.width],
             );
         }
+        self.written(isa, rows);
     }
 
     /// Writes rows, one after the other in `values`.

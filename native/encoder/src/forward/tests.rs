@@ -5,15 +5,19 @@ use proptest::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::activation::{GELU_LEAST, gelu, power_of_two};
+use super::aligned::Aligned;
+use super::linear::{AddTo, multiply};
 use super::network::encode;
 use super::packed::Packed;
+use super::quantised::Quantised;
 use super::reference::{self, Sizes, random};
 use super::scratch::Scratch;
 use crate::bert::matched::matched;
 use crate::bert::tests as model_file;
 use crate::bert::weights::{Bert, Pooling};
-use crate::lanes::isa::{Isa, Line, Pass};
+use crate::lanes::isa::{Isa, LANES, Line, Pass};
 use crate::lanes::kernel::{Kernel, available, by_name};
+use crate::lanes::tile::Tiling;
 
 fn shipped() -> &'static (Bert, Packed) {
     static SHIPPED: OnceLock<(Bert, Packed)> = OnceLock::new();
@@ -116,6 +120,69 @@ fn every_kernel_gives_the_same_bits_for_every_shape() {
                 assert!(of(*kernel) == expected, "{}: {} wide, {tokens} tokens", kernel.name, sizes.hidden);
             }
         }
+    }
+}
+
+/// Products of a layer whose weights are all extreme, with tokens of every kind side by side: their bytes near one value but for a
+/// few, spread evenly, at the two ends alone, or all equal.
+struct Extremes<'a>(&'a Packed);
+
+impl Pass for Extremes<'_> {
+    /// The outputs, and for each token whether it has a near form.
+    type Output = (Vec<u32>, Vec<bool>);
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Self::Output {
+        const TOKENS: usize = 53;
+        let (model, linear) = (self.0, &self.0.layers[0].up);
+        let lines = model.hidden / LANES;
+        let mut values = Aligned::default();
+        values.resize(TOKENS * lines);
+        for (at, value) in values.as_flattened_mut().iter_mut().enumerate() {
+            let noise = (at as u32).wrapping_mul(2_654_435_761) >> 8;
+            let even = noise as f32 / (1 << 24) as f32 - 0.5;
+            *value = match at / model.hidden % 7 {
+                0..4 => {
+                    if noise.is_multiple_of(61) {
+                        even
+                    } else {
+                        even / 16.0
+                    }
+                }
+                4 => even,
+                5 => {
+                    if noise.is_multiple_of(2) {
+                        1.0
+                    } else {
+                        -1.0
+                    }
+                }
+                _ => 0.25,
+            };
+        }
+        let mut activations = Quantised::default();
+        activations.resize::<I>(TOKENS, model.hidden);
+        activations.write_all(isa, 0..TOKENS, &values);
+        let mut vectors = vec![[0.0; LANES]; TOKENS * linear.outputs / LANES];
+        let mut add = AddTo { vectors: &mut vectors, lines: linear.outputs / LANES };
+        multiply(isa, 0..TOKENS, &activations, &model.panels, linear, &mut add);
+        let near = (0..TOKENS).map(|token| I::Tiling::NEAR && activations.near.are_near(token, 1)).collect();
+        (bits(vectors.as_flattened()), near)
+    }
+}
+
+#[test]
+fn extreme_weights_and_tokens_have_the_same_bits_on_every_kernel_in_both_forms() {
+    let mut bert = random(WIDE_HEADS);
+    for (at, weight) in bert.layers[0].up.weights.iter_mut().enumerate() {
+        *weight = if (at as u32).wrapping_mul(2_654_435_761) >> 31 == 0 { 127 } else { 0x81 };
+    }
+    let packed = Packed::new(bert);
+    let (expected, _) = by_name(Some("scalar")).unwrap().run(Extremes(&packed));
+    for kernel in available() {
+        let (found, near) = kernel.run(Extremes(&packed));
+        assert!(found == expected, "{}", kernel.name);
+        assert!(kernel.name != "avx2" || near.contains(&true) && near.contains(&false), "{near:?}");
     }
 }
 

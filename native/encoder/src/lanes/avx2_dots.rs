@@ -2,7 +2,9 @@
 
 use std::arch::x86_64::*;
 
-use super::tile::{AHEAD, COLUMNS, Product, QUAD, ROWS, Signed, Sums, Tiling, in_registers};
+use super::avx2_near;
+use super::near::{Far, GROUP};
+use super::tile::{AHEAD, COLUMNS, NearProduct, Product, QUAD, ROWS, Signed, Sums, Tiling, in_registers};
 
 /// Rows of a tile of 16 columns that 16 registers hold.
 const PART_ROWS: usize = 6;
@@ -30,10 +32,16 @@ pub struct AvxVnni(());
 #[derive(Clone, Copy)]
 pub struct Widened(());
 
+/// `vpdpbusd` as the manual describes it, in software: the tiles of [`AvxVnni`] are tested on machines without it.
+#[cfg(test)]
+#[derive(Clone, Copy)]
+pub struct ModelledVnni(());
+
 macro_rules! tiling {
-    ($dot:ty, $features:literal) => {
+    ($dot:ty, $features:literal $(, $near:item)*) => {
         impl Tiling for $dot {
             in_registers!();
+            $($near)*
 
             #[inline(always)]
             unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums) {
@@ -52,7 +60,35 @@ macro_rules! tiling {
 
 tiling!(Avx512Vnni, "avx2,fma,avx512f,avx512vl,avx512vnni");
 tiling!(AvxVnni, "avx2,fma,avxvnni");
-tiling!(Widened, "avx2,fma");
+#[cfg(test)]
+tiling!(ModelledVnni, "avx2,fma");
+tiling!(
+    Widened,
+    "avx2,fma",
+    const NEAR: bool = true;,
+    const PART: usize = avx2_near::PART_ROWS;,
+    #[inline(always)]
+    fn near(self, bytes: &[u8], centre: u8, near: &mut [[i8; GROUP]], far: &mut [Far]) -> (i32, Option<usize>) {
+        #[target_feature(enable = "avx2,fma")]
+        fn compiled(bytes: &[u8], centre: u8, near: &mut [[i8; GROUP]], far: &mut [Far]) -> (i32, Option<usize>) {
+            // Safety: the instructions are there.
+            unsafe { avx2_near::divide(bytes, centre, near, far) }
+        }
+        // Safety: the token.
+        unsafe { compiled(bytes, centre, near, far) }
+    },
+    #[inline(always)]
+    unsafe fn tile_near(self, product: &NearProduct<'_>, sums: &mut Sums) {
+        #[inline(never)]
+        #[target_feature(enable = "avx2,fma")]
+        unsafe fn compiled(product: &NearProduct<'_>, sums: &mut Sums) {
+            // Safety: that of this function.
+            unsafe { avx2_near::tile(product, sums) }
+        }
+        // Safety: the token, and the caller's check.
+        unsafe { compiled(product, sums) }
+    }
+);
 
 impl Dot for Avx512Vnni {
     fn detect() -> Option<Self> {
@@ -75,6 +111,30 @@ impl Dot for AvxVnni {
     fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
         // Safety: the token.
         unsafe { _mm256_dpbusd_avx_epi32(sums, unsigned, signed) }
+    }
+}
+
+#[cfg(test)]
+impl Dot for ModelledVnni {
+    fn detect() -> Option<Self> {
+        is_x86_feature_detected!("avx2").then_some(Self(()))
+    }
+
+    fn add(self, sums: __m256i, unsigned: __m256i, signed: __m256i) -> __m256i {
+        type Bytes<T> = [[T; QUAD]; 8];
+        // Safety: these types have as many bytes, and any bytes are values of each.
+        let (unsigned, signed) = unsafe {
+            (std::mem::transmute::<__m256i, Bytes<u8>>(unsigned), std::mem::transmute::<__m256i, Bytes<i8>>(signed))
+        };
+        // Safety: as above.
+        let mut sums = unsafe { std::mem::transmute::<__m256i, [i32; 8]>(sums) };
+        for (sum, (unsigned, signed)) in sums.iter_mut().zip(unsigned.into_iter().zip(signed)) {
+            for (unsigned, signed) in unsigned.into_iter().zip(signed) {
+                *sum = sum.wrapping_add(i32::from(unsigned) * i32::from(signed));
+            }
+        }
+        // Safety: as above.
+        unsafe { std::mem::transmute::<[i32; 8], __m256i>(sums) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Operations that an instruction set offers to the encoder.
 
-use super::tile::{Product, Sums, Tiling};
+use super::tile::{NearProduct, Product, Sums, Tiling};
 
 /// Lanes of a vector.
 pub const LANES: usize = 16;
@@ -119,6 +119,17 @@ pub trait Isa: Copy {
         product.check::<Self::Tiling>(sums);
         // Safety: it was checked.
         unsafe { self.tiling().tile(product, sums) }
+    }
+
+    /// Writes the sums of a product of near rows, where [`Tiling::NEAR`] says that they are quicker.
+    ///
+    /// # Panics
+    /// See [`NearProduct::check`].
+    #[inline(always)]
+    fn tile_near(self, product: &NearProduct<'_>, sums: &mut Sums) {
+        product.check(sums);
+        // Safety: it was checked.
+        unsafe { self.tiling().tile_near(product, sums) }
     }
 
     /// Has what is in the sums taken before they are overwritten by a product, if there is one. Where products do not need vector

@@ -11,6 +11,8 @@ use super::amx_emulated::EmulatedUnit;
 use super::amx_unit::AmxUnit;
 #[cfg(target_arch = "x86_64")]
 use super::avx2::Avx2;
+#[cfg(all(test, target_arch = "x86_64"))]
+use super::avx2_dots::ModelledVnni;
 #[cfg(target_arch = "x86_64")]
 use super::avx2_dots::{Avx512Vnni, AvxVnni, Dot, Widened};
 #[cfg(target_arch = "x86_64")]
@@ -42,6 +44,8 @@ enum Set {
     Avx2(Avx2<Widened>),
     #[cfg(all(test, target_arch = "x86_64"))]
     Emulated(Avx2<Amx<EmulatedUnit, Widened>>),
+    #[cfg(all(test, target_arch = "x86_64"))]
+    Modelled(Avx2<ModelledVnni>),
     Scalar(Scalar),
 }
 
@@ -67,6 +71,8 @@ impl Kernel {
             Set::Avx2(isa) => isa.run(pass),
             #[cfg(all(test, target_arch = "x86_64"))]
             Set::Emulated(isa) => isa.run(pass),
+            #[cfg(all(test, target_arch = "x86_64"))]
+            Set::Modelled(isa) => isa.run(pass),
             Set::Scalar(isa) => isa.run(pass),
         }
     }
@@ -93,6 +99,15 @@ fn detect() -> Vec<Kernel> {
     #[cfg(not(target_arch = "x86_64"))]
     let vectors = [None::<Kernel>];
     vectors.into_iter().flatten().chain([Kernel { name: "scalar", set: Set::Scalar(Scalar) }]).collect()
+}
+
+/// The tiles of AVX-VNNI over a model of its instruction in software, which is too slow for whole models.
+#[cfg(test)]
+pub fn modelled_vnni() -> Option<Kernel> {
+    #[cfg(target_arch = "x86_64")]
+    return Avx2::detect(Dot::detect()).map(|isa| Kernel { name: "avxvnni-modelled", set: Set::Modelled(isa) });
+    #[cfg(not(target_arch = "x86_64"))]
+    None
 }
 
 /// Asks the system for tiles, once.

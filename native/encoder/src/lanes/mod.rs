@@ -18,9 +18,12 @@ pub mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub mod avx2_dots;
 #[cfg(target_arch = "x86_64")]
+pub mod avx2_near;
+#[cfg(target_arch = "x86_64")]
 pub mod avx512;
 pub mod isa;
 pub mod kernel;
+pub mod near;
 pub mod scalar;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,9 @@
 use proptest::prelude::*;
 
 use super::isa::{Isa, LANES, Line, Pass};
-use super::kernel::{Kernel, available, by_name};
-use super::tile::{ByteRows, COLUMNS, Product, ROWS_MAX, Signed, Tiling, tiles};
+use super::kernel::{Kernel, available, by_name, modelled_vnni};
+use super::near::{Far, GROUP, MOST, NearRows, STEP};
+use super::tile::{ByteRows, COLUMNS, NearProduct, Product, QUAD, ROWS, ROWS_MAX, Signed, Tiling, tiles};
 
 /// Bytes that are the same in each run, over their whole range, with runs of extremes.
 fn bytes(count: usize, seed: u64) -> Vec<u8> {
@@ -57,7 +58,7 @@ fn scalar() -> Kernel {
 
 #[test]
 fn every_tile_gives_the_sums_of_products_for_every_count_of_rows_and_leaves_the_others() {
-    for kernel in available() {
+    for kernel in available().iter().copied().chain(modelled_vnni()) {
         let (most, grain, grain_of_depth, keys) = kernel.run(Shape);
         for count in 1..=most {
             for depth in [4usize, 8, 32, 96, 384, 1536] {
@@ -96,6 +97,140 @@ fn plain(product: &Product<'_>, row: usize) -> [i32; COLUMNS] {
         };
         product.starts[row] + (0..product.depth).map(term).sum::<i32>()
     })
+}
+
+/// Rows in the form that a tiling multiplies quickly, if it has one.
+struct Near<'a> {
+    rows: &'a [Vec<u8>],
+    centres: &'a [u8],
+    panel: &'a [u8],
+}
+
+impl Pass for Near<'_> {
+    /// The rows, and the sums of those that have few far quads: all of them at once, and from each row on.
+    type Output = Option<(NearRows, Vec<Option<[i32; COLUMNS]>>)>;
+
+    #[inline(always)]
+    fn run<I: Isa>(self, isa: I) -> Self::Output {
+        if !I::Tiling::NEAR {
+            return None;
+        }
+        let Self { rows, centres, panel } = self;
+        let mut near = NearRows::default();
+        near.resize(rows.len(), rows[0].len());
+        for (row, (bytes, centre)) in rows.iter().zip(centres).enumerate() {
+            near.set(isa.tiling(), row, bytes, *centre);
+        }
+        let totals: [[i32; LANES]; 2] = std::array::from_fn(|half| {
+            std::array::from_fn(|lane| {
+                let column = half * LANES + lane;
+                let weight = |at: usize| i32::from(panel[at / QUAD * QUAD * COLUMNS + column * QUAD + at % QUAD] as i8);
+                (0..rows[0].len()).map(weight).sum()
+            })
+        });
+        let mut found = vec![None; rows.len()];
+        for first in 0..rows.len() {
+            for count in (1..=ROWS.min(rows.len() - first)).filter(|count| near.are_near(first, *count)) {
+                let mut sums = [[i32::MIN; COLUMNS]; ROWS_MAX];
+                let product = NearProduct { rows: &near, first, count, panel, totals: [&totals[0], &totals[1]] };
+                isa.tile_near(&product, &mut sums);
+                for (row, sums) in sums.into_iter().enumerate() {
+                    assert_eq!(sums == [i32::MIN; COLUMNS], row >= count, "only the rows are written");
+                    if row < count {
+                        assert_eq!(
+                            *found[first + row].get_or_insert(sums),
+                            sums,
+                            "a row has the same sums in any tile"
+                        );
+                    }
+                }
+            }
+        }
+        Some((near, found))
+    }
+}
+
+/// What a row's near numbers and far quads add up to, after checking that no sum of 16 bits can overflow.
+fn joined(near: &NearRows, row: usize) -> Vec<i32> {
+    let (numbers, far) = near.row(row);
+    let mut bytes: Vec<i32> = near.near(row, 1).iter().map(|number| numbers.centre + i32::from(*number)).collect();
+    for group in near.near(row, 1).as_chunks::<GROUP>().0 {
+        for lane in [[0, 1, 4, 5], [2, 3, 6, 7]] {
+            for sign in [1, -1] {
+                assert!(lane.iter().map(|at| (sign * i32::from(group[*at])).max(0)).sum::<i32>() <= MOST);
+            }
+        }
+    }
+    for Far { line, bytes: part } in far {
+        assert!(part.as_chunks::<2>().0.iter().all(|[a, b]| i32::from(*a).abs() + i32::from(*b).abs() <= MOST));
+        for (to, part) in bytes[*line as usize / COLUMNS..].iter_mut().zip(part) {
+            *to += i32::from(*part);
+        }
+    }
+    assert_eq!(bytes.iter().sum::<i32>() - numbers.centre * bytes.len() as i32, numbers.sum);
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Weights and bytes are anything, extremes more often than not; rows are near their centre but for some bytes, or not at all.
+    #[test]
+    fn near_rows_are_their_bytes_and_have_the_sums_of_their_products(
+        depth in prop::sample::select(vec![STEP, 2 * STEP, 3 * STEP, 384, 1536]),
+        count in 1usize..=2 * ROWS,
+        spread in prop::sample::select(vec![0u8, 3, 20, 60, 127]),
+        outliers in prop::sample::select(vec![2u64, 10, 100, 10_000]),
+        extreme in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let centres = bytes(count, seed);
+        let rows: Vec<Vec<u8>> = centres
+            .iter()
+            .enumerate()
+            .map(|(row, centre)| {
+                let noise = bytes(2 * depth, seed ^ (row as u64 + 1) << 32);
+                let (noise, chances) = noise.split_at(depth);
+                let near = |noise: u8| (i32::from(*centre) + i32::from(noise as i8) * i32::from(spread) / 128).clamp(0, 255);
+                let is_far = |chance: u8, at: usize| (u64::from(chance) * 256 + at as u64 % 256).is_multiple_of(outliers);
+                let byte = |(at, (noise, chance)): (usize, (&u8, &u8))| if is_far(*chance, at) { *noise } else { near(*noise) as u8 };
+                noise.iter().zip(chances).enumerate().map(byte).collect()
+            })
+            .collect();
+        let mut panel = bytes(depth * COLUMNS, seed ^ 7);
+        if extreme {
+            panel.iter_mut().for_each(|weight| *weight = if *weight & 1 == 0 { 127 } else { 128 });
+        }
+        for kernel in available() {
+            let Some((near, found)) = kernel.run(Near { rows: &rows, centres: &centres, panel: &panel }) else { continue };
+            for (row, sums) in found.iter().enumerate() {
+                prop_assert_eq!(near.are_near(row, 1), sums.is_some());
+                let Some(sums) = sums else { continue };
+                prop_assert_eq!(joined(&near, row), rows[row].iter().map(|byte| i32::from(*byte)).collect::<Vec<_>>());
+                let stride = depth;
+                let byte_rows = ByteRows { bytes: &rows[row], stride, count: 1 };
+                let (signed, starts) = (Signed::Panel, &[0; ROWS_MAX]);
+                let product = Product { rows: byte_rows, panel: &panel, depth, signed, starts, is_new: false };
+                prop_assert_eq!(*sums, plain(&product, 0), "{}", kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_row_without_a_middle_has_no_near_form_and_one_with_few_outliers_has() {
+    let of = |row: Vec<u8>| [(row, 128u8)];
+    let rows = [
+        of((0..384).map(|at| if at % 2 == 0 { 255 } else { 0 }).collect()),
+        of((0..384).map(|at| if at % 96 == 0 { 255 } else { 120 }).collect()),
+    ];
+    for (rows, expected) in rows.into_iter().zip([false, true]) {
+        let (rows, centres): (Vec<_>, Vec<_>) = rows.into_iter().unzip();
+        for kernel in available() {
+            let found = kernel.run(Near { rows: &rows, centres: &centres, panel: &vec![1; 384 * COLUMNS] });
+            assert!(found.is_none_or(|(near, _)| near.are_near(0, 1) == expected), "{}", kernel.name);
+        }
+    }
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The integer product that every matrix multiplication of the encoder is made of.
 
+use super::isa::LANES;
+use super::near::{Far, GROUP, NearRows};
+
 /// Most rows of a tile whose sums are in vector registers: with 32 columns, they take 24 of the 32 of AVX-512.
 pub const ROWS: usize = 12;
 /// Most rows of any instruction set's tile.
@@ -82,6 +85,30 @@ impl Product<'_> {
     }
 }
 
+/// The same of rows of u8 in another form, and a panel of i8: the depth is theirs.
+#[derive(Clone, Copy)]
+pub struct NearProduct<'a> {
+    pub rows: &'a NearRows,
+    /// The first of the rows, and how many.
+    pub first: usize,
+    pub count: usize,
+    /// The panel, and what stands behind it.
+    pub panel: &'a [u8],
+    /// Sums of the panel's columns.
+    pub totals: [&'a [i32; LANES]; 2],
+}
+
+impl NearProduct<'_> {
+    /// # Panics
+    /// If the count of rows is not in 1..=[`ROWS`], one of them has no near form, or panel or sums are too short.
+    #[inline(always)]
+    pub fn check(&self, sums: &Sums) {
+        assert!((1..=ROWS.min(sums.len())).contains(&self.count), "a tile has 1 to {ROWS} rows");
+        assert!(self.rows.are_near(self.first, self.count), "rows have few far quads");
+        assert!(self.rows.depth() * COLUMNS <= self.panel.len(), "the panel has the whole depth");
+    }
+}
+
 /// How an instruction set multiplies bytes. A token exists only where the instructions were detected.
 pub trait Tiling: Copy {
     /// Most rows of a tile, at most [`ROWS_MAX`].
@@ -93,6 +120,10 @@ pub trait Tiling: Copy {
     const DEPTH: usize;
     /// Added to a signed byte that rows of signed bytes are multiplied by: 128 where that operand must be unsigned.
     const OFFSET: i32;
+    /// Rows are divided over tiles in multiples of this.
+    const PART: usize = Self::GRAIN;
+    /// Whether rows of u8 are quicker multiplied by many panels as [`NearRows`]: the two methods for these exist.
+    const NEAR: bool = false;
     /// Keeps the processor ready for tiles until it is dropped.
     type Ready;
 
@@ -101,6 +132,21 @@ pub trait Tiling: Copy {
     /// # Safety
     /// The product has passed [`Product::check`] with these sums.
     unsafe fn tile(self, product: &Product<'_>, sums: &mut Sums);
+
+    /// Divides a row of bytes: writes its near numbers and its far quads. Returns the sum of the bytes' differences from the centre,
+    /// and the number of far quads: none if they are more than `far` has places, less those of one step.
+    ///
+    /// # Panics
+    /// If the bytes are not whole steps, there are not as many groups, or this is no tiling for near rows.
+    fn near(self, _bytes: &[u8], _centre: u8, _near: &mut [[i8; GROUP]], _far: &mut [Far]) -> (i32, Option<usize>) {
+        unreachable!("this tiling multiplies bytes as they are")
+    }
+
+    /// # Safety
+    /// The product has passed [`NearProduct::check`] with these sums.
+    unsafe fn tile_near(self, _product: &NearProduct<'_>, _sums: &mut Sums) {
+        unreachable!("this tiling multiplies bytes as they are")
+    }
 
     /// Has what is in the sums taken before they are overwritten by a product, if there is one.
     ///
