@@ -75,6 +75,7 @@ async function importStopped(
   const states = slots.map((slot) => join(slot, 'state'));
   const stores = states.map((state) => openStore(state));
   try {
+    for (const store of stores) mustHaveNoHouse(store);
     await Promise.all(stores.map((store, slot) => forgetLog(store, states[slot]!)));
     const tenants = await importContent(settings, { stores, slots, objects }, io);
     await importBooks(settings, stores, etcd);
@@ -84,6 +85,15 @@ async function importStopped(
   } finally {
     await Promise.all(stores.map((store) => store.close()));
   }
+}
+
+/** Keys of the house are for a server alone: nothing would open its workspaces in a cluster. @throws Error with what to do */
+function mustHaveNoHouse(store: RawStore): void {
+  const count = store.table('house_workspaces').count();
+  if (count > 0)
+    throw new Error(
+      `${count} workspaces of the house are here, and a cluster has none (docs/house.md): export what is needed, and dispose of them.`,
+    );
 }
 
 async function importContent(

@@ -16,7 +16,7 @@ const services = {
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
-const newSource = () => new RequestSource(services.gate, answeredHere(services));
+const newSource = () => new RequestSource(services, answeredHere(services));
 
 function sender(path: string, headers: Record<string, string> = {}, query = '', source = newSource()) {
   const head = { method: 'POST', path, query, headers: new Map(Object.entries(headers)) };
