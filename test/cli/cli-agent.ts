@@ -21,7 +21,7 @@ export class Agent {
   readonly home: string;
   readonly environment: Readonly<Record<string, string>>;
 
-  constructor(home: string, server: string) {
+  constructor(home: string, server: string, more: Readonly<Record<string, string>> = {}) {
     this.home = home;
     this.environment = {
       ...BARE_ENVIRONMENT,
@@ -29,6 +29,7 @@ export class Agent {
       XDG_CONFIG_HOME: join(home, 'config'),
       XDG_STATE_HOME: join(home, 'state'),
       FARTHING_URL: server,
+      ...more,
     };
   }
 

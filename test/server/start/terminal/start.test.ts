@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
+import { Agent } from '../../../cli/cli-agent.ts';
 import { lacksProgram } from '../../../rig/run-program.ts';
 import { spawnBuilt } from '../built-process.ts';
 
@@ -9,7 +10,7 @@ import { spawnBuilt } from '../built-process.ts';
 const withoutTerminal = lacksProgram('script');
 
 t.test(
-  'on a terminal a start shows its steps, its addresses and whose money it is',
+  'on a terminal a start shows its steps, its addresses, whose money it is, and a key that searches without any',
   { skip: withoutTerminal },
   async (t) => {
     const { child, ended } = spawnBuilt(t, { DEMO: '0' }, { terminal: true });
@@ -18,6 +19,18 @@ t.test(
       said.push(line);
       if (/in a browser/.test(line)) break;
     }
+    const url = /API +(http\S+)\/openapi/.exec(said.join('\n'))![1]!;
+    const key = /export FARTHING_KEY=(fhk_\S+)/.exec(said.join('\n'))?.[1];
+    const agent = new Agent(t.testdirName, url, { FARTHING_KEY: key! });
+    const file = join(t.testdirName, 'gulls.txt');
+    writeFileSync(file, 'The lighthouse keeper counts gulls at dawn.');
+    t.match(await agent.launch(['ingest', file]), { code: 0, err: /1 file made searchable/ });
+    t.match(await agent.launch(['search', 'who watches birds in the morning?']), {
+      code: 0,
+      out: /gulls\.txt/,
+    });
+    t.match(await agent.run(['workspace', 'list']), { code: 0, out: /^ws_\S+ .* files\n$/ });
+    t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /spent/ });
     child.kill('SIGTERM');
     child.stdout!.resume();
     await ended;
