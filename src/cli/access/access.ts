@@ -62,9 +62,11 @@ export async function openAccess(
   { patient = false, evenEnded = false, mayMake = false }: AccessOptions = {},
 ): Promise<Access> {
   const memory = await readMemory(io);
-  const server = serverOf(values, io, memory);
   const key = houseKeyOf(io);
-  const known = key === undefined ? chosenWorkspace(values, io, memory, server, evenEnded) : undefined;
+  // A key is for the server that is named, not for the one used last.
+  const server = serverOf(values, io, key === undefined ? memory : {});
+  const isRented = key === undefined || (values.workspace !== undefined && values.workspace in memory.known);
+  const known = isRented ? chosenWorkspace(values, io, memory, server, evenEnded) : undefined;
   const account = await openWallet(io);
   const consent = new Consent({ 'ask-above': values['ask-above'], yes: values.yes ?? false }, io);
   const budgetUsd = usd('budget', values.budget ?? io.environment.FARTHING_BUDGET_USD ?? BUDGET_USD);
@@ -83,10 +85,9 @@ export async function openAccess(
       consent.forOne(price, `${description} It is paid to ${payTo}.`),
     ...(!patient && { attemptsMax: ATTEMPTS_MAX }),
   });
-  const workspace =
-    key === undefined
-      ? known && client.workspaces.open(known)
-      : await houseWorkspace(client, values, io, mayMake);
+  const workspace = isRented
+    ? known && client.workspaces.open(known)
+    : await houseWorkspace(client, values, io, mayMake);
   const target = `${server} ${workspace?.id ?? account?.address ?? ''}`;
   return { client, workspace, target, consent, budgetUsd };
 }

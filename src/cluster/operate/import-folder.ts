@@ -9,6 +9,7 @@ import { bookFolders } from '@farthing/server/state/book-folders';
 import { forgetLog, keepPosition } from '@farthing/server/state/log-position';
 import { openStore, type RawStore } from '@farthing/server/state/store';
 import { openReceiptSigner } from '@farthing/server/workspace/disposal/receipt';
+import { houseTable } from '@farthing/server/workspace/house/house-table';
 import { markBooks } from '../content/books-with-objects.ts';
 import { type Content, contentOf } from '../content/content.ts';
 import { ContentIndexKeeper } from '../content/index-keeper.ts';
@@ -89,7 +90,7 @@ async function importStopped(
 
 /** Keys of the house are for a server alone: nothing would open its workspaces in a cluster. @throws Error with what to do */
 function mustHaveNoHouse(store: RawStore): void {
-  const count = store.table('house_workspaces').count();
+  const count = houseTable(store).count();
   if (count > 0)
     throw new Error(
       `${count} workspaces of the house are here, and a cluster has none (docs/house.md): export what is needed, and dispose of them.`,

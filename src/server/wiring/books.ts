@@ -16,6 +16,7 @@ import { groupOf } from '../settings/settings.ts';
 import { ModelHistory } from '../state/model-history.ts';
 import type { Store } from '../state/store.ts';
 import { HouseKeys } from '../workspace/house/house-keys.ts';
+import { houseTable } from '../workspace/house/house-table.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
 import { TTL_MINUTES, ttlMinutesMax } from '../workspace/workspace.ts';
@@ -79,6 +80,8 @@ export interface Books {
 const DOWNTIME_REFUND_MINUTES_MAX = 1440;
 /** A month in which a payer, who extends its index by each upload, moves to the new model. */
 const PREVIOUS_MODEL_DAYS = 30;
+/** A workspace of the house has no end, and neither has the time in which its model is needed: a century. */
+const HOUSE_MODEL_MS = 100 * 365 * 24 * HOUR_MS;
 
 /** A single server has no other stores. */
 const NO_OTHERS: OtherBooks = {
@@ -195,7 +198,10 @@ function openGround(
     now: () => time.now(),
     inUse: fillingSpaces(runtime.encoder),
     extendedMs: 24 * HOUR_MS * PREVIOUS_MODEL_DAYS,
-    lifetimeMs: MINUTE_MS * Math.max(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX, settings.PAYER_INDEX_MINUTES),
+    lifetimeMs: () =>
+      houseTable(store).count() > 0
+        ? HOUSE_MODEL_MS
+        : MINUTE_MS * Math.max(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX, settings.PAYER_INDEX_MINUTES),
   });
   const house =
     others === NO_OTHERS

@@ -2,6 +2,7 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock
 import { FarthingError } from '@farthing/protocol/error';
 import { storedId, type WorkspaceId } from '@farthing/protocol/id';
 import type { Store, Table } from '../../state/store.ts';
+import { houseTable } from '../house/house-table.ts';
 import { DueTimes } from '../time/due-times.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
@@ -43,7 +44,6 @@ export class WorkspaceRecords {
   readonly #settings: WorkspaceSettings;
   readonly #records: Table<WorkspaceRecord>;
   readonly #tokenHashes: TokenHashes;
-  /** Ids of the house's workspaces that hold data, for its lists. */
   readonly #house: Table<null>;
   readonly #due: DueTimes<WorkspaceId>;
   readonly #pendingEffects: PendingEffects;
@@ -55,7 +55,7 @@ export class WorkspaceRecords {
     this.#settings = settings;
     this.#records = store.table('workspaces');
     this.#tokenHashes = new TokenHashes(store);
-    this.#house = store.table('house_workspaces');
+    this.#house = houseTable(store);
     this.#due = new DueTimes(store, 'workspace_due', (text) => storedId('workspace', text));
     this.#pendingEffects = pendingEffects;
     this.reserves = new Reserves(store, time, clock);

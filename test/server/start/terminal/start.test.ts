@@ -31,6 +31,8 @@ t.test(
     });
     t.match(await agent.run(['workspace', 'list']), { code: 0, out: /^ws_\S+ .* files\n$/ });
     t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /spent/ });
+    t.match(await agent.run(['workspace', 'dispose', '--yes']), { code: 0, out: /is destroyed: 1 file/ });
+    t.match(await agent.run(['search', 'gulls']), { code: 1, err: /opens no workspace yet/ });
     child.kill('SIGTERM');
     child.stdout!.resume();
     await ended;
