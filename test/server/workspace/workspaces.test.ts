@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { toFarthingError } from '../../../src/protocol/error.ts';
+import { CopiedRegistry } from '../../../src/server/workspace/copied-registry.ts';
 import { openWorld, World } from './world.ts';
 
 /** A refusal, as an answer shows it. */
@@ -94,6 +95,12 @@ t.test(
       ttl_seconds_left: null,
     });
     t.notOk(world.workspaces.tokenOpens(one.id, rented.token), 'a token opens none');
+    t.same(
+      await new CopiedRegistry(world.store, world.clock).endAll(),
+      { workspaces: 0, indexes: 0 },
+      'no money bought it',
+    );
+    await world.workspaces.sweep();
     const { claims } = await world.workspaces.disposeAsOperator(one.id);
     t.match(claims, { reason: 'operator', spend_usd: '0', expires_at: claims.disposed_at });
     t.same(

@@ -337,6 +337,7 @@ t.test('the client makes, lists and opens workspaces of the house', async (t) =>
 t.test('a stopped server’s keys are made and revoked, too; no file and no log has one', async (t) => {
   const [before, gone] = [await newKey('before'), await newKey('gone')];
   const workspace = await newWorkspace();
+  await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
   await server.stop();
   const stopped = await newKey('stopped', '--may', 'admin');
   t.equal((await admin('revoke', 'gone')).status, 0);
@@ -350,7 +351,18 @@ t.test('a stopped server’s keys are made and revoked, too; no file and no log 
   t.same([await status(before), await status(stopped), await status(gone)], [200, 200, 401]);
   const while_ = await newKey('while-it-runs');
   t.equal(await status(while_), 200);
+  const [copy, restored] = [join(folder, 'copy'), join(folder, 'restored')];
+  t.equal((await runCommand({ FARTHING_DATA_DIR: data }, ['backup', copy])).status, 0);
   await again.kill();
+  t.equal((await runCommand({ FARTHING_DATA_DIR: restored }, ['restore', copy])).status, 0);
+  const third = await ServedProcess.start(t, { data: restored, log });
+  const found = await fetch(`${third.url}/agent/v1/workspaces/${workspace.id}/search`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${before}` },
+    body: '{"query": "gulls", "families": ["raw"]}',
+  });
+  t.match(await found.json(), { hits: [{ item: { name: 'gulls.txt' } }] }, 'a backup has the house');
+  await third.kill();
   const said = readFileSync(log, 'utf8');
   t.match(said, /"event":"answered".*"key":"stopped"/);
   t.match(said, /"event":"house_key_created".*"key":"while-it-runs"/);
