@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import t from 'tap';
 import { Farthing } from '../../../../src/client/farthing.ts';
 import { includesRight, RIGHTS, type Right } from '../../../../src/protocol/house.ts';
@@ -285,18 +288,17 @@ t.test('a key has its own requests a minute', async (t) => {
 t.test('the tools of MCP take a key where they take a token', async (t) => {
   const [workspace, other] = [await newWorkspace(), await newWorkspace()];
   await workspace.ingest('gulls.txt', 'The lighthouse keeper counts gulls at dawn.');
-  const call = async (key: string, query: string, args: object) => {
-    const response = await fetch(`${server.url}/mcp${query}`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({
-        jsonrpc: '2.0',
-        id: 1,
-        method: 'tools/call',
-        params: { name: 'search', arguments: args },
-      }),
-    });
-    return JSON.stringify(await response.json());
+  const call = async (key: string, query: string, args: Record<string, unknown>, name = 'search') => {
+    const client = new Client({ name: 'test', version: '1' });
+    const requestInit = { headers: { Authorization: `Bearer ${key}` } };
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${server.url}/mcp${query}`), { requestInit }) as Transport,
+    );
+    // The client checks answers against the schemas that it knows.
+    await client.listTools();
+    const answer = JSON.stringify(await client.callTool({ name, arguments: args }));
+    await client.close();
+    return answer;
   };
   const question = { query: 'who watches birds in the morning?' };
   t.match(await call(keeper, `?workspace=${workspace.id}`, question), /gulls\.txt/);
@@ -304,6 +306,8 @@ t.test('the tools of MCP take a key where they take a token', async (t) => {
     await call(keeper, `?workspace=${other.id}`, { ...question, workspace: workspace.id }),
     /gulls\.txt/,
   );
+  t.match(await call(keeper, `?workspace=${workspace.id}`, {}, 'workspace_usage'), /"ttl_seconds_left":null/);
+  t.match(await call(keeper, `?workspace=${workspace.id}`, {}, 'item_list'), /gulls\.txt/);
   t.match(await call(`${keeper}x`, `?workspace=${workspace.id}`, question), /workspace_unauthorized/);
 });
 
