@@ -8,7 +8,7 @@ import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 // What is run here was built.
 builtServer();
 export const COMMAND = resolve(import.meta.dirname, '../../.build/server/agent.js');
-const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
+export const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 
 export interface Outcome {
   readonly code: number | null;

@@ -353,8 +353,8 @@ t.test('a stopped server’s keys are made and revoked, too; no file and no log 
     return (await fetch(`${again.url}/agent/v1/workspaces/${workspace.id}/usage`, { headers })).status;
   };
   t.same([await status(before), await status(stopped), await status(gone)], [200, 200, 401]);
-  const while_ = await newKey('while-it-runs');
-  t.equal(await status(while_), 200);
+  const live = await newKey('while-it-runs');
+  t.equal(await status(live), 200);
   const [copy, restored] = [join(folder, 'copy'), join(folder, 'restored')];
   t.equal((await runCommand({ FARTHING_DATA_DIR: data }, ['backup', copy])).status, 0);
   await again.kill();
@@ -370,7 +370,7 @@ t.test('a stopped server’s keys are made and revoked, too; no file and no log 
   const said = readFileSync(log, 'utf8');
   t.match(said, /"event":"answered".*"key":"stopped"/);
   t.match(said, /"event":"house_key_created".*"key":"while-it-runs"/);
-  const secrets = [keeper, before, stopped, gone, while_].flatMap((key) => [
+  const secrets = [keeper, before, stopped, gone, live].flatMap((key) => [
     key,
     key.slice('fhk_0123456789abcdef_'.length),
   ]);

@@ -1,8 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import t from 'tap';
-import { Agent } from '../../../cli/cli-agent.ts';
+import { Agent, LAUNCHER } from '../../../cli/cli-agent.ts';
 import { lacksProgram } from '../../../rig/run-program.ts';
 import { spawnBuilt } from '../built-process.ts';
 
@@ -31,6 +33,14 @@ t.test(
     });
     t.match(await agent.run(['workspace', 'list']), { code: 0, out: /^ws_\S+ .* files\n$/ });
     t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /spent/ });
+    const host = new Client({ name: 'test', version: '1' });
+    const args = [LAUNCHER, 'mcp'];
+    await host.connect(
+      new StdioClientTransport({ command: process.execPath, args, env: { ...agent.environment } }),
+    );
+    const found = await host.callTool({ name: 'search', arguments: { query: 'gulls' } });
+    t.match(JSON.stringify(found), /gulls\.txt/, 'the tools over stdio');
+    await host.close();
     t.match(await agent.run(['workspace', 'dispose', '--yes']), { code: 0, out: /is destroyed: 1 file/ });
     t.match(await agent.run(['search', 'gulls']), { code: 1, err: /opens no workspace yet/ });
     child.kill('SIGTERM');
