@@ -98,12 +98,17 @@ function announce(
 }
 
 /** The first start makes a key for the operator's own agents. A person sees it: a log would keep it. */
-async function firstKeyOnce({ DATA_DIR }: Settings, { firstKey }: Running): Promise<string | undefined> {
+async function firstKeyOnce({ DATA_DIR }: Settings, { firstKey, log }: Running): Promise<string | undefined> {
   const [mark, demo] = [KEY_MARK, DEMO_MARK].map((name) => join(resolve(DATA_DIR), name)) as [string, string];
   if (!terminal || !process.stdout.isTTY || existsSync(mark) || existsSync(demo)) return undefined;
-  const key = await firstKey();
-  await writeFile(mark, '');
-  return key;
+  try {
+    const key = await firstKey();
+    await writeFile(mark, '');
+    return key;
+  } catch (error) {
+    log.error({ event: 'first_key_failed', err: error });
+    return undefined;
+  }
 }
 
 async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {
