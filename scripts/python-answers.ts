@@ -42,6 +42,8 @@ const ANSWERS = [
   'IngestResponse',
   'Workspace',
   'WorkspaceUsage',
+  'HouseWorkspace',
+  'HouseWorkspaceList',
   'ReserveEnded',
   'Prepaid',
   'PrepaidRefund',

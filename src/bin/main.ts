@@ -17,6 +17,8 @@ import { start } from './start.ts';
 
 /** File in the data folder: the demo has been shown. */
 const DEMO_MARK = 'demo-shown';
+/** The same: the first key has been shown. */
+const KEY_MARK = 'key-shown';
 /** `process.execve`, which starts the confined reader, came with this version. */
 const NODE_MIN = [22, 15] as const;
 refuseOldNode();
@@ -34,7 +36,7 @@ onStopSignals(
   () => endWith({ event: 'stop_cut_short' }),
 );
 void running.lost.then(endWith);
-announce(running);
+announce(running, await firstKeyOnce(settings, running));
 void running.warm();
 await showDemoOnce(settings, running);
 
@@ -79,7 +81,10 @@ function explain(error: unknown): never {
 }
 
 /** Says that the server answers: the banner on a terminal, elsewhere a line of JSON, at every log level: programs wait for it. */
-function announce({ url, adminPort, metricsUrl, startMilliseconds, encoder }: Running): void {
+function announce(
+  { url, adminPort, metricsUrl, startMilliseconds, encoder }: Running,
+  key: string | undefined,
+): void {
   if (!terminal) {
     const line = { event: 'ready', url, metrics_url: metricsUrl, start_ms: startMilliseconds };
     openLog({ ...settings, LOG_LEVEL: 'info' }, { sync: true }).info(line);
@@ -89,7 +94,21 @@ function announce({ url, adminPort, metricsUrl, startMilliseconds, encoder }: Ru
     .map(({ weights }) => weights)
     .filter((weights) => !/ over /.test(weights));
   const missing = encoder.missing.map(({ space, asksWith, reason }) => `${space} by ${asksWith} (${reason})`);
-  say(`\n${banner(settings, { url, adminPort, metricsUrl, models: [...new Set(models)], missing })}\n`);
+  say(`\n${banner(settings, { url, adminPort, metricsUrl, key, models: [...new Set(models)], missing })}\n`);
+}
+
+/** The first start makes a key for the operator's own agents. A person sees it: a log would keep it. */
+async function firstKeyOnce({ DATA_DIR }: Settings, { firstKey, log }: Running): Promise<string | undefined> {
+  const [mark, demo] = [KEY_MARK, DEMO_MARK].map((name) => join(resolve(DATA_DIR), name)) as [string, string];
+  if (!terminal || !process.stdout.isTTY || existsSync(mark) || existsSync(demo)) return undefined;
+  try {
+    const key = await firstKey();
+    await writeFile(mark, '');
+    return key;
+  } catch (error) {
+    log.error({ event: 'first_key_failed', err: error });
+    return undefined;
+  }
 }
 
 async function showDemoOnce({ DEMO, DATA_DIR }: Settings, { url, log }: Running): Promise<void> {

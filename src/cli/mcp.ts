@@ -3,7 +3,7 @@ import type { Farthing } from '@farthing/client';
 import { localBackend, type WorkspaceKeeper } from '@farthing/mcp/local-backend';
 import { makeServer } from '@farthing/mcp/server';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { openAccess } from './access/access.ts';
+import { houseKeyOf, openAccess } from './access/access.ts';
 import { markEnded, readMemory, remember } from './access/workspace-memory.ts';
 import { EXIT, type Io } from './terminal/io.ts';
 import type { Call } from './words/specs.ts';
@@ -11,11 +11,14 @@ import type { Call } from './words/specs.ts';
 /** `mcp`: serves the tools over standard input and output until the host closes them. Prices are not confirmed: the budget is the limit. */
 export async function mcpCommand({ values }: Call<'mcp'>, io: Io): Promise<number> {
   const isNamed = values.workspace !== undefined;
-  const { client } = await openAccess({ ...values, yes: true, 'no-workspace': !isNamed }, io, {
+  const key = houseKeyOf(io);
+  const withoutOne = values['no-workspace'] || (key === undefined && !isNamed);
+  const { client, workspace } = await openAccess({ ...values, yes: true, 'no-workspace': withoutOne }, io, {
     patient: true,
+    mayMake: true,
   });
   const { current } = await readMemory(io);
-  const first = values['no-workspace'] ? undefined : (values.workspace ?? current[client.baseUrl]);
+  const first = values['no-workspace'] ? undefined : (workspace?.id ?? current[client.baseUrl]);
   const keeper = keeperOf(client, io, first);
   const server = makeServer('local', (_meta, cancelled) =>
     localBackend({ client, keeper, readFile, signal: AbortSignal.any([cancelled, io.signal]) }),
@@ -37,6 +40,7 @@ function keeperOf(client: Farthing, io: Io, first: string | undefined): Workspac
   return {
     current: () => current,
     find: async (id) => {
+      if (houseKeyOf(io) !== undefined) return client.house.open(id);
       const known = (await readMemory(io)).known[id];
       return known?.server === client.baseUrl && !('ended' in known)
         ? client.workspaces.open({ id, token: known.token })

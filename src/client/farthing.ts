@@ -1,4 +1,6 @@
 import type {
+  HouseWorkspaceAnswer,
+  HouseWorkspaceListAnswer,
   IngestAnswer,
   Item,
   PrepaidAnswer,
@@ -9,17 +11,23 @@ import type {
   WorkspaceAnswer,
 } from './answers/answers.ts';
 import { FarthingError } from './answers/error.ts';
-import { Calls } from './calls.ts';
+import { Calls, randomKey } from './calls.ts';
 import { type IngestOptions, ingest } from './ingest.ts';
 import { type IngestFolderOptions, ingestFolder } from './ingest-folder.ts';
 import { type IngestManyOptions, type IngestSummary, ingestMany, type NamedSource } from './ingest-many.ts';
 import { Authorizations, type Price, REFUND_PATH } from './payment/authorizations.ts';
 import { Budget, type Spending, type Usd } from './payment/budget.ts';
 import { accountOfSigner, type Eip1193Signer, type PaymentAccount } from './payment/wallet.ts';
-import { type PreviewOptions, type PreviewPart, previewPath } from './preview.ts';
+import { type PreviewOptions, type PreviewPart, previewPath, queryOf } from './preview.ts';
 import { type SearchQuery, searchBody } from './search.ts';
 import type { Source } from './source.ts';
-import { checkMinutes, type ExtendOptions, Workspace, type WorkspaceAccess } from './workspace.ts';
+import {
+  checkMinutes,
+  type ExtendOptions,
+  type PageOptions,
+  Workspace,
+  type WorkspaceAccess,
+} from './workspace.ts';
 
 export interface FarthingOptions {
   /** Address of the server: `http://127.0.0.1:8402`. */
@@ -40,7 +48,17 @@ export interface FarthingOptions {
   readonly onPayment?: (payment: { readonly usd: string; readonly transaction: string }) => void;
   /** Attempts of a call whose answer is lost; default 8, over about ten seconds. */
   readonly attemptsMax?: number;
+  /** A key of the server's house (`fhk_…`): its operator's own agents pay nothing, and what they upload stays. */
+  readonly key?: string;
   readonly fetch?: typeof fetch;
+}
+
+export interface HouseOptions {
+  /** What it is called in lists. */
+  readonly name?: string;
+  /** As for a rented workspace. */
+  readonly language?: string;
+  readonly signal?: AbortSignal;
 }
 
 export interface CreateOptions extends ExtendOptions {
@@ -60,6 +78,7 @@ export type NewWorkspace = { readonly workspace: Workspace; readonly record: Wor
 
 const MAX_PRICE_USD = '1';
 const ATTEMPTS_MAX = 8;
+const HOUSE_PATH = '/house/v1/workspaces';
 
 /**
  * A client that pays for its calls. Each is charged at most once: after a lost answer it is repeated with the same
@@ -78,6 +97,16 @@ export class Farthing {
     rent(options?: CreateOptions): Promise<NewWorkspace>;
     /** An existing workspace. Sends nothing. */
     open(access: WorkspaceAccess): Workspace;
+  };
+
+  /** For agents of the server's operator. @throws key_unauthorized without the option `key` */
+  readonly house: {
+    /** Makes a workspace that stays until it is disposed of. Needs a key with the right `admin`. */
+    create(options?: HouseOptions): Promise<Workspace>;
+    /** Those that the key opens. `after`: the former page's `next`. */
+    list(page?: PageOptions & { readonly after?: string }): Promise<HouseWorkspaceListAnswer>;
+    /** One of them, opened by the key. Sends nothing. */
+    open(id: string): Workspace;
   };
 
   constructor(options: FarthingOptions) {
@@ -104,6 +133,16 @@ export class Farthing {
       rent,
       create: async (wanted) => (await rent(wanted)).workspace,
       open: (access) => new Workspace(this.#calls, access),
+    };
+    const { key } = options;
+    this.house = {
+      create: (wanted = {}) => this.#createForHouse(keyOf(key), wanted),
+      list: async ({ limit, after, signal } = {}) => {
+        const path = `${HOUSE_PATH}${queryOf({ limit, after })}`;
+        const call = { method: 'GET', path, headers: bearer(keyOf(key)), signal } as const;
+        return (await this.#calls.send<HouseWorkspaceListAnswer>(call)).body;
+      },
+      open: (id) => new Workspace(this.#calls, { id, token: keyOf(key) }),
     };
   }
 
@@ -214,6 +253,15 @@ export class Farthing {
     return this.#budget.spending;
   }
 
+  async #createForHouse(key: string, { name, language, signal }: HouseOptions): Promise<Workspace> {
+    const body = JSON.stringify({ name, language });
+    // A repeated call, after a lost answer, makes no second one.
+    const headers = { ...bearer(key), 'Content-Type': 'application/json', 'Idempotency-Key': randomKey() };
+    const call = { method: 'POST', path: HOUSE_PATH, headers, body: () => body, signal } as const;
+    const { id } = (await this.#calls.send<HouseWorkspaceAnswer>(call)).body;
+    return new Workspace(this.#calls, { id, token: key });
+  }
+
   async #rent({
     ttlMinutes,
     spendLimitUsd,
@@ -244,6 +292,15 @@ export class Farthing {
       );
     return { workspace: new Workspace(this.#calls, { id: record.id, token }), record };
   }
+}
+
+function bearer(key: string): Record<string, string> {
+  return { Authorization: `Bearer ${key}` };
+}
+
+function keyOf(key: string | undefined): string {
+  if (key !== undefined) return key;
+  throw new FarthingError('key_unauthorized', 'This is for the house: give the client the option `key`.');
 }
 
 async function accountOf(

@@ -10,6 +10,7 @@ export {
   type CreateOptions,
   Farthing,
   type FarthingOptions,
+  type HouseOptions,
   type NewWorkspace,
   type PrepayOptions,
 } from './farthing.ts';

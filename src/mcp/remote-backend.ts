@@ -1,6 +1,7 @@
 import { FarthingError, type Item, previewPath } from '@farthing/client';
 import { labelHeaders } from '@farthing/client/ingest';
 import { queryOf } from '@farthing/client/preview';
+import { isHouseKey } from '@farthing/protocol/house';
 import { parseId } from '@farthing/protocol/id';
 import type { SentFiles } from '@farthing/protocol/schema/mcp';
 import { floorOf } from '@farthing/protocol/search';
@@ -36,7 +37,7 @@ export function remoteBackend(deps: RemoteDeps): Backend {
     const isOwn = workspace === undefined || workspace === deps.scope.workspace;
     return {
       workspace: workspace ?? deps.scope.workspace,
-      token: token ?? (isOwn ? deps.scope.token : undefined),
+      token: token ?? (isOwn || isHouseKey(deps.scope.token) ? deps.scope.token : undefined),
     };
   };
   /** An item's address names its owner: without a workspace it is the payer's, even if the connection names one. */

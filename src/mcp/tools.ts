@@ -164,7 +164,11 @@ const DEFINED = {
     title: 'Usage of a workspace',
     description: 'Time left, money spent, searches, files and bytes of a workspace. Free.',
     scope: 'chosen',
-    gives: { id: shown('string'), ttl_seconds_left: shown('integer'), spend_usd: money },
+    gives: {
+      id: shown('string'),
+      ttl_seconds_left: { type: ['integer', 'null'], description: 'Null: it has no end.' },
+      spend_usd: money,
+    },
     hints: { readOnlyHint: true, idempotentHint: true },
   }),
   workspace_dispose: define<typeof noArguments, DisposalAnswer>(noArguments, {

@@ -13,6 +13,8 @@ export const ERRORS = {
   family_unavailable: [400, 'The family that was asked for has no model installed'],
   idempotency_key_invalid: [400, 'The idempotency key is not usable'],
   workspace_unauthorized: [401, 'The workspace id or its token is not valid'],
+  key_unauthorized: [401, 'The key is not valid'],
+  right_missing: [403, 'The key does not have the right for it'],
   not_found: [404, 'Nothing is here'],
   item_not_found: [404, 'No such item'],
   job_not_found: [404, 'No such job'],

@@ -8,7 +8,7 @@ import { BARE_ENVIRONMENT } from '../rig/environment.ts';
 // What is run here was built.
 builtServer();
 export const COMMAND = resolve(import.meta.dirname, '../../.build/server/agent.js');
-const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
+export const LAUNCHER = resolve(import.meta.dirname, '../../src/bin/farthing.js');
 
 export interface Outcome {
   readonly code: number | null;
@@ -21,7 +21,7 @@ export class Agent {
   readonly home: string;
   readonly environment: Readonly<Record<string, string>>;
 
-  constructor(home: string, server: string) {
+  constructor(home: string, server: string, more: Readonly<Record<string, string>> = {}) {
     this.home = home;
     this.environment = {
       ...BARE_ENVIRONMENT,
@@ -29,6 +29,7 @@ export class Agent {
       XDG_CONFIG_HOME: join(home, 'config'),
       XDG_STATE_HOME: join(home, 'state'),
       FARTHING_URL: server,
+      ...more,
     };
   }
 

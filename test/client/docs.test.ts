@@ -117,6 +117,24 @@ t.test(
   },
 );
 
+t.test(
+  'the curl of the house’s page makes a workspace, fills it and finds',
+  { skip: lacksProgram('curl') },
+  async (t) => {
+    const key = await server.running.firstKey();
+    const folder = await folderFor(t);
+    const script = blocks('house.md', 'sh')[1]!.replace(/^curl .*$/gm, '$&; echo');
+    const out = await run('sh', ['-euc', `FARTHING_KEY=${key}\n${script}`], folder);
+    const [ingested, found, listed] = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    t.match(ingested, { item: { name: 'log.txt', state: 'searchable', expires_at: null }, charged: false });
+    t.match(found, { hits: [{ item: { name: 'log.txt' } }], charged: false });
+    t.match(listed, { workspaces: [{ house: true, name: 'notes' }], next: null });
+  },
+);
+
 t.test('the README’s TypeScript pays and finds', async (t) => {
   t.match(await runTypeScript(t, blocks('../README.md', 'ts')[0]!), /^almanac\.pdf 1 0\.\d+\n$/);
 });

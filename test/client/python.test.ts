@@ -23,6 +23,7 @@ const env = {
   ...BARE_ENVIRONMENT,
   HOME: folder,
   FARTHING_URL: server.url,
+  FARTHING_KEY: (await server.running.firstKey()) ?? '',
   PYTHONPATH: join(client, 'src'),
   PYTHONDONTWRITEBYTECODE: '1',
   PYTHONUTF8: '1',

@@ -285,6 +285,20 @@ def test_keys_replace_and_filters_find_by_metadata(farthing: Farthing) -> None:
         assert len(workspace.items()["items"]) == 2
 
 
+def test_a_key_of_the_house_needs_no_wallet_and_its_workspace_stays() -> None:
+    with Farthing(URL, key=os.environ["FARTHING_KEY"]) as client:
+        made = client.make(name="notes", language="en")
+        made.ingest(TEXT, name="gulls.txt")
+        assert made.id in [each["id"] for each in client.house(limit=200)["workspaces"]]
+        opened = client.open(made.id)
+        assert opened.search("who watches birds in the morning?")["hits"][0]["item"]["name"] == "gulls.txt"
+        usage = opened.usage()
+        assert (usage["house"], usage["expires_at"], usage["spend_usd"]) == (True, None, "0")
+        assert opened.dispose()["claims"]["items"] == 1
+    with Farthing(URL) as client:
+        assert code_of(client.house) == "key_unauthorized"
+
+
 def test_amounts_are_exact() -> None:
     for text in ("0", "0.000001", "0.1", "1", "12.345678"):
         assert format_usd(parse_usd(text)) == text

@@ -1,5 +1,6 @@
 import { Farthing, FarthingError, type Workspace } from '@farthing/client';
 import { usdText } from '@farthing/protocol/figures';
+import { isHouseKey } from '@farthing/protocol/house';
 import { formatUsd } from '@farthing/protocol/money';
 import { UsageError } from '../commands/command-set.ts';
 import type { Io } from '../terminal/io.ts';
@@ -17,6 +18,8 @@ import {
 const SERVER = 'http://127.0.0.1:8402';
 const BUDGET_USD = '1';
 const MAX_PRICE_USD = '1';
+/** The workspace that the first upload makes. */
+const HOUSE_NAME = 'files';
 /** A person waits: about a second. A run over many files is more patient. */
 const ATTEMPTS_MAX = 4;
 
@@ -48,17 +51,22 @@ interface AccessOptions {
   readonly patient?: boolean;
   /** Also an expired workspace, whose receipt is still available. */
   readonly evenEnded?: boolean;
+  /** Makes a workspace where the house has none. */
+  readonly mayMake?: boolean;
 }
 
 /** Opens the client with the local wallet and the chosen workspace. @throws workspace_unauthorized when that has ended */
 export async function openAccess(
   values: AccessValues,
   io: Io,
-  { patient = false, evenEnded = false }: AccessOptions = {},
+  { patient = false, evenEnded = false, mayMake = false }: AccessOptions = {},
 ): Promise<Access> {
   const memory = await readMemory(io);
-  const server = serverOf(values, io, memory);
-  const known = chosenWorkspace(values, io, memory, server, evenEnded);
+  const key = houseKeyOf(io);
+  // A key is for the server that is named, not for the one used last.
+  const server = serverOf(values, io, key === undefined ? memory : {});
+  const isRented = key === undefined || (values.workspace !== undefined && values.workspace in memory.known);
+  const known = isRented ? chosenWorkspace(values, io, memory, server, evenEnded) : undefined;
   const account = await openWallet(io);
   const consent = new Consent({ 'ask-above': values['ask-above'], yes: values.yes ?? false }, io);
   const budgetUsd = usd('budget', values.budget ?? io.environment.FARTHING_BUDGET_USD ?? BUDGET_USD);
@@ -68,6 +76,7 @@ export async function openAccess(
     account: account ?? (() => openWallet(io).then((later) => later ?? Promise.reject(walletMissing()))),
     budgetUsd,
     prepaid: true,
+    key,
     maxPriceUsd: usd(
       'max-price',
       values['max-price'] ?? io.environment.FARTHING_MAX_PRICE_USD ?? MAX_PRICE_USD,
@@ -76,7 +85,9 @@ export async function openAccess(
       consent.forOne(price, `${description} It is paid to ${payTo}.`),
     ...(!patient && { attemptsMax: ATTEMPTS_MAX }),
   });
-  const workspace = known && client.workspaces.open(known);
+  const workspace = isRented
+    ? known && client.workspaces.open(known)
+    : await houseWorkspace(client, values, io, mayMake);
   const target = `${server} ${workspace?.id ?? account?.address ?? ''}`;
   return { client, workspace, target, consent, budgetUsd };
 }
@@ -102,6 +113,37 @@ function chosenWorkspace(
   if (workspace.server === server) return { id, token };
   const from = values.server === undefined && io.environment.FARTHING_URL ? 'FARTHING_URL says' : 'you named';
   throw new UsageError(`The workspace ${id} is at ${workspace.server}, and ${from} ${server}.`);
+}
+
+/** The key of the server's house that the environment has. @throws UsageError for something else in its place */
+export function houseKeyOf({ environment }: Io): string | undefined {
+  const key = environment.FARTHING_KEY || undefined;
+  if (key === undefined || isHouseKey(key)) return key;
+  throw new UsageError('FARTHING_KEY is no key of a server’s house, which begins with fhk_.');
+}
+
+/** The named workspace of the house, or the only one. @throws UsageError where there are several; not_found without any */
+async function houseWorkspace(
+  client: Farthing,
+  values: AccessValues,
+  io: Io,
+  mayMake: boolean,
+): Promise<Workspace | undefined> {
+  if (values['no-workspace']) return undefined;
+  const named = values.workspace ?? (io.environment.FARTHING_WORKSPACE || undefined);
+  if (named !== undefined) return client.house.open(named);
+  const { workspaces } = await client.house.list({ limit: 2 });
+  const [first, ...others] = workspaces;
+  if (others.length > 0)
+    throw new UsageError(
+      'The key opens several workspaces: --workspace ID or FARTHING_WORKSPACE names one, and "farthing workspace list" shows them.',
+    );
+  if (first) return client.house.open(first.id);
+  if (mayMake) return client.house.create({ name: HOUSE_NAME });
+  throw new FarthingError(
+    'not_found',
+    'The key opens no workspace yet: "farthing ingest FILES" makes one, if the key has the right admin.',
+  );
 }
 
 /** The server: as the command names it, as the environment does, or the one used last. */

@@ -29,6 +29,23 @@ const SPECS = {
     usage: 'FILE|- [KEYS]',
     words: [1, 2],
   },
+  'keys create': {
+    about: 'Makes a key for your own agents and prints it once: they search and upload without paying.',
+    usage: 'NAME',
+    words: ONE,
+    options: {
+      may: {
+        value: 'RIGHT',
+        about: 'read: search; write: upload and remove, too; admin: make and destroy workspaces, too (read)',
+      },
+      workspaces: { value: 'IDS', about: 'the workspaces that it opens, with commas (all of the house)' },
+      expires: { value: 'TIME', about: 'a date, a time with its zone, or 12h, 90d from now (never)' },
+      'per-minute': { value: 'N', about: 'requests a minute (no limit of its own)' },
+    },
+    notes: ['With or without a running server, but not with several. The server keeps its SHA-256 alone.'],
+  },
+  'keys list': { about: 'The keys of the house: name, right, end, requests a minute, workspaces.' },
+  'keys revoke': { about: 'From now on the key opens nothing.', usage: 'NAME', words: ONE },
   'keys rotate': { about: 'Signs receipts with a new key from now on; previous keys stay published.' },
   'ledger export': {
     about: 'The ledger, of a running server too: one row a payment with its last state.',
@@ -138,7 +155,7 @@ export const OPERATOR: CommandSet<typeof SPECS> = {
   groups: {
     workspaces: 'Rented workspaces.',
     receipt: 'The proof that a workspace was destroyed.',
-    keys: 'The keys that sign receipts.',
+    keys: 'Keys of your own agents, and those that sign receipts.',
     ledger: 'Payments, for accounts and against the chain.',
     prepaid: 'Money that was paid in advance, and its refunds.',
     money: 'The money that a data folder is in.',

@@ -29,11 +29,11 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
   if (values.sync) {
     const [folder, ...others] = words;
     if (others.length > 0) throw new UsageError('--sync takes one folder.');
-    const access = await openAccess(values, io, { patient: true });
+    const access = await openAccess(values, io, { patient: true, mayMake: true });
     return syncCommand({ folder: folder!, concurrency, metadata, json: values.json }, access, io);
   }
   const files = await filesIn(words, values.recursive);
-  const access = await openAccess(values, io, { patient: true });
+  const access = await openAccess(values, io, { patient: true, mayMake: true });
   const memory = await IngestMemory.open(io, access.target, { empty: values.again });
   const line = new ProgressLine(io);
   try {

@@ -2,7 +2,7 @@ import { FarthingError } from '@farthing/client';
 import { bytesText, counted, usdText } from '@farthing/protocol/figures';
 import { formatUsd, parseUsd } from '@farthing/protocol/money';
 import { type Access, inWorkspace } from '../access/access.ts';
-import { durationText } from '../terminal/figures.ts';
+import { timeLeftText } from '../terminal/figures.ts';
 import type { Io } from '../terminal/io.ts';
 import { say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
@@ -21,7 +21,7 @@ export async function confirmUpload(files: readonly FoundFile[], access: Access,
   const { workspace } = access;
   if (workspace) {
     const { ttl_seconds_left } = await inWorkspace(access, io, () => workspace.usage());
-    if (io.err) say(io, `${size}, into ${workspace.id} (${durationText(ttl_seconds_left)} left)`);
+    if (io.err) say(io, `${size}, into ${workspace.id} (${timeLeftText(ttl_seconds_left)})`);
     return;
   }
   const { prices_usd: prices } = await access.client.ready();

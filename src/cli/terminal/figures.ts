@@ -17,6 +17,11 @@ export function durationText(seconds: number): string {
   return counted(Math.floor(seconds / DAY_S), 'day');
 }
 
+/** What is left of a workspace's time; null: it has no end. */
+export function timeLeftText(seconds: number | null): string {
+  return seconds === null ? 'it stays' : `${durationText(seconds)} left`;
+}
+
 /** `14:20`, with the date if that is not today. @param timestamp RFC 3339 */
 export function timeText(timestamp: string, now = new Date()): string {
   const time = new Date(timestamp);

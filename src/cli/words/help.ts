@@ -36,7 +36,10 @@ function mainHelp(columns: number | undefined): string {
     (first) => [first, GROUPS[first] ?? SPECS[first as CommandName].about] as const,
   );
   return paragraphs([
-    wrapped('Search your own files. Pay by the call, or rent a workspace.', columns),
+    wrapped(
+      'Search your own files. Pay by the call, or rent a workspace. With FARTHING_KEY, a key of the server’s house, nothing is paid.',
+      columns,
+    ),
     titled('First steps', FIRST_STEPS, columns),
     titled(
       'Commands',

@@ -96,6 +96,7 @@ export const SPECS = {
       ...minutes('how long (15)'),
       'spend-limit': { value: 'USD', about: 'cap on its price with all extensions' },
       language: { value: 'CODE', about: 'of the texts: en, de; mul for several (by the first text)' },
+      name: { value: 'NAME', about: 'with FARTHING_KEY, a key of the server’s house: what it is called' },
       ...connection,
       ...money,
     },
@@ -103,8 +104,8 @@ export const SPECS = {
     examples: [['workspace create --minutes 60', 'for an hour']],
   },
   'workspace list': {
-    about: 'The living workspaces that are remembered here.',
-    options: json,
+    about: 'The living workspaces that are remembered here; with FARTHING_KEY those that the key opens.',
+    options: connection,
     examples: [['workspace list', '* marks the current one']],
   },
   'workspace use': {

@@ -6,7 +6,7 @@ import { inWorkspace } from '../access/access.ts';
 import { makeFolder, stateFile } from '../access/folders.ts';
 import { markEnded } from '../access/workspace-memory.ts';
 import { UsageError } from '../commands/command-set.ts';
-import { durationText } from '../terminal/figures.ts';
+import { timeLeftText } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { ask, fitted, say } from '../terminal/say.ts';
 import type { Call } from '../words/specs.ts';
@@ -24,7 +24,7 @@ export async function workspaceDispose(
   const usage = await usageOf(workspace);
   if (usage && !values.yes) {
     const { items, ttl_seconds_left } = usage;
-    const content = `${workspace.id} (${counted(items, 'file')}, ${durationText(ttl_seconds_left)} left)`;
+    const content = `${workspace.id} (${counted(items, 'file')}, ${timeLeftText(ttl_seconds_left)})`;
     const answer = ask(io, `Destroy ${content}? Nothing of it can be brought back.`);
     if (!answer)
       throw new UsageError(

@@ -5,6 +5,7 @@ import {
   type Access,
   type AccessValues,
   explainSpending,
+  houseKeyOf,
   inWorkspace,
   openAccess,
   serverOf,
@@ -25,7 +26,7 @@ import { durationText, timeText, VOICE } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
 import { fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
-import { widthOf } from '../wording/text.ts';
+import { clean, widthOf } from '../wording/text.ts';
 import type { Call } from '../words/specs.ts';
 
 /** `workspace create` */
@@ -33,6 +34,15 @@ export async function workspaceCreate({ values }: Call<'workspace create'>, io: 
   const limit = values['spend-limit'];
   if (limit !== undefined) amountOf('spend-limit', limit);
   const access = await openAccess({ ...values, 'no-workspace': true }, io);
+  if (houseKeyOf(io) !== undefined) {
+    if (values.minutes !== undefined || limit !== undefined)
+      throw new UsageError('A workspace of the house (FARTHING_KEY) has no end and no price.');
+    const { id } = await access.client.house.create({ name: values.name, language: values.language });
+    show(values.json, io, { id, house: true }, `${id}: it stays until it is disposed of`);
+    return EXIT.done;
+  }
+  if (values.name !== undefined)
+    throw new UsageError('--name is for a workspace of the house, which FARTHING_KEY opens.');
   const { workspace, record } = await access.client.workspaces.rent({
     ttlMinutes: minutesOf(values.minutes),
     spendLimitUsd: limit,
@@ -84,6 +94,7 @@ const INSTEAD = 'farthing workspace create, or workspace use ID or none';
 
 /** `workspace list`: those that may still live. */
 export async function workspaceList({ values }: Call<'workspace list'>, io: Io): Promise<number> {
+  if (houseKeyOf(io) !== undefined) return listHouse(values, io);
   const { current, known } = await readMemory(io);
   const all = Object.entries(known).map(([id, workspace]) => ({
     id,
@@ -111,6 +122,25 @@ export async function workspaceList({ values }: Call<'workspace list'>, io: Io):
     io.write(`${withServers(rows, servers, io.out?.columns)}\n`);
   }
   return EXIT.done;
+}
+
+/** With FARTHING_KEY: the workspaces that the key opens. */
+async function listHouse(
+  { json, server }: { json: boolean; server?: string | undefined },
+  io: Io,
+): Promise<number> {
+  const { client } = await openAccess({ server, 'no-workspace': true }, io);
+  for (let after: string | undefined; ; ) {
+    const { workspaces, next } = await client.house.list({ after });
+    for (const { id, name = '', created_at } of workspaces)
+      io.write(
+        json
+          ? `${JSON.stringify({ id, name, created_at })}\n`
+          : `${id}  ${timeText(created_at)}  ${clean(name)}\n`,
+      );
+    if (next === null) return EXIT.done;
+    after = next;
+  }
 }
 
 /** Each workspace with its server: beside it, or beneath it in a narrow terminal. */

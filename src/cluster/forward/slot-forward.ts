@@ -37,7 +37,7 @@ export class SlotForward implements Forward {
     this.#sharing = sharing;
     this.peerRoutes = [];
     if (!sharing) return;
-    const source = new RequestSource(slots.front.gate, this);
+    const source = new RequestSource(slots.front, this);
     this.forwarding = new Forwarding({ ...sharing, slots, senderOf: (exchange) => source.of(exchange) });
     const handlers = { ...sharing.handlers, ...this.forwarding.ofPeers.handlers };
     this.peerRoutes = peerRoutes(handlers, sharing.signatures, slots.front.onFault);

@@ -9,6 +9,7 @@ import { bookFolders } from '@farthing/server/state/book-folders';
 import { forgetLog, keepPosition } from '@farthing/server/state/log-position';
 import { openStore, type RawStore } from '@farthing/server/state/store';
 import { openReceiptSigner } from '@farthing/server/workspace/disposal/receipt';
+import { houseTable } from '@farthing/server/workspace/house/house-table';
 import { markBooks } from '../content/books-with-objects.ts';
 import { type Content, contentOf } from '../content/content.ts';
 import { ContentIndexKeeper } from '../content/index-keeper.ts';
@@ -75,6 +76,7 @@ async function importStopped(
   const states = slots.map((slot) => join(slot, 'state'));
   const stores = states.map((state) => openStore(state));
   try {
+    for (const store of stores) mustHaveNoHouse(store);
     await Promise.all(stores.map((store, slot) => forgetLog(store, states[slot]!)));
     const tenants = await importContent(settings, { stores, slots, objects }, io);
     await importBooks(settings, stores, etcd);
@@ -84,6 +86,15 @@ async function importStopped(
   } finally {
     await Promise.all(stores.map((store) => store.close()));
   }
+}
+
+/** Keys of the house are for a server alone: nothing would open its workspaces in a cluster. @throws Error with what to do */
+function mustHaveNoHouse(store: RawStore): void {
+  const count = houseTable(store).count();
+  if (count > 0)
+    throw new Error(
+      `${count} workspaces of the house are here, and a cluster has none (docs/house.md): export what is needed, and dispose of them.`,
+    );
 }
 
 async function importContent(

@@ -1,5 +1,6 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import * as filter from './filter.ts';
+import * as house from './house.ts';
 import * as itemText from './item-text.ts';
 import * as items from './items.ts';
 import * as mcp from './mcp.ts';
@@ -10,7 +11,7 @@ import * as search from './search.ts';
 import * as service from './service.ts';
 import * as workspaces from './workspaces.ts';
 
-const MODULES = [requests, filter, order, search, items, prepaid, workspaces, itemText, service, mcp];
+const MODULES = [requests, filter, order, search, items, prepaid, workspaces, house, itemText, service, mcp];
 
 /** Every named schema of the description's `components`. */
 export const COMPONENTS: readonly TObject[] = MODULES.flatMap((module) =>

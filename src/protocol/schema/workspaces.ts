@@ -17,7 +17,11 @@ import {
 } from './fields.ts';
 import { NextPage } from './items.ts';
 
-const WorkspaceState = OneOf(['active', 'disposing', 'disposed']);
+export const WorkspaceState = OneOf(['active', 'disposing', 'disposed']);
+/** Absent for who pays. */
+const House = Type.Optional(
+  Type.Literal(true, described('A workspace of the house: it has no end and no price.')),
+);
 
 export const ReserveSchema = Type.Object(
   {
@@ -71,10 +75,11 @@ const Percentile = Type.Union([Type.Number({ minimum: 0 }), Type.Null()]);
 export const UsageSchema = Type.Object(
   {
     id: shown(Id<WorkspaceId>(), { on: ['terminal'], label: 'workspace' }),
+    house: House,
     state: WorkspaceState,
     created_at: Timestamp('When it was paid for.'),
-    expires_at: shown(Timestamp('When it expires.'), { on: [], as: 'time' }),
-    ttl_seconds_left: shown(Type.Integer({ minimum: 0 }), {
+    expires_at: shown(Type.Union([Timestamp('When it expires.'), Type.Null()]), { on: [], as: 'time' }),
+    ttl_seconds_left: shown(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()]), {
       on: ['terminal'],
       as: 'duration',
       label: 'time left',

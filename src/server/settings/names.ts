@@ -23,6 +23,8 @@ const OTHER_VARIABLES: ReadonlySet<string> = new Set([
   'FARTHING_WALLET',
   'FARTHING_BUDGET_USD',
   'FARTHING_MAX_PRICE_USD',
+  'FARTHING_KEY',
+  'FARTHING_WORKSPACE',
 ]);
 
 /** Facilitator names that are not read. They stop the start: the server must not silently fall back to play money. */

@@ -44,7 +44,7 @@ const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../../.build/console');
 export function openInterface({ runtime, services, forward, mcp }: ListenerDeps): Promise<Server> {
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services;
-  const source = new RequestSource(services.gate, forward);
+  const source = new RequestSource(services, forward);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
@@ -79,12 +79,13 @@ export function openPage({ runtime, books, services, cluster }: ListenerDeps): P
 }
 
 /** Opens the operator's socket. A failure is logged: only the operator's commands need it. */
-export function openSocket({ runtime, books }: ListenerDeps): Promise<Closable | undefined> {
+export function openSocket({ runtime, books, services }: ListenerDeps): Promise<Closable | undefined> {
   const { data, signer, log, settings } = runtime;
   const { FACILITATOR, NETWORK, RPC_URL } = settings;
   const isWatched = FACILITATOR.length > 0 && RPC_URL.length > 0;
   const controlled = {
     workspaces: books,
+    house: services.house,
     backup: books.backup,
     ledger: () => books.ledger,
     owing: () => books.owing,

@@ -60,6 +60,7 @@ export function answeredLine({
   route,
   status,
   code,
+  key,
   stages,
   milliseconds,
 }: AnsweredEvent) {
@@ -71,6 +72,7 @@ export function answeredLine({
     route,
     status,
     ...(code !== undefined && { code }),
+    ...(key !== undefined && { key }),
     ms: roundedMs(milliseconds),
     ...(stages && { stages: roundedStages(stages) }),
   };

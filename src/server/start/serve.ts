@@ -43,6 +43,8 @@ export interface Served {
   readonly lost: Promise<object>;
   /** Absolute path of the folder with all content of a Tenant. */
   tenantFolder: Runtime['tenants']['folder'];
+  /** A key for the operator's own agents, named `first`; undefined where there are keys already, or several servers. */
+  firstKey(): Promise<string | undefined>;
   /** Starts readers and loads the MCP libraries, so that the first upload and the first call need not wait for them. */
   warm(): Promise<void>;
   /** Stops listening, answers running requests, and closes everything in order. */
@@ -98,6 +100,10 @@ export async function serve({ monotonic, progress, cluster, ...options }: ServeO
     metricsUrl: metricsServer?.url,
     lost: lost.promise,
     tenantFolder: (tenant) => runtime.tenants.folder(tenant),
+    firstKey: async () =>
+      services.house?.list().length === 0
+        ? services.house.create({ name: 'first', may: 'admin' })
+        : undefined,
     warm,
     stop: async () => {
       runtime.draining.abort();

@@ -28,8 +28,8 @@ export interface ModelHistoryOptions {
   readonly inUse: readonly FilledSpace[];
   /** For how long after a change of model an index may be extended. */
   readonly extendedMs: number;
-  /** How long an index may live that cannot be extended beyond that. */
-  readonly lifetimeMs: number;
+  /** How long an index may live that cannot be extended beyond that, as it looks now. */
+  readonly lifetimeMs: () => number;
 }
 
 const KEY = 'history';
@@ -104,7 +104,7 @@ export class ModelHistory {
     const replacedAt = periods[at + 1]?.since;
     return replacedAt === undefined
       ? Number.POSITIVE_INFINITY
-      : replacedAt + Math.max(extendedMs, lifetimeMs);
+      : replacedAt + Math.max(extendedMs, lifetimeMs());
   }
 }
 

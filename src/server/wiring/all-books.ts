@@ -143,7 +143,7 @@ export class AllBooks {
 
   /** @throws not_found where another server has it */
   show(id: WorkspaceId) {
-    return this.placement.of(id).services.workspaces.views.show(id);
+    return this.placement.of(id).services.workspaces.views.showAny(id);
   }
 
   /** @throws not_found */

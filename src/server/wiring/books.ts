@@ -15,6 +15,8 @@ import { ReserveReturns, type ReserveReturnsDeps } from '../purchases/reserve-re
 import { groupOf } from '../settings/settings.ts';
 import { ModelHistory } from '../state/model-history.ts';
 import type { Store } from '../state/store.ts';
+import { HouseKeys } from '../workspace/house/house-keys.ts';
+import { houseTable } from '../workspace/house/house-table.ts';
 import { PayerIndex } from '../workspace/payer/payer-index.ts';
 import { RentedTime } from '../workspace/time/rented-time.ts';
 import { TTL_MINUTES, ttlMinutesMax } from '../workspace/workspace.ts';
@@ -48,7 +50,7 @@ export interface OtherBooks
 /** The routes' services that belong to one store. */
 export type BooksServices = Pick<
   Services,
-  'gate' | 'ingest' | 'workspaces' | 'payerIndex' | 'purchases' | 'prepaid' | 'items' | 'expiry'
+  'gate' | 'ingest' | 'workspaces' | 'house' | 'payerIndex' | 'purchases' | 'prepaid' | 'items' | 'expiry'
 >;
 
 /** One store with its services and Tenants: everything that a slot owns. */
@@ -78,6 +80,8 @@ export interface Books {
 const DOWNTIME_REFUND_MINUTES_MAX = 1440;
 /** A month in which a payer, who extends its index by each upload, moves to the new model. */
 const PREVIOUS_MODEL_DAYS = 30;
+/** A workspace of the house has no end, and neither has the time in which its model is needed: a century. */
+const HOUSE_MODEL_MS = 100 * 365 * 24 * HOUR_MS;
 
 /** A single server has no other stores. */
 const NO_OTHERS: OtherBooks = {
@@ -96,6 +100,8 @@ interface Ground extends Pick<BooksOptions, 'runtime' | 'store'>, Required<Pick<
   readonly time: RentedTime;
   readonly models: ModelHistory;
   readonly credits: Credits;
+  /** Undefined beside other books: their ids lead to several servers, and a key would be known to one. */
+  readonly house: HouseKeys | undefined;
   /** Cancels a Tenant's jobs and waits for them. */
   readonly stopTenant: (tenant: TenantId) => Promise<void>;
 }
@@ -104,9 +110,9 @@ interface Ground extends Pick<BooksOptions, 'runtime' | 'store'>, Required<Pick<
 export function wireBooks(options: BooksOptions): Books {
   const { runtime, folder, others = NO_OTHERS } = options;
   const ground = openGround({ ...options, others }, (tenant) => ingest.cancelTenant(tenant));
-  const { store, credits } = ground;
+  const { store, credits, house } = ground;
   const workspaces = openWorkspaces(ground);
-  const leaveOwners = runtime.owners.join((workspace) => workspaces.payerOf(workspace));
+  const leaveOwners = runtime.owners.join((workspace) => workspaces.ownerOf(workspace));
   const payerIndex = openPayerIndex(ground);
   const ingest = openIngest(ground, workspaces, payerIndex);
   const prepaid = openPrepaid(ground);
@@ -119,6 +125,7 @@ export function wireBooks(options: BooksOptions): Books {
     gate,
     ingest,
     workspaces,
+    house,
     payerIndex,
     purchases,
     prepaid,
@@ -191,12 +198,19 @@ function openGround(
     now: () => time.now(),
     inUse: fillingSpaces(runtime.encoder),
     extendedMs: 24 * HOUR_MS * PREVIOUS_MODEL_DAYS,
-    lifetimeMs: MINUTE_MS * Math.max(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX, settings.PAYER_INDEX_MINUTES),
+    lifetimeMs: () =>
+      houseTable(store).count() > 0
+        ? HOUSE_MODEL_MS
+        : MINUTE_MS * Math.max(settings.WORKSPACE_TTL_TOTAL_MINUTES_MAX, settings.PAYER_INDEX_MINUTES),
   });
-  return { runtime, others, store, time, models, credits, stopTenant };
+  const house =
+    others === NO_OTHERS
+      ? new HouseKeys({ store, clock, log: runtime.event, ...(monotonic && { monotonic }) })
+      : undefined;
+  return { runtime, others, store, time, models, credits, house, stopTenant };
 }
 
-function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): Workspaces {
+function openWorkspaces({ runtime, others, store, time, house, stopTenant }: Ground): Workspaces {
   const { settings, clock, tenants, limits, baseUrl } = runtime;
   const { leadsHere, removeCopies } = others;
   const backups = new BackupsTaken(store);
@@ -229,12 +243,13 @@ function openWorkspaces({ runtime, others, store, time, stopTenant }: Ground): W
       searches_at_once: limits.tenant.searchesAtOnce,
       ingests_at_once: limits.tenant.ingestsAtOnce,
     },
-    keptElsewhere: async (createdAt, disposedAt, left) => [
-      ...keptInLedger(settings, disposedAt),
+    keptElsewhere: async ({ createdAt, house }, disposedAt, left) => [
+      ...keptInLedger(settings, disposedAt, !house),
       ...(runtime.kept ? KEPT_IN_ETCD : []),
       ...keptByNodes(left),
       ...keptInBackups([backups.last, await runtime.kept?.lastBackup()], createdAt),
     ],
+    ...(house && { house }),
     ...(removeCopies && { removeCopies }),
     hasCopies: runtime.kept !== undefined,
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),

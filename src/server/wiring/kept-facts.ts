@@ -5,8 +5,12 @@ import type { Settings } from '../settings/settings.ts';
 const DAY_MS = 86_400_000;
 
 /** Data of a workspace that stays elsewhere after its disposal, as its receipt lists it. */
-export function keptInLedger({ JOURNAL_KEEP_DAYS }: Settings, disposedAt: number): KeptFact[] {
-  return [
+export function keptInLedger(
+  { JOURNAL_KEEP_DAYS }: Settings,
+  disposedAt: number,
+  wasPaid: boolean,
+): KeptFact[] {
+  const facts: KeptFact[] = [
     {
       what: 'its payments: wallets, amounts, times, transactions and hashes of the requests',
       why: 'the books',
@@ -18,6 +22,7 @@ export function keptInLedger({ JOURNAL_KEEP_DAYS }: Settings, disposedAt: number
       until: null,
     },
   ];
+  return wasPaid ? facts : facts.slice(1);
 }
 
 /** etcd keeps what was deleted in its files for a while. */

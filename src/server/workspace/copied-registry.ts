@@ -51,7 +51,8 @@ export class CopiedRegistry {
     for await (const { id } of this.#workspaces())
       await this.#records.transaction(() => {
         const record = this.#records.get(id);
-        if (record?.state !== 'active' || record.endsAt <= endsAt) return;
+        // No money bought what is the house's.
+        if (record?.state !== 'active' || record.house || record.endsAt <= endsAt) return;
         this.#records.write(record, { ...record, endsAt });
         workspaces += 1;
       });

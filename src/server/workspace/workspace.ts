@@ -90,15 +90,20 @@ export interface WorkspaceEnd {
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
+/** End of a workspace that has none: the latest moment that due times sort, some 30,000 years on. */
+export const NO_END = 10 ** 15 - 1;
+
 /** A Workspace in the shared state: no content and no token. */
 export interface WorkspaceRecord {
   readonly id: WorkspaceId;
   readonly state: WorkspaceState;
   /** The wallet that paid for it, until it is disposed of: its owner in every share. */
   readonly payer?: Address;
+  /** Present in a workspace of the house: nobody paid for it, keys open it instead of a token, and it ends when it is disposed of. */
+  readonly house?: { readonly name?: string };
   /** Wall clock, in milliseconds, of the payment; while pending, of the request. */
   readonly createdAt: number;
-  /** Rented time, in milliseconds, at the end of the paid time; while pending, of the request. */
+  /** Rented time, in milliseconds, at the end of the paid time, or `NO_END`; while pending, of the request. */
   readonly endsAt: number;
   readonly ttlMinutesAsked: number | null;
   readonly ttlMinutes: number;

@@ -1,7 +1,16 @@
 import type { Address } from '@farthing/protocol/address';
 import { type Clock, MINUTE_MS } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
-import { idFrom, type LeadsHere, newId, parseId, type StepId, type WorkspaceId } from '@farthing/protocol/id';
+import { isHouseKey, type Right } from '@farthing/protocol/house';
+import {
+  idFrom,
+  type LeadsHere,
+  newId,
+  parseId,
+  payerTenantId,
+  type StepId,
+  type WorkspaceId,
+} from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
 import type {
   DisposalAnswer,
@@ -14,6 +23,7 @@ import { Disposals, disposalAnswer } from './disposal/disposal.ts';
 import type { ReceiptSigner } from './disposal/receipt.ts';
 import type { KeptElsewhere, RemoveCopies } from './disposal/receipt-claims.ts';
 import { Sweeper } from './disposal/sweeper.ts';
+import { HOUSE, type HouseKeys, mustMay, opens } from './house/house-keys.ts';
 import { type CreationInput, checkSpendLimit, WorkspacePrices } from './prices.ts';
 import { Extensions } from './records/extensions.ts';
 import { PendingEffects, type PendingExtension } from './records/pending-effects.ts';
@@ -43,6 +53,8 @@ export interface WorkspacesDeps {
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
   /** Data that other components retain of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
+  /** Keys that open the workspaces of the house; absent: there is no house here. */
+  readonly house?: HouseKeys;
   /** Absent: no other server has a copy of anything. */
   readonly removeCopies?: RemoveCopies;
   /** Whether encrypted copies of the workspaces' content exist beyond this disk; absent: none do. */
@@ -66,6 +78,13 @@ export interface ExtensionInput {
 export interface CreatedWorkspace {
   readonly record: WorkspaceAnswer;
   readonly token?: string;
+}
+
+function endless(): FarthingError {
+  return new FarthingError(
+    'ttl_limit_exceeded',
+    'A workspace of the house has no end: there is nothing to extend. Nothing was charged.',
+  );
 }
 
 /** Looked up for an invalid id, so that both take the same time. */
@@ -142,14 +161,35 @@ export class Workspaces {
     return { id };
   }
 
+  /**
+   * A workspace of the house, which begins at once and stays until it is disposed of.
+   * @param request the same text again gets the same workspace, as it is by then; undefined: every call makes one
+   * @throws tenant_full
+   */
+  async createForHouse(
+    { name, language }: { name?: string; language?: string },
+    request?: string,
+  ): Promise<WorkspaceRecord> {
+    const id =
+      request === undefined ? newId('workspace') : idFrom('workspace', hashOfToken(request).slice(0, 32));
+    const house = { ...(name !== undefined && { name }) };
+    return this.#records.insertHouse({ id, house, ...(language !== undefined && { language }) });
+  }
+
+  /** Workspaces of the house that hold data, in order of their ids, after `after`. */
+  ofHouse(after?: WorkspaceId): Iterable<WorkspaceRecord> {
+    return this.#records.house(after);
+  }
+
   /** The language that it was made for, as ISO 639-3; undefined where the first text tells. */
   languageOf(id: WorkspaceId): string | undefined {
     return this.#records.get(id)?.language;
   }
 
-  /** The wallet that paid for its creation, until it is disposed of. */
-  payerOf(id: WorkspaceId): Address | undefined {
-    return this.#records.get(id)?.payer;
+  /** Who has it in every share, until it is disposed of: the wallet that paid for it, or the house. */
+  ownerOf(id: WorkspaceId): string | undefined {
+    const { payer, house } = this.#records.get(id) ?? {};
+    return house ? HOUSE : payer && payerTenantId(payer);
   }
 
   /** The creation is paid: its minutes begin. Repeated, it replaces the token and gives no new minutes. */
@@ -195,6 +235,7 @@ export class Workspaces {
   ): Promise<{ workspace: WorkspaceId; step: StepId }> {
     const workspace = parseId('workspace', id);
     if (!workspace) throw unauthorized();
+    if (this.#records.get(workspace)?.house) throw showFigures ? endless() : unauthorized();
     const { minutes, amount: price } = this.prices.extension(ttlMinutes);
     const request = { payer, minutes, minutesAsked: ttlMinutes, price, reserveMoney, showFigures };
     return { workspace, step: await this.#extensions.reserve(workspace, request) };
@@ -219,6 +260,11 @@ export class Workspaces {
 
   /** Ends the reserve: unused money goes back to its payer. Once more changes nothing. @throws workspace_unauthorized */
   async endReserve(id: WorkspaceId): Promise<ReserveEndedAnswer> {
+    if (this.#records.get(id)?.house)
+      throw new FarthingError(
+        'prepaid_unavailable',
+        'A workspace of the house costs nothing: it has no reserve.',
+      );
     const ended = await this.#records.endReserves(id);
     if (!ended) throw unauthorized();
     const { before, after } = ended;
@@ -239,11 +285,12 @@ export class Workspaces {
   }
 
   /**
-   * The workspace that this token opens: active and within its time.
-   * @throws workspace_unauthorized for everything else: one error, after the same work
+   * The workspace that this token, or key of the house, opens: active and within its time. Counts the request of a key.
+   * @param needed of a key; a token has every right
+   * @throws workspace_unauthorized for everything else: one error, after the same work; right_missing, rate_limited for a key
    */
-  authenticate(id: string, token: string | undefined): WorkspaceRecord {
-    const record = this.#ofToken(id, token);
+  authenticate(id: string, token: string | undefined, needed: Right = 'read'): WorkspaceRecord {
+    const record = this.#admitted(id, token, needed);
     if (!record || !this.#records.isLive(record)) throw unauthorized();
     return record;
   }
@@ -255,7 +302,19 @@ export class Workspaces {
   }
 
   #ofToken(id: string, token: string | undefined): WorkspaceRecord | undefined {
-    return this.#records.ofToken(parseId('workspace', id) ?? UNKNOWN_ID, token);
+    const workspace = parseId('workspace', id) ?? UNKNOWN_ID;
+    const key = isHouseKey(token) ? this.#deps.house?.of(token) : undefined;
+    if (!key) return this.#records.ofToken(workspace, token);
+    const record = this.#records.get(workspace);
+    return record?.house && opens(key, workspace) ? record : undefined;
+  }
+
+  #admitted(id: string, token: string | undefined, needed: Right): WorkspaceRecord | undefined {
+    const key = isHouseKey(token) ? this.#deps.house?.of(token) : undefined;
+    if (key) this.#deps.house?.admit(key);
+    const record = this.#ofToken(id, token);
+    if (key && record) mustMay(key, needed);
+    return record;
   }
 
   /**
@@ -269,10 +328,10 @@ export class Workspaces {
 
   /**
    * DELETE: destroys the workspace's data and returns the signed receipt. A repeated DELETE gets the same receipt for 24
-   * hours. @throws workspace_unauthorized
+   * hours. @throws workspace_unauthorized; right_missing, rate_limited for a key
    */
   async dispose(id: string, token: string | undefined): Promise<DisposalAnswer> {
-    const record = this.#ofToken(id, token);
+    const record = this.#admitted(id, token, 'admin');
     if (!record || !this.#records.mayDelete(record)) throw unauthorized();
     const disposed = await this.#disposals.end(record.id, 'deleted');
     if (disposed?.end?.reason !== 'deleted') throw unauthorized();
@@ -284,7 +343,7 @@ export class Workspaces {
    * @throws workspace_unauthorized; not_found while it is live
    */
   async receipt(id: string, token: string | undefined): Promise<DisposalAnswer> {
-    const record = this.#ofToken(id, token);
+    const record = this.#admitted(id, token, 'read');
     if (!record) throw unauthorized();
     if (this.#records.isLive(record))
       throw new FarthingError(

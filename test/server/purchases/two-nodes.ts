@@ -156,7 +156,7 @@ export class TwoNodes {
 
   async minutesPaid(): Promise<number> {
     const { ttl_seconds_left } = await this.world.workspaces.views.usage(this.id as never);
-    return Math.round(ttl_seconds_left / 60);
+    return Math.round(ttl_seconds_left! / 60);
   }
 
   #paid({ workspaces }: World): PaidServices {

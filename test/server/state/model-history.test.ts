@@ -13,9 +13,10 @@ const LOOK = space('mobilenet', 'visual_picture');
 function historyOf(folder: string) {
   const store = openStore(folder);
   t.teardown(() => store.close());
-  const clock = { now: DAY };
+  const clock = { now: DAY, lifetimeMs: 7 * DAY };
   const open = async (...inUse: FilledSpace[]) => {
-    const options = { store, inUse, now: () => clock.now, extendedMs: 30 * DAY, lifetimeMs: 7 * DAY };
+    const lifetimeMs = () => clock.lifetimeMs;
+    const options = { store, inUse, now: () => clock.now, extendedMs: 30 * DAY, lifetimeMs };
     const history = new ModelHistory(options);
     return Object.assign(history, { replaced: await history.start() });
   };
@@ -33,4 +34,6 @@ t.test('after a change older indexes end in time, and their model is named until
   t.same(history.previous(), [{ space: 'text_semantic', weights: 'minilm', until: 33 * DAY }]);
   clock.now = 33 * DAY;
   t.same(history.previous(), []);
+  clock.lifetimeMs = 9999 * DAY;
+  t.match(history.previous(), [{ until: 10_002 * DAY }], 'while some live longer');
 });

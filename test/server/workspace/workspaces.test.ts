@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { toFarthingError } from '../../../src/protocol/error.ts';
+import { CopiedRegistry } from '../../../src/server/workspace/copied-registry.ts';
 import { openWorld, World } from './world.ts';
 
 /** A refusal, as an answer shows it. */
@@ -73,6 +74,41 @@ t.test('the paid minutes begin at commit, and the record has every field', async
   const other = await world.active();
   t.strictSame(world.workspaces.views.headers(other.id), { 'X-Workspace-TTL-Seconds': '900' });
 });
+
+t.test(
+  'a workspace of the house has no end, shares as one owner, and is disposed of as others are',
+  async (t) => {
+    const world = await openWorld(t);
+    const { workspaces } = world;
+    const [one, other] = [await workspaces.createForHouse({}), await workspaces.createForHouse({})];
+    const rented = await world.active();
+    t.same([workspaces.ownerOf(one.id), workspaces.ownerOf(other.id)], ['house', 'house']);
+    t.equal(workspaces.ownerOf(rented.id), undefined);
+    world.minutes(50 * 365 * 1440);
+    await workspaces.sweep();
+    world.restart(366 * 86_400_000);
+    await world.workspaces.sweep();
+    t.equal(world.workspaces.views.show(rented.id)?.state, 'disposed');
+    t.match(await world.workspaces.views.usage(one.id), {
+      state: 'active',
+      expires_at: null,
+      ttl_seconds_left: null,
+    });
+    t.notOk(world.workspaces.tokenOpens(one.id, rented.token), 'a token opens none');
+    t.same(
+      await new CopiedRegistry(world.store, world.clock).endAll(),
+      { workspaces: 0, indexes: 0 },
+      'no money bought it',
+    );
+    await world.workspaces.sweep();
+    const { claims } = await world.workspaces.disposeAsOperator(one.id);
+    t.match(claims, { reason: 'operator', spend_usd: '0', expires_at: claims.disposed_at });
+    t.same(
+      Array.from(world.workspaces.ofHouse(), ({ id }) => id),
+      [other.id],
+    );
+  },
+);
 
 t.test('neither token nor query ever reaches the shared state', async (t) => {
   const folder = t.testdir();

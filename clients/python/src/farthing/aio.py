@@ -9,6 +9,7 @@ from typing_extensions import Self, Unpack
 
 from .answers import (
     DisposalReceipt,
+    HouseWorkspaceList,
     IngestResponse,
     Item,
     ItemDeleted,
@@ -29,7 +30,7 @@ from .errors import FarthingError
 from .exports import ExportPath, ImportSummary
 from .flow import run_async
 from .money import Budget, Spending, Usd
-from .operations import Image, PayerOperations, WorkspaceOperations, search_body
+from .operations import HouseOperations, Image, PayerOperations, WorkspaceOperations, search_body
 from .payment import Account, Wallet
 from .renting import renting
 from .uploads import Labels, OnProgress, Source
@@ -39,6 +40,7 @@ class AsyncFarthing:
     """Pays for its calls, each at most once: after a lost answer a call is repeated with the same authorization.
 
     `account` signs payments: an account of eth_account, or its private key. Without one, workspaces can be used.
+    `key`: of the server's house (`fhk_…`): its operator's own agents pay nothing, and what they upload stays.
     `max_price_usd`: a call that costs more is not signed. `budget_usd`: neither is one that goes over this in all.
     """
 
@@ -47,6 +49,7 @@ class AsyncFarthing:
         base_url: str = "http://127.0.0.1:8402",
         *,
         account: Account | None = None,
+        key: str | None = None,
         max_price_usd: Usd = 1,
         budget_usd: Usd | None = None,
         attempts_max: int = 8,
@@ -55,6 +58,7 @@ class AsyncFarthing:
         self.base_url = base_url.rstrip("/")
         wallet = Wallet(account, Budget(max_price_usd, budget_usd))
         self._payer = PayerOperations(Calls(self.base_url, wallet, attempts_max))
+        self._house = HouseOperations(self._payer.calls, key)
         self._http = http or httpx.AsyncClient()
         self._http.base_url = httpx.URL(self.base_url)
 
@@ -119,9 +123,18 @@ class AsyncFarthing:
         token, record = await run_async(flow, self._http)
         return AsyncWorkspace(self._payer.calls, self._http, record["id"], token, record)
 
-    def open(self, workspace: str, token: str) -> AsyncWorkspace:
-        """A workspace that exists. Sends nothing."""
-        return AsyncWorkspace(self._payer.calls, self._http, workspace, token)
+    def open(self, workspace: str, token: str | None = None) -> AsyncWorkspace:
+        """A workspace that exists: of the house, opened by the client's key, without a token. Sends nothing."""
+        return AsyncWorkspace(self._payer.calls, self._http, workspace, token or self._house.key())
+
+    async def make(self, *, name: str | None = None, language: str | None = None) -> AsyncWorkspace:
+        """Makes a workspace of the house, which stays until it is disposed of. Needs a key with the right `admin`."""
+        record = await run_async(self._house.make(name, language), self._http)
+        return self.open(record["id"])
+
+    async def house(self, *, limit: int | None = None, after: str | None = None) -> HouseWorkspaceList:
+        """The workspaces of the house that the client's key opens. `after`: the former page's `next`."""
+        return await run_async(self._house.list(limit, after), self._http)
 
     @property
     def spending(self) -> Spending:

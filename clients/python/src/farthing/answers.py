@@ -520,12 +520,13 @@ class Reserve(TypedDict):
 
 class WorkspaceUsage(TypedDict):
     id: str
+    house: NotRequired[Literal[True]]
+    """A workspace of the house: it has no end and no price."""
     state: Literal["active", "disposing", "disposed"]
     created_at: str
     """When it was paid for."""
-    expires_at: str
-    """When it expires."""
-    ttl_seconds_left: int
+    expires_at: str | None
+    ttl_seconds_left: int | None
     spend_usd: str
     """Spent so far, without what is in reserve."""
     spend_limit_usd: str | None
@@ -551,6 +552,29 @@ class WorkspaceUsageLatencyMs(TypedDict):
     p90: float | None
     p99: float | None
     max: float | None
+
+
+class HouseWorkspace(TypedDict):
+    """A workspace that stays until it is disposed of."""
+
+    id: str
+    house: Literal[True]
+    name: NotRequired[str]
+    state: Literal["active", "disposing", "disposed"]
+    created_at: str
+    """When it was made."""
+    language: NotRequired[str]
+    """Language of its texts (ISO 639-3)."""
+    limits: dict[str, Any]
+    links: dict[str, str]
+    warnings: NotRequired[list[str]]
+    """Unknown fields that were ignored."""
+
+
+class HouseWorkspaceList(TypedDict):
+    workspaces: list[HouseWorkspace]
+    next: str | None
+    """Cursor of the next page; null on the last."""
 
 
 class ReserveEnded(TypedDict):

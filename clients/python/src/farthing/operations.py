@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias, cast
@@ -12,6 +13,8 @@ from urllib.parse import quote, urlencode
 
 from .answers import (
     DisposalReceipt,
+    HouseWorkspace,
+    HouseWorkspaceList,
     IngestResponse,
     Item,
     ItemDeleted,
@@ -39,6 +42,7 @@ from .receipts import verify_receipt
 from .uploads import Labels, OnProgress, Source, Target, ingest
 
 API = "/agent/v1"
+HOUSE = "/house/v1/workspaces"
 JSON = {"Content-Type": "application/json"}
 
 Image: TypeAlias = "bytes | os.PathLike[str]"
@@ -127,6 +131,34 @@ class PayerOperations:
             raise FarthingError("workspace_unauthorized", f"The workspace {record['id']} has ended: {record['state']}.")
         token = record.pop("capability_token")
         return token, record
+
+
+class HouseOperations:
+    """For agents of the server's operator, by a key."""
+
+    def __init__(self, calls: Calls, key: str | None) -> None:
+        self.calls = calls
+        self._key = key
+
+    def key(self) -> str:
+        if self._key is None:
+            raise FarthingError("key_unauthorized", "This is for the house: give the client a key.")
+        return self._key
+
+    def make(self, name: str | None, language: str | None) -> Flow[HouseWorkspace]:
+        asked = {"name": name, "language": language}
+        body = json.dumps({field: value for field, value in asked.items() if value is not None}).encode()
+        # A repeated call, after a lost answer, makes no second one.
+        headers = {**self._headers(), **JSON, "Idempotency-Key": secrets.token_hex(32)}
+        reply = yield from self.calls.send(Call("POST", HOUSE, headers, body))
+        return cast(HouseWorkspace, reply.json())
+
+    def list(self, limit: int | None, after: str | None) -> Flow[HouseWorkspaceList]:
+        call = Call("GET", HOUSE + _query(limit=limit, after=after), self._headers())
+        return cast(HouseWorkspaceList, (yield from self.calls.send(call)).json())
+
+    def _headers(self) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {self.key()}"}
 
 
 class WorkspaceOperations:

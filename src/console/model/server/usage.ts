@@ -12,7 +12,8 @@ export async function refreshUsage(): Promise<void> {
   try {
     const usage = await workspaceOf(opened).usage();
     if (session.value.opened?.id !== opened.id) return;
-    session.set({ usage, endsAt: performance.now() + usage.ttl_seconds_left * 1000 });
+    const { ttl_seconds_left: left } = usage;
+    session.set({ usage, endsAt: left === null ? undefined : performance.now() + left * 1000 });
   } catch (error) {
     if (!isUnauthorized(error)) throw error;
     if (session.value.opened?.id !== opened.id) return;

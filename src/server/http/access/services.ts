@@ -9,6 +9,7 @@ import type { Previews } from '../../ingest/items/previews.ts';
 import type { TenantItems } from '../../ingest/tenant-items.ts';
 import type { Prices } from '../../purchases/prices.ts';
 import type { Purchases } from '../../purchases/purchases.ts';
+import type { HouseKeys } from '../../workspace/house/house-keys.ts';
 import type { PayerIndex } from '../../workspace/payer/payer-index.ts';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
@@ -26,6 +27,8 @@ export interface Services {
   readonly search: Search;
   readonly ingest: Ingest;
   readonly workspaces: Workspaces;
+  /** Keys of the operator's own agents; undefined with several servers. */
+  readonly house: HouseKeys | undefined;
   readonly items: TenantItems;
   readonly previews: Previews;
   readonly purchases: Purchases;

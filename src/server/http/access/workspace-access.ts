@@ -1,5 +1,6 @@
 import type { Answer } from '@farthing/payment/purchase';
 import { FarthingError } from '@farthing/protocol/error';
+import type { Right } from '@farthing/protocol/house';
 import type { TenantId } from '@farthing/protocol/id';
 import type { TenantLimits } from '../../workspace/tenant-limits.ts';
 import type { WorkspaceRecord } from '../../workspace/workspace.ts';
@@ -24,7 +25,11 @@ export function bearerToken(exchange: Pick<Exchange, 'header'>): string | undefi
 
 type OwnReply = Answer | BytesReply | ContentReply | EventsReply;
 
-/** A route for the holder of a workspace's token. @param path below the workspace's own */
+/**
+ * A route for the holder of a workspace's token, or of a key of the house.
+ * @param path below the workspace's own
+ * @param right that a key needs
+ */
 export function workspaceRoute(
   services: Services,
   [method, path]: readonly [method: Route['method'], path: string],
@@ -35,13 +40,17 @@ export function workspaceRoute(
     params: Readonly<Record<string, string>>,
   ) => Promise<OwnReply>,
   kind: WorkKind = 'other',
+  right: Right = method === 'GET' ? 'read' : 'write',
 ): Route {
+  const errors = right === 'read' ? operation.errors : [...operation.errors, 403 as const];
   return {
     method,
     path: `/agent/v1/workspaces/{id}${path}`,
-    operation: { ...operation, tag: 'Workspaces', security: 'token' },
+    operation: { ...operation, errors, tag: 'Workspaces', security: 'token' },
     handle: (exchange, params) =>
-      withWorkspace(services, exchange, params.id!, kind, (workspace) => work(workspace, exchange, params)),
+      withWorkspace(services, exchange, params.id!, { kind, right }, (workspace) =>
+        work(workspace, exchange, params),
+      ),
   };
 }
 
@@ -49,18 +58,20 @@ export function workspaceRoute(
 export const found = (body: object): Answer => ({ status: 200, headers: {}, body: { ...body } });
 
 /**
- * Runs `work` for the holder of the workspace's token. A request that has arrived before the end finishes. Refusals after
+ * Runs `work` for the holder of the workspace's token or a key. A request that has arrived before the end finishes. Refusals after
  * authentication carry the workspace's headers too.
- * @throws workspace_unauthorized
+ * @throws workspace_unauthorized; right_missing, rate_limited for a key
  */
 async function withWorkspace(
-  { workspaces, tenantLimits, gate, onFault }: Services,
+  { workspaces, tenantLimits, gate, house, onFault }: Services,
   exchange: Exchange,
   id: string,
-  kind: WorkKind,
+  { kind, right }: { readonly kind: WorkKind; readonly right: Right },
   work: (workspace: WorkspaceRecord) => Promise<OwnReply>,
 ): Promise<Reply> {
-  const workspace = workspaces.authenticate(id, bearerToken(exchange));
+  const token = bearerToken(exchange);
+  exchange.key = house?.of(token)?.name;
+  const workspace = workspaces.authenticate(id, token, right);
   exchange.body.proved(gate.owners.of(workspace.id));
   const leave = workspaces.enter(workspace.id, () => {
     if (!exchange.body.complete) exchange.body.fail(ended());

@@ -30,11 +30,16 @@ type Json = { readonly [key: string]: unknown };
 const ANYWHERE: readonly OperationError[] = [400, 500];
 /** Any body may come too slowly. */
 const OF_BODY: readonly OperationError[] = [408, 503];
-const OF_SECURITY = { payment: [409, 429, 503], token: [401, 429, 503] } as const;
+const OF_SECURITY = {
+  payment: [409, 429, 503],
+  token: [401, 429, 503],
+  key: [401, 429, 503],
+} as const;
 
 const STATUS_TEXT: Readonly<Record<OperationError, string>> = {
   400: 'Malformed, or a field with a wrong type or value. Nothing is charged.',
   401: 'Unknown workspace, or a wrong, missing, expired or foreign token: always the same answer.',
+  403: 'The key of the house does not have the right for it. Nothing that is paid or rented is answered so.',
   404: 'Not found, or not yours.',
   408: 'The body came too slowly. Nothing is charged.',
   409: 'In conflict with an earlier request.',
@@ -85,6 +90,9 @@ export function describeApi(routes: readonly Route[], { baseUrl, notes, guidance
         description: 'Each call is paid by itself, into and from the payer’s own index.',
       },
       { name: 'Workspaces', description: 'Rented by the minute; a token opens one of them.' },
+      ...(hasHouse(routes)
+        ? [{ name: 'House', description: 'For agents of the operator alone, by a key; nothing is paid.' }]
+        : []),
       { name: 'Service', description: 'What the server says about itself; free.' },
     ],
     paths,
@@ -99,9 +107,16 @@ export function describeApi(routes: readonly Route[], { baseUrl, notes, guidance
       securitySchemes: {
         // Catalogues know a token by this name, whatever its type.
         apiKey: { type: 'http', scheme: 'bearer', description: 'The workspace’s capability token.' },
+        ...(hasHouse(routes) && {
+          houseKey: { type: 'http', scheme: 'bearer', description: 'A key of the operator’s own agents.' },
+        }),
       },
     },
   };
+}
+
+function hasHouse(routes: readonly Route[]): boolean {
+  return routes.some(({ operation }) => operation?.security === 'key');
 }
 
 function contactOf(contact: string, baseUrl: string): Json {
@@ -115,7 +130,7 @@ function describeOperation(path: string, operation: Operation): Json {
     summary,
     description: DESCRIPTIONS[operationId],
     tags: [tag],
-    security: security === 'token' ? [{ apiKey: [] }] : [],
+    security: security === 'token' ? [{ apiKey: [] }] : security === 'key' ? [{ houseKey: [] }] : [],
     ...(price && { 'x-payment-info': paymentInfo(price) }),
     parameters: [
       ...pathParameters(path),
@@ -136,7 +151,7 @@ function successOf({ security, success, requestBody }: Operation): Json {
   const { status, description, schema, example, file, text, kept, ranged } = success;
   const headers: HeaderName[] = [
     ...(security === 'payment' ? RECEIPT : []),
-    ...(security !== undefined ? TIME_LEFT : []),
+    ...(security === 'payment' || security === 'token' ? TIME_LEFT : []),
     ...(requestBody === 'upload' ? (['Preference-Applied'] as const) : []),
     ...(file ? FILE : []),
     ...(kept ? KEPT : []),

@@ -46,6 +46,9 @@ export const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'What the wallet that signs has prepaid here. Its 402 asks for a payment of 0 in prepaid money: the signature shows who asks, and nothing is charged.',
   refundPrepaid:
     'Takes prepaid money out of the balance and owes it to its payer; paid by a signature over the amount in prepaid money. The operator sends it to that wallet.',
+  createHouseWorkspace:
+    'A workspace that stays until it is disposed of, without a payment. Keys of the house open it where others send its token: `/agent/v1/workspaces/{id}` and what is below. Needs a key with the right `admin`.',
+  houseWorkspaces: 'The workspaces that the key opens, a page at a time; `next` leads to the following page.',
   description: 'The document that you are reading.',
   llmsTxt: 'One page with links to the guide, this description and the keys.',
   agentGuide:

@@ -112,6 +112,8 @@ export class Exchange {
   readonly trace: TraceContext | undefined;
   readonly body: RequestBody;
   readonly startedAt = performance.now();
+  /** Name of the key of the house that it came with, for the log. */
+  key: string | undefined;
   readonly #response: HttpResponse;
   readonly #left = new AbortController();
   readonly #fixedHeaders: Readonly<Record<string, string>>;
@@ -371,6 +373,7 @@ const REASONS: Readonly<Record<KnownStatus, string>> = {
   400: 'Bad Request',
   401: 'Unauthorized',
   402: 'Payment Required',
+  403: 'Forbidden',
   404: 'Not Found',
   405: 'Method Not Allowed',
   408: 'Request Timeout',

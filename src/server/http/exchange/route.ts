@@ -12,9 +12,9 @@ export type OperationError = Exclude<ErrorStatus, 405>;
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
-  readonly tag: 'Per request' | 'Workspaces' | 'Service';
-  /** `payment`: X-PAYMENT or PAYMENT-SIGNATURE; `token`: the workspace's bearer token. */
-  readonly security?: 'payment' | 'token';
+  readonly tag: 'Per request' | 'Workspaces' | 'House' | 'Service';
+  /** `payment`: X-PAYMENT or PAYMENT-SIGNATURE; `token`: the workspace's bearer token, or a key of the house; `key`: that alone. */
+  readonly security?: 'payment' | 'token' | 'key';
   readonly price?: ShownPrice;
   readonly requestBody?:
     | { readonly schema: TSchema; readonly required: boolean; readonly example: unknown }

@@ -63,6 +63,8 @@ export interface AnsweredEvent {
   /** Milliseconds of the stages in the answer. */
   readonly stages?: Timing;
   readonly trace?: TraceContext;
+  /** Name of the house's key that it came with. */
+  readonly key?: string;
   readonly milliseconds: number;
 }
 
@@ -272,6 +274,7 @@ class Connections {
       status: exchange.status,
       ...outcome,
       ...(exchange.trace && { trace: exchange.trace }),
+      ...(exchange.key !== undefined && { key: exchange.key }),
       milliseconds: performance.now() - exchange.startedAt,
     });
   }

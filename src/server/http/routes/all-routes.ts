@@ -8,6 +8,7 @@ import { consoleRoutes } from '../pages/console.ts';
 import { captionsRoute } from './captions.ts';
 import { entryRoutes } from './entry.ts';
 import { exportRoute } from './export.ts';
+import { houseRoutes } from './house.ts';
 import { ingestRoute, workspaceIngestRoute } from './ingest.ts';
 import { itemTextRoute } from './item-text.ts';
 import { itemRoute } from './items.ts';
@@ -55,6 +56,7 @@ export function allRoutes(
     mcpRoute(mcp, services.limits, (workspace, token) =>
       tokenOpens(forward, workspace, token) ? services.gate.owners.of(workspace) : undefined,
     ),
+    ...(services.house ? houseRoutes(services, services.house) : []),
     ...forward.peerRoutes,
     ...serviceRoutes(services, {
       notes,

@@ -212,5 +212,6 @@ export function workspaceSearchRoute(services: Services): Route {
       return found({ ...body({ ...result, timing }, false), ...named(parsed.warnings) });
     },
     'search',
+    'read',
   );
 }

@@ -179,7 +179,7 @@ export function endReserveRoute(services: Services): Route {
       operationId: 'endReserve',
       summary: 'End the reserve of a workspace',
       success: { status: 200, description: 'What goes back.', schema: ReserveEndedSchema },
-      errors: [429, 500, 503],
+      errors: [422, 429, 500, 503],
     },
     async ({ id }) => found(await services.workspaces.endReserve(id)),
   );
@@ -200,10 +200,12 @@ export function disposeWorkspaceRoute(services: Services): Route {
         description: 'Signed disposal receipt; a repeated DELETE gets the same for 24 hours.',
         schema: DisposalSchema,
       },
-      errors: [500, 503],
+      errors: [403, 500, 503],
     },
     handle: async (exchange, params) => {
-      const disposal = await services.workspaces.dispose(params.id!, bearerToken(exchange));
+      const token = bearerToken(exchange);
+      exchange.key = services.house?.of(token)?.name;
+      const disposal = await services.workspaces.dispose(params.id!, token);
       return { status: 200, headers: { 'Cache-Control': 'private' }, body: { ...disposal } };
     },
   };
@@ -227,7 +229,9 @@ export function receiptRoute(services: Services): Route {
       errors: [404, 500, 503],
     },
     handle: async (exchange, params) => {
-      const disposal = await services.workspaces.receipt(params.id!, bearerToken(exchange));
+      const token = bearerToken(exchange);
+      exchange.key = services.house?.of(token)?.name;
+      const disposal = await services.workspaces.receipt(params.id!, token);
       return { status: 200, headers: { 'Cache-Control': 'private' }, body: { ...disposal } };
     },
   };

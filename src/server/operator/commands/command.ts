@@ -21,6 +21,10 @@ const RUNS: {
     (await import('./workspaces.ts')).disposeWorkspace(words[0]!, io),
   'receipt verify': async ({ words }, io) =>
     (await import('./receipts.ts')).verifyReceiptFile(words[0]!, words[1], io),
+  'keys create': async ({ words, values }, io) =>
+    (await import('./house-keys.ts')).createKey(words[0]!, values, io),
+  'keys list': async (_call, io) => (await import('./house-keys.ts')).listKeys(io),
+  'keys revoke': async ({ words }, io) => (await import('./house-keys.ts')).revokeKey(words[0]!, io),
   'keys rotate': async (_call, io) => (await import('./receipts.ts')).rotateKeys(io),
   'ledger export': async ({ values: { format = 'jsonl', since } }, io) =>
     (await import('./ledger.ts')).exportLedger({ format, since }, io),

@@ -71,7 +71,8 @@ export function sinceOf(since: string | undefined): number {
   return time;
 }
 
-function readTime(text: string): number | undefined {
+/** Milliseconds since the epoch of a date, or of a time with its zone (ISO 8601); undefined for anything else. */
+export function readTime(text: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text)) return undefined;
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : time;

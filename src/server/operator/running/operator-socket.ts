@@ -6,9 +6,11 @@ import { json } from 'node:stream/consumers';
 import type { Ledger } from '@farthing/payment/records/ledger';
 import { FarthingError, toFarthingError } from '@farthing/protocol/error';
 import { parseId } from '@farthing/protocol/id';
+import type { HouseKeys } from '../../workspace/house/house-keys.ts';
 import type { WorkspaceViews } from '../../workspace/views/views.ts';
 import type { Workspaces } from '../../workspace/workspaces.ts';
 import type { LiveBackup } from '../backup/live-backup.ts';
+import { askKeys } from './house-key-calls.ts';
 import { streamLedger } from './ledger-stream.ts';
 import { liabilitiesOf, type OwingBooks } from './liabilities.ts';
 import { notePaymentRefund, notePrepaidRefund, type RefundBooks, type RefundChain } from './refunds.ts';
@@ -23,7 +25,12 @@ const PAGE = 500;
 
 /** The parts that the operator controls. */
 export interface Controlled {
-  readonly workspaces: Pick<WorkspaceViews, 'list' | 'show'> & Pick<Workspaces, 'disposeAsOperator'>;
+  readonly workspaces: Pick<WorkspaceViews, 'list'> &
+    Pick<Workspaces, 'disposeAsOperator'> & {
+      show: WorkspaceViews['showAny'];
+    };
+  /** Undefined with several servers. */
+  readonly house: HouseKeys | undefined;
   readonly backup: Pick<LiveBackup, 'take'>;
   /** The ledger of all stores here. */
   readonly ledger: () => Ledger;
@@ -33,6 +40,8 @@ export interface Controlled {
   rotateKey(): Promise<string>;
 }
 
+/** Path of the keys of the house. */
+export const HOUSE_KEYS_PATH = 'house-keys';
 /** Path of the ledger, which is streamed as lines. */
 export const LEDGER_PATH = 'ledger';
 
@@ -100,6 +109,12 @@ async function perform(controlled: Controlled, { method, url = '' }: IncomingMes
   const [, kind, id, ...rest] = pathname.split('/');
   if (kind === 'workspaces' && rest.length === 0)
     return performOnWorkspaces(controlled.workspaces, method, id, searchParams);
+  if (kind === HOUSE_KEYS_PATH && rest.length === 0)
+    return askKeys(controlled.house, {
+      method,
+      name: id && decodeURIComponent(id),
+      terms: searchParams.get('terms'),
+    });
   if (kind === 'backup' && method === 'POST') {
     const folder = searchParams.get('folder') ?? '';
     if (!isAbsolute(folder)) throw new FarthingError('field_invalid', 'folder: send an absolute path.');

@@ -8,6 +8,8 @@ export interface Started {
   readonly url: string;
   readonly adminPort: number | undefined;
   readonly metricsUrl: string | undefined;
+  /** A key that this start has made. */
+  readonly key?: string | undefined;
   /** Names of the models that serve. */
   readonly models: readonly string[];
   /** Families that cannot be searched here, each with its reason. */
@@ -33,6 +35,15 @@ export function banner(settings: Settings, started: Started): string {
         ? 'play money: no money moves. FARTHING_FACILITATOR and FARTHING_PAY_TO make it real'
         : `${network.isTestnet ? 'worthless coins' : 'real money'} on ${network.title} to ${PAY_TO}, settled by ${FACILITATOR.map(facilitatorUrl).join(', ')}`,
     ],
+    ...(started.key === undefined
+      ? []
+      : ([
+          [
+            'house',
+            'your own agents pay nothing, and their files stay. This key is shown once (docs/house.md):',
+          ],
+          ['', `export FARTHING_KEY=${started.key}`],
+        ] as [string, string][])),
     ['models', started.models.join(', ') || 'none: only exact words are searched'],
     ...started.missing.map((reason): [string, string] => ['', `missing: ${reason}`]),
     ['data', resolve(DATA_DIR)],

@@ -44,9 +44,9 @@ function wordsOf(entry: Entry): string {
   return words.join('  ');
 }
 
-function answered({ method, route, status, code, ms }: Entry): string {
+function answered({ method, route, status, code, key, ms }: Entry): string {
   const what = `${String(method).padEnd(METHOD_COLUMNS)} ${String(route).padEnd(ROUTE_COLUMNS)}`;
-  return `${String(status)}  ${what} ${formatMilliseconds(Number(ms))}${code === undefined ? '' : `  ${String(code)}`}`;
+  return `${String(status)}  ${what} ${formatMilliseconds(Number(ms))}${code === undefined ? '' : `  ${String(code)}`}${key === undefined ? '' : `  key=${short(key)}`}`;
 }
 
 /** The whole stack, since the error was unexpected. */

@@ -120,7 +120,7 @@ export class Disposals {
       issuer: issuer(),
       disposedAt,
       settings,
-      keptElsewhere: await keptElsewhere(record.createdAt, disposedAt, left),
+      keptElsewhere: await keptElsewhere(record, disposedAt, left),
       hadCopies: hasCopies,
       removedBy: removed,
     });

@@ -7,11 +7,11 @@ import type { WorkspaceSettings } from '../time/settings.ts';
 import type { WorkspaceRecord } from '../workspace.ts';
 
 /**
- * Data of a workspace that other components retain, given when it was created and disposed of (wall clock, in milliseconds), and
+ * Data of a workspace that other components retain, given its record, when it was disposed of (wall clock, in milliseconds), and
  * which servers may have a copy of it.
  */
 export type KeptElsewhere = (
-  createdAt: number,
+  record: WorkspaceRecord,
   disposedAt: number,
   servers: readonly string[],
 ) => readonly KeptFact[] | Promise<readonly KeptFact[]>;
@@ -72,7 +72,7 @@ export function receiptClaims({
         ...(removedBy.length > 0 && { removed_by: removedBy }),
       },
     }),
-    kept: [...keptHere(disposedAt, tokenKept ?? false, settings), ...keptElsewhere],
+    kept: [...keptHere(disposedAt, (tokenKept ?? false) && !record.house, settings), ...keptElsewhere],
   };
 }
 

@@ -2,12 +2,14 @@ import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock
 import { FarthingError } from '@farthing/protocol/error';
 import { storedId, type WorkspaceId } from '@farthing/protocol/id';
 import type { Store, Table } from '../../state/store.ts';
+import { houseTable } from '../house/house-table.ts';
 import { DueTimes } from '../time/due-times.ts';
 import type { RentedTime } from '../time/rented-time.ts';
 import type { WorkspaceSettings } from '../time/settings.ts';
 import {
   type DisposalReason,
   mayHoldData,
+  NO_END,
   type WorkspaceEnd,
   type WorkspaceInventory,
   type WorkspaceRecord,
@@ -27,6 +29,9 @@ export interface RecordsDeps {
   readonly pendingEffects: PendingEffects;
 }
 
+/** Each costs a row; nothing else bounds an agent that makes them in a loop. */
+const HOUSE_WORKSPACES_MAX = 10_000;
+
 /**
  * The workspaces' records and every transition between their states. Each public change is one durable transaction that
  * checks everything before its first write, so that a refused change writes nothing.
@@ -39,6 +44,7 @@ export class WorkspaceRecords {
   readonly #settings: WorkspaceSettings;
   readonly #records: Table<WorkspaceRecord>;
   readonly #tokenHashes: TokenHashes;
+  readonly #house: Table<null>;
   readonly #due: DueTimes<WorkspaceId>;
   readonly #pendingEffects: PendingEffects;
 
@@ -49,6 +55,7 @@ export class WorkspaceRecords {
     this.#settings = settings;
     this.#records = store.table('workspaces');
     this.#tokenHashes = new TokenHashes(store);
+    this.#house = houseTable(store);
     this.#due = new DueTimes(store, 'workspace_due', (text) => storedId('workspace', text));
     this.#pendingEffects = pendingEffects;
     this.reserves = new Reserves(store, time, clock);
@@ -67,6 +74,14 @@ export class WorkspaceRecords {
   list(options: { after?: string; limit: number }): WorkspaceRecord[] {
     const start = options.after === undefined ? undefined : `${options.after}\0`;
     return Array.from(this.#records.range({ start, limit: options.limit }), ({ value }) => value);
+  }
+
+  /** Workspaces of the house that hold data, in order of their ids, after `after`. */
+  *house(after?: WorkspaceId): Generator<WorkspaceRecord> {
+    for (const { key } of this.#house.range({ start: after === undefined ? undefined : `${after}\0` })) {
+      const record = this.#records.get(key);
+      if (record) yield record;
+    }
   }
 
   /** Active and within its paid time. */
@@ -113,6 +128,8 @@ export class WorkspaceRecords {
     if (after?.state === 'pending') this.#pendingEffects.addCreation(id);
     else if (before?.state === 'pending') this.#pendingEffects.remove(id);
     this.#due.move(id, before && this.#dueOf(before), after && this.#dueOf(after));
+    if (after?.house && mayHoldData(after.state)) void this.#house.put(id, null);
+    else if (before?.house) void this.#house.remove(id);
     if (after) void this.#records.put(id, after);
     else void this.#records.remove(id);
     this.#time.keep();
@@ -126,6 +143,35 @@ export class WorkspaceRecords {
       const createdAt = this.#clock.now();
       const endsAt = this.#time.now();
       this.write(undefined, { ...record, state: 'pending', createdAt, endsAt, spend: 0n, pendingSteps: [] });
+    });
+  }
+
+  /** A workspace of the house: nobody pays, and it begins at once. One with this id stays what it is. @throws tenant_full */
+  async insertHouse(
+    record: Pick<WorkspaceRecord, 'id' | 'language'> & Required<Pick<WorkspaceRecord, 'house'>>,
+  ): Promise<WorkspaceRecord> {
+    return this.#store.transaction(() => {
+      const before = this.#records.get(record.id);
+      if (before) return before;
+      if (this.#house.count() >= HOUSE_WORKSPACES_MAX)
+        throw new FarthingError(
+          'tenant_full',
+          `The house has ${HOUSE_WORKSPACES_MAX} workspaces: dispose of some.`,
+        );
+      const after: WorkspaceRecord = {
+        ...record,
+        state: 'active',
+        createdAt: this.#clock.now(),
+        endsAt: NO_END,
+        ttlMinutesAsked: null,
+        ttlMinutes: 0,
+        price: 0n,
+        spend: 0n,
+        spendLimit: null,
+        pendingSteps: [],
+      };
+      this.write(undefined, after);
+      return after;
     });
   }
 
@@ -178,7 +224,7 @@ export class WorkspaceRecords {
       if (!before || !this.#mayEnd(before, reason)) return before;
       // Its holder may have missed the end: the token gets the receipt, and nothing else.
       const tokenKept = reason === 'deleted' || reason === 'expired';
-      const released = this.reserves.release(before);
+      const released = this.reserves.release(before.house ? { ...before, endsAt: this.#time.now() } : before);
       const end: WorkspaceEnd = { reason, tokenKept, expiresAt: this.#time.toWall(released.endsAt) };
       const after: WorkspaceRecord = { ...released, state: 'disposing', end };
       this.write(before, after);

@@ -1,5 +1,6 @@
 import { toTimestamp } from '@farthing/protocol/clock';
 import { formatUsd } from '@farthing/protocol/money';
+import type { HouseWorkspaceAnswer } from '@farthing/protocol/schema/house';
 import type { WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Step } from '../records/extensions.ts';
 import { sumOfReserves, unusedReserves } from '../records/reserves.ts';
@@ -27,6 +28,11 @@ export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime
 /** RFC 3339: when the paid time ends, as it looks now, or ended. */
 export function expiryOf({ end, endsAt }: WorkspaceRecord, time: RentedTime): string {
   return toTimestamp(end?.expiresAt ?? time.toWall(endsAt));
+}
+
+/** Whether there is no time after which it ends by itself. */
+export function isEndless({ house, end }: WorkspaceRecord): boolean {
+  return house !== undefined && end === undefined;
 }
 
 /** Minutes in reserve that are not used yet, and what is spent without them. */
@@ -59,6 +65,26 @@ export function publicWorkspace(
   };
 }
 
+/** A workspace of the house. */
+export function houseWorkspace(
+  record: WorkspaceRecord,
+  time: RentedTime,
+  { limits, links }: Pick<HouseWorkspaceAnswer, 'limits' | 'links'>,
+): HouseWorkspaceAnswer {
+  // There is nothing to pay for.
+  const { extend: _, reserve: __, ...usable } = links;
+  return {
+    id: record.id,
+    house: true,
+    ...(record.house?.name !== undefined && { name: record.house.name }),
+    state: publicState(record, time),
+    created_at: toTimestamp(record.createdAt),
+    ...(record.language !== undefined && { language: record.language }),
+    limits,
+    links: usable,
+  };
+}
+
 /** The record as the answer to an extension, with the step's minutes and price. It has no links, because anyone may pay. */
 export function extendedWorkspace(
   record: WorkspaceRecord,
@@ -77,8 +103,9 @@ export function extendedWorkspace(
 /** Answers warn of the end of their workspace in its last seconds, this many. */
 const ENDS_SOON_S = 120;
 
-/** Headers with the seconds and dollars left, and a warning before the end. */
+/** Headers with the seconds and dollars left, and a warning before the end; none for the house, which has neither. */
 export function workspaceHeaders(record: WorkspaceRecord, time: RentedTime): Record<string, string> {
+  if (record.house) return {};
   const seconds = secondsLeft(record, time);
   const { minutes } = sumOfReserves(unusedReserves(record, time.now()));
   const left = record.spendLimit === null ? undefined : record.spendLimit - record.spend;

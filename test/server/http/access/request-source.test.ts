@@ -11,12 +11,13 @@ const services = {
   workspaces: {
     tokenOpens: (id: string, token: string) => id === 'ws_1' && token === 'good',
   },
+  house: { of: (token: string) => (token === 'fhk_good' ? { name: 'keeper' } : undefined) },
   gate: {
     owners: { of: (tenant: string) => (tenant === 'ws_1' ? 'its payer' : tenant) },
     knownPayer: ({ xPayment }: { xPayment?: string }) => (xPayment === 'of a payer' ? PAYER : undefined),
   },
 } as unknown as Services;
-const newSource = () => new RequestSource(services.gate, answeredHere(services));
+const newSource = () => new RequestSource(services, answeredHere(services));
 
 function sender(path: string, headers: Record<string, string> = {}, query = '', source = newSource()) {
   const head = { method: 'POST', path, query, headers: new Map(Object.entries(headers)) };
@@ -25,6 +26,14 @@ function sender(path: string, headers: Record<string, string> = {}, query = '', 
   const payment = { isPresent, xPayment } as unknown as RequestPayment;
   return source.of({ head, payment, header: (name: string) => headers[name] });
 }
+
+t.test('the house is one sender, and made-up keys are like made-up tokens', async (t) => {
+  const key = { authorization: 'Bearer fhk_good' };
+  t.equal(sender('/agent/v1/workspaces/ws_1/search', key), 'house');
+  t.equal(sender('/house/v1/workspaces', key), 'house');
+  for (const made of ['fhk_bad', 'bad'])
+    t.equal(sender('/agent/v1/workspaces/ws_1/search', { authorization: `Bearer ${made}` }), '');
+});
 
 t.test('a workspace is a sender where its token opens it, and a wallet that has paid', async (t) => {
   const own = { authorization: 'Bearer good' };
