@@ -599,6 +599,17 @@ class Prepaid(TypedDict):
     """Unknown fields that were ignored."""
 
 
+class PrepaidBalance(TypedDict):
+    wallet: str
+    """The wallet that signed."""
+    prepaid_usd: str
+    """What you can spend now."""
+    refundable_usd: str
+    """What you can have back: also what was not used for so long that it cannot be spent."""
+    charged: bool
+    """Whether this request was charged."""
+
+
 class PrepaidRefund(TypedDict):
     id: str
     refund_usd: str
