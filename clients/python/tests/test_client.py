@@ -133,7 +133,8 @@ def test_prepaid_money_is_spent_first_and_then_the_chain_pays() -> None:
     assert left() == ("0.9", "0.03"), "the budget had it before"
     farthing.rent(minutes=120)
     assert left() == ("0.83", "0.03"), "paid on the chain"
-    assert farthing.refund_prepaid("0.03")["prepaid_usd"] == "0"
+    farthing.prepay("0.1")
+    assert farthing.refund_prepaid("0.1")["prepaid_usd"] == "0.03"
     farthing.close()
 
 
