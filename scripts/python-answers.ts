@@ -46,6 +46,7 @@ const ANSWERS = [
   'HouseWorkspaceList',
   'ReserveEnded',
   'Prepaid',
+  'PrepaidBalance',
   'PrepaidRefund',
   'ItemList',
   'ItemText',

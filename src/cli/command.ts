@@ -24,6 +24,7 @@ const RUNS: { readonly [Name in CommandName]: (call: Call<Name>, io: Io) => Prom
     (await import('./workspace/dispose.ts')).workspaceDispose(call, io),
   'wallet new': async (call, io) => (await import('./wallet.ts')).walletNew(call, io),
   'wallet show': async (call, io) => (await import('./wallet.ts')).walletShow(call, io),
+  'wallet balance': async (call, io) => (await import('./prepaid.ts')).walletBalance(call, io),
   'wallet prepay': async (call, io) => (await import('./prepaid.ts')).walletPrepay(call, io),
   'wallet refund': async (call, io) => (await import('./prepaid.ts')).walletRefund(call, io),
   mcp: async (call, io) => (await import('./mcp.ts')).mcpCommand(call, io),

@@ -21,6 +21,20 @@ export async function walletPrepay({ words, values }: Call<'wallet prepay'>, io:
   return EXIT.done;
 }
 
+/** `wallet balance` */
+export async function walletBalance({ values }: Call<'wallet balance'>, io: Io): Promise<number> {
+  const { client } = await openAccess({ ...values, ...OUTSIDE }, io);
+  const answer = await client.prepaidBalance({ signal: io.signal });
+  const { prepaid_usd, refundable_usd } = answer;
+  const idle = prepaid_usd === refundable_usd ? '' : `; ${refundable_usd} USD can be had back`;
+  io.write(
+    values.json
+      ? `${JSON.stringify(answer)}\n`
+      : `${prepaid_usd} USD are prepaid at ${client.baseUrl}${idle}\n`,
+  );
+  return EXIT.done;
+}
+
 /** `wallet refund USD` */
 export async function walletRefund({ words, values }: Call<'wallet refund'>, io: Io): Promise<number> {
   const [usd] = words as readonly [string];

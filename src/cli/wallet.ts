@@ -38,5 +38,5 @@ export async function walletShow({ values }: Call<'wallet show'>, io: Io): Promi
 
 function show(path: string, address: string, json: boolean, io: Io): void {
   io.write(json ? `${JSON.stringify({ address, file: path })}\n` : `${address}\n`);
-  if (!json && io.err) say(io, `Its key is in ${path}: keep it secret.`);
+  if (!json) say(io, `Its key is in ${path}: keep it secret.`);
 }

@@ -74,6 +74,12 @@ t.test('files go up, are found with page and snippet, and the workspace ends wit
   t.match(await agent.run(['search', 'x', '--family', 'visul']), { code: 2, err: /Did you mean visual/ });
   t.match(await agent.run(['workspace', 'usage']), { code: 0, out: /^searches +3, half of them within/m });
   t.match(await agent.json(['workspace', 'extend', '-m', '10']), { ttl_minutes: 10 });
+  for (const command of ['create', 'extend'])
+    t.match(
+      await agent.run(['workspace', command, '-m', '99999', '--yes']),
+      { code: 2, err: /sells 1 to 1440 minutes at a time, not 99999\. --minutes 1440 .*Nothing was paid/ },
+      'other minutes than were asked for are not bought',
+    );
   t.match(await agent.run(['workspace', 'list']), { out: new RegExp(`^\\* +${made.id} +\\d+ hours? `) });
   const file = join(agent.home, 'all.ndjson');
   t.match(await agent.run(['workspace', 'export', file, '--vectors']), { code: 0, out: /all\.ndjson, / });

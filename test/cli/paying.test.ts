@@ -46,6 +46,7 @@ t.test('a command pays in advance, the next ones spend it, and the rest is had b
   t.match(prepaid, { code: 0, out: `0.5 USD are prepaid at ${server.url}\n` });
   const rented = await agent.run(['workspace', 'create', '--json']);
   t.equal(rented.code, 0, rented.err);
+  t.match(await agent.run(['wallet', 'balance']), { code: 0, out: /^0\.4825 USD are prepaid at http/ });
   const refund = await agent.run(['wallet', 'refund', '0.4', '--json']);
   t.match(JSON.parse(refund.out), { refund_usd: '0.4', prepaid_usd: '0.0825' }, 'a workspace cost .0175');
   t.match(await agent.run(['wallet', 'refund', '0.4']), { code: 4, err: /insufficient_funds/ });

@@ -120,6 +120,24 @@ def test_minutes_in_reserve_that_are_not_used_are_prepaid_money_again() -> None:
     farthing.close()
 
 
+def test_prepaid_money_is_spent_first_and_then_the_chain_pays() -> None:
+    farthing = Farthing(URL, account=Account.create(), prepaid=True, max_price_usd="0.10", budget_usd="1")
+
+    def left() -> tuple[str | None, str]:
+        return farthing.spending.left_usd, farthing.prepaid_balance()["prepaid_usd"]
+
+    assert left() == ("1", "0")
+    farthing.prepay("0.1")
+    assert left() == ("0.9", "0.1")
+    farthing.rent(minutes=120)
+    assert left() == ("0.9", "0.03"), "the budget had it before"
+    farthing.rent(minutes=120)
+    assert left() == ("0.83", "0.03"), "paid on the chain"
+    farthing.prepay("0.1")
+    assert farthing.refund_prepaid("0.1")["prepaid_usd"] == "0.03"
+    farthing.close()
+
+
 def test_a_workspace_holds_files_until_its_end_and_its_receipt_is_proved(farthing: Farthing) -> None:
     with farthing.rent(minutes=15) as workspace:
         assert workspace.record and workspace.record["ttl_minutes"] == 15

@@ -188,6 +188,11 @@ export const SPECS = {
     options: json,
     examples: [['wallet show', '']],
   },
+  'wallet balance': {
+    about: 'What your wallet has prepaid at the server. Free.',
+    options: connection,
+    examples: [['wallet balance', '']],
+  },
   'wallet prepay': {
     about: 'Pay in advance: later calls need no transaction of their own.',
     usage: 'USD',

@@ -1,3 +1,4 @@
+import { FarthingError } from '@farthing/client';
 import { counted, usdText } from '@farthing/protocol/figures';
 import { factsOf } from '@farthing/protocol/schema/facts';
 import { SHOWN_FIELDS } from '@farthing/protocol/schema/shown-fields';
@@ -24,7 +25,7 @@ import {
 import { UsageError } from '../commands/command-set.ts';
 import { durationText, timeText, VOICE } from '../terminal/figures.ts';
 import { EXIT, type Io } from '../terminal/io.ts';
-import { fitted, say } from '../terminal/say.ts';
+import { ask, fitted, say } from '../terminal/say.ts';
 import { aligned } from '../terminal/table.ts';
 import { clean, widthOf } from '../wording/text.ts';
 import type { Call } from '../words/specs.ts';
@@ -43,8 +44,9 @@ export async function workspaceCreate({ values }: Call<'workspace create'>, io: 
   }
   if (values.name !== undefined)
     throw new UsageError('--name is for a workspace of the house, which FARTHING_KEY opens.');
+  const ttlMinutes = await sellableMinutes(values.minutes, access, io);
   const { workspace, record } = await access.client.workspaces.rent({
-    ttlMinutes: minutesOf(values.minutes),
+    ttlMinutes,
     spendLimitUsd: limit,
     language: values.language,
     signal: io.signal,
@@ -182,9 +184,10 @@ export async function workspaceUsage({ words, values }: Call<'workspace usage'>,
 export async function workspaceExtend({ words, values }: Call<'workspace extend'>, io: Io): Promise<number> {
   const access = await openWorkspace(words, values, io);
   const { workspace, client } = access;
+  const ttlMinutes = await sellableMinutes(values.minutes, access, io);
   const answer = await inWorkspace(access, io, () =>
     workspace.extend({
-      ttlMinutes: minutesOf(values.minutes),
+      ttlMinutes,
       ...(values.reserve && { reserve: true }),
       signal: io.signal,
     }),
@@ -230,6 +233,24 @@ export async function openWorkspace(
   if (!access.workspace)
     throw new UsageError('Which workspace? There is no current one: name it, or create one.');
   return { ...access, workspace: access.workspace };
+}
+
+/** What is to be bought. A server sells so many at a time: another number than was asked for is bought only if a person agrees. */
+async function sellableMinutes(
+  asked: string | undefined,
+  { client }: Pick<Access, 'client'>,
+  io: Io,
+): Promise<number | undefined> {
+  const minutes = minutesOf(asked);
+  if (minutes === undefined) return undefined;
+  const { min, max } = (await client.ready()).workspace_minutes;
+  const sold = Math.min(Math.max(minutes, min), max);
+  if (sold === minutes) return minutes;
+  const rule = `This server sells ${min} to ${max} minutes at a time, not ${minutes}.`;
+  const agrees = ask(io, `${rule} Take ${sold}?`);
+  if (!agrees) throw new UsageError(`${rule} --minutes ${sold} buys what is nearest. Nothing was paid.`);
+  if (!(await agrees)) throw new FarthingError('payment_declined', 'You said no: nothing was paid.');
+  return sold;
 }
 
 function minutesOf(minutes: string | undefined): number | undefined {

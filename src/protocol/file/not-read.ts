@@ -22,6 +22,8 @@ export const UNREAD_PARTS = {
   pages: 'pages',
   pictures: 'pictures inside',
   revisions: 'deleted or earlier text',
+  sound: 'a sound track',
+  speech: 'what is said',
   text: 'text',
 } as const;
 export type UnreadPart = keyof typeof UNREAD_PARTS;
@@ -38,6 +40,7 @@ export const UNREAD_REASONS = {
   no_value: 'the file has no value for it',
   refused: 'it was refused; its own item says why',
   time_limit: 'it took too long',
+  uncertain: 'it was recognised, and may be wrong',
   unsupported: 'this server does not read it',
 } as const;
 export type UnreadReason = keyof typeof UNREAD_REASONS;
@@ -47,17 +50,20 @@ export interface NotRead {
   readonly what: UnreadPart;
   readonly count?: number;
   readonly why: UnreadReason;
+  /** Where it is in a recording: seconds from and to. */
+  readonly times?: readonly (readonly number[])[];
 }
 
 /** Adds up what was not read: one entry for each part and reason, in the order of coming. */
 export function addNotRead(known: readonly NotRead[], ...more: readonly NotRead[]): readonly NotRead[] {
   const sum = [...known];
   for (const next of more) {
-    const { what, why, count } = next;
+    const { what, why, count, times } = next;
     const at = sum.findIndex((entry) => entry.what === what && entry.why === why);
-    const before = sum[at]?.count;
+    const { count: before, times: known = [] } = sum[at] ?? {};
     if (at < 0) sum.push(next);
-    else if (before !== undefined && count !== undefined) sum[at] = { what, count: before + count, why };
+    else if (before !== undefined && count !== undefined)
+      sum[at] = { what, count: before + count, why, ...(times && { times: [...known, ...times] }) };
   }
   return sum;
 }

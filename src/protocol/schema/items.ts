@@ -24,6 +24,12 @@ export const NotReadSchema = Type.Object(
     what: OneOf(Object.keys(UNREAD_PARTS) as UnreadPart[], described(wordsFor(UNREAD_PARTS))),
     count: Type.Optional(Count('How many, where they can be counted.')),
     why: OneOf(Object.keys(UNREAD_REASONS) as UnreadReason[], described(wordsFor(UNREAD_REASONS))),
+    times: Type.Optional(
+      Type.Array(
+        Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }),
+        described('Where it is in a recording: seconds from and to, of the first twenty.'),
+      ),
+    ),
   },
   { $id: 'NotRead' },
 );

@@ -182,6 +182,8 @@ class NotRead(TypedDict):
         "pages",
         "pictures",
         "revisions",
+        "sound",
+        "speech",
         "text",
     ]
     """`annotations`: notes and marks on a page; `attachments`: files inside; `characters`: characters whose letter
@@ -191,7 +193,8 @@ class NotRead(TypedDict):
     `formulas`: formulas; `frames`: frames of a film or animation; `headers`: headers and footers of pages;
     `hidden_text`: text that readers do not see; `macros`: macros and scripts; `markup`: damaged markup;
     `members`: files in an archive; `navigation`: menus and links around the text; `pages`: pages; `pictures`:
-    pictures inside; `revisions`: deleted or earlier text; `text`: text."""
+    pictures inside; `revisions`: deleted or earlier text; `sound`: a sound track; `speech`: what is said;
+    `text`: text."""
     count: NotRequired[int]
     """How many, where they can be counted."""
     why: Literal[
@@ -205,13 +208,16 @@ class NotRead(TypedDict):
         "no_value",
         "refused",
         "time_limit",
+        "uncertain",
         "unsupported",
     ]
     """`damaged`: the file is damaged there; `encrypted`: a password is needed; `guessed`: it was guessed: the file
     does not say it; `hidden`: the file hides it; `left_out`: it is no content; `limit`: a limit of this server
     was reached; `no_text`: no words could be recognised; `no_value`: the file has no value for it; `refused`: it
-    was refused; its own item says why; `time_limit`: it took too long; `unsupported`: this server does not read
-    it."""
+    was refused; its own item says why; `time_limit`: it took too long; `uncertain`: it was recognised, and may
+    be wrong; `unsupported`: this server does not read it."""
+    times: NotRequired[list[list[float]]]
+    """Where it is in a recording: seconds from and to, of the first twenty."""
 
 
 class ItemSpeech(TypedDict):
@@ -597,6 +603,17 @@ class Prepaid(TypedDict):
     """Whether this request was charged."""
     warnings: NotRequired[list[str]]
     """Unknown fields that were ignored."""
+
+
+class PrepaidBalance(TypedDict):
+    wallet: str
+    """The wallet that signed."""
+    prepaid_usd: str
+    """What you can spend now."""
+    refundable_usd: str
+    """What you can have back: also what was not used for so long that it cannot be spent."""
+    charged: bool
+    """Whether this request was charged."""
 
 
 class PrepaidRefund(TypedDict):

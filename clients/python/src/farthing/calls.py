@@ -64,12 +64,16 @@ class Calls:
     def _paid(self, call: Call) -> Flow[Reply]:
         wallet = self.wallet
         key = call.idempotency_key or secrets.token_hex(32)
-        required = yield from self._quote(call)
+        offer: dict[str, str] = yield Work(wallet.offer)
+        required = yield from self._quote(call, offer)
         signed = 0
         while True:
             signed += 1
+            if offer and wallet.is_short(required):
+                offer = {}
+                required = yield from self._quote(call, offer)
             authorization: Authorization = yield Work(partial(wallet.take, required))
-            headers = {**call.headers, **authorization.headers, "Idempotency-Key": key}
+            headers = {**call.headers, **offer, **authorization.headers, "Idempotency-Key": key}
             try:
                 reply = yield from self._insist(call, headers, call.body)
             except BaseException:
@@ -87,19 +91,21 @@ class Calls:
                 (wallet.spent if reply.status >= 500 else wallet.give_back)(authorization)
                 raise problem_error(reply.status, reply.json(), key)
             required = yield Work(partial(wallet.required, reply.headers))
-            self._quotes[_kind_of(call)] = required
-            self._refused(reply, authorization, signed)
+            self._quotes[_kind_of(call, offer)] = required
+            self._refused(reply, authorization, signed, bool(offer))
 
-    def _refused(self, reply: Reply, authorization: Authorization, signed: int) -> None:
+    def _refused(self, reply: Reply, authorization: Authorization, signed: int, offered: bool) -> None:
         """A 402 to a payment. Raises payment_refused, unless a fresh authorization may do better."""
         body = reply.json()
         reason = body.get("error") if isinstance(body, dict) else None
         used = reason == "authorization_already_used"
         (self.wallet.spent if used else self.wallet.give_back)(authorization)
-        curable = authorization.reused if used else reason in CURED_BY_A_FRESH_ONE
+        is_short = authorization.is_prepaid and reason == "insufficient_funds"
+        if is_short:
+            self.wallet.was_short(authorization)
+        curable = authorization.reused if used else offered and is_short or reason in CURED_BY_A_FRESH_ONE
         if curable and signed < AUTHORIZATIONS_MAX:
             return
-        is_short = authorization.is_prepaid and reason == "insufficient_funds"
         hint = " There is not enough prepaid money for it: prepay adds some." if is_short else ""
         raise FarthingError(
             "payment_refused",
@@ -108,13 +114,13 @@ class Calls:
             facts={"reason": reason},
         )
 
-    def _quote(self, call: Call) -> Flow[PaymentRequired]:
+    def _quote(self, call: Call, offer: Mapping[str, str]) -> Flow[PaymentRequired]:
         """The terms of the 402, remembered for calls with a fixed price, which then take one round trip."""
-        kind = _kind_of(call)
+        kind = _kind_of(call, offer)
         if call.price == "fixed" and kind in self._quotes:
             return self._quotes[kind]
         body = call.body if call.price == "by body" else None
-        reply = yield from self._insist(call, call.headers if body else {}, body)
+        reply = yield from self._insist(call, {**(call.headers if body else {}), **offer}, body)
         if reply is None:
             raise self._unreachable()
         if reply.status != 402:
@@ -138,10 +144,10 @@ class Calls:
         return FarthingError("server_unreachable", f"No answer came from {self.base_url}: is the server running?")
 
 
-def _kind_of(call: Call) -> str:
-    """Key of calls with the same price: the path without ids and query."""
+def _kind_of(call: Call, offer: Mapping[str, str]) -> str:
+    """Key of calls with the same terms: the path without ids and query, and the wallet whose prepaid money is to pay."""
     path = re.sub(r"/(?:item|ws|job)_[^/]+", "/:id", call.path.split("?")[0])
-    return f"{call.method} {path}"
+    return f"{offer.get('X-Prepaid-Wallet', '')} {call.method} {path}"
 
 
 def _is_momentary(reply: Reply) -> bool:

@@ -16,6 +16,7 @@ from .answers import (
     ItemList,
     ItemText,
     Prepaid,
+    PrepaidBalance,
     PrepaidRefund,
     Readiness,
     ReserveEnded,
@@ -40,6 +41,7 @@ class Farthing:
 
     `account` signs payments: an account of eth_account, or its private key. Without one, workspaces can be used.
     `key`: of the server's house (`fhk_…`): its operator's own agents pay nothing, and what they upload stays.
+    `prepaid`: calls are paid with prepaid money as long as there is enough, and on the chain from then on.
     `max_price_usd`: a call that costs more is not signed. `budget_usd`: neither is one that goes over this in all.
     """
 
@@ -49,13 +51,14 @@ class Farthing:
         *,
         account: Account | None = None,
         key: str | None = None,
+        prepaid: bool = False,
         max_price_usd: Usd = 1,
         budget_usd: Usd | None = None,
         attempts_max: int = 8,
         http: httpx.Client | None = None,
     ) -> None:
         self.base_url = base_url.rstrip("/")
-        wallet = Wallet(account, Budget(max_price_usd, budget_usd))
+        wallet = Wallet(account, Budget(max_price_usd, budget_usd), prepaid=prepaid)
         self._payer = PayerOperations(Calls(self.base_url, wallet, attempts_max))
         self._house = HouseOperations(self._payer.calls, key)
         self._http = http or httpx.Client()
@@ -92,8 +95,12 @@ class Farthing:
         return run(self._payer.item(item), self._http)
 
     def prepay(self, usd: Usd, *, idempotency_key: str | None = None) -> Prepaid:
-        """Pays in advance, for minutes in reserve. Counts against the budget now, and not when it is spent."""
+        """Pays in advance: for clients with `prepaid`, and for minutes in reserve. Counts against the budget now, and not when it is spent."""
         return run(self._payer.prepay(usd, idempotency_key), self._http)
+
+    def prepaid_balance(self) -> PrepaidBalance:
+        """What the wallet has prepaid, by its signature. Free."""
+        return run(self._payer.prepaid_balance(), self._http)
 
     def refund_prepaid(self, usd: Usd, *, idempotency_key: str | None = None) -> PrepaidRefund:
         """Has prepaid money back: the operator owes it to the wallet from then on."""

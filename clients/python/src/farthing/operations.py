@@ -22,6 +22,7 @@ from .answers import (
     ItemText,
     JsonWebKeySet,
     Prepaid,
+    PrepaidBalance,
     PrepaidRefund,
     Readiness,
     ReceiptClaims,
@@ -106,7 +107,13 @@ class PayerOperations:
         return cast(Readiness, reply.json())
 
     def prepay(self, usd: Usd, key: str | None) -> Flow[Prepaid]:
-        return cast(Prepaid, (yield from self._move(f"{API}/prepaid", usd, key)))
+        added = cast(Prepaid, (yield from self._move(f"{API}/prepaid", usd, key)))
+        self.calls.wallet.was_added()
+        return added
+
+    def prepaid_balance(self) -> Flow[PrepaidBalance]:
+        reply = yield from self.calls.send(Call("GET", f"{API}/prepaid", price="fixed"))
+        return cast(PrepaidBalance, reply.json())
 
     def refund_prepaid(self, usd: Usd, key: str | None) -> Flow[PrepaidRefund]:
         return cast(PrepaidRefund, (yield from self._move(REFUND_PATH, usd, key)))

@@ -51,9 +51,13 @@ class Authorization:
 class Wallet:
     """Signs within the budget, and keeps what was signed and not charged for the next call on the same terms."""
 
-    def __init__(self, account: Account | None, budget: Budget) -> None:
+    def __init__(self, account: Account | None, budget: Budget, *, prepaid: bool = False) -> None:
         self._account = account
         self.budget = budget
+        self._spends_prepaid = prepaid and account is not None
+        self._short: int | None = None
+        """The least that there was not enough prepaid money for, since some was added."""
+        self._has_prepaid = False
         self._signer: tuple[x402ClientSync, x402HTTPClientSync] | None = None
         self._free: defaultdict[str, list[Authorization]] = defaultdict(list)
 
@@ -65,6 +69,34 @@ class Wallet:
         except Exception as cause:
             raise FarthingError("payment_unsupported", "The 402 of the server cannot be read.", status=402) from cause
         return required  # type: ignore[return-value]  # without a body it is never one of v1
+
+    def offer(self) -> dict[str, str]:
+        """The header that asks to pay with prepaid money. Empty unless the client is to spend it."""
+        if not self._spends_prepaid:
+            return {}
+        from eth_account import Account as Accounts
+
+        account = self._account
+        signer = Accounts.from_key(account) if isinstance(account, str) else account
+        return {"X-Prepaid-Wallet": signer.address} if signer else {}
+
+    def is_short(self, required: PaymentRequired) -> bool:
+        """Prepaid money is asked for, and there is not enough: the call is to be paid on the chain."""
+        prepaid = _prepaid(required)
+        if prepaid is None:
+            return False
+        if self._short is not None and prepaid[1] >= self._short:
+            return True
+        return required.error == "prepaid_insufficient" and not self._has_prepaid
+
+    def was_short(self, authorization: Authorization) -> None:
+        """The server has not so much prepaid money of this wallet: it is not spent for as much again."""
+        self._short = min(authorization.micros, self._short or authorization.micros)
+
+    def was_added(self) -> None:
+        """Prepaid money was added."""
+        self._has_prepaid = True
+        self._short = None
 
     def take(self, required: PaymentRequired) -> Authorization:
         """Raises payment_unsupported, price_over_limit, budget_exceeded: nothing was signed then."""

@@ -1,6 +1,7 @@
 import { SOUND_RATE } from '@farthing/protocol/document';
 import type { ManifestVoice } from '../models/manifest.ts';
 import { type Clip, Clips } from './clips.ts';
+import { CERTAIN_FROM } from './phrases.ts';
 import type { SpokenLanguage, Written } from './speech-writer.ts';
 import { fewer, type Stretch, Stretches } from './stretches.ts';
 import type { Heard, ListenTask } from './voice-thread.ts';
@@ -24,10 +25,25 @@ export interface ListenerDeps {
   };
 }
 
+/** What a recording says, in order of time. */
+export interface HeardRecording {
+  /** If there are too many stretches, neighbours are merged. */
+  readonly speech: readonly Stretch[];
+  readonly said: readonly Said[];
+  /** What of it may be wrong. */
+  readonly uncertain: readonly Said[];
+  /** Speech of which no words could be written. Empty where no model writes them. */
+  readonly unwritten: readonly Stretch[];
+  /** Seconds of sound that arrived. */
+  readonly seconds: number;
+}
+
 const STRETCHES_MAX = 1_000;
 const SAMPLE_MAX = 32_768;
 /** Whisper's input is 30 seconds. Two are left free, because words at its very end are often lost. */
 const CLIP_SECONDS_MAX = 28;
+/** Shorter sounds of a voice need not be words. */
+const WORDS_SECONDS_MIN = 1;
 /** Text transcribed farther than this from any detected speech is a hallucination. */
 const AWAY_SECONDS_MAX = 0.5;
 
@@ -81,12 +97,28 @@ export class Listener {
     this.#forget();
   }
 
-  /** Speech in order of time, and its transcript. If there are too many stretches, neighbours are merged. */
-  async finish(): Promise<{ speech: readonly Stretch[]; said: readonly Said[] }> {
+  async finish(): Promise<HeardRecording> {
     const speech = this.#stretches.finish();
     await this.#writeEnded();
     await this.#write(this.#clips.flush());
-    return { speech: fewer(speech, STRETCHES_MAX), said: this.#said };
+    return {
+      speech: fewer(speech, STRETCHES_MAX),
+      said: this.#said,
+      uncertain: this.#said.filter(({ certainty }) => certainty < CERTAIN_FROM),
+      unwritten: this.#deps.writing ? speech.filter((stretch) => this.#isUnwritten(stretch)) : [],
+      seconds: this.#stretches.seconds,
+    };
+  }
+
+  #isUnwritten(stretch: Stretch): boolean {
+    const inner = {
+      time_s: stretch.time_s + WORDS_SECONDS_MIN / 2,
+      time_end_s: stretch.time_end_s - WORDS_SECONDS_MIN / 2,
+    };
+    if (inner.time_end_s < inner.time_s) return false;
+    return !this.#said.some(
+      ({ time_s, time_end_s }) => time_s < inner.time_end_s && time_end_s > inner.time_s,
+    );
   }
 
   /** Joins the stretches that have ended since the last call, and transcribes the clips that are complete. */

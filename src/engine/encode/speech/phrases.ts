@@ -67,10 +67,12 @@ export function phrasesOf(
 }
 
 /**
- * Phrases of human speech in five languages are at .48 and more, what the model makes of music, noise and hum at .31 and less
- * (docs/design/encoders.md).
+ * Phrases of human speech in five languages are at .48 and more, what the model makes of music, noise and hum at .31 and less; of
+ * artificial voices those at .3 have half of their words right, those below nearly none (docs/design/encoders.md).
  */
-const CERTAINTY_MIN = 0.4;
+const CERTAINTY_MIN = 0.3;
+/** A phrase below it is searchable, and the item tells that it is uncertain. */
+export const CERTAIN_FROM = 0.4;
 /** Nobody says so much in a second. */
 const CHARACTERS_PER_SECOND_MAX = 40;
 

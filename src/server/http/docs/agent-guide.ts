@@ -47,19 +47,18 @@ export function agentGuide(described: Described): string {
   const creation = priceText(workspaces.prices.shownCreation());
   return `# Using this server as an agent
 
-Everything below is described exactly in [openapi.json](${baseUrl()}/openapi.json).
+Exact descriptions: [openapi.json](${baseUrl()}/openapi.json).
 
 ## Money
 
 ${moneyOf(terms)}
 
-1. Send the request without a payment. The answer is 402; what to pay is in its \`PAYMENT-REQUIRED\` header (x402 v2) and its body (v1).
-2. Sign it and send the same request again with \`PAYMENT-SIGNATURE\` (v2) or \`X-PAYMENT\` (v1). An x402 client does both by itself.
-3. The answer's \`X-PAYMENT-RESPONSE\` is the receipt. Failed requests are not charged (with \`settlement_pending\` that is not known yet). \`charged\` in the
-   answer says whether you paid; for an item or its preview the receipt does.
+1. Send the request without a payment. The 402 says what to pay: in the \`PAYMENT-REQUIRED\` header (x402 v2) and the body (v1).
+2. Sign that and send the same request with \`PAYMENT-SIGNATURE\` (v2) or \`X-PAYMENT\` (v1). An x402 client does both.
+3. \`X-PAYMENT-RESPONSE\` is the receipt; \`charged\` in the answer says whether you paid. Failed requests are not charged (\`settlement_pending\`: not known yet).
 
-Send an \`Idempotency-Key\` (16 to 128 characters, unguessable) with each paid request. If the answer is lost, send the same request with
-the same key: you get the same answer, uncharged. With a new key or none you buy again.
+Send an unguessable \`Idempotency-Key\` (16 to 128 characters) with each paid request. After a lost answer the same request with the same key
+gets it, uncharged. With a new key or none you buy again.
 
 ## Clients
 
@@ -68,9 +67,9 @@ ${clientsOf(terms)}
 | language | library | how |
 |---|---|---|
 | TypeScript | \`@x402/fetch\` + \`@x402/evm\` | \`wrapFetchWithPayment(fetch, new x402Client().register('eip155:*', new ExactEvmScheme(account)))\` |
-| TypeScript | \`@x402/axios\` + \`@x402/evm\` | \`wrapAxiosWithPayment(axios.create(), client)\`, the same client |
+| TypeScript | \`@x402/axios\` + \`@x402/evm\` | \`wrapAxiosWithPayment(axios.create(), client)\` |
 | Python | \`x402[requests,evm]\` | below |
-| Python, async | \`x402[httpx,evm]\` | \`x402HttpxClient(client)\` from \`x402.http.clients\`, with an \`x402Client\` in place of \`x402ClientSync\` |
+| Python, async | \`x402[httpx,evm]\` | \`x402HttpxClient(client)\` with an \`x402Client\` |
 | any | an MCP client | \`${baseUrl()}/mcp\` |
 
 Python, after \`pip install "x402[requests,evm]"\`:
@@ -97,10 +96,9 @@ Without a library: the 402's header is base64 of JSON. Sign EIP-3009 \`TransferW
 
 ## Paying in advance
 
-\`POST ${api}/prepaid\` with \`{"usd": 1}\` takes money once. With \`X-Prepaid-Wallet: YOUR_ADDRESS\` a request is then paid from it alone, by a signature and without
-a transaction; \`prepaid_insufficient\` says that it is too little. Clients that pay in well-known coins alone need \`spendControls: { allowedAssets: true }\`.
-\`GET ${api}/prepaid\` shows the balance: its 402 asks for a signature over 0, which charges nothing.
-\`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\` has the operator send the amount back to your wallet.
+\`POST ${api}/prepaid\` with \`{"usd": 1}\` takes money once. A request with \`X-Prepaid-Wallet: YOUR_ADDRESS\` is then paid from it alone, by a signature without
+a transaction (\`prepaid_insufficient\`: too little). Clients that pay in well-known coins alone need \`spendControls: { allowedAssets: true }\`.
+\`GET ${api}/prepaid\` shows the balance for a signature over 0. \`POST ${api}/prepaid/refund\` with \`{"usd": 0.5}\` sends money back to your wallet.
 
 ## Paths and prices
 
@@ -120,26 +118,26 @@ a transaction; \`prepaid_insufficient\` says that it is too little. Clients that
 
 Formats, recognised by content: ${READABLE_NAMES}.
 
-At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. A zip, tar, tar.gz or gz is one upload: each file in it becomes an item.
-Scans are read (OCR). Subtitles of films are searched, and speech if this server transcribes it (otherwise the item's \`not_searchable\` has it). Transcribed text has \`text_source: "speech"\` and \`speech_confidence\`; \`…/items/{id}/captions\` gives it as WebVTT (in a workspace).
-Pictures, films and recordings are also found by their file names.
-Exact words work in every language. The first text of an index or workspace fixes its language model: English only, or about a hundred
+At most ${Math.floor(limits.fileBytesMax / MEBIBYTE)} MiB a file, ${terms.pagesMax} pages, ${Math.floor(terms.mediaSecondsMax / 60)} minutes of film or sound. Each file in a zip, tar, tar.gz or gz becomes an item.
+Scans are read (OCR), subtitles too, and speech if this server transcribes it: \`not_searchable\` of an item says what is not. Transcribed text has
+\`text_source: "speech"\` and \`speech_confidence\`; \`…/items/{id}/captions\` gives it as WebVTT (in a workspace). File names of pictures and media are found.
+Exact words work in every language. The first text fixes an index's language model: English only, or about a hundred
 languages with questions across them. So keep English and other languages in separate workspaces.
 
-Two optional multipart fields describe a file: \`metadata\` (flat JSON, for filters of searches) and \`key\` (your own name for it). Another
-version with the same key replaces the item at once; the same again costs nothing. With a raw body send them as \`Item-Metadata\` and \`Item-Key\` (percent-encoded).
+Two optional multipart fields: \`metadata\` (flat JSON, for filters) and \`key\` (your own name for the file). Another version with the same key
+replaces the item at once; the same again costs nothing. With a raw body: \`Item-Metadata\` and \`Item-Key\` (percent-encoded).
 \`If-None-Match: *\` writes only a new key, \`If-Match: "ITEM_ID"\` only over that item; otherwise 412, uncharged.
 
-Uploads go into your wallet's own index, which only you can search. It ends ${Math.round(terms.payerIndexMinutes / 60)} hours after the last paid upload. Send \`Prefer: wait=30\` to be answered when a file is searchable.
+Uploads go into your wallet's own index, which only you can search. It ends ${Math.round(terms.payerIndexMinutes / 60)} hours after the last paid upload. \`Prefer: wait=30\` answers when a file is searchable.
 
 ## Renting a workspace
 
 \`POST ${api}/workspaces\` with \`{"ttl_minutes": 15}\` costs ${formatUsd(workspaces.prices.creation({ ttlMinutes: 15 }).amount)} USD. The answer shows \`capability_token\` once:
 keep it. With \`Authorization: Bearer TOKEN\`, uploads and searches under \`${api}/workspaces/{id}/\` cost nothing more.
-\`X-Workspace-TTL-Seconds\` in each answer says what is left, \`X-Workspace-TTL-Warning\` that it is less than two minutes; \`POST …/extend\` buys more.
-With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, the workspace extends itself minute by minute, and unused minutes are refunded to the prepaid balance
-when you \`DELETE …/reserve\` or the workspace. \`DELETE ${api}/workspaces/{id}\` destroys it at once
-and answers with a signed receipt. Before that, \`GET …/export?content=true\` returns everything as lines of JSON (the last has type \`end\`), with \`vectors=true\` also the vectors. For several files a workspace costs less than paying for each.
+Each answer's \`X-Workspace-TTL-Seconds\` says what is left, \`X-Workspace-TTL-Warning\` that it is less than two minutes; \`POST …/extend\` buys more.
+With \`{"ttl_minutes": 600, "reserve": true}\`, paid in prepaid money, it extends itself minute by minute; what is unused is prepaid again
+when you \`DELETE …/reserve\` or the workspace. \`GET …/export?content=true\` returns everything as lines of JSON (the last has type \`end\`; \`vectors=true\` adds the vectors).
+\`DELETE ${api}/workspaces/{id}\` destroys it at once and answers with a signed receipt. For several files a workspace costs less than paying for each.
 
 ## Searching
 
@@ -162,35 +160,34 @@ Each hit has its \`item\`, a \`locator\` (page, box, seconds, characters), a \`s
 
 ${FIGURES_OF_A_HIT}
 
-Use \`confidence\` to compare the hits of one answer, and \`answered\` to decide whether there is an answer:
-\`answered: false\` means that no hit is likely to answer, and \`reason\` says why. It is cautious, most of all in small indexes: read the first
-snippet before you give up. \`corrected\` is the query with misspellings corrected; \`relaxed\` has quoted phrases that stand nowhere: their words were looked for. \`min_confidence\` drops hits; do not use it to decide whether there is an answer.
-Read the hits that are \`likely\` first; the others are far less so.
+Read the hits that are \`likely\`. \`answered: false\` means that no hit is likely to answer, and \`reason\` says why; it is cautious, most of all in small
+indexes: read the first snippet before you give up. \`confidence\` compares the hits of one answer, and \`min_confidence\` drops some: neither decides whether there is an answer.
+\`corrected\` is the query with misspellings corrected; \`relaxed\` has quoted phrases that stand nowhere: their words were looked for.
 
 \`order: {"by": "created_at"}\` (or \`"metadata.FIELD"\`) puts the likely hits newest first; with \`"decay": {"half_life": 30}\` confidence halves with each 30 days instead.
 \`like\`, instead of \`query\`: an item's id, or \`{item, page}\`; finds what is like it.
 
-\`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query or like, families, k, filter}\`. \`answers\` has the answer to each; with
-\`fused: true\` all are one list, for several wordings of one question.
+\`queries\` asks up to 16 questions in one call, at the price of one: texts, or \`{query or like, families, k, filter}\`. \`answers\` has each answer;
+\`fused: true\` makes one list, for several wordings of one question.
 
-\`passages: n\` shows the whole passage of each hit as \`text\`, with n passages on each side. \`max_chars\` bounds all \`text\` of an answer: the best first, in whole
-sentences; \`truncated\` says that something did not fit. Lists and instructions may continue in the next passage: ask for \`passages: 1\`. \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
+\`passages: n\` shows each hit's whole passage as \`text\`, with n more on each side: lists and instructions may continue there. \`max_chars\` bounds all \`text\`,
+in whole sentences, the best first (\`truncated\`: something did not fit). \`text_next\` is where \`…/items/{id}/text?from=\` continues (in a workspace).
 
-\`filter\` says which items may be found: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
+\`filter\`: \`items\` (ids), \`media_type\`, \`name\` and \`key\` (with \`*\`), \`created_after\`, \`created_before\`, \`metadata\`
 (by field a value, a list, or \`eq\`, \`in\`, \`gt\`, \`gte\`, \`lt\`, \`lte\`, \`exists\`), \`and\`, \`or\`, \`not\`. \`reason: "nothing_in_filter"\`: no item meets it.
 
-\`exact: true\` in an answer proves that no row of the index scores better in any list; it says nothing about relevance. \`bounds\` says it for each
-family, or which share of the true best is found there. \`{"exact": true}\` in a request always gets the proof.
+An answer's \`exact: true\` proves that no row scores better in any list, not that it is relevant; \`bounds\` says it by family, or which share of the
+true best is found. A request's \`exact: true\` always gets the proof.
 
 ## As tools
 
-\`${baseUrl()}/mcp\` is an MCP server (streamable HTTP) with tools to search, ingest, list, read and delete files, and to rent, extend and end workspaces. A call is
-paid in \`_meta["x402/payment"]\`, or costs nothing at \`/mcp?workspace=ID\` with the workspace's token as bearer token.
+\`${baseUrl()}/mcp\` is an MCP server (streamable HTTP) with tools for all of this. A call is paid in \`_meta["x402/payment"]\`, or free at \`/mcp?workspace=ID\`
+with the workspace's token as bearer token.
 
 ## When something is refused
 
-Errors are problem documents; match on \`code\`, read \`detail\`; \`allowed\` lists the values that a field takes. 503 and 429: wait for \`Retry-After\` seconds and
-send the same again. 402 with \`authorization_already_used\`: sign a fresh payment. 415 lists the types that can be read. Everything else needs a changed request.
+Match on \`code\`, read \`detail\`; \`allowed\` lists a field's values. 503 and 429: wait for \`Retry-After\` seconds and send the same again.
+402 with \`authorization_already_used\`: sign a fresh payment. 415 lists the types that can be read. Everything else needs a changed request.
 `;
 }
 

@@ -11,7 +11,7 @@ import type { Metadata } from '@farthing/protocol/labels/metadata';
 import type { Extractor } from '@farthing/readers/extractor';
 
 export type { Passage as IngestPassage } from '@farthing/engine/encode/encoder';
-export type { Said as SaidPhrase } from '@farthing/engine/encode/speech/listener';
+export type { HeardRecording, Said as SaidPhrase } from '@farthing/engine/encode/speech/listener';
 export type { SegmentInput as IngestSegment } from '@farthing/engine/shard/shard';
 
 /** A Tenant's index, as far as ingest uses it. */

@@ -16,6 +16,7 @@ import type {
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import { cuttable, locate, namePassage, wordsOfName } from './locate.ts';
 import { familiesOf, passageSegments, pictureSegments } from './segments.ts';
+import { unheard } from './unheard.ts';
 
 /** Texts and pictures handed to the encoder at a time: enough for its batches, few enough to stop soon. */
 const PASSAGES_AT_ONCE = 64;
@@ -119,7 +120,7 @@ export async function readAndEncode(
       ...movedItem(heardItem(item, heard?.speech, listening?.writes ?? false), 'searchable'),
       families: familiesOf(textSegments, visualSegments),
       segments: count,
-      not_read: extracted.notRead ?? [],
+      not_read: [...(extracted.notRead ?? []), ...(heard ? unheard(heard, info) : [])],
       ...(title !== undefined && { title }),
     },
     segments: [...textSegments, ...visualSegments],

@@ -126,6 +126,6 @@ t.test(
     await first.hear(new Int16Array(SOUND_RATE));
     open = threads();
     await eventually(() => threads() < open);
-    t.same(await first.finish(), { speech: [], said: [] });
+    t.same((await first.finish()).said, []);
   },
 );

@@ -230,9 +230,11 @@ t.test('clips are transcribed with their sound and times, long ones in parts', a
         const seconds = samples.length / SOUND_RATE;
         const loud = samples.filter((sample) => sample > 0.1).length / SOUND_RATE;
         clips.push({ seconds, loud, before });
-        const words = { time_s: 0, time_end_s: seconds, text: 'words', certainty: 0.9 };
+        const certainty = clips.length === 1 ? 0.35 : 0.9;
+        const words = { time_s: 0, time_end_s: seconds, text: 'words', certainty };
         const nobody = { time_s: seconds + 1, time_end_s: seconds + 2, text: 'Thank you.', certainty: 0.9 };
-        return { phrases: [words, nobody], language: { code: 'de', share: 0.9 } };
+        const phrases = clips.length === 4 ? [nobody] : [words, nobody];
+        return { phrases, language: { code: 'de', share: 0.9 } };
       },
     },
   });
@@ -247,7 +249,11 @@ t.test('clips are transcribed with their sound and times, long ones in parts', a
     [0, 1],
   ] as const;
   for (const [value, seconds] of spoken) await listener.hear(second(value, seconds));
-  const { speech, said } = await listener.finish();
+  const { speech, said, uncertain, unwritten, seconds } = await listener.finish();
+  t.equal(seconds, 32.5);
+  t.same(uncertain, said.slice(0, 1), 'what may be wrong is told');
+  t.match(unwritten, [{ time_end_s: 31.5 }], 'and what nothing was written of');
+  t.equal(unwritten.length, 1);
   t.same(
     speech,
     [
@@ -257,7 +263,7 @@ t.test('clips are transcribed with their sound and times, long ones in parts', a
     ],
     'where somebody speaks is told without the cuts',
   );
-  t.same(said[0], { time_s: 0.8, time_end_s: 5.7, text: 'words', certainty: 0.9, language: 'de' }, 'joined');
+  t.same(said[0], { time_s: 0.8, time_end_s: 5.7, text: 'words', certainty: 0.35, language: 'de' }, 'joined');
   t.ok(
     clips.every(({ seconds }) => seconds <= 10),
     'never more than the model takes',
@@ -289,5 +295,6 @@ t.test('recordings of one owner take turns with those of others', async (t) => {
   };
   await Promise.all([...many.map((listener) => hear('many', listener)), hear('one', one)]);
   t.ok(order.lastIndexOf('one') < 10, `${order.join(' ')}: one owner has every second turn, by milliseconds`);
-  t.same(await one.finish(), { speech: [], said: [] }, 'silence is not written down');
+  const silent = { speech: [], said: [], uncertain: [], unwritten: [], seconds: 2.976 };
+  t.same(await one.finish(), silent, 'silence is not written down');
 });
