@@ -68,6 +68,19 @@ const SCANS = {
   batchTokens: 1,
 };
 
+/** Where the facts are that `QueryQueue.listen` names. */
+const FACTS = {
+  entries: 0,
+  waitedMs: 1,
+  milliseconds: 2,
+  runs: 3,
+  tokens: 4,
+  failures: 5,
+  isFirst: 6,
+  encodedMs: 7,
+  isEmpty: 8,
+} as const;
+
 interface Waiting {
   readonly answer: (answered: TextAnswered) => void;
   readonly fail: (error: unknown) => void;
@@ -209,21 +222,27 @@ export class TextQueries {
     vector: Told[3],
     answer: Told[4],
   ): void {
-    const [entries, waitedMs, milliseconds, runs, tokens, failures, isFirst, encodedMs, isEmpty] =
-      facts as Facts;
-    const task = { kind: 'query_texts', entries, milliseconds, waitedMs } as const;
-    if (encodes && isFirst === 1) this.#count(task, runs, tokens, failures);
+    const task: EncoderTask = {
+      kind: 'query_texts',
+      entries: facts[FACTS.entries]!,
+      milliseconds: facts[FACTS.milliseconds]!,
+      waitedMs: facts[FACTS.waitedMs]!,
+    };
+    if (encodes && facts[FACTS.isFirst] === 1) this.#count(task, facts);
     const waiting = this.#take(call);
     if (!waiting) return;
-    if (error === null) waiting.answer({ task, encodedMs, vector, answer, isEmpty: isEmpty === 1 });
-    else waiting.fail(fromNative(new Error(error)));
+    if (error === null) {
+      const [encodedMs, isEmpty] = [facts[FACTS.encodedMs]!, facts[FACTS.isEmpty] === 1];
+      waiting.answer({ task, encodedMs, vector, answer, isEmpty });
+    } else waiting.fail(fromNative(new Error(error)));
   }
 
-  #count(task: EncoderTask, runs: number, tokens: number, failures: number): void {
+  #count(task: EncoderTask, facts: readonly number[]): void {
     const { counters } = this;
+    const failures = facts[FACTS.failures]!;
     counters.tasks += 1;
-    counters.runs += runs;
-    counters.tokens += tokens;
+    counters.runs += facts[FACTS.runs]!;
+    counters.tokens += facts[FACTS.tokens]!;
     if (failures > 0) {
       counters.workerFailures += failures;
       counters.repeatedPieces += task.entries;
@@ -260,16 +279,3 @@ function overloaded(queue: Native, retryAfterS: number): FarthingError {
     { retryAfterS },
   );
 }
-
-/** As `QueryQueue.listen` names them. */
-type Facts = [
-  entries: number,
-  waitedMs: number,
-  milliseconds: number,
-  runs: number,
-  tokens: number,
-  failures: number,
-  isFirst: number,
-  encodedMs: number,
-  isEmpty: number,
-];
