@@ -21,6 +21,7 @@ const PROGRAMS = [
   'bin/main',
   'engine/encode/workers/worker',
   'engine/encode/speech/voice-thread',
+  'payment/facilitator/exchange-thread',
   'readers/process/reader-bootstrap',
   'readers/process/reader-main',
   'bin/agent',

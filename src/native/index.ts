@@ -12,11 +12,8 @@ process.env.ORT_DISABLE_TELEMETRY = '1';
 /** The native addon; nothing else loads it. Loading throws when `make` has not built it for this machine. */
 export const native = createRequire(import.meta.url)('./addon/addon.cjs') as typeof Addon;
 
-/** What came of a search that waited for its vector. */
-export type SearchedText = Addon.SearchedText;
-
-/** The same, with the number of its text, or its error. */
-export type TextSearched = Addon.TextSearched;
+/** The answer to a search, as the index gives it. */
+export type SearchedHits = Addon.SearchedHits;
 
 /** The words of models' tokenizers. */
 export type Vocabulary = InstanceType<typeof native.Vocabulary>;

@@ -18,10 +18,12 @@ export function roundedMs(milliseconds: number): number {
 export function roundedStages<Stage extends string>(
   stages: Readonly<Partial<Record<Stage, number | undefined>>>,
 ): Partial<Record<Stage, number>> {
-  const ran = Object.entries<number | undefined>(stages).filter(([, ms]) => ms !== undefined);
-  return Object.fromEntries(ran.map(([stage, ms]) => [stage, roundedMs(ms!)])) as Partial<
-    Record<Stage, number>
-  >;
+  const ran: Partial<Record<Stage, number>> = {};
+  for (const stage in stages) {
+    const ms = stages[stage];
+    if (ms !== undefined) ran[stage] = roundedMs(ms);
+  }
+  return ran;
 }
 
 /** RFC 3339 in UTC, to the millisecond. */

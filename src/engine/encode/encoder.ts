@@ -6,7 +6,7 @@ import type { Manifest } from './models/manifest.ts';
 import { type ServedSpace, servedSpaces, withLoss, withRejections } from './models/served-spaces.ts';
 import { type Failure, type Missing, pictureTowerOf, type Towers } from './models/tower.ts';
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
-import type { QuerySearch } from './text/query-search.ts';
+import { TextQueries } from './text/text-queries.ts';
 import type { Translation } from './text/translation.ts';
 import type { AvailableTowers } from './workers/available-towers.ts';
 import { Dispatcher, type EncoderCounters } from './workers/dispatcher.ts';
@@ -40,8 +40,6 @@ export interface EncodeOptions {
 export interface QueryOptions extends EncodeOptions {
   /** Longest estimated wait, in milliseconds, of one that may wait for longer than others. */
   readonly waitMsMax?: number;
-  /** Goes on where the native encoder encodes the query, and no other takes part. */
-  readonly search?: QuerySearch;
 }
 
 export interface IngestOptions extends EncodeOptions {
@@ -79,6 +77,8 @@ export interface Encoder {
     input: EncoderInput<K>,
     options: QueryOptions,
   ): Promise<Record<string, Float32Array>>;
+  /** Searches of words that go on where their text is encoded. Absent where another than the native encoder takes part. */
+  readonly wordsSearches?: Pick<TextQueries, 'search'> | undefined;
   /** The words that the text models here know: hardly any is a slip of another. Absent with an encoder of one index's space. */
   readonly vocabulary: Vocabulary | undefined;
   /** Rows of an index, in the order of the inputs. */
@@ -92,7 +92,7 @@ export interface Encoder {
   /** False once no worker is left. */
   serving(): boolean;
   /** Called before money moves. @throws FarthingError `overloaded` or `not_ready` when a query could not be queued now */
-  admitQuery(options: Pick<QueryOptions, 'tenant' | 'waitMsMax'>): void;
+  admitQuery(kind: InputKind, options: Pick<QueryOptions, 'tenant' | 'waitMsMax'>): void;
   admitIngest(options: Pick<IngestOptions, 'tenant'>): void;
   /** Waits for queries and running tasks. Waiting work of ingests is refused with `interrupted`. */
   close(): Promise<void>;
@@ -134,13 +134,15 @@ export class WorkerEncoder implements Encoder {
   #spaces: readonly ServedSpace[];
   readonly #dispatcher: Dispatcher;
   readonly #kinds: WorkKinds;
+  /** Queries of texts, where one native model encodes them. */
+  readonly #texts: TextQueries | undefined;
 
   /** @param opened the towers that the workers were started with: tasks name towers by their index there */
   constructor(
     manifest: Manifest,
     opened: Towers,
     { towers, missing }: AvailableTowers,
-    { threads, reports }: Workers,
+    { threads, reports, natives }: Workers,
     options: EncoderOptions,
     rejected: readonly Failure[],
     { otherLanguages, translation, vocabulary }: MoreOfEncoder = {},
@@ -157,7 +159,17 @@ export class WorkerEncoder implements Encoder {
     this.#kinds = workKindsOf(towers, opened);
     this.vocabulary = vocabulary;
     const { queryQueueMax, queryWaitMsMax, ingestQueueMax, log, onTask, alarm = log } = options;
+    const texts = this.#kinds.of('query', 'text');
+    const runner = texts?.towers.length === 1 ? natives[texts.towers[0]!] : undefined;
+    const { query, ingest } = this.workers;
+    const bounds = { waitingMax: queryQueueMax, waitMsMax: queryWaitMsMax, threads: query, helpers: ingest };
+    const queries =
+      texts &&
+      runner &&
+      new TextQueries(runner, { ...bounds, bounds: texts.bounds, vocabulary, log, onTask });
+    this.#texts = queries;
     this.#dispatcher = new Dispatcher({
+      ...(queries && { asksElsewhere: (ms) => queries.wasAskedWithin(ms) }),
       threads,
       queryQueueMax,
       queryWaitMsMax,
@@ -196,6 +208,10 @@ export class WorkerEncoder implements Encoder {
   ): Promise<Record<string, Float32Array>> {
     const work = this.#kinds.of('query', kind);
     if (!work) return {};
+    if (kind === 'text' && this.#texts) {
+      const vector = await this.#texts.encode(input as string, options);
+      return Object.fromEntries(work.parts[0]!.spaces.map((space) => [space, vector]));
+    }
     const vectors = await this.#dispatcher.query(jobOf(work, [input], options));
     return Object.fromEntries(Object.entries(vectors).map(([space, rows]) => [space, rows[0]!]));
   }
@@ -213,27 +229,43 @@ export class WorkerEncoder implements Encoder {
   }
 
   queueDepths(): { queries: number; ingest: number } {
-    return this.#dispatcher.depths();
+    const { queries, ingest } = this.#dispatcher.depths();
+    return { queries: queries + (this.#texts?.depth ?? 0), ingest };
   }
 
   counters(): EncoderCounters {
-    return this.#dispatcher.counters;
+    const { counters } = this.#dispatcher;
+    if (!this.#texts) return counters;
+    const { tasks, runs, tokens, workerFailures, repeatedPieces } = this.#texts.counters;
+    return {
+      tasks: counters.tasks + tasks,
+      runs: counters.runs + runs,
+      tokens: counters.tokens + tokens,
+      padding: counters.padding,
+      workerFailures: counters.workerFailures + workerFailures,
+      repeatedPieces: counters.repeatedPieces + repeatedPieces,
+    };
   }
 
   serving(): boolean {
     return this.#dispatcher.serving;
   }
 
-  admitQuery({ tenant, waitMsMax }: Pick<QueryOptions, 'tenant' | 'waitMsMax'>): void {
-    this.#dispatcher.admitQuery(tenant, waitMsMax);
+  admitQuery(kind: InputKind, options: Pick<QueryOptions, 'tenant' | 'waitMsMax'>): void {
+    if (kind === 'text' && this.#texts) this.#texts.admit(options);
+    else this.#dispatcher.admitQuery(options.tenant, options.waitMsMax);
+  }
+
+  get wordsSearches(): TextQueries | undefined {
+    return this.#texts;
   }
 
   admitIngest({ tenant }: Pick<IngestOptions, 'tenant'>): void {
     this.#dispatcher.admitIngest(tenant);
   }
 
-  close(): Promise<void> {
-    return this.#dispatcher.close();
+  async close(): Promise<void> {
+    await Promise.all([this.#texts?.close(), this.#dispatcher.close()]);
   }
 }
 

@@ -23,7 +23,7 @@ import { mainLanguage } from './text/main-language.ts';
 
 /** The part of the encoder that a search uses. */
 export interface QueryEncoder
-  extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'vocabulary'> {
+  extends Pick<Encoder, 'spaces' | 'missing' | 'fusion' | 'admitQuery' | 'vocabulary' | 'wordsSearches'> {
   /** Spaces of the index whose models are not installed any more, or are being opened: what they hold is not searched. */
   readonly lost?: readonly LostSpace[];
   /** @param inForm the same picture in the form that another model wants */
@@ -54,8 +54,8 @@ export interface IndexSpaces {
 /** A search's input, as far as it decides which spaces are used. */
 export interface AskedOfIndex {
   readonly query?: string | undefined;
-  /** The index has pictures. */
-  readonly pictures: boolean;
+  /** What the index has. Both are looked at only where they matter. */
+  readonly content: { readonly segments: number; readonly pictures: boolean };
   /** Whether the search uses a space with this name. */
   space(name: string): boolean;
 }
@@ -95,6 +95,7 @@ export class IndexModels {
     const knowing = this.#knowing(spaces, asked);
     if (!knowing && spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space)))
       return work(current);
+    if (asked.content.segments === 0) return work(current);
     const kept = current.spaces.filter(({ name }) =>
       spaces.some((space) => space.name === name && isIn(current, space)),
     );
@@ -113,12 +114,12 @@ export class IndexModels {
   }
 
   /** The space whose model helps to describe pictures in a language that theirs does not know; undefined where none is needed. */
-  #knowing(spaces: readonly SpaceSpec[], { query, pictures, space }: AskedOfIndex): ServedSpace | undefined {
+  #knowing(spaces: readonly SpaceSpec[], { query, content, space }: AskedOfIndex): ServedSpace | undefined {
     const { current } = this;
     const { translation } = current;
-    if (!translation || query === undefined || !pictures || !space(WORDS_OF_PICTURES)) return undefined;
+    if (!translation || query === undefined || !space(WORDS_OF_PICTURES)) return undefined;
     if (!spaces.some((one) => one.name === WORDS_OF_PICTURES && isIn(current, one))) return undefined;
-    if (!translation.mayBeForeign(query)) return undefined;
+    if (!content.pictures || !translation.mayBeForeign(query)) return undefined;
     return fillingSpaces(current).find(({ name, model }) => name === TEXTS && model === translation.from);
   }
 
@@ -229,13 +230,13 @@ function mixed(
     lost,
     missing: [...lost, ...current.missing],
     vocabulary: current.vocabulary,
-    admitQuery: (options) => {
-      current.admitQuery(options);
-      for (const one of previous) opened(one)?.admitQuery(options);
-      if (translates !== current) translates?.admitQuery(options);
+    // A search continues on the encoder's thread only if one encoder makes all of its vectors: there are no `wordsSearches`.
+    admitQuery: (kind, options) => {
+      current.admitQuery(kind, options);
+      for (const one of previous) opened(one)?.admitQuery(kind, options);
+      if (translates !== current) translates?.admitQuery(kind, options);
     },
-    // A search continues on the encoder's thread only if one encoder makes all of its vectors.
-    encodeQuery: async (kind, input, { search: _, ...options }, inForm) => {
+    encodeQuery: async (kind, input, options, inForm) => {
       const made = kept.some(({ asksWith }) => asksWith[kind])
         ? current.encodeQuery(kind, input, options)
         : {};

@@ -35,7 +35,7 @@ export async function encodeQuery(
   { query, image }: SearchInput,
   lists: readonly ServedList[],
   { encoder, extractor }: { readonly encoder: QueryEncoder; readonly extractor: QueryPictures },
-  { search, ...options }: QueryOptions,
+  options: QueryOptions,
 ): Promise<QueryVectors> {
   const needs = (field: QueryField) =>
     lists.some(({ traits }) => traits.scans === 'vectors' && traits.asksWith === field);
@@ -56,7 +56,7 @@ export async function encodeQuery(
     return { picture, vectors };
   };
   const [text, seen] = await Promise.all([
-    query !== undefined && needs('query') ? encoder.encodeQuery('text', query, { ...options, search }) : {},
+    query !== undefined && needs('query') ? encoder.encodeQuery('text', query, options) : {},
     image && encodePicture(image),
   ]);
   return { picture: seen?.picture, vectors: { text, picture: seen?.vectors } };

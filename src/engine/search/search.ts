@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { crossing, native } from '@farthing/native';
 import { roundedMs } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
-import { FAMILIES, LIST_NAMES, LISTS, type ListTraits } from '@farthing/protocol/family';
+import { FAMILIES, LIST_NAMES, LISTS, type ListTraits, QUERY_INPUTS } from '@farthing/protocol/family';
 import { isPayer, type TenantId } from '@farthing/protocol/id';
 import type { LikePlace } from '@farthing/protocol/labels/like';
 import type { ListScan, SearchAnswer, SearchExplanation, Timing } from '@farthing/protocol/schema/search';
@@ -12,6 +12,7 @@ import type { Owners } from '@farthing/queues/owners';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
 import { JsonArray } from '../json-array.ts';
+import { searched } from '../shard/open-snapshot.ts';
 import type { Shard } from '../shard/shard.ts';
 import type { ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
 import type { ShardState } from '../shard/spaces.ts';
@@ -54,7 +55,7 @@ export interface SearchDeps {
 /** An index as it is before a query is encoded for it. */
 interface IndexState extends ShardState {
   /** Absent where there is no index. */
-  readonly pendingSearch?: Shard['pendingSearch'];
+  readonly planned?: Shard['planned'];
 }
 
 export interface SearchOptions {
@@ -79,6 +80,10 @@ interface Planned extends Asked {
   readonly expiresAt: string | null;
 }
 
+interface TaskOptions {
+  readonly onTask: (task: EncoderTask) => void;
+}
+
 /** An answer, with its vectors and timing. */
 interface Answered {
   readonly answer: Searched;
@@ -88,6 +93,8 @@ interface Answered {
   /** Milliseconds of `performance.now()`. */
   readonly encodedAt: number;
 }
+
+const NO_INDEX: IndexState = { segments: 0, pictures: false, spaces: [] };
 
 /** The same limit as for a verification. */
 const PAID_WAIT_MS_MAX = 5000;
@@ -133,9 +140,9 @@ export class Search {
     const state = await this.#stateOf(tenant);
     const work = (encoder: QueryEncoder) =>
       this.#run(tenant, state, input, { ...options, signal, started, encoder });
-    if (state.segments === 0) return work(encoders.current);
-    const { spaces, pictures } = state;
-    const asked = { query: input.query, pictures, space: (name: string) => asksSpace(input, name) };
+    if (!state.planned) return work(encoders.current);
+    const { spaces } = state;
+    const asked = { query: input.query, content: state, space: (name: string) => asksSpace(input, name) };
     return encoders.search({ tenant, spaces }, asked, work);
   }
 
@@ -147,19 +154,27 @@ export class Search {
   ): Promise<SearchResult> {
     const { extractor, observe, probe } = this.#deps;
     const { encoder, signal, started, expiresAt = null } = asked;
-    const plan = this.#admitted(encoder, tenant, input);
-    if (state.segments === 0) {
-      // An unreadable picture is refused before an empty index is reported.
-      if (input.image) await extractor.checkPicture(input.image, { tenant, signal });
-      return emptyResult(started);
-    }
     const tasks: EncoderTask[] = [];
     const onTask = (task: EncoderTask) => void tasks.push(task);
     const depth = depthOf(input, encoder);
-    const known = { ...asked, plan, expiresAt, depth };
-    const found = input.like
-      ? await this.#answerLike(tenant, state, input.like, input, known)
-      : await this.#answer(tenant, state, input, { ...known, onTask });
+    let plan: SearchPlan;
+    let found: Answered | undefined;
+    if (encoder.wordsSearches && state.planned && isOfWords(input)) {
+      plan = plannedNow(input, encoder);
+      const known = { ...asked, plan, expiresAt, depth, onTask };
+      found = await this.#answerWords(tenant, state, input, encoder.wordsSearches, known);
+    } else {
+      plan = this.#admitted(encoder, tenant, input);
+      const known = { ...asked, plan, expiresAt, depth };
+      if (state.segments === 0) {
+        // An unreadable picture is refused before an empty index is reported.
+        if (input.image) await extractor.checkPicture(input.image, { tenant, signal });
+        return emptyResult(started);
+      }
+      found = input.like
+        ? await this.#answerLike(tenant, state, input.like, input, known)
+        : await this.#answer(tenant, state, input, { ...known, onTask });
+    }
     if (!found) return emptyResult(started);
     const { answer, vectors, encodedAt, lists = plan.lists } = found;
     const notSearched = lostFamilies(input, encoder);
@@ -188,49 +203,86 @@ export class Search {
   /** The plan of a search, if the encoder would accept its query now. */
   #admitted(encoder: QueryEncoder, tenant: string, input: SearchInput): SearchPlan {
     const plan = plannedNow(input, encoder);
-    if (!input.like && plan.lists.some(({ traits }) => traits.scans === 'vectors'))
-      encoder.admitQuery({ tenant: this.#deps.owners.of(tenant), waitMsMax: waitOf(tenant) });
+    if (input.like) return plan;
+    const options = { tenant: this.#deps.owners.of(tenant), waitMsMax: waitOf(tenant) };
+    const kinds = new Set(
+      plan.lists.flatMap(({ traits }) => (traits.scans === 'vectors' ? QUERY_INPUTS[traits.asksWith] : [])),
+    );
+    for (const kind of kinds) encoder.admitQuery(kind, options);
     return plan;
   }
 
-  /** Encodes the query and searches, in one task where the native encoder makes all of its vectors. */
+  /** One native task encodes the words and searches. It waits for no index: what was committed meanwhile is found. */
+  async #answerWords(
+    tenant: string,
+    { planned, spaces: known }: IndexState,
+    input: SearchInput & { readonly query: string },
+    searches: NonNullable<QueryEncoder['wordsSearches']>,
+    { encoder, plan, depth, expiresAt, signal, onTask, onCertain }: Planned & TaskOptions,
+  ): Promise<Answered | undefined> {
+    const {
+      query,
+      k,
+      exact = false,
+      min_confidence: minConfidence = 0,
+      explain = false,
+      filter,
+      order,
+    } = input;
+    const asked = {
+      k,
+      depth,
+      exact,
+      minConfidence,
+      explain,
+      expiresAt,
+      filter,
+      order,
+      extent: extentOf(input),
+    };
+    const spaces = listSpaces(plan.lists);
+    const index = planned!(plan.native, spaces);
+    const options = { tenant: this.#deps.owners.of(tenant), signal, waitMsMax: waitOf(tenant) };
+    const begun = performance.now();
+    const answering = searches.search(
+      { index, words: query, asks: isQuestion(query), ...asked },
+      spaces.length > 0,
+      options,
+    );
+    onCertain?.();
+    const { task, encodedMs, vector, answer, isEmpty } = await unlessLeft(signal, () => answering);
+    if (isEmpty) return undefined;
+    if (spaces.length > 0) onTask(task);
+    const vectors = vector ? spaces.map((space) => ({ ...space, vector })) : [];
+    const encodedAt = begun + encodedMs;
+    if (answer) return { answer: searched(answer), vectors, encodedAt };
+    const search = askedSearch(plan, input, encoder, { depth, expiresAt });
+    const there = await this.#scan(tenant, search, { vectors, known }, signal);
+    return there && { answer: there, vectors, encodedAt };
+  }
+
+  /** Encodes the query, and searches. */
   async #answer(
     tenant: string,
-    { pendingSearch, spaces: known }: IndexState,
+    { spaces: known }: IndexState,
     input: SearchInput,
-    {
-      encoder,
-      plan,
-      depth,
-      expiresAt,
-      signal,
-      onTask,
-      onCertain,
-    }: Planned & { readonly onTask: (task: EncoderTask) => void },
+    { encoder, plan, depth, expiresAt, signal, onTask, onCertain }: Planned & TaskOptions,
   ): Promise<Answered | undefined> {
     const { extractor } = this.#deps;
     const { lists } = plan;
     const search = askedSearch(plan, input, encoder, { depth, expiresAt });
-    const spaces = listSpaces(lists);
-    const pending = input.image || spaces.length === 0 ? undefined : pendingSearch?.(search, spaces, signal);
     // A picture may be unreadable.
     if (!input.image) onCertain?.();
-    try {
-      const owner = this.#deps.owners.of(tenant);
-      const options = { tenant: owner, signal, onTask, search: pending, waitMsMax: waitOf(tenant) };
-      const encoded = await encodeQuery(input, lists, { encoder, extractor }, options);
-      const encodedAt = performance.now();
-      onCertain?.();
-      const vectors = listVectors(lists, encoded);
-      const there = pending && (await unlessLeft(signal, () => pending.answer()));
-      if (there) return { answer: there, vectors, encodedAt: there.encodedAt };
-      const { picture } = encoded;
-      if (picture) search.askPicture(picture.fingerprint, picture.digest);
-      const answer = await this.#scan(tenant, search, { vectors, known }, signal);
-      return answer && { answer, vectors, encodedAt };
-    } finally {
-      pending?.close();
-    }
+    const owner = this.#deps.owners.of(tenant);
+    const options = { tenant: owner, signal, onTask, waitMsMax: waitOf(tenant) };
+    const encoded = await encodeQuery(input, lists, { encoder, extractor }, options);
+    const encodedAt = performance.now();
+    onCertain?.();
+    const vectors = listVectors(lists, encoded);
+    const { picture } = encoded;
+    if (picture) search.askPicture(picture.fingerprint, picture.digest);
+    const answer = await this.#scan(tenant, search, { vectors, known }, signal);
+    return answer && { answer, vectors, encodedAt };
   }
 
   /** Searches with what is stored of an item. Undefined when the index has ended since. @throws field_invalid */
@@ -301,11 +353,10 @@ export class Search {
   }
 
   async #stateOf(tenant: string): Promise<IndexState> {
-    const state = await this.#deps.tenants.useIfThere(tenant, (shard) => ({
-      ...shard.state(),
-      pendingSearch: shard.pendingSearch,
-    }));
-    return state ?? { segments: 0, pictures: false, spaces: [] };
+    const found = await this.#deps.tenants.useIfThere(tenant, (shard) =>
+      Object.assign(shard.state(), { planned: shard.planned }),
+    );
+    return found ?? NO_INDEX;
   }
 }
 
@@ -325,6 +376,10 @@ function plannedNow(input: SearchInput, encoder: QueryEncoder): SearchPlan {
 /** A paid search waits as its payment does: it was signed for this answer. A workspace's has the encoder's short wait. */
 function waitOf(tenant: string): number | undefined {
   return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
+}
+
+function isOfWords(input: SearchInput): input is SearchInput & { readonly query: string } {
+  return input.query !== undefined && !input.image && !input.like;
 }
 
 /** Depth of each list, in distinct places. */

@@ -119,16 +119,6 @@ const SEARCH_FACTS = 8;
 const LIST_FACTS = 4;
 
 export function searched({ json, corrected, relaxed, facts }: SearchedHits): Searched {
-  const [
-    hits = 0,
-    found = 0,
-    segments = 0,
-    confidence = 0,
-    scanMs = 0,
-    fuseMs = 0,
-    filteredOut = 0,
-    truncated = 0,
-  ] = facts;
   const lists: SearchedList[] = [];
   for (let at = SEARCH_FACTS; at < facts.length; at += LIST_FACTS)
     lists.push({
@@ -138,14 +128,14 @@ export function searched({ json, corrected, relaxed, facts }: SearchedHits): Sea
       method: SCAN_METHODS[facts[at + 3]!] ?? 'proved',
     });
   return {
-    hits: new JsonArray(json, hits),
-    found,
-    segments,
-    filteredOut: filteredOut === 1,
-    truncated: truncated === 1,
-    confidence,
-    scanMs,
-    fuseMs,
+    hits: new JsonArray(json, facts[0]!),
+    found: facts[1]!,
+    segments: facts[2]!,
+    confidence: facts[3]!,
+    scanMs: facts[4]!,
+    fuseMs: facts[5]!,
+    filteredOut: facts[6] === 1,
+    truncated: facts[7] === 1,
     lists,
     ...(typeof corrected === 'string' && { corrected }),
     ...(relaxed.length > 0 && { relaxed }),

@@ -3,12 +3,14 @@ import type { Item } from '@farthing/protocol/schema/items';
 import type { SegmentRecord } from '@farthing/protocol/schema/search';
 import type { SpaceSpec } from '../space.ts';
 import { openSnapshot } from './open-snapshot.ts';
-import { PendingSearch } from './pending-search.ts';
-import type { ListSpace, NativeSearch, Snapshot } from './snapshot.ts';
+import type { ListSpace, Snapshot } from './snapshot.ts';
 import type { OpenSpaces, ShardState } from './spaces.ts';
 
 export type NativeShard = InstanceType<typeof native.NativeShard>;
 type NativeSnapshot = InstanceType<typeof native.NativeSnapshot>;
+
+type NativePlan = InstanceType<typeof native.SearchPlan>;
+type PlannedIndex = InstanceType<typeof native.PlannedIndex>;
 
 export interface SegmentInput {
   /** Stored as it is; `records()` returns it. */
@@ -31,10 +33,10 @@ export interface Shard {
   /** State that a search needs before its query is encoded. */
   state(): ShardState;
   /**
-   * A search whose vector lists, each in its space, all use one vector that is still to be made. The index may be
+   * The index with a plan whose vector lists, each in its space, all use one vector that is still to be made. The index may be
    * closed before that.
    */
-  pendingSearch(search: NativeSearch, lists: readonly ListSpace[], signal: AbortSignal): PendingSearch;
+  planned(plan: NativePlan, lists: readonly ListSpace[]): PlannedIndex;
   /**
    * Puts an Item with all its Segments, visible together; they replace what the Item had before. The Items with the ids in `replaces`
    * lose their Segments in the same commit, and are left as failed.
@@ -71,6 +73,7 @@ const SEGMENTS_PER_TURN = 512;
 /** The index as the rest of the server sees it. */
 export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
   const name = (space: string): string => spaces.name(space) ?? space;
+  const planned = new WeakMap<NativePlan, PlannedIndex>();
   return {
     snapshot: () => {
       const snapshot = crossing(() => shard.snapshot());
@@ -78,12 +81,13 @@ export function shardOf(shard: NativeShard, spaces: OpenSpaces): Shard {
     },
     spaces: spaces.specs,
     state: () => spaces.stateOf(shard),
-    pendingSearch: (search, lists, signal) => {
+    planned: (plan, lists) => {
+      const known = planned.get(plan);
+      if (known) return known;
       const [numbers, names] = [lists.map(({ list }) => list), lists.map(({ space }) => name(space))];
-      return new PendingSearch(
-        (stop) => crossing(() => new native.NativePendingSearch(shard, search, numbers, names, stop)),
-        signal,
-      );
+      const made = crossing(() => new native.PlannedIndex(shard, plan, numbers, names));
+      planned.set(plan, made);
+      return made;
     },
     append: (item, segments, replaces = []) => append(shard, spaces, item, segments, replaces),
     putItem: async (item) => void (await awaitCrossing(() => shard.putItem(stored(item)))),

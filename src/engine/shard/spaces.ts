@@ -1,4 +1,5 @@
 import { crossing, native } from '@farthing/native';
+import { errorCode } from '@farthing/protocol/error';
 import { segmentKindOf } from '@farthing/protocol/family';
 import type { SpaceSpec } from '../space.ts';
 
@@ -33,10 +34,41 @@ export class OpenSpaces {
     return this.#names.get(role);
   }
 
-  /** State of the index that a search needs before its query is encoded. */
+  /** State of the index that a search needs before its query is encoded. What it has is looked at once it is asked for. */
   stateOf(shard: NativeShard): ShardState {
-    const { segments, pictures } = crossing(() => native.indexContent(shard));
-    return { segments, pictures, spaces: this.specs };
+    return new LazyState(shard, this.specs);
+  }
+}
+
+/** Few searches need more than the spaces. */
+class LazyState implements ShardState {
+  readonly spaces: readonly SpaceSpec[];
+  readonly #shard: NativeShard;
+  #content: Omit<ShardState, 'spaces'> | undefined;
+
+  constructor(shard: NativeShard, spaces: readonly SpaceSpec[]) {
+    this.spaces = spaces;
+    this.#shard = shard;
+  }
+
+  get segments(): number {
+    this.#content ??= contentOf(this.#shard);
+    return this.#content.segments;
+  }
+
+  get pictures(): boolean {
+    this.#content ??= contentOf(this.#shard);
+    return this.#content.pictures;
+  }
+}
+
+/** An index that was closed meanwhile has nothing any more. */
+function contentOf(shard: NativeShard): Omit<ShardState, 'spaces'> {
+  try {
+    return crossing(() => native.indexContent(shard));
+  } catch (error) {
+    if (errorCode(error) !== 'not_found') throw error;
+    return { segments: 0, pictures: false };
   }
 }
 

@@ -5,8 +5,9 @@ import type { Payment, Terms } from '../payment.ts';
 import type { PaymentTerms } from '../wire/challenge.ts';
 import type { AuthHeaders } from './auth-headers.ts';
 import { Circuit } from './circuit.ts';
+import { exchangeApart } from './exchange-apart.ts';
 import type { Verification } from './facilitator.ts';
-import { exchangeJson, type JsonReply } from './json-http.ts';
+import type { JsonReply } from './json-http.ts';
 import {
   isAnswer,
   readExtensions,
@@ -213,7 +214,7 @@ export class FacilitatorClient implements Settler {
     } catch (error) {
       return { kind: 'not_sent', detail: String(error) };
     }
-    return exchangeJson(url, { method, body, headers, deadlineMs });
+    return exchangeApart(url, { method, body, headers, deadlineMs });
   }
 
   #circuit(call: string): Circuit {

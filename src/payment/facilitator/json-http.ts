@@ -44,29 +44,67 @@ export interface JsonRequest {
   readonly replyBytesMax?: number;
 }
 
+/** A request as it is sent, whichever thread sends it. */
+export interface Asked {
+  readonly url: string;
+  readonly method: 'GET' | 'POST';
+  readonly headers: Readonly<Record<string, string>>;
+  readonly content: string | undefined;
+  readonly deadlineMs: number;
+  readonly replyBytesMax: number;
+}
+
+/** What came of it. */
+export type Told =
+  /** `headers`: names and values in turn. */
+  | {
+      readonly kind: 'reply';
+      readonly status: number;
+      readonly text: string;
+      readonly headers: readonly string[];
+    }
+  | Exclude<JsonReply, { readonly kind: 'reply' }>;
+
 /**
  * One HTTP exchange of JSON within a deadline, over connections that are kept alive. Never throws, follows no redirect, sends nothing
- * twice. By undici's `dispatch`: two of these stand in every paid request, and Node's own client takes twice the processor time.
+ * twice.
  */
-export function exchangeJson(url: string, request: JsonRequest): Promise<JsonReply> {
+export async function exchangeJson(url: string, request: JsonRequest): Promise<JsonReply> {
+  return replyOf(await exchange(askedOf(url, request)));
+}
+
+export function askedOf(
+  url: string,
+  { method, body, headers, deadlineMs, replyBytesMax = REPLY_BYTES_MAX }: JsonRequest,
+): Asked {
+  const content = body === undefined ? undefined : JSON.stringify(body);
+  const own = {
+    accept: 'application/json',
+    ...(content !== undefined && { 'content-type': 'application/json' }),
+  };
+  return { url, method, headers: { ...own, ...headers }, content, deadlineMs, replyBytesMax };
+}
+
+/** By undici's `dispatch`: two of these stand in every paid request, and Node's own client takes twice the processor time. */
+export function exchange(asked: Asked): Promise<Told> {
   return new Promise((resolve) => {
     try {
-      const { origin, pathname, search, username, password } = new URL(url);
-      const content = request.body === undefined ? undefined : JSON.stringify(request.body);
-      const headers = {
-        accept: 'application/json',
-        ...(content !== undefined && { 'content-type': 'application/json' }),
-        ...basicAuthOf(username, password),
-        ...request.headers,
-      };
+      const { origin, pathname, search, username, password } = new URL(asked.url);
+      const headers = { ...basicAuthOf(username, password), ...asked.headers };
       AGENT.dispatch(
-        { origin, path: pathname + search, method: request.method, headers, body: content },
-        new Exchange(request, resolve),
+        { origin, path: pathname + search, method: asked.method, headers, body: asked.content },
+        new Exchange(asked, resolve),
       );
     } catch (error) {
       resolve({ kind: 'not_sent', detail: String(error) });
     }
   });
+}
+
+export function replyOf(told: Told): JsonReply {
+  if (told.kind !== 'reply') return told;
+  const { status, text, headers } = told;
+  return { kind: 'reply', status, body: parse(text), header: (name) => headerValue(headers, name) };
 }
 
 /** An address may name a user, as those of some nodes do. */
@@ -78,7 +116,7 @@ function basicAuthOf(username: string, password: string) {
 
 /** Handler of one undici exchange. The first event that ends it counts. */
 class Exchange implements Dispatcher.DispatchHandlers {
-  readonly #done: (reply: JsonReply) => void;
+  readonly #done: (told: Told) => void;
   readonly #bytesMax: number;
   readonly #deadline: NodeJS.Timeout;
   readonly #connecting: NodeJS.Timeout;
@@ -90,10 +128,7 @@ class Exchange implements Dispatcher.DispatchHandlers {
   #abort: (() => void) | undefined;
   #isOver = false;
 
-  constructor(
-    { deadlineMs, replyBytesMax = REPLY_BYTES_MAX }: JsonRequest,
-    done: (reply: JsonReply) => void,
-  ) {
+  constructor({ deadlineMs, replyBytesMax }: Asked, done: (told: Told) => void) {
     this.#done = done;
     this.#bytesMax = replyBytesMax;
     this.#deadline = setTimeout(() => this.#fail(`no answer within ${deadlineMs} ms`), deadlineMs);
@@ -133,35 +168,27 @@ class Exchange implements Dispatcher.DispatchHandlers {
   }
 
   #reply(text: string): void {
-    const headers = this.#headers;
-    this.#end({
-      kind: 'reply',
-      status: this.#status,
-      body: parse(text),
-      header: (name) => headerValue(headers, name),
-    });
+    const headers = this.#headers.map((header) => header.toString('latin1'));
+    this.#end({ kind: 'reply', status: this.#status, text, headers });
   }
 
   #fail(detail: string): void {
     this.#end({ kind: this.#abort ? 'lost' : 'not_sent', detail });
   }
 
-  #end(reply: JsonReply): void {
+  #end(told: Told): void {
     if (this.#isOver) return;
     this.#isOver = true;
     clearTimeout(this.#deadline);
     clearTimeout(this.#connecting);
-    this.#done(reply);
+    this.#done(told);
     this.#abort?.();
   }
 }
 
-/** @param headers names and values in turn, as undici has them */
-function headerValue(headers: readonly Buffer[], name: string): string | undefined {
-  const at = headers.findLastIndex(
-    (header, index) => index % 2 === 0 && header.toString('latin1').toLowerCase() === name,
-  );
-  return at === -1 ? undefined : headers[at + 1]?.toString('latin1');
+function headerValue(headers: readonly string[], name: string): string | undefined {
+  const at = headers.findLastIndex((header, index) => index % 2 === 0 && header.toLowerCase() === name);
+  return at === -1 ? undefined : headers[at + 1];
 }
 
 function parse(text: string): unknown {

@@ -45,7 +45,11 @@ t.test('an index is searched with its own models, and says which of them are los
   const models = new IndexModels({ current, open, log: () => undefined });
   const all = () => true;
   const encoderOf = async (spaces: readonly SpaceSpec[], space: (name: string) => boolean = all) =>
-    models.search({ tenant: 'ws_a', spaces }, { pictures: false, space }, async (encoder) => encoder);
+    models.search(
+      { tenant: 'ws_a', spaces },
+      { content: { segments: 1, pictures: false }, space },
+      async (encoder) => encoder,
+    );
   t.equal(await encoderOf(current.spaces), current, 'those in use');
   const other = (name: string) => ({ name, dimensions: 8, modelSha256: 'cd'.repeat(32) });
   const previous = [other('visual_picture'), other('text_semantic')];

@@ -34,7 +34,7 @@ interface Rig {
   append(tenant: string, id: string, text: string): Promise<void>;
   /** Runs between a search's look at its index and its encoding. */
   before: () => Promise<void> | void;
-  /** Whether the search is passed to the encoder. */
+  /** Whether the encoder may go on with searches. */
   told: boolean;
   /** Searches that the encoder went on with. */
   begun: number;
@@ -44,32 +44,32 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
   const tenants = openTenants({ folder: t.testdir(), spaces, openShardsMax: 4 });
   t.teardown(() => tenants.close());
   const rig = { before: () => undefined, told: true, begun: 0 } as unknown as Rig & { begun: number };
-  const encodeQuery: QueryEncoder['encodeQuery'] = async (kind, input, { search, ...options }) => {
+  const encodeQuery: QueryEncoder['encodeQuery'] = async (kind, input, options) => {
     await rig.before();
-    const observed = search && {
-      native: search.native,
-      begun: (outcome: Parameters<typeof search.begun>[0]) => {
-        rig.begun += 1;
-        search.begun(outcome);
-      },
-    };
-    return encoder.encodeQuery(
-      kind,
-      input,
-      rig.told && observed ? { ...options, search: observed } : options,
-    );
+    return encoder.encodeQuery(kind, input, options);
+  };
+  const search: NonNullable<Encoder['wordsSearches']>['search'] = async (asked, encodes, options) => {
+    // All that are asked in one turn are one batch.
+    const before = rig.before();
+    if (before) await before;
+    const answered = encoder.wordsSearches!.search(asked, encodes, options);
+    rig.begun += 1;
+    return answered;
   };
   const current = Object.create(encoder, {
     encodeQuery: { value: encodeQuery },
+    wordsSearches: { get: () => (rig.told && encoder.wordsSearches ? { search } : undefined) },
     ...Object.fromEntries(
       (['spaces', 'missing', 'fusion', 'vocabulary'] as const).map((name) => [
         name,
         { value: encoder[name] },
       ]),
     ),
-    admitQuery: { value: (options: Parameters<Encoder['admitQuery']>[0]) => encoder.admitQuery(options) },
+    admitQuery: {
+      value: (...asked: Parameters<Encoder['admitQuery']>) => encoder.admitQuery(...asked),
+    },
   }) as Encoder;
-  const search = new Search({
+  const searching = new Search({
     tenants,
     owners: new Owners(),
     encoders: { current, search: (_index, _asked, work) => work(current) },
@@ -78,7 +78,7 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
   return Object.assign(rig, {
     tenants,
     encoder,
-    search,
+    search: searching,
     append: async (tenant: string, id: string, text: string) => {
       const { text_semantic: vector } = await encoder.encodeQuery('text', text, { tenant });
       await tenants.use(tenant, { create: true }, (shard) =>

@@ -2,6 +2,8 @@
 
 pub mod clock;
 pub mod model;
+mod query_pace;
+pub mod query_queue;
 #[cfg(test)]
 mod tests;
 pub mod text_encoder;

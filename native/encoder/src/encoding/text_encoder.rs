@@ -57,13 +57,18 @@ impl TextEncoder {
         self.model.packed.hidden
     }
 
+    /// Most tokens that it takes of a text.
+    pub fn limit(&self) -> usize {
+        self.tokenizer.limit()
+    }
+
     /// Encodes texts, each after the prefix and cut to the limit.
     ///
     /// # Errors
     /// Tokens that are not the model's.
-    pub fn encode(&self, texts: &[String], prefix: &str, scratch: &mut Scratch) -> Result<Encoded, String> {
+    pub fn encode(&self, texts: &[impl AsRef<str>], prefix: &str, scratch: &mut Scratch) -> Result<Encoded, String> {
         let begun = thread_milliseconds();
-        let ids = texts.iter().map(|text| self.tokens(text, prefix)).collect::<Result<Vec<_>, _>>()?;
+        let ids = texts.iter().map(|text| self.tokens(text.as_ref(), prefix)).collect::<Result<Vec<_>, _>>()?;
         let width = self.dimensions();
         let mut encoded = Encoded { vectors: vec![0.0; texts.len() * width], ..Encoded::default() };
         let mut start = 0;

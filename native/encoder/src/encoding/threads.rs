@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
 use crate::forward::scratch::Scratch;
@@ -35,8 +36,35 @@ thread_local! {
 /// Runs work with the memory of one of the threads, first come, first served. False when too much work waits: it is dropped then.
 #[must_use]
 pub fn run(of: Use, work: impl FnOnce(&mut Scratch) + Send + 'static) -> bool {
-    let task: Task = Box::new(|| SCRATCH.with_borrow_mut(work));
+    let running = &RUNNING[of as usize];
+    let task: Task = Box::new(move || {
+        let _counted = Counted::of(running);
+        SCRATCH.with_borrow_mut(work);
+    });
     pool(of).push_below(WAITING_MAX, task)
+}
+
+/// Number of tasks that run.
+pub fn running(of: Use) -> usize {
+    RUNNING[of as usize].load(Ordering::Relaxed)
+}
+
+static RUNNING: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// Counted until it is dropped, also by a panic.
+struct Counted(&'static AtomicUsize);
+
+impl Counted {
+    fn of(running: &'static AtomicUsize) -> Self {
+        running.fetch_add(1, Ordering::Relaxed);
+        Self(running)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 fn pool(of: Use) -> &'static ThreadPool<Task> {

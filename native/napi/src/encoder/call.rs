@@ -1,71 +1,68 @@
-//! Texts that are encoded together, and the searches that go on with their vectors.
+//! Texts that are encoded together.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use farthing_core::error::{Result, ShardError, catch_panic};
-use farthing_core::search::task::pending::{PendingAnswer, PendingSearch};
 use farthing_encoder::encoding::text_encoder::{Encoded, TextEncoder};
 use farthing_encoder::forward::scratch::Scratch;
+use napi::bindgen_prelude::{Float32Array, FnArgs};
+use napi_derive::napi;
 
 use super::listener::{Listener, News};
+use crate::error::js_error;
+
+#[napi(object)]
+pub struct EncodedTexts {
+    /// One vector of unit length for each text, one after the other.
+    pub vectors: Float32Array,
+    pub runs: u32,
+    pub tokens: u32,
+    /// Milliseconds of the thread that encoded them; 0 where the system does not tell.
+    pub thread_ms: f64,
+    /// Milliseconds since they were encoded.
+    pub since_ms: f64,
+}
 
 pub struct Call {
     pub call: u32,
     pub texts: Vec<String>,
     pub prefix: String,
-    /// By the number of their text.
-    pub searches: Vec<(u32, Arc<PendingSearch>)>,
-    pub listener: Listener,
+    pub listener: Listener<Outcome>,
 }
+
+/// A call has ended.
+pub struct Outcome {
+    call: u32,
+    encoded: Result<Encoded>,
+    at: Instant,
+}
+
+/// The call's number, and the outcome of its texts or an error's message.
+pub type Arguments = FnArgs<(u32, Option<EncodedTexts>, Option<String>)>;
 
 impl Call {
-    /// How much the listener is told of: the texts as one, and each search.
-    pub fn count(&self) -> usize {
-        1 + self.searches.len()
-    }
-
     pub fn perform(self, encoder: &TextEncoder, scratch: &mut Scratch) {
-        let count = self.count();
-        let Self { call, texts, prefix, searches, listener } = self;
-        let outcome = catch_panic(|| encoder.encode(&texts, &prefix, scratch).map_err(ShardError::internal));
-        let at = Instant::now();
-        match outcome {
-            Ok(encoded) => {
-                let width = encoder.dimensions();
-                let vector = |text: u32| encoded.vectors[text as usize * width..][..width].to_vec();
-                let searches = searches.into_iter().map(|(text, search)| (text, search, vector(text))).collect();
-                answer(&Telling { call, listener }, searches, (encoded, at));
-            }
-            Err(error) => {
-                listener.tell(News { call, encoded: Some((Err(error), at)), searched: None, ended: count });
-            }
+        let Self { call, texts, prefix, listener } = self;
+        let encoded = catch_panic(|| encoder.encode(&texts, &prefix, scratch).map_err(ShardError::internal));
+        listener.tell(Outcome { call, encoded, at: Instant::now() });
+    }
+}
+
+impl News for Outcome {
+    type Arguments = Arguments;
+
+    fn arguments(self) -> Arguments {
+        let since_ms = self.at.elapsed().as_secs_f64() * 1e3;
+        let shown = |Encoded { vectors, runs, tokens, milliseconds }| EncodedTexts {
+            vectors: Float32Array::from(vectors),
+            runs,
+            tokens,
+            thread_ms: milliseconds,
+            since_ms,
+        };
+        match self.encoded {
+            Ok(encoded) => FnArgs::from((self.call, Some(shown(encoded)), None)),
+            Err(error) => FnArgs::from((self.call, None, Some(js_error(error).reason.to_string()))),
         }
-    }
-}
-
-/// The listener, and the call.
-struct Telling {
-    call: u32,
-    listener: Listener,
-}
-
-impl Telling {
-    fn tell(&self, encoded: Option<(Encoded, Instant)>, searched: Option<(u32, Result<PendingAnswer>)>) {
-        let ended = usize::from(encoded.is_some()) + usize::from(searched.is_some());
-        let encoded = encoded.map(|(encoded, at)| (Ok(encoded), at));
-        self.listener.tell(News { call: self.call, encoded, searched, ended });
-    }
-}
-
-/// Answers the searches one after the other. The vectors and the first answer wake the event loop once.
-fn answer(telling: &Telling, searches: Vec<(u32, Arc<PendingSearch>, Vec<f32>)>, encoded: (Encoded, Instant)) {
-    let mut encoded = Some(encoded);
-    for (text, search, vector) in searches {
-        let outcome = catch_panic(|| search.answer(&vector));
-        telling.tell(encoded.take(), Some((text, outcome)));
-    }
-    if encoded.is_some() {
-        telling.tell(encoded, None);
     }
 }

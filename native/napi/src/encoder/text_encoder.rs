@@ -10,15 +10,14 @@ use farthing_encoder::encoding::text_encoder::TextEncoder;
 use farthing_encoder::encoding::threads::{self, Use};
 use farthing_encoder::forward::scratch::Scratch;
 use farthing_encoder::lanes::kernel;
-use napi::bindgen_prelude::{ClassInstance, Function, Object};
+use napi::bindgen_prelude::{Function, Object};
 use napi::{Env, Result};
 use napi_derive::napi;
 
-use super::call::Call;
-use super::listener::{Arguments, Listener};
+use super::call::{Arguments, Call, Outcome};
+use super::listener::Listener;
 use super::off_thread::{off_thread, overloaded};
 use crate::error::{internal, js_error};
-use crate::search::pending::NativePendingSearch;
 use crate::text::tokenize::TokenizerRules;
 
 /// A model's graph, as its manifest describes it.
@@ -51,8 +50,8 @@ impl TryFrom<EncoderGraph> for Description {
 /// A text model on the encoder's own threads. All that open the same file share its weights.
 #[napi]
 pub struct NativeTextEncoder {
-    inner: TextEncoder,
-    listener: OnceLock<Listener>,
+    pub(super) inner: TextEncoder,
+    listener: OnceLock<Listener<Outcome>>,
 }
 
 #[napi]
@@ -80,12 +79,12 @@ impl NativeTextEncoder {
         )
     }
 
-    /// Sets the listener of calls, once: it gets their number, the vectors or the error's message, and a search's outcome.
+    /// Sets the listener of calls, once: it gets their number, and the vectors or the error's message.
     #[napi(catch_unwind)]
     pub fn listen(
         &self,
         #[napi(
-            ts_arg_type = "(call: number, encoded: EncodedTexts | null, error: string | null, searched: TextSearched | null) => void"
+            ts_arg_type = "(call: number, encoded: EncodedTexts | null, error: string | null) => void"
         )]
         listener: Function<Arguments, ()>,
     ) -> Result<()> {
@@ -93,8 +92,7 @@ impl NativeTextEncoder {
     }
 
     /// Begins to encode texts, each after the prefix and cut to the limit: on the threads for queries, or on those for
-    /// passages, which have a lower priority. The listener is told under the number `call`. `searches`: of each text, the search
-    /// that runs with its vector, if any.
+    /// passages, which have a lower priority. The listener is told under the number `call`.
     #[napi(catch_unwind)]
     pub fn encode(
         &self,
@@ -103,17 +101,14 @@ impl NativeTextEncoder {
         texts: Vec<String>,
         prefix: String,
         #[napi(ts_arg_type = "'query' | 'ingest'")] of: String,
-        searches: Vec<Option<ClassInstance<'_, NativePendingSearch>>>,
     ) -> Result<()> {
         let listener = self.listener.get().ok_or_else(|| internal("no listener is set"))?.clone();
         let of = if of == "query" { Use::Query } else { Use::Passage };
-        let searches = searches.into_iter().zip(0..).filter_map(|(search, text)| Some((text, search?.inner.clone())));
-        let work = Call { call, texts, prefix, searches: searches.collect(), listener: listener.clone() };
-        let count = work.count();
-        listener.begin(env, count);
+        let work = Call { call, texts, prefix, listener: listener.clone() };
+        listener.begin(env);
         let encoder = self.inner.clone();
         if !threads::run(of, move |scratch: &mut Scratch| work.perform(&encoder, scratch)) {
-            listener.end(env, count);
+            listener.end(env);
             return Err(overloaded());
         }
         Ok(())

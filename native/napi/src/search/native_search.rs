@@ -62,15 +62,7 @@ impl NativeSearch {
         extent: Option<TextExtent>,
         order: Option<String>,
     ) -> Result<Self> {
-        let (k, depth) = (k as usize, depth as usize);
-        let extent = extent.map(|TextExtent { around, units_max }| Extent {
-            around,
-            units_max: units_max.map(|units| units as usize),
-        });
-        let filter = filter.map(|json| Filter::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
-        let order = order.map(|json| Order::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
-        let wanted =
-            Wanted { k, depth, exact, min_confidence, explain, expires_at, filter, extent, order, ..Wanted::default() };
+        let wanted = wanted(k, depth, exact, min_confidence, explain, expires_at, filter, extent, order)?;
         Ok(Self { inputs: SearchInputs::new(plan.inner.clone(), wanted) })
     }
 
@@ -138,6 +130,27 @@ impl NativeSearch {
     pub(super) fn complete(&self) -> Result<Search> {
         self.inputs.clone().complete().map_err(js_error)
     }
+}
+
+/// What a search wants of its hits.
+#[allow(clippy::too_many_arguments, reason = "as the constructor has them")]
+pub(crate) fn wanted(
+    k: u32,
+    depth: u32,
+    exact: bool,
+    min_confidence: f64,
+    explain: bool,
+    expires_at: Option<String>,
+    filter: Option<String>,
+    extent: Option<TextExtent>,
+    order: Option<String>,
+) -> Result<Wanted> {
+    let (k, depth) = (k as usize, depth as usize);
+    let extent = extent
+        .map(|TextExtent { around, units_max }| Extent { around, units_max: units_max.map(|units| units as usize) });
+    let filter = filter.map(|json| Filter::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
+    let order = order.map(|json| Order::from_json(&json)).transpose().map_err(js_error)?.map(Arc::new);
+    Ok(Wanted { k, depth, exact, min_confidence, explain, expires_at, filter, extent, order, ..Wanted::default() })
 }
 
 pub(crate) fn searched(

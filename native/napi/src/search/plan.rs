@@ -9,7 +9,7 @@ use crate::error::js_error;
 /// The lists that answer one combination of query, families and models, and how they count.
 #[napi]
 pub struct SearchPlan {
-    pub(super) inner: Arc<Plan>,
+    pub(crate) inner: Arc<Plan>,
 }
 
 #[napi]

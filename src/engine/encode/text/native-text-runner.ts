@@ -1,23 +1,11 @@
-import {
-  awaitCrossing,
-  crossing,
-  fromNative,
-  native,
-  type SearchedText,
-  type TextSearched,
-} from '@farthing/native';
+import { awaitCrossing, crossing, fromNative, native, type Vocabulary } from '@farthing/native';
 import type { Candidate, TextTower } from '../models/tower.ts';
 import type { Runner, RunTotals, Use } from '../session/runner.ts';
 import { PROBE_TEXT } from './probe.ts';
-import type { QuerySearch } from './query-search.ts';
 
 type Encoder = Awaited<ReturnType<typeof native.NativeTextEncoder.open>>;
+type QueryBounds = ConstructorParameters<typeof native.QueryQueue>[2];
 type Encoded = NonNullable<Parameters<Parameters<Encoder['listen']>[0]>[1]>;
-
-interface NativeRunOptions {
-  readonly searches?: readonly (QuerySearch | undefined)[];
-  readonly threads?: Use;
-}
 
 /**
  * A text model on the native encoder's own threads. It may be used from any JavaScript thread: all of them share the weights,
@@ -58,8 +46,7 @@ export class NativeTextRunner implements Runner {
 
   /**
    * Writes the vector of text i, of unit length, at `offset + i · stride` of `target`.
-   * @param options.searches of text i, the search that continues with its vector
-   * @param options.threads whose threads encode; absent: those of `use`
+   * @param threads whose threads encode; absent: those of `use`
    */
   async encode(
     texts: readonly string[],
@@ -67,19 +54,25 @@ export class NativeTextRunner implements Runner {
     target: Float32Array,
     offset: number,
     stride: number,
-    { searches = [], threads = use }: NativeRunOptions = {},
+    threads: Use = use,
   ): Promise<RunTotals> {
     const { query_prefix, passage_prefix } = this.#tower.settings;
     const prefix = use === 'query' ? query_prefix : passage_prefix;
-    const pending = searches.map((search) => search?.native);
-    const { vectors, runs, tokens, threadMs, sinceMs } = await this.#calls.begin(searches, (call) =>
-      crossing(() => this.#encoder.encode(call, texts as string[], prefix, threads, pending)),
+    const { vectors, runs, tokens, threadMs, sinceMs } = await this.#calls.begin((call) =>
+      crossing(() => this.#encoder.encode(call, texts as string[], prefix, threads)),
     );
     this.#threadMs += threadMs;
     const size = this.dimensions;
     for (const row of texts.keys())
       target.set(vectors.subarray(row * size, (row + 1) * size), offset + row * stride);
     return { runs, tokens, padding: 0, sinceMs };
+  }
+
+  /** A queue of the model's queries. */
+  queueOf(bounds: QueryBounds, vocabulary: Vocabulary | undefined): InstanceType<typeof native.QueryQueue> {
+    return crossing(
+      () => new native.QueryQueue(this.#encoder, this.#tower.settings.query_prefix, bounds, vocabulary),
+    );
   }
 
   /** Milliseconds of processor time that the model has taken here. */
@@ -96,67 +89,25 @@ export class NativeTextRunner implements Runner {
 
 /** Calls of an encoder by their numbers. They do not reference the encoder, which holds its callbacks. */
 class Calls {
-  readonly #waiting = new Map<number, Call>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<Encoded>>();
   #number = 0;
 
   listenTo(encoder: Encoder): void {
     const waiting = this.#waiting;
-    encoder.listen((call, encoded, error, searched) => {
-      if (waiting.get(call)?.hear(encoded, error, searched)) waiting.delete(call);
+    encoder.listen((call, encoded, error) => {
+      const ended = waiting.get(call);
+      waiting.delete(call);
+      if (encoded) ended?.resolve(encoded);
+      else ended?.reject(fromNative(new Error(error ?? '')));
     });
   }
 
   /** Rejects with what `begins` throws, too. */
-  async begin(
-    searches: readonly (QuerySearch | undefined)[],
-    begins: (call: number) => void,
-  ): Promise<Encoded> {
+  async begin(begins: (call: number) => void): Promise<Encoded> {
     this.#number = (this.#number + 1) >>> 0;
     begins(this.#number);
-    const call = new Call(searches);
+    const call = Promise.withResolvers<Encoded>();
     this.#waiting.set(this.#number, call);
-    return call.encoded;
+    return call.promise;
   }
-}
-
-/** Texts that are encoded together, and the searches that go on with them. */
-class Call {
-  readonly encoded: Promise<Encoded>;
-  readonly #searches: readonly (QuerySearch | undefined)[];
-  readonly #running = new Map<number, (found: TextSearched) => void>();
-  #end!: (encoded: Encoded | null, error: string | null) => void;
-
-  constructor(searches: readonly (QuerySearch | undefined)[]) {
-    this.#searches = searches;
-    this.encoded = new Promise((resolve, reject) => {
-      this.#end = (encoded, error) => {
-        if (encoded) resolve(encoded);
-        else reject(failure(error));
-      };
-    });
-  }
-
-  /** @returns whether nothing more is to come */
-  hear(encoded: Encoded | null, error: string | null, searched: TextSearched | null): boolean {
-    if (encoded) for (const [text, search] of this.#searches.entries()) search?.begun(this.#outcomeOf(text));
-    if (encoded || error !== null) this.#end(encoded, error);
-    if (searched) {
-      this.#running.get(searched.text)?.(searched);
-      this.#running.delete(searched.text);
-    }
-    return this.#running.size === 0;
-  }
-
-  #outcomeOf(text: number): Promise<SearchedText> {
-    return new Promise((resolve, reject) => {
-      this.#running.set(text, ({ searched, error }) => {
-        if (searched) resolve(searched);
-        else reject(failure(error));
-      });
-    });
-  }
-}
-
-function failure(error: string | null | undefined): unknown {
-  return fromNative(new Error(error ?? ''));
 }

@@ -18,6 +18,8 @@ export interface DispatcherOptions {
   readonly boundsOf: (name: string) => BatchBounds;
   /** Models that every worker must have open. */
   readonly models: readonly string[];
+  /** Whether a query that is not queued here has no answer yet, or had one within so many milliseconds. */
+  readonly asksElsewhere?: (ms: number) => boolean;
   readonly log: (event: object) => void;
   readonly onTask?: (task: EncoderTask) => void;
   /** Called when a worker has lost a provider, with each of its answers from then on. */
@@ -190,7 +192,8 @@ export class Dispatcher {
    * thread that wakes up would still wait for its processor. Idle workers are considered again whenever a task ends.
    */
   #ingestMakesRoom(): boolean {
-    if (this.#searching === 0 && performance.now() - this.#lastQueryAt > SEARCHING_MS) return false;
+    const isSearching = this.#searching > 0 || performance.now() - this.#lastQueryAt <= SEARCHING_MS;
+    if (!isSearching && !this.#options.asksElsewhere?.(SEARCHING_MS)) return false;
     const count = (role: Use, threads: Iterable<EncoderThread>) =>
       [...threads].filter((thread) => thread.role === role).length;
     const most = Math.max(1, count('ingest', this.#threads) - count('query', this.#threads));
@@ -272,8 +275,7 @@ export class Dispatcher {
       await this.#cut(thread, pieces);
       return 0;
     }
-    const searches = pieces.flatMap(({ work, entries }) => entries.map(() => (work as VectorJob).search));
-    const totals = await thread.encode(first.taskOf(pieces, thread.input), searches);
+    const totals = await thread.encode(first.taskOf(pieces, thread.input));
     this.#counters.runs += totals.runs;
     this.#counters.tokens += totals.tokens;
     this.#counters.padding += totals.padding;

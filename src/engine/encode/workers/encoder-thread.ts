@@ -2,7 +2,6 @@ import { awaitCrossing, type native } from '@farthing/native';
 import type { RunTotals, Use } from '../session/runner.ts';
 import type { NativeTextRunner } from '../text/native-text-runner.ts';
 import type { CutPassage, PlacedBlock } from '../text/passage.ts';
-import type { QuerySearch } from '../text/query-search.ts';
 import type {
   ChoosingSettings,
   CutTask,
@@ -56,12 +55,10 @@ export class EncoderThread {
     return this.#run({ kind: 'choose' });
   }
 
-  /** @param searches for each text, the search that may continue where one native model encodes it */
-  encode(task: EncodeTask, searches: readonly (QuerySearch | undefined)[] = []): Promise<WorkTotals> {
+  encode(task: EncodeTask): Promise<WorkTotals> {
     const runners = task.kind === 'texts' ? this.#nativesOf(task) : undefined;
     if (!runners) return this.#run(task);
-    const following = runners.length === 1 ? searches : [];
-    return this.#hold(() => this.#encodeNatively(runners, task as TextsTask, following));
+    return this.#hold(() => this.#encodeNatively(runners, task as TextsTask));
   }
 
   /** The native models of a task; undefined if another takes part, too. */
@@ -73,17 +70,14 @@ export class EncoderThread {
   async #encodeNatively(
     runners: readonly NativeTextRunner[],
     { texts, use, urgent }: TextsTask,
-    searches: readonly (QuerySearch | undefined)[],
   ): Promise<WorkTotals> {
     const stride = runners.reduce((sum, runner) => sum + runner.dimensions, 0);
     const totals: RunTotals = { runs: 0, tokens: 0, padding: 0 };
     let offset = 0;
     for (const runner of runners) {
       const { output } = this;
-      const { runs, tokens, sinceMs } = await runner.encode(texts, use, output, offset, stride, {
-        searches,
-        ...(urgent && { threads: 'query' }),
-      });
+      const threads = urgent ? 'query' : use;
+      const { runs, tokens, sinceMs } = await runner.encode(texts, use, output, offset, stride, threads);
       totals.runs += runs;
       totals.tokens += tokens;
       totals.sinceMs = sinceMs;

@@ -1,6 +1,5 @@
 import { FarthingError } from '@farthing/protocol/error';
 import type { CutPassage, PlacedBlock } from '../text/passage.ts';
-import type { QuerySearch } from '../text/query-search.ts';
 import type { Piece, Work } from './batch-queue.ts';
 import type { CutTask, EncodeTask } from './protocol.ts';
 import type { WorkKind, WorkName } from './work-kinds.ts';
@@ -12,7 +11,6 @@ export interface JobOptions {
   /** Called with each task that did some of it. */
   readonly onTask?: (task: EncoderTask) => void;
   /** Queries only. */
-  readonly search?: QuerySearch;
   readonly waitMsMax?: number;
 }
 
@@ -99,8 +97,6 @@ abstract class Job<Result> implements Work<number> {
 
 /** Vectors of inputs of one kind, by each tower of its kind of work. */
 export abstract class VectorJob extends Job<Vectors> {
-  /** Goes on where the query is encoded, if it can. */
-  readonly search: QuerySearch | undefined;
   /** Longest estimated wait of a query that may wait for longer than others. */
   readonly waitMsMax: number | undefined;
   protected readonly work: WorkKind;
@@ -109,7 +105,6 @@ export abstract class VectorJob extends Job<Vectors> {
   constructor(work: WorkKind, entries: readonly number[], options: JobOptions) {
     super(work.name, entries, options);
     this.work = work;
-    this.search = options.search;
     this.waitMsMax = options.waitMsMax;
     this.#vectors = Object.fromEntries(
       work.parts.flatMap(({ spaces }) =>

@@ -22,6 +22,8 @@ import type { WorkerCounts } from './worker-counts.ts';
 /** Worker threads with their sessions open and warm. */
 export interface Workers {
   readonly threads: readonly EncoderThread[];
+  /** The native encoder's models, by the index of their tower. */
+  readonly natives: readonly (NativeTextRunner | undefined)[];
   /** One for each tower: the first worker's report, or the failure of any. */
   readonly reports: readonly TowerReport[];
   readonly labelsCached: boolean;
@@ -120,7 +122,7 @@ export async function startWorkers(
         encodeLabels(threads, indexIn(towers, text), bridge, texts),
       );
     if (!isKept) await threads[0]?.rest();
-    return { threads, reports, labelsCached: !embeds };
+    return { threads, natives, reports, labelsCached: !embeds };
   } catch (error) {
     await Promise.all(threads.map((thread) => thread.rest()));
     throw new FarthingError('models_invalid', 'The encoders could not be started.', { cause: error });

@@ -11,7 +11,7 @@ import { OrderSchema } from '@farthing/protocol/schema/order';
 import { QuestionSchema, type SearchRequest, SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { K_DEFAULT, K_MAX, QUERY_LENGTH_MAX, type SearchInput } from '@farthing/protocol/search';
 import { type TObject, Type } from '@sinclair/typebox';
-import { BODY_LIMITS, bodyTooLarge, splitBody } from '../body/split-body.ts';
+import { BODY_LIMITS, bodyTooLarge, type SplitBody, splitBody } from '../body/split-body.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { parseJsonObject, Validator } from '../exchange/json.ts';
 import type { Several } from './several-answers.ts';
@@ -53,17 +53,26 @@ export interface ParsedSearch {
   readonly warnings: readonly string[];
 }
 
+/** So few bytes are within every limit of `splitBody`. */
+const PLAIN_BYTES_MAX = Math.min(BODY_LIMITS.bytes, BODY_LIMITS.values);
+/** A picture, an escape that may hide its name, a byte order mark, and objects, whose members `splitBody` puts in order. */
+const NOT_PLAIN = /image_b64|\\|^\ufeff|\{[^]*\{/;
+const NOTHING_APART: Partial<SplitBody> = {};
+
 /** Reads and validates a SearchRequest. @throws a 400 that names the field. */
 export async function readSearch(exchange: Exchange, bodyBytesMax: number): Promise<ParsedSearch> {
   const body = await exchange.body.whole(bodyBytesMax);
-  const split = await splitBody(body, false);
+  const text = body.byteLength <= PLAIN_BYTES_MAX ? body.toString('utf8') : undefined;
+  const isPlain = text !== undefined && !NOT_PLAIN.test(text);
+  const split = isPlain ? NOTHING_APART : await splitBody(body, false);
   // A body that is no JSON object is parsed once more, for its error.
   if (split.json === undefined && body.byteLength > BODY_LIMITS.bytes) throw bodyTooLarge();
-  const sent = parseJsonObject(split.json ?? body.toString('utf8'));
+  const sent = parseJsonObject(split.json ?? text ?? body.toString('utf8'));
   // An empty string replaces it in the JSON.
   if (split.picture || split.isUnreadable) delete sent.image_b64;
   refuseFilterLike(sent);
-  const { value, warnings } = validator.validate(sent);
+  const { value, warnings: named } = validator.validate(sent);
+  const warnings = isPlain && named.length > 1 ? named.toSorted() : named;
   if (split.isUnreadable) {
     throw new FarthingError('image_unreadable', 'image_b64: send a picture file in standard base64.', {
       facts: { field: 'image_b64' },

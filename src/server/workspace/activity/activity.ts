@@ -27,7 +27,7 @@ interface Entry {
   ingests: number;
   readonly histogram: LatencyHistogram;
   /** History entries that are not written yet. */
-  waiting: HistoryEntry[];
+  waiting: (CountedSearch & { readonly at: number })[];
   /** Entries dropped because the disk was slow. */
   lost: number;
   dirty: boolean;
@@ -83,7 +83,7 @@ export class Activity {
       entry.waiting.shift();
       entry.lost += 1;
     }
-    const at = toTimestamp(this.#deps.clock.now());
+    const at = this.#deps.clock.now();
     entry.waiting.push({ at, query, image_sha256, like, families, k, hits, latency_ms });
   }
 
@@ -160,7 +160,7 @@ export class Activity {
     entry.lost = 0;
     try {
       if (lost > 0) this.#deps.log({ event: 'history_entries_lost', workspace: id, entries: lost });
-      await this.#historyOf(id).append(waiting);
+      await this.#historyOf(id).append(waiting.map((one) => ({ ...one, at: toTimestamp(one.at) })));
     } catch (error) {
       this.#deps.log({
         event: 'history_not_written',

@@ -21,7 +21,7 @@ pub struct VectorList {
 pub struct PendingSearch {
     pub shard: Arc<Shard>,
     pub inputs: SearchInputs,
-    pub lists: Vec<VectorList>,
+    pub lists: Arc<[VectorList]>,
     pub stop: Stop,
     pub made: Instant,
 }
@@ -35,6 +35,19 @@ pub struct PendingAnswer {
 }
 
 impl PendingSearch {
+    /// Whether there is anything to search. None: the index was closed.
+    ///
+    /// # Errors
+    /// `interrupted` once it was cancelled.
+    pub fn has_content(&self) -> Result<Option<bool>> {
+        self.stop.check()?;
+        match self.shard.snapshot() {
+            Ok(snapshot) => Ok(Some(snapshot.totals()?.segments > 0)),
+            Err(error) if error.is_closed() => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Searches a snapshot of now, which is closed when it returns: what was committed while the text was encoded is found.
     ///
     /// # Errors
@@ -57,7 +70,7 @@ impl PendingSearch {
 
     fn complete(&self, vector: &[f32]) -> Result<Search> {
         let mut inputs = self.inputs.clone();
-        for VectorList { list, space } in &self.lists {
+        for VectorList { list, space } in self.lists.iter() {
             inputs.ask_vector(*list, space.clone(), vector.to_vec())?;
         }
         inputs.complete()

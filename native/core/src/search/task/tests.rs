@@ -46,7 +46,7 @@ fn pending(shard: &Arc<Shard>, space: &str, k: usize) -> PendingSearch {
     PendingSearch {
         shard: shard.clone(),
         inputs,
-        lists: vec![VectorList { list: 0, space: space.into() }],
+        lists: [VectorList { list: 0, space: space.into() }].into(),
         stop: Stop::default(),
         made: Instant::now(),
     }

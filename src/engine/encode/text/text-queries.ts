@@ -1,0 +1,281 @@
+import { availableParallelism } from 'node:os';
+import { crossing, fromNative, type native, type SearchedHits, type Vocabulary } from '@farthing/native';
+import { FarthingError } from '@farthing/protocol/error';
+import type { EncoderTask } from '../workers/job.ts';
+import type { NativeTextRunner } from './native-text-runner.ts';
+
+type Native = InstanceType<typeof native.QueryQueue>;
+type Told = Parameters<Parameters<Native['listen']>[0]>;
+
+/** A search of words, with all that is known of it. */
+export interface WordsSearch {
+  readonly index: InstanceType<typeof native.PlannedIndex>;
+  readonly words: string;
+  /** The words ask something. */
+  readonly asks: boolean;
+  readonly k: number;
+  readonly depth: number;
+  readonly exact: boolean;
+  readonly minConfidence: number;
+  readonly explain: boolean;
+  readonly expiresAt: string | null;
+  readonly filter: string | undefined;
+  readonly extent: { readonly around: number; readonly unitsMax?: number } | undefined;
+  readonly order: string | undefined;
+}
+
+/** What came of a query. */
+export interface TextAnswered {
+  readonly task: EncoderTask;
+  /** Milliseconds from when it was asked until its text was encoded. */
+  readonly encodedMs: number;
+  /** Absent where a search has its answer, and all of it is proved, and where nothing was to be encoded. */
+  readonly vector: Float32Array | null;
+  /** Absent without a search, where it would take long, and where its index was closed or has other models. */
+  readonly answer: SearchedHits | null;
+  /** Nothing was searched: the index has no content. */
+  readonly isEmpty: boolean;
+}
+
+export interface TextQueryOptions {
+  readonly tenant: string;
+  readonly signal?: AbortSignal;
+  /** Longest estimated wait, in milliseconds, of one that may wait for longer than others. */
+  readonly waitMsMax?: number;
+}
+
+export interface TextQueriesOptions {
+  /** Queries that may wait. */
+  readonly waitingMax: number;
+  /** A query whose estimated wait is longer is refused at once. Absent: no limit. */
+  readonly waitMsMax: number | undefined;
+  /** Batches at a time, and how many more where queries fall behind. */
+  readonly threads: number;
+  readonly helpers: number;
+  /** Of one batch. */
+  readonly bounds: { readonly entries: number; readonly size: number };
+  readonly vocabulary: Vocabulary | undefined;
+  readonly log: (event: object) => void;
+  readonly onTask: ((task: EncoderTask) => void) | undefined;
+}
+
+/** Searches without vectors: as many at a time as the index has threads for long ones. */
+const SCANS = {
+  waitingMax: 1024,
+  threads: Math.min(4, availableParallelism()),
+  helpers: 0,
+  batchQueries: 1,
+  batchTokens: 1,
+};
+
+/** Where the facts are that `QueryQueue.listen` names. */
+const FACTS = {
+  entries: 0,
+  waitedMs: 1,
+  milliseconds: 2,
+  runs: 3,
+  tokens: 4,
+  failures: 5,
+  isFirst: 6,
+  encodedMs: 7,
+  isEmpty: 8,
+} as const;
+
+interface Waiting {
+  readonly answer: (answered: TextAnswered) => void;
+  readonly fail: (error: unknown) => void;
+  readonly signal: AbortSignal | undefined;
+  readonly leave: () => void;
+}
+
+/**
+ * Text queries of one native model. The queue, its bounds and its turns are native (`native/encoder/src/encoding/query_queue.rs`), and so is
+ * the search that goes on with a vector: one call begins it, and one callback ends it.
+ */
+export class TextQueries {
+  readonly counters = { tasks: 0, runs: 0, tokens: 0, workerFailures: 0, repeatedPieces: 0 };
+  readonly #queue: Native;
+  /** Searches without vectors, which wait for no encoding. */
+  readonly #scans: Native;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #options: TextQueriesOptions;
+  #number = 0;
+  #pumpsSoon = false;
+  #closing = false;
+  #whenIdle: (() => void) | undefined;
+
+  constructor(runner: NativeTextRunner, options: TextQueriesOptions) {
+    this.#options = options;
+    const { waitingMax, waitMsMax, threads, helpers, bounds, vocabulary } = options;
+    const most = {
+      waitingMax,
+      threads,
+      helpers,
+      batchQueries: bounds.entries,
+      batchTokens: bounds.size,
+      ...(waitMsMax !== undefined && { waitMsMax }),
+    };
+    this.#queue = runner.queueOf(most, vocabulary);
+    this.#scans = runner.queueOf(SCANS, vocabulary);
+    this.#queue.listen((...told) => this.#hear(true, ...told));
+    this.#scans.listen((...told) => this.#hear(false, ...told));
+  }
+
+  /** Queries that wait. */
+  get depth(): number {
+    return this.#queue.depth();
+  }
+
+  /** Whether a query of any thread has no answer yet, or had one within this time. */
+  wasAskedWithin(ms: number): boolean {
+    return this.#queue.wasAskedWithin(ms);
+  }
+
+  /** @throws overloaded, not_ready where a query could not wait now */
+  admit({ tenant, waitMsMax = 0 }: TextQueryOptions): void {
+    this.#refuseWhenClosing();
+    const retryAfterS = this.#queue.refusal(tenant, waitMsMax);
+    if (retryAfterS > 0) throw overloaded(this.#queue, retryAfterS);
+  }
+
+  /** @throws overloaded, not_ready; the signal's reason */
+  async encode(text: string, options: TextQueryOptions): Promise<Float32Array> {
+    const { tenant, waitMsMax = 0 } = options;
+    const { vector } = await this.#begin(this.#queue, options, (call) =>
+      this.#queue.encode(call, tenant, waitMsMax, text),
+    );
+    return vector!;
+  }
+
+  /** Searches, with the words' vector where the plan has lists of vectors. @throws as `encode`, and what a search throws */
+  search(search: WordsSearch, encodes: boolean, options: TextQueryOptions): Promise<TextAnswered> {
+    const queue = encodes ? this.#queue : this.#scans;
+    const { tenant, waitMsMax = 0 } = options;
+    const { index, words, asks, k, depth, exact, minConfidence, explain, expiresAt, filter, extent, order } =
+      search;
+    return this.#begin(queue, options, (call) =>
+      queue.search(
+        call,
+        tenant,
+        waitMsMax,
+        index,
+        words,
+        asks,
+        k,
+        depth,
+        exact,
+        minConfidence,
+        explain,
+        expiresAt,
+        filter,
+        extent,
+        order,
+      ),
+    );
+  }
+
+  /** Refuses more, and waits for those that have begun. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    if (this.#waiting.size > 0)
+      await new Promise<void>((resolve) => {
+        this.#whenIdle = resolve;
+      });
+  }
+
+  /** @param begins returns 0, or after how many seconds to try again */
+  #begin(
+    queue: Native,
+    { signal }: TextQueryOptions,
+    begins: (call: number) => number,
+  ): Promise<TextAnswered> {
+    return new Promise((answer, fail) => {
+      this.#refuseWhenClosing();
+      if (signal?.aborted) throw signal.reason;
+      this.#number = (this.#number + 1) >>> 0;
+      const call = this.#number;
+      const retryAfterS = crossing(() => begins(call));
+      if (retryAfterS > 0) throw overloaded(queue, retryAfterS);
+      const leave = () => this.#leave(queue, call);
+      this.#waiting.set(call, { answer, fail, signal, leave });
+      signal?.addEventListener('abort', leave, { once: true });
+      if (queue === this.#queue) this.#pumpSoon();
+      else queue.pump();
+    });
+  }
+
+  /** After all calls of the same moment: several questions of one search are one batch. */
+  #pumpSoon(): void {
+    if (this.#pumpsSoon) return;
+    this.#pumpsSoon = true;
+    queueMicrotask(() => {
+      this.#pumpsSoon = false;
+      this.#queue.pump();
+    });
+  }
+
+  #hear(
+    encodes: boolean,
+    call: number,
+    error: Told[1],
+    facts: Told[2],
+    vector: Told[3],
+    answer: Told[4],
+  ): void {
+    const task: EncoderTask = {
+      kind: 'query_texts',
+      entries: facts[FACTS.entries]!,
+      milliseconds: facts[FACTS.milliseconds]!,
+      waitedMs: facts[FACTS.waitedMs]!,
+    };
+    if (encodes && facts[FACTS.isFirst] === 1) this.#count(task, facts);
+    const waiting = this.#take(call);
+    if (!waiting) return;
+    if (error === null) {
+      const [encodedMs, isEmpty] = [facts[FACTS.encodedMs]!, facts[FACTS.isEmpty] === 1];
+      waiting.answer({ task, encodedMs, vector, answer, isEmpty });
+    } else waiting.fail(fromNative(new Error(error)));
+  }
+
+  #count(task: EncoderTask, facts: readonly number[]): void {
+    const { counters } = this;
+    const failures = facts[FACTS.failures]!;
+    counters.tasks += 1;
+    counters.runs += facts[FACTS.runs]!;
+    counters.tokens += facts[FACTS.tokens]!;
+    if (failures > 0) {
+      counters.workerFailures += failures;
+      counters.repeatedPieces += task.entries;
+      this.#options.log({ event: 'encode_failed', role: 'query', pieces: task.entries });
+    }
+    this.#options.onTask?.(task);
+  }
+
+  #leave(queue: Native, call: number): void {
+    const waiting = this.#take(call);
+    if (!waiting) return;
+    queue.cancel(call);
+    waiting.fail(waiting.signal?.reason);
+  }
+
+  #take(call: number): Waiting | undefined {
+    const waiting = this.#waiting.get(call);
+    this.#waiting.delete(call);
+    waiting?.signal?.removeEventListener('abort', waiting.leave);
+    if (this.#waiting.size === 0) this.#whenIdle?.();
+    return waiting;
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#closing)
+      throw new FarthingError('not_ready', 'The server is shutting down.', { retryAfterS: 5 });
+  }
+}
+
+function overloaded(queue: Native, retryAfterS: number): FarthingError {
+  return new FarthingError(
+    'overloaded',
+    `${queue.depth()} searches are waiting. Nothing was charged: try again later.`,
+    { retryAfterS },
+  );
+}
