@@ -145,7 +145,10 @@ mod tests {
         }
         queue.enter("b", "b1", 10.0);
         queue.enter("b", "b2", 10.0);
-        assert_eq!((queue.size(), queue.waiting_of("a"), queue.waiting_before("b"), queue.waiting_before("c")), (6, 4, 5, 2));
+        assert_eq!(
+            (queue.size(), queue.waiting_of("a"), queue.waiting_before("b"), queue.waiting_before("c")),
+            (6, 4, 5, 2)
+        );
         assert_eq!(taken(&mut queue), ["b1", "b2", "a1", "a2", "a3", "a4"]);
         // Who was served a lot waits for who comes new, and nobody comes back with an advantage.
         queue.enter("a", "a5", 10.0);

@@ -161,6 +161,8 @@ export class Search {
     let found: Answered | undefined;
     if (encoder.wordsSearches && state.planned && isOfWords(input)) {
       plan = plannedNow(input, encoder);
+      // What has nothing to answer is never certain of an answer.
+      if (asked.onCertain && state.segments === 0) return emptyResult(started);
       const known = { ...asked, plan, expiresAt, depth, onTask };
       found = await this.#answerWords(tenant, state, input, encoder.wordsSearches, known);
     } else {
@@ -247,9 +249,8 @@ export class Search {
     const answering = searches.search(
       { index, words: query, asks: isQuestion(query), ...asked },
       spaces.length > 0,
-      options,
+      { ...options, ...(onCertain && { onBegun: onCertain }) },
     );
-    onCertain?.();
     const { task, encodedMs, vector, answer, isEmpty } = await unlessLeft(signal, () => answering);
     if (isEmpty) return undefined;
     if (spaces.length > 0) onTask(task);

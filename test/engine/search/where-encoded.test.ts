@@ -88,8 +88,13 @@ function rigOf(t: Test, encoder: Encoder, spaces: readonly SpaceSpec[] = encoder
   });
 }
 
-const run = (rig: Rig, input: SearchInput, tenant = 'ws_a', signal = new AbortController().signal) =>
-  rig.search.run(tenant, input, signal);
+const run = (
+  rig: Rig,
+  input: SearchInput,
+  tenant = 'ws_a',
+  signal = new AbortController().signal,
+  options = {},
+) => rig.search.run(tenant, input, signal, options);
 
 /** All of an answer but its times. */
 function shown({ hits, explanation, latency_ms: _, timing: __, ...rest }: SearchResult) {
@@ -137,6 +142,38 @@ for (const provider of deep(['native'] as const, ['native', 'cpu'] as const)) {
     await Promise.all(searches);
     t.equal(rig.begun, goesOn ? 36 : 0);
   });
+
+  t.test(
+    `${provider}: what is certain of its answer has one, and what is refused or has nothing to search is not`,
+    async (t) => {
+      const rig = rigOf(t, encoder);
+      const full = await openEmbedded({ provider, queryQueueMax: 0 });
+      t.teardown(() => full.close());
+      await rig.append('ws_a', 'a', TEXTS[0]!);
+      let certain = 0;
+      const asked = [
+        { query: 'gulls', k: 9 },
+        'ws_a',
+        new AbortController().signal,
+        { onCertain: () => certain++ },
+      ] as const;
+      await run(rig, ...asked);
+      t.ok(certain > 0);
+      certain = 0;
+      const none = await run(rig, asked[0], 'ws_none', asked[2], asked[3]);
+      await rig.tenants.use('ws_b', { create: true }, () => undefined);
+      const empty = await run(rig, asked[0], 'ws_b', asked[2], asked[3]);
+      t.match([none, empty], [{ searchable: false }, { searchable: false }]);
+      const search = new Search({
+        tenants: rig.tenants,
+        owners: new Owners(),
+        encoders: { current: full, search: (_index, _asked, work) => work(full) },
+        extractor: {} as Extractor,
+      });
+      await t.rejects(search.run(asked[1], asked[0], asked[2], asked[3]), { code: 'overloaded' });
+      t.equal(certain, 0);
+    },
+  );
 
   t.test(`${provider}: an index that was disposed of meanwhile is empty`, async (t) => {
     const rig = rigOf(t, encoder);

@@ -83,9 +83,7 @@ impl NativeTextEncoder {
     #[napi(catch_unwind)]
     pub fn listen(
         &self,
-        #[napi(
-            ts_arg_type = "(call: number, encoded: EncodedTexts | null, error: string | null) => void"
-        )]
+        #[napi(ts_arg_type = "(call: number, encoded: EncodedTexts | null, error: string | null) => void")]
         listener: Function<Arguments, ()>,
     ) -> Result<()> {
         self.listener.set(Listener::of(listener)?).map_err(|_| internal("somebody listens already"))

@@ -1,4 +1,4 @@
 pub mod calibration;
 pub mod native_search;
-pub mod planned_index;
 pub mod plan;
+pub mod planned_index;

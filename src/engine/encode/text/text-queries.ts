@@ -42,6 +42,8 @@ export interface TextQueryOptions {
   readonly signal?: AbortSignal;
   /** Longest estimated wait, in milliseconds, of one that may wait for longer than others. */
   readonly waitMsMax?: number;
+  /** Called at once, if it is not refused. */
+  readonly onBegun?: () => void;
 }
 
 export interface TextQueriesOptions {
@@ -186,7 +188,7 @@ export class TextQueries {
   /** @param begins returns 0, or after how many seconds to try again */
   #begin(
     queue: Native,
-    { signal }: TextQueryOptions,
+    { signal, onBegun }: TextQueryOptions,
     begins: (call: number) => number,
   ): Promise<TextAnswered> {
     return new Promise((answer, fail) => {
@@ -201,6 +203,7 @@ export class TextQueries {
       signal?.addEventListener('abort', leave, { once: true });
       if (queue === this.#queue) this.#pumpSoon();
       else queue.pump();
+      onBegun?.();
     });
   }
 

@@ -56,7 +56,7 @@ export interface ParsedSearch {
 /** So few bytes are within every limit of `splitBody`. */
 const PLAIN_BYTES_MAX = Math.min(BODY_LIMITS.bytes, BODY_LIMITS.values);
 /** A picture, an escape that may hide its name, a byte order mark, and objects, whose members `splitBody` puts in order. */
-const NOT_PLAIN = /image_b64|\\|^\ufeff|\{[^]*\{/;
+const NOT_PLAIN = /image_b64|\\|^\ufeff|\{.*\{/s;
 const NOTHING_APART: Partial<SplitBody> = {};
 
 /** Reads and validates a SearchRequest. @throws a 400 that names the field. */
