@@ -1,7 +1,5 @@
-import { brief } from '@farthing/protocol/brief';
 import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
 import type { Scope } from './backend.ts';
 import { remoteBackend } from './remote-backend.ts';
 import { makeServer } from './server.ts';
@@ -19,7 +17,10 @@ const PAYMENT_KEY = 'x402/payment';
  */
 export function mcpEndpoint(deps: EndpointDeps): AnswerMcp {
   return async (request, { message, files }, left) => {
-    const transport = new BriefTransport({ sessionIdGenerator: undefined, enableJsonResponse: true });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: undefined,
+      enableJsonResponse: true,
+    });
     const scope = scopeOf(request);
     const server = makeServer('remote', (meta, cancelled) =>
       remoteBackend({
@@ -38,15 +39,6 @@ export function mcpEndpoint(deps: EndpointDeps): AnswerMcp {
       await server.close();
     }
   };
-}
-
-/** The SDK lists every fault of a message that it cannot read; the list is cut. */
-class BriefTransport extends WebStandardStreamableHTTPServerTransport {
-  override send(message: JSONRPCMessage, options?: { relatedRequestId?: string | number }): Promise<void> {
-    if (!('error' in message)) return super.send(message, options);
-    const { code, message: text } = message.error;
-    return super.send({ ...message, error: { code, message: brief(text) } }, options);
-  }
 }
 
 function scopeOf({ url, headers }: Request): Scope {

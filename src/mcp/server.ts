@@ -4,9 +4,12 @@ import { nearest } from '@farthing/protocol/nearest';
 import { VERSION } from '@farthing/protocol/version';
 import { checkWellFormed } from '@farthing/protocol/well-formed';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   CallToolRequestSchema,
   type CallToolResult,
+  ErrorCode,
+  type JSONRPCErrorResponse,
   ListResourcesRequestSchema,
   ListResourceTemplatesRequestSchema,
   ListToolsRequestSchema,
@@ -57,7 +60,7 @@ export function makeServer(
   kind: Kind,
   backendFor: (meta: Readonly<Record<string, unknown>>, signal: AbortSignal) => Backend,
 ): Server {
-  const server = new Server(
+  const server = new ClearServer(
     { name: 'farthing', title: 'Farthing', version: VERSION },
     {
       capabilities: { tools: {}, resources: {} },
@@ -89,6 +92,22 @@ export function makeServer(
     }
   });
   return server;
+}
+
+/** The SDK answers parameters of another shape as its own fault, with a list of all that is wrong: it is the client's, and the first is told. */
+class ClearServer extends Server {
+  override connect(transport: Transport): Promise<void> {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) =>
+      send('error' in message ? { ...message, error: clear(message.error) } : message, options);
+    return super.connect(transport);
+  }
+}
+
+function clear({ code, message }: JSONRPCErrorResponse['error']): JSONRPCErrorResponse['error'] {
+  if (code !== ErrorCode.InternalError || !message.startsWith('[')) return { code, message: brief(message) };
+  const [fault] = JSON.parse(message) as [{ path: readonly (string | number)[]; message: string }];
+  return { code: ErrorCode.InvalidParams, message: brief(`${fault.path.join('.')}: ${fault.message}`) };
 }
 
 function unknownTool(name: string): FarthingError {

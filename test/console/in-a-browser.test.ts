@@ -5,7 +5,7 @@ import { deep } from '../rig/deep.ts';
 import { startTestServer } from '../rig/test-server.ts';
 import { missing, openBrowser, PATIENCE_MS, seen, shoot, violations, visit } from './browser.ts';
 import { sample } from './files.ts';
-import { addFiles, answered, ask, rent, searchable } from './page.ts';
+import { addFiles, answered, ask, closeHit, rent, searchable } from './page.ts';
 
 const CROWD = deep(200, 1000);
 const lacking = missing();
@@ -133,5 +133,64 @@ if (lacking) {
     t.match(sent.at(-1)!.filter, { metadata: { year: 2024 } });
     await shoot(page, 'only-nothing');
     t.same(faults, []);
+  });
+
+  t.test('scripts in names, texts, metadata and files of strangers do not run', async (t) => {
+    const { page, faults } = await visit(browser, server.url);
+    page.on('dialog', (dialog) => dialog.dismiss().then(() => t.fail('a dialog was opened')));
+    const credentials = page.waitForRequest((request) => request.headers().authorization !== undefined);
+    await rent(page);
+    const asked = await credentials;
+    const [, id] = /workspaces\/(ws_\w+)/.exec(asked.url())!;
+    const headers = { Authorization: asked.headers().authorization! };
+    const run = '<img src=x onerror="window.ran=1">';
+    const script = `${run}<script>window.ran=1</script><svg onload="window.ran=1"><a href="javascript:window.ran=1">gulls</a>`;
+    const escaped = script.replaceAll('<', '&lt;');
+    const files: Readonly<Record<string, string>> = {
+      [`${run}.txt`]: `Gulls say ${script} at noon.`,
+      'page.html': `<!doctype html><title>${escaped}</title><h1>${escaped}</h1><p>Gulls: ${escaped} ${script}`,
+      'notes.md': `# Gulls ${run}\n\n[gulls](javascript:window.ran=1) ${script}`,
+      'drawing.svg': `<svg xmlns="http://www.w3.org/2000/svg" width="99" height="99"><script>window.ran=1</script><text y="50" onclick="window.ran=1">gulls</text></svg>`,
+      'gulls.vtt': `WEBVTT\n\n00:01.000 --> 00:02.000\nGulls ${script}`,
+    };
+    const WS = `${server.url}/agent/v1/workspaces/${id}`;
+    for (const [name, content] of Object.entries(files)) {
+      const form = new FormData();
+      form.set('file', new File([content], name));
+      form.set('key', `key ${run} ${name}`);
+      form.set('metadata', JSON.stringify({ [`by ${run}`]: script }));
+      const answer = await fetch(`${WS}/ingest`, {
+        method: 'POST',
+        body: form,
+        headers: { ...headers, Prefer: 'wait=60' },
+      });
+      t.equal(answer.status, 200, name);
+    }
+    await page.reload();
+    await ask(page, 'gulls at noon');
+    const titles = page.locator('.hit .title');
+    t.ok((await titles.count()) > 0);
+    for (let hit = 0; hit < (await titles.count()); hit++) {
+      await titles.nth(hit).click();
+      await page.locator('dialog[open]').waitFor();
+      await closeHit(page);
+    }
+    t.same(faults, []);
+    // The stored files, as a page of the same origin could show them.
+    const { items } = (await (await fetch(`${WS}/items`, { headers })).json()) as { items: { id: string }[] };
+    t.equal(items.length, Object.keys(files).length);
+    const addresses = items.flatMap((item) =>
+      ['content', 'preview', 'text', 'captions'].map((part) => `${WS}/items/${item.id}/${part}`),
+    );
+    await page.route('**/agent/v1/workspaces/**', (route) =>
+      route.continue({ headers: { ...route.request().headers(), ...headers } }),
+    );
+    for (const address of [...addresses, `${WS}/export?content=true`]) {
+      // What is saved as a file ends the navigation.
+      const shown = await page.goto(address, { waitUntil: 'load' }).catch(() => undefined);
+      if (shown) t.equal(await page.evaluate('window.ran'), undefined, address.slice(WS.length));
+    }
+    await page.goto(server.url);
+    t.equal(await page.evaluate('window.ran'), undefined);
   });
 }

@@ -7,7 +7,10 @@ import {
   circularSqlite,
   crowdedSevenZip,
   heicFlood,
+  largePng,
+  longPdf,
   sevenZipBomb,
+  silence,
 } from './reader-files.ts';
 
 const ANY = ['read', ...GIVEN_UP, ...DAMAGED];
@@ -32,5 +35,10 @@ export const READER_CASES: readonly HostileCase[] = [
     ANY,
   ),
   file('a HEIC flood: 60,000²', heicFlood(), [...TOO_LARGE, ...DAMAGED]),
+  file('a picture of 100 megapixels', () => largePng(10_000), ['read', ...TOO_LARGE]),
+  file('ten hours of silence', () => silence(36_000), ['read', ...TOO_LARGE]),
+  file('a PDF of 4,000 pages', () => longPdf(4000), ['read', ...TOO_LARGE]),
+  file('a text of a million lines', `# Gulls\n${'\n'.repeat(1_000_000)}words`, ['read', ...TOO_LARGE]),
+  file('a table of a million rows', `a,b\n${',\n'.repeat(1_000_000)}words,1`, ANY, 'rows.csv'),
   file('a calendar of one line that never ends', `BEGIN:VCALENDAR\nSUMMARY:${'x\n '.repeat(500_000)}`, ANY),
 ];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { crc32, gunzipSync } from 'node:zlib';
+import { crc32, deflateSync, gunzipSync } from 'node:zlib';
 
 /** Files that are made to break the readers of packed, tabular and old formats. */
 
@@ -105,4 +105,64 @@ export function heicFlood(): Buffer {
     bytes.writeUInt32BE(60_000, at + 12);
   }
   return bytes;
+}
+
+/** A grey PNG of so many pixels square: each row is of one shade. */
+export function largePng(side: number): Buffer {
+  const rows = Buffer.alloc(side * (side + 1));
+  for (let row = 0; row < side; row++) rows.fill(row % 256, row * (side + 1) + 1, (row + 1) * (side + 1));
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(side, 0);
+  head.writeUInt32BE(side, 4);
+  head[8] = 8;
+  const chunk = (type: string, content: Buffer): Buffer => {
+    const named = Buffer.concat([Buffer.from(type), content]);
+    const [length, sum] = [Buffer.alloc(4), Buffer.alloc(4)];
+    length.writeUInt32BE(content.length);
+    sum.writeUInt32BE(crc32(named));
+    return Buffer.concat([length, named, sum]);
+  };
+  const signature = Buffer.from('89504e470d0a1a0a', 'hex');
+  const pixels = chunk('IDAT', deflateSync(rows, { level: 1 }));
+  return Buffer.concat([signature, chunk('IHDR', head), pixels, chunk('IEND', Buffer.alloc(0))]);
+}
+
+/** A WAV of eight bits at 1 kHz. */
+export function silence(seconds: number): Buffer {
+  const [rate, head] = [1000, Buffer.alloc(44)];
+  const bytes = seconds * rate;
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + bytes, 4);
+  head.write('WAVEfmt ', 8);
+  for (const [at, value] of [
+    [16, 16],
+    [24, rate],
+    [28, rate],
+    [40, bytes],
+  ] as const)
+    head.writeUInt32LE(value, at);
+  for (const [at, value] of [
+    [20, 1],
+    [22, 1],
+    [32, 1],
+    [34, 8],
+  ] as const)
+    head.writeUInt16LE(value, at);
+  head.write('data', 36);
+  return Buffer.concat([head, Buffer.alloc(bytes, 0x80)]);
+}
+
+/** A PDF of so many pages that all show the same few words. */
+export function longPdf(pages: number): Buffer {
+  const content = 'BT /F 12 Tf 72 700 Td (Gulls, terns and the tide.) Tj ET';
+  const page = (at: number) =>
+    `${at} 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents 4 0 R>>endobj\n`;
+  const numbers = Array.from({ length: pages }, (_, index) => index + 5);
+  return Buffer.from(
+    `%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n` +
+      `2 0 obj<</Type/Pages/Count ${pages}/Kids[${numbers.map((at) => `${at} 0 R`).join(' ')}]>>endobj\n` +
+      `3 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>endobj\n` +
+      `4 0 obj<</Length ${content.length}>>stream\n${content}\nendstream endobj\n` +
+      `${numbers.map(page).join('')}trailer<</Root 1 0 R>>\n%%EOF`,
+  );
 }

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { type CallToolResult, ErrorCode } from '@modelcontextprotocol/sdk/types.js';
 import { ExactEvmScheme } from '@x402/evm';
 import { type PaymentRequired, x402Client } from '@x402/fetch';
 import t, { type Test } from 'tap';
@@ -245,6 +245,20 @@ t.test('requests that are not MCP are refused, and GET has nothing to stream', a
   });
   t.equal(answer.status, 400);
   t.match(await answer.json(), { jsonrpc: '2.0', error: { code: Number } });
+  for (const [method, params, fault] of [
+    ['tools/call', undefined, /^params: /],
+    ['tools/call', { name: 5 }, /^params\.name: /],
+    ['tools/call', { name: 'search', arguments: ['gulls'] }, /^params\.arguments: /],
+    ['resources/read', {}, /^params\.uri: /],
+    ['initialize', { protocolVersion: 1 }, /^params\.protocolVersion: /],
+  ] as const) {
+    const asked = await fetch(`${server.url}/mcp`, {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }),
+      headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream' },
+    });
+    t.match(await asked.json(), { id: 7, error: { code: ErrorCode.InvalidParams, message: fault } }, method);
+  }
   const batch = await fetch(`${server.url}/mcp`, { method: 'POST', body: ' [{"jsonrpc": "2.0"}]' });
   t.match(await batch.json(), { code: 'request_malformed', status: 400 });
   const large = await fetch(`${server.url}/mcp`, { method: 'POST', body: 'x'.repeat(17 * 2 ** 20) });

@@ -1,11 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { ATTACKS } from '../../bench/siege/attacks.ts';
+import { ATTACKS, attack, BESIEGED } from '../../bench/siege/attacks.ts';
 import { besiege } from '../../bench/siege/siege.ts';
 import { openStage } from '../../bench/siege/stage.ts';
 import { deep } from '../rig/deep.ts';
-import { CACHE_DIR, FEW_WORKERS } from '../rig/test-server.ts';
+import { CACHE_DIR, FEW_WORKERS, startTestServer, TestAgent } from '../rig/test-server.ts';
+import { countTurns } from './turns.ts';
 
-/** The attacks of `make siege`, for a moment each: nobody who pays is refused, and nothing is left. */
+/**
+ * The attacks of `make siege`, for a moment each: nobody who pays is refused, nothing is left, and ten words of a stranger wait for a few
+ * pieces of others' work.
+ */
 
 const SECONDS = deep(1, 3);
 const SEARCHES_PER_SECOND = 5;
@@ -62,5 +67,46 @@ for (const names of deep(
     const incomingMibMax = byTenant ? TENANT_INCOMING_MIB_MAX : INCOMING_MIB_MAX;
     t.ok(seen.incomingMib <= incomingMibMax, `${seen.incomingMib.toFixed(0)} MiB of uploads`);
     t.ok(seen.isGone, 'no trace is left');
+  });
+}
+
+/** Owners with work beside the one who uploads ten words. */
+const OWNERS: Readonly<Record<string, number>> = {
+  'files of eight payers that draw without end': 8,
+  'slow documents in a cheap workspace': 1,
+  ...deep<Record<string, number>>({}, { [MANY_PAYERS]: 24, 'nested web pages in a cheap workspace': 1 }),
+};
+const UPLOADS = deep(2, 6);
+
+for (const [name, owners] of Object.entries(OWNERS)) {
+  t.test(`${name}: ten words wait for one piece of each owner at most`, async (t) => {
+    const server = await startTestServer(t, BESIEGED);
+    const [payer, attacker] = [new TestAgent(server.url), new TestAgent(server.url)];
+    const [client, { id, token }] = [await payer.rent(), await attacker.rent()];
+    const words = () => `Ten words of a log that nobody has written: ${randomUUID()}`;
+    await client.ingest('first.txt', words());
+    const turns = countTurns();
+    t.teardown(turns.end);
+    const over = new AbortController();
+    const target = {
+      url: server.url,
+      folder: server.dataFolder,
+      workspace: { path: `/agent/v1/workspaces/${id}`, token },
+    };
+    const begun = Promise.withResolvers<void>();
+    const attacking = attack(name, target, over.signal, begun.resolve);
+    await begun.promise;
+    for (let upload = 0; upload < UPLOADS; upload++) {
+      const from = turns.waits.length;
+      const { body } = await client.ingest(`${upload}.txt`, words());
+      t.match(body, { job: { state: 'searchable' } });
+      const own = turns.waits
+        .slice(from)
+        .filter(({ owner }) => owner.includes(payer.account.address.toLowerCase()));
+      t.ok(own.length > 0, 'it waited in a queue');
+      for (const { others } of own) t.ok(others <= owners, `${others} pieces of others before it`);
+    }
+    over.abort();
+    await attacking;
   });
 }

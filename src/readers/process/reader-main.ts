@@ -66,7 +66,7 @@ async function send(header: object, body?: Uint8Array): Promise<void> {
 
 /**
  * Lowers the priority of the whole process. On Linux each thread has its own, and takes its creator's. A process that is still loading
- * is waited for, and beside ten busy programs a niceness of 10 leaves it 2 % of a processor.
+ * is waited for, and beside busy programs a low priority leaves it little.
  */
 function lowerPriority(niceness: number): void {
   for (const thread of readdirSync('/proc/self/task')) setPriority(Number(thread), niceness);

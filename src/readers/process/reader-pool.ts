@@ -64,9 +64,9 @@ export class ReaderPool {
     return this.#queue.othersWait(owner);
   }
 
-  /** Starts a reader before a task needs it. Resolves when it has started, or could not. */
-  async warm(): Promise<void> {
-    await this.#readers[0]?.warm();
+  /** Starts readers before tasks need them, one after the other. Resolves when they have started, or could not. */
+  async warm(count = 1): Promise<void> {
+    for (const reader of this.#readers.slice(0, count)) await reader.warm();
   }
 
   /**

@@ -36,24 +36,28 @@ interface PoolOptions {
   /** None of its tasks is quick: no process is kept for quick ones. */
   readonly isSlow?: true;
   readonly niceness?: number;
-  /** The first of its processes stays, however long it has nothing to do. */
-  readonly keepsOne?: true;
+  /** So many of its processes stay, however long they have nothing to do. */
+  readonly keeps?: number;
 }
 
-/** Ingest gives way to queries, as the encoder's ingest workers do. */
-const INGEST = { waitingMax: 1024, niceness: 10 } as const;
+/**
+ * Ingest gives way to queries, as threads for work that no client waits for do (native/threads). Beside ten busy programs on two
+ * processors a reader has 6 % of one; at a niceness of 10 it would have 2 %.
+ */
+const INGEST = { waitingMax: 1024, niceness: 5 } as const;
 /** Sixteen Tenants may have as many uploads at once as each may by default. */
 const OPENINGS_WAITING_MAX = 256;
 
 const POOLS = {
   /** For pictures of queries. */
-  queries: { name: 'query', program: 'queries', waitingMax: 64, keepsOne: true },
+  queries: { name: 'query', program: 'queries', waitingMax: 64, keeps: 1 },
   openings: {
     name: 'open',
     program: 'reader',
     waitingMax: OPENINGS_WAITING_MAX,
     byFiles: true,
-    keepsOne: true,
+    // The second opens small files while another is slow: they would wait for its start.
+    keeps: 2,
   },
   mediaOpenings: { name: 'open-media', program: 'media', waitingMax: OPENINGS_WAITING_MAX },
   extractions: { ...INGEST, name: 'extract', program: 'reader', byFiles: true },
@@ -86,6 +90,7 @@ export class Readers {
   async warm(): Promise<void> {
     await this.pools.openings.warm();
     await this.pools.queries.warm();
+    await this.pools.openings.warm(POOLS.openings.keeps);
   }
 
   /** How the processes are confined; undefined until one has started. */
@@ -115,7 +120,7 @@ function poolOf(pool: PoolOptions, options: ReadersOptions): ReaderPool {
     const name = `${pool.name}-${index}`;
     const scratch = join(scratchFolder, name);
     mkdirSync(scratch, { recursive: true, mode: 0o700 });
-    const idleMsMax = pool.keepsOne && index === 0 ? undefined : IDLE_MS_MAX;
+    const idleMsMax = index < (pool.keeps ?? 0) ? undefined : IDLE_MS_MAX;
     const settings = { program, languages, pictureSpec, limits, scratch, niceness };
     return new PooledReader({ name, settings, log, idleMsMax });
   });

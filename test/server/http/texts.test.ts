@@ -15,7 +15,7 @@ const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 1_000_000);
 
 const server = await startTestServer(t);
 const agent = new TestAgent(server.url);
-const workspace = await agent.rent();
+const workspace = await agent.rent({ ttl_minutes: 15 + Math.ceil(SECONDS / 60) });
 const bearer = `Authorization: Bearer ${workspace.token}\r\n`;
 const WS = `/agent/v1/workspaces/${workspace.id}`;
 const HALF = '\ud800';

@@ -1,4 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { setTimeout } from 'node:timers/promises';
+import { native } from '@farthing/native';
 import type { Answer } from '@farthing/payment/purchase';
 import { RequestPayment } from '@farthing/payment/wire/request-payment';
 import { type ErrorStatus, FarthingError } from '@farthing/protocol/error';
@@ -15,6 +17,9 @@ import type { UnsentBytes } from './unsent-bytes.ts';
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 /** uWebSockets.js closes a resumed connection that is idle for 10 s. */
 const STAY_OPEN_MS = 4000;
+
+/** How often, and how many times, what comes behind a connection's last answer is thrown away. */
+const [LINGER_MS, LINGERS_MAX] = [20, 50];
 
 /** Logged for a client that left before its answer, as proxies do. */
 const LEFT_STATUS = 499;
@@ -122,6 +127,11 @@ export class Exchange {
   #gone = false;
   #isOut = false;
   #status = 0;
+  /** Native code's name for the connection; 0: none. */
+  #connection = 0;
+  #isClosed = false;
+  /** Another request came behind this one and was dropped: the connection ends with the answer. */
+  #isFollowed = false;
 
   constructor(
     response: HttpResponse,
@@ -141,6 +151,8 @@ export class Exchange {
     const framing = { announced: announcedBytes(head), coding: head.headers.get('content-encoding') };
     this.body = new RequestBody(source, { ...framing, ...bodies });
     response.onAborted(() => {
+      this.#waitsNoMore();
+      this.#isClosed = true;
       if (this.#isOut) return;
       this.#ended = true;
       this.#gone = true;
@@ -148,7 +160,10 @@ export class Exchange {
       this.body.fail(left);
       this.#left.abort(left);
     });
-    response.onData((piece, last) => this.body.push(piece, last));
+    response.onData((piece, last) => {
+      this.body.push(piece, last);
+      if (last && !this.#ended) this.#connection = native.waitsForAnswer(response);
+    });
   }
 
   /** Aborted when the client goes away before its answer. */
@@ -215,9 +230,22 @@ export class Exchange {
       hold: (body) => this.#writing.unsent.hold(this.body.owner, body, close),
       onOut: () => {
         this.#isOut = true;
-        close();
+        if (this.#isFollowed) void this.#closeSlowly();
+        else close();
       },
     };
+  }
+
+  /** Shows the client the end of an answer in pieces that was the last. uWebSockets.js closes the connection ten seconds later. */
+  #endSent(): void {
+    if (this.#isFollowed) native.throwAwayRest(this.#connection);
+  }
+
+  /** Closes the connection once its client has read that it ends, or after a second. */
+  async #closeSlowly(): Promise<void> {
+    for (let n = 0; n < LINGERS_MAX && native.throwAwayRest(this.#connection); n++)
+      await setTimeout(LINGER_MS, undefined, { ref: false });
+    if (!this.#isClosed) this.#response.close();
   }
 
   /**
@@ -239,7 +267,7 @@ export class Exchange {
           : writeHeadAlone(response, writeHead, content.bytes, delivery));
         return;
       }
-      response.cork(() => this.#writeHead(status, headers));
+      response.cork(() => this.#writeHead(status, { ...headers, ...this.#closing() }));
       const { bytes, pieces, isComplete } = content;
       const turns = { gone: this.signal, mayGo: () => mayGo(this.body.sender) };
       const whole =
@@ -250,6 +278,7 @@ export class Exchange {
       if (whole && bytes === undefined) response.cork(() => void response.end());
       // The head promised more bytes: only closing the connection shows that the body is incomplete.
       if (!whole && !this.#gone) response.close();
+      if (whole && bytes !== undefined) this.#endSent();
     } catch (error) {
       if (!this.#gone) this.#response.close();
       throw error;
@@ -263,7 +292,7 @@ export class Exchange {
     try {
       if (!this.#begin(status)) return;
       const response = this.#response;
-      response.cork(() => this.#writeHead(status, { ...EVENT_HEADERS, ...headers }));
+      response.cork(() => this.#writeHead(status, { ...EVENT_HEADERS, ...headers, ...this.#closing() }));
       if (this.head.method !== 'HEAD') await writeEvents(response, events, this.signal);
       if (!this.#gone) response.cork(() => void response.end());
     } catch (error) {
@@ -292,7 +321,10 @@ export class Exchange {
         return await (bytes === undefined
           ? writeWhole(response, writeHead, '', this.#delivery())
           : writeHeadAlone(response, writeHead, bytes, this.#delivery()));
-      response.cork(writeHead);
+      response.cork(() => {
+        writeHead();
+        for (const [name, value] of Object.entries(this.#closing())) response.writeHeader(name, value);
+      });
       const isWhole =
         bytes === undefined
           ? (await writeAsItComes(response, pieces, this.signal)) && relayed.isComplete()
@@ -303,6 +335,7 @@ export class Exchange {
             );
       if (isWhole && bytes === undefined) response.cork(() => void response.end());
       if (!isWhole && !this.#gone) response.close();
+      if (isWhole && bytes !== undefined) this.#endSent();
       return isWhole;
     } catch (error) {
       if (!this.#gone) this.#response.close();
@@ -317,9 +350,14 @@ export class Exchange {
     if (this.#ended) return false;
     // Before `#ended` is set, which would keep `discard` from resuming a paused socket.
     this.body.discard();
+    this.#waitsNoMore();
     this.#ended = true;
     this.#status = status;
     return true;
+  }
+
+  #waitsNoMore(): void {
+    if (this.#connection !== 0 && !this.#ended) this.#isFollowed = native.beginsAnswer(this.#connection);
   }
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
@@ -336,9 +374,14 @@ export class Exchange {
     for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
   }
 
+  /** For the head of an answer in pieces, whose end uWebSockets.js cannot make the connection's. */
+  #closing(): Readonly<Record<string, string>> {
+    return this.#isFollowed ? { Connection: 'close' } : {};
+  }
+
   #closesAfterAnswer(): boolean {
     // Proxies differ in where a chunked body ends, and the next request begins.
-    if (this.#writing.isLast() || this.head.headers.has('transfer-encoding')) return true;
+    if (this.#isFollowed || this.#writing.isLast() || this.head.headers.has('transfer-encoding')) return true;
     if (this.body.complete) return false;
     return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;
   }
@@ -352,11 +395,15 @@ export class Exchange {
    * timeout is renewed until the answer. Staying paused would hide that the client left.
    */
   #resume(): void {
-    this.#open(() => this.#response.resume());
+    const resume = () => {
+      // What comes behind a request that was dropped is not read.
+      if (!native.isFollowed(this.#connection)) this.#response.resume();
+    };
+    this.#open(resume);
     if (!this.body.complete) return;
     const again = setInterval(() => {
       if (this.#ended) clearInterval(again);
-      else this.#response.resume();
+      else resume();
     }, STAY_OPEN_MS).unref();
   }
 }

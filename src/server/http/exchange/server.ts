@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
+import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
@@ -93,6 +94,7 @@ function outcomeOf(reply: Reply): Outcome {
 export async function listen(options: ServerOptions): Promise<Server> {
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES_MAX);
   const uws = await import('uWebSockets.js');
+  native.answerBeforeFollowing(uwsLibrary());
   const app = uws.App();
   const connections = new Connections(options);
   app.any('/*', (response, request) => connections.serve(response, request));
@@ -114,6 +116,11 @@ export async function listen(options: ServerOptions): Promise<Server> {
       app.close();
     },
   };
+}
+
+/** File of the loaded binary of uWebSockets.js; empty where none is. */
+function uwsLibrary(): string {
+  return Object.keys(createRequire(import.meta.url).cache).find((file) => /uws[^/]*\.node$/.test(file)) ?? '';
 }
 
 /** The address cannot be listened on. */

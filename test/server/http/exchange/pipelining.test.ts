@@ -3,11 +3,18 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { startTestServer } from '../../../rig/test-server.ts';
+import { prepaidOn } from '../../../../src/payment/asset.ts';
+import { PAY_TO, sign, v1Header, v2Header } from '../../../payment/rig/payments.ts';
+import { tokenDomain } from '../../../rig/sign-transfer.ts';
+import { startTestServer, TestAgent } from '../../../rig/test-server.ts';
 
-/** Many requests in one read: 16 are answered, or four with a token, then the connection ends, and nobody else is refused. */
+/**
+ * Many requests in one read: 16 are answered, or four with a token, then the connection ends, and nobody else is refused. Behind one
+ * that is still running nothing is begun: it is answered, and says that the connection ends.
+ */
 
-const server = await startTestServer(t);
+const server = await startTestServer(t, { PAY_TO });
+const PREPAID = prepaidOn('eip155:8453');
 const { host, port } = server;
 const ANSWERED_MAX = 16;
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept-Encoding: gzip\r\n\r\n`;
@@ -17,6 +24,14 @@ const unpaid = `POST /agent/v1/search HTTP/1.1\r\nHost: ${host}\r\nContent-Lengt
 function answersTo(raw: string): Promise<string> {
   const socket = connect(port, host);
   socket.write(raw);
+  return text(socket.setEncoding('latin1'));
+}
+
+/** The same for requests that come in two reads. */
+function answersApart(first: string, rest: string): Promise<string> {
+  const socket = connect(port, host);
+  socket.setNoDelay(true);
+  socket.write(first, () => setImmediate(() => socket.write(rest)));
   return text(socket.setEncoding('latin1'));
 }
 
@@ -63,6 +78,56 @@ t.test('fewer leave the connection open', async (t) => {
   socket.write(get('/healthz').repeat(7));
   await arrive(14);
   t.notMatch(answers, /Connection: close/);
+});
+
+t.test('a request that others follow is answered, and says that the connection ends', async (t) => {
+  const agent = new TestAgent(server.url);
+  const workspace = await agent.rent();
+  const { item } = (await workspace.ingest('gulls.txt', 'Gulls nest on the cliff.')).body;
+  await agent.ingest('gulls.txt', 'Gulls nest on the cliff.');
+  await agent.post('/agent/v1/prepaid', { usd: 1 });
+  const bearer = `Authorization: Bearer ${workspace.token}\r\n`;
+  const WS = `/agent/v1/workspaces/${workspace.id}`;
+  const body = '{"query":"where do gulls nest"}';
+  const head = (path: string, headers: string) => `POST ${path} HTTP/1.1\r\nHost: ${host}\r\n${headers}`;
+  const post = (path: string, headers: string) =>
+    `${head(path, headers)}Content-Length: ${body.length}\r\n\r\n${body}`;
+  const chunked = (path: string, headers: string) =>
+    `${head(path, headers)}Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  const own = post(`${WS}/search`, bearer);
+  const PAID = '/agent/v1/search';
+  const paid = async () => `X-PAYMENT: ${v1Header(await sign(agent.account))}\r\n`;
+  const voucher = async () => {
+    const extra = { name: PREPAID.name, version: PREPAID.version, prepaid: true };
+    const payload = await sign(agent.account, { domain: tokenDomain(PREPAID) });
+    const header = v2Header(payload, { accepted: { asset: PREPAID.displayedAddress, extra } });
+    return `PAYMENT-SIGNATURE: ${header}\r\n`;
+  };
+  const firsts: Record<string, () => Promise<string> | string> = {
+    'a search of a workspace': () => own,
+    'one in chunks': () => chunked(`${WS}/search`, bearer),
+    'a paid one': async () => post(PAID, await paid()),
+    'a paid one in chunks': async () => chunked(PAID, await paid()),
+    'a prepaid one': async () => post(PAID, await voucher()),
+    'a stored file': () => `GET ${WS}/items/${item.id}/content HTTP/1.1\r\nHost: ${host}\r\n${bearer}\r\n`,
+  };
+  const behind = { 'the same': own, 'a GET': get('/healthz'), 'more than is read': own.repeat(5000) };
+  for (const [name, first] of Object.entries(firsts))
+    for (const [follower, rest] of Object.entries(behind))
+      for (const isApart of [false, true]) {
+        const shown = `${name}, behind it ${follower}${isApart ? ' in another write' : ''}`;
+        const answers = await (isApart
+          ? answersApart(await first(), rest)
+          : answersTo((await first()) + rest));
+        t.same(answers.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200'], `${shown}: none behind it is begun`);
+        t.match(answers, /^Connection: close\r$/m, shown);
+        t.match(answers, name === 'a stored file' ? /\r\n\r\nGulls nest/ : /"answered":true/, shown);
+      }
+
+  const answers = await answersTo(get('/healthz').repeat(3) + own + own);
+  const statuses = answers.match(/HTTP\/1\.1 \d+/g);
+  t.same(statuses, Array(4).fill('HTTP/1.1 200'), 'what was answered before it is sent, too');
+  t.match(answers.slice(answers.lastIndexOf('HTTP/1.1 ')), /^Connection: close\r$[\s\S]*"answered":true/m);
 });
 
 t.test('an answer without a body leaves its connection to the next request', async (t) => {
