@@ -8,7 +8,7 @@ import { type Failure, type Missing, pictureTowerOf, type Towers } from './model
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
 import type { QuerySearch } from './text/query-search.ts';
 import type { Translation } from './text/translation.ts';
-import type { AvailableTowers } from './workers/available-towers.ts';
+import type { AvailableTowers, SharedModels } from './workers/available-towers.ts';
 import { Dispatcher, type EncoderCounters } from './workers/dispatcher.ts';
 import {
   CutJob,
@@ -60,6 +60,8 @@ export interface Encoder {
   readonly otherLanguages?: ServedSpace;
   /** Translation of picture descriptions in other languages into the space of their labels; absent: none. */
   readonly translation?: Translation;
+  /** For other JavaScript threads; absent where words are not the native encoder's alone. */
+  readonly shared?: SharedModels;
   /** Queries that no space answers, with the reasons. */
   readonly missing: readonly Missing[];
   /** How the manifest fuses lists. */
@@ -120,12 +122,15 @@ export interface EncoderOptions {
 }
 
 /** The parts of an encoder that need no workers. */
-export type MoreOfEncoder = Partial<Pick<Encoder, 'otherLanguages' | 'translation' | 'vocabulary'>>;
+export type MoreOfEncoder = Partial<
+  Pick<Encoder, 'otherLanguages' | 'translation' | 'vocabulary' | 'shared'>
+>;
 
 /** The encoder over workers that were started for it. */
 export class WorkerEncoder implements Encoder {
   readonly otherLanguages?: ServedSpace;
   readonly translation?: Translation;
+  readonly shared?: SharedModels;
   readonly missing: readonly Missing[];
   readonly fusion: Manifest['fusion'];
   readonly pictureSpec: PictureSpec | undefined;
@@ -143,8 +148,9 @@ export class WorkerEncoder implements Encoder {
     { threads, reports }: Workers,
     options: EncoderOptions,
     rejected: readonly Failure[],
-    { otherLanguages, translation, vocabulary }: MoreOfEncoder = {},
+    { otherLanguages, translation, vocabulary, shared }: MoreOfEncoder = {},
   ) {
+    if (shared) this.shared = shared;
     if (otherLanguages) this.otherLanguages = otherLanguages;
     if (translation) this.translation = translation;
     const spaces = servedSpaces(manifest, towers, (tower) => reports[indexIn(opened, tower)]?.warmupMs);

@@ -48,6 +48,15 @@ export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
   return pino(options, { write: (line) => void process.stdout.write(`${begin}${readableLine(line)}`) });
 }
 
+/** Writes lines that another thread's logger has made. */
+export function writeLines(log: Logger, lines: string): void {
+  const stream = (log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!;
+  for (const line of lines.split(LINE_START)) stream.write(line);
+}
+
+/** Each line keeps its end. */
+const LINE_START = /(?<=\n)/;
+
 function redactPath(before: string, name: string): string {
   return `${before.replace(/\.$/, '')}["${name}"]`;
 }

@@ -103,6 +103,13 @@ export interface Writing {
   readonly unsent: UnsentBytes;
 }
 
+/** What an exchange is made with. */
+export interface ExchangeOptions extends Writing {
+  readonly bodies: Omit<BodyOptions, 'announced' | 'coding'>;
+  /** The whole body, where it has come; else the response has it. */
+  readonly whole?: ArrayBuffer | undefined;
+}
+
 /** One request and its answer. It is answered exactly once; after the client left, answering does nothing. */
 export class Exchange {
   readonly head: RequestHead;
@@ -127,7 +134,7 @@ export class Exchange {
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    { bodies, ...writing }: Writing & { readonly bodies: Omit<BodyOptions, 'announced' | 'coding'> },
+    { bodies, whole, ...writing }: ExchangeOptions,
   ) {
     this.head = head;
     this.payment = paymentOf(head);
@@ -148,7 +155,8 @@ export class Exchange {
       this.body.fail(left);
       this.#left.abort(left);
     });
-    response.onData((piece, last) => this.body.push(piece, last));
+    if (whole) this.body.push(whole, true);
+    else response.onData((piece, last) => this.body.push(piece, last));
   }
 
   /** Aborted when the client goes away before its answer. */
