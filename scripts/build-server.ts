@@ -21,6 +21,7 @@ const PROGRAMS = [
   'bin/main',
   'engine/encode/workers/worker',
   'engine/encode/speech/voice-thread',
+  'server/fronts/front',
   'readers/process/reader-bootstrap',
   'readers/process/reader-main',
   'bin/agent',
