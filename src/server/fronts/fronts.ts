@@ -6,7 +6,7 @@ import type { Tenants } from '@farthing/engine/shard/tenants';
 import { FarthingError } from '@farthing/protocol/error';
 import type { WorkspaceId } from '@farthing/protocol/id';
 import { AggregatorRegistry, type Registry } from 'prom-client';
-import type { Connections, Server } from '../http/exchange/server.ts';
+import { type Connections, loadUws, type Server } from '../http/exchange/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Workspaces } from '../workspace/workspaces.ts';
@@ -67,6 +67,8 @@ export class Fronts {
 
   /** Starts them; they get connections from `connect` on. */
   static async start(deps: FrontsDeps): Promise<Fronts> {
+    // A worker's variables are a copy, which a library does not see: it is loaded here first.
+    await loadUws();
     const fronts = new Fronts(deps);
     fronts.tick();
     deps.grants.connect(() => fronts.#flush());

@@ -76,6 +76,10 @@ t.test('searches are answered by every front, and an end or a new token holds at
     return (await figures(metricsUrl, 'front_answered')).every((answered) => answered > 0);
   });
   const [own] = await searchAll(workspace.token);
+  // As long as the header of a payment may be.
+  const long = await all[0]!.search(workspace, workspace.token, { query: 'moon' }, { 'X-Note': 'x'.repeat(12_000) });
+  t.equal(long.status, 200);
+  asked += 1;
   // The owner takes a chunked body.
   const owners = await new Connection(t, server.url).send(
     'POST',
