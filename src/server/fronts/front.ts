@@ -57,6 +57,10 @@ const onFault = (error: unknown, requestId: string): void => {
 };
 /** Turns of the event loop in which what is under way arrives, and sockets are closed. */
 const LAST_TURNS_MS = 20;
+/** A body that has not come by then is the owner's to wait for. */
+const BODY_WAIT_MS = 2000;
+/** Hand over the requests whose bodies are waited for. */
+const waiting = new Set<() => void>();
 const SEARCH = /^\/agent\/v1\/workspaces\/([^/]+)\/search$/;
 const connections = new Connections({
   cors: new Cors(settings.corsOrigins),
@@ -97,18 +101,39 @@ function serve(response: HttpResponse, request: HttpRequest): void {
   let isOver = false;
   response.onAborted(() => {
     isOver = true;
+    stopWaiting();
   });
-  // The body mostly comes in the same read.
-  const later = setImmediate(() => {
-    if (!isOver) relayed = handOver(false);
-  });
+  const begin = () => {
+    if (!isOver) relayed ??= handOver(false);
+  };
+  // The body mostly comes in the same read. What may be answered here waits for it: many clients send it in another packet.
+  const stopWaiting = asks === undefined ? soon(begin) : waitForBody(begin);
   response.onData((piece, last) => {
     if (relayed) return relayed.piece(piece, last);
     if (isOver) return;
-    clearImmediate(later);
+    stopWaiting();
     if (last && asks !== undefined && answers(response, { head, asks, piece })) isOver = true;
     else relayed = handOver(last, piece);
   });
+}
+
+function soon(begin: () => void): () => void {
+  const later = setImmediate(begin);
+  return () => clearImmediate(later);
+}
+
+function waitForBody(begin: () => void): () => void {
+  const stop = () => {
+    clearTimeout(timer);
+    waiting.delete(goOn);
+  };
+  const goOn = () => {
+    stop();
+    begin();
+  };
+  const timer = setTimeout(goOn, BODY_WAIT_MS);
+  waiting.add(goOn);
+  return stop;
 }
 
 function hasBody({ headers }: RequestHead): boolean {
@@ -145,14 +170,16 @@ function answers(
   return true;
 }
 
-/** Whether a body asks for nothing but what this thread has. Faults of bodies are the owner's. */
+/** Whether a body asks for nothing but what this thread has. Faults, of bodies and of indexes, are the owner's to tell. */
 function isOwn(workspace: string, body: ArrayBuffer): boolean {
-  let sent: Record<string, unknown>;
   try {
-    sent = JSON.parse(Buffer.from(body).toString('utf8')) as Record<string, unknown>;
+    return asksOwn(workspace, JSON.parse(Buffer.from(body).toString('utf8')));
   } catch {
     return false;
   }
+}
+
+function asksOwn(workspace: string, sent: Record<string, unknown> | null): boolean {
   if (typeof sent !== 'object' || sent === null || 'image_b64' in sent) return false;
   const { grant, shard } = granted.of(workspace)!;
   if (!grant.translates || !shard.state().pictures) return true;
@@ -180,6 +207,7 @@ port.on('message', (message: ToFront) => {
       return;
     case 'drain':
       connections.closing = true;
+      for (const goOn of [...waiting]) goOn();
       void connections.drained().then(() => {
         uses.flush();
         post({ kind: 'drained' });

@@ -6,6 +6,7 @@ import type { Tenants } from '@farthing/engine/shard/tenants';
 import { FarthingError } from '@farthing/protocol/error';
 import type { WorkspaceId } from '@farthing/protocol/id';
 import { AggregatorRegistry, type Registry } from 'prom-client';
+import { bearerToken } from '../http/access/workspace-access.ts';
 import { type Connections, loadUws, type Server } from '../http/exchange/server.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -44,7 +45,7 @@ export interface FrontsDeps {
   readonly counts: SharedCounts;
   readonly grants: Grants;
   readonly tenants: Tenants;
-  readonly workspaces: Pick<Workspaces, 'opened' | 'activity'>;
+  readonly workspaces: Pick<Workspaces, 'tokenOpens' | 'opened' | 'activity'>;
   /** The owner's clock of rented time. */
   readonly clock: () => { readonly rentedMs: number; readonly aheadMs: number };
   readonly metrics: Metrics;
@@ -104,7 +105,11 @@ export class Fronts {
   async metrics(own: Registry): Promise<string> {
     const counted = await Promise.all(this.#all.map((front) => front?.metrics()));
     const all = [...this.#retired, ...counted.flatMap((metrics) => (metrics ? [metrics] : []))];
-    return AggregatorRegistry.aggregate([await own.getMetricsAsJSON(), ...all] as object[]).metrics();
+    // What is of the process alone would be left out of a sum of several processes.
+    const server = (await own.getMetricsAsJSON()).map((metric) =>
+      String(metric.aggregator) === 'omit' ? { ...metric, aggregator: 'first' } : metric,
+    );
+    return AggregatorRegistry.aggregate([server, ...all] as object[]).metrics();
   }
 
   /** Resolves when every running request of a front has its answer, and none begins on a connection that stays. */
@@ -310,25 +315,28 @@ class Front {
       () => this.#answering.delete(id),
     );
     this.#answering.set(id, response);
-    const onWorked = asks === undefined ? undefined : () => this.#grant(asks);
-    const incoming = { ...headOf(head), ...(onWorked && { onWorked }) };
+    const request = headOf(head);
+    const token = bearerToken({ header: (name) => request.head.headers.get(name) });
+    const onWorked = asks === undefined ? undefined : () => this.#grant(asks, token);
+    const incoming = { ...request, ...(onWorked && { onWorked }) };
     this.#connections!.take(response.asResponse, incoming, true);
     if (piece || last) response.deliver(piece ?? new ArrayBuffer(0), last);
   }
 
-  #grant(workspace: string): void {
+  /** The front may read the workspace from now on, if the request's token opens it. */
+  #grant(workspace: string, token: string | undefined): void {
     const { grants, workspaces, tenants } = this.#deps;
-    const grant = grants.grant(workspace, workspaces, tenants);
+    if (!workspaces.tokenOpens(workspace, token)) return;
+    const grant = grants.grant(workspace as WorkspaceId, workspaces, tenants);
     if (grant) this.#post({ kind: 'grant', workspace, grant });
   }
 
   #count({ lines, searches, probes, events }: Uses): void {
     const { workspaces, tenants, metrics, write, log } = this.#deps;
     if (lines !== '') write(lines);
-    for (const [workspace, search] of searches) {
+    for (const [workspace, search] of searches)
       workspaces.activity.countSearch(workspace as WorkspaceId, search);
-      tenants.touch(workspace);
-    }
+    for (const workspace of new Set(searches.map(([searched]) => searched))) tenants.touch(workspace);
     for (const probe of probes) metrics.probed(probe);
     for (const event of events) log(event);
   }

@@ -44,9 +44,9 @@ export class Grants implements OtherReaders {
   }
 
   /** The grant of a workspace whose index is open; undefined for one that no front can read now. */
-  grant(id: string, workspaces: Pick<Workspaces, 'opened'>, tenants: Tenants): Grant | undefined {
+  grant(id: WorkspaceId, workspaces: Pick<Workspaces, 'opened'>, tenants: Tenants): Grant | undefined {
     const { counts, isServed, translates } = this.#deps;
-    const opened = workspaces.opened(id as WorkspaceId);
+    const opened = workspaces.opened(id);
     const index = opened && tenants.opened(id);
     if (!opened || !index || !isServed(index.shard.spaces)) return undefined;
     const slot = this.#slotOf(id);

@@ -132,10 +132,14 @@ export class SharedCounts {
     this.setWaiting(slot, false);
   }
 
-  /** The owner's clock of rented time. @param rentedMs now @param aheadMs how far the wall clock is ahead of it */
+  /**
+   * The owner's clock of rented time. Fronts are up to a millisecond ahead of it: what has just ended for them goes to the owner.
+   * @param rentedMs whole milliseconds, now
+   * @param aheadMs how far the wall clock is ahead of it
+   */
   setClock(rentedMs: number, aheadMs: number): void {
     const now = sharedMicroseconds();
-    Atomics.store(this.#times, SLOTS, BigInt(Math.round(rentedMs * 1000 - now)));
+    Atomics.store(this.#times, SLOTS, BigInt(Math.round((rentedMs + 1) * 1000 - now)));
     Atomics.store(this.#times, SLOTS + 1, BigInt(Math.round(aheadMs)));
   }
 

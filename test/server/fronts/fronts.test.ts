@@ -77,7 +77,12 @@ t.test('searches are answered by every front, and an end or a new token holds at
   });
   const [own] = await searchAll(workspace.token);
   // As long as the header of a payment may be.
-  const long = await all[0]!.search(workspace, workspace.token, { query: 'moon' }, { 'X-Note': 'x'.repeat(12_000) });
+  const long = await all[0]!.search(
+    workspace,
+    workspace.token,
+    { query: 'moon' },
+    { 'X-Note': 'x'.repeat(12_000) },
+  );
   t.equal(long.status, 200);
   asked += 1;
   // The owner takes a chunked body.
@@ -214,8 +219,16 @@ t.test('a front that fails ends its own connections alone, and is started again'
   const before = await figures(metricsUrl, 'searches_total');
   t.equal(fronts.size, 2);
   const [first] = fronts;
+  const running = Promise.allSettled(
+    Array.from({ length: 8 }, (_, n) =>
+      all.map((one) =>
+        one.search(workspace, token, n % 2 ? { query: 'moon' } : { query: 'gull', families: ['raw'] }),
+      ),
+    ).flat(),
+  );
   // It takes no such message.
   first!.postMessage(null);
+  await running;
   const outcomes = await Promise.allSettled(all.map((one) => one.open('GET', '/healthz', {})));
   t.ok(
     outcomes.some(({ status }) => status === 'fulfilled'),

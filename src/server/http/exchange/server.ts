@@ -92,7 +92,7 @@ export interface Server {
   readonly connections: Connections;
   /** The app of another thread gets the connections that come, in turn with others. @returns takes it out again */
   share(descriptor: unknown): () => void;
-  /** Stops listening; resolves when every running request has its answer. @param ended and this, which is called then */
+  /** Stops listening; resolves when every running request has its answer. @param ended called then: from its end on none begins elsewhere */
   close(ended?: () => Promise<void> | undefined): Promise<void>;
 }
 
@@ -147,7 +147,8 @@ export async function listen(options: ServerOptions): Promise<Server> {
       clearInterval(rates);
       connections.closing = true;
       uws.us_listen_socket_close(socket.handle);
-      await Promise.all([connections.drained(), ended?.()]);
+      await ended?.();
+      await connections.drained();
       app.close();
     },
   };
