@@ -22,6 +22,7 @@ const PROGRAMS = [
   'engine/encode/workers/worker',
   'engine/encode/speech/voice-thread',
   'payment/facilitator/exchange-thread',
+  'server/fronts/front',
   'readers/process/reader-bootstrap',
   'readers/process/reader-main',
   'bin/agent',

@@ -1,10 +1,14 @@
 import { isSetting, variableOf } from '../../src/server/settings/names.ts';
 
-const { PATH = '', NODE_COMPILE_CACHE, BUILT_READER, SLOTS, FARTHING_PROVIDER } = process.env;
+const { PATH = '', NODE_COMPILE_CACHE, BUILT_READER, SLOTS, FRONTS = '1', FARTHING_PROVIDER } = process.env;
 
-/** Of every server that a test starts: its slots, where `SLOTS` says so, and who encodes, where `FARTHING_PROVIDER` does. */
+/**
+ * Of every server that a test starts: its fronts, the same on every machine, or as `FRONTS` says; its slots, where `SLOTS` says so; and who
+ * encodes, where `FARTHING_PROVIDER` does.
+ */
 export const TESTED: Readonly<Record<string, string>> = {
   ...(SLOTS !== undefined && { FARTHING_SLOTS: SLOTS }),
+  FARTHING_FRONTS: FRONTS,
   ...(FARTHING_PROVIDER !== undefined && { FARTHING_PROVIDER }),
 };
 

@@ -8,7 +8,7 @@ import { type Failure, type Missing, pictureTowerOf, type Towers } from './model
 import { type Passage, placePassages, sliceBlocks } from './text/passage.ts';
 import { TextQueries } from './text/text-queries.ts';
 import type { Translation } from './text/translation.ts';
-import type { AvailableTowers } from './workers/available-towers.ts';
+import type { AvailableTowers, SharedModels } from './workers/available-towers.ts';
 import { Dispatcher, type EncoderCounters } from './workers/dispatcher.ts';
 import {
   CutJob,
@@ -58,6 +58,8 @@ export interface Encoder {
   readonly otherLanguages?: ServedSpace;
   /** Translation of picture descriptions in other languages into the space of their labels; absent: none. */
   readonly translation?: Translation;
+  /** For other JavaScript threads; absent where words are not the native encoder's alone. */
+  readonly shared?: SharedModels;
   /** Queries that no space answers, with the reasons. */
   readonly missing: readonly Missing[];
   /** How the manifest fuses lists. */
@@ -120,12 +122,15 @@ export interface EncoderOptions {
 }
 
 /** The parts of an encoder that need no workers. */
-export type MoreOfEncoder = Partial<Pick<Encoder, 'otherLanguages' | 'translation' | 'vocabulary'>>;
+export type MoreOfEncoder = Partial<
+  Pick<Encoder, 'otherLanguages' | 'translation' | 'vocabulary' | 'shared'>
+>;
 
 /** The encoder over workers that were started for it. */
 export class WorkerEncoder implements Encoder {
   readonly otherLanguages?: ServedSpace;
   readonly translation?: Translation;
+  readonly shared?: SharedModels;
   readonly missing: readonly Missing[];
   readonly fusion: Manifest['fusion'];
   readonly pictureSpec: PictureSpec | undefined;
@@ -145,8 +150,9 @@ export class WorkerEncoder implements Encoder {
     { threads, reports, natives }: Workers,
     options: EncoderOptions,
     rejected: readonly Failure[],
-    { otherLanguages, translation, vocabulary }: MoreOfEncoder = {},
+    { otherLanguages, translation, vocabulary, shared }: MoreOfEncoder = {},
   ) {
+    if (shared) this.shared = shared;
     if (otherLanguages) this.otherLanguages = otherLanguages;
     if (translation) this.translation = translation;
     const spaces = servedSpaces(manifest, towers, (tower) => reports[indexIn(opened, tower)]?.warmupMs);
@@ -166,7 +172,14 @@ export class WorkerEncoder implements Encoder {
     const queries =
       texts &&
       runner &&
-      new TextQueries(runner, { ...bounds, bounds: texts.bounds, vocabulary, log, onTask });
+      new TextQueries(runner, {
+        ...bounds,
+        bounds: texts.bounds,
+        vocabulary,
+        name: shared?.queue,
+        log,
+        onTask,
+      });
     this.#texts = queries;
     this.#dispatcher = new Dispatcher({
       ...(queries && { asksElsewhere: (ms) => queries.wasAskedWithin(ms) }),

@@ -10,6 +10,7 @@ import { readManifest } from './models/read-manifest.ts';
 import { type ServedSpace, servedSpaces } from './models/served-spaces.ts';
 import { passageTowerOf, type TextTower, type Towers } from './models/tower.ts';
 import { Verification } from './models/verification.ts';
+import { sharedModels } from './shared-models.ts';
 import type { CutSettings } from './text/passage.ts';
 import { translationIn } from './text/translation.ts';
 import { type AvailableTowers, availableTowers } from './workers/available-towers.ts';
@@ -39,7 +40,7 @@ export async function openEncoder(options: EncoderOptions): Promise<Encoder> {
     ...(translation && { translation }),
     ...(tokenizers.length > 0 && { vocabulary: new native.Vocabulary(tokenizers) }),
   };
-  return startEncoder(manifest, { towers, missing, passedOver }, options, more);
+  return startEncoder(manifest, { towers, missing, passedOver }, options, more, tokenizers);
 }
 
 /**
@@ -83,6 +84,7 @@ async function startEncoder(
   installed: Installed,
   options: EncoderOptions,
   more?: MoreOfEncoder,
+  tokenizers: readonly string[] = [],
 ): Promise<Encoder> {
   const started = performance.now();
   const { cacheFolder, log, alarm = log } = options;
@@ -97,7 +99,19 @@ async function startEncoder(
   await refuseMissing(available, workers, options);
   // A model of another shape than the native encoder's is no fault.
   const faults = rejected.filter(({ provider }) => provider !== 'native');
-  const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, faults, more);
+  const shared = sharedModels(
+    {
+      ...available,
+      manifest,
+      tokenizers,
+      ...(more?.translation && { translatesInto: more.translation.into }),
+    },
+    (model) => natives.has(model),
+  );
+  const encoder = new WorkerEncoder(manifest, usable.towers, available, workers, options, faults, {
+    ...more,
+    ...(shared && { shared }),
+  });
   for (const fault of faults) alarm({ event: 'provider_rejected', ...fault });
   log({
     event: 'encoder_ready',

@@ -30,6 +30,8 @@ export interface TenantsOptions {
   readonly keeper?: IndexKeeper;
   /** Told which Tenants are here no longer: one was disposed, or another server owns their folder. */
   readonly onGone?: (isGone: (tenant: string) => boolean) => void;
+  /** Called before an index is closed, which waits for it: other threads may read it until then. */
+  readonly onClosing?: (tenant: string) => Promise<void>;
   /** Receives events of background work: failed merges. */
   readonly log?: (event: object) => void;
 }
@@ -62,6 +64,7 @@ export class Tenants {
   readonly #sizes: SearchSizes;
   readonly #keeper: IndexKeeper | undefined;
   readonly #onGone: NonNullable<TenantsOptions['onGone']>;
+  readonly #onClosing: TenantsOptions['onClosing'];
   readonly #log: (event: object) => void;
   /** In order of last use. */
   readonly #entries = new Map<string, Entry>();
@@ -81,6 +84,7 @@ export class Tenants {
       this.#begun.forget(isGone);
       onGone(isGone);
     };
+    this.#onClosing = options.onClosing;
     this.#log = log;
     this.#folders =
       typeof folder === 'string' ? { all: [resolve(folder)], of: () => resolve(folder) } : folder;
@@ -243,6 +247,21 @@ export class Tenants {
     await Promise.all(idle.map(([tenant, entry]) => this.#closeEntry(tenant, entry)));
   }
 
+  /** An index that is open now. It stays so until `onClosing` has been called and resolved. */
+  opened(tenant: string): Leased['opened'] | undefined {
+    const entry = this.#entries.get(tenant);
+    return this.#closed || this.#isGone(tenant) || entry?.closing ? undefined : entry?.opened;
+  }
+
+  /** Other threads have used an index: it is closed later. */
+  touch(tenant: string): void {
+    const entry = this.#entries.get(tenant);
+    if (!entry || entry.closing) return;
+    entry.usedAt = performance.now();
+    this.#entries.delete(tenant);
+    this.#entries.set(tenant, entry);
+  }
+
   /** Number of open indexes. */
   get openCount(): number {
     return this.#entries.size;
@@ -333,14 +352,14 @@ export class Tenants {
 
   /** Closes an index once no lease is left; there are no new ones. */
   #closeEntry(tenant: string, entry: Entry): Promise<void> {
-    entry.closing ??= this.#closeNative(entry).finally(() => {
+    entry.closing ??= this.#closeNative(tenant, entry).finally(() => {
       if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
     });
     return entry.closing;
   }
 
-  async #closeNative(entry: Entry): Promise<void> {
-    await free(entry);
+  async #closeNative(tenant: string, entry: Entry): Promise<void> {
+    await Promise.all([this.#onClosing?.(tenant), free(entry)]);
     const opened = await entry.opening.catch(() => undefined);
     await opened?.native.close();
   }

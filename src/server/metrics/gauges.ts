@@ -8,6 +8,7 @@ import type { GateHealth } from '@farthing/payment/gate/gate';
 import type { JournalTotals } from '@farthing/payment/records/journal';
 import type { Ledger } from '@farthing/payment/records/ledger';
 import { Gauge, type Registry } from 'prom-client';
+import type { FrontTally } from '../fronts/shared-counts.ts';
 import type { Services } from '../http/access/services.ts';
 
 /** The sources that the gauges read at each scrape: values in memory, or one system call away. */
@@ -28,6 +29,8 @@ export interface GaugeSources {
   readonly services: Pick<Services, 'readiness'>;
   /** Requests that have no answer yet. */
   readonly running: () => number;
+  /** Of each front; none where one thread answers all. */
+  readonly fronts: () => readonly FrontTally[];
 }
 
 export interface GaugeDescription<Sources> {
@@ -50,6 +53,18 @@ const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
     read: ({ services }) => Number(services.readiness().ready),
   },
   { name: 'requests_running', help: 'Requests that have no answer yet.', read: ({ running }) => running() },
+  {
+    name: 'front_answered',
+    help: 'Searches that a front has answered by itself, by front; none where one thread answers all (FARTHING_FRONTS).',
+    label: 'front',
+    read: ({ fronts }) => Object.fromEntries(fronts().map(({ answered }, front) => [front, answered])),
+  },
+  {
+    name: 'front_handed_over',
+    help: 'Requests that a front has handed to the owner thread, by front.',
+    label: 'front',
+    read: ({ fronts }) => Object.fromEntries(fronts().map(({ handedOver }, front) => [front, handedOver])),
+  },
   {
     name: 'family_available',
     help: '1 for a family that can be searched.',

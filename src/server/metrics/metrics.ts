@@ -130,8 +130,9 @@ export class Metrics {
   readonly #jobsEnded = this.#counter('jobs_ended_total', 'Ingest jobs that ended.', ['state', 'code']);
   readonly #events = this.#counter('log_events_total', 'Events of the log but answers, by name.', ['event']);
 
-  constructor() {
-    collectDefaultMetrics({ register: this.registry });
+  /** @param ofProcess whether the process is measured, too */
+  constructor({ ofProcess = true } = {}) {
+    if (ofProcess) collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     // Shown from the start, as zero.
     this.#credits.inc(0);

@@ -18,7 +18,7 @@ function isAllowed(header: string | undefined, names: ReadonlySet<string>): bool
 
 /** Serves `/metrics` for Prometheus, apart from the agents' address. Unauthenticated: keep it on loopback. */
 export async function serveMetrics(
-  registry: Registry,
+  registry: Pick<Registry, 'metrics' | 'contentType'>,
   { host, port, names }: MetricsAddress,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const allowed = new Set(['localhost', host, ...names].map((name) => name.toLowerCase()));

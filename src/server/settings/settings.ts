@@ -34,6 +34,11 @@ const MEBIBYTE = 1024 * 1024;
 export const SETTINGS = {
   HOST: setting(text, '127.0.0.1', 'Address to listen on.'),
   PORT: setting(integer(0, 65535), '8402', 'Port to listen on; 0 takes a free one.'),
+  FRONTS: setting(
+    integer(0, 16),
+    '0',
+    'Event loops that share the port: front threads, which answer the searches of workspaces, beside the thread that does all else. 1: one thread does everything. 0: 1 with fewer than 4 processors, else half of them, at most 16; 1 with several servers, and where another than the native encoder encodes words.',
+  ),
   BASE_URL: setting(
     httpUrl,
     '',

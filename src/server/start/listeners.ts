@@ -4,6 +4,7 @@ import { familyReports } from '@farthing/engine/search/families';
 import { assetOn } from '@farthing/payment/asset';
 import { RpcNode } from '@farthing/payment/facilitator/rpc-node';
 import type { AnswerMcp } from '@farthing/protocol/schema/mcp';
+import { Fronts } from '../fronts/fronts.ts';
 import type { Forward } from '../http/access/forward.ts';
 import { RequestSource } from '../http/access/request-source.ts';
 import type { Services } from '../http/access/services.ts';
@@ -21,7 +22,7 @@ import { snapshotOf } from '../operator/running/snapshot.ts';
 import { groupOf } from '../settings/settings.ts';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
-import { answeredLine } from './log.ts';
+import { answeredLine, writeLines } from './log.ts';
 
 export interface ListenerDeps {
   readonly runtime: Runtime;
@@ -39,6 +40,16 @@ interface Closable {
 
 /** Where `make console` builds the console. */
 const CONSOLE_FOLDER = resolve(import.meta.dirname, '../../../.build/console');
+
+/** Starts the front threads; undefined where one thread answers all. */
+export async function openFronts({ runtime, books }: ListenerDeps): Promise<Fronts | undefined> {
+  const { fronts, tenants, metrics, log, event } = runtime;
+  if (!fronts) return undefined;
+  const { services, clock } = books.placement.front;
+  const { workspaces } = services;
+  const write = (lines: string) => writeLines(log, lines);
+  return Fronts.start({ ...fronts, tenants, workspaces, clock, metrics, write, log: event });
+}
 
 /** Opens the public API. @throws ConfigError when its address is taken or not this machine's */
 export function openInterface({ runtime, services, forward, mcp }: ListenerDeps): Promise<Server> {
@@ -101,16 +112,18 @@ export function openSocket({ runtime, books, services }: ListenerDeps): Promise<
 }
 
 /** Opens the address for Prometheus, unless `METRICS_PORT` is off. A failure is logged: the service runs without it. */
-export async function openMetrics({
-  settings,
-  metrics,
-  log,
-}: Runtime): Promise<(Closable & { readonly url: string }) | undefined> {
+export async function openMetrics(
+  { settings, metrics, log }: Runtime,
+  fronts?: Fronts,
+): Promise<(Closable & { readonly url: string }) | undefined> {
   const { port, ...address } = groupOf(settings, 'metrics');
   if (port === 'off') return undefined;
   try {
     await readGpuGauges(metrics.registry);
-    return await serveMetrics(metrics.registry, { ...address, port });
+    const { registry } = metrics;
+    const { contentType } = registry;
+    const all = fronts ? { contentType, metrics: () => fronts.metrics(registry) } : registry;
+    return await serveMetrics(all, { ...address, port });
   } catch (error) {
     log.error({ event: 'metrics_unavailable', error: String(error) });
     return undefined;

@@ -24,6 +24,9 @@ const redact = {
 /** JSON has no errors: they would be `{}`. */
 const serializers = { err: stdSerializers.err, error: stdSerializers.err };
 
+/** Each line keeps its end. */
+const LINE_START = /(?<=\n)(?!$)/;
+
 type LogSettings = Pick<Settings, 'LOG_LEVEL' | 'LOG_FORMAT'>;
 
 /** Whether the log is for a person: readable lines instead of JSON. */
@@ -45,7 +48,18 @@ export function openLog(settings: LogSettings, { sync = false } = {}): Logger {
   // A step of the start may occupy the terminal's line.
   const begin = process.stdout.isTTY ? CLEAR_LINE : '';
   // Node writes there before the call returns, and waits where a slow reader's pipe is full.
-  return pino(options, { write: (line) => void process.stdout.write(`${begin}${readableLine(line)}`) });
+  const write = (line: string) => void process.stdout.write(`${begin}${readableLine(line)}`);
+  return pino(options, { write: (lines) => lines.split(LINE_START).forEach(write) });
+}
+
+/** Writes whole lines that another thread's logger has made, in one piece. */
+export function writeLines(log: Logger, lines: string): void {
+  const { [pino.symbols.streamSym]: stream } = log as unknown as { [pino.symbols.streamSym]: LineStream };
+  stream.write(lines);
+}
+
+interface LineStream {
+  write(lines: string): void;
 }
 
 function redactPath(before: string, name: string): string {

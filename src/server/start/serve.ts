@@ -11,7 +11,7 @@ import type { BooksOptions } from '../wiring/books.ts';
 import { type ProcessOptions, type Runtime, wireProcess } from '../wiring/process.ts';
 import { servicesOf } from '../wiring/services.ts';
 import { alone, type OpenTopology, type Topology, type TopologyOptions } from '../wiring/topology.ts';
-import { openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
+import { openFronts, openInterface, openMetrics, openPage, openSocket } from './listeners.ts';
 import type { StartProgress } from './terminal/progress.ts';
 
 /** Sources of time; tests simulate them. */
@@ -72,15 +72,22 @@ export async function serve({ monotonic, progress, cluster, ...options }: ServeO
   const forward = topology.forward((some) => servicesOf(runtime, books, some));
   const mcp = mcpAnswer(address);
   const deps = { runtime, books, services, forward, mcp: mcp.answer, cluster: cluster.tools };
+  const fronts = await openFronts(deps);
   const server = await openInterface(deps);
+  fronts?.connect(server);
   address.listensAt(server.port);
   const page = await openPage(deps);
   const socket = await openSocket(deps);
   const { registry } = runtime.metrics;
-  addGauges(registry, { runtime, books, services, running: () => server.running() });
+  const tallies = () => fronts?.tallies() ?? [];
+  const running = () => tallies().reduce((sum, front) => sum + front.running, server.running());
+  addGauges(registry, { runtime, books, services, running, fronts: tallies });
   for (const gauge of topology.gauges) addGauge(registry, gauge, undefined);
-  const metricsServer = await openMetrics(runtime);
-  const sweeper = setInterval(() => void books.sweep(), SWEEP_INTERVAL_MS);
+  const metricsServer = await openMetrics(runtime, fronts);
+  const sweeper = setInterval(() => {
+    fronts?.tick();
+    void books.sweep();
+  }, SWEEP_INTERVAL_MS);
   let warming: Promise<void> | undefined;
   const warm = () => {
     warming ??= (async () => {
@@ -114,7 +121,9 @@ export async function serve({ monotonic, progress, cluster, ...options }: ServeO
       // Requests that wait for a job would delay the stop until its end. The job continues at the next start.
       books.stopWaiting();
       forward.endStreams();
-      for (const part of [books.backup, socket, page, server, forward, metricsServer]) await part?.close();
+      const api = { close: () => server.close(() => fronts?.drained()) };
+      for (const part of [books.backup, socket, page, api, fronts, forward, metricsServer])
+        await part?.close();
       await books.endWork();
       await runtime.closeReaders();
       await books.close();

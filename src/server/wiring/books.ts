@@ -55,6 +55,8 @@ export type BooksServices = Pick<
 
 /** One store with its services and Tenants: everything that a slot owns. */
 export interface Books {
+  /** Rented time now, and how far the wall clock is ahead of it; in milliseconds. */
+  readonly clock: () => { readonly rentedMs: number; readonly aheadMs: number };
   readonly services: BooksServices;
   /** Absolute path. */
   readonly folder: string;
@@ -140,6 +142,7 @@ export function wireBooks(options: BooksOptions): Books {
   const ending = new AbortController();
   let resuming: Promise<void> = Promise.resolve();
   return {
+    clock: () => ({ rentedMs: ground.time.now(), aheadMs: ground.time.toWall(0) }),
     services,
     folder,
     store,
@@ -250,6 +253,7 @@ function openWorkspaces({ runtime, others, store, time, house, stopTenant }: Gro
       ...keptInBackups([backups.last, await runtime.kept?.lastBackup()], createdAt),
     ],
     ...(house && { house }),
+    ...(runtime.fronts && { readers: runtime.fronts.grants }),
     ...(removeCopies && { removeCopies }),
     hasCopies: runtime.kept !== undefined,
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),

@@ -37,6 +37,9 @@ const INCOMING_FILES_MAX = { unproved: 4, proved: 12, tenant: 8 };
 /** Each job holds a whole document in memory. */
 const INGEST_JOBS_MAX = 8;
 
+/** A proof takes as long as dozens of searches: this costs some percent of the processor, and shows a loss within minutes of traffic. */
+export const SEARCHES_PER_PROBE = 200;
+
 /** @param ingestWorkers encoder threads for uploads */
 export function limitsOf(
   settings: Settings,

@@ -27,7 +27,8 @@ import type { Store } from '../state/store.ts';
 import { openReceiptSigner, type ReceiptSigner } from '../workspace/disposal/receipt.ts';
 import { TenantLimits } from '../workspace/tenant-limits.ts';
 import { eventLog } from './event-log.ts';
-import { type Limits, limitsOf, type TenantLimitChanges } from './limits.ts';
+import { type FrontParts, frontParts } from './front-parts.ts';
+import { type Limits, limitsOf, SEARCHES_PER_PROBE, type TenantLimitChanges } from './limits.ts';
 import { openPayments, type Payments } from './payments.ts';
 
 export interface ProcessOptions {
@@ -79,6 +80,8 @@ export interface Runtime extends Omit<ProcessOptions, 'tenantLimits'> {
   /** The payer of each Tenant; all shared queues ask it. */
   readonly owners: Owners;
   readonly tenantLimits: TenantLimits;
+  /** Undefined where one thread answers all. */
+  readonly fronts: FrontParts | undefined;
   /** Uploads while they are received. */
   readonly incoming: Incoming;
   readonly tenants: Tenants;
@@ -101,8 +104,6 @@ export interface Runtime extends Omit<ProcessOptions, 'tenantLimits'> {
 }
 
 const READERS_MAX = 8;
-/** A proof takes as long as dozens of searches: this costs some percent of the processor, and shows a loss within minutes of traffic. */
-const SEARCHES_PER_PROBE = 200;
 
 /** Opens the parts that a process has once. */
 export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
@@ -126,7 +127,17 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     log: event,
   });
   const encoders = indexModels(encoder, encoding);
-  const tenants = tenantsIn(bookFolders, options, encoders, event);
+  const tenantLimits = new TenantLimits(limits.tenant);
+  const fronts = frontParts({
+    settings,
+    encoder,
+    encoding,
+    limits,
+    tenantLimits,
+    isAlone: bookFolders.length === 1,
+    log: event,
+  });
+  const tenants = tenantsIn(bookFolders, options, { encoders, fronts, log: event });
   const files = options.kept?.files(tenants) ?? filesIn(tenants);
   const signer = await (options.kept?.openSigner() ?? openReceiptSigner(keysFolder(data)));
   const payments = await openPayments({
@@ -151,7 +162,8 @@ export async function wireProcess(options: ProcessOptions): Promise<Runtime> {
     extractor,
     listening,
     limits,
-    tenantLimits: new TenantLimits(limits.tenant),
+    tenantLimits,
+    fronts,
     incoming: new Incoming({
       folder: options.stagingFolder,
       shares: { unproved: new SharedBytes(unproved), proved: new SharedBytes(proved, tenant) },
@@ -197,8 +209,7 @@ function indexModels(encoder: Encoder, encoding: EncoderOptions): IndexModels {
 function tenantsIn(
   bookFolders: readonly string[],
   { settings, encoder, kept }: ProcessOptions,
-  encoders: IndexModels,
-  log: (event: object) => void,
+  { encoders, fronts, log }: Pick<Runtime, 'encoders' | 'fronts'> & { readonly log: (event: object) => void },
 ): Tenants {
   const all = bookFolders.map(tenantsFolder);
   return openTenants({
@@ -210,6 +221,7 @@ function tenantsIn(
     },
     ...(kept && { keeper: kept.keeper }),
     onGone: (isGone) => encoders.gone(isGone),
+    ...(fronts && { onClosing: (tenant) => fronts.grants.closing(tenant) }),
     log,
   });
 }

@@ -13,7 +13,18 @@ export interface TenantLimitSettings {
   readonly streamsAtOnce: number;
 }
 
+/** Requests and searches of one Tenant that several threads count together. */
+export interface SharedUsage {
+  /** Counts a request, unless it is too early. @returns milliseconds that it is; 0: it is counted */
+  request(): number;
+  /** Counts a search that runs, unless as many do as may. */
+  beginSearch(): boolean;
+  endSearch(): void;
+}
+
 interface Usage {
+  /** Requests and searches are counted there. */
+  shared?: SharedUsage;
   /** GCRA's theoretical arrival time, in milliseconds: when the admitted requests would have ended at the even rate. */
   arrival: number;
   searches: number;
@@ -64,16 +75,34 @@ export class TenantLimits {
     const { requestsPerSecond, burst } = this.#settings;
     const now = this.#monotonic();
     const usage = this.#usageOf(tenant, now);
+    if (usage.shared) {
+      refuseEarly(usage.shared.request(), requestsPerSecond);
+      return;
+    }
     const interval = 1000 / requestsPerSecond;
     const arrival = Math.max(usage.arrival, now) + interval;
-    const tooEarlyMs = arrival - now - burst * interval;
-    if (tooEarlyMs > 0) {
-      throw limited(
-        `More than ${requestsPerSecond} requests a second.`,
-        Math.max(1, Math.ceil(tooEarlyMs / 1000)),
-      );
-    }
+    refuseEarly(arrival - now - burst * interval, requestsPerSecond);
     usage.arrival = arrival;
+  }
+
+  /**
+   * Other threads serve the Tenant, too: from now on its requests and searches are counted with theirs.
+   * @returns what has been counted so far: by how many milliseconds requests are ahead of the even rate, and searches that run
+   */
+  share(tenant: TenantId, shared: SharedUsage): { readonly aheadMs: number; readonly searches: number } {
+    const now = this.#monotonic();
+    const usage = this.#usageOf(tenant, now);
+    usage.shared = shared;
+    return { aheadMs: usage.arrival - now, searches: usage.searches };
+  }
+
+  /** They serve it no more, and none of their searches runs. @param aheadMs as `share` returned it */
+  unshare(tenant: TenantId, { aheadMs, searches }: { readonly aheadMs: number; readonly searches: number }) {
+    const usage = this.#usage.get(tenant);
+    if (!usage) return;
+    delete usage.shared;
+    usage.arrival = this.#monotonic() + aheadMs;
+    usage.searches = searches;
   }
 
   /** Takes one of the Tenant's slots for searches. @returns a function that releases it. @throws rate_limited */
@@ -113,14 +142,18 @@ export class TenantLimits {
     atOnceMax: number,
   ): () => void {
     const usage = this.#usageOf(tenant, this.#monotonic());
-    if (usage[kind] >= atOnceMax)
-      throw limited(`More than ${atOnceMax} ${kind} at once.`, PLACE_RETRY_AFTER_S);
-    usage[kind] += 1;
+    // A slot may be given back after others have begun to count, or have ended.
+    const shared = () => (kind === 'searches' ? usage.shared : undefined);
+    const hasRoom = shared()?.beginSearch() ?? usage[kind] < atOnceMax;
+    if (!hasRoom) throw tooMany(kind, atOnceMax);
+    if (!shared()) usage[kind] += 1;
     let taken = true;
     return () => {
       if (!taken) return;
       taken = false;
-      usage[kind] -= 1;
+      const counts = shared();
+      if (counts) counts.endSearch();
+      else usage[kind] -= 1;
     };
   }
 
@@ -135,11 +168,23 @@ export class TenantLimits {
 
   /** An idle Tenant is as good as a new one. The next pass waits until the number has doubled: constant cost per Tenant. */
   #forgetIdle(now: number): void {
-    for (const [tenant, { arrival, searches, ingests, streams, exports }] of this.#usage) {
-      if (arrival <= now && searches + ingests + streams + exports === 0) this.#usage.delete(tenant);
+    for (const [tenant, { shared, arrival, searches, ingests, streams, exports }] of this.#usage) {
+      if (!shared && arrival <= now && searches + ingests + streams + exports === 0)
+        this.#usage.delete(tenant);
     }
     this.#pruneAbove = Math.max(REMEMBERED_MAX, this.#usage.size * 2);
   }
+}
+
+/** @throws rate_limited */
+export function refuseEarly(tooEarlyMs: number, requestsPerSecond: number): void {
+  if (tooEarlyMs <= 0) return;
+  const retryAfterS = Math.max(1, Math.ceil(tooEarlyMs / 1000));
+  throw limited(`More than ${requestsPerSecond} requests a second.`, retryAfterS);
+}
+
+export function tooMany(kind: string, atOnceMax: number): FarthingError {
+  return limited(`More than ${atOnceMax} ${kind} at once.`, PLACE_RETRY_AFTER_S);
 }
 
 function limited(what: string, retryAfterS: number): FarthingError {

@@ -55,6 +55,8 @@ export interface WorkspacesDeps {
   readonly keptElsewhere?: KeptElsewhere;
   /** Keys that open the workspaces of the house; absent: there is no house here. */
   readonly house?: HouseKeys;
+  /** Other threads that read workspaces; absent: none do. */
+  readonly readers?: OtherReaders;
   /** Absent: no other server has a copy of anything. */
   readonly removeCopies?: RemoveCopies;
   /** Whether encrypted copies of the workspaces' content exist beyond this disk; absent: none do. */
@@ -63,6 +65,16 @@ export interface WorkspacesDeps {
   /** Whether a new workspace's id belongs to this store; absent: every id does. */
   readonly leadsHere?: LeadsHere;
   readonly log: (event: object) => void;
+}
+
+/** Other threads that read workspaces by themselves. */
+export interface OtherReaders {
+  /** A record or its token has changed: from now on nobody reads by what was before. */
+  changed(id: WorkspaceId): void;
+  /** Resolves when nobody reads a workspace that has ended, and all that was counted is counted here. */
+  left(id: WorkspaceId): Promise<void>;
+  /** Resolves when all that was counted is counted here. */
+  counted(): Promise<void>;
 }
 
 export interface ExtensionInput {
@@ -110,18 +122,26 @@ export class Workspaces {
 
   constructor(deps: WorkspacesDeps) {
     const { store, clock, time, tenants, pricing, log, keptElsewhere = () => [], hasCopies = false } = deps;
-    const { removeCopies = async () => ({ removed: [], left: [] }) } = deps;
+    const { removeCopies = async () => ({ removed: [], left: [] }), readers } = deps;
     const settings = { ...WORKSPACE_SETTINGS, ...deps.settings };
     this.prices = new WorkspacePrices(pricing);
     this.#deps = deps;
     const pendingEffects = new PendingEffects(store);
-    const records = new WorkspaceRecords({ store, clock, time, settings, pendingEffects });
+    const records = new WorkspaceRecords({
+      store,
+      clock,
+      time,
+      settings,
+      pendingEffects,
+      ...(readers && { onChanged: (id: WorkspaceId) => readers.changed(id) }),
+    });
     const extensions = new Extensions({ store, time, records, pricing, settings, pendingEffects, log });
     const activity = new Activity({
       store,
       clock,
       folder: (id) => tenants.folder(id),
       isOpen: (id) => records.isOpen(id),
+      ...(readers && { counted: () => readers.counted() }),
       log,
     });
     this.#pendingEffects = pendingEffects;
@@ -135,6 +155,7 @@ export class Workspaces {
       settings,
       activity,
       requests: this.#requests,
+      othersLeft: async (id) => readers?.left(id),
       issuer: () => deps.issuer,
       keptElsewhere,
       removeCopies,
@@ -190,6 +211,15 @@ export class Workspaces {
   ownerOf(id: WorkspaceId): string | undefined {
     const { payer, house } = this.#records.get(id) ?? {};
     return house ? HOUSE : payer && payerTenantId(payer);
+  }
+
+  /** A workspace that is active and within its time, and the hash of the token that opens it; undefined for any other. */
+  opened(id: WorkspaceId): { readonly record: WorkspaceRecord; readonly tokenHash: string } | undefined {
+    const record = this.#records.get(id);
+    const tokenHash = this.#records.tokenHash(id);
+    return record && tokenHash !== undefined && this.#records.isLive(record)
+      ? { record, tokenHash }
+      : undefined;
   }
 
   /** The creation is paid: its minutes begin. Repeated, it replaces the token and gives no new minutes. */

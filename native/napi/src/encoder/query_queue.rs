@@ -1,7 +1,7 @@
 //! Queries of a model, and the searches that go on with their vectors: one call begins each, and one callback ends it.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use farthing_core::error::{Result, ShardError, catch_panic};
@@ -36,7 +36,23 @@ pub struct QueryBounds {
     pub batch_tokens: u32,
 }
 
-/// A model's queries of the whole process, fair among owners. A JavaScript thread has one listener.
+/// Queues by their names.
+static NAMED: Mutex<Option<HashMap<String, Weak<Queue<Asked>>>>> = Mutex::new(None);
+
+/// The queue of a name while any thread has it, or a new one.
+fn named(name: String, make: impl FnOnce() -> Arc<Queue<Asked>>) -> Arc<Queue<Asked>> {
+    let mut all = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = all.get_or_insert_default();
+    if let Some(queue) = all.get(&name).and_then(Weak::upgrade) {
+        return queue;
+    }
+    let queue = make();
+    all.retain(|_, former| former.strong_count() > 0);
+    all.insert(name, Arc::downgrade(&queue));
+    queue
+}
+
+/// Queries of a model, fair among owners. JavaScript threads share one by its name; each has a listener.
 #[napi]
 pub struct QueryQueue {
     inner: Arc<Queue<Asked>>,
@@ -57,13 +73,15 @@ impl Stops {
 
 #[napi]
 impl QueryQueue {
-    /// `prefix`: before every text. Words that `vocabulary` has are no slips.
+    /// `prefix`: before every text. Words that `vocabulary` has are no slips. `name`: of a queue that other threads have, too; the first
+    /// of them says its bounds.
     #[napi(constructor, catch_unwind)]
     pub fn new(
         encoder: &NativeTextEncoder,
         prefix: String,
         bounds: QueryBounds,
         vocabulary: Option<ClassInstance<'_, Vocabulary>>,
+        name: Option<String>,
     ) -> Self {
         let bounds = QueueBounds {
             waiting_max: bounds.waiting_max as usize,
@@ -73,7 +91,11 @@ impl QueryQueue {
             batch_queries: bounds.batch_queries as usize,
             batch_tokens: bounds.batch_tokens as usize,
         };
-        let inner = Queue::new(encoder.inner.clone(), prefix, bounds);
+        let make = || Queue::new(encoder.inner.clone(), prefix, bounds);
+        let inner = match name {
+            None => make(),
+            Some(name) => named(name, make),
+        };
         let spelt_right = vocabulary.map(|vocabulary| vocabulary.spelt_right.clone()).unwrap_or_default();
         Self { inner, listener: OnceLock::new(), stops: Arc::default(), spelt_right }
     }

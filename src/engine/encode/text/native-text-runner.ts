@@ -68,11 +68,14 @@ export class NativeTextRunner implements Runner {
     return { runs, tokens, padding: 0, sinceMs };
   }
 
-  /** A queue of the model's queries. */
-  queueOf(bounds: QueryBounds, vocabulary: Vocabulary | undefined): InstanceType<typeof native.QueryQueue> {
-    return crossing(
-      () => new native.QueryQueue(this.#encoder, this.#tower.settings.query_prefix, bounds, vocabulary),
-    );
+  /** A queue of the model's queries. @param name other JavaScript threads have it by this name */
+  queueOf(
+    bounds: QueryBounds,
+    vocabulary: Vocabulary | undefined,
+    name?: string,
+  ): InstanceType<typeof native.QueryQueue> {
+    const { query_prefix } = this.#tower.settings;
+    return crossing(() => new native.QueryQueue(this.#encoder, query_prefix, bounds, vocabulary, name));
   }
 
   /** Milliseconds of processor time that the model has taken here. */

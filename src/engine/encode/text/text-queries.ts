@@ -57,6 +57,8 @@ export interface TextQueriesOptions {
   /** Of one batch. */
   readonly bounds: { readonly entries: number; readonly size: number };
   readonly vocabulary: Vocabulary | undefined;
+  /** Of the queue, which other JavaScript threads have, too: the first one says its bounds. Absent: it is this one's alone. */
+  readonly name: string | undefined;
   readonly log: (event: object) => void;
   readonly onTask: ((task: EncoderTask) => void) | undefined;
 }
@@ -108,7 +110,7 @@ export class TextQueries {
 
   constructor(runner: NativeTextRunner, options: TextQueriesOptions) {
     this.#options = options;
-    const { waitingMax, waitMsMax, threads, helpers, bounds, vocabulary } = options;
+    const { waitingMax, waitMsMax, threads, helpers, bounds, vocabulary, name } = options;
     const most = {
       waitingMax,
       threads,
@@ -117,8 +119,8 @@ export class TextQueries {
       batchTokens: bounds.size,
       ...(waitMsMax !== undefined && { waitMsMax }),
     };
-    this.#queue = runner.queueOf(most, vocabulary);
-    this.#scans = runner.queueOf(SCANS, vocabulary);
+    this.#queue = runner.queueOf(most, vocabulary, name);
+    this.#scans = runner.queueOf(SCANS, vocabulary, name && `${name} scans`);
     this.#queue.listen((...told) => this.#hear(true, ...told));
     this.#scans.listen((...told) => this.#hear(false, ...told));
   }

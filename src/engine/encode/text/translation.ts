@@ -17,7 +17,8 @@ const ABBREVIATION = /^\p{Lu}{2,}$/u;
 export class Translation {
   /** The text model that knows the languages. */
   readonly from: string;
-  readonly #into: TextTower;
+  /** The model of the space that it takes queries into. */
+  readonly into: TextTower;
   readonly #agreementMin: number;
   /** A row for each dimension of `from`, and one that is added. */
   readonly #map: Float32Array;
@@ -25,7 +26,7 @@ export class Translation {
 
   constructor(from: string, into: TextTower, agreementMin: number, map: Float32Array) {
     this.from = from;
-    this.#into = into;
+    this.into = into;
     this.#agreementMin = agreementMin;
     this.#map = map;
   }
@@ -35,7 +36,7 @@ export class Translation {
    * sure, a word is not whole in the model's vocabulary.
    */
   mayBeForeign(words: string): boolean {
-    const { languages } = this.#into.settings;
+    const { languages } = this.into.settings;
     const detected = native.detectLanguage(words);
     if (detected?.reliable) return languages?.includes(detected.language) === false;
     const own = (words.match(WORDS) ?? []).filter((word) => !ABBREVIATION.test(word));
@@ -50,7 +51,7 @@ export class Translation {
 
   /** A vector of the other model in this space. */
   taken(vector: Float32Array): Float32Array {
-    const width = this.#into.settings.dimensions;
+    const width = this.into.settings.dimensions;
     const map = this.#map;
     const taken = map.slice(vector.length * width);
     for (let from = 0, at = 0; from < vector.length; from++) {
@@ -62,7 +63,7 @@ export class Translation {
   }
 
   #tokens(words: string): number {
-    const { tokenizerPath, settings } = this.#into;
+    const { tokenizerPath, settings } = this.into;
     const rules = { limit: settings.limit, specialTokens: false, dropped: [] };
     this.#tokenizer ??= new native.TextTokenizer(tokenizerPath, rules);
     return this.#tokenizer.encode([words], '').lengths()[0]!;

@@ -1,8 +1,20 @@
-import type { Failure, Missing, Tower, Towers } from '../models/tower.ts';
+import type { Manifest } from '../models/manifest.ts';
+import type { Failure, Missing, TextTower, Tower, Towers } from '../models/tower.ts';
 
 export interface AvailableTowers {
   readonly towers: Towers;
   readonly missing: readonly Missing[];
+}
+
+/** Models whose queries another JavaScript thread may encode, as they are sent to it. */
+export interface SharedModels extends AvailableTowers {
+  readonly manifest: Manifest;
+  /** Name of the queue of queries, which all threads have. */
+  readonly queue: string;
+  /** Files of the tokenizers whose words are spelt right. */
+  readonly tokenizers: readonly string[];
+  /** The model of pictures' labels, where another one helps with queries in other languages. */
+  readonly translatesInto?: TextTower;
 }
 
 /**

@@ -22,6 +22,8 @@ export interface EncoderThreadOptions {
   /** The worker ends after so long without a task, and starts again with the next. Absent: it stays. */
   readonly idleMsMax?: number;
   readonly worker?: URL;
+  /** All its tasks are of native models: there is no worker. */
+  readonly isNative?: boolean;
 }
 
 const WORKER = new URL('./worker.ts', import.meta.url);
@@ -47,7 +49,8 @@ export class EncoderThread {
     this.output = new Float32Array(settings.output);
   }
 
-  report(): Promise<TowerReport[]> {
+  async report(): Promise<TowerReport[]> {
+    if (this.#options.isNative) return [];
     return this.#run({ kind: 'report' });
   }
 

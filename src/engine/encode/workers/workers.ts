@@ -182,7 +182,7 @@ async function encodeLabels(
 }
 
 /** Memory shared with one worker, large enough for its largest task. */
-function sharedMemory(towers: Towers): Pick<WorkerSettings, 'input' | 'output' | 'labels'> {
+export function sharedMemory(towers: Towers): Pick<WorkerSettings, 'input' | 'output' | 'labels'> {
   const bridge = pictureTowerOf(towers)?.bridge;
   const inputs = towers.map((tower) => inputBytes(tower) * inputsOfTask(tower));
   const rows = towers.map(({ kind }) => rowLength(towers.filter((tower) => tower.kind === kind)));

@@ -10,10 +10,32 @@ import type { BytesReply, ContentReply, EventsReply, Reply } from '../exchange/r
 import type { Operation, Route } from '../exchange/route.ts';
 import type { Services } from './services.ts';
 
+/** The part of the services that every route of a workspace uses. */
+export interface WorkspaceServices extends Pick<Services, 'house' | 'onFault'> {
+  readonly workspaces: Pick<Services['workspaces'], 'authenticate' | 'enter'> & {
+    readonly views: Pick<Services['workspaces']['views'], 'headers'>;
+  };
+  readonly tenantLimits: Pick<TenantLimits, 'request' | 'search' | 'ingest'>;
+  readonly gate: { readonly owners: Pick<Services['gate']['owners'], 'of'> };
+}
+
+/** The part of the services that the search of a workspace uses. */
+export interface SearchServices extends WorkspaceServices, Pick<Services, 'search'> {
+  readonly limits: Pick<Services['limits'], 'searchBodyBytesMax'>;
+  readonly workspaces: WorkspaceServices['workspaces'] & {
+    readonly views: Pick<Services['workspaces']['views'], 'expiryOf'>;
+    readonly activity: Pick<Services['workspaces']['activity'], 'countSearch'>;
+  };
+}
+
 export type WorkKind = 'search' | 'ingest' | 'other';
 
 /** Counts a request against its tenant's limits. @returns a function that releases its slot. @throws rate_limited */
-export function admitTenant(limits: TenantLimits, tenant: TenantId, kind: WorkKind): () => void {
+export function admitTenant(
+  limits: WorkspaceServices['tenantLimits'],
+  tenant: TenantId,
+  kind: WorkKind,
+): () => void {
   limits.request(tenant);
   return kind === 'other' ? () => undefined : limits[kind](tenant);
 }
@@ -31,7 +53,7 @@ type OwnReply = Answer | BytesReply | ContentReply | EventsReply;
  * @param right that a key needs
  */
 export function workspaceRoute(
-  services: Services,
+  services: WorkspaceServices,
   [method, path]: readonly [method: Route['method'], path: string],
   operation: Omit<Operation, 'tag' | 'security'>,
   work: (
@@ -63,7 +85,7 @@ export const found = (body: object): Answer => ({ status: 200, headers: {}, body
  * @throws workspace_unauthorized; right_missing, rate_limited for a key
  */
 async function withWorkspace(
-  { workspaces, tenantLimits, gate, house, onFault }: Services,
+  { workspaces, tenantLimits, gate, house, onFault }: WorkspaceServices,
   exchange: Exchange,
   id: string,
   { kind, right }: { readonly kind: WorkKind; readonly right: Right },

@@ -108,6 +108,15 @@ export interface Writing {
   readonly unsent: UnsentBytes;
 }
 
+/** What an exchange is made with. */
+export interface ExchangeOptions extends Writing {
+  readonly bodies: Omit<BodyOptions, 'announced' | 'coding'>;
+  /** The whole body, where it has come; else the response has it. */
+  readonly whole?: ArrayBuffer | undefined;
+  /** The response is uWebSockets.js' own: a request that comes behind this one is noticed. */
+  readonly isWatched?: boolean;
+}
+
 /** One request and its answer. It is answered exactly once; after the client left, answering does nothing. */
 export class Exchange {
   readonly head: RequestHead;
@@ -137,7 +146,7 @@ export class Exchange {
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    { bodies, ...writing }: Writing & { readonly bodies: Omit<BodyOptions, 'announced' | 'coding'> },
+    { bodies, whole, isWatched = false, ...writing }: ExchangeOptions,
   ) {
     this.head = head;
     this.payment = paymentOf(head);
@@ -160,10 +169,12 @@ export class Exchange {
       this.body.fail(left);
       this.#left.abort(left);
     });
-    response.onData((piece, last) => {
-      this.body.push(piece, last);
-      if (last && !this.#ended) this.#connection = native.waitsForAnswer(response);
-    });
+    if (whole) this.body.push(whole, true);
+    else
+      response.onData((piece, last) => {
+        this.body.push(piece, last);
+        if (last && isWatched && !this.#ended) this.#connection = native.waitsForAnswer(response);
+      });
   }
 
   /** Aborted when the client goes away before its answer. */

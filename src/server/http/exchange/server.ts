@@ -8,7 +8,7 @@ import { TurnLimit } from '@farthing/queues/turn-limit';
 import { Receiving } from '../body/receiving.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
-import { Exchange, hasCredentials, readHead } from './exchange.ts';
+import { Exchange, hasCredentials, type RequestHead, readHead } from './exchange.ts';
 import { FairAcceptor, type Place } from './fair-acceptor.ts';
 import { DelayedRefusals, LoopLoad } from './loop-load.ts';
 import { isFault, problem } from './problem.ts';
@@ -27,7 +27,7 @@ const HEADER_BYTES_MAX = 16 * 1024;
 const RECEIVE_BUFFER_BYTES = 240 * 1024;
 const BODIES_BYTES_MAX = 8 * 2 ** 20;
 /** All answers that clients have not read yet: room for some thousand searches. Unpaid ones get a third of it. */
-const UNSENT_BYTES_MAX = 64 * 2 ** 20;
+export const UNSENT_BYTES_MAX = 64 * 2 ** 20;
 /**
  * Unsent bytes that the kernel buffers for a connection (`TCP_NOTSENT_LOWAT`). Its default is up to 4 MiB for a connection that was
  * read fast before.
@@ -38,13 +38,18 @@ const PIECES_PER_TURN = 8;
 /** Interval of the check for slow bodies. */
 const RATE_SECONDS = 10;
 
-export interface ServerOptions {
+export interface ServerOptions extends ConnectionsOptions {
   readonly host: string;
   readonly port: number;
+}
+
+export interface ConnectionsOptions {
   readonly cors: Cors;
   readonly routes: readonly Route[];
   /** Budget of the bodies that wait in memory. */
   readonly bodies?: Shares;
+  /** All answers that clients have not read yet. Unpaid ones get a third of it. */
+  readonly unsentBytesMax?: number;
   /** Slower bodies get 408; 0: no limit. */
   readonly bodyBytesPerSecondMin?: number;
   /** Sender for the fair queue of waiting requests. Absent: one for all. */
@@ -69,12 +74,27 @@ export interface AnsweredEvent {
   readonly milliseconds: number;
 }
 
+/** A request as it came. */
+export interface Incoming {
+  readonly head: RequestHead;
+  /** Why it could be read in two ways. */
+  readonly fault?: Error | undefined;
+  /** The whole body, where it has come; else the response has it. */
+  readonly whole?: ArrayBuffer;
+  /** Called once its work has ended, before its answer is written. */
+  readonly onWorked?: () => void;
+}
+
 export interface Server {
   readonly port: number;
   /** Requests that have no answer yet. */
   running(): number;
-  /** Stops listening; resolves when every running request has its answer. */
-  close(): Promise<void>;
+  /** Serves requests that come otherwise than by its own port: those that fronts hand over. */
+  readonly connections: Connections;
+  /** The app of another thread gets the connections that come, in turn with others. @returns takes it out again */
+  share(descriptor: unknown): () => void;
+  /** Stops listening; resolves when every running request has its answer. @param ended called then: from its end on none begins elsewhere */
+  close(ended?: () => Promise<void> | undefined): Promise<void>;
 }
 
 type Outcome = Pick<AnsweredEvent, 'code' | 'stages'>;
@@ -90,10 +110,21 @@ function outcomeOf(reply: Reply): Outcome {
   return timing ? { stages: timing } : {};
 }
 
+/** uWebSockets.js, which reads this setting as it is loaded. */
+export function loadUws(): Promise<typeof import('uWebSockets.js')> {
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES_MAX);
+  return import('uWebSockets.js');
+}
+
+/** Functions of an app that the package's types omit. */
+interface SharingApp {
+  addChildAppDescriptor(descriptor: unknown): void;
+  removeChildAppDescriptor(descriptor: unknown): void;
+}
+
 /** Listens on host and port (0: any free one). Every request gets exactly one answer; a handler's error becomes a problem document. @throws ListenError */
 export async function listen(options: ServerOptions): Promise<Server> {
-  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(HEADER_BYTES_MAX);
-  const uws = await import('uWebSockets.js');
+  const uws = await loadUws();
   native.answerBeforeFollowing(uwsLibrary());
   const app = uws.App();
   const connections = new Connections(options);
@@ -108,10 +139,17 @@ export async function listen(options: ServerOptions): Promise<Server> {
   return {
     port: socket.port,
     running: () => connections.running,
-    close: async () => {
+    connections,
+    share: (descriptor) => {
+      const sharing = app as unknown as SharingApp;
+      sharing.addChildAppDescriptor(descriptor);
+      return () => sharing.removeChildAppDescriptor(descriptor);
+    },
+    close: async (ended) => {
       clearInterval(rates);
       connections.closing = true;
       uws.us_listen_socket_close(socket.handle);
+      await ended?.();
       await connections.drained();
       app.close();
     },
@@ -161,35 +199,41 @@ function addressOf(response: HttpResponse): string {
   return Buffer.from(response.getRemoteAddress()).toString('latin1');
 }
 
-class Connections {
+/** The requests of all connections of a thread. */
+export class Connections {
   running = 0;
   /** From now on a connection ends with its next answer. */
   closing = false;
-  readonly #options: ServerOptions;
+  readonly #options: ConnectionsOptions;
   readonly #router: Router<Route>;
   readonly #acceptor = new FairAcceptor();
   readonly #refusals = new DelayedRefusals(new LoopLoad());
   readonly #pieces = new TurnLimit(PIECES_PER_TURN);
-  readonly #unsent = new UnsentBytes(sharesOf(UNSENT_BYTES_MAX));
+  readonly #unsent: UnsentBytes;
   readonly #bodies: Shares;
   readonly #receiving = new Receiving();
   #onDrained: (() => void) | undefined;
 
-  constructor(options: ServerOptions) {
+  constructor(options: ConnectionsOptions) {
     this.#options = options;
     this.#router = new Router(options.routes);
     this.#bodies = options.bodies ?? sharesOf(BODIES_BYTES_MAX);
+    this.#unsent = new UnsentBytes(sharesOf(options.unsentBytesMax ?? UNSENT_BYTES_MAX));
   }
 
   serve(response: HttpResponse, request: HttpRequest): void {
-    const { head, fault } = readHead(request);
+    this.take(response, readHead(request));
+  }
+
+  /** @param isAlone nothing else came in the same read of its connection: a front hands over one request at a time */
+  take(response: HttpResponse, { head, fault, whole, onWorked }: Incoming, isAlone = false): void {
     const turn = this.#acceptor.number;
     const isInRead = () => this.#acceptor.number === turn;
     const endsRead = (): boolean => isLastOfRead(false);
     // Paid answers are stored and compared, so they are never padded.
     const flushes = (): boolean => isLastOfRead(true) && isOfOneAddress && !exchange.payment.isPresent;
     const isLastOfRead = (withCredentials: boolean) =>
-      place === 'last' && isInRead() && hasCredentials(exchange) === withCredentials;
+      !isAlone && place === 'last' && isInRead() && hasCredentials(exchange) === withCredentials;
     const exchange: Exchange = new Exchange(
       response,
       head,
@@ -200,6 +244,8 @@ class Connections {
         endsRead,
         flushes,
         unsent: this.#unsent,
+        whole,
+        isWatched: !isAlone,
         bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
       },
     );
@@ -211,7 +257,7 @@ class Connections {
     }
     this.running += 1;
     this.#receiving.add(exchange.body);
-    void this.#answer(exchange, fault, place).finally(() => {
+    void this.#answer(exchange, { fault, onWorked }, place).finally(() => {
       this.running -= 1;
       this.#receiving.delete(exchange.body);
       if (this.running === 0) this.#onDrained?.();
@@ -249,7 +295,11 @@ class Connections {
     if (exchange.head.headers.has('transfer-encoding')) await nextTurn();
   }
 
-  async #answer(exchange: Exchange, fault: Error | undefined, place: Place): Promise<void> {
+  async #answer(
+    exchange: Exchange,
+    { fault, onWorked }: Pick<Incoming, 'fault' | 'onWorked'>,
+    place: Place,
+  ): Promise<void> {
     let routePath = 'unmatched';
     let outcome: Outcome = {};
     try {
@@ -262,11 +312,13 @@ class Connections {
       const { route, params } = this.#router.find(exchange.head.method, exchange.head.path);
       routePath = route.path;
       const reply = await route.handle(exchange, params);
+      onWorked?.();
       await this.#refusals.wait(reply.status);
       await this.#readOver(exchange);
       outcome = outcomeOf(reply);
       await this.#write(exchange, reply);
     } catch (error) {
+      onWorked?.();
       if (isFault(error, exchange.signal)) this.#options.onFault(error, exchange.requestId);
       const answer = problem(error, exchange.requestId);
       await this.#refusals.wait(answer.status);

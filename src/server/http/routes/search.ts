@@ -7,7 +7,7 @@ import { type SearchAnswer, SearchResponseSchema } from '@farthing/protocol/sche
 import { QUERIES_MAX } from '@farthing/protocol/search';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
-import { found, workspaceRoute } from '../access/workspace-access.ts';
+import { found, type SearchServices, workspaceRoute } from '../access/workspace-access.ts';
 import { ANSWERS, searchDiscovery } from '../docs/discovery.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import { named } from '../exchange/json.ts';
@@ -183,7 +183,7 @@ function paidSearch(services: Services, exchange: Exchange, questions: number): 
 }
 
 /** POST /agent/v1/workspaces/{id}/search: included in the price of the workspace's time. */
-export function workspaceSearchRoute(services: Services): Route {
+export function workspaceSearchRoute(services: SearchServices): Route {
   return workspaceRoute(
     services,
     ['POST', '/search'],

@@ -47,6 +47,8 @@ export interface ActivityDeps {
   readonly folder: (workspace: WorkspaceId) => string;
   /** Whether the workspace has begun, and not ended yet: nothing else is counted. */
   readonly isOpen: (workspace: WorkspaceId) => boolean;
+  /** Resolves when what other threads have counted is counted here; absent: nothing else counts. */
+  readonly counted?: () => Promise<void>;
   readonly log: (event: object) => void;
 }
 
@@ -94,6 +96,11 @@ export class Activity {
     entry.dirty = true;
   }
 
+  /** Resolves when all searches that have an answer are counted. */
+  async counted(): Promise<void> {
+    await this.#deps.counted?.();
+  }
+
   counters(id: WorkspaceId): Counters {
     const { searches, ingests, histogram } = this.#entries.get(id) ?? this.#stored(id);
     return { searches, ingests, latency: histogram.percentiles() };
@@ -115,6 +122,7 @@ export class Activity {
 
   /** Past searches, newest first. `before` is the `next` of the previous page. */
   async history(id: WorkspaceId, page: { before?: string; limit: number }): Promise<HistoryAnswer> {
+    await this.counted();
     const entry = this.#entries.get(id);
     if (entry) await this.#writeHistory(id, entry);
     return this.#historyOf(id).page(page);

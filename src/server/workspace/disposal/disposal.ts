@@ -23,6 +23,8 @@ export interface DisposalDeps {
   readonly issuer: () => string;
   /** Cancels the workspace's jobs and waits for them. Called again once its requests have ended. */
   readonly stopTenant: (tenant: WorkspaceId) => Promise<void>;
+  /** Resolves when no other thread reads the workspace. */
+  readonly othersLeft: (id: WorkspaceId) => Promise<void>;
   readonly settings: WorkspaceSettings;
   readonly keptElsewhere: KeptElsewhere;
   readonly removeCopies: RemoveCopies;
@@ -73,9 +75,10 @@ export class Disposals {
 
   async #dispose(record: WorkspaceRecord): Promise<WorkspaceRecord | undefined> {
     const { id } = record;
-    const { records, activity, requests, tenants, stopTenant, settings, log } = this.#deps;
+    const { records, activity, requests, tenants, stopTenant, othersLeft, settings, log } = this.#deps;
     requests.giveUp(id);
     await stopTenant(id);
+    await othersLeft(id);
     const drained = await requests.ended(id, settings.drainSecondsMax);
     if (!drained)
       log({ event: 'disposal_without_waiting', workspace: id, waited_s: settings.drainSecondsMax });

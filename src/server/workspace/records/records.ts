@@ -27,6 +27,8 @@ export interface RecordsDeps {
   readonly time: RentedTime;
   readonly settings: WorkspaceSettings;
   readonly pendingEffects: PendingEffects;
+  /** Called after each commit for what it has changed: a record, or who its token is. */
+  readonly onChanged?: (id: WorkspaceId) => void;
 }
 
 /** Each costs a row; nothing else bounds an agent that makes them in a loop. */
@@ -47,8 +49,12 @@ export class WorkspaceRecords {
   readonly #house: Table<null>;
   readonly #due: DueTimes<WorkspaceId>;
   readonly #pendingEffects: PendingEffects;
+  readonly #onChanged: (id: WorkspaceId) => void;
+  /** What the transaction that runs has changed. */
+  #changed = new Set<WorkspaceId>();
 
-  constructor({ store, clock, time, settings, pendingEffects }: RecordsDeps) {
+  constructor({ store, clock, time, settings, pendingEffects, onChanged = () => {} }: RecordsDeps) {
+    this.#onChanged = onChanged;
     this.#store = store;
     this.#clock = clock;
     this.#time = time;
@@ -63,6 +69,11 @@ export class WorkspaceRecords {
 
   get(id: WorkspaceId): WorkspaceRecord | undefined {
     return this.#records.get(id);
+  }
+
+  /** The hash of the token that opens a workspace; undefined for none, and for an unknown workspace. */
+  tokenHash(id: WorkspaceId): string | undefined {
+    return this.#records.get(id) && this.#tokenHashes.of(id);
   }
 
   /** The record, in any state, if its stored hash is this token's. An unknown id takes the same time. */
@@ -117,13 +128,22 @@ export class WorkspaceRecords {
     return this.#due.due(this.#time.now(), limit);
   }
 
-  transaction<T>(work: () => T): Promise<T> {
-    return this.#store.transaction(work);
+  async transaction<T>(work: () => T): Promise<T> {
+    const changed = new Set<WorkspaceId>();
+    try {
+      return await this.#store.transaction(() => {
+        this.#changed = changed;
+        return work();
+      });
+    } finally {
+      for (const id of changed) this.#onChanged(id);
+    }
   }
 
   /** Inside a transaction: replaces a record (`undefined`: none) and its due time. */
   write(before: WorkspaceRecord | undefined, after: WorkspaceRecord | undefined): void {
     const id = (after ?? before)!.id;
+    this.#changed.add(id);
     if (before && after && before.state !== after.state) assertMayPass(id, before.state, after.state);
     if (after?.state === 'pending') this.#pendingEffects.addCreation(id);
     else if (before?.state === 'pending') this.#pendingEffects.remove(id);
@@ -139,7 +159,7 @@ export class WorkspaceRecords {
   async insert(
     record: Omit<WorkspaceRecord, 'state' | 'createdAt' | 'endsAt' | 'spend' | 'pendingSteps'>,
   ): Promise<void> {
-    await this.#store.transaction(() => {
+    await this.transaction(() => {
       const createdAt = this.#clock.now();
       const endsAt = this.#time.now();
       this.write(undefined, { ...record, state: 'pending', createdAt, endsAt, spend: 0n, pendingSteps: [] });
@@ -150,7 +170,7 @@ export class WorkspaceRecords {
   async insertHouse(
     record: Pick<WorkspaceRecord, 'id' | 'language'> & Required<Pick<WorkspaceRecord, 'house'>>,
   ): Promise<WorkspaceRecord> {
-    return this.#store.transaction(() => {
+    return this.transaction(() => {
       const before = this.#records.get(record.id);
       if (before) return before;
       if (this.#house.count() >= HOUSE_WORKSPACES_MAX)
@@ -180,7 +200,7 @@ export class WorkspaceRecords {
    * @throws internal when there is no such creation.
    */
   async activate(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
-    return this.#store.transaction(() => {
+    return this.transaction(() => {
       const before = this.#records.get(id);
       if (!before) throw new FarthingError('internal', `no creation ${id} waits for its payment`);
       if (before.state !== 'pending') return this.#replaceToken(before, tokenHash);
@@ -199,7 +219,7 @@ export class WorkspaceRecords {
 
   /** Replaces the token, unless the workspace has ended. @throws internal when it was never created */
   async replaceToken(id: WorkspaceId, tokenHash: string): Promise<WorkspaceRecord> {
-    return this.#store.transaction(() => {
+    return this.transaction(() => {
       const record = this.#records.get(id);
       if (!record || record.state === 'pending')
         throw new FarthingError('internal', `workspace ${id} was never created`);
@@ -208,6 +228,7 @@ export class WorkspaceRecords {
   }
 
   #replaceToken(record: WorkspaceRecord, tokenHash: string): WorkspaceRecord {
+    this.#changed.add(record.id);
     if (this.isLive(record)) this.#tokenHashes.put(record.id, tokenHash);
     return record;
   }
@@ -219,7 +240,7 @@ export class WorkspaceRecords {
    * @returns the record afterwards, in any state; undefined when there is none.
    */
   async beginEnd(id: WorkspaceId, reason: DisposalReason): Promise<WorkspaceRecord | undefined> {
-    return this.#store.transaction(() => {
+    return this.transaction(() => {
       const before = this.#records.get(id);
       if (!before || !this.#mayEnd(before, reason)) return before;
       // Its holder may have missed the end: the token gets the receipt, and nothing else.
@@ -247,7 +268,7 @@ export class WorkspaceRecords {
 
   /** Refunds the rest of an active workspace's reserves. @returns its record before and afterwards; undefined for any other */
   async endReserves(id: WorkspaceId): Promise<Record<'before' | 'after', WorkspaceRecord> | undefined> {
-    return this.#store.transaction(() => {
+    return this.transaction(() => {
       const before = this.#records.get(id);
       if (before?.state !== 'active') return undefined;
       const after = this.reserves.release(before);
@@ -277,7 +298,7 @@ export class WorkspaceRecords {
     id: WorkspaceId,
     change: (end: WorkspaceEnd) => Pick<WorkspaceRecord, 'state' | 'end'> & { payer?: undefined },
   ): Promise<WorkspaceRecord> {
-    return this.#store.transaction(() => {
+    return this.transaction(() => {
       const before = this.#records.get(id);
       if (before?.state !== 'disposing' || !before.end)
         throw new FarthingError('internal', `workspace ${id} is not being disposed`);
@@ -289,7 +310,7 @@ export class WorkspaceRecords {
 
   /** In a copied registry: adopts an end that came after the copy was made, with its receipt. Amounts stay the copy's. */
   async adoptEnd(id: WorkspaceId, { state, end }: WorkspaceRecord): Promise<void> {
-    await this.#store.transaction(() => {
+    await this.transaction(() => {
       const before = this.#records.get(id);
       if (!before || before.state === 'pending' || before.state === 'disposed' || !end) return;
       // The copy's clock does not advance, so minutes that were used after the copy are refunded, unless all were used.
@@ -308,7 +329,7 @@ export class WorkspaceRecords {
 
   /** Ends the time in which its token gets the receipt. */
   async forgetToken(id: WorkspaceId): Promise<void> {
-    await this.#store.transaction(() => {
+    await this.transaction(() => {
       const before = this.#records.get(id);
       if (!before?.end) return;
       this.write(before, { ...before, end: { ...before.end, tokenKept: false } });

@@ -30,6 +30,11 @@ export class TokenHashes {
     return (known ?? other)?.hash;
   }
 
+  /** The hash alone; undefined for an unknown id. */
+  of(id: WorkspaceId): string | undefined {
+    return this.#table.get(id)?.hash;
+  }
+
   put(id: WorkspaceId, hash: string): void {
     void this.#table.put(id, { hash });
   }

@@ -13,6 +13,9 @@ export interface RentedTimeOptions {
   readonly monotonic?: () => number;
 }
 
+/** Rented time as answers show it. */
+export type RentedClock = Pick<RentedTime, 'now' | 'toWall'>;
+
 const KEY = 'heartbeat';
 /** Both clocks give whole milliseconds, but their milliseconds do not begin together. */
 const ROUNDING_MS = 2;

@@ -4,16 +4,16 @@ import type { HouseWorkspaceAnswer } from '@farthing/protocol/schema/house';
 import type { WorkspaceAnswer } from '@farthing/protocol/schema/workspaces';
 import type { Step } from '../records/extensions.ts';
 import { sumOfReserves, unusedReserves } from '../records/reserves.ts';
-import type { RentedTime } from '../time/rented-time.ts';
+import type { RentedClock } from '../time/rented-time.ts';
 import type { WorkspaceRecord } from '../workspace.ts';
 
 /** Whole seconds left, rounded down; 0 for a workspace that has ended. */
-export function secondsLeft(record: WorkspaceRecord, time: RentedTime): number {
+export function secondsLeft(record: WorkspaceRecord, time: RentedClock): number {
   return record.state === 'active' ? Math.max(0, Math.floor((record.endsAt - time.now()) / 1000)) : 0;
 }
 
 /** The state as shown: `disposing` from the moment of expiry. */
-export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime): WorkspaceAnswer['state'] {
+export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedClock): WorkspaceAnswer['state'] {
   switch (state) {
     case 'pending':
     case 'disposing':
@@ -26,7 +26,7 @@ export function publicState({ state, endsAt }: WorkspaceRecord, time: RentedTime
 }
 
 /** RFC 3339: when the paid time ends, as it looks now, or ended. */
-export function expiryOf({ end, endsAt }: WorkspaceRecord, time: RentedTime): string {
+export function expiryOf({ end, endsAt }: WorkspaceRecord, time: RentedClock): string {
   return toTimestamp(end?.expiresAt ?? time.toWall(endsAt));
 }
 
@@ -38,7 +38,7 @@ export function isEndless({ house, end }: WorkspaceRecord): boolean {
 /** Minutes in reserve that are not used yet, and what is spent without them. */
 export function spending(
   record: WorkspaceRecord,
-  time: RentedTime,
+  time: RentedClock,
 ): { spend_usd: string; reserve: { minutes: number; usd: string } } {
   const { minutes, amount } = sumOfReserves(unusedReserves(record, time.now()));
   return { spend_usd: formatUsd(record.spend - amount), reserve: { minutes, usd: formatUsd(amount) } };
@@ -46,7 +46,7 @@ export function spending(
 
 export function publicWorkspace(
   record: WorkspaceRecord,
-  time: RentedTime,
+  time: RentedClock,
   shown: { limits: Readonly<Record<string, unknown>>; links?: Readonly<Record<string, string>> },
 ): WorkspaceAnswer {
   return {
@@ -68,7 +68,7 @@ export function publicWorkspace(
 /** A workspace of the house. */
 export function houseWorkspace(
   record: WorkspaceRecord,
-  time: RentedTime,
+  time: RentedClock,
   { limits, links }: Pick<HouseWorkspaceAnswer, 'limits' | 'links'>,
 ): HouseWorkspaceAnswer {
   // There is nothing to pay for.
@@ -89,7 +89,7 @@ export function houseWorkspace(
 export function extendedWorkspace(
   record: WorkspaceRecord,
   step: Step,
-  time: RentedTime,
+  time: RentedClock,
   limits: Readonly<Record<string, unknown>>,
 ): WorkspaceAnswer {
   return {
@@ -104,7 +104,7 @@ export function extendedWorkspace(
 const ENDS_SOON_S = 120;
 
 /** Headers with the seconds and dollars left, and a warning before the end; none for the house, which has neither. */
-export function workspaceHeaders(record: WorkspaceRecord, time: RentedTime): Record<string, string> {
+export function workspaceHeaders(record: WorkspaceRecord, time: RentedClock): Record<string, string> {
   if (record.house) return {};
   const seconds = secondsLeft(record, time);
   const { minutes } = sumOfReserves(unusedReserves(record, time.now()));

@@ -103,6 +103,7 @@ export class WorkspaceViews {
   /** @throws workspace_unauthorized for an unknown workspace. */
   async usage(id: WorkspaceId): Promise<UsageAnswer> {
     const { tenants, time, activity } = this.#deps;
+    await activity.counted();
     const contents = await contentsOf(tenants, id);
     const record = this.#shown(id);
     if (!record) throw unauthorized();

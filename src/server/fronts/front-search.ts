@@ -1,0 +1,110 @@
+import { IndexModels } from '@farthing/engine/encode/index-models';
+import type { SharedEncoder } from '@farthing/engine/encode/shared-models';
+import { RecallProbe } from '@farthing/engine/search/recall-probe';
+import { Search } from '@farthing/engine/search/search';
+import type { Shard } from '@farthing/engine/shard/shard';
+import type { Tenants } from '@farthing/engine/shard/tenants';
+import { FarthingError } from '@farthing/protocol/error';
+import type { SearchServices } from '../http/access/workspace-access.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { SEARCHES_PER_PROBE } from '../wiring/limits.ts';
+import { unauthorized } from '../workspace/records/token.ts';
+import { refuseEarly, tooMany } from '../workspace/tenant-limits.ts';
+import { expiryOf, workspaceHeaders } from '../workspace/views/public-record.ts';
+import type { GrantedWorkspaces } from './granted.ts';
+import type { FrontSettings } from './messages.ts';
+import type { SharedCounts } from './shared-counts.ts';
+import type { PendingUses } from './uses.ts';
+
+export interface FrontSearchDeps {
+  readonly settings: FrontSettings;
+  readonly counts: SharedCounts;
+  readonly granted: GrantedWorkspaces;
+  readonly encoder: SharedEncoder['encoder'];
+  readonly metrics: Metrics;
+  readonly uses: PendingUses;
+  readonly onFault: (error: unknown, requestId: string) => void;
+}
+
+/** The services of the search route, for workspaces that the request has entered: its token is right, and its index stays open. */
+export function frontSearch(deps: FrontSearchDeps): SearchServices {
+  const { settings, counts, granted, encoder, metrics, uses, onFault } = deps;
+  const { front, tenantLimits } = settings;
+  const { requestsPerSecond, burst, searchesAtOnce } = tenantLimits;
+  const clock = { now: () => counts.rentedMs(), toWall: (rented: number) => rented + counts.wallAheadMs() };
+  const grantOf = (id: string) => {
+    const found = granted.of(id);
+    if (!found) throw unauthorized();
+    return found.grant;
+  };
+  const owners = { of: (id: string) => grantOf(id).owner };
+  return {
+    workspaces: {
+      authenticate: (id) => grantOf(id).record,
+      // It has entered before: see `Front`.
+      enter: () => () => undefined,
+      views: {
+        headers: (id) => workspaceHeaders(grantOf(id).record, clock),
+        expiryOf: (record) => expiryOf(record, clock),
+      },
+      activity: { countSearch: (id, search) => uses.search(id, search) },
+    },
+    tenantLimits: {
+      request: (id) => {
+        const early = counts.request(grantOf(id).slot, 1e6 / requestsPerSecond, burst);
+        refuseEarly(early / 1000, requestsPerSecond);
+      },
+      ingest: () => {
+        throw new FarthingError('internal', 'A front takes no uploads.');
+      },
+      search: (id) => {
+        const { slot } = grantOf(id);
+        if (!counts.beginSearch(slot, searchesAtOnce, front)) throw tooMany('searches', searchesAtOnce);
+        let runs = true;
+        return () => {
+          if (runs) counts.endSearch(slot, front);
+          runs = false;
+        };
+      },
+    },
+    gate: { owners },
+    house: undefined,
+    limits: { searchBodyBytesMax: settings.searchBodyBytesMax },
+    search: searchOf(deps, owners),
+    onFault,
+  };
+
+  function searchOf(_: FrontSearchDeps, of: typeof owners): Search {
+    const tenants = {
+      useIfThere: <T>(id: string, work: (shard: Shard) => Promise<T> | T) => granted.use(id, work),
+      use: async <T>(id: string, _options: object, work: (shard: Shard) => Promise<T> | T) => {
+        const used = await granted.use(id, work);
+        if (used === undefined) throw new FarthingError('not_found', 'Nothing is stored here.');
+        return used;
+      },
+    } as unknown as Tenants;
+    const probe = new RecallProbe({
+      tenants,
+      every: SEARCHES_PER_PROBE,
+      observe: (event) => uses.probe(event),
+    });
+    const encoders = new IndexModels({
+      current: encoder,
+      open: async () => undefined,
+      log: (event) => uses.event(event),
+    });
+    return new Search({
+      tenants,
+      encoders,
+      // Pictures are the owner's.
+      extractor: { decodePicture: noPictures, checkPicture: noPictures },
+      owners: of,
+      observe: metrics.searched,
+      probe,
+    });
+  }
+}
+
+async function noPictures(): Promise<never> {
+  throw new FarthingError('internal', 'A front decodes no pictures.');
+}
