@@ -28,7 +28,7 @@ export interface FrontSearchDeps {
 
 /** The services of the search route, for workspaces that the request has entered: its token is right, and its index stays open. */
 export function frontSearch(deps: FrontSearchDeps): SearchServices {
-  const { settings, counts, granted, encoder, metrics, uses, onFault } = deps;
+  const { settings, counts, granted, uses, onFault } = deps;
   const { front, tenantLimits } = settings;
   const { requestsPerSecond, burst, searchesAtOnce } = tenantLimits;
   const clock = { now: () => counts.rentedMs(), toWall: (rented: number) => rented + counts.wallAheadMs() };
@@ -41,7 +41,7 @@ export function frontSearch(deps: FrontSearchDeps): SearchServices {
   return {
     workspaces: {
       authenticate: (id) => grantOf(id).record,
-      // It has entered before: see `Front`.
+      // It has entered before: see `answers` in front.ts.
       enter: () => () => undefined,
       views: {
         headers: (id) => workspaceHeaders(grantOf(id).record, clock),
@@ -73,36 +73,39 @@ export function frontSearch(deps: FrontSearchDeps): SearchServices {
     search: searchOf(deps, owners),
     onFault,
   };
+}
 
-  function searchOf(_: FrontSearchDeps, of: typeof owners): Search {
-    const tenants = {
-      useIfThere: <T>(id: string, work: (shard: Shard) => Promise<T> | T) => granted.use(id, work),
-      use: async <T>(id: string, _options: object, work: (shard: Shard) => Promise<T> | T) => {
-        const used = await granted.use(id, work);
-        if (used === undefined) throw new FarthingError('not_found', 'Nothing is stored here.');
-        return used;
-      },
-    } as unknown as Tenants;
-    const probe = new RecallProbe({
-      tenants,
-      every: SEARCHES_PER_PROBE,
-      observe: (event) => uses.probe(event),
-    });
-    const encoders = new IndexModels({
-      current: encoder,
-      open: async () => undefined,
-      log: (event) => uses.event(event),
-    });
-    return new Search({
-      tenants,
-      encoders,
-      // Pictures are the owner's.
-      extractor: { decodePicture: noPictures, checkPicture: noPictures },
-      owners: of,
-      observe: metrics.searched,
-      probe,
-    });
-  }
+function searchOf(
+  { granted, encoder, metrics, uses }: FrontSearchDeps,
+  owners: { of(tenant: string): string },
+): Search {
+  const tenants = {
+    useIfThere: <T>(id: string, work: (shard: Shard) => Promise<T> | T) => granted.use(id, work),
+    use: async <T>(id: string, _options: object, work: (shard: Shard) => Promise<T> | T) => {
+      const used = await granted.use(id, work);
+      if (used === undefined) throw new FarthingError('not_found', 'Nothing is stored here.');
+      return used;
+    },
+  } as unknown as Tenants;
+  const probe = new RecallProbe({
+    tenants,
+    every: SEARCHES_PER_PROBE,
+    observe: (event) => uses.probe(event),
+  });
+  const encoders = new IndexModels({
+    current: encoder,
+    open: async () => undefined,
+    log: (event) => uses.event(event),
+  });
+  return new Search({
+    tenants,
+    encoders,
+    // Pictures are the owner's.
+    extractor: { decodePicture: noPictures, checkPicture: noPictures },
+    owners,
+    observe: metrics.searched,
+    probe,
+  });
 }
 
 async function noPictures(): Promise<never> {

@@ -5,7 +5,7 @@ import type { Call, CarriedHead, ToFront, ToOwner } from './messages.ts';
 
 /** Bytes of a body that are on their way to the owner at a time: of one request, and of all of a front. */
 const UNREAD_BYTES_MAX = 256 * 1024;
-const UNREAD_IN_ALL_MAX = 16 * 2 ** 20;
+const UNREAD_IN_ALL_MAX = 4 * 2 ** 20;
 
 type Post = (message: ToOwner, moved?: ArrayBuffer[]) => void;
 
