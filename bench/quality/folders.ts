@@ -52,11 +52,11 @@ export async function judgeFolders(serverUrl: string, folder: string) {
       const figures = figuresOf(asked);
       sets.push({ folder: file.replace('.json', ''), half: name, ...figures });
       console.log(`folders ${file} ${name}: ${JSON.stringify(figures)}`);
-      for (const { query, isAnswerable, isRight, answered, first, confidence } of asked)
-        if (isAnswerable ? !isRight || !answered : answered)
-          console.log(
-            `  ${isRight ? 'low' : answered ? 'WRONG' : 'wrong'} ${query} → ${first} ${confidence}`,
-          );
+      for (const { query, isAnswerable, isRight, answered, first, confidence } of asked) {
+        const is = isRight ? 'right' : isAnswerable ? 'wrong' : 'nowhere';
+        if (isRight !== answered || (isAnswerable && !isRight))
+          console.log(`  ${is}, ${answered ? '' : 'not '}answered: ${query} → ${first} ${confidence}`);
+      }
     }
   }
   return { figures: { set: 'folders', sets }, reliability: [] };
