@@ -5,6 +5,7 @@ import { type Reliable, reliabilityOf } from '../rig/reliability.ts';
 import { setFolder } from '../sets/beir.ts';
 import { isBeirSet, whereOf } from '../sets/where.js';
 import { judgeEveryday } from './everyday.ts';
+import { judgeFolders } from './folders.ts';
 import { judgePages } from './pages.ts';
 import { judgePhotographs } from './photographs.ts';
 import { judgeText } from './text.ts';
@@ -13,7 +14,7 @@ import { judgeText } from './text.ts';
  * Retrieval quality over HTTP: on the sets of the tree and those beside it, or on the folders that SET names, separated by commas: of
  * BEIR's shape, of pictures with their captions.json, or of files with their questions.json; `bench/quality/everyday` has its own.
  */
-const OWN = ['almanac', 'pages', 'everyday'].map((name) => join(import.meta.dirname, name));
+const OWN = ['almanac', 'pages', 'everyday', 'folders'].map((name) => join(import.meta.dirname, name));
 const SETS = ['jargon', 'scifact', 'photos'].flatMap((name) => whereOf(name) ?? []);
 
 interface Judged {
@@ -26,6 +27,7 @@ async function judge(serverUrl: string, folder: string): Promise<Judged | undefi
   if (existsSync(join(folder, 'captions.json'))) return judgePhotographs(serverUrl, folder);
   if (existsSync(join(folder, 'questions.json'))) return judgePages(serverUrl, folder);
   if (basename(folder) === 'everyday') return judgeEveryday(serverUrl, folder);
+  if (basename(folder) === 'folders') return judgeFolders(serverUrl, folder);
   if (isBeirSet(folder)) return judgeText(serverUrl, folder);
   console.log(
     `not run: ${folder} holds neither corpus.jsonl and queries.jsonl, nor captions.json, nor questions.json`,
