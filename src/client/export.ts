@@ -77,7 +77,7 @@ async function bytesOf(source: Source): Promise<AsyncIterable<Uint8Array>> {
 
 /** The uploads among the items, each once its file is complete. */
 async function* sourcesOf(lines: AsyncIterable<ExportLine>, left: LeftOut): AsyncGenerator<NamedSource> {
-  let open: { readonly item: Item; readonly pieces: Uint8Array<ArrayBuffer>[] } | undefined;
+  let open: { readonly item: Item; readonly pieces: Uint8Array<ArrayBuffer>[]; bytes: number } | undefined;
   let [hasBegun, isOver, items] = [false, false, 0];
   for await (const line of lines) {
     if (isOver || hasBegun === (line.type === 'workspace')) throw noExport();
@@ -88,7 +88,10 @@ async function* sourcesOf(lines: AsyncIterable<ExportLine>, left: LeftOut): Asyn
       hasBegun = true;
     } else if (line.type === 'content') {
       if (line.item !== open?.item.id) throw noExport();
-      open.pieces.push(bytesOfBase64(line.base64));
+      const piece = bytesOfBase64(line.base64);
+      open.bytes += piece.byteLength;
+      if (open.bytes > open.item.bytes) throw notWhole(open.item);
+      open.pieces.push(piece);
     } else if (line.type === 'item' || line.type === 'end') {
       if (open) yield* uploadsOf(open.item, new Blob(open.pieces), left);
       if (line.type === 'item') items += 1;
@@ -97,7 +100,7 @@ async function* sourcesOf(lines: AsyncIterable<ExportLine>, left: LeftOut): Asyn
       isOver = line.type === 'end';
       open =
         line.type === 'item' && line.item.parent_item_id === undefined
-          ? { item: line.item, pieces: [] }
+          ? { item: line.item, pieces: [], bytes: 0 }
           : undefined;
     }
   }
@@ -106,9 +109,9 @@ async function* sourcesOf(lines: AsyncIterable<ExportLine>, left: LeftOut): Asyn
 
 /** The file under its name; the same bytes again under each further name. */
 function* uploadsOf(item: Item, file: Blob, { withoutFile }: LeftOut): Generator<NamedSource> {
-  const { id, name, aliases = [], key, metadata, bytes } = item;
+  const { name, aliases = [], key, metadata, bytes } = item;
   if (file.size !== bytes) {
-    if (file.size > 0) throw unreadable(`The file of ${id} is not whole.`);
+    if (file.size > 0) throw notWhole(item);
     withoutFile.push(name);
     return;
   }
@@ -154,6 +157,10 @@ function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
 
 function noExport(): FarthingError {
   return unreadable('This is no export of a workspace, or it is damaged.');
+}
+
+function notWhole({ id, bytes }: Item): FarthingError {
+  return unreadable(`The file of ${id} is to have ${bytes} bytes, and has others: the export is damaged.`);
 }
 
 function cutShort(cause?: unknown): FarthingError {

@@ -3,7 +3,7 @@ import { copyFile, link, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FarthingError } from '@farthing/protocol/error';
 import type { ConfinementReport, Reply, Settings, Task } from './messages.ts';
-import { type DoneReply, ReaderEndedError, ReaderProcess } from './reader-process.ts';
+import { type DoneReply, ReaderEndedError, ReaderProcess, SlowStartError } from './reader-process.ts';
 import { type TaskLimits, TaskWatch } from './task-limits.ts';
 
 /**
@@ -11,6 +11,8 @@ import { type TaskLimits, TaskWatch } from './task-limits.ts';
  * takes half a second of a processor and holds up the event loop for some ten milliseconds.
  */
 const TEXT_WEAR = 0.1;
+
+const SLOW_START_RETRY_S = 30;
 
 /**
  * A file that is opened goes with its task if it has no more bytes: to read what has just been written takes microseconds, and a link
@@ -24,6 +26,8 @@ export interface PooledReaderOptions {
   readonly settings: Settings;
   /** The process ends after so long without a task, and starts again with the next. Absent: it stays. */
   readonly idleMsMax?: number | undefined;
+  /** A process that is not ready after so many seconds is given up; default 60. */
+  readonly startSecondsMax?: number;
   readonly log: (event: object) => void;
 }
 
@@ -111,7 +115,12 @@ export class PooledReader {
     if (this.#closed) throw stopping();
     const process = this.#living();
     await process.ready.catch((error: unknown) => {
-      throw new FarthingError('internal', 'The process that reads files does not start.', { cause: error });
+      const isBusy = error instanceof SlowStartError;
+      throw isBusy
+        ? new FarthingError('overloaded', 'This host is too busy to read files. Try again later.', {
+            retryAfterS: SLOW_START_RETRY_S,
+          })
+        : new FarthingError('internal', 'The process that reads files does not start.', { cause: error });
     });
     const path = join(this.#options.settings.scratch, `${++this.#tasks}`);
     let isText = false;
@@ -172,7 +181,7 @@ export class PooledReader {
 
   #start(): ReaderProcess {
     const { name, settings, log } = this.#options;
-    const process = new ReaderProcess(settings);
+    const process = new ReaderProcess(settings, this.#options.startSecondsMax);
     this.#isReady = false;
     this.#files = 0;
     this.#textsOnly = true;

@@ -41,6 +41,9 @@ export class ReaderEndedError extends Error {
   }
 }
 
+/** It was not ready in time: a busy host, not a fault. */
+export class SlowStartError extends ReaderEndedError {}
+
 export type DoneReply = Extract<Reply, { reply: 'done' }>;
 
 interface Running {
@@ -61,7 +64,7 @@ export class ReaderProcess {
   #running: Running | undefined;
   #ended = false;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, startSecondsMax = START_SECONDS_MAX) {
     this.#child = spawn(process.execPath, [...NODE_FLAGS, BOOTSTRAP], {
       env: {},
       stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
@@ -82,7 +85,7 @@ export class ReaderProcess {
     });
     this.#pipe.on('error', () => this.kill());
     this.#pipe.on('data', (piece: Buffer) => this.#receive(piece));
-    this.ready = this.#start(settings);
+    this.ready = this.#start(settings, startSecondsMax);
     // A failed start without a waiter must not be an unhandled rejection.
     this.ready.catch(() => undefined);
   }
@@ -127,12 +130,12 @@ export class ReaderProcess {
     return this.#exited;
   }
 
-  #start(settings: Settings): Promise<ConfinementReport> {
+  #start(settings: Settings, secondsMax: number): Promise<ConfinementReport> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new ReaderEndedError('the reader did not start in time', this.#lastWords));
+        reject(new SlowStartError('the reader did not start in time', this.#lastWords));
         void this.kill();
-      }, START_SECONDS_MAX * 1000);
+      }, secondsMax * 1000);
       const settle = (): void => {
         clearTimeout(timer);
         this.#running = undefined;

@@ -23,3 +23,13 @@ t.test(
     }
   },
 );
+
+t.test('a process that a busy host does not start in time is nobody’s fault', async (t) => {
+  const { reader } = smallReader(t, { startSecondsMax: 0.001 });
+  const task = {
+    task: { task: 'picture', headerOnly: true },
+    secondsMax: 60,
+    onReply: () => undefined,
+  } as const;
+  await t.rejects(reader.perform(task), { code: 'overloaded', retryAfterS: 30 });
+});

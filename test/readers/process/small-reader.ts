@@ -10,7 +10,10 @@ import '../../rig/teardown-order.ts';
  */
 export function smallReader(
   t: Test,
-  { niceness = 0, ...options }: Pick<PooledReaderOptions, 'idleMsMax'> & { readonly niceness?: number } = {},
+  {
+    niceness = 0,
+    ...options
+  }: Pick<PooledReaderOptions, 'idleMsMax' | 'startSecondsMax'> & { readonly niceness?: number } = {},
 ): { readonly reader: PooledReader; readonly own: () => number[] } {
   const before = new Set(children());
   const reader = new PooledReader({

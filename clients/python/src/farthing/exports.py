@@ -115,7 +115,7 @@ def _files_in(source: ExportPath, left: _LeftOut) -> Iterator[_File]:
     item: Item | None = None
     pieces: list[bytes] = []
     begun = over = False
-    items = 0
+    items = held = 0
     with Path(source).open("rb") as lines:
         for text in lines:
             line = _line(text)
@@ -133,14 +133,17 @@ def _files_in(source: ExportPath, left: _LeftOut) -> Iterator[_File]:
                 if item is None or line.get("item") != item["id"]:
                     raise _no_export()
                 pieces.append(_decoded(line.get("base64")))
+                held += len(pieces[-1])
+                if held > item["bytes"]:
+                    raise _not_whole(item)
             elif kind in ("item", "end"):
                 if item is not None:
                     yield from _files_of(item, b"".join(pieces), left.without_file)
-                pieces = []
+                pieces, held = [], 0
                 over = kind == "end"
                 if over and line.get("items") != items:
-                    held = line.get("items")
-                    raise _unreadable(f"The export is to hold {held} items, and {items} came: it is damaged.")
+                    said = line.get("items")
+                    raise _unreadable(f"The export is to hold {said} items, and {items} came: it is damaged.")
                 items += 1
                 known = cast(Item, line.get("item"))
                 item = known if kind == "item" and "parent_item_id" not in known else None
@@ -152,13 +155,18 @@ def _files_of(item: Item, content: bytes, without_file: list[str]) -> Iterator[_
     """The file under its name; the same bytes again under each further name."""
     if len(content) != item["bytes"]:
         if content:
-            raise _unreadable(f"The file of {item['id']} is not whole.")
+            raise _not_whole(item)
         without_file.append(item["name"])
         return
     labels: Labels = {"metadata": item["metadata"]} if "metadata" in item else {}
     yield _File(item["name"], content, {**labels, "key": item["key"]} if "key" in item else labels)
     for alias in item.get("aliases", []):
         yield _File(alias, content, labels)
+
+
+def _not_whole(item: Item) -> FarthingError:
+    size = item["bytes"]
+    return _unreadable(f"The file of {item['id']} is to have {size} bytes, and has others: the export is damaged.")
 
 
 def _check_end(part: Path) -> None:

@@ -166,6 +166,7 @@ fn find(path: &str) -> Option<Library> {
 
 /// Lets this addon's exported names come before those of libraries whose calls are bound later.
 fn promote() -> bool {
+    // SAFETY: all zeros are a valid Dl_info.
     let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
     // SAFETY: the place lives through the call; the name that is found is that of this loaded file.
     unsafe {

@@ -134,6 +134,12 @@ t.test('what is incomplete or no export is told', async (t) => {
   await t.rejects(to.import(Buffer.from(`${lines.at(-1)!}\n`)), { message: /no export/ });
   const none = [lines[0], lines.at(-1)!.replace(/"items":\d+/, '"items":5'), ''].join('\n');
   await t.rejects(to.import(Buffer.from(none)), { message: /hold 5 items, and 0 came/ });
+  const content = lines.find((line) => line.startsWith('{"type":"content"'))!;
+  async function* endless() {
+    for (const line of lines.slice(0, lines.indexOf(content))) yield Buffer.from(`${line}\n`);
+    for (;;) yield Buffer.from(`${content}\n`);
+  }
+  await t.rejects(to.import(endless()), { message: /is to have 22 bytes, and has others/ });
   const texts = await buffer(from.export({ content: false }));
   t.notMatch(texts.toString(), '"base64"');
   await t.rejects(to.import(texts), { message: /holds no files/ });
