@@ -9,7 +9,7 @@ import type { FrontMetrics } from './messages.ts';
 import { FRONTS_MAX, type FrontTally } from './shared-counts.ts';
 
 /** Fewer processors are busy with one event loop and the encoder. */
-const PROCESSORS_MIN = 4;
+const PROCESSORS_MIN = 8;
 /** A front that ended sooner is started again only after so long. */
 const LIVED_MS_MIN = 5000;
 

@@ -37,7 +37,7 @@ export const SETTINGS = {
   FRONTS: setting(
     integer(0, 16),
     '0',
-    'Event loops that share the port: front threads, which answer the searches of workspaces, beside the thread that does all else. 1: one thread does everything. 0: 1 with fewer than 4 processors, else half of them, at most 16; 1 with several servers, and where another than the native encoder encodes words.',
+    'Event loops that share the port: front threads, which answer the searches of workspaces, beside the thread that does all else. 1: one thread does everything. 0: 1 with fewer than 8 processors, else half of them, at most 16; 1 with several servers, and where another than the native encoder encodes words.',
   ),
   BASE_URL: setting(
     httpUrl,
