@@ -11,10 +11,7 @@ type Feature = (typeof CURVE_FEATURES)[number];
 export const VIEWS = {
   raw_words: { lists: ['raw_words'], features: ['lead', 'held', 'missing', 'written'] },
   text_semantic: { lists: ['text_semantic'], features: ['lead', 'cosine', 'cosine_lead'] },
-  fused: {
-    lists: ['raw_words', 'text_semantic'],
-    features: ['lead', 'held', 'missing', 'written', 'meaning'],
-  },
+  fused: { lists: ['raw_words', 'text_semantic'], features: ['lead', 'held', 'missing', 'written'] },
 } as const satisfies Record<
   string,
   { readonly lists: readonly ListName[]; readonly features: readonly Feature[] }

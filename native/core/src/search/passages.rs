@@ -21,9 +21,7 @@ pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], qu
     let by_words = plan.passages_by(Scans::Words);
     let by_meaning = plan.passages_by(Scans::Vectors);
     let words = by_words.filter(|_| !is_by_meaning_alone(plan, evidence, &ordered, query));
-    // A model that does not know the language tells an order, and not how well it fits.
-    let meaning = by_meaning.filter(|at| words.is_none() || !evidence.scales[*at].foreign);
-    let curve = curve_of(plan, words, meaning);
+    let curve = curve_of(plan, words, by_meaning);
     let features = features_of(plan, evidence, &best_of_each_place(evidence, &ordered));
     let place_of = |one: &Ordered| evidence.candidates[one.candidate].place;
     let of = |one: &Ordered| {

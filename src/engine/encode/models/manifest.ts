@@ -57,15 +57,7 @@ const ModelFile = closed({
 });
 
 /** Features of a passage's relevance: `native/core/src/search/curve.rs`. */
-export const CURVE_FEATURES = [
-  'lead',
-  'held',
-  'missing',
-  'written',
-  'meaning',
-  'cosine',
-  'cosine_lead',
-] as const;
+export const CURVE_FEATURES = ['lead', 'held', 'missing', 'written', 'cosine', 'cosine_lead'] as const;
 
 /** Coefficients of log-odds. `lead` is not negative, so likelihoods follow the ranking. */
 const Curve = closed({
