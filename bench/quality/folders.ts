@@ -21,7 +21,7 @@ const CLIENTS = 4;
 const HALVES = ['chosen', 'held_out'] as const;
 
 /** A question with what was found first. */
-export interface Asked {
+interface Asked {
   readonly query: string;
   readonly isAnswerable: boolean;
   readonly isRight: boolean;
