@@ -139,6 +139,7 @@ fn is_established(descriptor: c_int) -> bool {
 }
 
 /// The functions, where all are there. @param path the library's file, which is loaded
+#[allow(clippy::missing_transmute_annotations, reason = "the fields have the types")]
 fn find(path: &str) -> Option<Library> {
     let path = CString::new(path).ok()?;
     // SAFETY: the library is loaded already, and stays so; the signatures are those of its header, and of V8's.
