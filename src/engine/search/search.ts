@@ -11,6 +11,7 @@ import { Limit } from '@farthing/queues/limit';
 import type { Owners } from '@farthing/queues/owners';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
+import type { WantedHits } from '../encode/text/text-queries.ts';
 import { JsonArray } from '../json-array.ts';
 import { searched } from '../shard/open-snapshot.ts';
 import type { Shard } from '../shard/shard.ts';
@@ -79,6 +80,8 @@ interface Planned extends Asked {
   readonly depth: number;
   readonly expiresAt: string | null;
 }
+
+type KnownOfHits = Pick<Planned, 'depth' | 'expiresAt'>;
 
 interface TaskOptions {
   readonly onTask: (task: EncoderTask) => void;
@@ -222,32 +225,14 @@ export class Search {
     searches: NonNullable<QueryEncoder['wordsSearches']>,
     { encoder, plan, depth, expiresAt, signal, onTask, onCertain }: Planned & TaskOptions,
   ): Promise<Answered | undefined> {
-    const {
-      query,
-      k,
-      exact = false,
-      min_confidence: minConfidence = 0,
-      explain = false,
-      filter,
-      order,
-    } = input;
-    const asked = {
-      k,
-      depth,
-      exact,
-      minConfidence,
-      explain,
-      expiresAt,
-      filter,
-      order,
-      extent: extentOf(input),
-    };
+    const { query } = input;
+    const wanted = wantedOf(input, { depth, expiresAt });
     const spaces = listSpaces(plan.lists);
     const index = planned!(plan.native, spaces);
     const options = { tenant: this.#deps.owners.of(tenant), signal, waitMsMax: waitOf(tenant) };
     const begun = performance.now();
     const answering = searches.search(
-      { index, words: query, asks: isQuestion(query), ...asked },
+      { index, words: query, asks: isQuestion(query), wanted },
       spaces.length > 0,
       { ...options, ...(onCertain && { onBegun: onCertain }) },
     );
@@ -391,38 +376,19 @@ function depthOf({ k }: SearchInput, { fusion }: QueryEncoder): number {
 /** A search with all that is known before its query is encoded. */
 function askedSearch(
   plan: SearchPlan,
-  {
-    query,
-    k,
-    exact = false,
-    min_confidence: minConfidence = 0,
-    explain = false,
-    filter,
-    order,
-    like,
-    ...shown
-  }: SearchInput,
+  input: SearchInput,
   { vocabulary }: QueryEncoder,
-  { depth, expiresAt }: { readonly depth: number; readonly expiresAt: string | null },
+  known: KnownOfHits,
 ): NativeSearch {
-  const extent = extentOf(shown);
-  const search = crossing(
-    () =>
-      new native.NativeSearch(
-        plan.native,
-        k,
-        depth,
-        exact,
-        minConfidence,
-        explain,
-        expiresAt,
-        filter,
-        extent,
-        order,
-      ),
-  );
+  const { query, like } = input;
+  const search = crossing(() => new native.NativeSearch(plan.native, ...wantedOf(input, known)));
   if (query !== undefined) search.askWords(query, vocabulary, like === undefined && isQuestion(query));
   return search;
+}
+
+function wantedOf(input: SearchInput, { depth, expiresAt }: KnownOfHits): WantedHits {
+  const { k, exact = false, min_confidence = 0, explain = false, filter, order } = input;
+  return [k, depth, exact, min_confidence, explain, expiresAt, filter, extentOf(input), order];
 }
 
 /** How much text hits show; undefined: a snippet. */

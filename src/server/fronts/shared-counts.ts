@@ -9,7 +9,7 @@ const FRONT_WORDS = 2;
 /** Of a front: requests that run, answered by itself, and handed to the owner. */
 const TALLY_WORDS = 3;
 
-/** Shared memory of the owner and the fronts; every thread has views of its own. */
+/** Memory that the owner and the fronts share. Each thread creates its own views. */
 export interface SharedMemory {
   readonly fronts: number;
   readonly words: SharedArrayBuffer;

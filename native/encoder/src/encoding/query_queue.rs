@@ -56,7 +56,7 @@ pub struct Task {
     pub took: Duration,
     pub runs: u32,
     pub tokens: u32,
-    /// True for one of its queries: whoever counts tasks counts this.
+    /// True for exactly one query of a batch, so that a batch is counted once.
     pub is_first: bool,
     /// Attempts that have failed: each text is tried alone after that.
     pub failures: u32,

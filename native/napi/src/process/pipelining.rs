@@ -91,7 +91,7 @@ pub fn is_followed(connection: i64) -> bool {
     WAITING.with_borrow(|waiting| matches!(waiting.get(&(connection as usize)), Some(Some(_))))
 }
 
-/// Called by uWebSockets.js in place of its own.
+/// Replaces the function of this name in uWebSockets.js, which calls it.
 ///
 /// # Safety
 /// As of the library's: a socket of this thread's loop.

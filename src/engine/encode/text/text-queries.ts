@@ -7,21 +7,17 @@ import type { NativeTextRunner } from './native-text-runner.ts';
 type Native = InstanceType<typeof native.QueryQueue>;
 type Told = Parameters<Parameters<Native['listen']>[0]>;
 
+type SearchParameters = ConstructorParameters<typeof native.NativeSearch>;
+/** Which hits a search wants, and how: what `NativeSearch` takes behind the plan. */
+export type WantedHits = SearchParameters extends [unknown, ...infer Wanted] ? Wanted : never;
+
 /** A search of words, with all that is known of it. */
 export interface WordsSearch {
   readonly index: InstanceType<typeof native.PlannedIndex>;
   readonly words: string;
   /** The words ask something. */
   readonly asks: boolean;
-  readonly k: number;
-  readonly depth: number;
-  readonly exact: boolean;
-  readonly minConfidence: number;
-  readonly explain: boolean;
-  readonly expiresAt: string | null;
-  readonly filter: string | undefined;
-  readonly extent: { readonly around: number; readonly unitsMax?: number } | undefined;
-  readonly order: string | undefined;
+  readonly wanted: WantedHits;
 }
 
 /** What came of a query. */
@@ -155,26 +151,9 @@ export class TextQueries {
   search(search: WordsSearch, encodes: boolean, options: TextQueryOptions): Promise<TextAnswered> {
     const queue = encodes ? this.#queue : this.#scans;
     const { tenant, waitMsMax = 0 } = options;
-    const { index, words, asks, k, depth, exact, minConfidence, explain, expiresAt, filter, extent, order } =
-      search;
+    const { index, words, asks, wanted } = search;
     return this.#begin(queue, options, (call) =>
-      queue.search(
-        call,
-        tenant,
-        waitMsMax,
-        index,
-        words,
-        asks,
-        k,
-        depth,
-        exact,
-        minConfidence,
-        explain,
-        expiresAt,
-        filter,
-        extent,
-        order,
-      ),
+      queue.search(call, tenant, waitMsMax, index, words, asks, ...wanted),
     );
   }
 
