@@ -170,30 +170,27 @@ t.test('a file that breaks its reader harms no other file', async (t) => {
   const pdf = { kind: 'document', mediaType: 'application/pdf' } as const;
   const isReading = (): Promise<void> =>
     eventually(() => readdirSync(join(fragile.scratchFolder, 'extract-0')).length > 0);
+  // Not a text, which would pass the endless file: what such a file takes is not known before.
+  const readNext = (options = {}) => fragile.extractor.extract('samples/almanac.pdf', pdf, options);
   const nextIsRead = async (t: Test): Promise<void> => {
-    t.match(await fragile.extractor.extract('samples/almanac.pdf', pdf), { title: 'A Small Almanac' });
+    t.match(await readNext(), { title: 'A Small Almanac' });
   };
 
   await t.test('when a reader dies, its file fails and the waiting one is read', async (t) => {
     const doomed = fragile.extractor.extract(endless, pdf);
     await isReading();
-    // Before the other file comes: a second reader may be started for that.
     const reading = readers().filter((pid) => !others.includes(pid));
-    const waiting = fragile.extractor.extract('samples/tea.txt', { kind: 'text', mediaType: 'text/plain' });
+    const waiting = readNext();
     for (const pid of reading) process.kill(pid, 'SIGKILL');
     await t.rejects(doomed, { code: 'extraction_failed' });
-    t.match(await waiting, { title: 'Brewing green tea' });
+    t.match(await waiting, { title: 'A Small Almanac' });
   });
 
   await t.test('an aborted file ends at once, also while it waits', async (t) => {
     const controller = new AbortController();
     const aborted = fragile.extractor.extract(endless, pdf, { signal: controller.signal });
     const waiting = new AbortController();
-    const neverBegun = fragile.extractor.extract(
-      'samples/tea.txt',
-      { kind: 'text', mediaType: 'text/plain' },
-      { signal: waiting.signal },
-    );
+    const neverBegun = readNext({ signal: waiting.signal });
     await isReading();
     waiting.abort(new Error('never'));
     await t.rejects(neverBegun, /never/);

@@ -12,7 +12,7 @@ interface Options {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a program to its end. @returns its exit status, and all that it wrote, to both of its outputs */
+/** Runs a program to its end. @returns its exit status, and all that it wrote: its output, and from a new line its errors */
 export async function runProgram(
   command: string,
   words: readonly string[],
@@ -20,8 +20,9 @@ export async function runProgram(
 ): Promise<{ status: number | null; output: string }> {
   const child = spawn(command, words, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = new Promise<number | null>((done) => child.once('exit', done));
-  const written = await Promise.all([text(child.stdout), text(child.stderr)]);
-  return { status: await ended, output: written.join('') };
+  const [out, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+  const between = out && errors && !out.endsWith('\n') ? '\n' : '';
+  return { status: await ended, output: `${out}${between}${errors}` };
 }
 
 /** The same of a program that must end well. @throws with all that it wrote */

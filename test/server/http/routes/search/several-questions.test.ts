@@ -16,6 +16,12 @@ for (const [name, content] of Object.entries(FILES)) await workspace.ingest(name
 interface Answered {
   readonly hits?: readonly { readonly item: { readonly name: string } }[];
 }
+/** Where two values begin to differ, as JSON. */
+function difference(one: unknown, next: unknown): string {
+  const [a, b] = [JSON.stringify(one), JSON.stringify(next)];
+  const at = [...a].findIndex((character, index) => character !== b[index]);
+  return at < 0 ? '' : `: ${a.slice(Math.max(0, at - 40), at + 40)} ≠ ${b.slice(Math.max(0, at - 40), at + 40)}`;
+}
 const firsts = (answers: readonly Answered[]) => answers.map(({ hits }) => hits?.[0]?.item.name);
 
 t.test('each question is answered as it is alone', async (t) => {
@@ -27,8 +33,10 @@ t.test('each question is answered as it is alone', async (t) => {
   t.same(firsts(body.answers), ['gulls.txt', 'filter.txt', 'tides.txt']);
   for (const [at, query] of questions.entries()) {
     const alone = (await workspace.search({ query })).body;
-    for (const member of ['hits', 'answered', 'exact', 'bounds'])
-      t.strictSame(body.answers[at][member], alone[member], `${query} ${member}`);
+    for (const member of ['hits', 'answered', 'exact', 'bounds']) {
+      const [together, itself] = [body.answers[at][member], alone[member]];
+      t.strictSame(together, itself, `${query} ${member}${difference(together, itself)}`);
+    }
   }
 });
 
