@@ -217,6 +217,7 @@ port.on('message', (message: ToFront) => {
       // Connections that the acceptor has passed on by then come in the next turns.
       setTimeout(() => {
         uses.flush();
+        relay.leave();
         app.close();
         setTimeout(() => process.exit(0), LAST_TURNS_MS);
       }, LAST_TURNS_MS);

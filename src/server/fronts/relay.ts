@@ -1,6 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { FarthingError } from '@farthing/protocol/error';
 import type { RequestHead } from '../http/exchange/exchange.ts';
+import { Following } from '../http/exchange/following.ts';
 import type { Call, CarriedHead, ToFront, ToOwner } from './messages.ts';
 
 /** Bytes of a body that are on their way to the owner at a time: of one request, and of all of a front. */
@@ -50,6 +51,7 @@ export class Relay {
     });
     this.#running.set(id, relayed);
     const { piece, last, asks, fault } = request;
+    if (last) relayed.wait();
     const copy = piece && piece.byteLength > 0 ? piece.slice(0) : undefined;
     const head = carried(request.head, fault);
     const address = response.getRemoteAddress().slice(0);
@@ -71,8 +73,14 @@ export class Relay {
       const bytes = moved.byteLength;
       this.#post({ kind: 'piece', id, piece: moved, last: isLast }, [moved]);
       this.#count(relayed, bytes, isLast);
+      if (isLast) relayed.wait();
     };
     return relayed;
+  }
+
+  /** Before the connections are closed: those whose requests wait would stay. */
+  leave(): void {
+    for (const relayed of this.#running.values()) relayed.leave();
   }
 
   hear(message: Extract<ToFront, { readonly id: number }>): void {
@@ -86,7 +94,7 @@ export class Relay {
         relayed.resume();
         return;
       case 'close':
-        relayed.close();
+        void relayed.close();
         return;
       case 'calls':
         relayed.perform(message.calls);
@@ -151,12 +159,17 @@ export class Relayed {
   /** Bytes that uWebSockets.js keeps until the socket takes them. */
   #kept = 0;
   #isOver = false;
+  readonly #following = new Following();
+  #hasBegun = false;
+  /** The head says that the connection ends. */
+  #saysClose = false;
 
   constructor(response: HttpResponse, events: RelayedEvents) {
     this.#response = response;
     this.#events = events;
     response.onAborted(() => {
       if (this.#isOver) return;
+      this.leave();
       this.#isOver = true;
       this.#calls = [];
       events.onAborted();
@@ -166,6 +179,18 @@ export class Relayed {
   /** A piece of its body has come. After the answer it is dropped. */
   piece(piece: ArrayBuffer, last: boolean): void {
     if (!this.#isOver) this.onPiece(piece, last);
+  }
+
+  /** Its body has come whole. What comes behind it is noticed from now on, until its answer begins. */
+  wait(): void {
+    if (!this.#isOver && !this.#hasBegun) this.#following.wait(this.#response);
+  }
+
+  /** Its answer begins, or nobody waits for it. */
+  leave(): void {
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    this.#following.begin();
   }
 
   setFull(isFull: boolean): void {
@@ -183,10 +208,12 @@ export class Relayed {
   /** Also renews the connection's time-out. */
   resume(): void {
     this.#isPaused = false;
-    if (!this.#isOver && !this.#stands) this.#response.resume();
+    if (!this.#isOver && !this.#stands) this.#read();
   }
 
-  close(): void {
+  async close(): Promise<void> {
+    this.leave();
+    await this.#following.linger();
     if (!this.#isOver) this.#response.close();
   }
 
@@ -203,21 +230,31 @@ export class Relayed {
   #follow(before: boolean): void {
     if (this.#isOver || before === this.#stands) return;
     if (this.#stands) this.#response.pause();
-    else this.#response.resume();
+    else this.#read();
+  }
+
+  #read(): void {
+    if (this.#following.mayRead) this.#response.resume();
   }
 
   #proceed(): void {
     let taken = 0;
     let isEnded = false;
+    let last: Call[0] | undefined;
     this.#response.cork(() => {
       while (this.#calls.length > 0 && !this.#isBlocked && !isEnded) {
         const call = this.#calls.shift()!;
+        [last] = call;
         const [bytes, ended] = this.#make(call);
         taken += bytes;
         isEnded = ended;
       }
     });
-    if (isEnded) this.#isOver = true;
+    if (isEnded) {
+      this.#isOver = true;
+      // With `end` the library closes the connection, once what it has kept is sent.
+      if (this.#following.isFollowed && last !== 'end') void this.#following.linger();
+    }
     if (taken > 0) this.#events.onTaken(taken);
     if (isEnded) this.#events.onEnded();
   }
@@ -227,12 +264,15 @@ export class Relayed {
     const response = this.#response;
     switch (call[0]) {
       case 'status':
+        this.leave();
         response.writeStatus(call[1]);
         return [0, false];
       case 'header':
+        this.#saysClose ||= call[1] === 'Connection';
         response.writeHeader(call[1], call[2]);
         return [0, false];
       case 'write':
+        this.#sayClose();
         if (response.write(call[1])) return [call[1].byteLength, false];
         this.#kept = call[1].byteLength;
         this.#block();
@@ -241,18 +281,27 @@ export class Relayed {
         return this.#makePart(call[1], call[2]);
       case 'end':
         this.#flow();
-        response.end(call[1], call[2]);
+        response.end(call[1], call[2] || this.#following.isFollowed);
         return [0, true];
       case 'headOnly':
         this.#flow();
+        if (!call[2]) this.#sayClose();
         if (call[1] === undefined) response.endWithoutBody();
         else response.endWithoutBody(call[1], call[2]);
         return [0, true];
     }
   }
 
+  /** In the head of an answer in parts, behind whose request another came. */
+  #sayClose(): void {
+    if (!this.#following.isFollowed || this.#saysClose) return;
+    this.#saysClose = true;
+    this.#response.writeHeader('Connection', 'close');
+  }
+
   #makePart(bytes: Uint8Array, total: number): [taken: number, ended: boolean] {
     const response = this.#response;
+    this.#sayClose();
     const start = response.getWriteOffset();
     if (start + bytes.byteLength >= total) this.#flow();
     const [hasRoom, isDone] = response.tryEnd(bytes, total);
@@ -269,7 +318,7 @@ export class Relayed {
     if (!this.#stands) return;
     this.#isFull = false;
     this.#isPaused = false;
-    this.#response.resume();
+    this.#read();
   }
 
   /** The handler is set once: one that is set while it runs would be lost. */

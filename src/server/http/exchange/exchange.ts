@@ -1,12 +1,11 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import { setTimeout } from 'node:timers/promises';
-import { native } from '@farthing/native';
 import type { Answer } from '@farthing/payment/purchase';
 import { RequestPayment } from '@farthing/payment/wire/request-payment';
 import { type ErrorStatus, FarthingError } from '@farthing/protocol/error';
 import { newId } from '@farthing/protocol/id';
 import { type BodyOptions, RequestBody } from '../body/body.ts';
 import { EVENT_HEADERS, writeEvents } from './events.ts';
+import { Following } from './following.ts';
 import { jsonText } from './json-text.ts';
 import { type Delivery, padded, writeAsItComes, writeHeadAlone, writePieces, writeWhole } from './pieces.ts';
 import type { ContentReply, EventsReply, RelayedReply } from './reply.ts';
@@ -17,9 +16,6 @@ import type { UnsentBytes } from './unsent-bytes.ts';
 const DRAIN_BYTES_MAX = 64 * 2 ** 20;
 /** uWebSockets.js closes a resumed connection that is idle for 10 s. */
 const STAY_OPEN_MS = 4000;
-
-/** How often, and how many times, what comes behind a connection's last answer is thrown away. */
-const [LINGER_MS, LINGERS_MAX] = [20, 50];
 
 /** Logged for a client that left before its answer, as proxies do. */
 const LEFT_STATUS = 499;
@@ -136,11 +132,8 @@ export class Exchange {
   #gone = false;
   #isOut = false;
   #status = 0;
-  /** Native code's name for the connection; 0: none. */
-  #connection = 0;
+  readonly #following = new Following();
   #isClosed = false;
-  /** Another request came behind this one and was dropped: the connection ends with the answer. */
-  #isFollowed = false;
 
   constructor(
     response: HttpResponse,
@@ -169,12 +162,12 @@ export class Exchange {
       this.body.fail(left);
       this.#left.abort(left);
     });
-    if (whole) this.body.push(whole, true);
-    else
-      response.onData((piece, last) => {
-        this.body.push(piece, last);
-        if (last && isWatched && !this.#ended) this.#connection = native.waitsForAnswer(response);
-      });
+    const push = (piece: ArrayBuffer, last: boolean) => {
+      this.body.push(piece, last);
+      if (last && isWatched && !this.#ended) this.#following.wait(response);
+    };
+    if (whole) push(whole, true);
+    else response.onData(push);
   }
 
   /** Aborted when the client goes away before its answer. */
@@ -241,21 +234,14 @@ export class Exchange {
       hold: (body) => this.#writing.unsent.hold(this.body.owner, body, close),
       onOut: () => {
         this.#isOut = true;
-        if (this.#isFollowed) void this.#closeSlowly();
+        if (this.#following.isFollowed) void this.#closeSlowly();
         else close();
       },
     };
   }
 
-  /** Shows the client the end of an answer in pieces that was the last. uWebSockets.js closes the connection ten seconds later. */
-  #endSent(): void {
-    if (this.#isFollowed) native.throwAwayRest(this.#connection);
-  }
-
-  /** Closes the connection once its client has read that it ends, or after a second. */
   async #closeSlowly(): Promise<void> {
-    for (let n = 0; n < LINGERS_MAX && native.throwAwayRest(this.#connection); n++)
-      await setTimeout(LINGER_MS, undefined, { ref: false });
+    await this.#following.linger();
     if (!this.#isClosed) this.#response.close();
   }
 
@@ -289,7 +275,8 @@ export class Exchange {
       if (whole && bytes === undefined) response.cork(() => void response.end());
       // The head promised more bytes: only closing the connection shows that the body is incomplete.
       if (!whole && !this.#gone) response.close();
-      if (whole && bytes !== undefined) this.#endSent();
+      // uWebSockets.js closes the connection ten seconds later.
+      if (whole && bytes !== undefined) this.#following.endWriting();
     } catch (error) {
       if (!this.#gone) this.#response.close();
       throw error;
@@ -346,7 +333,7 @@ export class Exchange {
             );
       if (isWhole && bytes === undefined) response.cork(() => void response.end());
       if (!isWhole && !this.#gone) response.close();
-      if (isWhole && bytes !== undefined) this.#endSent();
+      if (isWhole && bytes !== undefined) this.#following.endWriting();
       return isWhole;
     } catch (error) {
       if (!this.#gone) this.#response.close();
@@ -368,7 +355,7 @@ export class Exchange {
   }
 
   #waitsNoMore(): void {
-    if (this.#connection !== 0 && !this.#ended) this.#isFollowed = native.beginsAnswer(this.#connection);
+    if (!this.#ended) this.#following.begin();
   }
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
@@ -387,12 +374,13 @@ export class Exchange {
 
   /** For the head of an answer in pieces, whose end uWebSockets.js cannot make the connection's. */
   #closing(): Readonly<Record<string, string>> {
-    return this.#isFollowed ? { Connection: 'close' } : {};
+    return this.#following.isFollowed ? { Connection: 'close' } : {};
   }
 
   #closesAfterAnswer(): boolean {
     // Proxies differ in where a chunked body ends, and the next request begins.
-    if (this.#isFollowed || this.#writing.isLast() || this.head.headers.has('transfer-encoding')) return true;
+    if (this.#following.isFollowed || this.#writing.isLast() || this.head.headers.has('transfer-encoding'))
+      return true;
     if (this.body.complete) return false;
     return Number(this.header('content-length') ?? 0) > DRAIN_BYTES_MAX;
   }
@@ -407,8 +395,7 @@ export class Exchange {
    */
   #resume(): void {
     const resume = () => {
-      // What comes behind a request that was dropped is not read.
-      if (!native.isFollowed(this.#connection)) this.#response.resume();
+      if (this.#following.mayRead) this.#response.resume();
     };
     this.#open(resume);
     if (!this.body.complete) return;
