@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSharedEncoder } from '@farthing/engine/encode/shared-models';
+import { native } from '@farthing/native';
 import { isHouseKey } from '@farthing/protocol/house';
 import pino from 'pino';
 import { bearerToken } from '../http/access/workspace-access.ts';
@@ -217,7 +218,7 @@ port.on('message', (message: ToFront) => {
       // Connections that the acceptor has passed on by then come in the next turns.
       setTimeout(() => {
         uses.flush();
-        relay.leave();
+        native.waitsNoMore();
         app.close();
         setTimeout(() => process.exit(0), LAST_TURNS_MS);
       }, LAST_TURNS_MS);

@@ -78,11 +78,6 @@ export class Relay {
     return relayed;
   }
 
-  /** Before the connections are closed: those whose requests wait would stay. */
-  leave(): void {
-    for (const relayed of this.#running.values()) relayed.leave();
-  }
-
   hear(message: Extract<ToFront, { readonly id: number }>): void {
     const relayed = this.#running.get(message.id);
     if (!relayed) return;
@@ -169,7 +164,7 @@ export class Relayed {
     this.#events = events;
     response.onAborted(() => {
       if (this.#isOver) return;
-      this.leave();
+      this.#waitsNoMore();
       this.#isOver = true;
       this.#calls = [];
       events.onAborted();
@@ -186,8 +181,7 @@ export class Relayed {
     if (!this.#isOver && !this.#hasBegun) this.#following.wait(this.#response);
   }
 
-  /** Its answer begins, or nobody waits for it. */
-  leave(): void {
+  #waitsNoMore(): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
     this.#following.begin();
@@ -212,7 +206,7 @@ export class Relayed {
   }
 
   async close(): Promise<void> {
-    this.leave();
+    this.#waitsNoMore();
     await this.#following.linger();
     if (!this.#isOver) this.#response.close();
   }
@@ -264,7 +258,7 @@ export class Relayed {
     const response = this.#response;
     switch (call[0]) {
       case 'status':
-        this.leave();
+        this.#waitsNoMore();
         response.writeStatus(call[1]);
         return [0, false];
       case 'header':

@@ -70,6 +70,12 @@ pub fn begins_answer(connection: i64) -> bool {
     true
 }
 
+/// Before all connections of this thread are closed: none stays open for its answer.
+#[napi(catch_unwind)]
+pub fn waits_no_more() {
+    WAITING.with_borrow_mut(HashMap::clear);
+}
+
 /// After the last answer of a connection: ends it for writing, and throws away what has come. What is not read makes the kernel
 /// reset a connection that is closed, and a reset can overtake the answer. Returns whether more can come.
 #[napi(catch_unwind)]
