@@ -68,7 +68,7 @@ export async function ingestCommand({ words, values }: Call<'ingest'>, io: Io): 
       }),
     ).catch((error: unknown) => {
       line.clear();
-      const some = refused === 0 ? '' : ` (${refused} not taken)`;
+      const some = refused === 0 ? '' : ` (${refused} refused)`;
       if (files.length > 1)
         say(io, `${before + ended} of ${files.length} done${some}; run the same command to resume.`);
       if (files.length > 1 && io.signal.aborted) return undefined;

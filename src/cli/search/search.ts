@@ -34,7 +34,7 @@ export async function searchCommand({ words, values }: Call<'search'>, io: Io): 
   const query = words.join(' ').trim() || undefined;
   if (query === undefined && values.image === undefined && values.like === undefined)
     throw new UsageError(
-      'What is to be found? farthing search "words", or --image FILE, or both, or --like ITEM.',
+      'What should I search for? farthing search "words", or --image FILE, or both, or --like ITEM.',
     );
   if (values.like !== undefined && (query !== undefined || values.image !== undefined))
     throw new UsageError('--like comes without words and without --image.');

@@ -26,7 +26,7 @@ const EXIT_CODES = [
   ['3', 'refused by the server'],
   ['4', 'not paid: budget, price, declined, refused'],
   ['5', 'server unreachable, or its answer lost'],
-  ['6', 'some files not taken'],
+  ['6', 'some files were refused'],
   ['130', 'interrupted'],
 ] as const;
 

@@ -202,7 +202,7 @@ export const SPECS = {
     examples: [['wallet prepay 1 --max-price 1', '166 searches of .006 USD']],
   },
   'wallet refund': {
-    about: 'Have prepaid money back: the operator owes it to your wallet then.',
+    about: 'Get prepaid money back: the operator owes it to your wallet then.',
     usage: 'USD',
     words: [1, 1],
     options: connection,

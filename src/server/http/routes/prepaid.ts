@@ -72,7 +72,7 @@ export function refundRoute(services: Services): Route {
     services,
     {
       operationId: 'refundPrepaid',
-      summary: 'Have prepaid money back',
+      summary: 'Get prepaid money back',
       success: { status: 200, description: 'What is owed to you.', schema: PrepaidRefundSchema },
     },
     PrepaidRefundRequestSchema,
