@@ -19,6 +19,8 @@ export type RentedClock = Pick<RentedTime, 'now' | 'toWall'>;
 const KEY = 'heartbeat';
 /** Both clocks give whole milliseconds, but their milliseconds do not begin together. */
 const ROUNDING_MS = 2;
+/** At the clocks, when one has jumped, until the thread is not stopped between them. */
+const LOOKS_MAX = 8;
 
 /**
  * The time that tenants rent, in milliseconds. It passes only while the server is up.
@@ -61,11 +63,25 @@ export class RentedTime {
     return Math.floor(this.#origin + this.#monotonic());
   }
 
-  /** Wall clock, in milliseconds, at a moment of rented time as it looks now. It stays the same until a clock jumps. */
+  /**
+   * Wall clock, in milliseconds, at a moment of rented time as it looks now. It stays the same until a clock jumps: a busy machine may
+   * stop this thread between its looks at two clocks, so the lead of the one is known to lie between two values.
+   */
   toWall(rented: number): number {
-    const ahead = this.#clock.now() - this.now();
-    if (Math.abs(ahead - this.#ahead) > ROUNDING_MS) this.#ahead = ahead;
+    let [least, most] = this.#lead();
+    if (this.#ahead < least - ROUNDING_MS || this.#ahead > most + ROUNDING_MS) {
+      for (let looks = 1; most > least + ROUNDING_MS && looks < LOOKS_MAX; looks++)
+        [least, most] = this.#lead();
+      this.#ahead = most;
+    }
     return rented + this.#ahead;
+  }
+
+  /** Least and most by which the wall clock is ahead. */
+  #lead(): [least: number, most: number] {
+    const before = this.now();
+    const wall = this.#clock.now();
+    return [wall - this.now(), wall - before];
   }
 
   /** RFC 3339 of a moment of rented time, as it looks now. */

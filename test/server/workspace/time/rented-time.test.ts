@@ -20,3 +20,17 @@ t.test('the wall time of a moment is stable under rounding, and moves when a clo
   jump = 40;
   t.equal(time.toWall(moment), [...told][0]! + 40);
 });
+
+t.test('the wall time of a moment is the same though a busy machine stops the thread', async (t) => {
+  let ms = 0;
+  // Each look at a clock finds it later than the one before.
+  let stops = 0;
+  const later = () => (ms += stops);
+  const clock = { now: () => 2e12 + later() };
+  const time = new RentedTime(store, clock, { downtimeRefundMinutesMax: 10, monotonic: later });
+  const told = time.toWall(60_000);
+  for (const each of [3, 20, 400]) {
+    stops = each;
+    t.equal(time.toWall(60_000), told, `for ${each} ms`);
+  }
+});
