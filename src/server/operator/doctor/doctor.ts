@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
@@ -74,6 +74,7 @@ function checksOf({ settings, environment, cluster }: Examined): Check[] {
     ['kernel', () => [kernel(environment.FARTHING_KERNEL)]],
     ['node', () => [nodeVersion(), glibc()]],
     ['memory', () => [memory()]],
+    ['data folder', () => [dataFolder(settings)]],
     ['disk', () => disk(settings)],
     ['money', () => money(settings)],
     ['file limit', () => [fileLimit(settings)]],
@@ -155,10 +156,36 @@ function memory(): Finding {
       );
 }
 
+/** The folder, or the one that it is to be made in. */
+function existing(folder: string): string {
+  return existsSync(folder) ? folder : existing(dirname(folder));
+}
+
+function dataFolder({ DATA_DIR }: Settings): Finding {
+  const data = resolve(DATA_DIR);
+  const folder = existing(data);
+  const faulty = (why: string) =>
+    problem(
+      'data folder',
+      `${folder} ${why}`,
+      'Set FARTHING_DATA_DIR to a folder that the server may write.',
+    );
+  if (!statSync(folder).isDirectory()) return faulty('is no folder');
+  try {
+    accessSync(folder, constants.W_OK | constants.X_OK);
+  } catch {
+    return faulty('cannot be written to');
+  }
+  if (folder === data) return ok('data folder', data);
+  return warning(
+    'data folder',
+    `${data} is not there: no server has run on it`,
+    'The first start makes it. For a server that has run, set FARTHING_DATA_DIR to its folder.',
+  );
+}
+
 async function disk({ DATA_DIR, FILE_BYTES_MAX }: Settings): Promise<Finding[]> {
-  let folder = resolve(DATA_DIR);
-  while (!existsSync(folder)) folder = dirname(folder);
-  const { bavail, bsize } = await statfs(folder);
+  const { bavail, bsize } = await statfs(existing(resolve(DATA_DIR)));
   const free = bavail * bsize;
   const found = `${(free / GIBIBYTE).toFixed(1)} GiB free for ${resolve(DATA_DIR)}`;
   const remedy = 'Make room, or set FARTHING_DATA_DIR to a larger disk.';

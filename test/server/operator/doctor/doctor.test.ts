@@ -50,6 +50,9 @@ t.test('every part of the host is looked at, and each fault comes with its remed
   t.match(of('kernel'), { state: 'ok', found: /^(scalar|avx2|avx512|avx512vnni)\b/ }, 'by its name');
   t.match(of('model all-MiniLM-L6-v2'), { state: 'ok' });
   t.match(of('facilitator'), { state: 'warning', found: /no money moves/ });
+  t.match(of('data folder'), { state: 'warning', found: /is not there/, remedy: /first start/ });
+  const inFile = await examined(t, { DATA_DIR: join(import.meta.filename, 'data') });
+  t.match(inFile.of('data folder'), { state: 'problem', found: /is no folder/ });
 });
 
 t.test(
