@@ -10,6 +10,7 @@ import type { Ledger } from '@farthing/payment/records/ledger';
 import { Gauge, type Registry } from 'prom-client';
 import type { FrontTally } from '../fronts/shared-counts.ts';
 import type { Services } from '../http/access/services.ts';
+import { memoryLeft } from './memory-left.ts';
 
 /** The sources that the gauges read at each scrape: values in memory, or one system call away. */
 export interface GaugeSources {
@@ -153,6 +154,14 @@ const GAUGES: readonly GaugeDescription<GaugeSources>[] = [
     help: 'Amounts in the ledger in US dollars, by outcome.',
     label: 'kind',
     read: ({ books }) => totals(books, ({ amount }) => Number(amount) / UNITS_PER_USD),
+  },
+  {
+    name: 'memory_left',
+    help: 'Share of the memory that may still be taken, of the machine or of the server’s cgroup, whichever is nearer to its end.',
+    read: () => {
+      const { left, limit } = memoryLeft();
+      return left / limit;
+    },
   },
   {
     name: 'data_free_bytes',

@@ -1,13 +1,14 @@
 import { accessSync, constants, existsSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { availableParallelism, cpus, freemem, tmpdir, totalmem } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fromNative, native } from '@farthing/native';
 import { EXTRACT_LIMITS } from '@farthing/protocol/document';
 import type { Finding } from '@farthing/protocol/schema/operator';
 import type { PreviousModel } from '@farthing/protocol/schema/service';
 import { openExtractor } from '@farthing/readers/open-extractor';
+import { memoryLeft } from '../../metrics/memory-left.ts';
 import { configNotices, type Environment } from '../../settings/config.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { folderMoney, moneyFault, moneyOf, shown } from '../../state/folder-money.ts';
@@ -146,13 +147,14 @@ function glibc(): Finding {
 }
 
 function memory(): Finding {
-  const found = `${(freemem() / GIBIBYTE).toFixed(1)} of ${(totalmem() / GIBIBYTE).toFixed(1)} GiB free`;
-  return totalmem() >= 2 * GIBIBYTE
+  const { left, limit, of } = memoryLeft();
+  const found = `${(left / GIBIBYTE).toFixed(1)} of the ${of}’s ${(limit / GIBIBYTE).toFixed(1)} GiB free`;
+  return limit >= 2 * GIBIBYTE
     ? ok('memory', found)
     : warning(
         'memory',
         found,
-        'Give the host 2 GiB, or set FARTHING_QUERY_WORKERS=1 and FARTHING_INGEST_WORKERS=1.',
+        'Give the server 2 GiB, or set FARTHING_QUERY_WORKERS=1 and FARTHING_INGEST_WORKERS=1.',
       );
 }
 
