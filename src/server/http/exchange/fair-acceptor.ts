@@ -13,12 +13,14 @@ const WAITING_MAX = 16_384;
 /** A request with credentials that has waited for longer is refused. */
 export const WAIT_MS_MAX = 2000;
 /**
- * The same once its sender has had requests waiting for a second, though some were served: the server is overloaded, and waiting
- * helps nobody. The count distinguishes this from a process that was paused.
+ * The same once its sender has had requests waiting for a second, and more came meanwhile than were served: the server is overloaded, and
+ * waiting helps nobody. The counts distinguish this from a process that was paused, and from many requests that came at once.
  */
 export const OVERLOADED_WAIT_MS_MAX = 100;
 export const OVERLOADED_AFTER_MS = 1000;
 const OVERLOADED_AFTER = 16;
+/** Requests of a sender that come within so long came together. */
+const TOGETHER_MS = 100;
 /**
  * Once its oldest request with credentials has waited for so long, a sender's newest goes first: under overload those that are answered
  * have hardly waited, and a burst is answered whole in either order.
@@ -47,8 +49,10 @@ interface Waiting {
 interface Sender {
   /** Since when some have waited. */
   readonly since: number;
-  /** How many have left the queue since then. */
+  /** How many have begun since then. */
   served: number;
+  /** How many have come, but for the first that came together. */
+  came: number;
 }
 
 /**
@@ -113,7 +117,9 @@ export class FairAcceptor {
       const now = this.#now();
       const since = hasCredentials ? now : Number.POSITIVE_INFINITY;
       if (!this.#queue.enter(sender, { sender, since, begin, refuse })) return refuse(tooMany());
-      if (!this.#senders.has(sender)) this.#senders.set(sender, { since: now, served: 0 });
+      const waiting = this.#senders.get(sender);
+      if (!waiting) this.#senders.set(sender, { since: now, served: 0, came: 0 });
+      else if (now - waiting.since > TOGETHER_MS) waiting.came += 1;
     });
   }
 
@@ -138,13 +144,15 @@ export class FairAcceptor {
       if (!next) break;
       const { sender, since, begin, refuse } = next;
       const isLate = this.#loopAt - since > this.#waitMsMaxOf(sender);
-      this.#countServed(sender);
+      const line = this.#senders.get(sender)!;
+      if (this.#queue.waitingOf(sender) === 0) this.#senders.delete(sender);
       if (isLate) {
         refused += 1;
         refuse(tooMany());
         continue;
       }
       count += 1;
+      line.served += 1;
       begun.set(sender, (begun.get(sender) ?? 0) + 1);
       this.#weight += WEIGHT_WITH_CREDENTIALS;
       begin();
@@ -153,14 +161,10 @@ export class FairAcceptor {
   }
 
   #waitMsMaxOf(sender: string): number {
-    const { since, served } = this.#senders.get(sender)!;
-    const isOverloaded = this.#loopAt - since > OVERLOADED_AFTER_MS && served >= OVERLOADED_AFTER;
+    const { since, served, came } = this.#senders.get(sender)!;
+    const isLong = this.#loopAt - since > OVERLOADED_AFTER_MS && served >= OVERLOADED_AFTER;
+    const isOverloaded = isLong && came >= served;
     return isOverloaded ? OVERLOADED_WAIT_MS_MAX : WAIT_MS_MAX;
-  }
-
-  #countServed(sender: string): void {
-    if (this.#queue.waitingOf(sender) === 0) this.#senders.delete(sender);
-    else this.#senders.get(sender)!.served += 1;
   }
 }
 
