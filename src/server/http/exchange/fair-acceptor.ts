@@ -20,7 +20,7 @@ export const OVERLOADED_WAIT_MS_MAX = 100;
 export const OVERLOADED_AFTER_MS = 1000;
 const OVERLOADED_AFTER = 16;
 /** Requests of a sender that come within so long came together. */
-const TOGETHER_MS = 100;
+const TOGETHER_MS = 500;
 /**
  * Once its oldest request with credentials has waited for so long, a sender's newest goes first: under overload those that are answered
  * have hardly waited, and a burst is answered whole in either order.
