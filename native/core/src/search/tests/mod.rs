@@ -29,6 +29,7 @@ struct Known {
     /// Segments that have every word as it is written.
     written: Vec<u32>,
     information: f32,
+    words: usize,
     foreign: bool,
     read: Option<usize>,
     notes: Vec<u32>,
@@ -111,6 +112,7 @@ fn planned(name: &str) -> PlannedList {
         scale: None,
         curve,
         with_words: (name == "text_semantic").then_some(with_words),
+        sentences: None,
         calibration,
     }
 }
@@ -141,6 +143,7 @@ impl Rates for Rater<'_> {
             lacks: of(&list.lacks, 0.0),
             written: list.written.clone(),
             information: list.information,
+            words: list.words,
             sample: Sample { count: 1000, mean: 0.1, deviation: 0.1 },
         })
     }
