@@ -214,7 +214,7 @@ function openGround(
   return { runtime, others, store, time, models, credits, house, stopTenant };
 }
 
-function openWorkspaces({ runtime, others, store, time, house, stopTenant }: Ground): Workspaces {
+function openWorkspaces({ runtime, others, store, time, models, house, stopTenant }: Ground): Workspaces {
   const { settings, clock, tenants, limits, baseUrl } = runtime;
   const { leadsHere, removeCopies } = others;
   const backups = new BackupsTaken(store);
@@ -257,6 +257,7 @@ function openWorkspaces({ runtime, others, store, time, house, stopTenant }: Gro
     ...(runtime.fronts && { readers: runtime.fronts.grants }),
     ...(removeCopies && { removeCopies }),
     hasCopies: runtime.kept !== undefined,
+    weightsOf: (space) => models.weightsOf(space),
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
     log: runtime.event,
   });

@@ -75,12 +75,14 @@ t.test(
       t.equal(name, 'tides.txt');
       const after = (await byMeaning(rented, question)).score;
       t.not(score, after, 'it has the English model');
+      t.match((await english.send('GET', '/usage')).body, { text_model: /^all-MiniLM-L6-v2/ });
       await ingest(english, NAMES.slice(0, 4));
       await eventually(async () => {
         const now = await byMeaning(english, question);
         t.equal(now.name, 'tides.txt', 'it answers all the while');
         return now.score === after;
       });
+      t.match((await english.send('GET', '/usage')).body, { text_model: /^multilingual-e5-small/ });
       t.same(await found(english), before, 'all of its texts have the other');
       t.match((await english.ingest('more.txt', 'Butter und Mehl werden zu Streuseln verknetet.')).body, {
         item: { state: 'searchable' },
