@@ -20,7 +20,7 @@ export interface ModelChangesDeps {
 }
 
 /** Segments of an index that still changes its model. */
-const SEGMENTS_MAX = 500;
+const SEGMENTS_MAX = 300;
 const AT_ONCE = 32;
 const ITEMS_AT_ONCE = 100;
 /** Words of a title before a passage: a quarter of a passage's. */
