@@ -11,7 +11,7 @@ use super::evidence::{Evidence, Rates, ScannedList};
 use super::fusion::{FusedPlace, fuse as fuse_evidence};
 use super::other_passages::other_passages;
 use super::plan::{Calibration, CosineScale, Kind, LikelyRule, Plan, PlannedList, Scans};
-use super::query::QueryFacts;
+use super::query::{QueryFacts, asks_of_facts};
 use crate::error::Result;
 use crate::ranking::hit_group::HitGroup;
 use crate::ranking::rating::{Rating, Sample};
@@ -61,6 +61,7 @@ struct Setting {
     depth: usize,
     min_confidence: f64,
     describes_none: bool,
+    asks_of_facts: bool,
     asks: bool,
 }
 
@@ -72,6 +73,7 @@ const PLAIN: Setting = Setting {
     depth: 100,
     min_confidence: 0.0,
     describes_none: false,
+    asks_of_facts: false,
     asks: false,
 };
 
@@ -173,7 +175,8 @@ fn gathered(plan: &Plan, lists: &[Known], setting: &Setting) -> Evidence {
 
 fn fuse_by(plan: &Plan, lists: &[Known], setting: Setting) -> Vec<FusedPlace> {
     let evidence = gathered(plan, lists, &setting);
-    let query = QueryFacts { segments: 1000, asks: setting.asks, describes_none: setting.describes_none };
+    let Setting { asks, describes_none, asks_of_facts, .. } = setting;
+    let query = QueryFacts { segments: 1000, asks, describes_none, asks_of_facts };
     fuse_evidence(plan, &evidence, &query, setting.k, setting.min_confidence)
 }
 
