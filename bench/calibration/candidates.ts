@@ -25,6 +25,7 @@ export interface ListEvidence {
 export interface Scale {
   readonly foreign: boolean;
   readonly information: number;
+  readonly words: number;
   readonly sample: { readonly count: number; readonly mean: number; readonly deviation: number };
 }
 

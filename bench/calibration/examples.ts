@@ -12,6 +12,8 @@ export const VIEWS = {
   raw_words: { lists: ['raw_words'], features: ['lead', 'held', 'missing', 'written'] },
   text_semantic: { lists: ['text_semantic'], features: ['lead', 'cosine', 'cosine_lead'] },
   fused: { lists: ['raw_words', 'text_semantic'], features: ['lead', 'held', 'missing', 'written'] },
+  /** As `fused`, of queries that are sentences: without names, codes, and pairs of words that are there. */
+  sentences: { lists: ['raw_words', 'text_semantic'], features: ['lead', 'missing', 'meaning'] },
 } as const satisfies Record<
   string,
   { readonly lists: readonly ListName[]; readonly features: readonly Feature[] }

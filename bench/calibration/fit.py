@@ -57,6 +57,8 @@ ROWS = 500
 BEHIND, BEHIND_WEIGHT = 9, 0.3
 # What queries without their answers, of small indexes, exact ones, and of one or two words count beside a collection's own.
 UNANSWERABLE, CUT, CUT_WITHOUT, EXACT, WORDS = 0.05, 0.2, 0.1, 0.15, 0.09
+# What small indexes without the answer, and names and words that are nowhere, count beside sentences.
+SENTENCES_CUT, SENTENCES_NOWHERE = 0.2, 0.02
 # Sets of fewer queries are judged together.
 POOLED_BELOW = 200
 # Unrelated segments should move a right first hit's confidence by at most this.
@@ -89,7 +91,22 @@ def confidence(example, curve, at=0):
     return expit(curve["bias"] + np.dot([curve[name] for name in names], features_at(example, at, names)))
 
 
+def sentences_of(own):
+    """Of names, codes and pairs of words a sentence has those that are nowhere."""
+    groups = [
+        (own["judged"], 1),
+        (own["unanswerable"], UNANSWERABLE),
+        (own["exactUnanswerable"], SENTENCES_NOWHERE),
+    ]
+    for cut in own["cut"].values():
+        groups += [(cut["own"][kind], SENTENCES_CUT) for kind in ("with", "without")]
+        groups += [(cut[kind]["without"], SENTENCES_NOWHERE) for kind in ("exact", "words")]
+    return groups
+
+
 def groups_of(own, view):
+    if view == "sentences":
+        return [(examples, weight) for examples, weight in sentences_of(own) if examples]
     # Meaning alone knows no word that is not there.
     words = 0 if view == "text_semantic" else WORDS
     groups = [

@@ -23,8 +23,9 @@ try {
   if (dumps.length < 2)
     throw new Error('SETS: name two sets at least: each is judged by curves of the others');
   const views = Object.entries(VIEWS).map(([view, { features }]) => {
-    const sets = dumps.map(([name, dump]) => [name, examplesOf(dump, view as keyof typeof VIEWS)]);
-    return [view, { features, sets: Object.fromEntries(sets) }];
+    const sets = dumps.map(([name, dump]) => [name, examplesOf(dump, view as keyof typeof VIEWS)] as const);
+    const judged = sets.filter(([, { judged }]) => judged.length > 0);
+    return [view, { features, sets: Object.fromEntries(judged) }];
   });
   const answeredMin = encoder.fusion.answered_min;
   const judged = fitted<object[]>('curves', { views: Object.fromEntries(views), answeredMin });
@@ -56,11 +57,15 @@ interface Examples {
   readonly nothing: { readonly exact: number; readonly others: number };
 }
 
-function examplesOf({ full, cut, words, beside }: Dump, view: keyof typeof VIEWS): Examples {
+function examplesOf({ full: all, cut, words, beside }: Dump, view: keyof typeof VIEWS): Examples {
+  // What the model does not know the language of has another curve.
+  const asked = (queries: Dump['full']) =>
+    view === 'sentences' ? queries.filter(({ meaning }) => !meaning.foreign) : queries;
+  const full = asked(all);
   const of = (queries: Dump['full'], unanswerable = false) =>
-    queries.flatMap((query) => exampleOf(query, view, plans, unanswerable) ?? []);
+    asked(queries).flatMap((query) => exampleOf(query, view, plans, unanswerable) ?? []);
   const withAndWithout = (queries: Dump['full']): WithAndWithout => {
-    const unanswerable = queries.filter(({ relevant }) => relevant.length === 0);
+    const unanswerable = asked(queries).filter(({ relevant }) => relevant.length === 0);
     const without = of(unanswerable);
     return {
       with: of(queries.filter(({ relevant }) => relevant.length > 0)),

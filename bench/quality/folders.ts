@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { BenchWorkspace, inParallel } from '../rig/agent.ts';
 
 /** A folder of small files, and what is asked about it: each question with the file that answers, the files that do, or null where none does. */
@@ -17,6 +18,8 @@ interface Answer {
 
 const ROOT = join(import.meta.dirname, '../..');
 const CLIENTS = 4;
+/** A small index may change its model behind its uploads. */
+const SETTLES_MS = 30_000;
 /** Every other question is of the half that rules may be chosen by; the others are for the end. HALF shows one alone. */
 const HALVES = ['chosen', 'held_out'] as const;
 
@@ -42,6 +45,7 @@ export async function judgeFolders(serverUrl: string, folder: string) {
       await workspace.ingest(name, new TextEncoder().encode(text));
     for (const path of samples)
       await workspace.ingest(basename(path), new Uint8Array(readFileSync(join(ROOT, path))));
+    await pause(SETTLES_MS);
     for (const [half, name] of HALVES.entries()) {
       if (process.env.HALF && process.env.HALF !== name) continue;
       const asked: Asked[] = [];

@@ -141,6 +141,23 @@ export class IndexModels {
     return opens ? spaces.map((space) => (space === own ? other : space)) : spaces;
   }
 
+  /** Whether an index has the text model in use, and there is one for other languages. */
+  canChange(spaces: readonly SpaceSpec[]): boolean {
+    const { current } = this;
+    const own = spaces.find(({ name }) => name === TEXTS);
+    const other = current.otherLanguages;
+    return !!own && !!other && isIn(current, own) && other.modelSha256 !== own.modelSha256;
+  }
+
+  /** The space of the model for other languages, if it knows that of a document's texts and an index's own model does not. */
+  knowingBetter(spaces: readonly SpaceSpec[], texts: readonly string[]): ServedSpace | undefined {
+    const { spaces: all, otherLanguages: other } = this.current;
+    const own = all.find(({ name }) => name === TEXTS);
+    if (texts.length === 0 || !own || !other || !this.canChange(spaces)) return undefined;
+    const language = mainLanguage(texts);
+    return language && !knows(own, language) && knows(other, language) ? other : undefined;
+  }
+
   /** Cuts a document for the text model of an index. */
   async cutPassages(
     document: { readonly title?: string; readonly blocks: readonly Block[] },

@@ -140,21 +140,29 @@ export class Search {
   ): Promise<SearchResult> {
     const started = performance.now();
     const { encoders } = this.#deps;
+    const inState = (state: IndexState): Promise<SearchResult | undefined> => {
+      const work = (encoder: QueryEncoder) =>
+        this.#run(tenant, state, input, { ...options, signal, started, encoder });
+      if (!state.planned) return work(encoders.current);
+      const { spaces } = state;
+      const asked = { query: input.query, content: state, space: (name: string) => asksSpace(input, name) };
+      return encoders.search({ tenant, spaces }, asked, work);
+    };
     const state = await this.#stateOf(tenant);
-    const work = (encoder: QueryEncoder) =>
-      this.#run(tenant, state, input, { ...options, signal, started, encoder });
-    if (!state.planned) return work(encoders.current);
-    const { spaces } = state;
-    const asked = { query: input.query, content: state, space: (name: string) => asksSpace(input, name) };
-    return encoders.search({ tenant, spaces }, asked, work);
+    const result = await inState(state);
+    if (result) return result;
+    // It has ended since, or was closed, which it also is for another model.
+    const now = await this.#stateOf(tenant);
+    return (now.segments > 0 ? await inState(now) : undefined) ?? emptyResult(started);
   }
 
+  /** Undefined where the index has ended since, was closed, or has another model. */
   async #run(
     tenant: string,
     state: IndexState,
     input: SearchInput,
     asked: Asked & Pick<Planned, 'encoder'>,
-  ): Promise<SearchResult> {
+  ): Promise<SearchResult | undefined> {
     const { extractor, observe, probe } = this.#deps;
     const { encoder, signal, started, expiresAt = null } = asked;
     const tasks: EncoderTask[] = [];
@@ -180,7 +188,7 @@ export class Search {
         ? await this.#answerLike(tenant, state, input.like, input, known)
         : await this.#answer(tenant, state, input, { ...known, onTask });
     }
-    if (!found) return emptyResult(started);
+    if (!found) return undefined;
     const { answer, vectors, encodedAt, lists = plan.lists } = found;
     const notSearched = lostFamilies(input, encoder);
     const { hits, corrected, relaxed, segments, confidence, scanMs, fuseMs } = answer;
@@ -242,6 +250,8 @@ export class Search {
     const vectors = vector ? spaces.map((space) => ({ ...space, vector })) : [];
     const encodedAt = begun + encodedMs;
     if (answer) return { answer: searched(answer), vectors, encodedAt };
+    // The index was closed before anything was encoded.
+    if (spaces.length > 0 && !vector) return undefined;
     const search = askedSearch(plan, input, encoder, { depth, expiresAt });
     const there = await this.#scan(tenant, search, { vectors, known }, signal);
     return there && { answer: there, vectors, encodedAt };

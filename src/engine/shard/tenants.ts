@@ -136,6 +136,41 @@ export class Tenants {
     });
   }
 
+  /**
+   * Has another model fill a space of the Tenant's index, in one commit. Waits until nobody uses the index; who comes meanwhile waits about
+   * as long as for one that is opened. Who uses it before sees the old vectors, who comes after it the new ones.
+   * @param rows of Segments, row by row; those of Segments that are gone are left out
+   * @returns false if a Segment has no row: nothing is changed
+   * @throws not_found for an absent or disposed Tenant
+   */
+  async changeModel(
+    tenant: string,
+    space: SpaceSpec,
+    { segments, values }: { readonly segments: Uint32Array; readonly values: Float32Array },
+  ): Promise<boolean> {
+    const entry = await this.#lease(tenant, false);
+    giveBack(entry);
+    if (entry.closing) {
+      await entry.closing;
+      return this.changeModel(tenant, space, { segments, values });
+    }
+    const change = async (): Promise<boolean> => {
+      const { native: opened } = await this.#openNative(join(this.folder(tenant), INDEX), this.#spaces);
+      const { name, dimensions, modelSha256 } = space;
+      const changed = awaitCrossing(() =>
+        opened.changeModel({ name, dimensions, modelSha256 }, segments, values),
+      );
+      return changed.finally(() => opened.close());
+    };
+    let outcome: Promise<boolean> | undefined;
+    await this.#closeEntry(tenant, entry, async () => {
+      outcome = change();
+      // Who waits to open the index does not fail with it.
+      await outcome.catch(() => undefined);
+    });
+    return outcome ?? false;
+  }
+
   async #run<T>(tenant: string, entry: Leased, work: (shard: Shard) => Promise<T> | T): Promise<T> {
     const { opened } = entry;
     try {
@@ -350,11 +385,16 @@ export class Tenants {
     throw new FarthingError('overloaded', 'Too many indexes are in use. Try again.', { retryAfterS: 1 });
   }
 
-  /** Closes an index once no lease is left; there are no new ones. */
-  #closeEntry(tenant: string, entry: Entry): Promise<void> {
-    entry.closing ??= this.#closeNative(tenant, entry).finally(() => {
-      if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
-    });
+  /**
+   * Closes an index once no lease is left; there are no new ones.
+   * @param then what is done before it may be opened again
+   */
+  #closeEntry(tenant: string, entry: Entry, then?: () => Promise<void>): Promise<void> {
+    entry.closing ??= this.#closeNative(tenant, entry)
+      .then(then)
+      .finally(() => {
+        if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant);
+      });
     return entry.closing;
   }
 

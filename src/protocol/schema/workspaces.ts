@@ -114,6 +114,15 @@ export const UsageSchema = Type.Object(
       title: 'Pieces that are found by themselves: passages, pages, pictures',
     }),
     bytes: shown(Count('Bytes stored.'), { on: [], as: 'bytes' }),
+    text_model: shown(
+      Type.Optional(
+        Type.String({
+          description:
+            'The model that texts are found by meaning with, and its weights. A small index changes to the one for other languages when texts in one come.',
+        }),
+      ),
+      { on: ['page'], label: 'text model' },
+    ),
     latency_ms: shown(
       Type.Object(
         { p50: Percentile, p90: Percentile, p99: Percentile, max: Percentile },

@@ -15,6 +15,7 @@ import { JobLimits } from './jobs/job-limits.ts';
 import { JobTable } from './jobs/job-table.ts';
 import { JobRunner } from './jobs/runner.ts';
 import { Replacing } from './members/replacing.ts';
+import type { ModelChanges } from './model-changes.ts';
 import type { IngestLimits } from './ports/limits.ts';
 import type {
   IngestEncoder,
@@ -34,6 +35,8 @@ export interface IngestDeps {
   readonly extractor: IngestExtractor;
   readonly encoder: IngestEncoder;
   readonly listening?: IngestListening;
+  /** Changes the models of indexes; absent: they keep theirs. */
+  readonly models?: Pick<ModelChanges, 'keeping' | 'close'>;
   readonly store: Store;
   readonly clock: Clock;
   /** RFC 3339: when a Tenant's new Item will be disposed of, or null. */
@@ -88,6 +91,7 @@ export class Ingest {
       encoder,
       limits,
       listening,
+      models: deps.models,
       ends: this.#ends,
       replacing: this.#replacing,
       jobLimits: this.#jobLimits,
@@ -261,6 +265,7 @@ export class Ingest {
       new FarthingError('interrupted', 'The server is stopping.', { retryAfterS: RETRY_AFTER_S }),
     );
     await this.#runner.close();
+    await this.#deps.models?.close();
     this.#leaveLimits();
     this.stopWaiting();
   }

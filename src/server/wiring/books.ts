@@ -6,6 +6,7 @@ import { formatUsd } from '@farthing/protocol/money';
 import type { PreviousModel } from '@farthing/protocol/schema/service';
 import type { Services } from '../http/access/services.ts';
 import { Ingest } from '../ingest/ingest.ts';
+import { ModelChanges } from '../ingest/model-changes.ts';
 import { TenantItems } from '../ingest/tenant-items.ts';
 import { BackupsTaken, keptInBackups } from '../operator/backup/backups-taken.ts';
 import { Credits } from '../purchases/credits.ts';
@@ -213,7 +214,7 @@ function openGround(
   return { runtime, others, store, time, models, credits, house, stopTenant };
 }
 
-function openWorkspaces({ runtime, others, store, time, house, stopTenant }: Ground): Workspaces {
+function openWorkspaces({ runtime, others, store, time, models, house, stopTenant }: Ground): Workspaces {
   const { settings, clock, tenants, limits, baseUrl } = runtime;
   const { leadsHere, removeCopies } = others;
   const backups = new BackupsTaken(store);
@@ -256,6 +257,7 @@ function openWorkspaces({ runtime, others, store, time, house, stopTenant }: Gro
     ...(runtime.fronts && { readers: runtime.fronts.grants }),
     ...(removeCopies && { removeCopies }),
     hasCopies: runtime.kept !== undefined,
+    weightsOf: (space) => models.weightsOf(space),
     links: (id) => linksOf(`${baseUrl()}/agent/v1/workspaces/${id}`),
     log: runtime.event,
   });
@@ -293,13 +295,18 @@ function openIngest(ground: Ground, workspaces: Workspaces, payerIndex: PayerInd
   const { runtime, store, others, credits } = ground;
   const { settings, clock, tenants, files, encoders, extractor, listening, limits, jobLimits, metrics } =
     runtime;
+  const languageOf = (tenant: string) =>
+    isPayer(tenant as TenantId) ? undefined : workspaces.languageOf(tenant as WorkspaceId);
+  // Where the content is kept as a log of writes, each write needs the model that it was made with.
+  const models = runtime.kept
+    ? undefined
+    : new ModelChanges({ tenants, models: encoders, owners: runtime.owners, languageOf, log: runtime.event });
   return new Ingest({
     tenants,
     files,
     extractor,
-    encoder: ingestEncoder(encoders, tenants, runtime.owners, (tenant) =>
-      isPayer(tenant as TenantId) ? undefined : workspaces.languageOf(tenant as WorkspaceId),
-    ),
+    encoder: ingestEncoder(encoders, tenants, runtime.owners, languageOf, models),
+    ...(models && { models }),
     ...(listening && { listening }),
     store,
     clock,

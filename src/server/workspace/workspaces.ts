@@ -1,3 +1,4 @@
+import type { SpaceSpec } from '@farthing/engine/space';
 import type { Address } from '@farthing/protocol/address';
 import { type Clock, MINUTE_MS } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
@@ -51,6 +52,8 @@ export interface WorkspacesDeps {
   /** The server's limits, as every workspace's record shows them. */
   readonly limits: Readonly<Record<string, unknown>>;
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
+  /** For people: the model that fills a space of an index. */
+  readonly weightsOf?: (space: SpaceSpec) => string | undefined;
   /** Data that other components retain of a disposed workspace, for its receipt. */
   readonly keptElsewhere?: KeptElsewhere;
   /** Keys that open the workspaces of the house; absent: there is no house here. */

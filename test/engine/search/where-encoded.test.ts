@@ -182,6 +182,22 @@ for (const provider of deep(['native'] as const, ['native', 'cpu'] as const)) {
     t.match(await run(rig, { query: 'gulls', k: 9 }), { searchable: false, reason: 'nothing_searchable' });
   });
 
+  t.test(`${provider}: an index that has another model meanwhile is searched by that`, async (t) => {
+    const rig = rigOf(t, encoder);
+    await rig.append('ws_a', 'a', TEXTS[0]!);
+    const { text_semantic: values } = await encoder.encodeQuery('text', TEXTS[0]!, { tenant: 'ws_a' });
+    const [space] = encoder.spaces;
+    let changes = 0;
+    rig.before = async () => {
+      if (changes++ > 0) return;
+      const other = { name: space!.name, dimensions: space!.dimensions, modelSha256: 'ef'.repeat(32) };
+      const rows = { segments: Uint32Array.of(0), values: values! };
+      t.equal(await rig.tenants.changeModel('ws_a', other, rows), true);
+    };
+    const { hits, searchable } = await run(rig, { query: 'gulls', k: 9 });
+    t.same([hits.length, searchable, changes], [1, true, 2], 'encoded again');
+  });
+
   t.test(`${provider}: a search that has begun ends before its index is disposed of`, async (t) => {
     const rig = rigOf(t, encoder);
     await rig.append('ws_a', 'a', TEXTS[0]!);

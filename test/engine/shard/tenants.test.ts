@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Shard } from '../../../src/engine/shard/shard.ts';
 import { openTenants } from '../../../src/engine/shard/tenants.ts';
-import { itemOf, open, openFor, passage } from './fixtures.ts';
+import type { SpaceSpec } from '../../../src/engine/space.ts';
+import { itemOf, open, openFor, passage, SPACES } from './fixtures.ts';
 import '../../rig/teardown-order.ts';
 
 const ABSENT = { code: 'not_found' };
@@ -114,6 +115,45 @@ t.test('an index keeps its model after a change, and an empty kind takes the one
     snapshot.close();
   });
   await tenants.use('ws_new', { create: true }, (shard) => t.strictSame(shard.spaces, spaces));
+});
+
+t.test('another model takes an index over between two uses, whole or not at all', async (t) => {
+  const tenants = openFor(t);
+  await tenants.use('ws_a', { create: true }, fill);
+  const other: SpaceSpec = { name: 'text_semantic', dimensions: 3, modelSha256: 'ef'.repeat(32) };
+  const rows = (...segments: number[]) => ({
+    segments: Uint32Array.from(segments),
+    values: Float32Array.from(segments.flatMap(() => [1, 0, 0])),
+  });
+  const found = (query: number[]) =>
+    tenants.use('ws_a', {}, (shard) => {
+      const snapshot = shard.snapshot();
+      const { segments } = snapshot.searchVector('text_semantic', Float32Array.from(query), 1);
+      snapshot.close();
+      return [shard.spaces[0]?.modelSha256, segments.length];
+    });
+  t.equal(await tenants.changeModel('ws_a', other, rows(5)), false, 'a segment has no row');
+  t.same(await found([1, 0, 0, 0, 0, 0, 0, 0]), [SPACES[0]!.modelSha256, 1]);
+  await t.rejects(tenants.changeModel('ws_a', { ...other, dimensions: 4 }, rows(0)), 'rows of another size');
+  t.same(await found([1, 0, 0, 0, 0, 0, 0, 0]), [SPACES[0]!.modelSha256, 1]);
+
+  let finish = (): void => undefined;
+  const events: string[] = [];
+  const before = tenants.use('ws_a', {}, async (shard) => {
+    await new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    events.push(`before: ${shard.spaces[0]?.dimensions}`);
+  });
+  await new Promise(setImmediate);
+  const change = tenants.changeModel('ws_a', other, rows(0, 5)).then((is) => events.push(`changed: ${is}`));
+  await new Promise(setImmediate);
+  const after = tenants.use('ws_a', {}, (shard) => events.push(`after: ${shard.spaces[0]?.dimensions}`));
+  finish();
+  await Promise.all([before, change, after]);
+  t.same(events.sort(), ['after: 3', 'before: 8', 'changed: true']);
+  t.same(await found([1, 0, 0]), [other.modelSha256, 1]);
+  await t.rejects(tenants.changeModel('ws_b', other, rows(0)), ABSENT);
 });
 
 t.test('idle indexes are closed, those in use are not, and all can be opened again', async (t) => {

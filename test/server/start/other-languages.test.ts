@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import t from 'tap';
+import { eventually } from '../../rig/eventually.ts';
 import { startTestServer, TestAgent, TestWorkspace } from '../../rig/test-server.ts';
 
 /** The language of an index's first text decides on its text model; the other texts follow. */
@@ -66,13 +67,27 @@ t.test(
       t.same(await found(mixed), before);
     });
 
-    await t.test('one that begins in English has the English model, whatever comes later', async (t) => {
+    await t.test('a small one that begins in English takes it when texts of others come', async (t) => {
       const english = await agent.rent({ ttl_minutes: 60 });
       await ingest(english, ['tides.txt']);
-      await ingest(english, NAMES.slice(0, 4));
-      const { name, score } = await byMeaning(english, 'Why does the sea go up and down?');
+      const question = 'Why does the sea go up and down?';
+      const { name, score } = await byMeaning(english, question);
       t.equal(name, 'tides.txt');
-      t.not(score, (await byMeaning(rented, 'Why does the sea go up and down?')).score);
+      const after = (await byMeaning(rented, question)).score;
+      t.not(score, after, 'it has the English model');
+      t.match((await english.send('GET', '/usage')).body, { text_model: /^all-MiniLM-L6-v2/ });
+      await ingest(english, NAMES.slice(0, 4));
+      await eventually(async () => {
+        const now = await byMeaning(english, question);
+        t.equal(now.name, 'tides.txt', 'it answers all the while');
+        return now.score === after;
+      });
+      t.match((await english.send('GET', '/usage')).body, { text_model: /^multilingual-e5-small/ });
+      t.same(await found(english), before, 'all of its texts have the other');
+      t.match((await english.ingest('more.txt', 'Butter und Mehl werden zu Streuseln verknetet.')).body, {
+        item: { state: 'searchable' },
+      });
+      t.equal((await byMeaning(english, 'crumble topping')).name, 'more.txt');
     });
 
     await t.test('one whose renter said the language has its model, whatever comes first', async (t) => {

@@ -40,6 +40,7 @@ export class FakeTenants implements TenantFolders {
         counts: () => ({ items: length, segments: 2 * length, bytes: 100 * length }),
         close: () => {},
       }),
+      spaces: [],
       items: ({ after, limit }) =>
         items.filter(({ id }) => after === undefined || id > after).slice(0, limit),
     });

@@ -547,6 +547,9 @@ class WorkspaceUsage(TypedDict):
     """Segments searchable."""
     bytes: int
     """Bytes stored."""
+    text_model: NotRequired[str]
+    """The model that texts are found by meaning with, and its weights. A small index changes to the one for other
+    languages when texts in one come."""
     latency_ms: WorkspaceUsageLatencyMs
     """Of its searches, in milliseconds; null before the first."""
 

@@ -16,6 +16,8 @@ pub struct Rating {
     pub written: Vec<u32>,
     /// For words: the query's information, the sum of its words' inverse document frequencies.
     pub information: f32,
+    /// For words: their number in the query. Stop words do not count.
+    pub words: usize,
     /// For vectors: the scores of a fixed sample of the space's rows.
     pub sample: Sample,
 }

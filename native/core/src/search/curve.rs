@@ -15,15 +15,17 @@ pub struct Features {
     pub missing: f64,
     /// Whether it is one of few with every word as it is written.
     pub written: f64,
+    /// How much it counts in the order by its meaning, less the share of the query's information that is in names which it lacks.
+    pub meaning: f64,
     /// Its cosine, and how far the next ten are below it in the mean.
     pub cosine: f64,
     pub cosine_lead: f64,
 }
 
 impl Features {
-    fn values(&self) -> [f64; 6] {
-        let Self { lead, held, missing, written, cosine, cosine_lead } = *self;
-        [lead, held, missing, written, cosine, cosine_lead]
+    fn values(&self) -> [f64; 7] {
+        let Self { lead, held, missing, written, meaning, cosine, cosine_lead } = *self;
+        [lead, held, missing, written, meaning, cosine, cosine_lead]
     }
 }
 

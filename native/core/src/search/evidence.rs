@@ -49,6 +49,9 @@ pub struct ListEvidence {
 pub struct Scale {
     pub foreign: bool,
     pub information: f64,
+    /// The query's words, without stop words.
+    #[serde(default)]
+    pub words: f64,
     pub sample: ScoreSample,
 }
 
@@ -176,6 +179,7 @@ impl<'a> Found<'a> {
             }
             let rating = rates.rate(*list, &rated.segments)?;
             scales[*list].information = f64::from(rating.information);
+            scales[*list].words = rating.words as f64;
             scales[*list].sample = rating.sample.into();
             self.apply(*list, &rating, &rated);
             written.extend(rating.written.iter().filter(|segment| !named.contains(segment)));

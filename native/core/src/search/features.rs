@@ -20,6 +20,8 @@ pub fn features_of(plan: &Plan, evidence: &Evidence, ordered: &[Ordered]) -> Fea
         held: (held * information).ln_1p(),
         missing: if information > 0.0 { 1.0 - held } else { 0.0 },
         written: f64::from(u8::from(top.written)),
+        // What is named and lacking is not made good by what is alike.
+        meaning: top.meaning * (1.0 - top.lacks),
         cosine: top.cosine,
         cosine_lead: cosine_lead(ordered),
     }

@@ -21,7 +21,7 @@ pub fn passage_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], qu
     let by_words = plan.passages_by(Scans::Words);
     let by_meaning = plan.passages_by(Scans::Vectors);
     let words = by_words.filter(|_| !is_by_meaning_alone(plan, evidence, &ordered, query));
-    let curve = curve_of(plan, words, by_meaning);
+    let curve = curve_of(plan, words, by_meaning, is_sentence(plan, evidence, query));
     let features = features_of(plan, evidence, &best_of_each_place(evidence, &ordered));
     let place_of = |one: &Ordered| evidence.candidates[one.candidate].place;
     let of = |one: &Ordered| {
@@ -49,9 +49,18 @@ fn is_by_meaning_alone(plan: &Plan, evidence: &Evidence, ordered: &[Ordered], qu
         && plan.passages_by(Scans::Vectors).is_some_and(|at| !evidence.scales[at].foreign)
 }
 
-fn curve_of(plan: &Plan, words: Option<usize>, meaning: Option<usize>) -> Curve {
+/// Whether the query asks something, or has as many words as a sentence, in a language that the text model knows: its meaning says
+/// more then than that of a name, a code or two words.
+fn is_sentence(plan: &Plan, evidence: &Evidence, query: &QueryFacts) -> bool {
+    let scale = |scans: Scans| plan.passages_by(scans).map(|at| &evidence.scales[at]);
+    (query.asks || scale(Scans::Words).is_some_and(|words| words.words >= SENTENCE_WORDS))
+        && scale(Scans::Vectors).is_some_and(|meaning| !meaning.foreign)
+}
+
+fn curve_of(plan: &Plan, words: Option<usize>, meaning: Option<usize>, is_sentence: bool) -> Curve {
     let [words, meaning] = [words, meaning].map(|list| list.map(|at| &plan.lists[at]));
     let measured = match (words, meaning) {
+        (Some(_), Some(meaning)) if is_sentence && meaning.sentences.is_some() => meaning.sentences,
         (Some(words), Some(meaning)) => meaning.with_words.or(words.curve),
         (words, meaning) => words.or(meaning).and_then(|list| list.curve),
     };

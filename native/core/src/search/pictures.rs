@@ -25,6 +25,9 @@ const CHANCES_SHARE: f64 = 0.3;
 /// picture. Of 113 quoted phrases that were nowhere, 8 % found a picture above the clients' floor of .02 (98 % without), of 21
 /// quoted captions 57 % (95 %).
 const NO_DESCRIPTION: f64 = 1.5;
+/// Log-odds that it loses where the question asks who, when, why or how. Of six such questions about each of 21 photographs, in indexes of
+/// four, 20 % were answered by a picture with 1.5, none with this.
+const OF_FACTS: f64 = 3.0;
 /// Share by which likeness orders near-identical pictures among themselves.
 const LIKENESS_TIEBREAK: f64 = 0.01;
 
@@ -52,7 +55,11 @@ pub fn picture_likelihoods(plan: &Plan, evidence: &Evidence, found: &[usize], qu
         for Likeness { at, list, scale, said } in &likenesses {
             let Some((score, lead)) = said[number] else { continue };
             let odds = log_odds(score, lead, scale, list, query) - PICTURE_PRIOR;
-            let lost = if query.describes_none && list.described { NO_DESCRIPTION } else { 0.0 };
+            let lost = match list.described {
+                true if query.asks_of_facts => OF_FACTS,
+                true if query.describes_none => NO_DESCRIPTION,
+                _ => 0.0,
+            };
             let part = if scale.foreign { plan.unknown_language_share } else { 1.0 } * odds - lost;
             parts.push(Part { list: *at, log_odds: if near.is_some() { LIKENESS_TIEBREAK * part } else { part } });
         }

@@ -88,9 +88,10 @@ pub struct PlannedList {
     pub weight: f64,
     /// For passages by meaning: cosines of unrelated texts. None: an index's own scores for the query tell.
     pub scale: Option<CosineScale>,
-    /// For passages: the log-odds of the list alone, and of meaning together with words.
+    /// For passages: the log-odds of the list alone, of meaning together with words, and of both for a sentence.
     pub curve: Option<Curve>,
     pub with_words: Option<Curve>,
+    pub sentences: Option<Curve>,
     /// For pictures.
     pub calibration: Option<Calibration>,
 }

@@ -150,6 +150,8 @@ pub struct QueryTerms<'a> {
     pub found_of: Vec<Range<usize>>,
     /// The query's words as they are written.
     pub words: Vec<String>,
+    /// Their number, parts of others not counted.
+    pub count: usize,
 }
 
 /// A word in whose place the index has another.
@@ -197,6 +199,7 @@ impl<'a> QueryTerms<'a> {
             named: parsed.named.clone(),
             found_of: vec![],
             words: parsed.words.iter().map(|word| word.written.clone()).collect(),
+            count: parsed.words.iter().filter(|word| !word.is_part).count(),
         };
         let mut meanings = vec![];
         let mut finder =

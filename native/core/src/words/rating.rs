@@ -26,6 +26,7 @@ pub fn rate(
     let Some(terms) = QueryTerms::of(blocks, query, &Stop::default(), spelt)? else { return Ok(rating) };
     let named = NamedThings::of(&terms);
     let QueryTerms { collection, phrases, found, weights, has_absent, .. } = &terms;
+    rating.words = terms.count;
     rating.information = found.iter().zip(weights).filter(|word| word.0.informs).map(|word| word.1).sum();
     // The same order of summands as in a search: the sums are the same bits.
     let mut order: Vec<usize> = (0..found.len()).collect();

@@ -4,6 +4,7 @@ mod aliases;
 pub mod input;
 mod items;
 pub mod merge;
+mod models;
 pub mod queue_state;
 mod segments;
 pub mod transaction;

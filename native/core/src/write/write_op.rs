@@ -2,8 +2,10 @@
 
 use super::input::{ItemRecord, PreparedSegment, SegmentInput, prepare};
 use super::transaction::Transaction;
+use crate::blocks::vectors::VectorRows;
 use crate::error::Result;
 use crate::store::records::BlockKey;
+use crate::store::spaces::SpaceSpec;
 use crate::terms::judgement::Prior;
 
 /// One write.
@@ -24,6 +26,11 @@ pub enum WriteOp {
     },
     RemoveItem {
         id: String,
+    },
+    /// Vectors of another model for all that a space has. The index is closed after it: it is open with the model of before.
+    ChangeModel {
+        space: SpaceSpec,
+        rows: VectorRows,
     },
     /// Bits that were derived from a block.
     PutBits {
@@ -58,7 +65,8 @@ impl Prepared {
         Self { op, segments }
     }
 
-    /// Applies the write. Returns whether there was something to remove, or a name is the Item's; true for other writes.
+    /// Applies the write. Returns whether there was something to remove, a name is the Item's, or all vectors are changed; true for
+    /// other writes.
     pub fn apply<'s: 't, 't>(&self, transaction: &mut Transaction<'s, 't>) -> Result<bool> {
         match &self.op {
             WriteOp::Append { item, replaces, .. } => {
@@ -68,6 +76,7 @@ impl Prepared {
             WriteOp::PutItem { item } => transaction.put_item(item).map(|()| true),
             WriteOp::AddAlias { id, name } => transaction.add_alias(id, name),
             WriteOp::RemoveItem { id } => transaction.remove_item(id),
+            WriteOp::ChangeModel { space, rows } => transaction.change_model(space, rows),
             WriteOp::PutBits { key, bits } => transaction.put_bits(*key, bits),
         }
     }

@@ -1,13 +1,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use farthing_core::blocks::vectors::VectorRows;
 use farthing_core::error::Result as CoreResult;
 use farthing_core::shard::open_shard::Shard;
 use farthing_core::store::methods::Methods;
 use farthing_core::store::spaces::SpaceSpec;
 use farthing_core::write::input::{ItemRecord, digest_of_hex};
 use farthing_core::write::write_op::WriteOp;
-use napi::bindgen_prelude::{AsyncTask, Object};
+use napi::bindgen_prelude::{AsyncTask, Float32Array, Object, Uint32Array};
 use napi::{Env, JsDeferred, Result, Task};
 use napi_derive::napi;
 
@@ -161,6 +162,21 @@ impl NativeShard {
             return Err(internal("No item has such an id."));
         }
         self.write(env, WriteOp::RemoveItem { id })
+    }
+
+    /// Puts vectors of another model in the place of those that a space has, in one durable commit. Rows of Segments that are gone are
+    /// left out. False if the space has a Segment without a row: then nothing is changed. Close the index after it: it goes on with
+    /// the model that it was opened with.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn change_model<'env>(
+        &self,
+        env: &'env Env,
+        space: ShardSpace,
+        segments: Uint32Array,
+        rows: Float32Array,
+    ) -> Result<Object<'env>> {
+        let rows = VectorRows { segments: segments.to_vec(), values: rows.to_vec() };
+        self.write(env, WriteOp::ChangeModel { space: spec(space)?, rows })
     }
 
     /// Why merging or deriving rests for the time being; reported once.

@@ -57,7 +57,15 @@ const ModelFile = closed({
 });
 
 /** Features of a passage's relevance: `native/core/src/search/curve.rs`. */
-export const CURVE_FEATURES = ['lead', 'held', 'missing', 'written', 'cosine', 'cosine_lead'] as const;
+export const CURVE_FEATURES = [
+  'lead',
+  'held',
+  'missing',
+  'written',
+  'meaning',
+  'cosine',
+  'cosine_lead',
+] as const;
 
 /** Coefficients of log-odds. `lead` is not negative, so likelihoods follow the ranking. */
 const Curve = closed({
@@ -72,9 +80,10 @@ const List = closed({
   weight: Type.Number({ minimum: 0, maximum: 100 }),
   /** Passages by meaning: cosines of unrelated texts. Absent: estimated from the index's own scores for the query. */
   scale: Type.Optional(closed({ mean: Type.Number(), deviation: Type.Number({ exclusiveMinimum: 0 }) })),
-  /** Passages: log-odds from the list alone, and from meaning together with words. */
+  /** Passages: log-odds from the list alone, from meaning together with words, and from both where a sentence is asked. */
   curve: Type.Optional(Curve),
   with_words: Type.Optional(Curve),
+  sentences: Type.Optional(Curve),
   /** Pictures: log-odds are a · score + b + lead · (its distance to the best of the others). */
   calibration: Type.Optional(
     closed({

@@ -5,6 +5,7 @@ import { isEnded, type Job } from '@farthing/protocol/job';
 import type { Unfinished } from '../items/quota.ts';
 import { FileIndexing, type MembersProgress } from '../members/file-indexing.ts';
 import type { Replacing } from '../members/replacing.ts';
+import type { ModelChanges } from '../model-changes.ts';
 import type { IngestTenants, StoredFiles } from '../ports/ports.ts';
 import { retryOverloaded } from '../ports/retry-overloaded.ts';
 import type { Progress, ReadDeps } from '../segments/read-and-encode.ts';
@@ -20,6 +21,8 @@ export interface RunnerDeps extends ReadDeps {
   readonly ends: JobEnds;
   readonly replacing: Replacing;
   readonly jobLimits: JobLimits;
+  /** Absent: indexes keep their models. */
+  readonly models?: Pick<ModelChanges, 'keeping'> | undefined;
   readonly log: (event: object) => void;
 }
 
@@ -143,8 +146,10 @@ export class JobRunner {
     const began = performance.now();
     try {
       if (entry.isResumed) await this.#countAttempt(entry);
-      const segments = await this.#perform(entry).catch((error: unknown) =>
-        this.#endUnfinished(entry, error),
+      const { models } = this.#deps;
+      const perform = () => this.#perform(entry);
+      const segments = await (models ? models.keeping(job.tenant, perform) : perform()).catch(
+        (error: unknown) => this.#endUnfinished(entry, error),
       );
       if (segments === undefined) return;
       await jobs.endSearchable(job.id);

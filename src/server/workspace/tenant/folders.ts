@@ -1,3 +1,4 @@
+import type { SpaceSpec } from '@farthing/engine/space';
 import type { ItemId, TenantId } from '@farthing/protocol/id';
 import type { Item } from '@farthing/protocol/schema/items';
 
@@ -7,6 +8,7 @@ export interface TenantShard {
     counts(): { readonly items: number; readonly segments: number; readonly bytes: number };
     close(): void;
   };
+  readonly spaces: readonly SpaceSpec[];
   /** Paginates by insertion order, after this id. */
   items(options: { after?: ItemId; limit: number }): readonly Item[];
 }

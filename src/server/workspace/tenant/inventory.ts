@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { SpaceSpec } from '@farthing/engine/space';
+import type { SpaceName } from '@farthing/protocol/family';
 import type { ItemId, TenantId } from '@farthing/protocol/id';
 import type { WorkspaceInventory } from '../workspace.ts';
 import type { TenantFolders, TenantShard } from './folders.ts';
 
 const PAGE = 1000;
+const TEXTS = 'text_semantic' satisfies SpaceName;
 const NOTHING: Contents = { items: 0, segments: 0, bytes: 0 };
 
 type Contents = Omit<WorkspaceInventory, 'itemsDigest'>;
@@ -31,9 +34,19 @@ export async function inventoryOf(tenants: TenantFolders, tenant: TenantId): Pro
   return inventory ?? { ...NOTHING, itemsDigest: digestOfItems([]) };
 }
 
-/** Counts of a Tenant's searchable items, their segments and bytes. */
-export async function contentsOf(tenants: TenantFolders, tenant: TenantId): Promise<Contents> {
-  return (await tenants.useIfThere(tenant, countsOf)) ?? NOTHING;
+/** Counts of a Tenant's searchable items, their segments and bytes; and the space of their texts, once there are any. */
+export async function contentsOf(
+  tenants: TenantFolders,
+  tenant: TenantId,
+): Promise<{ readonly counts: Contents; readonly texts?: SpaceSpec | undefined }> {
+  const contents = await tenants.useIfThere(tenant, (shard) => {
+    const counts = countsOf(shard);
+    return {
+      counts,
+      texts: counts.segments > 0 ? shard.spaces.find(({ name }) => name === TEXTS) : undefined,
+    };
+  });
+  return contents ?? { counts: NOTHING };
 }
 
 function countsOf(shard: TenantShard): Contents {

@@ -1,3 +1,4 @@
+import type { SpaceSpec } from '@farthing/engine/space';
 import { toTimestamp } from '@farthing/protocol/clock';
 import type { WorkspaceId } from '@farthing/protocol/id';
 import { formatUsd } from '@farthing/protocol/money';
@@ -29,6 +30,8 @@ export interface ViewsDeps {
   /** The server's limits, as every workspace's record shows them. */
   readonly limits: Readonly<Record<string, unknown>>;
   readonly links: (id: WorkspaceId) => Readonly<Record<string, string>>;
+  /** For people: the model that fills a space. */
+  readonly weightsOf?: (space: SpaceSpec) => string | undefined;
 }
 
 /** A rented workspace, or one of the house. */
@@ -104,7 +107,8 @@ export class WorkspaceViews {
   async usage(id: WorkspaceId): Promise<UsageAnswer> {
     const { tenants, time, activity } = this.#deps;
     await activity.counted();
-    const contents = await contentsOf(tenants, id);
+    const { counts, texts } = await contentsOf(tenants, id);
+    const text_model = texts && this.#deps.weightsOf?.(texts);
     const record = this.#shown(id);
     if (!record) throw unauthorized();
     const { spend_usd, reserve } = spending(record, time);
@@ -122,7 +126,8 @@ export class WorkspaceViews {
       reserve,
       searches,
       ingests,
-      ...contents,
+      ...counts,
+      ...(text_model !== undefined && { text_model }),
       latency_ms: latency,
     };
   }

@@ -6,6 +6,7 @@ use super::run::{Search, Wanted};
 use crate::blocks::pictures::DIGEST_BYTES;
 use crate::error::{Result, ShardError};
 use crate::search::plan::{Kind, Plan, Scans};
+use crate::search::query::asks_of_facts;
 use crate::shard::query::{Conditional, Query, WordsQuery};
 use crate::terms::language::Language;
 use crate::terms::spelt_right::SpeltRight;
@@ -79,6 +80,7 @@ impl SearchInputs {
         let words = words.map(|AskedWords { text, spelt_right, asks }| {
             wanted.asks = asks;
             wanted.describes_none = asks || has_phrases(&text);
+            wanted.asks_of_facts = asks && asks_of_facts(&text);
             let query = Query::Words(WordsQuery::new(text, certain.and_then(Language::by_code), spelt_right));
             Arc::new(Conditional { query, phrases_of: None })
         });

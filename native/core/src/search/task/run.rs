@@ -44,6 +44,8 @@ pub struct Wanted {
     /// The words ask something; they describe no picture.
     pub asks: bool,
     pub describes_none: bool,
+    /// They ask for what no picture shows.
+    pub asks_of_facts: bool,
     /// RFC 3339 of the Items' end, if that is not what is stored.
     pub expires_at: Option<String>,
     /// How much text hits show. None: a snippet.
@@ -140,9 +142,10 @@ impl Search {
         let Scanned { evidence, lists, scans, corrected, relaxed, within, order } = self.scan(snapshot, stop)?;
         stop.check()?;
         let rated = Instant::now();
-        let Wanted { k, min_confidence, explain, asks, describes_none, expires_at, .. } = &self.wanted;
+        let Wanted { k, min_confidence, explain, asks, describes_none, asks_of_facts, expires_at, .. } = &self.wanted;
         let segments = snapshot.totals()?.segments;
-        let facts = QueryFacts { segments, asks: *asks, describes_none: *describes_none };
+        let (asks, describes_none, asks_of_facts) = (*asks, *describes_none, *asks_of_facts);
+        let facts = QueryFacts { segments, asks, describes_none, asks_of_facts };
         let reach = if order.is_some() { usize::MAX } else { *k };
         let mut places = fuse(&self.plan, &evidence, &facts, reach, *min_confidence);
         let confidence = places.first().map_or(0.0, |place| place.best.confidence);

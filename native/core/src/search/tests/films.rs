@@ -76,11 +76,16 @@ fn a_query_that_describes_no_picture_makes_described_pictures_less_likely_and_no
         known("visual_words", &[(2, 0.4)]),
         known("visual_picture", &[(3, 0.4)]),
     ];
-    let odds = |describes_none, segment| {
-        let fused = fuse_in(&lists, Setting { describes_none, ..PLAIN });
+    let odds_of = |setting, segment| {
+        let fused = fuse_in(&lists, setting);
         fused.iter().find(|place| place.best.likelihood.segment == segment).map(score).unwrap()
     };
+    let odds = |describes_none, segment| odds_of(Setting { describes_none, ..PLAIN }, segment);
     assert_eq!(odds(true, 1), odds(false, 1));
     assert_eq!(odds(true, 3), odds(false, 3));
     assert!(odds(true, 2) < odds(false, 2) - 1.0);
+    let of_facts = Setting { describes_none: true, asks_of_facts: true, ..PLAIN };
+    assert_eq!([odds_of(of_facts, 1), odds_of(of_facts, 3)], [odds(false, 1), odds(false, 3)]);
+    assert!(odds_of(of_facts, 2) < odds(true, 2) - 1.0, "who, when, why and how no picture says");
+    assert!(asks_of_facts("How heavy is the cat") && !asks_of_facts("what does the cat look like"));
 }

@@ -11,7 +11,7 @@ use super::evidence::{Evidence, Rates, ScannedList};
 use super::fusion::{FusedPlace, fuse as fuse_evidence};
 use super::other_passages::other_passages;
 use super::plan::{Calibration, CosineScale, Kind, LikelyRule, Plan, PlannedList, Scans};
-use super::query::QueryFacts;
+use super::query::{QueryFacts, asks_of_facts};
 use crate::error::Result;
 use crate::ranking::hit_group::HitGroup;
 use crate::ranking::rating::{Rating, Sample};
@@ -29,6 +29,7 @@ struct Known {
     /// Segments that have every word as it is written.
     written: Vec<u32>,
     information: f32,
+    words: usize,
     foreign: bool,
     read: Option<usize>,
     notes: Vec<u32>,
@@ -60,6 +61,7 @@ struct Setting {
     depth: usize,
     min_confidence: f64,
     describes_none: bool,
+    asks_of_facts: bool,
     asks: bool,
 }
 
@@ -71,6 +73,7 @@ const PLAIN: Setting = Setting {
     depth: 100,
     min_confidence: 0.0,
     describes_none: false,
+    asks_of_facts: false,
     asks: false,
 };
 
@@ -111,6 +114,7 @@ fn planned(name: &str) -> PlannedList {
         scale: None,
         curve,
         with_words: (name == "text_semantic").then_some(with_words),
+        sentences: None,
         calibration,
     }
 }
@@ -141,6 +145,7 @@ impl Rates for Rater<'_> {
             lacks: of(&list.lacks, 0.0),
             written: list.written.clone(),
             information: list.information,
+            words: list.words,
             sample: Sample { count: 1000, mean: 0.1, deviation: 0.1 },
         })
     }
@@ -170,7 +175,8 @@ fn gathered(plan: &Plan, lists: &[Known], setting: &Setting) -> Evidence {
 
 fn fuse_by(plan: &Plan, lists: &[Known], setting: Setting) -> Vec<FusedPlace> {
     let evidence = gathered(plan, lists, &setting);
-    let query = QueryFacts { segments: 1000, asks: setting.asks, describes_none: setting.describes_none };
+    let Setting { asks, describes_none, asks_of_facts, .. } = setting;
+    let query = QueryFacts { segments: 1000, asks, describes_none, asks_of_facts };
     fuse_evidence(plan, &evidence, &query, setting.k, setting.min_confidence)
 }
 

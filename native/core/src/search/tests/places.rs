@@ -211,6 +211,26 @@ fn a_question_of_two_words_that_are_nowhere_is_judged_by_its_meaning_a_name_of_t
 }
 
 #[test]
+fn a_sentence_is_judged_by_its_meaning_too_a_name_and_a_foreign_one_are_not() {
+    let meaning = known("text_semantic", &[(1, 0.7), (2, 0.1)]);
+    let words = known("raw_words", &[(1, 5.0)]).held(&[(1, 0.3)]);
+    let confidence = |words: &Known, meaning: &Known, asks| {
+        let lists = [words.clone(), meaning.clone()];
+        let mut plan = plan_of(&lists);
+        let weights = Features { lead: 3.0, held: 0.2, missing: -1.2, meaning: 2.0, ..Features::default() };
+        plan.lists[1].sentences = Some(Curve { bias: -2.0, weights });
+        fuse_by(&plan, &lists, Setting { asks, ..PLAIN })[0].best.confidence
+    };
+    let name = confidence(&words, &meaning, false);
+    let asked = confidence(&words, &meaning, true);
+    assert!(asked > name + 0.1, "{asked} {name}");
+    assert_eq!(confidence(&Known { words: 3, ..words.clone() }, &meaning, false), asked, "three words are a sentence");
+    assert!(confidence(&words.clone().lacks(&[(1, 0.7)]), &meaning, true) < asked, "something named is lacking");
+    let foreign = Known { foreign: true, ..meaning };
+    assert_eq!(confidence(&words, &foreign, true), confidence(&words, &foreign, false));
+}
+
+#[test]
 fn a_note_about_a_file_does_not_outrank_a_text_with_the_same_words() {
     let words = known("raw_words", &[(1, 9.0), (2, 3.0), (3, 2.0)]).held(&[(1, 1.0), (2, 1.0), (3, 0.4)]);
     let order = |notes: Vec<u32>| segments(&fuse(&[Known { notes, ..words.clone() }]));

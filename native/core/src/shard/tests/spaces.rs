@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::blocks::vectors::VectorRows;
 use crate::shard::open_shard::Shard;
 use crate::store::spaces::SpaceSpec;
 use crate::write::input::{ItemRecord, SegmentInput};
@@ -64,4 +65,31 @@ fn roles_that_have_nothing_take_the_model_in_use() {
     let without_models = open(folder.path(), &[]);
     assert_eq!(without_models.spaces().unwrap(), [spec("meaning", 1), spec("look", 2)]);
     assert_eq!([found(&without_models, 0), found(&without_models, 1)], [1, 1]);
+}
+
+#[test]
+fn another_model_takes_all_rows_at_once_or_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path(), &[spec("meaning", 1), spec("look", 1)]);
+    for id in ["a", "b", "c"] {
+        append(&shard, id, 0);
+    }
+    append(&shard, "picture", 1);
+    shard.write(WriteOp::RemoveItem { id: "b".into() }).unwrap();
+    let change = |segments: &[u32]| {
+        let rows = VectorRows { segments: segments.to_vec(), values: vec![0.5; 3 * segments.len()] };
+        shard.write(WriteOp::ChangeModel { space: spec("meaning", 2), rows }).unwrap()
+    };
+    let before = shard.snapshot().unwrap();
+    assert!(!change(&[0, 1]), "the third has no row");
+    assert_eq!(found(&shard, 0), 2, "nothing was changed");
+    assert!(change(&[0, 1, 2]), "the second is gone");
+    assert_eq!(before.search_vector("meaning", &[1.0; 8], 100).unwrap().hits.len(), 2, "who reads goes on");
+    drop(before);
+    shard.close().unwrap();
+    let shard = open(folder.path(), &[spec("meaning", 1), spec("look", 1)]);
+    assert_eq!(shard.spaces().unwrap(), [spec("meaning", 2), spec("look", 1)]);
+    assert_eq!([found(&shard, 0), found(&shard, 1)], [2, 1]);
+    append(&shard, "d", 0);
+    assert_eq!(found(&shard, 0), 3);
 }
