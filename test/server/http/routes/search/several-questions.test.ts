@@ -20,7 +20,9 @@ interface Answered {
 function difference(one: unknown, next: unknown): string {
   const [a, b] = [JSON.stringify(one), JSON.stringify(next)];
   const at = [...a].findIndex((character, index) => character !== b[index]);
-  return at < 0 ? '' : `: ${a.slice(Math.max(0, at - 40), at + 40)} ≠ ${b.slice(Math.max(0, at - 40), at + 40)}`;
+  return at < 0
+    ? ''
+    : `: ${a.slice(Math.max(0, at - 40), at + 40)} ≠ ${b.slice(Math.max(0, at - 40), at + 40)}`;
 }
 const firsts = (answers: readonly Answered[]) => answers.map(({ hits }) => hits?.[0]?.item.name);
 
