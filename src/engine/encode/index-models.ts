@@ -93,8 +93,7 @@ export class IndexModels {
   ): Promise<T> {
     const { current } = this;
     const knowing = this.#knowing(spaces, asked);
-    if (!knowing && spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space)))
-      return work(current);
+    if (!knowing && this.#hasAll(spaces)) return work(current);
     if (asked.content.segments === 0) return work(current);
     const kept = current.spaces.filter(({ name }) =>
       spaces.some((space) => space.name === name && isIn(current, space)),
@@ -111,6 +110,16 @@ export class IndexModels {
       const all = [...previous, ...held.map((space) => ({ space, encoder: 'opening' as const }))];
       return work(mixed(current, known, all, isHeldBack ? undefined : translates));
     });
+  }
+
+  /** The models in use, where they alone serve a search of an index. */
+  alone(spaces: readonly SpaceSpec[], asked: AskedOfIndex): Encoder | undefined {
+    return this.#hasAll(spaces) && !this.#knowing(spaces, asked) ? this.current : undefined;
+  }
+
+  #hasAll(spaces: readonly SpaceSpec[]): boolean {
+    const { current } = this;
+    return spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space));
   }
 
   /** The space whose model helps to describe pictures in a language that theirs does not know; undefined where none is needed. */

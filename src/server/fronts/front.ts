@@ -8,6 +8,7 @@ import { OFF_THREAD_BYTES } from '../http/body/body.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { type RequestHead, readHead } from '../http/exchange/exchange.ts';
 import { Connections, loadUws } from '../http/exchange/server.ts';
+import { quickSearch } from '../http/routes/quick-search.ts';
 import { workspaceSearchRoute } from '../http/routes/search.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { answeredLine, logOptions } from '../start/log.ts';
@@ -62,9 +63,11 @@ const BODY_WAIT_MS = 2000;
 /** Hand over the requests whose bodies are waited for. */
 const waiting = new Set<() => void>();
 const SEARCH = /^\/agent\/v1\/workspaces\/([^/]+)\/search$/;
+const services = frontSearch({ settings, counts, granted, encoder, metrics, uses, onFault });
 const connections = new Connections({
   cors: new Cors(settings.corsOrigins),
-  routes: [workspaceSearchRoute(frontSearch({ settings, counts, granted, encoder, metrics, uses, onFault }))],
+  routes: [workspaceSearchRoute(services)],
+  quick: quickSearch(services),
   unsentBytesMax: settings.unsentBytesMax,
   senderOf: ({ head }) => granted.of(SEARCH.exec(head.path)?.[1] ?? '')?.grant.owner ?? '',
   onAnswered: (event) => {
@@ -166,7 +169,7 @@ function answers(
     return false;
   }
   counts.tallyRunning(front, 1);
-  connections.take(response, { head, whole: piece, onWorked: leave });
+  connections.takeQuickly(response, { head, whole: piece, onWorked: leave });
   return true;
 }
 

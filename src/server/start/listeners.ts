@@ -13,6 +13,7 @@ import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
+import { quickSearch } from '../http/routes/quick-search.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
 import type { LoadClusterTools } from '../operator/cluster-tools.ts';
@@ -63,6 +64,7 @@ export function openInterface({ runtime, services, forward, mcp }: ListenerDeps)
     bodies: sharesOf(limits.bodiesBytesMax),
     bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
     senderOf: (exchange) => source.of(exchange),
+    ...(forward.alone && { quick: quickSearch(forward.alone) }),
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,

@@ -91,8 +91,12 @@ export class FairAcceptor {
     return this.#isOfOneAddress;
   }
 
-  /** Places a new request. @param address remote address of a request with credentials */
-  place(address?: string): Place {
+  /**
+   * Places a new request.
+   * @param address remote address of a request with credentials
+   * @param weight of one that costs less than others with credentials
+   */
+  place(address?: string, weight = address === undefined ? 1 : WEIGHT_WITH_CREDENTIALS): Place {
     const hasCredentials = address !== undefined;
     this.#endLater();
     if (hasCredentials) {
@@ -100,7 +104,7 @@ export class FairAcceptor {
       this.#isOfOneAddress &&= this.#address === address;
     }
     if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#queue.size > 0) return 'later';
-    this.#weight += hasCredentials ? WEIGHT_WITH_CREDENTIALS : 1;
+    this.#weight += weight;
     return this.#weight >= WEIGHT_PER_TURN_MAX ? 'last' : 'now';
   }
 

@@ -1,3 +1,4 @@
+import type { WordsInput } from '@farthing/engine/search/search';
 import { shown } from '@farthing/protocol/allowed';
 import { brief } from '@farthing/protocol/brief';
 import { FarthingError } from '@farthing/protocol/error';
@@ -92,6 +93,22 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const options = { ...(like && { like }), ...optionsOf(value) };
   const identity = { query, image_sha256: split.pictureSha256?.toString('hex'), ...options };
   return { inputs: [{ query, image, ...options }], asked: [identity], identity, warnings };
+}
+
+/** A search of words with simple members, as `readSearch` reads it; undefined for any other, and for all that has a fault or a warning. */
+export function readPlainSearch(body: Buffer): WordsInput | undefined {
+  if (body.byteLength > PLAIN_BYTES_MAX) return undefined;
+  const text = body.toString('utf8');
+  if (NOT_PLAIN.test(text)) return undefined;
+  try {
+    const { value, warnings } = validator.validate(parseJsonObject(text));
+    const { query, like, queries, explain, order, filter } = value;
+    if (warnings.length > 0 || !query?.trim() || queries || explain) return undefined;
+    if (like !== undefined || order !== undefined || filter !== undefined) return undefined;
+    return { query, ...optionsOf(value) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Estimates the number of questions in an unread search, for its price. */
