@@ -71,6 +71,8 @@ const SEGMENTS_OF: Readonly<Record<InputKind, SegmentKind>> = { text: 'passages'
 export class IndexModels {
   readonly current: Encoder;
   readonly #previous: PreviousModels;
+  /** Whether the models in use have all spaces of an index. */
+  readonly #have = new WeakMap<readonly SpaceSpec[], boolean>();
 
   constructor({ current, ...options }: IndexModelsOptions) {
     this.current = current;
@@ -118,8 +120,12 @@ export class IndexModels {
   }
 
   #hasAll(spaces: readonly SpaceSpec[]): boolean {
+    const known = this.#have.get(spaces);
+    if (known !== undefined) return known;
     const { current } = this;
-    return spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space));
+    const have = spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space));
+    this.#have.set(spaces, have);
+    return have;
   }
 
   /** The space whose model helps to describe pictures in a language that theirs does not know; undefined where none is needed. */

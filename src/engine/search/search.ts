@@ -158,13 +158,14 @@ export class Search {
 
   /**
    * As `run`, for words alone in an open index that the models in use serve: nothing is waited for but the encoder's queue.
+   * @param mayBegin called once nothing keeps it from beginning
    * @param done told once, later: the answer, or a promise of it where more is to be done
-   * @returns gives the search up, and `done` is told nothing then; undefined where nothing has begun: `run` answers, or says why not
+   * @returns gives the search up, and `done` is told nothing then; undefined where nothing has begun, and `run` is to answer
    */
   begin(
     tenant: string,
     input: WordsInput,
-    expiresAt: string | null,
+    { expiresAt, mayBegin }: { readonly expiresAt: string | null; readonly mayBegin: () => boolean },
     done: (answer: SearchResult | Promise<SearchResult>) => void,
   ): (() => void) | undefined {
     const started = performance.now();
@@ -177,29 +178,39 @@ export class Search {
     if (!shard || !plan) return undefined;
     const vectors = listSpaces(plan.lists);
     const index = shard.planned(plan.native, vectors);
+    if (!mayBegin()) return undefined;
     const depth = depthOf(input, encoder);
     const wanted = wantedOf(input, { depth, expiresAt });
     const search = { index, words: input.query, asks: isQuestion(input.query), wanted };
     const options = { tenant: owners.of(tenant), waitMsMax: waitOf(tenant) };
-    const begun = { encoder, plan, depth, expiresAt, input, known: shard.spaces, vectors, begun: started };
-    const left = { controller: undefined as AbortController | undefined };
+    const asked = { encoder, plan, depth, expiresAt, input, known: shard.spaces, vectors, begun: started };
+    let left: AbortController | undefined;
+    const signal = () => {
+      left = new AbortController();
+      return left.signal;
+    };
     const result = (found: Answered | undefined) =>
-      found ? this.#resultOf(tenant, input, { ...begun, started }, found, []) : emptyResult(started);
-    const giveUp = searches.begin(search, vectors.length > 0, options, (error, answered) => {
+      found
+        ? this.#resultOf(tenant, input, { encoder, plan, depth, started }, found, [])
+        : emptyResult(started);
+    const heard = (error: unknown, answered?: TextAnswered) => {
       if (!answered) return done(Promise.reject(error));
-      const found = this.#foundByWords(tenant, begun, answered, () => {
-        left.controller = new AbortController();
-        return left.controller.signal;
-      });
-      done(found instanceof Promise ? found.then(result) : result(found));
-    });
-    return (
-      giveUp &&
-      (() => {
+      const found = this.#foundByWords(tenant, asked, answered, signal);
+      return done(found instanceof Promise ? found.then(result) : result(found));
+    };
+    try {
+      const giveUp = searches.begin(search, vectors.length > 0, options, heard);
+      return () => {
         giveUp();
-        left.controller?.abort();
-      })
-    );
+        left?.abort();
+      };
+    } catch (error) {
+      let isLeft = false;
+      queueMicrotask(() => isLeft || heard(error));
+      return () => {
+        isLeft = true;
+      };
+    }
   }
 
   async #run(

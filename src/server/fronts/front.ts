@@ -74,7 +74,7 @@ const connections = new Connections({
     counts.tallyRunning(front, -1);
     counts.tallyAnswered(front);
     metrics.answered(event);
-    log.info(answeredLine(event));
+    if (log.isLevelEnabled('info')) log.info(answeredLine(event));
   },
   onFault,
 });

@@ -73,7 +73,7 @@ export function openInterface({ runtime, services, forward, mcp }: ListenerDeps)
     }),
     onAnswered: (event) => {
       metrics.answered(event);
-      log.info(answeredLine(event));
+      if (log.isLevelEnabled('info')) log.info(answeredLine(event));
     },
     onFault,
   });

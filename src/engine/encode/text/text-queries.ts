@@ -154,21 +154,22 @@ export class TextQueries {
   }
 
   /**
-   * As `search`, without a promise.
-   * @returns gives it up, and `heard` is told nothing then; undefined where it has not begun: `search` says why
+   * As `search`, without a promise, and by itself: nothing else of the same moment is encoded with it.
+   * @returns gives it up, and `heard` is told nothing then. @throws as `search`
    */
   begin(
     { index, words, asks, wanted }: WordsSearch,
     encodes: boolean,
     { tenant, waitMsMax = 0 }: Pick<TextQueryOptions, 'tenant' | 'waitMsMax'>,
     heard: Heard,
-  ): (() => void) | undefined {
-    if (this.#closing) return undefined;
+  ): () => void {
+    this.#refuseWhenClosing();
     const queue = encodes ? this.#queue : this.#scans;
     const call = this.#next();
-    if (queue.search(call, tenant, waitMsMax, index, words, asks, ...wanted) > 0) return undefined;
+    const retryAfterS = crossing(() => queue.search(call, tenant, waitMsMax, index, words, asks, ...wanted));
+    if (retryAfterS > 0) throw overloaded(queue, retryAfterS);
     this.#waiting.set(call, heard);
-    this.#pumpSoon();
+    queue.pump();
     return () => this.#giveUp(queue, call);
   }
 
@@ -202,7 +203,8 @@ export class TextQueries {
         else fail(error);
       });
       signal?.addEventListener('abort', leave, { once: true });
-      this.#pumpSoon();
+      if (queue === this.#queue) this.#pumpSoon();
+      else queue.pump();
       onBegun?.();
     });
   }
@@ -219,7 +221,6 @@ export class TextQueries {
     queueMicrotask(() => {
       this.#pumpsSoon = false;
       this.#queue.pump();
-      this.#scans.pump();
     });
   }
 

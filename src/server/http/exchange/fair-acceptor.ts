@@ -91,12 +91,8 @@ export class FairAcceptor {
     return this.#isOfOneAddress;
   }
 
-  /**
-   * Places a new request.
-   * @param address remote address of a request with credentials
-   * @param weight of one that costs less than others with credentials
-   */
-  place(address?: string, weight = address === undefined ? 1 : WEIGHT_WITH_CREDENTIALS): Place {
+  /** Places a new request. @param address remote address of a request with credentials */
+  place(address?: string): Place {
     const hasCredentials = address !== undefined;
     this.#endLater();
     if (hasCredentials) {
@@ -104,7 +100,7 @@ export class FairAcceptor {
       this.#isOfOneAddress &&= this.#address === address;
     }
     if (this.#weight >= WEIGHT_PER_TURN_MAX || this.#queue.size > 0) return 'later';
-    this.#weight += weight;
+    this.#weight += hasCredentials ? WEIGHT_WITH_CREDENTIALS : 1;
     return this.#weight >= WEIGHT_PER_TURN_MAX ? 'last' : 'now';
   }
 

@@ -62,6 +62,8 @@ export interface QuickTurn {
 }
 
 const NOTHING = new ArrayBuffer(0);
+/** An answer until the socket has copied it. */
+const SCRATCH = Buffer.allocUnsafeSlow(64 * 1024);
 /** Logged for a client that left before its answer. */
 const LEFT: Outcome & { readonly status: number } = { status: 499, code: 'client_left' };
 
@@ -182,7 +184,7 @@ export class QuickExchange implements QuickRequest {
     onWorked?.();
     native.beginsAnswer(this.#connection);
     const response = this.#response;
-    const json = jsonText(reply.body);
+    const json = jsonText(reply.body, SCRATCH);
     const outcome = { status: reply.status, ...outcomeOf(reply) };
     let isOut = false;
     response.cork(() => {
@@ -200,7 +202,9 @@ export class QuickExchange implements QuickRequest {
     }
     this.#left = new AbortController();
     const hold = (body: Uint8Array) => unsent.hold(this.#ask.owner, body, () => void response.close());
-    void writeRest(response, json, { gone: this.#left.signal, hold }).then(() => this.#end(outcome));
+    void writeRest(response, Buffer.from(json), { gone: this.#left.signal, hold }).then(() =>
+      this.#end(outcome),
+    );
   }
 
   /** As the general way writes it. */

@@ -32,8 +32,6 @@ const HEADER_BYTES_MAX = 16 * 1024;
  * its buffer of 512 KiB (less 24 bytes): a fast upload would block all other connections and fill the memory.
  */
 const RECEIVE_BUFFER_BYTES = 240 * 1024;
-/** Weight of a request in the short way, in a turn. */
-const QUICK_WEIGHT = 1;
 const BODIES_BYTES_MAX = 8 * 2 ** 20;
 /** All answers that clients have not read yet: room for some thousand searches. Unpaid ones get a third of it. */
 export const UNSENT_BYTES_MAX = 64 * 2 ** 20;
@@ -230,7 +228,7 @@ export class Connections {
   takeQuickly(response: HttpResponse, incoming: Incoming): void {
     const { head, fault } = incoming;
     const ask = this.closing || fault ? undefined : this.#options.quick?.asks(head);
-    const placed = ask && this.#acceptor.place(addressOf(response), QUICK_WEIGHT);
+    const placed = ask && this.#acceptor.place();
     // The last of a turn may have to be sent before others of its read.
     if (!ask || !placed || placed === 'last') {
       this.take(response, { ...incoming, ...(placed && { placed }) });

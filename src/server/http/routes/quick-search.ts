@@ -64,7 +64,13 @@ class QuickSearch implements QuickAsk {
     const { id } = workspace;
     const input = workspaces.stillOpens(workspace) ? readPlainSearch(Buffer.from(bytes)) : undefined;
     if (!input) return undefined;
-    const giveUp = search.begin(id, input, workspaces.views.expiryOf(workspace), (found) => {
+    let leaveLimits: (() => void) | undefined;
+    const mayBegin = () => {
+      leaveLimits = tenantLimits.searchNow(id);
+      return leaveLimits !== undefined;
+    };
+    const expiresAt = workspaces.views.expiryOf(workspace);
+    const giveUp = search.begin(id, input, { expiresAt, mayBegin }, (found) => {
       if (found instanceof Promise) answer(this.#late(found.then(answered), request).finally(end));
       else {
         const reply = answered(found);
@@ -72,14 +78,13 @@ class QuickSearch implements QuickAsk {
         answer(reply);
       }
     });
-    const leaveLimits = giveUp && tenantLimits.searchNow(id);
-    if (!leaveLimits) {
-      giveUp?.();
+    if (!giveUp) {
+      leaveLimits?.();
       return undefined;
     }
     const leave = workspaces.enter(id);
     const end = () => {
-      leaveLimits();
+      leaveLimits?.();
       leave();
     };
     const answered = (result: SearchResult): Answer => {
@@ -88,7 +93,7 @@ class QuickSearch implements QuickAsk {
       return this.#withHeaders({ status: 200, headers: {}, body: body({ ...result, timing }, false) });
     };
     return () => {
-      giveUp?.();
+      giveUp();
       end();
     };
   }

@@ -19,7 +19,7 @@ import {
 } from '../workspace.ts';
 import type { PendingEffects } from './pending-effects.ts';
 import { Reserves } from './reserves.ts';
-import { tokenMatches } from './token.ts';
+import { tokenHasDigest, tokenMatches } from './token.ts';
 import { TokenHashes } from './token-hashes.ts';
 
 export interface RecordsDeps {
@@ -55,7 +55,10 @@ export class WorkspaceRecords {
   readonly #pendingEffects: PendingEffects;
   readonly #onChanged: (id: WorkspaceId) => void;
   /** Those that their tokens have opened of late, each until anything of it changes. */
-  readonly #lately = new Map<WorkspaceId, { readonly record: WorkspaceRecord; readonly hash: string }>();
+  readonly #lately = new Map<
+    WorkspaceId,
+    { readonly record: WorkspaceRecord; readonly digest: Uint8Array }
+  >();
   /** What the transaction that runs has changed. */
   #changed = new Set<WorkspaceId>();
 
@@ -97,7 +100,7 @@ export class WorkspaceRecords {
     const hash = this.#tokenHashes.get(id);
     const record = tokenMatches(token, hash) ? this.#records.get(id) : undefined;
     if (record && hash !== undefined) {
-      this.#lately.set(id, { record, hash });
+      this.#lately.set(id, { record, digest: Buffer.from(hash, 'hex') });
       forgetOldest(this.#lately, LATELY_MAX);
     }
     return record;
@@ -106,7 +109,7 @@ export class WorkspaceRecords {
   /** The same, where the token has opened it of late and nothing has changed since. */
   ofTokenLately(id: WorkspaceId, token: string | undefined): WorkspaceRecord | undefined {
     const lately = this.#lately.get(id);
-    return tokenMatches(token, lately?.hash) ? lately?.record : undefined;
+    return tokenHasDigest(token, lately?.digest) ? lately?.record : undefined;
   }
 
   /** In order of their ids, after `after`. */
