@@ -11,7 +11,7 @@ import { Connections, loadUws } from '../http/exchange/server.ts';
 import { quickSearch } from '../http/routes/quick-search.ts';
 import { workspaceSearchRoute } from '../http/routes/search.ts';
 import { Metrics } from '../metrics/metrics.ts';
-import { answeredLine, logOptions } from '../start/log.ts';
+import { answeredLog, logOptions } from '../start/log.ts';
 import { frontSearch } from './front-search.ts';
 import { GrantedWorkspaces } from './granted.ts';
 import type { FrontMetrics, FrontSettings, ToFront, ToOwner } from './messages.ts';
@@ -32,6 +32,7 @@ const counts = new SharedCounts(settings.memory);
 const metrics = new Metrics({ ofProcess: false });
 const uses = new PendingUses((report) => post({ kind: 'uses', uses: report }));
 const log = pino(logOptions(settings.log.LOG_LEVEL), { write: (line: string) => uses.line(line) });
+const logAnswered = answeredLog(log);
 const granted = new GrantedWorkspaces(counts, front, (slot) => {
   uses.flush();
   post({ kind: 'left', slot });
@@ -74,7 +75,7 @@ const connections = new Connections({
     counts.tallyRunning(front, -1);
     counts.tallyAnswered(front);
     metrics.answered(event);
-    if (log.isLevelEnabled('info')) log.info(answeredLine(event));
+    logAnswered(event);
   },
   onFault,
 });

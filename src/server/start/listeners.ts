@@ -23,7 +23,7 @@ import { snapshotOf } from '../operator/running/snapshot.ts';
 import { groupOf } from '../settings/settings.ts';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
-import { answeredLine, writeLines } from './log.ts';
+import { answeredLog, writeLines } from './log.ts';
 
 export interface ListenerDeps {
   readonly runtime: Runtime;
@@ -57,6 +57,7 @@ export function openInterface({ runtime, services, forward, mcp }: ListenerDeps)
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services;
   const source = new RequestSource(services, forward);
+  const logAnswered = answeredLog(log);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
@@ -73,7 +74,7 @@ export function openInterface({ runtime, services, forward, mcp }: ListenerDeps)
     }),
     onAnswered: (event) => {
       metrics.answered(event);
-      if (log.isLevelEnabled('info')) log.info(answeredLine(event));
+      logAnswered(event);
     },
     onFault,
   });

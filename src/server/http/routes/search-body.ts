@@ -58,6 +58,17 @@ export interface ParsedSearch {
 const PLAIN_BYTES_MAX = Math.min(BODY_LIMITS.bytes, BODY_LIMITS.values);
 /** A picture, an escape that may hide its name, a byte order mark, and objects, whose members `splitBody` puts in order. */
 const NOT_PLAIN = /image_b64|\\|^\ufeff|\{.*\{/s;
+/** Members of the searches that `readPlainSearch` reads. */
+const PLAIN = new Set([
+  'query',
+  'families',
+  'k',
+  'exact',
+  'min_confidence',
+  'passages',
+  'max_chars',
+  'explain',
+]) satisfies ReadonlySet<keyof SearchRequest>;
 const NOTHING_APART: Partial<SplitBody> = {};
 
 /** Reads and validates a SearchRequest. @throws a 400 that names the field. */
@@ -102,9 +113,9 @@ export function readPlainSearch(body: Buffer): WordsInput | undefined {
   if (NOT_PLAIN.test(text)) return undefined;
   try {
     const { value, warnings } = validator.validate(parseJsonObject(text));
-    const { query, like, queries, explain, order, filter } = value;
-    if (warnings.length > 0 || !query?.trim() || queries || explain) return undefined;
-    if (like !== undefined || order !== undefined || filter !== undefined) return undefined;
+    const { query, explain } = value;
+    if (warnings.length > 0 || !query?.trim() || explain) return undefined;
+    for (const name in value) if (!PLAIN.has(name)) return undefined;
     return { query, ...optionsOf(value) };
   } catch {
     return undefined;
