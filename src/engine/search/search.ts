@@ -193,11 +193,16 @@ export class Search {
       found
         ? this.#resultOf(tenant, input, { encoder, plan, depth, started }, found, [])
         : emptyResult(started);
-    const heard = (error: unknown, answered?: TextAnswered) => {
-      if (!answered) return done(Promise.reject(error));
-      const found = this.#foundByWords(tenant, asked, answered, signal);
-      return done(found instanceof Promise ? found.then(result) : result(found));
+    const outcome = (answered: TextAnswered) => {
+      try {
+        const found = this.#foundByWords(tenant, asked, answered, signal);
+        return found instanceof Promise ? found.then(result) : result(found);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     };
+    const heard = (error: unknown, answered?: TextAnswered) =>
+      done(answered ? outcome(answered) : Promise.reject(error));
     try {
       const giveUp = searches.begin(search, vectors.length > 0, options, heard);
       return () => {

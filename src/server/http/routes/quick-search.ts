@@ -71,12 +71,13 @@ class QuickSearch implements QuickAsk {
     };
     const expiresAt = workspaces.views.expiryOf(workspace);
     const giveUp = search.begin(id, input, { expiresAt, mayBegin }, (found) => {
-      if (found instanceof Promise) answer(this.#late(found.then(answered), request).finally(end));
-      else {
-        const reply = answered(found);
-        end();
-        answer(reply);
+      if (found instanceof Promise) {
+        answer(this.#late(found.then(answered), request).finally(end));
+        return;
       }
+      const reply = answered(found);
+      end();
+      answer(reply);
     });
     if (!giveUp) {
       leaveLimits?.();

@@ -59,7 +59,7 @@ const PLAIN_BYTES_MAX = Math.min(BODY_LIMITS.bytes, BODY_LIMITS.values);
 /** A picture, an escape that may hide its name, a byte order mark, and objects, whose members `splitBody` puts in order. */
 const NOT_PLAIN = /image_b64|\\|^\ufeff|\{.*\{/s;
 /** Members of the searches that `readPlainSearch` reads. */
-const PLAIN = new Set([
+const PLAIN: ReadonlySet<string> = new Set<keyof SearchRequest>([
   'query',
   'families',
   'k',
@@ -68,7 +68,7 @@ const PLAIN = new Set([
   'passages',
   'max_chars',
   'explain',
-]) satisfies ReadonlySet<keyof SearchRequest>;
+]);
 const NOTHING_APART: Partial<SplitBody> = {};
 
 /** Reads and validates a SearchRequest. @throws a 400 that names the field. */
