@@ -80,7 +80,7 @@ export interface Encoder {
     options: QueryOptions,
   ): Promise<Record<string, Float32Array>>;
   /** Searches of words that go on where their text is encoded. Absent where another than the native encoder takes part. */
-  readonly wordsSearches?: Pick<TextQueries, 'search'> | undefined;
+  readonly wordsSearches?: Pick<TextQueries, 'search' | 'begin'> | undefined;
   /** The words that the text models here know: hardly any is a slip of another. Absent with an encoder of one index's space. */
   readonly vocabulary: Vocabulary | undefined;
   /** Rows of an index, in the order of the inputs. */

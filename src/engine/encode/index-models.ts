@@ -71,6 +71,8 @@ const SEGMENTS_OF: Readonly<Record<InputKind, SegmentKind>> = { text: 'passages'
 export class IndexModels {
   readonly current: Encoder;
   readonly #previous: PreviousModels;
+  /** Whether the models in use have all spaces of an index. */
+  readonly #have = new WeakMap<readonly SpaceSpec[], boolean>();
 
   constructor({ current, ...options }: IndexModelsOptions) {
     this.current = current;
@@ -93,8 +95,7 @@ export class IndexModels {
   ): Promise<T> {
     const { current } = this;
     const knowing = this.#knowing(spaces, asked);
-    if (!knowing && spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space)))
-      return work(current);
+    if (!knowing && this.#hasAll(spaces)) return work(current);
     if (asked.content.segments === 0) return work(current);
     const kept = current.spaces.filter(({ name }) =>
       spaces.some((space) => space.name === name && isIn(current, space)),
@@ -111,6 +112,20 @@ export class IndexModels {
       const all = [...previous, ...held.map((space) => ({ space, encoder: 'opening' as const }))];
       return work(mixed(current, known, all, isHeldBack ? undefined : translates));
     });
+  }
+
+  /** The models in use, where they alone serve a search of an index. */
+  alone(spaces: readonly SpaceSpec[], asked: AskedOfIndex): Encoder | undefined {
+    return this.#hasAll(spaces) && !this.#knowing(spaces, asked) ? this.current : undefined;
+  }
+
+  #hasAll(spaces: readonly SpaceSpec[]): boolean {
+    const known = this.#have.get(spaces);
+    if (known !== undefined) return known;
+    const { current } = this;
+    const have = spaces.length === current.spaces.length && spaces.every((space) => isIn(current, space));
+    this.#have.set(spaces, have);
+    return have;
   }
 
   /** The space whose model helps to describe pictures in a language that theirs does not know; undefined where none is needed. */

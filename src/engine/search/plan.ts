@@ -20,20 +20,15 @@ interface KeptPlan extends SearchPlan {
 }
 
 /** Plans by the spaces of the models in use, and by the kind of query. */
-const kept = new WeakMap<readonly ServedSpace[], Map<string, KeptPlan>>();
+const kept = new WeakMap<readonly ServedSpace[], Map<number, KeptPlan>>();
 
 /** The plan of a search, made once for each combination of models, families and inputs. @throws as `planLists` */
 export function planSearch(input: SearchInput, encoder: PlanEncoder): SearchPlan {
   const { spaces, fusion } = encoder;
   const { families = FAMILIES, query, image, like } = input;
-  const choices = [
-    ...FAMILIES.map((family) => families.includes(family)),
-    query !== undefined,
-    image !== undefined,
-    like !== undefined,
-  ];
-  const key = choices.map(Number).join('');
-  const plans = kept.get(spaces) ?? new Map<string, KeptPlan>();
+  let key = Number(query !== undefined) + 2 * Number(image !== undefined) + 4 * Number(like !== undefined);
+  for (const family of FAMILIES) key = 2 * key + Number(families.includes(family));
+  const plans = kept.get(spaces) ?? new Map<number, KeptPlan>();
   const known = plans.get(key);
   if (known?.fusion === fusion) return known;
   const lists = planLists(input, encoder);

@@ -11,11 +11,11 @@ import { Limit } from '@farthing/queues/limit';
 import type { Owners } from '@farthing/queues/owners';
 import type { EncoderTask } from '../encode/encoder.ts';
 import type { IndexModels, QueryEncoder } from '../encode/index-models.ts';
-import type { WantedHits } from '../encode/text/text-queries.ts';
+import type { TextAnswered, WantedHits } from '../encode/text/text-queries.ts';
 import { JsonArray } from '../json-array.ts';
 import { searched } from '../shard/open-snapshot.ts';
 import type { Shard } from '../shard/shard.ts';
-import type { ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
+import type { ListSpace, ListVector, NativeSearch, Searched, Snapshot } from '../shard/snapshot.ts';
 import type { ShardState } from '../shard/spaces.ts';
 import type { Tenants } from '../shard/tenants.ts';
 import type { SpaceSpec } from '../space.ts';
@@ -46,7 +46,7 @@ export interface SearchedEvent {
 
 export interface SearchDeps {
   readonly tenants: Tenants;
-  readonly encoders: Pick<IndexModels, 'current' | 'search'>;
+  readonly encoders: Pick<IndexModels, 'current' | 'search'> & Partial<Pick<IndexModels, 'alone'>>;
   readonly extractor: QueryPictures;
   readonly owners: Pick<Owners, 'of'>;
   readonly observe?: (event: SearchedEvent) => void;
@@ -82,6 +82,15 @@ interface Planned extends Asked {
 }
 
 type KnownOfHits = Pick<Planned, 'depth' | 'expiresAt'>;
+
+/** A search of words that an encoder's queue has taken. */
+interface BegunWords extends Pick<Planned, 'encoder' | 'plan' | 'depth' | 'expiresAt'> {
+  readonly input: WordsInput;
+  readonly known: readonly SpaceSpec[];
+  readonly vectors: readonly ListSpace[];
+  /** Milliseconds of `performance.now()`. */
+  readonly begun: number;
+}
 
 interface TaskOptions {
   readonly onTask: (task: EncoderTask) => void;
@@ -144,9 +153,7 @@ export class Search {
       const work = (encoder: QueryEncoder) =>
         this.#run(tenant, state, input, { ...options, signal, started, encoder });
       if (!state.planned) return work(encoders.current);
-      const { spaces } = state;
-      const asked = { query: input.query, content: state, space: (name: string) => asksSpace(input, name) };
-      return encoders.search({ tenant, spaces }, asked, work);
+      return encoders.search({ tenant, spaces: state.spaces }, askedOf(input, state), work);
     };
     const state = await this.#stateOf(tenant);
     const result = await inState(state);
@@ -156,6 +163,69 @@ export class Search {
     return (now.segments > 0 ? await inState(now) : undefined) ?? emptyResult(started);
   }
 
+  /**
+   * As `run`, for words alone in an open index that the models in use serve: nothing is waited for but the encoder's queue.
+   * @param mayBegin called once nothing keeps it from beginning
+   * @param done told once, later: the answer, or a promise of it where more is to be done
+   * @returns gives the search up, and `done` is told nothing then; undefined where nothing has begun, and `run` is to answer
+   */
+  begin(
+    tenant: string,
+    input: WordsInput,
+    { expiresAt, mayBegin }: { readonly expiresAt: string | null; readonly mayBegin: () => boolean },
+    done: (answer: SearchResult | Promise<SearchResult>) => void,
+  ): (() => void) | undefined {
+    const started = performance.now();
+    const { tenants, encoders, owners } = this.#deps;
+    const shard = tenants.useNow(tenant);
+    const state = shard?.state();
+    const encoder = state && encoders.alone?.(state.spaces, askedOf(input, state));
+    const searches = encoder?.wordsSearches;
+    const plan = searches && planIfServed(input, encoder);
+    if (!shard || !plan) return undefined;
+    const vectors = listSpaces(plan.lists);
+    const index = shard.planned(plan.native, vectors);
+    if (!mayBegin()) return undefined;
+    const depth = depthOf(input, encoder);
+    const wanted = wantedOf(input, { depth, expiresAt });
+    const search = { index, words: input.query, asks: isQuestion(input.query), wanted };
+    const options = { tenant: owners.of(tenant), waitMsMax: waitOf(tenant) };
+    const asked = { encoder, plan, depth, expiresAt, input, known: shard.spaces, vectors, begun: started };
+    let left: AbortController | undefined;
+    const signal = () => {
+      left = new AbortController();
+      return left.signal;
+    };
+    // Where its index has ended since, or was closed, `run` sees to the rest.
+    const result = (found: Answered | undefined) =>
+      found
+        ? this.#resultOf(tenant, input, { encoder, plan, depth, started }, found, [])
+        : this.run(tenant, input, signal(), { expiresAt });
+    const outcome = (answered: TextAnswered) => {
+      try {
+        const found = this.#foundByWords(tenant, asked, answered, signal);
+        return found instanceof Promise ? found.then(result) : result(found);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    };
+    const heard = (error: unknown, answered?: TextAnswered) =>
+      done(answered ? outcome(answered) : Promise.reject(error));
+    try {
+      const giveUp = searches.begin(search, vectors.length > 0, options, heard);
+      return () => {
+        giveUp();
+        left?.abort();
+      };
+    } catch (error) {
+      let isLeft = false;
+      queueMicrotask(() => isLeft || heard(error));
+      return () => {
+        isLeft = true;
+      };
+    }
+  }
+
   /** Undefined where the index has ended since, was closed, or has another model. */
   async #run(
     tenant: string,
@@ -163,7 +233,7 @@ export class Search {
     input: SearchInput,
     asked: Asked & Pick<Planned, 'encoder'>,
   ): Promise<SearchResult | undefined> {
-    const { extractor, observe, probe } = this.#deps;
+    const { extractor } = this.#deps;
     const { encoder, signal, started, expiresAt = null } = asked;
     const tasks: EncoderTask[] = [];
     const onTask = (task: EncoderTask) => void tasks.push(task);
@@ -189,7 +259,17 @@ export class Search {
         : await this.#answer(tenant, state, input, { ...known, onTask });
     }
     if (!found) return undefined;
-    const { answer, vectors, encodedAt, lists = plan.lists } = found;
+    return this.#resultOf(tenant, input, { encoder, plan, depth, started }, found, tasks);
+  }
+
+  #resultOf(
+    tenant: string,
+    input: SearchInput,
+    { encoder, plan, depth, started }: Pick<Planned, 'encoder' | 'plan' | 'depth' | 'started'>,
+    { answer, vectors, encodedAt, lists = plan.lists }: Answered,
+    tasks: readonly EncoderTask[],
+  ): SearchResult {
+    const { observe, probe } = this.#deps;
     const notSearched = lostFamilies(input, encoder);
     const { hits, corrected, relaxed, segments, confidence, scanMs, fuseMs } = answer;
     const scans = scansOf(lists, answer);
@@ -229,7 +309,7 @@ export class Search {
   async #answerWords(
     tenant: string,
     { planned, spaces: known }: IndexState,
-    input: SearchInput & { readonly query: string },
+    input: WordsInput,
     searches: NonNullable<QueryEncoder['wordsSearches']>,
     { encoder, plan, depth, expiresAt, signal, onTask, onCertain }: Planned & TaskOptions,
   ): Promise<Answered | undefined> {
@@ -244,17 +324,28 @@ export class Search {
       spaces.length > 0,
       { ...options, ...(onCertain && { onBegun: onCertain }) },
     );
-    const { task, encodedMs, vector, answer, isEmpty } = await unlessLeft(signal, () => answering);
+    const answered = await unlessLeft(signal, () => answering);
+    if (spaces.length > 0 && !answered.isEmpty) onTask(answered.task);
+    const asked = { encoder, plan, depth, expiresAt, input, known, vectors: spaces, begun };
+    return this.#foundByWords(tenant, asked, answered, () => signal);
+  }
+
+  /** Undefined where nothing was searched; a promise where a scan is to follow. */
+  #foundByWords(
+    tenant: string,
+    { encoder, plan, depth, expiresAt, input, known, vectors: spaces, begun }: BegunWords,
+    { encodedMs, vector, answer, isEmpty }: TextAnswered,
+    signal: () => AbortSignal,
+  ): Answered | undefined | Promise<Answered | undefined> {
     if (isEmpty) return undefined;
-    if (spaces.length > 0) onTask(task);
     const vectors = vector ? spaces.map((space) => ({ ...space, vector })) : [];
     const encodedAt = begun + encodedMs;
     if (answer) return { answer: searched(answer), vectors, encodedAt };
     // The index was closed before anything was encoded.
     if (spaces.length > 0 && !vector) return undefined;
     const search = askedSearch(plan, input, encoder, { depth, expiresAt });
-    const there = await this.#scan(tenant, search, { vectors, known }, signal);
-    return there && { answer: there, vectors, encodedAt };
+    const scan = this.#scan(tenant, search, { vectors, known }, signal());
+    return scan.then((there) => there && { answer: there, vectors, encodedAt });
   }
 
   /** Encodes the query, and searches. */
@@ -374,7 +465,22 @@ function waitOf(tenant: string): number | undefined {
   return isPayer(tenant as TenantId) ? PAID_WAIT_MS_MAX : undefined;
 }
 
-function isOfWords(input: SearchInput): input is SearchInput & { readonly query: string } {
+/** A search of words alone. */
+export type WordsInput = SearchInput & { readonly query: string };
+
+function askedOf(input: SearchInput, content: ShardState) {
+  return { query: input.query, content, space: (name: string) => asksSpace(input, name) };
+}
+
+function planIfServed(input: SearchInput, encoder: QueryEncoder): SearchPlan | undefined {
+  try {
+    return planSearch(input, encoder);
+  } catch {
+    return undefined;
+  }
+}
+
+function isOfWords(input: SearchInput): input is WordsInput {
   return input.query !== undefined && !input.image && !input.like;
 }
 

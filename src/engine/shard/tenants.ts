@@ -172,15 +172,18 @@ export class Tenants {
   }
 
   async #run<T>(tenant: string, entry: Leased, work: (shard: Shard) => Promise<T> | T): Promise<T> {
-    const { opened } = entry;
     try {
-      return await work(opened.shard);
+      return await work(entry.opened.shard);
     } finally {
-      const failure = opened.native.takeMergeFailure();
-      if (failure) this.#log({ event: 'merge_failed', tenant, failure });
       giveBack(entry);
-      if (this.#keeper?.snapshotIsDue(tenant)) void this.#takeSnapshot(tenant, this.#keeper);
+      this.#used(tenant, entry.opened.native);
     }
+  }
+
+  #used(tenant: string, index: NativeShard): void {
+    const failure = index.takeMergeFailure();
+    if (failure) this.#log({ event: 'merge_failed', tenant, failure });
+    if (this.#keeper?.snapshotIsDue(tenant)) void this.#takeSnapshot(tenant, this.#keeper);
   }
 
   /** Runs beside other uses. If it fails, it is retried after the next use. */
@@ -286,6 +289,15 @@ export class Tenants {
   opened(tenant: string): Leased['opened'] | undefined {
     const entry = this.#entries.get(tenant);
     return this.#closed || this.#isGone(tenant) || entry?.closing ? undefined : entry?.opened;
+  }
+
+  /** An index that is open now, as one use of it. It may close once this turn of the event loop has ended. */
+  useNow(tenant: string): Shard | undefined {
+    const opened = this.#isAway(tenant) ? undefined : this.opened(tenant);
+    if (!opened) return undefined;
+    this.touch(tenant);
+    this.#used(tenant, opened.native);
+    return opened.shard;
   }
 
   /** Other threads have used an index: it is closed later. */

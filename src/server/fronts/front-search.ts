@@ -38,11 +38,24 @@ export function frontSearch(deps: FrontSearchDeps): SearchServices {
     return found.grant;
   };
   const owners = { of: (id: string) => grantOf(id).owner };
+  /** Counts a request, unless it is too early. @returns microseconds that it is */
+  const early = (id: string) => counts.request(grantOf(id).slot, 1e6 / requestsPerSecond, burst);
+  const slotOf = (id: string) => {
+    const { slot } = grantOf(id);
+    if (!counts.beginSearch(slot, searchesAtOnce, front)) return undefined;
+    let runs = true;
+    return () => {
+      if (runs) counts.endSearch(slot, front);
+      runs = false;
+    };
+  };
   return {
     workspaces: {
       authenticate: (id) => grantOf(id).record,
       // It has entered before: see `answers` in front.ts.
       enter: () => () => undefined,
+      openedLately: (id) => grantOf(id).record,
+      stillOpens: () => true,
       views: {
         headers: (id) => workspaceHeaders(grantOf(id).record, clock),
         expiryOf: (record) => expiryOf(record, clock),
@@ -50,21 +63,20 @@ export function frontSearch(deps: FrontSearchDeps): SearchServices {
       activity: { countSearch: (id, search) => uses.search(id, search) },
     },
     tenantLimits: {
-      request: (id) => {
-        const early = counts.request(grantOf(id).slot, 1e6 / requestsPerSecond, burst);
-        refuseEarly(early / 1000, requestsPerSecond);
-      },
+      request: (id) => refuseEarly(early(id) / 1000, requestsPerSecond),
       ingest: () => {
         throw new FarthingError('internal', 'A front takes no uploads.');
       },
       search: (id) => {
-        const { slot } = grantOf(id);
-        if (!counts.beginSearch(slot, searchesAtOnce, front)) throw tooMany('searches', searchesAtOnce);
-        let runs = true;
-        return () => {
-          if (runs) counts.endSearch(slot, front);
-          runs = false;
-        };
+        const leave = slotOf(id);
+        if (!leave) throw tooMany('searches', searchesAtOnce);
+        return leave;
+      },
+      searchNow: (id) => {
+        const leave = slotOf(id);
+        if (!leave || early(id) <= 0) return leave;
+        leave();
+        return undefined;
       },
     },
     gate: { owners },
@@ -80,6 +92,7 @@ function searchOf(
   owners: { of(tenant: string): string },
 ): Search {
   const tenants = {
+    useNow: (id: string) => granted.of(id)?.shard,
     useIfThere: <T>(id: string, work: (shard: Shard) => Promise<T> | T) => granted.use(id, work),
     use: async <T>(id: string, _options: object, work: (shard: Shard) => Promise<T> | T) => {
       const used = await granted.use(id, work);

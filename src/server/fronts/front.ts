@@ -9,9 +9,10 @@ import { OFF_THREAD_BYTES } from '../http/body/body.ts';
 import { Cors } from '../http/exchange/cors.ts';
 import { type RequestHead, readHead } from '../http/exchange/exchange.ts';
 import { Connections, loadUws } from '../http/exchange/server.ts';
+import { quickSearch } from '../http/routes/quick-search.ts';
 import { workspaceSearchRoute } from '../http/routes/search.ts';
 import { Metrics } from '../metrics/metrics.ts';
-import { answeredLine, logOptions } from '../start/log.ts';
+import { answeredLog, logOptions } from '../start/log.ts';
 import { frontSearch } from './front-search.ts';
 import { GrantedWorkspaces } from './granted.ts';
 import type { FrontMetrics, FrontSettings, ToFront, ToOwner } from './messages.ts';
@@ -32,6 +33,7 @@ const counts = new SharedCounts(settings.memory);
 const metrics = new Metrics({ ofProcess: false });
 const uses = new PendingUses((report) => post({ kind: 'uses', uses: report }));
 const log = pino(logOptions(settings.log.LOG_LEVEL), { write: (line: string) => uses.line(line) });
+const logAnswered = answeredLog(log);
 const granted = new GrantedWorkspaces(counts, front, (slot) => {
   uses.flush();
   post({ kind: 'left', slot });
@@ -63,16 +65,18 @@ const BODY_WAIT_MS = 2000;
 /** Hand over the requests whose bodies are waited for. */
 const waiting = new Set<() => void>();
 const SEARCH = /^\/agent\/v1\/workspaces\/([^/]+)\/search$/;
+const services = frontSearch({ settings, counts, granted, encoder, metrics, uses, onFault });
 const connections = new Connections({
   cors: new Cors(settings.corsOrigins),
-  routes: [workspaceSearchRoute(frontSearch({ settings, counts, granted, encoder, metrics, uses, onFault }))],
+  routes: [workspaceSearchRoute(services)],
+  quick: quickSearch(services),
   unsentBytesMax: settings.unsentBytesMax,
   senderOf: ({ head }) => granted.of(SEARCH.exec(head.path)?.[1] ?? '')?.grant.owner ?? '',
   onAnswered: (event) => {
     counts.tallyRunning(front, -1);
     counts.tallyAnswered(front);
     metrics.answered(event);
-    log.info(answeredLine(event));
+    logAnswered(event);
   },
   onFault,
 });
@@ -167,7 +171,7 @@ function answers(
     return false;
   }
   counts.tallyRunning(front, 1);
-  connections.take(response, { head, whole: piece, onWorked: leave });
+  connections.takeQuickly(response, { head, whole: piece, onWorked: leave });
   return true;
 }
 

@@ -35,6 +35,8 @@ export interface ObjectsCall {
 const SECONDS = [
   0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60,
 ];
+/** Events that wait to be counted, and for how long. */
+const [WAITING_MAX, WAIT_MS] = [256, 100];
 const BATCH = [1, 2, 4, 8, 16, 32, 64];
 const SHARES = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1];
 const ROWS = [1, 10, 100, 1000, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000];
@@ -44,7 +46,10 @@ const ROWS = [1, 10, 100, 1000, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 
  * tenant, a wallet, a token or a path: all labels have few values.
  */
 export class Metrics {
-  readonly registry = new Registry();
+  readonly registry = new ReadyRegistry(() => this.#countWaiting());
+  /** Events that are not counted yet. */
+  #waiting: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
   readonly #requests = this.#counter('requests_total', 'Answered requests.', ['method', 'route', 'status']);
   readonly #requestSeconds = this.#histogram('request_seconds', 'From the request read to its answer.', [
     'route',
@@ -151,7 +156,7 @@ export class Metrics {
     for (const outcome of ['answered', 'lost', 'refused', 'left']) this.#proxied.zero({ outcome });
   }
 
-  readonly answered = ({ method, route, status, code, stages, milliseconds }: AnsweredEvent): void => {
+  readonly answered = this.#later(({ method, route, status, code, stages, milliseconds }: AnsweredEvent) => {
     this.#requests.inc({ method, route, status });
     this.#requestSeconds.observe({ route }, milliseconds / 1000);
     if (code !== undefined) this.#refusals.inc({ status, code });
@@ -159,9 +164,9 @@ export class Metrics {
       const taken = stages?.[`${stage}_ms`];
       if (taken !== undefined) this.#paymentSeconds.observe({ stage }, taken / 1000);
     }
-  };
+  });
 
-  readonly searched = ({ lists, segments, exact, timing, confidence }: SearchedEvent): void => {
+  readonly searched = this.#later(({ lists, segments, exact, timing, confidence }: SearchedEvent) => {
     this.#confidence.observe(confidence);
     this.#inexact.inc({ exact: String(exact) });
     this.#indexSegments.observe(segments);
@@ -171,7 +176,7 @@ export class Metrics {
     }
     for (const stage of ['encode', 'scan', 'fuse'] as const)
       this.#searchSeconds.observe({ stage }, (timing[`${stage}_ms`] ?? 0) / 1000);
-  };
+  });
 
   readonly probed = ({ list, method, expected, found }: ProbedEvent): void => {
     this.#recallExpected.inc({ list, method }, expected);
@@ -179,11 +184,11 @@ export class Metrics {
     this.#recall.add(list, expected, found);
   };
 
-  readonly encoded = ({ kind, entries, milliseconds, waitedMs }: EncoderTask): void => {
+  readonly encoded = this.#later(({ kind, entries, milliseconds, waitedMs }: EncoderTask) => {
     this.#batch.observe({ kind }, entries);
     this.#taskSeconds.observe({ kind }, milliseconds / 1000);
     this.#waitSeconds.observe({ kind }, waitedMs / 1000);
-  };
+  });
 
   readonly facilitatorCalled = ({ call, outcome, milliseconds }: FacilitatorCall): void => {
     this.#facilitator.observe({ call, outcome }, milliseconds / 1000);
@@ -217,12 +222,49 @@ export class Metrics {
     if (event === 'ingest_failed') this.#jobsEnded.inc({ state: 'failed', code: String(code) });
   }
 
+  /** Counts an event with others, at the latest before somebody reads: many at a time cost each of them half. */
+  #later<Event>(count: (event: Event) => void): (event: Event) => void {
+    return (event) => {
+      this.#waiting.push(() => count(event));
+      if (this.#waiting.length >= WAITING_MAX) this.#countWaiting();
+      else this.#timer ??= setTimeout(() => this.#countWaiting(), WAIT_MS).unref();
+    };
+  }
+
+  #countWaiting(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const count of waiting) count();
+  }
+
   #counter<L extends string>(name: string, help: string, labelNames: L[]): Counter<L> {
     return new Counter({ name: `farthing_${name}`, help, labelNames, registers: [this.registry] });
   }
 
   #histogram<L extends string>(name: string, help: string, labelNames: L[], buckets = SECONDS): Histogram<L> {
     return new Histogram({ name: `farthing_${name}`, help, labelNames, buckets, registers: [this.registry] });
+  }
+}
+
+/** A registry that is read once all is counted. */
+class ReadyRegistry extends Registry {
+  readonly #count: () => void;
+
+  constructor(count: () => void) {
+    super();
+    this.#count = count;
+  }
+
+  override metrics(): Promise<string> {
+    this.#count();
+    return super.metrics();
+  }
+
+  override getMetricsAsJSON(): ReturnType<Registry['getMetricsAsJSON']> {
+    this.#count();
+    return super.getMetricsAsJSON();
   }
 }
 

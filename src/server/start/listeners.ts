@@ -13,6 +13,7 @@ import { Cors } from '../http/exchange/cors.ts';
 import { listenAt } from '../http/exchange/listen-at.ts';
 import type { Server } from '../http/exchange/server.ts';
 import { allRoutes } from '../http/routes/all-routes.ts';
+import { quickSearch } from '../http/routes/quick-search.ts';
 import { readGpuGauges } from '../metrics/gpu.ts';
 import { serveMetrics } from '../metrics/server.ts';
 import type { LoadClusterTools } from '../operator/cluster-tools.ts';
@@ -22,7 +23,7 @@ import { snapshotOf } from '../operator/running/snapshot.ts';
 import { groupOf } from '../settings/settings.ts';
 import type { AllBooks } from '../wiring/all-books.ts';
 import type { Runtime } from '../wiring/process.ts';
-import { answeredLine, writeLines } from './log.ts';
+import { answeredLog, writeLines } from './log.ts';
 
 export interface ListenerDeps {
   readonly runtime: Runtime;
@@ -56,6 +57,7 @@ export function openInterface({ runtime, services, forward, mcp }: ListenerDeps)
   const { settings, encoder, metrics, log } = runtime;
   const { limits, onFault } = services;
   const source = new RequestSource(services, forward);
+  const logAnswered = answeredLog(log);
   return listenAt(['HOST', 'PORT'], {
     host: settings.HOST,
     port: settings.PORT,
@@ -63,6 +65,7 @@ export function openInterface({ runtime, services, forward, mcp }: ListenerDeps)
     bodies: sharesOf(limits.bodiesBytesMax),
     bodyBytesPerSecondMin: limits.bodyBytesPerSecondMin,
     senderOf: (exchange) => source.of(exchange),
+    ...(forward.alone && { quick: quickSearch(forward.alone) }),
     routes: allRoutes(services, {
       notes: () => unavailableNotes(encoder),
       consoleFolder: settings.CONSOLE === '0' ? undefined : CONSOLE_FOLDER,
@@ -71,7 +74,7 @@ export function openInterface({ runtime, services, forward, mcp }: ListenerDeps)
     }),
     onAnswered: (event) => {
       metrics.answered(event);
-      log.info(answeredLine(event));
+      logAnswered(event);
     },
     onFault,
   });

@@ -33,6 +33,8 @@ interface Usage {
   exports: number;
 }
 
+type Slots = 'searches' | 'ingests' | 'streams' | 'exports';
+
 /** Tenants that are remembered before idle ones are forgotten. */
 const REMEMBERED_MAX = 4096;
 const PLACE_RETRY_AFTER_S = 1;
@@ -72,17 +74,28 @@ export class TenantLimits {
 
   /** Counts a request. @throws rate_limited; refused requests do not count. */
   request(tenant: TenantId): void {
+    refuseEarly(this.#count(tenant), this.#settings.requestsPerSecond);
+  }
+
+  /** `request` and `search` at once. @returns as that; undefined where either would refuse, and nothing is counted */
+  searchNow(tenant: TenantId): (() => void) | undefined {
+    const leave = this.#slot(tenant, 'searches', this.#settings.searchesAtOnce);
+    if (!leave || this.#count(tenant) <= 0) return leave;
+    leave();
+    return undefined;
+  }
+
+  /** Counts a request, unless it is too early. @returns milliseconds that it is */
+  #count(tenant: TenantId): number {
     const { requestsPerSecond, burst } = this.#settings;
     const now = this.#monotonic();
     const usage = this.#usageOf(tenant, now);
-    if (usage.shared) {
-      refuseEarly(usage.shared.request(), requestsPerSecond);
-      return;
-    }
+    if (usage.shared) return usage.shared.request();
     const interval = 1000 / requestsPerSecond;
     const arrival = Math.max(usage.arrival, now) + interval;
-    refuseEarly(arrival - now - burst * interval, requestsPerSecond);
-    usage.arrival = arrival;
+    const tooEarlyMs = arrival - now - burst * interval;
+    if (tooEarlyMs <= 0) usage.arrival = arrival;
+    return tooEarlyMs;
   }
 
   /**
@@ -136,16 +149,18 @@ export class TenantLimits {
     return this.#take(tenant, 'exports', EXPORTS_AT_ONCE);
   }
 
-  #take(
-    tenant: TenantId,
-    kind: 'searches' | 'ingests' | 'streams' | 'exports',
-    atOnceMax: number,
-  ): () => void {
+  #take(tenant: TenantId, kind: Slots, atOnceMax: number): () => void {
+    const leave = this.#slot(tenant, kind, atOnceMax);
+    if (!leave) throw tooMany(kind, atOnceMax);
+    return leave;
+  }
+
+  #slot(tenant: TenantId, kind: Slots, atOnceMax: number): (() => void) | undefined {
     const usage = this.#usageOf(tenant, this.#monotonic());
     // A slot may be given back after others have begun to count, or have ended.
     const shared = () => (kind === 'searches' ? usage.shared : undefined);
     const hasRoom = shared()?.beginSearch() ?? usage[kind] < atOnceMax;
-    if (!hasRoom) throw tooMany(kind, atOnceMax);
+    if (!hasRoom) return undefined;
     if (!shared()) usage[kind] += 1;
     let taken = true;
     return () => {

@@ -328,6 +328,17 @@ export class Workspaces {
     return record;
   }
 
+  /** As `authenticate`, of a token that has opened its workspace of late; undefined where that is to decide. */
+  openedLately(id: string, token: string): WorkspaceRecord | undefined {
+    const record = this.#records.ofTokenLately(id as WorkspaceId, token);
+    return record && this.#records.isLive(record) ? record : undefined;
+  }
+
+  /** Whether a record is still the latest, and within its time. */
+  stillOpens(record: WorkspaceRecord): boolean {
+    return this.#records.latest(record.id) === record && this.#records.isLive(record);
+  }
+
   /** Whether `authenticate` would succeed. */
   tokenOpens(id: string, token: string | undefined): boolean {
     const record = this.#ofToken(id, token);

@@ -81,7 +81,9 @@ struct State<Q> {
     queue: FairQueue<Waiting<Q>>,
     pace: QueryPace,
     running: usize,
-    /// Of them, those that have taken nothing yet.
+    /// Of them, those that leave the last queries to the others.
+    helping: usize,
+    /// Of the others, those that have taken nothing yet.
     starting: usize,
     /// Queries that were taken and have no answer yet.
     taken: usize,
@@ -99,7 +101,8 @@ impl<Q: Query> QueryQueue<Q> {
     /// `prefix`: before every text.
     pub fn new(encoder: TextEncoder, prefix: String, bounds: QueueBounds) -> Arc<Self> {
         let pace = QueryPace::new(Instant::now());
-        let state = State { queue: FairQueue::new(QUICK), pace, running: 0, starting: 0, taken: 0, answered_at: None };
+        let queue = FairQueue::new(QUICK);
+        let state = State { queue, pace, running: 0, helping: 0, starting: 0, taken: 0, answered_at: None };
         Arc::new(Self { encoder, prefix, bounds, state: Mutex::new(state) })
     }
 
@@ -146,25 +149,26 @@ impl<Q: Query> QueryQueue<Q> {
         let mut state = self.lock();
         loop {
             let left = state.queue.size().saturating_sub(state.starting * batch_queries);
-            let is_helped = left > NOT_HELPED && state.running >= threads;
-            let helping = if is_helped { helpers.saturating_sub(threads::running(Use::Passage)) } else { 0 };
-            if left == 0 || state.running >= threads + helping {
+            let helps = state.running - state.helping >= threads;
+            let may_help =
+                || left > NOT_HELPED && state.helping < helpers.saturating_sub(threads::running(Use::Passage));
+            if left == 0 || (helps && !may_help()) {
                 return;
             }
-            let helps = state.running >= threads;
             let queue = self.clone();
             if !threads::run(Use::Query, move |scratch| queue.serve(helps, scratch)) {
                 return;
             }
             state.running += 1;
-            state.starting += 1;
+            state.helping += usize::from(helps);
+            state.starting += usize::from(!helps);
         }
     }
 
     /// Takes batches until there are none. A helper takes one query at a time, and leaves the last ones to the others.
     fn serve(&self, helps: bool, scratch: &mut Scratch) {
         let mut state = self.lock();
-        state.starting -= 1;
+        state.starting -= usize::from(!helps);
         loop {
             let batch = match helps {
                 true if state.queue.size() <= NOT_HELPED => vec![],
@@ -173,6 +177,7 @@ impl<Q: Query> QueryQueue<Q> {
             };
             if batch.is_empty() {
                 state.running -= 1;
+                state.helping -= usize::from(helps);
                 return;
             }
             let count = batch.len();

@@ -1,10 +1,12 @@
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use super::model::Model;
+use super::query_queue::{Query, QueryQueue, QueueBounds, Task};
 use super::text_encoder::TextEncoder;
-use super::threads::{Use, run};
+use super::threads::{Use, run, running};
 use crate::bert::matched::{DescribedPooling, Description};
 use crate::bert::pattern::Inputs;
 use crate::forward::scratch::Scratch;
@@ -74,4 +76,58 @@ fn the_threads_give_the_bits_of_the_caller() {
     for _ in 0..3 {
         assert_eq!(receiver.recv().unwrap().unwrap().vectors, expected.vectors);
     }
+}
+
+/// A query that says when it is answered, and then waits for its gate.
+struct Held(&'static str, Sender<&'static str>, Option<Receiver<()>>);
+
+impl Query for Held {
+    fn text(&self) -> Option<&str> {
+        None
+    }
+
+    fn ends_early(&mut self) -> bool {
+        false
+    }
+
+    fn answer(self, _outcome: Result<&[f32], &str>, _task: &Task) {
+        self.1.send(self.0).unwrap();
+        self.2.map(|gate| gate.recv());
+    }
+}
+
+#[test]
+fn a_query_is_taken_though_only_a_helper_still_runs() {
+    let bounds =
+        QueueBounds { waiting_max: 99, wait_max: None, threads: 1, helpers: 1, batch_queries: 1, batch_tokens: 99 };
+    let queue = QueryQueue::new(open(256).unwrap(), String::new(), bounds);
+    let (answered, answers) = channel();
+    let enter = |name, gate| {
+        queue.enter("owner", Held(name, answered.clone(), gate), Duration::MAX).unwrap();
+        queue.pump();
+    };
+    let next = || answers.recv_timeout(Duration::from_secs(20)).expect("it is answered");
+    let (open_first, first) = channel();
+    let (open_helped, helped) = channel();
+    enter("first", Some(first));
+    assert_eq!(next(), "first");
+    enter("helped", Some(helped));
+    for name in ["second", "third", "fourth"] {
+        enter(name, None);
+    }
+    // Where passages are encoded, by another test, nobody helps.
+    let is_helped = answers.recv_timeout(Duration::from_secs(1)).is_ok();
+    open_first.send(()).unwrap();
+    if !is_helped {
+        open_helped.send(()).unwrap();
+    }
+    for _ in 0..if is_helped { 3 } else { 4 } {
+        next();
+    }
+    while running(Use::Query) > 1 {
+        std::thread::yield_now();
+    }
+    enter("last", None);
+    assert_eq!(next(), "last");
+    drop(open_helped);
 }

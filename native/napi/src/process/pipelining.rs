@@ -56,7 +56,8 @@ pub fn waits_for_answer(response: Object) -> i64 {
     // SAFETY: a napi_value is V8's handle of the object, and responses have the library's socket as their first internal field. It
     // is compared, never followed.
     let socket = unsafe { (library.field)(response.value().value.cast(), 0) } as usize;
-    WAITING.with_borrow_mut(|waiting| waiting.insert(socket, None));
+    // It may be called again: a request that was dropped meanwhile stays noted.
+    WAITING.with_borrow_mut(|waiting| _ = waiting.entry(socket).or_insert(None));
     socket as i64
 }
 

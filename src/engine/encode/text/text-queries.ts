@@ -81,12 +81,8 @@ const FACTS = {
   isEmpty: 8,
 } as const;
 
-interface Waiting {
-  readonly answer: (answered: TextAnswered) => void;
-  readonly fail: (error: unknown) => void;
-  readonly signal: AbortSignal | undefined;
-  readonly leave: () => void;
-}
+/** Told once what came of a query: its answer, or why there is none. */
+export type Heard = (error: unknown, answered?: TextAnswered) => void;
 
 /**
  * Text queries of one native model. The queue, its bounds and its turns are native (`native/encoder/src/encoding/query_queue.rs`), and so is
@@ -97,7 +93,7 @@ export class TextQueries {
   readonly #queue: Native;
   /** Searches without vectors, which wait for no encoding. */
   readonly #scans: Native;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, Heard>();
   readonly #options: TextQueriesOptions;
   #number = 0;
   #pumpsSoon = false;
@@ -157,6 +153,26 @@ export class TextQueries {
     );
   }
 
+  /**
+   * As `search`, without a promise, and by itself: nothing else of the same moment is encoded with it.
+   * @returns gives it up, and `heard` is told nothing then. @throws as `search`
+   */
+  begin(
+    { index, words, asks, wanted }: WordsSearch,
+    encodes: boolean,
+    { tenant, waitMsMax = 0 }: Pick<TextQueryOptions, 'tenant' | 'waitMsMax'>,
+    heard: Heard,
+  ): () => void {
+    this.#refuseWhenClosing();
+    const queue = encodes ? this.#queue : this.#scans;
+    const call = this.#next();
+    const retryAfterS = crossing(() => queue.search(call, tenant, waitMsMax, index, words, asks, ...wanted));
+    if (retryAfterS > 0) throw overloaded(queue, retryAfterS);
+    this.#waiting.set(call, heard);
+    queue.pump();
+    return () => this.#giveUp(queue, call);
+  }
+
   /** Refuses more, and waits for those that have begun. */
   async close(): Promise<void> {
     this.#closing = true;
@@ -175,17 +191,27 @@ export class TextQueries {
     return new Promise((answer, fail) => {
       this.#refuseWhenClosing();
       if (signal?.aborted) throw signal.reason;
-      this.#number = (this.#number + 1) >>> 0;
-      const call = this.#number;
+      const call = this.#next();
       const retryAfterS = crossing(() => begins(call));
       if (retryAfterS > 0) throw overloaded(queue, retryAfterS);
-      const leave = () => this.#leave(queue, call);
-      this.#waiting.set(call, { answer, fail, signal, leave });
+      const leave = () => {
+        if (this.#giveUp(queue, call)) fail(signal?.reason);
+      };
+      this.#waiting.set(call, (error, answered) => {
+        signal?.removeEventListener('abort', leave);
+        if (answered) answer(answered);
+        else fail(error);
+      });
       signal?.addEventListener('abort', leave, { once: true });
       if (queue === this.#queue) this.#pumpSoon();
       else queue.pump();
       onBegun?.();
     });
+  }
+
+  #next(): number {
+    this.#number = (this.#number + 1) >>> 0;
+    return this.#number;
   }
 
   /** After all calls of the same moment: several questions of one search are one batch. */
@@ -213,12 +239,12 @@ export class TextQueries {
       waitedMs: facts[FACTS.waitedMs]!,
     };
     if (encodes && facts[FACTS.isFirst] === 1) this.#count(task, facts);
-    const waiting = this.#take(call);
-    if (!waiting) return;
+    const heard = this.#take(call);
+    if (!heard) return;
     if (error === null) {
       const [encodedMs, isEmpty] = [facts[FACTS.encodedMs]!, facts[FACTS.isEmpty] === 1];
-      waiting.answer({ task, encodedMs, vector, answer, isEmpty });
-    } else waiting.fail(fromNative(new Error(error)));
+      heard(undefined, { task, encodedMs, vector, answer, isEmpty });
+    } else heard(fromNative(new Error(error)));
   }
 
   #count(task: EncoderTask, facts: readonly number[]): void {
@@ -235,19 +261,18 @@ export class TextQueries {
     this.#options.onTask?.(task);
   }
 
-  #leave(queue: Native, call: number): void {
-    const waiting = this.#take(call);
-    if (!waiting) return;
-    queue.cancel(call);
-    waiting.fail(waiting.signal?.reason);
+  /** @returns whether it waited */
+  #giveUp(queue: Native, call: number): boolean {
+    const isWaiting = this.#take(call) !== undefined;
+    if (isWaiting) queue.cancel(call);
+    return isWaiting;
   }
 
-  #take(call: number): Waiting | undefined {
-    const waiting = this.#waiting.get(call);
+  #take(call: number): Heard | undefined {
+    const heard = this.#waiting.get(call);
     this.#waiting.delete(call);
-    waiting?.signal?.removeEventListener('abort', waiting.leave);
     if (this.#waiting.size === 0) this.#whenIdle?.();
-    return waiting;
+    return heard;
   }
 
   #refuseWhenClosing(): void {

@@ -6,6 +6,8 @@ import type { Services } from './services.ts';
 export interface Forward {
   /** The routes of payers and workspaces. @param table makes those of one store */
   routes(table: (services: Services) => readonly Route[]): readonly Route[];
+  /** The services of the only store, where there is but one. */
+  readonly alone?: Services;
   /** Routes for other servers of the cluster. */
   readonly peerRoutes: readonly Route[];
   /** Whether another server sent a call. */
@@ -22,6 +24,7 @@ export interface Forward {
 /** A server alone answers everything. */
 export function answeredHere(services: Services): Forward {
   return {
+    alone: services,
     routes: (table) => table(services),
     peerRoutes: [],
     isPeerCall: () => false,

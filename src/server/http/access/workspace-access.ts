@@ -22,7 +22,10 @@ export interface WorkspaceServices extends Pick<Services, 'house' | 'onFault'> {
 /** The part of the services that the search of a workspace uses. */
 export interface SearchServices extends WorkspaceServices, Pick<Services, 'search'> {
   readonly limits: Pick<Services['limits'], 'searchBodyBytesMax'>;
+  readonly tenantLimits: WorkspaceServices['tenantLimits'] & Pick<TenantLimits, 'searchNow'>;
   readonly workspaces: WorkspaceServices['workspaces'] & {
+    readonly openedLately: Services['workspaces']['openedLately'];
+    readonly stillOpens: Services['workspaces']['stillOpens'];
     readonly views: Pick<Services['workspaces']['views'], 'expiryOf'>;
     readonly activity: Pick<Services['workspaces']['activity'], 'countSearch'>;
   };

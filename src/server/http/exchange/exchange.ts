@@ -104,24 +104,64 @@ export interface Writing {
   readonly unsent: UnsentBytes;
 }
 
+/** Takes a piece of a body. */
+export type HearBody = (piece: ArrayBuffer, last: boolean) => void;
+
+/** A request that was to be answered in another way. */
+export interface BegunRequest {
+  readonly requestId: string;
+  readonly startedAt: number;
+  /** Once its whole body has come. */
+  readonly following?: Following;
+}
+
 /** What an exchange is made with. */
 export interface ExchangeOptions extends Writing {
   readonly bodies: Omit<BodyOptions, 'announced' | 'coding'>;
   /** The whole body, where it has come; else the response has it. */
   readonly whole?: ArrayBuffer | undefined;
+  /** Told by whom the body comes, which has it from the response. */
+  readonly feed?: ((hear: HearBody) => void) | undefined;
+  /** What is known of a request that has begun before. */
+  readonly begun?: BegunRequest | undefined;
   /** The response is uWebSockets.js' own: a request that comes behind this one is noticed. */
   readonly isWatched?: boolean;
+}
+
+/** The client's `X-Request-Id` if it is safe in logs, otherwise a new id. */
+export function requestIdOf({ headers }: RequestHead): string {
+  const sent = headers.get('x-request-id');
+  return sent !== undefined && REQUEST_ID.test(sent) ? sent : newId('request');
+}
+
+/** Headers of an answer after those of every answer to its origin: what either varies by is named once. */
+function withVary(
+  fixed: Readonly<Record<string, string>>,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const all = { ...fixed, ...own };
+  if (fixed.Vary && own.Vary) all.Vary = [...new Set([fixed.Vary, own.Vary])].join(', ');
+  return all;
+}
+
+export function writeHead(
+  response: HttpResponse,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+): void {
+  response.writeStatus(`${status} ${REASONS[status as KnownStatus] ?? 'Status'}`);
+  for (const name in headers) response.writeHeader(name, headers[name]!);
 }
 
 /** One request and its answer. It is answered exactly once; after the client left, answering does nothing. */
 export class Exchange {
   readonly head: RequestHead;
   readonly payment: RequestPayment;
-  /** The client's `X-Request-Id` if it is safe in logs, otherwise a new id. */
   readonly requestId: string;
   readonly trace: TraceContext | undefined;
   readonly body: RequestBody;
-  readonly startedAt = performance.now();
+  /** Milliseconds of `performance.now()`. */
+  readonly startedAt: number;
   /** Name of the key of the house that it came with, for the log. */
   key: string | undefined;
   readonly #response: HttpResponse;
@@ -132,22 +172,23 @@ export class Exchange {
   #gone = false;
   #isOut = false;
   #status = 0;
-  readonly #following = new Following();
+  readonly #following: Following;
   #isClosed = false;
 
   constructor(
     response: HttpResponse,
     head: RequestHead,
     fixedHeaders: Readonly<Record<string, string>>,
-    { bodies, whole, isWatched = false, ...writing }: ExchangeOptions,
+    { bodies, whole, feed, begun, isWatched = false, ...writing }: ExchangeOptions,
   ) {
     this.head = head;
     this.payment = paymentOf(head);
     this.#response = response;
     this.#fixedHeaders = fixedHeaders;
     this.#writing = writing;
-    const sent = head.headers.get('x-request-id');
-    this.requestId = sent !== undefined && REQUEST_ID.test(sent) ? sent : newId('request');
+    this.requestId = begun?.requestId ?? requestIdOf(head);
+    this.startedAt = begun?.startedAt ?? performance.now();
+    this.#following = begun?.following ?? new Following();
     this.trace = traceOf(head.headers.get('traceparent'));
     const source = { pause: () => this.#open(() => response.pause()), resume: () => this.#resume() };
     const framing = { announced: announcedBytes(head), coding: head.headers.get('content-encoding') };
@@ -162,12 +203,13 @@ export class Exchange {
       this.body.fail(left);
       this.#left.abort(left);
     });
-    const push = (piece: ArrayBuffer, last: boolean) => {
+    const hear: HearBody = (piece, last) => {
       this.body.push(piece, last);
-      if (last && isWatched && !this.#ended) this.#following.wait(response);
+      if (last && isWatched && !begun?.following && !this.#ended) this.#following.wait(response);
     };
-    if (whole) push(whole, true);
-    else response.onData(push);
+    if (whole) hear(whole, true);
+    else if (feed) feed(hear);
+    else response.onData(hear);
   }
 
   /** Aborted when the client goes away before its answer. */
@@ -359,17 +401,11 @@ export class Exchange {
   }
 
   #writeHead(status: number, headers: Readonly<Record<string, string>>): void {
-    const trace = this.trace && { traceparent: traceparentOf(this.trace) };
-    const vary = [...new Set([this.#fixedHeaders.Vary, headers.Vary])].filter(Boolean).join(', ');
-    const all = {
+    writeHead(this.#response, status, {
       'X-Request-Id': this.requestId,
-      ...trace,
-      ...this.#fixedHeaders,
-      ...headers,
-      ...(vary && { Vary: vary }),
-    };
-    this.#response.writeStatus(`${status} ${REASONS[status as KnownStatus] ?? 'Status'}`);
-    for (const [name, value] of Object.entries(all)) this.#response.writeHeader(name, value);
+      ...(this.trace && { traceparent: traceparentOf(this.trace) }),
+      ...withVary(this.#fixedHeaders, headers),
+    });
   }
 
   /** For the head of an answer in pieces, whose end uWebSockets.js cannot make the connection's. */

@@ -14,27 +14,34 @@ const texts = new WeakMap<object, string>();
 /**
  * The JSON text of an object, as `shownJson` writes it. Members that are JSON already are copied as
  * bytes. A frozen object is written once, so what is in it must never change.
+ * @param scratch memory that bytes may be returned in, where they have room
  */
-export function jsonText(object: Readonly<Record<string, unknown>>): string | Uint8Array {
+export function jsonText(object: Readonly<Record<string, unknown>>, scratch?: Buffer): string | Uint8Array {
   if (!Object.values(object).some((value) => value instanceof JsonArray)) {
     const text = texts.get(object) ?? shownJson(object);
     if (Object.isFrozen(object)) texts.set(object, text);
     return text;
   }
   const pieces: (string | Uint8Array)[] = [];
-  let text = '';
-  for (const [name, value] of Object.entries(object)) {
-    const written = value instanceof JsonArray ? '' : memberJson(name, value);
-    // JSON has no undefined, so the field is left out.
-    if (written === undefined) continue;
-    text += `${pieces.length === 0 && text === '' ? '{' : ','}${JSON.stringify(name)}:${written}`;
+  let text = '{';
+  const add = (members: string): void => {
+    if (members !== '') text += text === '{' ? members : `,${members}`;
+  };
+  // Members between arrays are written as one object.
+  let plain: Record<string, unknown> = {};
+  for (const name in object) {
+    const value = object[name];
     if (value instanceof JsonArray) {
+      add(shownJson(plain).slice(1, -1));
+      add(`${JSON.stringify(name)}:`);
       pieces.push(text, value.bytes);
       text = '';
-    }
+      plain = {};
+    } else plain[name] = value;
   }
+  add(shownJson(plain).slice(1, -1));
   pieces.push(`${text}}`);
-  return joined(pieces);
+  return joined(pieces, scratch);
 }
 
 /** JSON as it is shown: numbers have at most six digits after the point, but for those of `EXACT`. */
@@ -60,8 +67,10 @@ function rounded(value: number): number {
   return Number.isSafeInteger(Math.round(units)) ? Math.round(units) / UNITS : value;
 }
 
-function joined(pieces: readonly (string | Uint8Array)[]): Uint8Array {
-  const bytes = Buffer.allocUnsafe(pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));
+function joined(pieces: readonly (string | Uint8Array)[], scratch?: Buffer): Uint8Array {
+  const length = pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0);
+  const bytes =
+    scratch && length <= scratch.length ? scratch.subarray(0, length) : Buffer.allocUnsafe(length);
   let at = 0;
   for (const piece of pieces) {
     if (typeof piece === 'string') at += bytes.write(piece, at);

@@ -114,17 +114,25 @@ export function writeWhole(
     // Without a size it is that of the body.
     [, isDone] = response.tryEnd(body, 0);
   });
-  if (isDone) return true;
+  return isDone || writeRest(response, body, delivery);
+}
+
+/** Writes what the socket has not taken of a body; the same result as `writeWhole`. */
+export function writeRest(
+  response: HttpResponse,
+  body: string | Uint8Array,
+  delivery: Pick<Delivery, 'gone' | 'hold'>,
+): Promise<boolean> {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-  const writeRest = () => tryEnd(response, bytes.subarray(response.getWriteOffset()), bytes.byteLength).done;
-  return whenWritable(response, bytes, delivery, writeRest);
+  const write = () => tryEnd(response, bytes.subarray(response.getWriteOffset()), bytes.byteLength).done;
+  return whenWritable(response, bytes, delivery, write);
 }
 
 /** Calls `write` whenever the socket takes more, until it says that all is written. */
 async function whenWritable(
   response: HttpResponse,
   body: Uint8Array,
-  { gone, hold }: Delivery,
+  { gone, hold }: Pick<Delivery, 'gone' | 'hold'>,
   write: () => boolean,
 ): Promise<boolean> {
   const written = Promise.withResolvers<boolean>();

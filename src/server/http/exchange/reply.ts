@@ -1,4 +1,5 @@
 import type { Answer } from '@farthing/payment/purchase';
+import type { Timing } from '@farthing/protocol/schema/search';
 
 /** A handler's answer. `delivered` is called with whether all of it reached the network. */
 export type JsonReply = Answer & { readonly delivered?: (whole: boolean) => void };
@@ -56,4 +57,23 @@ export interface RelayedReply {
   };
   /** Called once, with whether all of it reached the network. */
   readonly delivered: (whole: boolean) => void;
+}
+
+/** What the log says of an answer. */
+export interface Outcome {
+  /** Why it was refused: the problem's code, or the first word of a 402's error. */
+  readonly code?: string;
+  /** Milliseconds of the stages in the answer. */
+  readonly stages?: Timing;
+}
+
+/** The reason of a refusal, and the stages of an answer. */
+export function outcomeOf(reply: Reply): Outcome {
+  if (!('body' in reply)) return {};
+  const { code, error, timing } = reply.body as { code?: unknown; error?: unknown; timing?: Timing };
+  if (reply.status >= 400) {
+    const reason = reply.status === 402 ? error : code;
+    return { code: /^\w{1,64}/.exec(String(reason))?.[0] ?? 'unknown' };
+  }
+  return timing ? { stages: timing } : {};
 }

@@ -3,16 +3,23 @@ import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { native } from '@farthing/native';
 import { FarthingError } from '@farthing/protocol/error';
-import type { Timing } from '@farthing/protocol/schema/search';
 import { TurnLimit } from '@farthing/queues/turn-limit';
 import { Receiving } from '../body/receiving.ts';
 import { type Shares, sharesOf } from '../body/shared-bytes.ts';
 import type { Cors } from './cors.ts';
-import { Exchange, hasCredentials, type RequestHead, readHead } from './exchange.ts';
+import {
+  type BegunRequest,
+  Exchange,
+  type ExchangeOptions,
+  hasCredentials,
+  type RequestHead,
+  readHead,
+} from './exchange.ts';
 import { FairAcceptor, type Place } from './fair-acceptor.ts';
 import { DelayedRefusals, LoopLoad } from './loop-load.ts';
 import { isFault, problem } from './problem.ts';
-import type { Reply } from './reply.ts';
+import { QuickExchange, type QuickHost, type QuickWay } from './quick.ts';
+import { type Outcome, outcomeOf, type Reply } from './reply.ts';
 import type { Route } from './route.ts';
 import { Router } from './router.ts';
 import type { TraceContext } from './trace.ts';
@@ -52,6 +59,8 @@ export interface ConnectionsOptions {
   readonly unsentBytesMax?: number;
   /** Slower bodies get 408; 0: no limit. */
   readonly bodyBytesPerSecondMin?: number;
+  /** A short way of the commonest requests. Absent: there is none. */
+  readonly quick?: QuickWay;
   /** Sender for the fair queue of waiting requests. Absent: one for all. */
   readonly senderOf?: (exchange: Exchange) => string;
   /** Called once per request after its answer. */
@@ -59,15 +68,11 @@ export interface ConnectionsOptions {
   readonly onFault: (error: unknown, requestId: string) => void;
 }
 
-export interface AnsweredEvent {
+export interface AnsweredEvent extends Outcome {
   readonly requestId: string;
   readonly method: string;
   readonly route: string;
   readonly status: number;
-  /** Why it was refused: the problem's code, or the first word of a 402's error. */
-  readonly code?: string;
-  /** Milliseconds of the stages in the answer. */
-  readonly stages?: Timing;
   readonly trace?: TraceContext;
   /** Name of the house's key that it came with. */
   readonly key?: string;
@@ -81,6 +86,10 @@ export interface Incoming {
   readonly fault?: Error | undefined;
   /** The whole body, where it has come; else the response has it. */
   readonly whole?: ArrayBuffer;
+  readonly feed?: ExchangeOptions['feed'];
+  readonly begun?: BegunRequest;
+  /** When it may begin, where that is decided. */
+  readonly placed?: Place;
   /** Called once its work has ended, before its answer is written. */
   readonly onWorked?: () => void;
 }
@@ -95,19 +104,6 @@ export interface Server {
   share(descriptor: unknown): () => void;
   /** Stops listening; resolves when every running request has its answer. @param ended called then: from its end on none begins elsewhere */
   close(ended?: () => Promise<void> | undefined): Promise<void>;
-}
-
-type Outcome = Pick<AnsweredEvent, 'code' | 'stages'>;
-
-/** The reason of a refusal, and the stages of an answer. */
-function outcomeOf(reply: Reply): Outcome {
-  if (!('body' in reply)) return {};
-  const { code, error, timing } = reply.body as { code?: unknown; error?: unknown; timing?: Timing };
-  if (reply.status >= 400) {
-    const reason = reply.status === 402 ? error : code;
-    return { code: /^\w{1,64}/.exec(String(reason))?.[0] ?? 'unknown' };
-  }
-  return timing ? { stages: timing } : {};
 }
 
 /** uWebSockets.js, which reads this setting as it is loaded. */
@@ -212,6 +208,8 @@ export class Connections {
   readonly #unsent: UnsentBytes;
   readonly #bodies: Shares;
   readonly #receiving = new Receiving();
+  readonly #quick = new Set<QuickExchange>();
+  readonly #host: QuickHost;
   #onDrained: (() => void) | undefined;
 
   constructor(options: ConnectionsOptions) {
@@ -219,14 +217,72 @@ export class Connections {
     this.#router = new Router(options.routes);
     this.#bodies = options.bodies ?? sharesOf(BODIES_BYTES_MAX);
     this.#unsent = new UnsentBytes(sharesOf(options.unsentBytesMax ?? UNSENT_BYTES_MAX));
+    this.#host = this.#hostOfQuick();
   }
 
   serve(response: HttpResponse, request: HttpRequest): void {
-    this.take(response, readHead(request));
+    this.takeQuickly(response, readHead(request));
+  }
+
+  /** As `take`, in the short way where the request can be answered so. */
+  takeQuickly(response: HttpResponse, incoming: Incoming): void {
+    const { head, fault } = incoming;
+    const ask = this.closing || fault ? undefined : this.#options.quick?.asks(head);
+    const placed = ask && this.#acceptor.place();
+    // The last of a turn may have to be sent before others of its read.
+    if (!ask || !placed || placed === 'last') {
+      this.take(response, { ...incoming, ...(placed && { placed }) });
+      return;
+    }
+    const turn = placed === 'later' ? this.#acceptor.enter(ask.owner, true) : undefined;
+    this.running += 1;
+    this.#quick.add(new QuickExchange(this.#host, response, incoming, { ask, turn }));
+  }
+
+  #hostOfQuick(): QuickHost {
+    const { cors, onAnswered } = this.#options;
+    const isClosing = () => this.closing;
+    const out = (quick: QuickExchange) => {
+      this.#quick.delete(quick);
+      this.#ended();
+    };
+    return {
+      cors,
+      unsent: this.#unsent,
+      get isClosing() {
+        return isClosing();
+      },
+      takeOver: (quick, response, incoming) => {
+        this.take(response, incoming);
+        out(quick);
+      },
+      write: async (response, { head, whole, begun }, reply) => {
+        const exchange = new Exchange(response, head, cors.headers(head.headers.get('origin')), {
+          isLast: isClosing,
+          endsRead: () => false,
+          flushes: () => false,
+          unsent: this.#unsent,
+          whole,
+          begun,
+          bodies: { shares: this.#bodies },
+        });
+        await exchange.answer(reply);
+        return exchange.status;
+      },
+      mayAnswer: (status) => this.#refusals.wait(status),
+      ended: (quick, event, startedAt) => {
+        onAnswered({ ...event, milliseconds: performance.now() - startedAt });
+        out(quick);
+      },
+    };
   }
 
   /** @param isAlone nothing else came in the same read of its connection: a front hands over one request at a time */
-  take(response: HttpResponse, { head, fault, whole, onWorked }: Incoming, isAlone = false): void {
+  take(
+    response: HttpResponse,
+    { head, fault, whole, feed, begun, placed, onWorked }: Incoming,
+    isAlone = false,
+  ): void {
     const turn = this.#acceptor.number;
     const isInRead = () => this.#acceptor.number === turn;
     const endsRead = (): boolean => isLastOfRead(false);
@@ -245,11 +301,13 @@ export class Connections {
         flushes,
         unsent: this.#unsent,
         whole,
+        feed,
+        begun,
         isWatched: !isAlone,
         bodies: { shares: this.#bodies, onBytes: (body, bytes) => this.#receiving.took(body, bytes) },
       },
     );
-    const place = this.#acceptor.place(hasCredentials(exchange) ? addressOf(response) : undefined);
+    const place = placed ?? this.#acceptor.place(hasCredentials(exchange) ? addressOf(response) : undefined);
     const { isOfOneAddress } = this.#acceptor;
     if (head.method === 'OPTIONS' && !fault) {
       void this.#preflight(exchange, place);
@@ -258,13 +316,18 @@ export class Connections {
     this.running += 1;
     this.#receiving.add(exchange.body);
     void this.#answer(exchange, { fault, onWorked }, place).finally(() => {
-      this.running -= 1;
       this.#receiving.delete(exchange.body);
-      if (this.running === 0) this.#onDrained?.();
+      this.#ended();
     });
   }
 
+  #ended(): void {
+    this.running -= 1;
+    if (this.running === 0) this.#onDrained?.();
+  }
+
   giveUpSlowBodies(bytesMin: number): Promise<void> {
+    for (const quick of this.#quick) quick.waitNoLonger();
     const fault = () =>
       new FarthingError('body_too_slow', `Send at least ${bytesMin} bytes in ${RATE_SECONDS} seconds.`);
     return this.#receiving.giveUp((body) => body.isTooSlow(bytesMin), fault);

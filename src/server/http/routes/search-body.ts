@@ -1,3 +1,4 @@
+import type { WordsInput } from '@farthing/engine/search/search';
 import { shown } from '@farthing/protocol/allowed';
 import { brief } from '@farthing/protocol/brief';
 import { FarthingError } from '@farthing/protocol/error';
@@ -57,6 +58,17 @@ export interface ParsedSearch {
 const PLAIN_BYTES_MAX = Math.min(BODY_LIMITS.bytes, BODY_LIMITS.values);
 /** A picture, an escape that may hide its name, a byte order mark, and objects, whose members `splitBody` puts in order. */
 const NOT_PLAIN = /image_b64|\\|^\ufeff|\{.*\{/s;
+/** Members of the searches that `readPlainSearch` reads. */
+const PLAIN: ReadonlySet<string> = new Set<keyof SearchRequest>([
+  'query',
+  'families',
+  'k',
+  'exact',
+  'min_confidence',
+  'passages',
+  'max_chars',
+  'explain',
+]);
 const NOTHING_APART: Partial<SplitBody> = {};
 
 /** Reads and validates a SearchRequest. @throws a 400 that names the field. */
@@ -92,6 +104,22 @@ export async function readSearch(exchange: Exchange, bodyBytesMax: number): Prom
   const options = { ...(like && { like }), ...optionsOf(value) };
   const identity = { query, image_sha256: split.pictureSha256?.toString('hex'), ...options };
   return { inputs: [{ query, image, ...options }], asked: [identity], identity, warnings };
+}
+
+/** A search of words with simple members, as `readSearch` reads it; undefined for any other, and for all that has a fault or a warning. */
+export function readPlainSearch(body: Buffer): WordsInput | undefined {
+  if (body.byteLength > PLAIN_BYTES_MAX) return undefined;
+  const text = body.toString('utf8');
+  if (NOT_PLAIN.test(text)) return undefined;
+  try {
+    const { value, warnings } = validator.validate(parseJsonObject(text));
+    const { query, explain } = value;
+    if (warnings.length > 0 || !query?.trim() || explain) return undefined;
+    for (const name in value) if (!PLAIN.has(name)) return undefined;
+    return { query, ...optionsOf(value) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** Estimates the number of questions in an unread search, for its price. */

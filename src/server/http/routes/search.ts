@@ -5,6 +5,7 @@ import type { TenantId } from '@farthing/protocol/id';
 import { SearchRequestSchema } from '@farthing/protocol/schema/requests';
 import { type SearchAnswer, SearchResponseSchema } from '@farthing/protocol/schema/search';
 import { QUERIES_MAX } from '@farthing/protocol/search';
+import type { CountedSearch } from '../../workspace/activity/activity.ts';
 import { type PaidRoute, paid } from '../access/paid.ts';
 import type { Services } from '../access/services.ts';
 import { found, type SearchServices, workspaceRoute } from '../access/workspace-access.ts';
@@ -19,7 +20,7 @@ const PATH = '/agent/v1/search';
 const ERRORS = [400, 413, 429, 500, 503] as const;
 
 /** The public part of a result. */
-function body(
+export function body(
   {
     hits,
     answered,
@@ -182,6 +183,14 @@ function paidSearch(services: Services, exchange: Exchange, questions: number): 
   };
 }
 
+/** A search for the counters and the history. */
+export function counted(
+  asked: ParsedSearch['asked'][number],
+  { hits, latency_ms }: SearchResult,
+): CountedSearch {
+  return { ...asked, like: asked.like?.item, hits: hits.length, latency_ms };
+}
+
 /** POST /agent/v1/workspaces/{id}/search: included in the price of the workspace's time. */
 export function workspaceSearchRoute(services: SearchServices): Route {
   return workspaceRoute(
@@ -201,13 +210,8 @@ export function workspaceSearchRoute(services: SearchServices): Route {
       const { result, results } = await answerOf(search, workspace.id, parsed, exchange.signal, {
         expiresAt,
       });
-      for (const [at, { hits, latency_ms }] of results.entries())
-        workspaces.activity.countSearch(workspace.id, {
-          ...parsed.asked[at]!,
-          like: parsed.asked[at]!.like?.item,
-          hits: hits.length,
-          latency_ms,
-        });
+      for (const [at, result] of results.entries())
+        workspaces.activity.countSearch(workspace.id, counted(parsed.asked[at]!, result));
       const timing = { ...result.timing, total_ms: performance.now() - exchange.startedAt };
       return found({ ...body({ ...result, timing }, false), ...named(parsed.warnings) });
     },

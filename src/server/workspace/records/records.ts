@@ -1,6 +1,7 @@
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { storedId, type WorkspaceId } from '@farthing/protocol/id';
+import { forgetOldest } from '@farthing/queues/forget-oldest';
 import type { Store, Table } from '../../state/store.ts';
 import { houseTable } from '../house/house-table.ts';
 import { DueTimes } from '../time/due-times.ts';
@@ -18,7 +19,7 @@ import {
 } from '../workspace.ts';
 import type { PendingEffects } from './pending-effects.ts';
 import { Reserves } from './reserves.ts';
-import { tokenMatches } from './token.ts';
+import { tokenHasDigest, tokenMatches } from './token.ts';
 import { TokenHashes } from './token-hashes.ts';
 
 export interface RecordsDeps {
@@ -30,6 +31,9 @@ export interface RecordsDeps {
   /** Called after each commit for what it has changed: a record, or who its token is. */
   readonly onChanged?: (id: WorkspaceId) => void;
 }
+
+/** Workspaces whose records stay in memory. */
+const LATELY_MAX = 1024;
 
 /** Each costs a row; nothing else bounds an agent that makes them in a loop. */
 const HOUSE_WORKSPACES_MAX = 10_000;
@@ -50,6 +54,11 @@ export class WorkspaceRecords {
   readonly #due: DueTimes<WorkspaceId>;
   readonly #pendingEffects: PendingEffects;
   readonly #onChanged: (id: WorkspaceId) => void;
+  /** Those that their tokens have opened of late, each until anything of it changes. */
+  readonly #lately = new Map<
+    WorkspaceId,
+    { readonly record: WorkspaceRecord; readonly digest: Uint8Array }
+  >();
   /** What the transaction that runs has changed. */
   #changed = new Set<WorkspaceId>();
 
@@ -76,9 +85,31 @@ export class WorkspaceRecords {
     return this.#records.get(id) && this.#tokenHashes.of(id);
   }
 
-  /** The record, in any state, if its stored hash is this token's. An unknown id takes the same time. */
+  /** As `get` outside a transaction. */
+  latest(id: WorkspaceId): WorkspaceRecord | undefined {
+    return this.#lately.get(id)?.record ?? this.#records.get(id);
+  }
+
+  /**
+   * The record, in any state, if its stored hash is this token's. An unknown id takes as long as a known one that this token does not
+   * open.
+   */
   ofToken(id: WorkspaceId, token: string | undefined): WorkspaceRecord | undefined {
-    return tokenMatches(token, this.#tokenHashes.get(id)) ? this.#records.get(id) : undefined;
+    const lately = this.ofTokenLately(id, token);
+    if (lately) return lately;
+    const hash = this.#tokenHashes.get(id);
+    const record = tokenMatches(token, hash) ? this.#records.get(id) : undefined;
+    if (record && hash !== undefined) {
+      this.#lately.set(id, { record, digest: Buffer.from(hash, 'hex') });
+      forgetOldest(this.#lately, LATELY_MAX);
+    }
+    return record;
+  }
+
+  /** The same, where the token has opened it of late and nothing has changed since. */
+  ofTokenLately(id: WorkspaceId, token: string | undefined): WorkspaceRecord | undefined {
+    const lately = this.#lately.get(id);
+    return tokenHasDigest(token, lately?.digest) ? lately?.record : undefined;
   }
 
   /** In order of their ids, after `after`. */
@@ -136,7 +167,10 @@ export class WorkspaceRecords {
         return work();
       });
     } finally {
-      for (const id of changed) this.#onChanged(id);
+      for (const id of changed) {
+        this.#lately.delete(id);
+        this.#onChanged(id);
+      }
     }
   }
 

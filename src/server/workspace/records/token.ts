@@ -23,10 +23,14 @@ const NO_HASH = Buffer.alloc(32);
  * false.
  */
 export function tokenMatches(token: string | undefined, hash: string | undefined): boolean {
+  return tokenHasDigest(token, hash === undefined ? undefined : Buffer.from(hash, 'hex'));
+}
+
+/** The same with the hash as bytes. */
+export function tokenHasDigest(token: string | undefined, digest: Uint8Array | undefined): boolean {
   const sent = digestOf('sha256', token ?? '', 'buffer');
-  const stored = hash === undefined ? NO_HASH : Buffer.from(hash, 'hex');
-  const isSame = timingSafeEqual(sent, stored);
-  return isSame && token !== undefined && hash !== undefined;
+  const isSame = timingSafeEqual(sent, digest ?? NO_HASH);
+  return isSame && token !== undefined && digest !== undefined;
 }
 
 /** The one refusal for an unknown workspace and for a missing, malformed, wrong, foreign or expired token. */

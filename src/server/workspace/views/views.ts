@@ -133,7 +133,7 @@ export class WorkspaceViews {
   }
 
   #shown(id: WorkspaceId): WorkspaceRecord | undefined {
-    const record = this.#deps.records.get(id);
+    const record = this.#deps.records.latest(id);
     return record?.state === 'pending' ? undefined : record;
   }
 }
