@@ -273,7 +273,7 @@ export const SETTINGS = {
   LOG_LEVEL: setting(
     choice('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
     'info',
-    'Lowest level that is logged.',
+    'Lowest level that is logged. At `info` requests that were refused have a line, at `debug` all have one.',
   ),
   METRICS_PORT: setting(
     portOrOff,

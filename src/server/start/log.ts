@@ -67,13 +67,15 @@ function redactPath(before: string, name: string): string {
 }
 
 /**
- * Writes the line of each answered request. It has no member that could hold a secret, and looking for some would cost more than all
- * else of it.
+ * Writes the line of each answered request: a refusal is information, and what was answered or offered at a price is for who looks for it
+ * (`debug`). It has no member that could hold a secret, and looking for some would cost more than all else of it.
  */
 export function answeredLog(log: Logger): (event: AnsweredEvent) => void {
   const plain = log.child({}, { redact: [] });
   return (event) => {
-    if (plain.isLevelEnabled('info')) plain.info(answeredLine(event));
+    const { status } = event;
+    const level = status >= 400 && status !== 402 ? 'info' : 'debug';
+    if (plain.isLevelEnabled(level)) plain[level](answeredLine(event));
   };
 }
 

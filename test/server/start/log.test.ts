@@ -92,6 +92,11 @@ t.test('a request is one line, with its route, its outcome and its stages', asyn
   };
   t.match(search[1], { status: 200, stages });
   t.ok(answered.every(({ ms, route }) => typeof ms === 'number' && typeof route === 'string'));
+  const levelOf = (status: number) => (status >= 400 && status !== 402 ? 30 : 20);
+  t.ok(
+    answered.every(({ level, status }) => level === levelOf(Number(status))),
+    'refusals are information',
+  );
 });
 
 t.test('the client’s request id and trace come back, and stand in the line', async (t) => {
