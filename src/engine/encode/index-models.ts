@@ -19,7 +19,7 @@ import {
   type ServedSpace,
 } from './encoder.ts';
 import { PreviousModels, type PreviousModelsOptions } from './previous-models.ts';
-import { mainLanguage } from './text/main-language.ts';
+import { guessedLanguage, mainLanguage } from './text/main-language.ts';
 
 /** The part of the encoder that a search uses. */
 export interface QueryEncoder
@@ -166,11 +166,20 @@ export class IndexModels {
 
   /** The space of the model for other languages, if it knows that of a document's texts and an index's own model does not. */
   knowingBetter(spaces: readonly SpaceSpec[], texts: readonly string[]): ServedSpace | undefined {
+    return texts.length > 0 ? this.#better(spaces, mainLanguage(texts)) : undefined;
+  }
+
+  /** The language that texts seem to be in, where that model knows it alone. A sentence is too short to be certain of. */
+  seemsOther(spaces: readonly SpaceSpec[], texts: readonly string[]): string | undefined {
+    const language = texts.length > 0 ? guessedLanguage(texts) : undefined;
+    return this.#better(spaces, language) && language;
+  }
+
+  #better(spaces: readonly SpaceSpec[], language: string | undefined): ServedSpace | undefined {
     const { spaces: all, otherLanguages: other } = this.current;
     const own = all.find(({ name }) => name === TEXTS);
-    if (texts.length === 0 || !own || !other || !this.canChange(spaces)) return undefined;
-    const language = mainLanguage(texts);
-    return language && !knows(own, language) && knows(other, language) ? other : undefined;
+    if (!language || !own || !other || !this.canChange(spaces)) return undefined;
+    return !knows(own, language) && knows(other, language) ? other : undefined;
   }
 
   /** Cuts a document for the text model of an index. */

@@ -92,7 +92,8 @@ export class ModelChanges {
     const { models, languageOf } = this.#deps;
     if (texts.length === 0 || !models.canChange(spaces) || languageOf(tenant) !== undefined) return;
     const isNew = !this.#lookedAt.has(tenant);
-    if (isNew || models.knowingBetter(spaces, texts)) this.#of(tenant).isDue = true;
+    const isOther = () => models.seemsOther(spaces, texts) ?? models.knowingBetter(spaces, texts);
+    if (isNew || isOther()) this.#of(tenant).isDue = true;
   }
 
   /** Stops: what is encoded and not in its index yet is lost. */
@@ -175,8 +176,11 @@ export class ModelChanges {
   }
 
   async #readFrom(shard: Shard, snapshot: Snapshot): Promise<KnownBetter | undefined> {
+    const { models } = this.#deps;
     const passages = new Map<number, string>();
     let space: ServedSpace | undefined;
+    /** Texts of documents that are too short to be certain of, by the language that they seem to be in. */
+    const seeming = new Map<string, string[]>();
     for (let place = 0; ; ) {
       const { items, next } = shard.itemsFrom(place, ITEMS_AT_ONCE);
       if (items.length === 0) break;
@@ -192,9 +196,12 @@ export class ModelChanges {
           passages.set(segments[at]!, wordsOf(title, record.text));
           return record.text;
         });
-        space ??= this.#deps.models.knowingBetter(shard.spaces, texts);
+        space ??= models.knowingBetter(shard.spaces, texts);
+        const language = space ? undefined : models.seemsOther(shard.spaces, texts);
+        if (language) seeming.set(language, [...(seeming.get(language) ?? []), ...texts]);
       }
     }
+    for (const together of seeming.values()) space ??= models.knowingBetter(shard.spaces, together);
     return space && { space, passages };
   }
 

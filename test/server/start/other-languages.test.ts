@@ -90,6 +90,17 @@ t.test(
       t.equal((await byMeaning(english, 'crumble topping')).name, 'more.txt');
     });
 
+    await t.test('so it does for notes of a sentence, of which none alone is certain', async (t) => {
+      const notes = await agent.rent({ ttl_minutes: 60 });
+      const model = async () => (await notes.send('GET', '/usage')).body.text_model;
+      await ingest(notes, ['tides.txt']);
+      await notes.ingest('key.txt', 'Der Fahrradschlüssel liegt in der blauen Dose neben dem Kühlschrank.');
+      t.match(await model(), /^all-MiniLM-L6-v2/);
+      await notes.ingest('heating.txt', 'Die Heizung im Keller wird jeden Oktober von Herrn Vogel gewartet.');
+      await eventually(async () => /^multilingual-e5-small/.test(await model()));
+      t.equal((await byMeaning(notes, 'where is the key of the bike?')).name, 'key.txt');
+    });
+
     await t.test('one whose renter said the language has its model, whatever comes first', async (t) => {
       for (const language of ['de', 'mul']) {
         const said = await agent.rent({ ttl_minutes: 60, language });

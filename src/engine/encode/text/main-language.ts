@@ -21,6 +21,11 @@ export function mainLanguage(texts: readonly string[]): string | undefined {
   return first && first[1] >= SHARE_MIN * places.length ? first[0] : undefined;
 }
 
+/** The language that the beginning of a document seems to be in, certain or not; undefined where it is too short for a guess. */
+export function guessedLanguage(texts: readonly string[]): string | undefined {
+  return native.detectLanguage(placesOf(texts)[0]!)?.language;
+}
+
 /** Stretches of about `CHARACTERS`, evenly over the texts. */
 function placesOf(texts: readonly string[]): string[] {
   const whole = texts.reduce((sum, { length }) => sum + length + 1, 0);
