@@ -104,7 +104,7 @@ t.test('the command syncs a folder of a workspace', async (t) => {
   t.match(JSON.parse(one.out), { hits: [{ queries: [0, 1] }, { queries: [0, 1] }] });
   t.match(await agent.run(['search', '--also', 'moon']), {
     code: 2,
-    err: /first question|What is to be found/,
+    err: /first question|What should I search for/,
   });
   t.match(await agent.run(['search', 'x', '--max-chars', '5']), { code: 2, err: /from 200 to 200000/ });
   t.match(await agent.run(['ingest', docs, '-r', '--meta', 'year']), { code: 2, err: /no NAME=VALUE/ });
