@@ -79,7 +79,7 @@ const OWNERS: Readonly<Record<string, number>> = {
 const UPLOADS = deep(2, 6);
 
 for (const [name, owners] of Object.entries(OWNERS)) {
-  t.test(`${name}: ten words wait for one piece of each owner, seldom for two`, async (t) => {
+  t.test(`${name}: ten words wait for one piece of each owner at most`, async (t) => {
     const server = await startTestServer(t, BESIEGED);
     const [payer, attacker] = [new TestAgent(server.url), new TestAgent(server.url)];
     const [client, { id, token }] = [await payer.rent(), await attacker.rent()];
@@ -96,7 +96,6 @@ for (const [name, owners] of Object.entries(OWNERS)) {
     const begun = Promise.withResolvers<void>();
     const attacking = attack(name, target, over.signal, begun.resolve);
     await begun.promise;
-    const waited: number[] = [];
     for (let upload = 0; upload < UPLOADS; upload++) {
       const from = turns.waits.length;
       const { body } = await client.ingest(`${upload}.txt`, words());
@@ -105,11 +104,8 @@ for (const [name, owners] of Object.entries(OWNERS)) {
         .slice(from)
         .filter(({ owner }) => owner.includes(payer.account.address.toLowerCase()));
       t.ok(own.length > 0, 'it waited in a queue');
-      for (const { others } of own) t.ok(others <= 2 * owners, `${others} pieces of others before it`);
-      waited.push(...own.map(({ others }) => others));
+      for (const { others } of own) t.ok(others <= owners, `${others} pieces of others before it`);
     }
-    const most = waited.toSorted((a, b) => a - b)[Math.floor(0.75 * waited.length)]!;
-    t.ok(most <= owners, `three of four waited for ${most} at most`);
     over.abort();
     await attacking;
   });
