@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { digestOf } from '../../scripts/packages/packing.ts';
 import { docBlocks } from '../client/doc-blocks.ts';
 import { onlyDeep } from '../rig/deep.ts';
 import { emptyFolder, install, typeFaults } from './packed.ts';
@@ -23,6 +24,17 @@ const QUICKSTART = 'quickstart-typescript.md';
 const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   readonly devDependencies: Readonly<Record<string, string>>;
 };
+
+t.test('the package of the models names what is in it', async (t) => {
+  const models = join(root, 'models');
+  const { stdout } = await run('git', ['ls-files'], { cwd: models });
+  const packed = stdout
+    .trim()
+    .split('\n')
+    .filter((name) => !/\.py$|model_fp32/.test(name));
+  const { contents } = JSON.parse(readFileSync(join(models, 'package.json'), 'utf8')) as { contents: string };
+  t.equal(contents, digestOf(models, packed), '"contents" of models/package.json is the digest of its files');
+});
 
 t.test('the packed files serve and search in an empty folder', { skip: onlyDeep }, async (t) => {
   const folder = emptyFolder(t);
