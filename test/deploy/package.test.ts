@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,11 +27,12 @@ const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 
 
 t.test('the package of the models names what is in it', async (t) => {
   const models = join(root, 'models');
-  const { stdout } = await run('git', ['ls-files'], { cwd: models });
-  const packed = stdout
-    .trim()
-    .split('\n')
-    .filter((name) => !/\.py$|model_fp32/.test(name));
+  const names = readdirSync(models, { recursive: true, encoding: 'utf8' });
+  // As `files` of the package has it, and without what was pulled or built here.
+  const packed = names.filter(
+    (name) =>
+      statSync(join(models, name)).isFile() && !/\.pyc?$|model_fp32|^lock\.json$|^\.pulling/.test(name),
+  );
   const { contents } = JSON.parse(readFileSync(join(models, 'package.json'), 'utf8')) as { contents: string };
   t.equal(contents, digestOf(models, packed), '"contents" of models/package.json is the digest of its files');
 });
