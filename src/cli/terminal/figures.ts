@@ -35,7 +35,6 @@ export function timeText(timestamp: string, now = new Date()): string {
 export const VOICE: Voice = {
   duration: durationText,
   time: (time: string) => timeText(time),
-  median: ({ p50 }: { readonly p50: number | null }) => (p50 === null ? undefined : `${p50.toFixed(1)} ms`),
   moments: momentsText,
 };
 

@@ -66,6 +66,7 @@ const PLAIN: Voice = {
   count: (count: number) => count.toLocaleString('en-US'),
   counted: (count: number, { noun }) => counted(count, noun?.[0] ?? '', noun?.[1]),
   seconds: (seconds: number) => `${Math.round(seconds)} s`,
+  median: ({ p50 }: { readonly p50: number | null }) => (p50 === null ? undefined : `${p50.toFixed(1)} ms`),
   bytes: bytesText,
   usd: usdText,
 };
