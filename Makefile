@@ -23,7 +23,7 @@ NATIVE_SOURCES := $(shell find native -path native/target -prune -o \( -name '*.
 CONSOLE := .build/console/index.html
 SERVER := .build/server/main.js
 SERVER_SOURCES := $(shell find src \( -path src/console -o -name node_modules \) -prune -o -name '*.ts' ! -name '*.d.ts' -print) scripts/build-server.ts
-CONSOLE_SOURCES := $(shell find src/console -name node_modules -prune -o -type f -print) scripts/build-console.ts
+CONSOLE_SOURCES := $(shell find src/console src/client src/protocol -name node_modules -prune -o -type f -print) scripts/build-console.ts
 
 .PHONY: help cluster-up etcd garage python fits python-answers clients setup console server run package test test-deep test-all quality bench bench-data measured soak siege samples gpu gpu-check crash crash-cluster crash-workspaces crash-index damage-index fuzz hostile client-faults runtimes docs sanitize lint format clean
 
