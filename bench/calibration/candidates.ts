@@ -15,6 +15,7 @@ export interface ListEvidence {
   readonly score: number;
   readonly held: number;
   readonly lacks: number;
+  readonly coincidental: number;
   readonly written: boolean;
   readonly segment: number;
   readonly note: boolean;
@@ -157,7 +158,7 @@ async function search(
   const lists = [served.get('raw_words')!, served.get('text_semantic')!];
   const plan = nativePlan(lists, encoder.fusion);
   const query = new native.NativeSearch(plan, DEPTH, DEPTH, false, 0, false, null);
-  query.askWords(text, null, false);
+  query.askWords(text, encoder.vocabulary, false);
   return tenants.use(tenant, {}, async (shard) => {
     const snapshot = shard.snapshot();
     try {

@@ -23,7 +23,9 @@ type View = keyof typeof VIEWS;
 type OrderedList = 'raw_words' | 'text_semantic';
 
 /** How each list counts in the order of passages. */
-export type Order = Readonly<Record<OrderedList, Pick<ListSettings, 'weight' | 'scale'>>>;
+export type Order = Readonly<
+  Record<OrderedList, Pick<ListSettings, 'weight' | 'scale' | 'other_language_words'>>
+>;
 
 /** For each view the plan of its lists. */
 export type Plans = Readonly<Record<View, ReturnType<typeof nativePlan>>>;
@@ -32,7 +34,11 @@ export type Plans = Readonly<Record<View, ReturnType<typeof nativePlan>>>;
 export function orderOf({ fusion, spaces }: Pick<Encoder, 'fusion' | 'spaces'>): Order {
   const text_semantic = spaces.find(({ name }) => name === 'text_semantic')?.lists.text_semantic;
   if (!text_semantic) throw new Error('there is no text model to calibrate');
-  const only = ({ weight, scale }: ListSettings) => ({ weight, ...(scale && { scale }) });
+  const only = ({ weight, scale, other_language_words }: ListSettings) => ({
+    weight,
+    ...(scale && { scale }),
+    ...(other_language_words !== undefined && { other_language_words }),
+  });
   return { raw_words: only(fusion.raw_words), text_semantic: only(text_semantic) };
 }
 

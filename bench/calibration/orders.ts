@@ -1,20 +1,28 @@
 /**
  * The order of passages beside plainer ones, and without each of its rows; nDCG@10 of each set, its own queries (and the share with a right
  * first hit) and names, numbers and codes out of its texts. `fit.py` judges, and fits over all that is known with each set left out. The
- * candidates are those of `make bench NAME=calibration`, and are kept with them.
+ * candidates are those of `make bench NAME=calibration`, and are kept with them. OTHER_LANGUAGES=1: with the text model for other languages.
  */
-import { openEncoder } from '../../src/engine/encode/open-encoder.ts';
+import { openEncoder, openPreviousEncoder } from '../../src/engine/encode/open-encoder.ts';
 import type { DumpedPlace, DumpedQuery } from './candidates.ts';
 import { dumpsOf, isExact } from './dumps.ts';
 import { ENCODER } from './encoder.ts';
 import { exampleOf, orderOf, type Plans, plansOf } from './examples.ts';
 import { fitted } from './fitted.ts';
 
-const encoder = await openEncoder(ENCODER);
+const inUse = await openEncoder(ENCODER);
+const { otherLanguages, vocabulary } = inUse;
+const other =
+  process.env.OTHER_LANGUAGES && otherLanguages
+    ? await openPreviousEncoder(ENCODER, otherLanguages)
+    : undefined;
+const encoder = other ? Object.assign(other, { vocabulary }) : inUse;
 const order = orderOf(encoder);
 const { fusion } = encoder;
 const plans = plansOf(order, fusion);
 const sameForeign = plansOf(order, { ...fusion, unknown_language_share: 1 });
+const { other_language_words: _, ...meaning } = order.text_semantic;
+const coincidences = plansOf({ ...order, text_semantic: meaning }, fusion);
 
 /** Farthing's own order of a query's places, with other plans or evidence; null: not found. */
 function ordersOf(query: DumpedQuery, plans: Plans, change = (place: DumpedPlace) => place) {
@@ -34,6 +42,7 @@ const ORDERS: Readonly<Record<string, (query: DumpedQuery) => readonly (number |
   'the order': (query) => ordersOf(query, plans),
   'without words as written': (query) => ordersOf(query, plans, notWritten),
   'without less for a foreign language': (query) => ordersOf(query, sameForeign),
+  'without less for coincidental words': (query) => ordersOf(query, coincidences),
 };
 
 export let facts = {};
@@ -54,5 +63,5 @@ try {
     sets: Object.fromEntries(sets),
   });
 } finally {
-  await encoder.close();
+  await Promise.all([inUse.close(), other?.close()]);
 }
