@@ -11,6 +11,8 @@ pub struct Rating {
     pub held: Vec<f32>,
     /// For words: the share of the query's information that is in codes, numbers and names which each segment lacks.
     pub lacks: Vec<f32>,
+    /// For words: the share of each score that is of words which stand in texts of another language by coincidence.
+    pub coincidental: Vec<f32>,
     /// For words: the segments, ascending, that hold every word of the query as it is written, not by its stem; none if they
     /// are many. They need not be among the rated.
     pub written: Vec<u32>,

@@ -35,6 +35,9 @@ pub struct ListEvidence {
     pub held: f64,
     /// For words: share of the query's information that is in codes, numbers and names which that Segment lacks.
     pub lacks: f64,
+    /// For words: share of the score that is of words which stand in texts of another language by coincidence.
+    #[serde(default)]
+    pub coincidental: f64,
     /// For words: that Segment is one of few with every word as it is written.
     pub written: bool,
     pub segment: u32,
@@ -216,6 +219,7 @@ impl<'a> Found<'a> {
                 score,
                 held: value(&rating.held, at),
                 lacks: value(&rating.lacks, at),
+                coincidental: value(&rating.coincidental, at),
                 written: rating.written.binary_search(segment).is_ok(),
                 segment: *segment,
                 note: *note,

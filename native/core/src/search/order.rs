@@ -46,6 +46,12 @@ pub fn deviation_of(sample: &ScoreSample) -> f64 {
     (squares / (sample.count + PRIOR.count)).sqrt()
 }
 
+/// The share that coincidental words count of their score: less where vectors understand the query.
+pub fn coincidence_share(plan: &Plan, evidence: &Evidence) -> f64 {
+    let meaning = plan.passages_by(Scans::Vectors).filter(|at| !evidence.scales[*at].foreign);
+    meaning.and_then(|at| plan.lists[at].other_language_words).unwrap_or(1.0)
+}
+
 /// Passages, best first; of equal ones the earlier ingested is first. `found`: the candidates that a list of passages has.
 pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<Ordered> {
     let [words, meaning] = [Scans::Words, Scans::Vectors].map(|scans| plan.passages_by(scans));
@@ -56,6 +62,7 @@ pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<
     let meaning_weight = meaning.map_or(0.0, |at| {
         plan.lists[at].weight * if evidence.scales[at].foreign { plan.unknown_language_share } else { 1.0 }
     });
+    let coincidence_share = coincidence_share(plan, evidence);
     let deviations = |cosine: f64| {
         // On the model's own scale, which no other Segments of an index change; from the index's scores where it has none.
         meaning.map_or(0.0, |at| match plan.lists[at].scale {
@@ -76,7 +83,7 @@ pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<
         }
     }
     let ordered = |candidate: &usize| {
-        let ListEvidence { score, held, lacks, written, note, .. } = by_words(*candidate);
+        let ListEvidence { score, held, lacks, coincidental, written, note, .. } = by_words(*candidate);
         let whole = held > WHOLE;
         // A name has no vector. One that holds the whole query means it as much as any passage.
         let meant = by_meaning(*candidate).or(whole.then_some(best_cosine));
@@ -85,7 +92,11 @@ pub fn order_passages(plan: &Plan, evidence: &Evidence, found: &[usize]) -> Vec<
             true if whole_content > 0.0 => NOTE_SHARE * whole_content / best,
             _ => 1.0,
         };
-        let words = if best > 0.0 { share * words_weight * (score / best) } else { 0.0 };
+        let words = if best > 0.0 {
+            share * words_weight * (score / best) * (1.0 - coincidental * (1.0 - coincidence_share))
+        } else {
+            0.0
+        };
         let deviations = meant.map_or(0.0, deviations);
         let meaning = meaning_weight * deviations;
         Ordered {

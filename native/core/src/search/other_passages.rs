@@ -3,7 +3,7 @@
 
 use super::evidence::{Evidence, Rates, ScannedList};
 use super::fusion::FusedPlace;
-use super::order::deviation_of;
+use super::order::{coincidence_share, deviation_of};
 use super::plan::{Kind, Plan, PlannedList, Scans};
 use super::segment_map::SegmentMap;
 use crate::error::Result;
@@ -39,11 +39,14 @@ pub fn other_passages(
     let mut proposed = proposed(of_passages.iter().map(|at| &lists[*at]), evidence, places);
     let segments: Vec<u32> = proposed.iter().map(|one| one.segment).collect();
     if !segments.is_empty() {
+        let coincidence_share = coincidence_share(plan, evidence);
         for list in of_passages {
             let (rating, slope) = (rates.rate(list, &segments)?, slope(&plan.lists[list], plan, evidence, list));
-            for (one, score) in proposed.iter_mut().zip(&rating.scores) {
+            for (at, (one, score)) in proposed.iter_mut().zip(&rating.scores).enumerate() {
+                let coincidental = rating.coincidental.get(at).map_or(0.0, |share| f64::from(*share));
+                let counted = 1.0 - coincidental * (1.0 - coincidence_share);
                 // A name has no vector.
-                one.order += if score.is_nan() { 0.0 } else { slope * f64::from(*score) };
+                one.order += if score.is_nan() { 0.0 } else { slope * f64::from(*score) * counted };
             }
         }
     }

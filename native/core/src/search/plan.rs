@@ -88,6 +88,8 @@ pub struct PlannedList {
     pub weight: f64,
     /// For passages by meaning: cosines of unrelated texts. None: an index's own scores for the query tell.
     pub scale: Option<CosineScale>,
+    /// For passages by meaning: the share that words beside it count which stand in texts of another language by coincidence. None: 1.
+    pub other_language_words: Option<f64>,
     /// For passages: the log-odds of the list alone, of meaning together with words, and of both for a sentence.
     pub curve: Option<Curve>,
     pub with_words: Option<Curve>,

@@ -3,6 +3,7 @@
 pub mod block;
 mod bm25;
 pub mod build;
+mod coincidence;
 pub mod exact_match;
 pub mod lists;
 pub mod merge;

@@ -83,13 +83,17 @@ pub struct ParsedQuery {
     /// The phrases as they are quoted.
     pub quoted: Vec<String>,
     pub named: Vec<NamedWords>,
+    /// The language that its stop words are of. None: it has none.
+    pub spoken: Option<Language>,
 }
 
 /// Analyses a query in each of the languages, which are those of the index. A stop word of the query's own language is
 /// one in every language. Stop words are looked up only if the query has nothing else. `certain`: the query's language,
 /// where that is known. Otherwise its stop words tell.
 pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> ParsedQuery {
-    let own_language = language_of(text, certain, languages);
+    let evidence = Evidence::of(start_of(text, BYTES_MAX));
+    let own_language = language_by(&evidence, certain, languages);
+    let spoken = evidence.has_any().then_some(own_language);
     let own = Terms::of(own_language);
     let analysers = analysers_of(languages);
     let mut all: Vec<Word> = vec![];
@@ -116,7 +120,7 @@ pub fn parse(text: &str, certain: Option<Language>, languages: &[Language]) -> P
         words.iter().enumerate().map(|(number, word)| (word.written.as_str(), number)).collect();
     let named = named_words(named(text, &all, own_language), &numbers, &analysers);
     let joined = joined(&all, &numbers);
-    ParsedQuery { words, joined, phrases, quoted: texts, named }
+    ParsedQuery { words, joined, phrases, quoted: texts, named, spoken }
 }
 
 fn analysers_of(languages: &[Language]) -> Vec<(Language, Terms)> {
@@ -166,7 +170,10 @@ fn named_words(named: Vec<Named>, numbers: &HashMap<&str, usize>, analysers: &[(
 /// A query's language: one of the index, unless its stop words are plainly those of another. `certain`: its language,
 /// if it is known and has no stop words to tell by.
 pub fn language_of(text: &str, certain: Option<Language>, languages: &[Language]) -> Language {
-    let evidence = Evidence::of(start_of(text, BYTES_MAX));
+    language_by(&Evidence::of(start_of(text, BYTES_MAX)), certain, languages)
+}
+
+fn language_by(evidence: &Evidence, certain: Option<Language>, languages: &[Language]) -> Language {
     let mut prior = Prior::default();
     languages.iter().for_each(|language| prior.add(*language, INDEX_WEIGHT));
     match certain {

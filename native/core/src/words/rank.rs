@@ -10,6 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::block::WordsBlock;
 use super::bm25::{Collection, Formula};
+use super::coincidence::coincidental_words;
 use super::occurrences::{Finder, Found, Occurrences, look_up, occurrences};
 use super::phrases::{documents_with_all, relax};
 use super::query::{JOINED_LETTERS, NamedWords, ParsedQuery, Phrase, language_of, parse};
@@ -109,6 +110,8 @@ struct Understood {
     /// Quoted phrases that stand nowhere.
     relaxed: Vec<String>,
     meanings: Vec<Meaning>,
+    /// Of each word, whether it is a coincidence.
+    coincidental: Vec<bool>,
     /// Those of the words and of their alternatives, in the order in which they are looked up.
     occurrences: Vec<Occurrences>,
 }
@@ -144,6 +147,8 @@ pub struct QueryTerms<'a> {
     pub has_absent: bool,
     /// Of each word, whether it is [`Meaning::Unknown`].
     pub unknown: Vec<bool>,
+    /// Of each in `found`, whether it is a coincidence: see [`coincidental_words`].
+    pub coincidental: Vec<bool>,
     /// The names in the query, …
     pub named: Vec<NamedWords>,
     /// … and where its words, by their numbers, are in `found`: a word may stand for another besides.
@@ -196,6 +201,7 @@ impl<'a> QueryTerms<'a> {
             relaxed,
             has_absent: false,
             unknown: vec![],
+            coincidental: vec![],
             named: parsed.named.clone(),
             found_of: vec![],
             words: parsed.words.iter().map(|word| word.written.clone()).collect(),
@@ -205,6 +211,10 @@ impl<'a> QueryTerms<'a> {
         let mut finder =
             Finder { blocks, dead: &dead, known: before.map(|known| &known.occurrences[..]), made: vec![] };
         let mut looked_up = looked_up.into_iter();
+        let coincidental = match before {
+            Some(understood) => Cow::Borrowed(&understood.coincidental),
+            None => Cow::Owned(coincidental_words(blocks, query, &parsed, &terms.collection.languages)?),
+        };
         for (at, word) in parsed.words.iter().enumerate() {
             stop.check()?;
             let begin = terms.found.len();
@@ -219,15 +229,16 @@ impl<'a> QueryTerms<'a> {
             };
             terms.add(&mut finder, word, of_word, &meaning)?;
             terms.found_of.push(begin..terms.found.len());
+            terms.coincidental.resize(terms.found.len(), coincidental[at]);
             terms.unknown.push(matches!(*meaning, Meaning::Unknown));
             if let Cow::Owned(meaning) = meaning {
                 meanings.push(meaning);
             }
         }
-        if let Cow::Owned(parsed) = parsed {
-            let occurrences = finder.made;
+        if let (Cow::Owned(parsed), Cow::Owned(coincidental)) = (parsed, coincidental) {
+            let (relaxed, occurrences) = (terms.relaxed.clone(), finder.made);
             // Two threads may have found out the same.
-            let _ = query.understood.set(Understood { parsed, relaxed: terms.relaxed.clone(), meanings, occurrences });
+            let _ = query.understood.set(Understood { parsed, relaxed, meanings, coincidental, occurrences });
         }
         Ok(Some(terms))
     }
@@ -288,7 +299,7 @@ impl<'a> QueryTerms<'a> {
 }
 
 /// The stems of a word in the languages that it may be of: the query's and the index's. English words are known by themselves.
-fn stems(query: &ResolvedQuery, word: &QueryWord, languages: &[Language]) -> Vec<String> {
+pub(super) fn stems(query: &ResolvedQuery, word: &QueryWord, languages: &[Language]) -> Vec<String> {
     let own = language_of(&query.text, query.language, languages);
     let others = languages.iter().copied().filter(|language| *language != own);
     let of = std::iter::once(own).chain(others).filter(|language| *language != DEFAULT);

@@ -21,11 +21,16 @@ pub fn rate(
     spelt: &Spelt<'_>,
 ) -> Result<Rating> {
     let zeros = || vec![0.0; segments.len()];
-    let mut rating =
-        Rating { scores: vec![f32::NAN; segments.len()], held: zeros(), lacks: zeros(), ..Rating::default() };
+    let mut rating = Rating {
+        scores: vec![f32::NAN; segments.len()],
+        held: zeros(),
+        lacks: zeros(),
+        coincidental: zeros(),
+        ..Rating::default()
+    };
     let Some(terms) = QueryTerms::of(blocks, query, &Stop::default(), spelt)? else { return Ok(rating) };
     let named = NamedThings::of(&terms);
-    let QueryTerms { collection, phrases, found, weights, has_absent, .. } = &terms;
+    let QueryTerms { collection, phrases, found, weights, has_absent, coincidental, .. } = &terms;
     rating.words = terms.count;
     rating.information = found.iter().zip(weights).filter(|word| word.0.informs).map(|word| word.1).sum();
     // The same order of summands as in a search: the sums are the same bits.
@@ -56,7 +61,9 @@ pub fn rate(
                         let (index, row) = present[at];
                         if view.language(row).bit() & languages != 0 {
                             has[at] |= bit;
-                            rating.scores[index] += formula.impact(weight, count, view.lengths.get(row as usize));
+                            let impact = formula.impact(weight, count, view.lengths.get(row as usize));
+                            rating.scores[index] += impact;
+                            rating.coincidental[index] += if coincidental[*word] { impact } else { 0.0 };
                             rating.held[index] += if *informs { weight } else { 0.0 };
                         }
                     },
@@ -68,6 +75,9 @@ pub fn rate(
             rating.lacks[*index] = lacks.weight;
             rating.held[*index] = (rating.held[*index] - lacks.matched).max(0.0);
         }
+    }
+    for (coincidental, score) in rating.coincidental.iter_mut().zip(&rating.scores).filter(|of| *of.0 > 0.0) {
+        *coincidental = (*coincidental / score).min(1.0);
     }
     if rating.information > 0.0 {
         let share = |weight: &mut f32| *weight = (*weight / rating.information).min(1.0);

@@ -80,6 +80,8 @@ const List = closed({
   weight: Type.Number({ minimum: 0, maximum: 100 }),
   /** Passages by meaning: cosines of unrelated texts. Absent: estimated from the index's own scores for the query. */
   scale: Type.Optional(closed({ mean: Type.Number(), deviation: Type.Number({ exclusiveMinimum: 0 }) })),
+  /** Passages by meaning: the share that words beside it count which stand in texts of another language by chance. */
+  other_language_words: Type.Optional(Share),
   /** Passages: log-odds from the list alone, from meaning together with words, and from both where a sentence is asked. */
   curve: Type.Optional(Curve),
   with_words: Type.Optional(Curve),

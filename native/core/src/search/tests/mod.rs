@@ -26,6 +26,7 @@ struct Known {
     scores: Scores,
     held: Scores,
     lacks: Scores,
+    coincidental: Scores,
     /// Segments that have every word as it is written.
     written: Vec<u32>,
     information: f32,
@@ -112,6 +113,7 @@ fn planned(name: &str) -> PlannedList {
         languages: None,
         weight: if name == "text_semantic" { 0.2 } else { 1.0 },
         scale: None,
+        other_language_words: None,
         curve,
         with_words: (name == "text_semantic").then_some(with_words),
         sentences: None,
@@ -143,6 +145,7 @@ impl Rates for Rater<'_> {
             scores: of(&list.scores, absent),
             held: of(&list.held, 0.0),
             lacks: of(&list.lacks, 0.0),
+            coincidental: of(&list.coincidental, 0.0),
             written: list.written.clone(),
             information: list.information,
             words: list.words,

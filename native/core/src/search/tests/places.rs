@@ -237,3 +237,19 @@ fn a_note_about_a_file_does_not_outrank_a_text_with_the_same_words() {
     assert_eq!(order(vec![]), [1, 2, 3]);
     assert_eq!(order(vec![1]), [2, 3, 1], "it counts half of that text");
 }
+
+#[test]
+fn words_that_stand_there_by_coincidence_count_less_beside_a_model_that_knows_the_language() {
+    let words = known("raw_words", &[(1, 9.0), (2, 8.0)]);
+    let words = Known { coincidental: [(1, 1.0)].into(), ..words };
+    let best = |foreign: bool, share: Option<f64>| {
+        let meaning = Known { foreign, ..known("text_semantic", &[(1, 0.3), (2, 0.3)]) };
+        let lists = [meaning, words.clone()];
+        let mut plan = plan_of(&lists);
+        plan.lists[0].other_language_words = share;
+        segments(&fuse_by(&plan, &lists, PLAIN))[0]
+    };
+    assert_eq!(best(false, None), 1);
+    assert_eq!(best(false, Some(0.5)), 2);
+    assert_eq!(best(true, Some(0.5)), 1, "nothing else is understood");
+}

@@ -3,6 +3,7 @@
 use super::{block, relaxed, segments};
 use crate::blocks::dead::Dead;
 use crate::ranking::options::SearchOptions;
+use crate::ranking::rating::Rating;
 use crate::terms::spelt_right::SpeltRight;
 use crate::words::block::WordsBlock;
 use crate::words::postings::PostingsView;
@@ -145,19 +146,48 @@ fn lack(texts: &[&str], query: &str) -> Vec<bool> {
 
 /// The share of the query's information that is in what it names and that each text lacks.
 fn lacked(texts: &[&str], query: &str) -> Vec<f32> {
+    let rating = rated(texts, query, SpeltRight::default());
+    assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
+    rating.lacks
+}
+
+fn rated(texts: &[&str], query: &str, spelt_right: SpeltRight) -> Rating {
     let bytes = block(0, texts);
     let blocks = [WordsBlock { view: PostingsView::read(&bytes).unwrap(), dead: Dead::default() }];
     let segments: Vec<u32> = (0..texts.len() as u32).collect();
-    let rating = rate(
-        &blocks,
-        &ResolvedQuery::new(query, None, SpeltRight::default()),
-        (&segments, None),
-        |_, _| Ok(None),
-        &|_| Ok(None),
-    )
-    .unwrap();
-    assert!(rating.lacks.iter().all(|lacks| (0.0..=1.0).contains(lacks)), "{query}");
-    rating.lacks
+    let query = ResolvedQuery::new(query, None, spelt_right);
+    rate(&blocks, &query, (&segments, None), |_, _| Ok(None), &|_| Ok(None)).unwrap()
+}
+
+#[test]
+fn known_words_of_a_query_stand_in_texts_of_another_language_by_coincidence() {
+    let spanish = [
+        "El capital de la empresa no se ha usado para los gastos de este mes, que era lo que se dijo en la junta.",
+        "La orden de libpthread para que los hilos del proceso no se bloqueen es la que se usa en el sistema.",
+        "El plan de Valencia es el que se hizo con la ayuda de todos los que viven en la ciudad y en el campo.",
+        "El valor de INVALID no se usa para los datos que se leen de un fichero que no es el de la orden.",
+    ];
+    let english = "The capital of the company was not used for the plan that we made with them in the city.";
+    let known = |words: &'static [&'static str]| SpeltRight::by(move |word, _| Ok(words.contains(&word)));
+    let shares = |texts: &[&str], query: &str| {
+        rated(texts, query, known(&["capital", "plan", "valencia", "invalid", "where", "thread"])).coincidental
+    };
+    for (query, expected) in [
+        ("where is the capital of it", [1.0, 0.0, 0.0, 0.0]),
+        ("where is the libpthread of this", [0.0; 4]),
+        ("where is the town of Valencia in it", [0.0; 4]),
+        ("what is the valencia of it", [0.0, 0.0, 1.0, 0.0]),
+        ("what is the INVALID of it", [0.0; 4]),
+        ("capital", [0.0; 4]),
+        ("cuál es el capital de la empresa", [0.0; 4]),
+    ] {
+        assert_eq!(shares(&spanish, query), expected, "{query}");
+    }
+    let share = shares(&spanish, "where is the plan of Valencia")[2];
+    assert!(share > 0.0 && share < 1.0, "the name is none: {share}");
+    let mixed = |of: usize| [&spanish[..2], &vec![english; of]].concat();
+    assert_eq!(shares(&mixed(1), "where is the capital of it")[0], 1.0);
+    assert_eq!(shares(&mixed(2), "where is the capital of it"), [0.0; 4], "half of the texts are in its language");
 }
 
 #[test]
