@@ -14,6 +14,7 @@ import { docBlocks } from './doc-blocks.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const client = join(root, 'clients/python');
+const CHAT = join(root, 'examples/chat.py');
 const { python, absent } = pythonWith('x402', 'httpx', 'cryptography', 'eth_account', 'pytest');
 const server = await startTestServer(t);
 const folder = mkdtempSync(join(tmpdir(), 'farthing-python-'));
@@ -59,6 +60,7 @@ t.test('mypy --strict and ruff find nothing', { skip: without('mypy', 'ruff') },
   const checked = [
     ['-p', 'farthing'],
     [join(client, 'tests')],
+    [CHAT],
     ...(hasRecipes ? recipes.map((_, at) => [join(folder, `recipe_${at}.py`)]) : []),
   ];
   for (const words of checked) {
@@ -70,12 +72,14 @@ t.test('mypy --strict and ruff find nothing', { skip: without('mypy', 'ruff') },
     t.equal(status, 0, output);
   }
   const sources = [join(client, 'src'), join(client, 'tests')];
-  for (const words of [['check'], ['format', '--check']]) {
-    const { status, output } = await runProgram(python, ['-m', 'ruff', ...words, '--no-cache', ...sources], {
-      env,
-    });
-    t.equal(status, 0, output);
-  }
+  const chat = ['--config', join(client, 'pyproject.toml'), CHAT];
+  for (const words of [['check'], ['format', '--check']])
+    for (const files of [sources, chat]) {
+      const { status, output } = await runProgram(python, ['-m', 'ruff', ...words, '--no-cache', ...files], {
+        env,
+      });
+      t.equal(status, 0, output);
+    }
 });
 
 const [first, rented, awaited] = docBlocks('quickstart-python.md', 'python', server.url);

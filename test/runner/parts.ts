@@ -34,7 +34,7 @@ export const CHECKS: readonly Part[] = [
   // By folders: tests that run beside it make and remove others in .tap.
   commandPart(
     'format and lint',
-    () => tool('biome', 'check', '--error-on-warnings', 'src', 'scripts', 'test', 'bench'),
+    () => tool('biome', 'check', '--error-on-warnings', 'src', 'scripts', 'test', 'bench', 'examples'),
     countAsOne,
   ),
   commandPart('types', () => tool('tsc', '-b'), countAsOne),
