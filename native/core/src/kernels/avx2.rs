@@ -106,15 +106,15 @@ fn bounds(
     unsafe { wide(dots, scales, residuals, terms, threshold, out) }
 }
 
-fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {
     query.check(group);
     // Safety: the kernel is listed only where AVX2 was detected; the length was checked.
-    unsafe { bits_reach_avx2(query, terms, group) }
+    unsafe { bits_reach_avx2(query, terms, group, uppers) }
 }
 
 /// Two registers of 32 rows; each byte's sums are at most 120, so two are added before they are widened.
 #[target_feature(enable = "avx2")]
-unsafe fn bits_reach_avx2(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+unsafe fn bits_reach_avx2(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {
     let (nibble, low_bytes) = (_mm256_set1_epi8(15), _mm256_set1_epi16(0x00ff));
     let (mut even, mut odd) = ([_mm256_setzero_si256(); 2], [_mm256_setzero_si256(); 2]);
     for at in (0..query.planes.len()).step_by(2) {
@@ -146,18 +146,23 @@ unsafe fn bits_reach_avx2(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) ->
         ];
         for (eighth, sums) in eights.into_iter().enumerate() {
             let row = 32 * half + 8 * eighth;
-            // Safety: the features are those of the caller, the length was checked.
-            let below = unsafe { eight_below(query, terms, group, row, sums) };
+            // Safety: the features are those of the caller, the length was checked; there are eight upper ends from
+            // each of these rows on.
+            let below = unsafe {
+                let upper = eight_uppers(query, terms, group, row, sums);
+                _mm256_storeu_ps(uppers.as_mut_ptr().add(row), upper);
+                _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(upper, _mm256_set1_ps(terms.threshold))) as u8
+            };
             reached |= u64::from(!below) << row;
         }
     }
     reached
 }
 
-/// One bit for each of eight rows whose upper end is below the threshold.
+/// The upper ends of eight rows.
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn eight_below(query: &BitsQuery, terms: &BitsTerms, group: &[u8], row: usize, sums: __m128i) -> u8 {
+unsafe fn eight_uppers(query: &BitsQuery, terms: &BitsTerms, group: &[u8], row: usize, sums: __m128i) -> __m256 {
     let column = |column: usize| {
         let at = query.planes.len() * GROUP + 4 * (column * GROUP + row);
         // Safety: three columns of 64 numbers follow the planes.
@@ -167,6 +172,5 @@ unsafe fn eight_below(query: &BitsQuery, terms: &BitsTerms, group: &[u8], row: u
     let sums = _mm256_sub_ps(_mm256_mul_ps(_mm256_set1_ps(query.step), sums), _mm256_set1_ps(query.sum));
     let upper = _mm256_add_ps(_mm256_set1_ps(terms.base), _mm256_mul_ps(column(0), sums));
     let upper = _mm256_add_ps(upper, _mm256_mul_ps(_mm256_set1_ps(query.low), column(1)));
-    let upper = _mm256_add_ps(upper, _mm256_mul_ps(column(2), _mm256_set1_ps(terms.reach)));
-    _mm256_movemask_ps(_mm256_cmp_ps::<_CMP_LT_OQ>(upper, _mm256_set1_ps(terms.threshold))) as u8
+    _mm256_add_ps(upper, _mm256_mul_ps(column(2), _mm256_set1_ps(terms.reach)))
 }

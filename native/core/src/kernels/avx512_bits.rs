@@ -5,22 +5,22 @@ use std::arch::x86_64::*;
 use super::bits::{BitsQuery, BitsTerms, GROUP};
 
 /// By tables: four bits of each row select one of sixteen sums.
-pub fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+pub fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {
     query.check(group);
     // Safety: the kernel is listed only where its features were detected; the length was checked.
-    unsafe { by_tables(query, terms, group) }
+    unsafe { by_tables(query, terms, group, uppers) }
 }
 
 /// By counting: four passes, one for each bit of the query's values.
-pub fn bits_reach_popcnt(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+pub fn bits_reach_popcnt(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {
     query.check(group);
     // Safety: as above.
-    unsafe { by_counting(query, terms, group) }
+    unsafe { by_counting(query, terms, group, uppers) }
 }
 
 /// Adds up what `sums_of` gives for each byte of the rows (at most 120 each), two at a time before they are widened.
 macro_rules! summed {
-    ($query:expr, $terms:expr, $group:expr, $sums_of:expr) => {{
+    ($query:expr, $terms:expr, $group:expr, $uppers:expr, $sums_of:expr) => {{
         let low_bytes = _mm512_set1_epi16(0x00ff);
         let (mut even, mut odd) = (_mm512_setzero_si512(), _mm512_setzero_si512());
         for at in (0..$query.planes.len()).step_by(2) {
@@ -34,18 +34,18 @@ macro_rules! summed {
             odd = _mm512_add_epi16(odd, _mm512_srli_epi16::<8>(sums));
         }
         // Safety: the features are those of the caller, the length was checked.
-        unsafe { reached($query, $terms, $group, even, odd) }
+        unsafe { reached($query, $terms, $group, $uppers, even, odd) }
     }};
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
-unsafe fn by_tables(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+unsafe fn by_tables(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {
     let nibble = _mm512_set1_epi8(15);
     let table = |at: usize| {
         // Safety: a table has sixteen bytes.
         _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(query.tables[at].as_ptr().cast()) })
     };
-    summed!(query, terms, group, |bytes: __m512i, at: usize| {
+    summed!(query, terms, group, uppers, |bytes: __m512i, at: usize| {
         let low = _mm512_shuffle_epi8(table(2 * at), _mm512_and_si512(bytes, nibble));
         let high = _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), nibble);
         _mm512_add_epi8(low, _mm512_shuffle_epi8(table(2 * at + 1), high))
@@ -53,8 +53,8 @@ unsafe fn by_tables(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512bitalg,avx512vpopcntdq,avx2")]
-unsafe fn by_counting(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
-    summed!(query, terms, group, |bytes: __m512i, at: usize| {
+unsafe fn by_counting(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {
+    summed!(query, terms, group, uppers, |bytes: __m512i, at: usize| {
         let counts =
             |plane: usize| _mm512_popcnt_epi8(_mm512_and_si512(bytes, _mm512_set1_epi8(query.planes[at][plane] as i8)));
         let twice = |sum: __m512i, plane: usize| _mm512_add_epi8(_mm512_add_epi8(sum, sum), counts(plane));
@@ -62,10 +62,17 @@ unsafe fn by_counting(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64
     })
 }
 
-/// The rows that reach the threshold. `even` and `odd` have the sums of the rows with even and odd numbers.
+/// [`BitsReach`](super::bits::BitsReach), where `even` and `odd` have the sums of the rows with even and odd numbers.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2")]
-unsafe fn reached(query: &BitsQuery, terms: &BitsTerms, group: &[u8], even: __m512i, odd: __m512i) -> u64 {
+unsafe fn reached(
+    query: &BitsQuery,
+    terms: &BitsTerms,
+    group: &[u8],
+    uppers: &mut [f32; GROUP],
+    even: __m512i,
+    odd: __m512i,
+) -> u64 {
     let (low, high) = (_mm512_unpacklo_epi16(even, odd), _mm512_unpackhi_epi16(even, odd));
     let sums = [
         pair(_mm512_castsi512_si128(low), _mm512_castsi512_si128(high)),
@@ -84,6 +91,8 @@ unsafe fn reached(query: &BitsQuery, terms: &BitsTerms, group: &[u8], even: __m5
         let upper = _mm512_add_ps(_mm512_set1_ps(terms.base), _mm512_mul_ps(column(0), sum));
         let upper = _mm512_add_ps(upper, _mm512_mul_ps(_mm512_set1_ps(query.low), column(1)));
         let upper = _mm512_add_ps(upper, _mm512_mul_ps(column(2), _mm512_set1_ps(terms.reach)));
+        // Safety: there are sixteen upper ends from each of these rows on.
+        unsafe { _mm512_storeu_ps(uppers.as_mut_ptr().add(16 * sixteenth), upper) };
         let below = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(upper, _mm512_set1_ps(terms.threshold));
         reached |= u64::from(!below) << (16 * sixteenth);
     }

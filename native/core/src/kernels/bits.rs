@@ -27,8 +27,8 @@ pub const fn group_bytes(dimensions: usize) -> usize {
     dimensions / 8 * GROUP + 3 * COLUMN_BYTES
 }
 
-/// Bit `r` is set if the upper end of row `r` is not below the threshold.
-pub type BitsReach = fn(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64;
+/// Writes the upper end of each row of a group. Bit `r` is set if that of row `r` is not below the threshold.
+pub type BitsReach = fn(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64;
 
 /// The terms that are the same for all rows of a block.
 #[derive(Debug, Clone, Copy)]
@@ -102,14 +102,21 @@ impl BitsQuery {
         ((terms.base + scale * (self.step * f32::from(sum) - self.sum)) + self.low * tilt) + spread * terms.reach
     }
 
-    /// The rows of a group that reach the threshold, from their sums. NaN reaches it.
+    /// [`BitsReach`], from the rows' sums. NaN reaches the threshold.
     #[inline(always)]
-    pub(super) fn reached(&self, terms: &BitsTerms, sums: &[u16; GROUP], group: &[u8]) -> u64 {
+    pub(super) fn reached(
+        &self,
+        terms: &BitsTerms,
+        sums: &[u16; GROUP],
+        group: &[u8],
+        uppers: &mut [f32; GROUP],
+    ) -> u64 {
         let columns = &group[group.len() - 3 * COLUMN_BYTES..];
         let mut reached = 0;
         for (row, sum) in sums.iter().enumerate() {
             let of = |column: usize| f32_at(columns, column * GROUP + row);
             let upper = self.upper(terms, *sum, [of(0), of(1), of(2)]);
+            uppers[row] = upper;
             let below = upper < terms.threshold;
             reached |= u64::from(!below) << row;
         }

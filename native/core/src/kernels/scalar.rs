@@ -36,7 +36,7 @@ fn bounds(
     bounds_loop(dots, scales, residuals, terms, threshold, out)
 }
 
-fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
+fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8], uppers: &mut [f32; GROUP]) -> u64 {
     query.check(group);
     let mut sums = [0u16; GROUP];
     for (tables, bytes) in query.tables.chunks_exact(2).zip(group.chunks_exact(GROUP)) {
@@ -44,5 +44,5 @@ fn bits_reach(query: &BitsQuery, terms: &BitsTerms, group: &[u8]) -> u64 {
             *sum += u16::from(tables[0][usize::from(byte & 15)]) + u16::from(tables[1][usize::from(byte >> 4)]);
         }
     }
-    query.reached(terms, &sums, group)
+    query.reached(terms, &sums, group, uppers)
 }

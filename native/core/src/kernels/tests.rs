@@ -118,7 +118,7 @@ fn group_of(planes: &[u8], columns: &[f32], shift: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn every_kernel_lets_the_same_rows_of_bits_pass(
+    fn every_kernel_gives_the_same_upper_ends_by_bits(
         (query, planes, columns, shift) in
             proptest::sample::select(vec![64usize, 128, 384, 512, 768, 1280, 4096]).prop_flat_map(|dimensions| (
                 proptest::collection::vec(-1.0f32..1.0, dimensions),
@@ -149,8 +149,10 @@ proptest! {
             let terms = bits::BitsTerms { base, reach, threshold };
             let expected = (0..bits::GROUP).map(|row| u64::from(upper[row] >= threshold) << row).sum::<u64>();
             for kernel in available() {
-                let reached = (kernel.bits_reach)(&coded, &terms, &group[shift..]);
+                let mut uppers = [f32::NAN; bits::GROUP];
+                let reached = (kernel.bits_reach)(&coded, &terms, &group[shift..], &mut uppers);
                 prop_assert_eq!(reached, expected, "{} {}", kernel.name, threshold);
+                prop_assert_eq!(uppers.map(f32::to_bits).to_vec(), upper.iter().map(|upper| upper.to_bits()).collect::<Vec<_>>(), "{}", kernel.name);
             }
         }
     }
@@ -169,7 +171,8 @@ fn extreme_bits_do_not_overflow() {
         for kernel in available() {
             for (threshold, expected) in [(all - 1.0, u64::MAX), (all + 2.0, 0)] {
                 let terms = bits::BitsTerms { base: 0.0, reach: 0.0, threshold };
-                assert_eq!((kernel.bits_reach)(&coded, &terms, &group[3..]), expected, "{}", kernel.name);
+                let reached = (kernel.bits_reach)(&coded, &terms, &group[3..], &mut [0.0; bits::GROUP]);
+                assert_eq!(reached, expected, "{}", kernel.name);
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::store::spaces::SpaceSpec;
 use crate::write::input::{ItemRecord, SegmentInput};
 use crate::write::write_op::WriteOp;
 
-const DIMENSIONS: usize = 96;
+pub const DIMENSIONS: usize = 96;
 const METHODS: Methods = Methods { bits_rows_min: 600, bits_rows_per_hit: 1, ..Methods::MEASURED };
 
 pub fn open(folder: &std::path::Path, methods: Methods) -> Shard {

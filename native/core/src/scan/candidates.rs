@@ -1,5 +1,8 @@
 //! The rows of a space that may belong to an answer. They are found by their int8 codes, with a sure bound; where a
 //! block has bits, only those rows are looked at that their bits leave a chance, with a statistical bound.
+//!
+//! A row's codes are a cache miss, its bits are not. So rows that pass by their bits wait, the best of them are looked
+//! at first, and most of the others are below the threshold before their turn comes.
 
 use std::ops::Range;
 
@@ -19,8 +22,14 @@ use crate::ranking::top_k::{Scored, TopK};
 const CHUNK: usize = 256;
 /// Rows beside each other from which on they are looked at together.
 const STRETCH_MIN: usize = 8;
-/// Rows whose codes are prefetched before they are looked at, where they lie apart.
-const AHEAD: usize = 8;
+/// Bytes of codes prefetched ahead where rows lie apart: enough to hide a miss, and a quarter of a first-level cache.
+const AHEAD_BYTES: usize = 8 << 10;
+/// Rows that wait at most, if few hits are wanted: they fit the first-level cache.
+const WAITING_MIN: usize = 1024;
+/// Rows that wait at most, for each hit wanted: the more wait, the fewer codes are read.
+const WAITING_PER_HIT: usize = 8;
+/// Rows looked at together, for each hit wanted: the best k by codes are mostly among the best 2k by bits.
+const BEST_PER_HIT: usize = 2;
 
 /// A row that may belong to the answer.
 #[derive(Clone, Copy)]
@@ -35,60 +44,55 @@ pub struct Candidate {
 #[derive(Clone, Copy)]
 pub struct CodesBlock<'t> {
     pub index: u32,
-    pub codes: CodesView<'t>,
+    pub view: CodesView<'t>,
     pub dead: Dead<'t>,
+}
+
+/// A row whose codes may be looked at. `upper` is the highest score that it may have by its bits.
+#[derive(Clone, Copy)]
+struct Waiting<'o> {
+    upper: f32,
+    row: u32,
+    block: &'o CodesBlock<'o>,
 }
 
 /// The candidates of one search, as they gather.
 pub struct Candidates<'o> {
     kernel: &'static Kernel,
     query: QueryCodes,
-    rotated: Option<RotatedQuery<'o>>,
     options: &'o SearchOptions,
     /// Lower ends of scores: k rows surely reach its threshold.
     lower: TopK,
+    waiting: Vec<Waiting<'o>>,
     rows: Vec<Candidate>,
 }
 
 impl<'o> Candidates<'o> {
-    pub fn new(kernel: &'static Kernel, query: &'o [f32], options: &'o SearchOptions) -> Self {
-        let query = QueryCodes::new(query);
-        Self { kernel, rotated: None, query, options, lower: TopK::new(options.k), rows: vec![] }
+    pub fn new(kernel: &'static Kernel, query: &[f32], options: &'o SearchOptions) -> Self {
+        let lower = TopK::new(options.k);
+        Self { kernel, query: QueryCodes::new(query), options, lower, waiting: vec![], rows: vec![] }
     }
 
-    /// As [`Self::new`], for blocks that have bits.
-    pub fn with_bits(kernel: &'static Kernel, query: &'o [f32], options: &'o SearchOptions, deviations: f32) -> Self {
-        let candidates = Self::new(kernel, query, options);
-        let rotated = RotatedQuery::new(query, candidates.query.norm, deviations);
-        Self { rotated: Some(rotated), ..candidates }
+    /// The query for [`Self::add_by_bits`]: rows are skipped that are `deviations` standard deviations too low.
+    pub fn rotated<'q>(&self, query: &'q [f32], deviations: f32) -> RotatedQuery<'q> {
+        RotatedQuery::new(query, self.query.norm, deviations)
     }
 
     /// Looks at the codes of every row.
     pub fn add_by_codes(&mut self, block: &CodesBlock<'_>) -> Result<()> {
-        self.add_stretch(block, 0..block.codes.header.rows as usize)
+        self.add_stretch(block, 0..block.view.header.rows as usize)
     }
 
     /// Looks at the codes of some rows, given as stretches, ascending.
     pub fn add_rows(&mut self, block: &CodesBlock<'_>, stretches: &[Range<usize>]) -> Result<()> {
-        let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
-        let mut ahead = stretches.iter().filter(|rows| rows.len() < STRETCH_MIN);
-        ahead.by_ref().take(AHEAD).for_each(|rows| rows.clone().for_each(|row| self.prefetch_row(block, row)));
-        for rows in stretches {
-            if rows.len() >= STRETCH_MIN {
-                self.add_stretch(block, rows.clone())?;
-                continue;
-            }
-            self.options.stop.check()?;
-            if let Some(next) = ahead.next() {
-                next.clone().for_each(|row| self.prefetch_row(block, row));
-            }
-            rows.clone().for_each(|row| self.offer_row(block, row, bound));
-        }
-        Ok(())
+        let (long, short): (Vec<_>, Vec<_>) = stretches.iter().cloned().partition(|rows| rows.len() >= STRETCH_MIN);
+        let apart = short.into_iter().flatten();
+        self.add_apart(apart.map(|row| Waiting { upper: f32::INFINITY, row: row as u32, block }))?;
+        long.into_iter().try_for_each(|rows| self.add_stretch(block, rows))
     }
 
     fn add_stretch(&mut self, block: &CodesBlock<'_>, rows: Range<usize>) -> Result<()> {
-        let view = &block.codes;
+        let view = &block.view;
         let dimensions = self.query.coded.dimensions();
         let terms = self.query.terms(view.header.norm_max, dimensions);
         let (mut dots, mut scales, mut residuals) = ([0i32; CHUNK], [0f32; CHUNK], [0f32; CHUNK]);
@@ -113,27 +117,17 @@ impl<'o> Candidates<'o> {
         Ok(())
     }
 
-    /// Looks at the codes of those rows alone whose bits leave them a chance. `allowed`: a bit for each row that may be
-    /// found, group by group; None for all.
-    pub fn add_by_bits(&mut self, block: &CodesBlock<'_>, bits: &BitsView<'_>, allowed: Option<&[u64]>) -> Result<()> {
-        // Without the rotated query every code is looked at.
-        let Some(rotated) = self.rotated.take() else { return self.add_by_codes(block) };
-        let outcome = self.add_by_rotated(&rotated, block, bits, allowed);
-        self.rotated = Some(rotated);
-        outcome
-    }
-
-    /// Prefetches the codes of a group's rows, and looks at them after the next group's bits.
-    fn add_by_rotated(
+    /// Looks at the codes of those rows alone whose bits leave them a chance, at the latest in [`Self::into_sorted`].
+    /// `allowed`: a bit for each row that may be found, group by group; None for all.
+    pub fn add_by_bits(
         &mut self,
-        rotated: &RotatedQuery<'_>,
-        block: &CodesBlock<'_>,
-        bits: &BitsView<'_>,
+        block: &'o CodesBlock<'o>,
+        (rotated, bits): (&RotatedQuery<'_>, &BitsView<'_>),
         allowed: Option<&[u64]>,
     ) -> Result<()> {
+        let room = WAITING_MIN.max(WAITING_PER_HIT * self.options.k);
         let mut terms = rotated.terms(self.kernel, bits);
-        let bound = self.query.terms(block.codes.header.norm_max, self.query.coded.dimensions());
-        let mut before = (0, 0u64);
+        let mut uppers = [0f32; GROUP];
         for group in 0..bits.groups() {
             self.options.stop.check()?;
             let wanted = allowed.map_or(u64::MAX, |allowed| allowed[group]) & bits.rows_of(group);
@@ -141,27 +135,64 @@ impl<'o> Candidates<'o> {
                 continue;
             }
             terms.threshold = self.lower.threshold();
-            let reached = (self.kernel.bits_reach)(&rotated.bits, &terms, bits.group(group)) & wanted;
-            for_each_row(group, reached, |row| self.prefetch_row(block, row));
-            for_each_row(before.0, before.1, |row| self.offer_row(block, row, bound));
-            before = (group, reached);
+            let mut left = (self.kernel.bits_reach)(&rotated.bits, &terms, bits.group(group), &mut uppers) & wanted;
+            while left != 0 {
+                let at = left.trailing_zeros() as usize;
+                self.waiting.push(Waiting { upper: uppers[at], row: (group * GROUP + at) as u32, block });
+                left &= left - 1;
+            }
+            if self.waiting.len() >= room {
+                self.look_at_best(room / 2)?;
+            }
         }
-        for_each_row(before.0, before.1, |row| self.offer_row(block, row, bound));
+        Ok(())
+    }
+
+    /// Looks at the codes of the waiting rows with the highest upper ends, and drops those that cannot reach the
+    /// threshold any more, until at most `remaining` wait.
+    fn look_at_best(&mut self, remaining: usize) -> Result<()> {
+        let mut waiting = std::mem::take(&mut self.waiting);
+        let mut best = BEST_PER_HIT * self.options.k;
+        while waiting.len() > remaining {
+            if best < waiting.len() {
+                waiting.select_nth_unstable_by(best, |left, right| right.upper.total_cmp(&left.upper));
+            }
+            self.add_apart(waiting.iter().take(best).copied())?;
+            waiting.drain(..best.min(waiting.len()));
+            let threshold = self.lower.threshold();
+            waiting.retain(|row| reaches(row.upper, threshold));
+            best *= 2;
+        }
+        self.waiting = waiting;
+        Ok(())
+    }
+
+    /// Looks at the codes of rows that lie apart, as long as they may reach the threshold.
+    fn add_apart<'b>(&mut self, rows: impl Iterator<Item = Waiting<'b>> + Clone) -> Result<()> {
+        let dimensions = self.query.coded.dimensions();
+        let mut ahead = rows.clone();
+        ahead.by_ref().take(AHEAD_BYTES.div_ceil(dimensions)).for_each(|row| self.prefetch_row(row));
+        for row in rows {
+            self.options.stop.check()?;
+            ahead.by_ref().take(1).for_each(|row| self.prefetch_row(row));
+            if reaches(row.upper, self.lower.threshold()) {
+                self.offer_row(row);
+            }
+        }
         Ok(())
     }
 
     /// Prefetches what [`Self::offer_row`] reads.
-    fn prefetch_row(&self, block: &CodesBlock<'_>, row: usize) {
-        let view = &block.codes;
-        let dimensions = self.query.coded.dimensions();
+    fn prefetch_row(&self, Waiting { row, block: CodesBlock { view, .. }, .. }: Waiting<'_>) {
+        let (row, dimensions) = (row as usize, self.query.coded.dimensions());
         prefetch(&view.codes[row * dimensions..(row + 1) * dimensions]);
         prefetch(&view.scales[4 * row..][..4]);
         prefetch(&view.residuals[4 * row..][..4]);
     }
 
-    fn offer_row(&mut self, block: &CodesBlock<'_>, row: usize, terms: BoundTerms) {
-        let view = &block.codes;
-        let dimensions = self.query.coded.dimensions();
+    fn offer_row(&mut self, Waiting { row, block, .. }: Waiting<'_>) {
+        let (row, view, dimensions) = (row as usize, &block.view, self.query.coded.dimensions());
+        let terms = self.query.terms(view.header.norm_max, dimensions);
         let mut dot = [0];
         (self.kernel.dots_i8)(&self.query.coded, &view.codes[row * dimensions..(row + 1) * dimensions], &mut dot);
         let number = |column: &[u8]| f32::from_bits(u32_at(column, 4 * row));
@@ -176,18 +207,19 @@ impl<'o> Candidates<'o> {
         if upper < self.lower.threshold() || block.dead.has(row) {
             return;
         }
-        let segment = block.codes.segments.get(row);
+        let segment = block.view.segments.get(row);
         self.rows.push(Candidate { upper, segment, block: block.index, row: row as u32 });
         self.lower.offer(Scored { score: estimate - error, segment });
     }
 
     /// The rows that may still belong to the answer, by falling upper end.
-    pub fn into_sorted(self) -> Vec<Candidate> {
+    pub fn into_sorted(mut self) -> Result<Vec<Candidate>> {
+        self.look_at_best(0)?;
         let threshold = self.lower.threshold();
         let mut rows = self.rows;
         rows.retain(|row| row.upper >= threshold);
         rows.sort_unstable_by(|left, right| right.upper.total_cmp(&left.upper).then(left.segment.cmp(&right.segment)));
-        rows
+        Ok(rows)
     }
 }
 
@@ -221,14 +253,11 @@ impl QueryCodes {
     }
 }
 
-/// Calls `visit` for the rows of a group whose bits are set.
+/// Whether a row with this upper end may reach the threshold. NaN may.
 #[inline(always)]
-fn for_each_row(group: usize, bits: u64, mut visit: impl FnMut(usize)) {
-    let mut left = bits;
-    while left != 0 {
-        visit(group * GROUP + left.trailing_zeros() as usize);
-        left &= left - 1;
-    }
+fn reaches(upper: f32, threshold: f32) -> bool {
+    let below = upper < threshold;
+    !below
 }
 
 fn copy_f32s(column: &[u8], from: usize, out: &mut [f32]) {

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use heed::RoTxn;
 
 use super::candidates::{Candidate, Candidates, CodesBlock};
-
 use crate::blocks::bits::{self, BitsView};
 use crate::blocks::rows_within::rows_within;
 use crate::blocks::vectors::{CodesView, RowsView, check_finite};
@@ -22,7 +21,6 @@ use crate::kernels::bits::GROUP;
 use crate::kernels::detection;
 use crate::kernels::kernel::Kernel;
 use crate::ranking::options::SearchOptions;
-use crate::ranking::segment_filter::SegmentFilter;
 use crate::ranking::top_k::{Method, Ranking, Scored, TopK};
 use crate::store::checked::Checked;
 use crate::store::open_store::Store;
@@ -34,7 +32,7 @@ pub type Enough<'a> = &'a dyn Fn(&[Scored]) -> Result<bool>;
 
 struct Block<'t> {
     key: BlockKey,
-    codes: CodesView<'t>,
+    codes: CodesBlock<'t>,
     checked: Arc<Checked>,
     rows: Option<RowsView<'t>>,
 }
@@ -60,9 +58,10 @@ pub fn search(
     let mut blocks = vec![];
     for entry in store.blocks_of(txn, family)? {
         let (key, value) = entry?;
-        let codes = CodesView::read(value)?;
-        check_model(space, &codes.header)?;
-        blocks.push(Block { key, codes, checked: store.checked(key, &codes.header, value)?, rows: None });
+        let view = CodesView::read(value)?;
+        check_model(space, &view.header)?;
+        let codes = CodesBlock { index: blocks.len() as u32, view, dead: store.dead(txn, key)? };
+        blocks.push(Block { key, codes, checked: store.checked(key, &view.header, value)?, rows: None });
     }
     Scan { store, txn, kernel, query, options, enough }.best(blocks)
 }
@@ -88,60 +87,34 @@ impl<'t> Scan<'_, 't> {
     /// Rows that may be among the best, by falling upper end. Sets the method in `ranking`, and whether it proves the
     /// answer.
     fn candidates(&self, blocks: &[Block<'_>], ranking: &mut Ranking) -> Result<Vec<Candidate>> {
-        let Self { store, txn, kernel, query, options, .. } = *self;
-        let rows: usize = blocks.iter().map(|block| block.codes.header.rows as usize).sum();
+        let Self { store, kernel, query, options, .. } = *self;
+        let rows: usize = blocks.iter().map(|block| block.codes.view.header.rows as usize).sum();
         let allowed = options.within.as_ref().map_or(rows, |within| within.segments().min(rows as u64) as usize);
         let with_bits = !options.exact && store.methods.uses_bits(allowed, options.k) && bits::fits(query.len());
-        if let Some(within) = options.within.as_ref().filter(|_| !with_bits) {
-            return self.candidates_within(blocks, within, ranking);
-        }
-        let mut candidates = if with_bits {
-            Candidates::with_bits(kernel, query, options, store.methods.bits_deviations)
-        } else {
-            Candidates::new(kernel, query, options)
-        };
-        for (index, block) in blocks.iter().enumerate() {
-            let dead = store.dead(txn, block.key)?;
-            let codes = CodesBlock { index: index as u32, codes: block.codes, dead };
-            let stretches =
-                options.within.as_ref().map(|within| rows_within(&block.codes.header, block.codes.segments, within));
-            if stretches.as_ref().is_some_and(Vec::is_empty) {
+        let mut candidates = Candidates::new(kernel, query, options);
+        let rotated = with_bits.then(|| candidates.rotated(query, store.methods.bits_deviations));
+        for block in blocks {
+            options.stop.check()?;
+            let CodesView { header, segments, .. } = block.codes.view;
+            let stretches = options.within.as_ref().map(|within| rows_within(&header, segments, within));
+            let rows =
+                stretches.as_ref().map_or(header.rows as usize, |stretches| stretches.iter().map(Range::len).sum());
+            if rows == 0 {
                 continue;
             }
-            match (if with_bits { self.bits_of(block)? } else { None }, stretches) {
-                (Some(bits), stretches) => {
+            ranking.scanned += rows as u64;
+            let bits = if with_bits { self.bits_of(block)? } else { None };
+            match (rotated.as_ref().zip(bits), stretches) {
+                (Some((rotated, bits)), stretches) => {
                     let allowed = stretches.map(|stretches| masks_of(&stretches, bits.groups()));
-                    candidates.add_by_bits(&codes, &bits, allowed.as_deref())?;
+                    candidates.add_by_bits(&block.codes, (rotated, &bits), allowed.as_deref())?;
                     (ranking.exact, ranking.method) = (false, Method::Bits);
                 }
-                (None, Some(stretches)) => candidates.add_rows(&codes, &stretches)?,
-                (None, None) => candidates.add_by_codes(&codes)?,
+                (None, Some(stretches)) => candidates.add_rows(&block.codes, &stretches)?,
+                (None, None) => candidates.add_by_codes(&block.codes)?,
             }
         }
-        ranking.scanned += allowed as u64;
-        Ok(candidates.into_sorted())
-    }
-
-    /// As [`Self::candidates`], of some segments alone. Each of their codes is looked at, so the answer is proved.
-    fn candidates_within(
-        &self,
-        blocks: &[Block<'_>],
-        within: &SegmentFilter,
-        ranking: &mut Ranking,
-    ) -> Result<Vec<Candidate>> {
-        let mut candidates = Candidates::new(self.kernel, self.query, self.options);
-        for (index, block) in blocks.iter().enumerate() {
-            self.options.stop.check()?;
-            let stretches = rows_within(&block.codes.header, block.codes.segments, within);
-            if stretches.is_empty() {
-                continue;
-            }
-            let dead = self.store.dead(self.txn, block.key)?;
-            let codes = CodesBlock { index: index as u32, codes: block.codes, dead };
-            candidates.add_rows(&codes, &stretches)?;
-            ranking.scanned += stretches.iter().map(|rows| rows.len() as u64).sum::<u64>();
-        }
-        Ok(candidates.into_sorted())
+        candidates.into_sorted()
     }
 
     /// The bits of a block. None if they are not derived yet.
@@ -151,7 +124,7 @@ impl<'t> Scan<'_, 't> {
         };
         let view = BitsView::read(value)?;
         block.checked.bits(value)?;
-        let (left, right) = (view.header, block.codes.header);
+        let (left, right) = (view.header, block.codes.view.header);
         if (left.rows, left.width, left.first, left.last) != (right.rows, right.width, right.first, right.last) {
             return Err(ShardError::corrupt("A block's codes and bits do not belong together."));
         }
@@ -189,7 +162,7 @@ impl<'t> Scan<'_, 't> {
         let row = candidate.row as usize;
         let rows = match block.rows {
             Some(rows) => rows,
-            None => *block.rows.insert(rows_of(self.store, self.txn, block.key, &block.codes, &block.checked)?),
+            None => *block.rows.insert(rows_of(self.store, self.txn, block.key, &block.codes.view, &block.checked)?),
         };
         block.checked.row(row, || rows.verify_row(row))?;
         Ok((self.kernel.dot_f32)(self.query, rows.row(row)))
