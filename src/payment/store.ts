@@ -11,14 +11,15 @@ export interface Table<V> {
   put(key: string, value: V): Promise<void>;
   /** Atomic put-if-absent: true when this call wrote the value. */
   putIfAbsent(key: string, value: V): Promise<boolean>;
-  remove(key: string): Promise<boolean>;
-  /** Entries with `start` <= key < `end`, in order. Iterating holds a snapshot: keep it short. */
+  remove(key: string): Promise<void>;
+  /** Entries with `start` <= key < `end`, in order. Iterating holds a snapshot: keep it short. @throws within a transaction that has written the table */
   range(options?: {
     start?: string;
     end?: string;
     limit?: number;
     reverse?: boolean;
   }): Iterable<{ key: string; value: V }>;
+  /** @throws as `range` */
   count(): number;
 }
 

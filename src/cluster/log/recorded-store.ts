@@ -71,21 +71,14 @@ export function* entriesOf(store: RawStore, bytesMax: number): Generator<Uint8Ar
  * of the entries is that of the transactions.
  */
 export function recordedStore(inner: RawStore, log: ChangeLog): RecordedStore {
-  /** Keys by table that the running transaction wrote; undefined outside of one. */
-  let touched: Map<string, Set<string>> | undefined;
   /** The last transaction that was begun: they run in order. */
   let last: Promise<unknown> = Promise.resolve();
 
-  const touch = (table: string, key: string): void => {
-    const keys = touched!.get(table) ?? new Set();
-    touched!.set(table, keys.add(key));
-  };
   /** Called at the end of the running transaction. */
   const record = (): Promise<void> | undefined => {
-    const changes = [...touched!].flatMap(([table, keys]) => {
-      const rows = inner.raw(table);
-      return Array.from(keys, (key): Change => ({ table, key, value: rows.get(key) }));
-    });
+    const changes = [...inner.written!].flatMap(([table, rows]) =>
+      Array.from(rows, ([key, value]): Change => ({ table, key, value })),
+    );
     if (changes.length === 0) return undefined;
     const { position, safe } = log.append(encodeChanges(changes));
     // Awaited once the transaction has ended.
@@ -96,14 +89,9 @@ export function recordedStore(inner: RawStore, log: ChangeLog): RecordedStore {
   const transaction = async <T>(work: () => T): Promise<T> => {
     let safe: Promise<void> | undefined;
     const committed = inner.transaction(() => {
-      touched = new Map();
-      try {
-        const result = work();
-        safe = record();
-        return result;
-      } finally {
-        touched = undefined;
-      }
+      const result = work();
+      safe = record();
+      return result;
     });
     last = committed.catch(() => undefined);
     const result = await committed.catch((error: unknown) => {
@@ -116,32 +104,19 @@ export function recordedStore(inner: RawStore, log: ChangeLog): RecordedStore {
   };
   const recorded = <V>(name: string): Table<V> => {
     const table = inner.table<V>(name);
-    const inTransaction = <T>(work: () => T): Promise<T> => {
-      if (!touched) return transaction(work);
-      return Promise.resolve(work());
-    };
+    const inTransaction = <T>(work: () => T): Promise<T> =>
+      inner.written ? Promise.resolve(work()) : transaction(work);
     const isThere = (key: string) => table.get(key) !== undefined;
     return {
       ...table,
-      put: (key, value) =>
-        inTransaction(() => {
-          void table.put(key, value);
-          touch(name, key);
-        }),
+      put: (key, value) => inTransaction(() => void table.put(key, value)),
       putIfAbsent: (key, value) =>
         inTransaction(() => {
           if (isThere(key)) return false;
           void table.put(key, value);
-          touch(name, key);
           return true;
         }),
-      remove: (key) =>
-        inTransaction(() => {
-          if (!isThere(key)) return false;
-          void table.remove(key);
-          touch(name, key);
-          return true;
-        }),
+      remove: (key) => inTransaction(() => void (isThere(key) && table.remove(key))),
     };
   };
   return {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
@@ -84,8 +84,9 @@ const DAY_MS = 86_400_000;
 const KNOWN_AFTER_END_S = 86_400;
 /** How long a return is remembered: it may be repeated until its sender knows that it was received. */
 const RETURN_KNOWN_S = 90 * 86_400;
-/** Ended ones that each spend, or return, removes. */
+/** Ended ones that each spend, or return, removes. Spends look for them now and then. */
 const REMOVED_MAX = 2;
+const SPENDS_PER_LOOK = 16;
 /** Every transaction hash of a prepaid payment begins so: no chain has a transaction like it. */
 export const PREPAID_TRANSACTION_PREFIX = '0x9ae9a1d000000000';
 
@@ -106,6 +107,7 @@ export class PrepaidBalances {
   readonly #steps: Table<Step>;
   /** By time and step. */
   readonly #returns: Table<null>;
+  #taken = 0;
 
   constructor(parts: {
     readonly money: string;
@@ -141,7 +143,9 @@ export class PrepaidBalances {
 
   /** Whether a payment can be made; its signature is checked elsewhere. */
   verify(payment: Payment, terms: Terms): Verification {
-    const reason = this.#fault(payment, terms);
+    const reason = this.#spends.get(spendKey(payment))
+      ? 'authorization_already_used'
+      : this.#fault(payment, terms, this.#balanceOf(payment.payer));
     return reason === undefined ? { valid: true } : { valid: false, reason };
   }
 
@@ -156,9 +160,12 @@ export class PrepaidBalances {
     const key = spendKey(payment);
     const earlier = this.#spends.get(key);
     if (earlier) return isSame(earlier, payment) ? settledBy(earlier) : refused('authorization_already_used');
-    const reason = this.#fault(payment, terms);
+    const before = this.#balanceOf(payment.payer);
+    const reason = this.#fault(payment, terms, before);
     if (reason !== undefined) return refused(reason);
-    const left = this.#take(payment.payer, payment.value, this.money);
+    if (this.#taken++ % SPENDS_PER_LOOK === 0)
+      this.#forget(this.#spends, KNOWN_AFTER_END_S, SPENDS_PER_LOOK * REMOVED_MAX);
+    const left = this.#take(payment.payer, payment.value, this.money, before);
     const spend: Spend = {
       money: this.money,
       to: payment.payTo,
@@ -167,7 +174,6 @@ export class PrepaidBalances {
       left: left.toString(),
     };
     this.#spends.put(key, spend);
-    this.#forgetEnded();
     return settledBy(spend);
   }
 
@@ -184,10 +190,9 @@ export class PrepaidBalances {
   takeBack({ step, payer, money, amount, time }: PrepaidReturn): boolean {
     const key = `${endKey(BigInt(Math.floor(time / 1000)))}/${step}`;
     if (this.#returns.get(key) !== undefined) return false;
+    this.#forget(this.#returns, RETURN_KNOWN_S, REMOVED_MAX);
     this.#returns.put(key, null);
     this.#take(payer, -amount, money);
-    const end = endKey(BigInt(Math.floor(this.#clock.now() / 1000) - RETURN_KNOWN_S));
-    for (const { key } of [...this.#returns.range({ end, limit: REMOVED_MAX })]) this.#returns.remove(key);
     return true;
   }
 
@@ -285,8 +290,12 @@ export class PrepaidBalances {
   }
 
   /** Within a transaction. What is idle stays so. @returns what is left */
-  #take(payer: Address, amount: AtomicAmount, money: string): AtomicAmount {
-    const before = this.#balanceOf(payer, money);
+  #take(
+    payer: Address,
+    amount: AtomicAmount,
+    money: string,
+    before = this.#balanceOf(payer, money),
+  ): AtomicAmount {
     const left = BigInt(before.left) - amount;
     const spent = BigInt(before.spent) + amount;
     const used = this.#isIdle(before) ? before.used : this.#clock.now();
@@ -335,20 +344,19 @@ export class PrepaidBalances {
     );
   }
 
-  #fault(payment: Payment, terms: Terms): string | undefined {
+  #fault(payment: Payment, terms: Terms, balance: Balance): string | undefined {
     const now = BigInt(Math.floor(this.#clock.now() / 1000));
-    if (this.#spends.get(spendKey(payment))) return 'authorization_already_used';
     if (payment.value !== terms.amount) return 'amount_mismatch';
     if (payment.validBefore <= now) return 'authorization_expired';
     if (payment.validAfter > now) return 'authorization_not_yet_valid';
-    const left = terms.isRefund ? this.refundable(payment.payer) : this.left(payment.payer);
+    const left = this.#isIdle(balance) && !terms.isRefund ? 0n : BigInt(balance.left);
     return left < payment.value ? 'insufficient_funds' : undefined;
   }
 
-  /** Within a transaction. */
-  #forgetEnded(): void {
-    const end = endKey(BigInt(Math.floor(this.#clock.now() / 1000) - KNOWN_AFTER_END_S));
-    for (const { key } of [...this.#spends.range({ end, limit: REMOVED_MAX })]) this.#spends.remove(key);
+  /** Within a transaction, before it writes the table. */
+  #forget(table: Table<unknown>, knownS: number, limit: number): void {
+    const end = endKey(BigInt(Math.floor(this.#clock.now() / 1000) - knownS));
+    for (const { key } of [...table.range({ end, limit })]) table.remove(key);
   }
 }
 
@@ -391,6 +399,6 @@ function isSame({ to, value }: Spend, payment: Payment): boolean {
 }
 
 function transactionOf(payment: Payment): string {
-  const digest = createHash('sha256').update(paymentKey(payment)).digest('hex');
+  const digest = hash('sha256', paymentKey(payment));
   return PREPAID_TRANSACTION_PREFIX + digest.slice(0, 66 - PREPAID_TRANSACTION_PREFIX.length);
 }

@@ -8,6 +8,7 @@ import type { Plant } from './plants.ts';
 
 /** A store in memory: what LMDB has after a kill. */
 export class MemoryStore implements RawStore {
+  written: RawStore['written'];
   readonly #tables = new Map<string, Map<string, Uint8Array>>();
 
   names(): string[] {
@@ -18,8 +19,8 @@ export class MemoryStore implements RawStore {
     const rows = this.#rows(name);
     return {
       get: (key) => rows.get(key),
-      put: (key, value) => void rows.set(key, value),
-      remove: (key) => void rows.delete(key),
+      put: (key, value) => this.#set(name, key, value),
+      remove: (key) => this.#set(name, key, undefined),
       keys: () => [...rows.keys()],
     };
   }
@@ -27,7 +28,7 @@ export class MemoryStore implements RawStore {
   table<V>(name: string): Table<V> {
     const rows = this.#rows(name);
     const parsed = (row: Uint8Array) => JSON.parse(Buffer.from(row).toString()) as V;
-    const put = async (key: string, value: V) => void rows.set(key, Buffer.from(JSON.stringify(value)));
+    const put = async (key: string, value: V) => this.#set(name, key, Buffer.from(JSON.stringify(value)));
     return {
       get: (key) => {
         const row = rows.get(key);
@@ -39,14 +40,19 @@ export class MemoryStore implements RawStore {
         await put(key, value);
         return true;
       },
-      remove: async (key) => rows.delete(key),
+      remove: async (key) => this.#set(name, key, undefined),
       range: () => Array.from([...rows].sort(), ([key, row]) => ({ key, value: parsed(row) })),
       count: () => rows.size,
     };
   }
 
   async transaction<T>(work: () => T): Promise<T> {
-    return work();
+    this.written = new Map();
+    try {
+      return work();
+    } finally {
+      this.written = undefined;
+    }
   }
 
   copyTo(): never {
@@ -65,6 +71,12 @@ export class MemoryStore implements RawStore {
     return new Map(
       tables.flatMap(([name, rows]) => Array.from(rows, ([key, row]) => [`${name}/${key}`, row] as const)),
     );
+  }
+
+  #set(name: string, key: string, value: Uint8Array | undefined): void {
+    if (value) this.#rows(name).set(key, value);
+    else this.#rows(name).delete(key);
+    this.written?.set(name, (this.written.get(name) ?? new Map()).set(key, value));
   }
 
   #rows(name: string): Map<string, Uint8Array> {

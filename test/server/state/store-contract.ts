@@ -36,12 +36,25 @@ export function storeContract(name: string, openFor: (t: Test) => Promise<Store>
 
   t.test(`${name}: a value is read by later work of the same transaction, and of the next`, async (t) => {
     const { store, table } = await open(t);
+    await table.put('gone', 3);
     const seen = await store.transaction(() => {
       table.put('a', 1);
-      return table.get('a');
+      table.remove('gone');
+      return [table.get('a'), table.get('gone')];
     });
-    t.equal(seen, 1);
-    t.equal(table.get('a'), 1);
+    t.same(seen, [1, undefined]);
+    t.same([...table.range()], [{ key: 'a', value: 1 }]);
+  });
+
+  t.test(`${name}: a transaction is refused a range of what it has written`, async (t) => {
+    const { store, table } = await open(t);
+    const reading = (read: () => unknown) => () => {
+      table.put('a', 1);
+      read();
+    };
+    await t.rejects(store.transaction(reading(() => table.range())));
+    await t.rejects(store.transaction(reading(() => table.count())));
+    t.equal(table.count(), 0);
   });
 
   t.test(`${name}: single writes say what they did`, async (t) => {
