@@ -3,6 +3,7 @@ import type { AtomicAmount } from '@farthing/protocol/money';
 import { alreadyUsed } from '../fault.ts';
 import type { Payment } from '../payment.ts';
 import type { GateAnswer } from '../purchase.ts';
+import { isCharged } from '../records/payment-record.ts';
 import type { PaymentRecords } from '../records/records.ts';
 import { clientGone, type PaidAttempt, waitUnlessGone } from './attempt.ts';
 import { type Deliveries, undeliverable } from './deliveries.ts';
@@ -87,10 +88,10 @@ export class EarlierRequests {
     const { key, requestHash, payment, request } = attempt;
     const purchase = this.#deps.inFlight.ofPayment(key);
     if (!purchase) {
-      const record = this.#deps.records.find(key) && this.#deps.records.findCharged(key);
-      if (record && record.requestHash === requestHash && this.#waited.has(attempt))
+      const record = this.#deps.records.find(key);
+      if (record && isCharged(record) && record.requestHash === requestHash && this.#waited.has(attempt))
         return { kind: 'answer', answer: this.#deps.repetitions.again(attempt, key, record) };
-      if (this.#deps.records.find(key)) throw alreadyUsed();
+      if (record) throw alreadyUsed();
       this.#deps.checkPrice(payment, request.quote.amount);
       return undefined;
     }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Address } from '@farthing/protocol/address';
 import type { Clock } from '@farthing/protocol/clock';
 import type { Asset } from '../asset.ts';
@@ -114,8 +114,9 @@ export class PaymentRecords {
   /** Atomic put-if-absent. */
   reserve(key: string, record: Reserved): Promise<boolean> {
     return this.#store.transaction(() => {
-      if (this.#payments.get(key)) return false;
-      this.#pass(key, record);
+      const from = this.find(key);
+      if (from) return false;
+      this.#pass(key, from, record);
       this.#open.put(key, 1);
       return true;
     });
@@ -128,12 +129,13 @@ export class PaymentRecords {
   settling(key: string, record: Reserved): Promise<Settling | NotTaken | undefined> {
     const settling: Settling = { ...record, state: 'settling' };
     return this.#store.transaction(() => {
-      if ((this.find(key)?.state ?? 'reserved') !== 'reserved') return undefined;
+      const from = this.find(key);
+      if (from && from.state !== 'reserved') return undefined;
       if (record.payment.asset.isPrepaid) {
         const taken = this.#prepaid.take(record.payment, record.terms);
         if (taken.kind === 'refused') return { state: 'not taken', reason: taken.reason };
       }
-      this.#pass(key, settling);
+      this.#pass(key, from, settling);
       this.#open.put(key, 1);
       return settling;
     });
@@ -141,14 +143,14 @@ export class PaymentRecords {
 
   /** Certainly not charged, and the effect still has to go. */
   async undoing(key: string, record: Undoing): Promise<void> {
-    await this.#pass(key, record);
+    await this.#pass(key, this.find(key), record);
   }
 
   /** Records a settlement of unknown outcome, also in the ledger. */
   pending(key: string, record: Reserved | Settling): Promise<Pending> {
     const pending: Pending = { ...record, state: 'pending' };
     return this.#store.transaction(() => {
-      this.#pass(key, pending);
+      this.#pass(key, this.find(key), pending);
       this.#journal('pending', record);
       return pending;
     });
@@ -167,8 +169,9 @@ export class PaymentRecords {
   /** Charged: from now on the answer belongs to the payer, unless it was handed to the network already. */
   async settled(key: string, record: Settled | Delivered): Promise<void> {
     await this.#store.transaction(() => {
-      const resolves = this.#isBookedAsPending(key);
-      this.#pass(key, record);
+      const from = this.find(key);
+      const resolves = from !== undefined && isBookedAsPending(from);
+      this.#pass(key, from, record);
       if (!isOpen(record)) this.#open.remove(key);
       if (record.state === 'settled')
         this.#undelivered.put(requestOf(record.payment.payer, record.requestHash), key);
@@ -187,7 +190,7 @@ export class PaymentRecords {
     await this.#store.transaction(() => {
       if (!this.#prepaid.takeBack(owed) || owed.money !== this.#prepaid.money) return;
       // The ledger must not link a workspace's id to a wallet.
-      const digest = createHash('sha256').update(owed.step).digest('hex');
+      const digest = hash('sha256', owed.step);
       this.journal.append({
         kind: 'returned',
         time: this.#clock.now(),
@@ -207,7 +210,8 @@ export class PaymentRecords {
   async committed(key: string): Promise<void> {
     await this.#store.transaction(() => {
       const record = this.findCharged(key);
-      if (record?.effect && record.state === 'settled') this.#pass(key, asCommitted(record, record.effect));
+      if (record?.effect && record.state === 'settled')
+        this.#pass(key, record, asCommitted(record, record.effect));
       this.#open.remove(key);
     });
   }
@@ -219,7 +223,8 @@ export class PaymentRecords {
       if (!record) return;
       const request = requestOf(record.payment.payer, record.requestHash);
       if (this.#undelivered.get(request) === key) this.#undelivered.remove(request);
-      if (record.state !== 'delivered' && !isOpen(record)) this.#pass(key, { ...record, state: 'delivered' });
+      if (record.state !== 'delivered' && !isOpen(record))
+        this.#pass(key, record, { ...record, state: 'delivered' });
     });
   }
 
@@ -237,10 +242,10 @@ export class PaymentRecords {
   /** Nothing was charged: the authorization is free again. The refusal of a settlement is written to the ledger. */
   async free(key: string, refusal?: { record: PaymentRecord; reason: string }): Promise<void> {
     await this.#store.transaction(() => {
-      const resolves = this.#isBookedAsPending(key);
-      const payment = this.find(key)?.payment;
-      if (payment?.asset.isPrepaid) this.#prepaid.giveBack(payment);
-      this.#pass(key, undefined);
+      const from = this.find(key);
+      const resolves = from !== undefined && isBookedAsPending(from);
+      if (from?.payment.asset.isPrepaid) this.#prepaid.giveBack(from.payment);
+      this.#pass(key, from, undefined);
       this.#open.remove(key);
       if (refusal) this.#journal('refused', refusal.record, { reason: refusal.reason, resolves });
     });
@@ -274,7 +279,7 @@ export class PaymentRecords {
     if (record && isOpen(record)) {
       // Its effect is not committed yet, and its payer may still ask for it.
       const keepUntil = this.#clock.now() + this.#keepMs;
-      this.#pass(key, { ...record, keepUntil });
+      this.#pass(key, record, { ...record, keepUntil });
       this.#expiry.put(expiryKey(keepUntil, key), keyHashes);
       return [];
     }
@@ -284,21 +289,16 @@ export class PaymentRecords {
     if (!record) return [];
     const request = requestOf(record.payment.payer, record.requestHash);
     if (this.#undelivered.get(request) === key) this.#undelivered.remove(request);
-    this.#pass(key, undefined);
+    this.#pass(key, record, undefined);
     return [{ key, payer: record.payment.payer }];
   }
 
-  /** The only method that changes a payment's state. @throws Error for an invalid change */
-  #pass(key: string, to: PaymentRecord | undefined): Promise<unknown> {
-    const from = this.find(key)?.state ?? NO_RECORD;
+  /** The only method that changes a payment's state. @param from as it stands @throws Error for an invalid change */
+  #pass(key: string, from: PaymentRecord | undefined, to: PaymentRecord | undefined): Promise<void> {
+    const last = from?.state ?? NO_RECORD;
     const next = to?.state ?? NO_RECORD;
-    if (!paymentMayPass(from, next)) throw new Error(`a payment does not pass from ${from} to ${next}`);
+    if (!paymentMayPass(last, next)) throw new Error(`a payment does not pass from ${last} to ${next}`);
     return to ? this.#payments.put(key, storedPayment(to)) : this.#payments.remove(key);
-  }
-
-  #isBookedAsPending(key: string): boolean {
-    const record = this.find(key);
-    return record !== undefined && isBookedAsPending(record);
   }
 
   #bind(keyHash: string, payment: string, requestHash: string): void {
