@@ -73,6 +73,8 @@ export interface Facilitator {
   readonly verifiesContractWallets: boolean;
   /** @throws facilitator_unavailable when it cannot be asked, or answers what it may not. */
   verify(payment: Payment, terms: Terms): Promise<Verification>;
+  /** A verdict that nobody is asked for, and so waits behind nobody; undefined for a payment that has to be verified. Absent: all have to. */
+  verifyHere?(payment: Payment, terms: Terms): Verification | undefined;
   /** Moves the money once, however often it is called. @throws facilitator_unavailable when it did not act upon the request: anything else that is thrown leaves the outcome unknown. */
   settle(payment: Payment, terms: Terms): Promise<Settlement>;
   /** Determines the outcome of a settlement whose answer was lost. `absent`: it never happened. Never throws. */

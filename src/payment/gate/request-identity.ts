@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** The validated body of a request, after defaults and clamping, without unknown fields. */
 export type IdentityBody =
@@ -22,7 +22,7 @@ export interface RequestIdentity {
 /** SHA-256 (hexadecimal) of what makes two requests the same one: order, white space, and null or absent don't matter. */
 export function requestHash({ method, path, query, body }: RequestIdentity): string {
   const identity = JSON.stringify([method.toUpperCase(), path, query, body.kind, canonicalBody(body)]);
-  return createHash('sha256').update(identity).digest('hex');
+  return hash('sha256', identity);
 }
 
 function canonicalBody(body: IdentityBody): unknown {

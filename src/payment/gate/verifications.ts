@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Clock } from '@farthing/protocol/clock';
 import { FarthingError } from '@farthing/protocol/error';
 import { AdaptiveLimit } from '@farthing/queues/adaptive-limit';
@@ -84,6 +84,9 @@ export class Verifications {
     terms: Terms,
     { signal, isKnown = () => false }: { signal: AbortSignal; isKnown?: () => boolean },
   ): Promise<number> {
+    const here = this.#facilitator.verifyHere?.(payment, terms);
+    if (here?.valid) return 0;
+    if (here) throw new PaymentRefused(faultOf(here.reason));
     const startedAt = performance.now();
     const digest = digestOf(payment);
     this.#refuseAgain(digest);
@@ -136,5 +139,5 @@ function adaptiveOf(limits: LimitOptions & { readonly insideMax: number }): Veri
 }
 
 function digestOf(payment: Payment): string {
-  return createHash('sha256').update(authorizationText(payment)).digest('base64');
+  return hash('sha256', authorizationText(payment), 'base64');
 }

@@ -15,8 +15,9 @@ export function withPrepaid(
     get verifiesContractWallets() {
       return facilitator.verifiesContractWallets;
     },
-    verify: async (payment, terms) => {
-      if (!isPrepaid(payment)) return facilitator.verify(payment, terms);
+    verify: (payment, terms) => facilitator.verify(payment, terms),
+    verifyHere: (payment, terms) => {
+      if (!isPrepaid(payment)) return undefined;
       // No chain is asked here: a contract wallet cannot spend prepaid money.
       if (signatures.verdictOn(payment) !== 'valid') return { valid: false, reason: 'unsupported_signature' };
       return balances.verify(payment, terms);
