@@ -47,12 +47,14 @@ export function namesPayer(
   return [...text.matchAll(PAYER)].some(([, payer]) => isSought(payer!.toLowerCase() as Address));
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /** Standard base64 or base64url, with or without padding. */
 function decodeBase64(header: string): string | undefined {
   const text = header.trim();
   if (text.length > HEADER_LENGTH_MAX || !/^[A-Za-z0-9+/_-]+={0,2}$/.test(text)) return undefined;
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64'));
+    return UTF8.decode(Buffer.from(text, 'base64'));
   } catch {
     return undefined;
   }

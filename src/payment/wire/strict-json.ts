@@ -26,7 +26,8 @@ function isUnambiguous(text: string): boolean {
       const end = endOfString(text, at);
       if (expectsKey) {
         const keys = levels.at(-1)!;
-        const key = JSON.parse(text.slice(at, end + 1)) as string;
+        const plain = text.slice(at + 1, end);
+        const key = plain.includes('\\') ? (JSON.parse(`"${plain}"`) as string) : plain;
         if (keys?.has(key)) return false;
         keys?.add(key);
         expectsKey = false;
@@ -46,11 +47,14 @@ function isUnambiguous(text: string): boolean {
   return true;
 }
 
-/** Index of the closing quote of the string that opens at `start`. */
+/** The rest of a string after its opening quote. */
+const STRING_REST = /[^"\\]*(?:\\.[^"\\]*)*"/y;
+
+/** Index of the closing quote of the string that opens at `start`, in valid JSON. */
 function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1;
-  return at;
+  STRING_REST.lastIndex = start + 1;
+  STRING_REST.test(text);
+  return STRING_REST.lastIndex - 1;
 }
 
 /** The own property of an untrusted object, never one of its prototype. */

@@ -1,8 +1,10 @@
 import { sign as signBytes } from 'node:crypto';
+import { forgetOldest } from '@farthing/queues/forget-oldest';
 import { CompactSign, compactVerify, createLocalJWKSet, type JSONWebKeySet } from 'jose';
 import { ALGORITHM, ReceiptKeys, type ReceiptKeysOptions, readKeysIn } from './receipt-keys.ts';
 
 const TYPE = 'farthing-disposal+jwt';
+const SIGNED_LATELY_MAX = 256;
 
 /** Signs receipts (compact JWS, EdDSA over Ed25519) and publishes every public key it ever signed with. */
 export interface ReceiptSigner {
@@ -26,6 +28,8 @@ export async function openReceiptSigner(
   options: ReceiptKeysOptions = {},
 ): Promise<ReceiptSigner> {
   const keys = await ReceiptKeys.open(folder, options);
+  /** Of `signAs`: a wallet's prepaid purchases of one second have the same receipt, and Ed25519 signs the same bytes alike. */
+  const lately = new Map<string, string>();
   return {
     async sign(claims) {
       await keys.refresh();
@@ -39,7 +43,11 @@ export async function openReceiptSigner(
       const { kid, secret } = keys.current;
       const parts = [{ alg: ALGORITHM, kid: `${issuer}#${kid}` }, claims];
       const signed = parts.map((part) => base64url(JSON.stringify(part))).join('.');
-      return `${signed}.${signBytes(null, Buffer.from(signed), secret).toString('base64url')}`;
+      const jws =
+        lately.get(signed) ??
+        `${signed}.${signBytes(null, Buffer.from(signed), secret).toString('base64url')}`;
+      forgetOldest(lately.set(signed, jws), SIGNED_LATELY_MAX);
+      return jws;
     },
     jwks: () => ({ keys: keys.published }),
     refresh: () => keys.refresh(),
