@@ -9,7 +9,7 @@ import { tokenDomain } from '../../rig/sign-transfer.ts';
 import { temporaryFolder } from '../../rig/temporary-folder.ts';
 import { forgetful, type GateRig, openRig } from '../rig/gate-rig.ts';
 import { guardWrites } from '../rig/guarded-store.ts';
-import { addressOf, PRICE, type Signing, sign, v2Header, wallet } from '../rig/payments.ts';
+import { addressOf, PRICE, paid, type Signing, sign, v2Header, wallet } from '../rig/payments.ts';
 import { buy, codeOf, making, numberedWork } from '../rig/requests.ts';
 
 /** Prepaid money at the gate: spent once, and never lost. By whom and how often it cannot be spent: `prepaid-attacks.test.ts`. */
@@ -24,6 +24,9 @@ async function voucher(account: PrivateKeyAccount, signing: Signing = {}) {
   };
   return { signed, paymentSignature: v2Header(signed, { accepted }) };
 }
+
+/** As many as one wallet may have verified at once. */
+const COINS = 16;
 
 /** A wallet that has paid in advance for some answers. */
 async function payer({ prepaid }: GateRig, answers = 10): Promise<PrivateKeyAccount> {
@@ -73,6 +76,25 @@ t.test('an answer is paid from the balance, without the facilitator', async (t) 
   while (rig.gate.journal.totals().prepaid.count === 0) await pause();
   const { settled, prepaid } = rig.gate.journal.totals();
   t.same([settled.count, prepaid.count, prepaid.amount], [0, 1, String(PRICE)], 'no money came in');
+});
+
+t.test('prepaid money is not kept waiting by a facilitator that answers nobody', async (t) => {
+  const facilitator = Promise.withResolvers<void>();
+  const rig = openRig(t, {
+    facilitator: (local) => ({
+      ...forgetful(local),
+      verify: async () => {
+        await facilitator.promise;
+        return { valid: true };
+      },
+    }),
+  });
+  const account = await payer(rig);
+  const headers = await Promise.all(Array.from({ length: COINS }, () => paid(account)));
+  const coins = headers.map((one, number) => buy(rig, { ...one, hash: String(number).padStart(64, 'd') }));
+  t.equal((await buy(rig, await voucher(account))).status, 200);
+  facilitator.resolve();
+  for (const { status } of await Promise.all(coins)) t.equal(status, 200);
 });
 
 t.test('work that fails after its charge was sure gives the money back', async (t) => {
