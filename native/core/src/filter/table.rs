@@ -194,7 +194,9 @@ impl Table {
     fn named(&self, ids: &[String], segments_of: SegmentsOf<'_>) -> Result<ItemSet> {
         let mut named = ItemSet::none(self.items());
         for id in ids {
-            if let Some(item) = segments_of(id)?.and_then(|(first, _)| self.by_first.get(&first)) {
+            // One without Segments has no first: its entry says 0, which is another's.
+            let segments = segments_of(id)?.filter(|(_, count)| *count > 0);
+            if let Some(item) = segments.and_then(|(first, _)| self.by_first.get(&first)) {
                 named.add(*item);
             }
             let mut around = vec![id.as_str()];

@@ -214,6 +214,16 @@ fn words_query(text: &str) -> Query {
 }
 
 #[test]
+fn an_item_without_segments_is_not_taken_for_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let shard = open(folder.path());
+    append(&shard, "first", vec![segment(&[0.5; DIMENSIONS], "red fox")]);
+    shard.write(WriteOp::PutItem { item: item("waiting", "pending") }).unwrap();
+    let within = shard.snapshot().unwrap().within(&Filter { items: Some(vec!["waiting".into()]), ..Filter::default() });
+    assert!(within.unwrap().is_empty());
+}
+
+#[test]
 fn an_archive_stands_for_the_files_of_all_archives_inside_empty_ones_beside_them_or_not() {
     let folder = tempfile::tempdir().unwrap();
     let shard = open(folder.path());
