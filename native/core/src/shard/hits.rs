@@ -51,13 +51,13 @@ pub struct WrittenHits {
 }
 
 /// The members of a JSON object, as they are written.
-type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
+pub(super) type Members<'a> = Vec<(Cow<'a, str>, &'a RawValue)>;
 
 /// A Segment's record. All members but the text, the Item's id and the place stay as they are written.
-struct Record<'a> {
-    item: Cow<'a, str>,
-    text: Option<Cow<'a, str>>,
-    others: Members<'a>,
+pub(super) struct Record<'a> {
+    pub(super) item: Cow<'a, str>,
+    pub(super) text: Option<Cow<'a, str>>,
+    pub(super) others: Members<'a>,
 }
 
 /// Writes hits in their order. In place of a record's `text` stand `snippet` and `highlights`, for the words of `query`. `also`: other
@@ -110,20 +110,20 @@ fn words_of(snapshot: &Snapshot, query: &str) -> Result<QueryWords> {
 }
 
 /// The Items of hits. One that was written before is copied.
-struct Items<'a> {
+pub(super) struct Items<'a> {
     snapshot: &'a Snapshot,
     end: Option<Box<RawValue>>,
     written: HashMap<Cow<'a, str>, Option<Range<usize>>>,
 }
 
 impl<'a> Items<'a> {
-    fn new(snapshot: &'a Snapshot, expires_at: Option<&str>) -> Result<Self> {
+    pub(super) fn new(snapshot: &'a Snapshot, expires_at: Option<&str>) -> Result<Self> {
         let end = expires_at.map(serde_json::value::to_raw_value).transpose().map_err(|_| damaged())?;
         Ok(Self { snapshot, end, written: HashMap::new() })
     }
 
     /// Returns false, and writes nothing, if there is no such Item.
-    fn push(&mut self, out: &mut Vec<u8>, id: Cow<'a, str>) -> Result<bool> {
+    pub(super) fn push(&mut self, out: &mut Vec<u8>, id: Cow<'a, str>) -> Result<bool> {
         if let Some(written) = self.written.get(&id) {
             out.extend_from_within(written.clone().unwrap_or_default());
             return Ok(written.is_some());
@@ -156,7 +156,7 @@ fn push_ending(out: &mut Vec<u8>, item: &str, end: &RawValue) -> Result<()> {
     Ok(())
 }
 
-/// The members of a record, each after a comma. Text without a source comes from the file itself: `native`.
+/// A record's snippet and members, each after a comma.
 fn push_record(out: &mut Vec<u8>, text: Option<&str>, others: &Members<'_>, words: &QueryWords) -> Result<()> {
     if let Some(text) = text {
         let snippet = words.snippet(text);
@@ -165,11 +165,16 @@ fn push_record(out: &mut Vec<u8>, text: Option<&str>, others: &Members<'_>, word
         out.extend_from_slice(b",\"highlights\":");
         push_json(out, &snippet.highlights)?;
     }
+    push_stored(out, text.is_some(), others)
+}
+
+/// The members of a record, each after a comma. Text without a source comes from the file itself: `native`.
+pub(super) fn push_stored(out: &mut Vec<u8>, has_text: bool, others: &Members<'_>) -> Result<()> {
     for (name, value) in others {
         out.push(b',');
         push_member(out, name, value)?;
     }
-    if text.is_some() && !others.iter().any(|(name, _)| name == "text_source") {
+    if has_text && !others.iter().any(|(name, _)| name == "text_source") {
         out.extend_from_slice(b",\"text_source\":\"native\"");
     }
     Ok(())
@@ -217,7 +222,7 @@ fn push_member(out: &mut Vec<u8>, name: &str, value: &RawValue) -> Result<()> {
     Ok(())
 }
 
-fn push_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
+pub(super) fn push_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     let is_escaped = |byte: u8| byte < 0x20 || byte == b'"' || byte == b'\\';
     // All bytes, not the first that is: so compilers look at many at once.
     if text.bytes().fold(false, |any, byte| any | is_escaped(byte)) {
@@ -229,11 +234,11 @@ fn push_string(out: &mut Vec<u8>, text: &str) -> Result<()> {
     Ok(())
 }
 
-fn push_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<()> {
+pub(super) fn push_json(out: &mut Vec<u8>, value: &(impl Serialize + ?Sized)) -> Result<()> {
     serde_json::to_writer(out, value).map_err(|_| damaged())
 }
 
-fn damaged() -> ShardError {
+pub(super) fn damaged() -> ShardError {
     ShardError::corrupt("A segment's record is damaged.")
 }
 

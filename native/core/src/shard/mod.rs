@@ -6,6 +6,7 @@
 //! an environment once, and one thread at a time writes to it. Readers never wait.
 
 pub mod extents;
+pub mod grep;
 pub mod hits;
 pub mod open_shard;
 pub mod places;

@@ -1,5 +1,6 @@
 //! A reader's view: one LMDB read transaction. It never changes and never waits for a writer.
 
+use std::iter;
 use std::sync::Arc;
 
 use heed::types::Bytes;
@@ -14,6 +15,7 @@ use crate::error::{Result, ShardError};
 use crate::filter::expression::Filter;
 use crate::filter::order::{ItemOrder, Order};
 use crate::kernels::detection;
+use crate::kernels::prefetch::prefetch;
 use crate::ranking::hit_group::HitGroup;
 use crate::ranking::options::SearchOptions;
 use crate::ranking::rating::Rating;
@@ -40,6 +42,8 @@ use crate::words::rank::{self, ResolvedQuery};
 use crate::words::rating as words_rating;
 use crate::write::write_queue::WriteQueue;
 
+/// Bytes of a stored Segment before its record: a checksum, and its place.
+const RECORD_FROM: usize = 8;
 /// Most Items in one page of [`Snapshot::items`].
 pub const ITEMS_MAX: usize = 10_000;
 
@@ -286,11 +290,28 @@ impl Snapshot {
     }
 
     fn segment(&self, segment: u32) -> Result<Option<(u32, &[u8])>> {
-        let Some(value) = self.queue.store().databases.segments.get(&self.txn, &segment)? else { return Ok(None) };
-        let value = unsealed(&segment.to_be_bytes(), value)?;
-        let (place, record) =
-            value.split_first_chunk::<4>().ok_or_else(|| ShardError::corrupt("A segment's record is damaged."))?;
-        Ok(Some((u32::from_le_bytes(*place), record)))
+        let stored = self.queue.store().databases.segments.get(&self.txn, &segment)?;
+        stored.map(|value| placed(segment, value)).transpose()
+    }
+
+    /// The Segments from one to another, each with its record, ascending. Checksums are compared once while the index is open: to
+    /// look for a word takes a third of that.
+    pub(super) fn records(&self, first: u32, last: u32) -> Result<impl Iterator<Item = Result<(u32, &[u8])>>> {
+        let store = self.queue.store();
+        let checked = store.checked_records(self.totals()?.next_segment as usize);
+        let mut stored = store.databases.segments.range(&self.txn, &(first..=last))?.peekable();
+        let entries = iter::from_fn(move || {
+            let entry = stored.next()?;
+            if let Some(Ok((_, next))) = stored.peek() {
+                prefetch(next);
+            }
+            Some(entry)
+        });
+        Ok(entries.map(move |entry| {
+            let (segment, value) = entry?;
+            checked.row(segment as usize, || placed(segment, value).map(drop))?;
+            Ok((segment, value.get(RECORD_FROM..).unwrap_or_default()))
+        }))
     }
 
     /// The vectors of Segments, ascending, in a space, as they are stored: little-endian f32. None for one that has none there.
@@ -391,6 +412,14 @@ impl Snapshot {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str> {
+/// The first Segment of a stored Segment's place, and its record.
+fn placed(segment: u32, value: &[u8]) -> Result<(u32, &[u8])> {
+    let value = unsealed(&segment.to_be_bytes(), value)?;
+    let (place, record) =
+        value.split_first_chunk::<4>().ok_or_else(|| ShardError::corrupt("A segment's record is damaged."))?;
+    Ok((u32::from_le_bytes(*place), record))
+}
+
+pub(super) fn text(bytes: &[u8]) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| ShardError::corrupt("A record is not text."))
 }

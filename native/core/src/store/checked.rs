@@ -1,11 +1,12 @@
 //! Checksums, which are compared once while an index is open.
 
+use std::iter::repeat;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::blocks::block::{self, Header, Kind};
 use crate::error::Result;
 
-/// Which checksums of a block were compared since the index was opened.
+/// Which checksums of a block, or of the records of Segments, were compared since the index was opened.
 #[derive(Default)]
 pub struct Checked {
     block: AtomicBool,
@@ -18,6 +19,17 @@ impl Checked {
     pub fn of(header: &Header) -> Self {
         let words = if header.kind == Kind::VectorCodes { (header.rows as usize).div_ceil(64) } else { 0 };
         Self { rows: (0..words).map(|_| AtomicU64::new(0)).collect(), ..Self::default() }
+    }
+
+    /// As it is, with room for so many rows, at least.
+    pub fn with_rows(&self, rows: usize) -> Self {
+        let words = self.rows.iter().map(|word| word.load(Ordering::Relaxed)).chain(repeat(0));
+        let count = self.rows.len().max(rows.div_ceil(64));
+        Self { rows: words.take(count).map(AtomicU64::new).collect(), ..Self::default() }
+    }
+
+    pub fn has_rows(&self, rows: usize) -> bool {
+        rows <= self.rows.len() * 64
     }
 
     /// Compares the block's own checksum the first time.

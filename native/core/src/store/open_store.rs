@@ -29,6 +29,7 @@ pub struct Store {
     pub known_places: KnownPlaces,
     pub known_items: KnownItems,
     checked: RwLock<HashMap<BlockKey, Arc<Checked>>>,
+    checked_records: RwLock<Arc<Checked>>,
 }
 
 impl Store {
@@ -49,6 +50,7 @@ impl Store {
             known_places: KnownPlaces::default(),
             known_items: KnownItems::default(),
             checked: RwLock::default(),
+            checked_records: RwLock::default(),
         })
     }
 
@@ -111,6 +113,17 @@ impl Store {
         });
         checked.block(value)?;
         Ok(checked)
+    }
+
+    /// Which records were compared of the Segments below a number, each a row: a record never changes.
+    pub fn checked_records(&self, below: usize) -> Arc<Checked> {
+        let known = self.checked_records.read().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.has_rows(below) {
+            return known;
+        }
+        let mut all = self.checked_records.write().unwrap_or_else(PoisonError::into_inner);
+        *all = Arc::new(all.with_rows(below));
+        all.clone()
     }
 
     /// A record of `meta`.

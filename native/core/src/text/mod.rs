@@ -5,6 +5,7 @@ pub mod charset;
 pub mod language;
 pub mod letters;
 pub mod numbers;
+pub mod pattern;
 pub mod sentences;
 pub mod snippet;
 mod units;

@@ -6,13 +6,13 @@ use farthing_core::ranking::options::Stop;
 use farthing_core::search::task::inputs::SearchInputs;
 use farthing_core::search::task::run::{Answer, Search, Wanted};
 use farthing_core::shard::extents::Extent;
-use farthing_core::threads::scan_pool;
 use napi::bindgen_prelude::{Buffer, ClassInstance, Object};
-use napi::{Env, JsDeferred, Result};
+use napi::{Env, Result};
 use napi_derive::napi;
 
 use super::plan::SearchPlan;
 use crate::error::{internal, js_error};
+use crate::shard::off_thread::off_thread;
 use crate::shard::snapshot::{NativeSnapshot, SearchStop};
 use crate::text::vocabulary::Vocabulary;
 
@@ -111,18 +111,8 @@ impl NativeSearch {
         snapshot: &NativeSnapshot,
         stop: &SearchStop,
     ) -> Result<Object<'env>> {
-        type Resolve = Box<dyn FnOnce(Env) -> Result<SearchedHits> + Send>;
-        let (deferred, promise): (JsDeferred<SearchedHits, Resolve>, _) = env.create_deferred()?;
         let (search, shared, stop) = (self.complete()?, snapshot.shared(), stop.inner.clone());
-        let refused = deferred.clone();
-        let work = move || match shared.search(&stop, |snapshot| search.run(snapshot, &stop)) {
-            Ok(answer) => deferred.resolve(Box::new(move |_| Ok(searched(answer)))),
-            Err(error) => deferred.reject(error),
-        };
-        if let Err(error) = scan_pool::run(work) {
-            refused.reject(js_error(error));
-        }
-        Ok(promise)
+        off_thread(env, move || shared.search(&stop, |snapshot| search.run(snapshot, &stop)), searched)
     }
 }
 

@@ -1,4 +1,6 @@
 pub mod batch;
+pub mod grep;
+pub mod off_thread;
 pub mod open_shard;
 pub mod query;
 pub mod rows;

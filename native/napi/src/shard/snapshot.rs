@@ -13,6 +13,7 @@ use napi::bindgen_prelude::{Buffer, Float32Array, Float32ArraySlice, Object, Uin
 use napi::{Env, JsDeferred, Result};
 use napi_derive::napi;
 
+use super::off_thread::off_thread;
 use super::query::NativeQuery;
 use crate::error::{internal, js_error};
 
@@ -200,25 +201,15 @@ impl NativeSnapshot {
         k: u32,
         stop: &SearchStop,
     ) -> Result<Object<'env>> {
-        type Resolve = Box<dyn FnOnce(Env) -> Result<Vec<u32>> + Send>;
-        let (deferred, promise): (JsDeferred<Vec<u32>, Resolve>, _) = env.create_deferred()?;
         let (shared, query) = (self.shared.clone(), query.inner.clone());
         let options = SearchOptions { k: k as usize, stop: stop.inner.clone(), ..SearchOptions::default() };
-        let refused = deferred.clone();
         let work = move || {
-            let outcome = shared.search(&options.stop, |snapshot| match &query.query {
+            shared.search(&options.stop, |snapshot| match &query.query {
                 Query::Vector { space, vector } => snapshot.probe_vector(space, vector, &options),
                 _ => Ok((0, 0)),
-            });
-            deferred.resolve(Box::new(move |_| {
-                let (expected, found) = outcome?;
-                Ok(vec![saturated(expected), saturated(found)])
-            }));
+            })
         };
-        if let Err(error) = scan_pool::run(work) {
-            refused.reject(js_error(error));
-        }
-        Ok(promise)
+        off_thread(env, work, |(expected, found)| vec![saturated(expected), saturated(found)])
     }
 
     /// Texts of hits for some segments: see `farthing_core::shard::hits`. `expires_at`: when the Items end.

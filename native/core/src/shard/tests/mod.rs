@@ -17,6 +17,7 @@ use crate::write::write_op::WriteOp;
 
 mod extents;
 mod filters;
+mod grep;
 mod items;
 mod rating;
 mod spaces;
